@@ -1,0 +1,247 @@
+"""What `toytf.attention` promises."""
+
+import numpy as np
+import pytest
+from axes import axis_names, check_axes
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toytf.attention import (
+    AttentionTrace,
+    MultiHead,
+    MultiHeadTrace,
+    attention,
+    masked_softmax,
+    merge_heads,
+    multi_head_attention,
+    split_heads,
+)
+from toytf.ops import softmax
+
+# All sizes differ, so that two swapped axes show.
+SIZES = {"batch": 2, "heads": 3, "query": 5, "key": 7, "d_k": 11, "d_v": 13, "d_model": 17}
+
+
+def draw(seed, *names):
+    return np.random.default_rng(seed).normal(size=tuple(SIZES[name] for name in names))
+
+
+def draw_heads(seed=0):
+    """Per-head matrices and the output projection."""
+    w_q, w_k = draw(seed, "heads", "d_model", "d_k"), draw(seed + 1, "heads", "d_model", "d_k")
+    w_v = draw(seed + 2, "heads", "d_model", "d_v")
+    w_o = np.random.default_rng(seed + 3).normal(size=(SIZES["heads"] * SIZES["d_v"], SIZES["d_model"]))
+    return w_q, w_k, w_v, w_o
+
+
+def test_one_query_by_hand():
+    # scores 1 and 0, weights 1/(1+e^-1) and 1/(1+e), output 10 a + 20 (1 - a)
+    out, trace = attention([[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[10.0], [20.0]], scale=1.0)
+    a = 1 / (1 + np.exp(-1.0))
+    np.testing.assert_allclose(trace.attn_weights, [[a, 1 - a]], rtol=1e-15)
+    np.testing.assert_allclose(out, [[10 * a + 20 * (1 - a)]], rtol=1e-15)
+
+
+def test_attention_is_softmax_of_scaled_scores_times_values():
+    q, k, v = draw(0, "query", "d_k"), draw(1, "key", "d_k"), draw(2, "key", "d_v")
+    out, trace = attention(q, k, v)
+    np.testing.assert_allclose(trace.scores, q @ k.T / np.sqrt(SIZES["d_k"]), rtol=1e-12)
+    np.testing.assert_allclose(out, softmax(q @ k.T / np.sqrt(SIZES["d_k"])) @ v, rtol=1e-12)
+
+
+def test_any_leading_axes_give_what_each_slice_gives_alone():
+    q, k = draw(0, "batch", "heads", "query", "d_k"), draw(1, "batch", "heads", "key", "d_k")
+    v = draw(2, "batch", "heads", "key", "d_v")
+    out, _ = attention(q, k, v)
+    for b, h in np.ndindex(SIZES["batch"], SIZES["heads"]):
+        np.testing.assert_allclose(out[b, h], attention(q[b, h], k[b, h], v[b, h])[0], rtol=1e-12)
+
+
+def test_the_traces_axes_are_named_and_true():
+    out, trace = multi_head_attention(
+        MultiHead.from_heads(*draw_heads()),
+        draw(1, "batch", "query", "d_model"),
+        draw(2, "batch", "key", "d_model"),
+        n_heads=SIZES["heads"],
+        mask=np.ones((SIZES["query"], SIZES["key"]), bool),
+    )
+    trace.attention.mask = np.broadcast_to(trace.attention.mask, trace.attention.scores.shape)
+    assert check_axes(trace, SIZES) == []
+    assert check_axes(MultiHead.from_heads(*draw_heads()), SIZES) == []
+    assert out.shape == (SIZES["batch"], SIZES["query"], SIZES["d_model"])
+    for cls in (AttentionTrace, MultiHead, MultiHeadTrace):
+        assert axis_names(cls), cls
+
+
+def test_the_check_of_axes_sees_two_swapped_axes():
+    _, trace = attention(draw(0, "query", "d_k"), draw(1, "key", "d_k"), draw(2, "key", "d_v"))
+    trace.attn_weights = trace.attn_weights.T
+    assert check_axes(trace, SIZES) == ["attn_weights: ... query key should be (5, 7), is (7, 5)"]
+
+
+@given(st.permutations(range(5)))
+def test_without_positions_permuting_the_tokens_permutes_the_output(order):
+    x, order = draw(3, "query", "d_model"), list(order)
+    p = MultiHead.from_heads(*draw_heads())
+    out, _ = multi_head_attention(p, x, n_heads=3)
+    np.testing.assert_allclose(multi_head_attention(p, x[order], n_heads=3)[0], out[order], atol=1e-10)
+
+
+# ---------------------------------------------------------------- masks
+
+
+def test_a_masked_key_gets_no_weight_and_the_others_share_it():
+    q, k, v = draw(0, "query", "d_k"), draw(1, "key", "d_k"), draw(2, "key", "d_v")
+    mask = np.ones((5, 7), bool)
+    mask[:, 3] = False
+    seen = mask[0]
+    out, trace = attention(q, k, v, mask)
+    assert (trace.attn_weights[:, 3] == 0).all()
+    np.testing.assert_allclose(out, attention(q, k[seen], v[seen])[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("garbage", [np.nan, np.inf, -np.inf, 1e300])
+def test_what_stands_at_a_masked_key_or_value_changes_nothing(garbage):
+    q, k, v = draw(0, "query", "d_k"), draw(1, "key", "d_k"), draw(2, "key", "d_v")
+    mask = np.arange(7) != 4
+    expected, _ = attention(q, k, v, mask)
+    k[4], v[4] = garbage, garbage
+    np.testing.assert_array_equal(attention(q, k, v, mask)[0], expected)
+
+
+@pytest.mark.parametrize("shape", [(7,), (1, 7), (5, 7), (5, 1), (2, 1, 7), (2, 5, 7)])
+def test_a_mask_of_any_fitting_shape_means_what_broadcasting_says(shape):
+    q, k, v = draw(0, "batch", "query", "d_k"), draw(1, "batch", "key", "d_k"), draw(2, "batch", "key", "d_v")
+    mask = np.random.default_rng(4).random(shape) < 0.7
+    out, _ = attention(q, k, v, mask)
+    np.testing.assert_array_equal(out, attention(q, k, v, np.broadcast_to(mask, (2, 5, 7)))[0])
+
+
+def test_a_query_with_nothing_to_attend_to_gets_zeros():
+    q, k, v = draw(0, "query", "d_k"), draw(1, "key", "d_k"), draw(2, "key", "d_v")
+    mask = np.ones((5, 7), bool)
+    mask[2] = False
+    out, trace = attention(q, k, v, mask)
+    assert (out[2] == 0).all() and (trace.attn_weights[2] == 0).all()
+    np.testing.assert_allclose(trace.attn_weights.sum(-1), [1, 1, 0, 1, 1])
+    assert (attention(q, k, v, np.zeros((5, 7), bool))[0] == 0).all()
+
+
+def test_masked_softmax_keeps_the_dtype():
+    assert masked_softmax(np.ones((2, 3), np.float32), np.eye(2, 3, dtype=bool)).dtype == np.float32
+
+
+def test_an_integer_mask_is_refused_and_the_convention_said():
+    with pytest.raises(TypeError, match="mask: expected booleans, True meaning 'may attend', got dtype int64.*mask == 0"):
+        attention(np.ones((1, 2)), np.ones((2, 2)), np.ones((2, 2)), mask=[[1, 0]])
+
+
+def test_a_mask_of_the_wrong_shape_is_refused():
+    with pytest.raises(ValueError, match="mask: expected a shape that broadcasts to 1 x 2 .* got 3 x 2"):
+        attention(np.ones((1, 2)), np.ones((2, 2)), np.ones((2, 2)), mask=np.ones((3, 2), bool))
+
+
+# ---------------------------------------------------------------- several heads
+
+
+def test_one_stacked_product_gives_what_head_by_head_gives():
+    w_q, w_k, w_v, w_o = draw_heads()
+    x, memory = draw(1, "batch", "query", "d_model"), draw(2, "batch", "key", "d_model")
+    out, trace = multi_head_attention(MultiHead.from_heads(w_q, w_k, w_v, w_o), x, memory, n_heads=3)
+    per_head = [attention(x @ w_q[h], memory @ w_k[h], memory @ w_v[h])[0] for h in range(3)]
+    np.testing.assert_allclose(trace.heads, np.concatenate(per_head, axis=-1), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(out, np.concatenate(per_head, axis=-1) @ w_o, rtol=1e-10, atol=1e-10)
+
+
+def test_biases_are_added_where_they_stand():
+    w_q, w_k, w_v, w_o = draw_heads()
+    p = MultiHead.from_heads(w_q, w_k, w_v, w_o)
+    x = draw(1, "query", "d_model")
+    p.b_v = np.full(p.w_v.shape[1], 0.5)
+    p.b_o = np.full(p.w_o.shape[1], 2.0)
+    plain, _ = multi_head_attention(MultiHead.from_heads(w_q, w_k, w_v, w_o), x, n_heads=3)
+    # weights sum to 1, so a bias on the values reaches the output as b_v W_o
+    np.testing.assert_allclose(multi_head_attention(p, x, n_heads=3)[0], plain + p.b_v @ p.w_o + 2.0, atol=1e-10)
+
+
+def test_a_mask_is_the_same_for_every_head_of_a_sentence():
+    p = MultiHead.from_heads(*draw_heads())
+    x = draw(1, "batch", "query", "d_model")
+    mask = np.random.default_rng(5).random((2, 5, 5)) < 0.6
+    out, _ = multi_head_attention(p, x, n_heads=3, mask=mask)
+    for b in range(2):
+        np.testing.assert_allclose(out[b], multi_head_attention(p, x[b], n_heads=3, mask=mask[b])[0], atol=1e-10)
+    padding = np.array([True, True, True, False, False])
+    one, _ = multi_head_attention(p, x, n_heads=3, mask=padding)
+    np.testing.assert_array_equal(one, multi_head_attention(p, x, n_heads=3, mask=np.broadcast_to(padding, (2, 5, 5)))[0])
+
+
+@given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
+def test_splitting_and_merging_heads_undo_each_other(batch, length, n_heads, d_head):
+    x = np.arange(batch * length * n_heads * d_head, dtype=float).reshape(batch, length, n_heads * d_head)
+    heads = split_heads(x, n_heads)
+    assert heads.shape == (batch, n_heads, length, d_head)
+    np.testing.assert_array_equal(heads[0, -1], x[0, :, -d_head:])  # the last head has the last columns
+    np.testing.assert_array_equal(merge_heads(heads), x)
+
+
+def test_heads_may_be_narrower_or_wider_than_d_model_over_n_heads():
+    for d_head in (1, 3, 9):
+        w = np.random.default_rng(0).normal(size=(2, 4, d_head))
+        p = MultiHead.from_heads(w, w, w, np.ones((2 * d_head, 4)))
+        assert multi_head_attention(p, np.ones((3, 4)), n_heads=2)[0].shape == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: attention(np.ones((2, 3)), np.ones((2, 4)), np.ones((2, 4))), r"q has width 3 .*k has 4 columns"),
+        (lambda: attention(np.ones((2, 3)), np.ones((4, 3)), np.ones((5, 3))), r"k has 4 rows .* v has 5"),
+        (lambda: attention(np.ones(3), np.ones((4, 3)), np.ones((4, 3))), "q: expected at least 2 axes, got 1"),
+        (
+            lambda: attention(np.ones((2, 2, 3)), np.ones((5, 4, 3)), np.ones((5, 4, 3))),
+            r"leading axes of q \(shape 2 x 2 x 3\) and k \(shape 5 x 4 x 3\)",
+        ),
+        (lambda: attention(np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)), scale=np.nan), "scale: expected a finite"),
+        (lambda: split_heads(np.ones((2, 300)), 8), "n_heads: expected a divisor of the width 300, got 8"),
+        (lambda: split_heads(np.ones((2, 300)), 0), "n_heads: expected at least 1, got 0"),
+        (lambda: MultiHead.from_heads([np.ones((4, 3))], [], [np.ones((4, 3))], np.ones((3, 4))), "w_k: expected 1 head"),
+        (
+            lambda: MultiHead.from_heads([np.ones((4, 3))] * 2, [np.ones((4, 3))] * 2, [np.ones((4, 3))] * 2, np.ones((4, 4))),
+            "the heads side by side has width 6 .* w_o has 4 rows",
+        ),
+        (
+            lambda: multi_head_attention(MultiHead(*[np.ones((4, 4))] * 4), np.ones((2, 3)), n_heads=2),
+            r"x has width 3 \(shape 2 x 3\), but w_q has 4 rows",
+        ),
+    ],
+)
+def test_bad_input_is_named_with_what_was_expected_and_what_came(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("name", ["q", "k", "v"])
+@pytest.mark.parametrize("masked", [False, True])
+def test_a_nan_that_is_attended_to_is_named_with_its_place(name, masked):
+    arrays = {"q": np.ones((2, 3)), "k": np.ones((4, 3)), "v": np.ones((4, 3))}
+    arrays[name][1, 2] = np.nan
+    mask = np.ones((2, 4), bool) if masked else None
+    with pytest.raises(ValueError, match=rf"^{name}: expected finite numbers, got nan at \[1, 2\]"):
+        attention(**arrays, mask=mask)
+
+
+def test_no_argument_is_modified():
+    q, k, v = draw(0, "query", "d_k"), draw(1, "key", "d_k"), draw(2, "key", "d_v")
+    mask = np.random.default_rng(0).random((5, 7)) < 0.5
+    kept = [a.copy() for a in (q, k, v, mask)]
+    attention(q, k, v, mask)
+    for a, b in zip((q, k, v, mask), kept, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_float32_stays_float32():
+    p = MultiHead(*(np.asarray(w, np.float32) for w in (np.ones((4, 6)),) * 3), np.ones((6, 4), np.float32))
+    x = np.ones((2, 4), np.float32)
+    out, trace = multi_head_attention(p, x, n_heads=2, mask=np.eye(2, dtype=bool))
+    assert out.dtype == trace.attention.attn_weights.dtype == np.float32

@@ -1,0 +1,19 @@
+"""The Transformer's arithmetic in NumPy, written to be read beside the formulas.
+
+Modules, in the order in which they build on each other:
+
+- `toytf.ops`: softmax, linear maps, embedding look-up;
+- `toytf.positions`: positional encodings;
+- `toytf.attention`: scaled dot-product and multi-head attention;
+- `toytf.corpus`: vocabulary and padding;
+- `toytf.example`: the arrays of the running example, "Hello World";
+- `toytf.byhand`: any of these computations written out term by term;
+- `toytf.plot`: heat maps and diagrams (needs matplotlib);
+- `toytf.published`: what five texts printed, computed again.
+
+Conventions: tokens are rows, a linear map is ``x @ weight``, every function accepts any
+leading axes, ``(..., length, width)``, no argument is modified, and the dtype of the
+arguments is the dtype of the result (integers become float64).
+"""
+
+__version__ = "0.1.0"

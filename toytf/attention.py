@@ -1,0 +1,299 @@
+"""Scaled dot-product attention, and several heads of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from toytf._validate import (
+    as_floats,
+    as_mask,
+    positive_int,
+    require_finite,
+    require_leading,
+    require_width,
+    shape_text,
+)
+from toytf.ops import Array, Linear, linear, softmax
+
+
+@dataclass
+class AttentionTrace:
+    """Everything that one call of `attention` computed, kept for the page and for the gradient."""
+
+    q: Annotated[Array, "... query d_k"]
+    k: Annotated[Array, "... key d_k"]
+    v: Annotated[Array, "... key d_v"]
+    scores: Annotated[Array, "... query key"]  # scaled, before the mask
+    attn_weights: Annotated[Array, "... query key"]
+    scale: float
+    mask: Annotated[Array, "... query key"] | None
+
+
+def attention(q, k, v, mask=None, scale: float | None = None) -> tuple[Array, AttentionTrace]:
+    """Average the values, weighted by how well each key fits the query::
+
+        attention(Q, K, V) = softmax(Q K^T * scale) V,   scale = 1 / sqrt(d_k)
+
+    Parameters
+    ----------
+    q : array_like, shape (..., query, d_k)
+    k : array_like, shape (..., key, d_k)
+    v : array_like, shape (..., key, d_v)
+    mask : array_like of bool, broadcastable to (..., query, key), optional
+        True means "may attend". What stands at a masked key or value, NaN included, changes
+        nothing. A query that may attend to nothing gets a row of zeros, weights and output.
+    scale : float, optional
+        What the dot products are multiplied by; ``1 / sqrt(d_k)`` if left out.
+
+    Returns
+    -------
+    out : Array, shape (..., query, d_v)
+    trace : AttentionTrace
+
+    Raises
+    ------
+    ValueError
+        If widths, lengths or leading axes do not fit, the mask has a wrong shape, or a number
+        that is attended to is NaN or infinite.
+    TypeError
+        If the mask is not boolean.
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 3.2.1 and equation 1.
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> q, k, v = [[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[10.0], [20.0]]
+    >>> out, trace = attention(q, k, v, scale=1.0)
+    >>> print(fmt(trace.attn_weights), fmt(out))
+    [[0.7311 0.2689]] [[12.6894]]
+    """
+    q, k, v = (as_floats(name, x, min_ndim=2) for name, x in (("q", q), ("k", k), ("v", v)))
+    require_width("q", q, "k", k, axis=-1)
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(
+            f"k has {k.shape[-2]} rows (shape {shape_text(k.shape)}) and v has {v.shape[-2]} "
+            f"(shape {shape_text(v.shape)}): every key needs its value"
+        )
+    for name, other in (("k", k), ("v", v)):
+        require_leading("q", q, name, other)
+    if scale is None:
+        scale = 1.0 / float(np.sqrt(q.shape[-1]))
+    elif not np.isfinite(scale):
+        raise ValueError(f"scale: expected a finite number, got {scale}")
+
+    if mask is None:
+        for name, x in (("q", q), ("k", k), ("v", v)):
+            require_finite(name, x)
+        scores = q @ np.swapaxes(k, -1, -2) * scale
+        attn_weights = softmax(scores)
+    else:
+        leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
+        mask = as_mask("mask", mask, (*leading, q.shape[-2], k.shape[-2]))
+        k, v = _blank_unseen(mask, k), _blank_unseen(mask, v)
+        for name, x in (("q", q), ("k", k), ("v", v)):
+            require_finite(name, x)
+        scores = q @ np.swapaxes(k, -1, -2) * scale
+        attn_weights = masked_softmax(scores, mask)
+    out = attn_weights @ v
+    return out, AttentionTrace(q, k, v, scores, attn_weights, scale, mask)
+
+
+def masked_softmax(scores, mask) -> Array:
+    """Softmax over the keys that may be attended to; the others get weight exactly 0.
+
+    A row with no key left becomes a row of zeros: this is the one place that decides it.
+
+    Parameters
+    ----------
+    scores : array_like, shape (..., query, key)
+    mask : array_like of bool, broadcastable to the shape of `scores`
+        True means "may attend".
+
+    Returns
+    -------
+    Array, shape (..., query, key)
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> print(fmt(masked_softmax([[5.0, 5.0, 9.0], [1.0, 2.0, 3.0]], [[True, True, False], [False] * 3])))
+    [[0.5000 0.5000 0.0000]
+     [0.0000 0.0000 0.0000]]
+    """
+    scores = as_floats("scores", scores, min_ndim=2)
+    mask = as_mask("mask", mask, scores.shape)
+    empty = ~mask.any(axis=-1, keepdims=True)
+    # An empty row is given equal scores to keep the softmax defined, then set to zero.
+    weights = softmax(np.where(mask, scores, np.where(empty, 0.0, -np.inf)).astype(scores.dtype, copy=False))
+    return np.where(empty, 0.0, weights).astype(scores.dtype, copy=False)
+
+
+def _blank_unseen(mask: Array, rows: Array) -> Array:
+    """Return `rows` (keys or values) with zeros where no query may look, so that 0 * NaN cannot arise."""
+    seen = np.broadcast_to(mask, (*mask.shape[:-2], *np.broadcast_shapes(mask.shape[-2:], (1, rows.shape[-2]))))
+    seen = seen.any(axis=-2)[..., None]
+    return rows if seen.all() else np.where(seen, rows, 0.0).astype(rows.dtype, copy=False)
+
+
+# ---------------------------------------------------------------- several heads
+
+
+@dataclass
+class MultiHead:
+    """Parameters of multi-head attention, the heads' matrices side by side.
+
+    Columns ``h * d_head`` to ``(h + 1) * d_head`` of `w_q` belong to head ``h``; likewise `w_k`
+    and `w_v`; `w_o` has the same rows. A head may have any width: ``n_heads * d_head`` need not
+    be ``d_model``.
+    """
+
+    w_q: Annotated[Array, "d_model heads*d_k"]
+    w_k: Annotated[Array, "d_model heads*d_k"]
+    w_v: Annotated[Array, "d_model heads*d_v"]
+    w_o: Annotated[Array, "heads*d_v d_model"]
+    b_q: Annotated[Array, "heads*d_k"] | None = None
+    b_k: Annotated[Array, "heads*d_k"] | None = None
+    b_v: Annotated[Array, "heads*d_v"] | None = None
+    b_o: Annotated[Array, "d_model"] | None = None
+
+    @classmethod
+    def from_heads(cls, w_q: Sequence, w_k: Sequence, w_v: Sequence, w_o) -> MultiHead:
+        """Put one matrix a head side by side.
+
+        Parameters
+        ----------
+        w_q, w_k : sequence of array_like, each of shape (d_model, d_k)
+        w_v : sequence of array_like, each of shape (d_model, d_v)
+        w_o : array_like, shape (n_heads * d_v, d_model)
+
+        Raises
+        ------
+        ValueError
+            If the numbers of heads or the shapes differ.
+        """
+        stacks = {}
+        for name, matrices in (("w_q", w_q), ("w_k", w_k), ("w_v", w_v)):
+            matrices = [as_floats(f"{name}[{h}]", m, min_ndim=2) for h, m in enumerate(matrices)]
+            if len(matrices) != len(w_q):
+                raise ValueError(f"{name}: expected {len(w_q)} heads, as many as w_q has, got {len(matrices)}")
+            if not matrices:
+                raise ValueError("w_q: expected at least one head, got none")
+            for h, m in enumerate(matrices):
+                if m.shape != matrices[0].shape:
+                    raise ValueError(
+                        f"{name}[{h}]: expected shape {shape_text(matrices[0].shape)} as in head 0, "
+                        f"got {shape_text(m.shape)}"
+                    )
+            stacks[name] = np.concatenate(matrices, axis=-1)
+        w_o = as_floats("w_o", w_o, min_ndim=2)
+        require_width("the heads side by side", stacks["w_v"], "w_o", w_o, axis=-2)
+        return cls(**stacks, w_o=w_o)
+
+
+@dataclass
+class MultiHeadTrace:
+    """Everything that one call of `multi_head_attention` computed."""
+
+    x: Annotated[Array, "... query d_model"]
+    memory: Annotated[Array, "... key d_model"]
+    attention: AttentionTrace  # its arrays have a `heads` axis before the last two
+    heads: Annotated[Array, "... query heads*d_v"]  # the heads' outputs side by side
+
+
+def multi_head_attention(
+    p: MultiHead, x, memory=None, *, n_heads: int, mask=None, scale: float | None = None
+) -> tuple[Array, MultiHeadTrace]:
+    """Let several heads attend, each in a space of its own, and mix what they found::
+
+        head_h       = attention(x W_h^Q, memory W_h^K, memory W_h^V)
+        multi_head   = concat(head_1, ..., head_n) W^O
+
+    Parameters
+    ----------
+    p : MultiHead
+    x : array_like, shape (..., query, d_model)
+        The rows that ask.
+    memory : array_like, shape (..., key, d_model), optional
+        The rows that are asked; `x` itself if left out (self-attention).
+    n_heads : int
+        Into how many heads the columns of ``w_q``, ``w_k`` and ``w_v`` are divided.
+    mask : array_like of bool, broadcastable to (..., query, key), optional
+        True means "may attend"; the same for every head.
+    scale : float, optional
+        As in `attention`: ``1 / sqrt(d_k)`` if left out.
+
+    Returns
+    -------
+    out : Array, shape (..., query, d_model)
+    trace : MultiHeadTrace
+
+    Raises
+    ------
+    ValueError, TypeError
+        As in `attention`, and if `n_heads` does not divide the columns.
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 3.2.2.
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> from toytf.example import PUBLISHED as hello
+    >>> z, trace = multi_head_attention(hello.heads, hello.x, n_heads=2, scale=1 / 30)
+    >>> print(fmt(z))
+    [[ 11.4639 -13.1802 -11.5934 -17.0439]
+     [ 11.6261 -13.4745 -11.8713 -17.4926]]
+    >>> trace.attention.attn_weights.shape  # head, query, key
+    (2, 2, 2)
+    """
+    x = as_floats("x", x, min_ndim=2)
+    memory = x if memory is None else as_floats("memory", memory, min_ndim=2)
+    require_width("x", x, "w_q", p.w_q, axis=-2)
+    require_width("memory", memory, "w_k", p.w_k, axis=-2)
+    q = split_heads(linear(Linear(p.w_q, p.b_q), x), n_heads)
+    k = split_heads(linear(Linear(p.w_k, p.b_k), memory), n_heads)
+    v = split_heads(linear(Linear(p.w_v, p.b_v), memory), n_heads)
+    if mask is not None:  # the same mask for every head: an axis of length 1 before the last two
+        leading = np.broadcast_shapes(x.shape[:-2], memory.shape[:-2])
+        mask = as_mask("mask", mask, (*leading, x.shape[-2], memory.shape[-2]))
+        mask = np.atleast_2d(mask)[..., None, :, :]
+    per_head, trace = attention(q, k, v, mask, scale)
+    heads = merge_heads(per_head)
+    out = linear(Linear(p.w_o, p.b_o), heads)
+    return out, MultiHeadTrace(x, memory, trace, heads)
+
+
+def split_heads(x, n_heads: int) -> Array:
+    """Cut the columns into heads: (..., length, heads*d_head) becomes (..., heads, length, d_head).
+
+    Examples
+    --------
+    >>> split_heads(np.zeros((64, 12, 300)), 6).shape
+    (64, 6, 12, 50)
+    """
+    x = as_floats("x", x, min_ndim=2)
+    n_heads = positive_int("n_heads", n_heads)
+    if x.shape[-1] % n_heads:
+        raise ValueError(f"n_heads: expected a divisor of the width {x.shape[-1]}, got {n_heads}")
+    d_head = x.shape[-1] // n_heads
+    return np.swapaxes(x.reshape(*x.shape[:-1], n_heads, d_head), -2, -3)
+
+
+def merge_heads(x) -> Array:
+    """Put the heads side by side again: (..., heads, length, d_head) becomes (..., length, heads*d_head).
+
+    Examples
+    --------
+    >>> merge_heads(np.zeros((64, 6, 12, 50))).shape
+    (64, 12, 300)
+    """
+    x = np.swapaxes(as_floats("x", x, min_ndim=3), -2, -3)
+    return x.reshape(*x.shape[:-2], -1)

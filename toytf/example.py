@@ -1,0 +1,76 @@
+"""The running example: "Hello World", two tokens of width 4, two heads of width 3.
+
+Two tracks hold the same example:
+
+- `PUBLISHED`: the arrays as *The Random Transformer* prints them, its positional encoding included
+  (rounded, and with the column number used as ``i``). Its later digits follow from these alone.
+- `PAPER`: the same embeddings and weights with the positional encoding of the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from toytf.attention import MultiHead
+from toytf.ops import Array
+from toytf.positions import sinusoids
+
+TOKENS = ("Hello", "World")
+
+EMBEDDING = np.array([[1.0, 2.0, 3.0, 4.0], [2.0, 3.0, 4.0, 5.0]])  # token x d_model
+
+# What the source prints for its two positions; 0.99 stands where cos(1) = 0.5403 belongs.
+POSITIONS_PRINTED = np.array([[0.0, 1.0, 0.0, 1.0], [0.84, 0.99, 0.0, 1.0]])
+
+# One matrix a head, d_model x d_head, as the source's code has them.
+W_Q = (
+    np.array([[0.0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 0, 0]]),
+    np.array([[1.0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 1, 1]]),
+)
+W_K = (
+    np.array([[1.0, 0, 1], [0, 1, 0], [1, 0, 1], [0, 1, 0]]),
+    np.array([[0.0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 1, 0]]),
+)
+W_V = (
+    np.array([[0.0, 1, 1], [1, 0, 0], [1, 0, 1], [0, 1, 0]]),
+    np.array([[1.0, 0, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0]]),
+)
+
+# Two of the six matrices are typeset differently in the source's text (one row each).
+W_Q1_TYPESET = np.array([[0.0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 0]])
+W_K2_TYPESET = np.array([[0.0, 1, 1], [1, 0, 1], [1, 0, 1], [0, 1, 0]])
+
+# The output projection, heads*d_head x d_model.
+W_O = np.array(
+    [
+        [0.79445237, 0.1081456, 0.27411536, 0.78394531],
+        [0.29081936, -0.36187258, -0.32312791, -0.48530339],
+        [-0.36702934, -0.76471963, -0.88058366, -1.73713022],
+        [-0.02305587, -0.64315981, -0.68306653, -1.25393866],
+        [0.29077448, -0.04121674, 0.01509932, 0.13149906],
+        [0.57451867, -0.08895355, 0.02190485, 0.24535932],
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Example:
+    """The arrays of one track."""
+
+    tokens: tuple[str, ...]
+    embedding: Array  # token x d_model
+    positions: Array  # token x d_model
+    heads: MultiHead
+
+    @property
+    def x(self) -> Array:
+        """The encoder's input, ``embedding + positions``, token x d_model."""
+        return self.embedding + self.positions
+
+
+_HEADS = MultiHead.from_heads(W_Q, W_K, W_V, W_O)
+
+PUBLISHED = Example(TOKENS, EMBEDDING, POSITIONS_PRINTED, _HEADS)
+PAPER = Example(TOKENS, EMBEDDING, sinusoids(len(TOKENS), EMBEDDING.shape[1]), _HEADS)
