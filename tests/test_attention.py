@@ -45,7 +45,7 @@ def test_one_query_by_hand():
 def test_attention_is_softmax_of_scaled_scores_times_values():
     q, k, v = draw(0, "query", "d_k"), draw(1, "key", "d_k"), draw(2, "key", "d_v")
     out, trace = attention(q, k, v)
-    np.testing.assert_allclose(trace.scores, q @ k.T / np.sqrt(SIZES["d_k"]), rtol=1e-12)
+    np.testing.assert_allclose(trace.scaled_scores, q @ k.T / np.sqrt(SIZES["d_k"]), rtol=1e-12)
     np.testing.assert_allclose(out, softmax(q @ k.T / np.sqrt(SIZES["d_k"])) @ v, rtol=1e-12)
 
 
@@ -65,7 +65,7 @@ def test_the_traces_axes_are_named_and_true():
         n_heads=SIZES["heads"],
         mask=np.ones((SIZES["query"], SIZES["key"]), bool),
     )
-    trace.attention.mask = np.broadcast_to(trace.attention.mask, trace.attention.scores.shape)
+    trace.attention.mask = np.broadcast_to(trace.attention.mask, trace.attention.scaled_scores.shape)
     assert check_axes(trace, SIZES) == []
     assert check_axes(MultiHead.from_heads(*draw_heads()), SIZES) == []
     assert out.shape == (SIZES["batch"], SIZES["query"], SIZES["d_model"])

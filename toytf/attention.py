@@ -27,7 +27,7 @@ class AttentionTrace:
     q: Annotated[Array, "... query d_k"]
     k: Annotated[Array, "... key d_k"]
     v: Annotated[Array, "... key d_v"]
-    scores: Annotated[Array, "... query key"]  # scaled, before the mask
+    scaled_scores: Annotated[Array, "... query key"]  # q k^T * scale, before the mask
     attn_weights: Annotated[Array, "... query key"]
     scale: float
     mask: Annotated[Array, "... query key"] | None
@@ -91,18 +91,18 @@ def attention(q, k, v, mask=None, scale: float | None = None) -> tuple[Array, At
     if mask is None:
         for name, x in (("q", q), ("k", k), ("v", v)):
             require_finite(name, x)
-        scores = q @ np.swapaxes(k, -1, -2) * scale
-        attn_weights = softmax(scores)
+        scaled_scores = q @ np.swapaxes(k, -1, -2) * scale
+        attn_weights = softmax(scaled_scores)
     else:
         leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
         mask = as_mask("mask", mask, (*leading, q.shape[-2], k.shape[-2]))
         k, v = _blank_unseen(mask, k), _blank_unseen(mask, v)
         for name, x in (("q", q), ("k", k), ("v", v)):
             require_finite(name, x)
-        scores = q @ np.swapaxes(k, -1, -2) * scale
-        attn_weights = masked_softmax(scores, mask)
+        scaled_scores = q @ np.swapaxes(k, -1, -2) * scale
+        attn_weights = masked_softmax(scaled_scores, mask)
     out = attn_weights @ v
-    return out, AttentionTrace(q, k, v, scores, attn_weights, scale, mask)
+    return out, AttentionTrace(q, k, v, scaled_scores, attn_weights, scale, mask)
 
 
 def masked_softmax(scores, mask) -> Array:

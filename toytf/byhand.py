@@ -324,8 +324,8 @@ class Entry:
     steps: tuple
 
     def chain(self, form: str) -> list[tuple[str, str]]:
-        """Return ``(relation, expression)`` for each step; the first relation is "="."""
-        relations = ["="]
+        """Return ``(relation, expression)`` for each step."""
+        relations = ["=" if self.steps[0].exact else "≈"]
         for before, after in itertools.pairwise(self.steps):
             shown_in_full = before.exact and after.exact
             # exp, sin and cos of anything but 0 are irrational: no finite number of digits is all of them.
@@ -437,7 +437,9 @@ class Working:
 
     def _details(self, entry: Entry) -> str:
         chain = entry.chain("html")
-        relation, last = chain[-1]
+        _, last = chain[-1]
+        # What is seen before the entry is opened stands for the whole chain: one rounding makes it "≈".
+        relation = "≈" if any(r == "≈" for r, _ in chain) else "="
         work = "<br>".join(f"{r} {e}" for r, e in chain)
         return (
             f'<details><summary><span class="byhand-where">{_html.escape(entry.where)}</span> '
