@@ -1,0 +1,76 @@
+# `make help` lists what can be made. Everything the site needs happens in the Sphinx build
+# (_config.yml and book/_ext), so that the README's plain lines do the same without make.
+
+PYTHON ?= python3
+BIN := .venv/bin
+BUILD := $(BIN)/jupyter-book build . -W -n --keep-going --all
+UV := uv==0.13.9
+LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 \
+	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
+
+.DEFAULT_GOAL := help
+.PHONY: help book test lab notebooks lint lock clean
+
+help:  ## this list
+	@echo "make book       build the book's site in _build/html"
+	@echo "make test       compute every number again and compare; test the package and the site"
+	@echo "make lab        open the notebooks in JupyterLab"
+	@echo "make notebooks  execute all notebooks in place"
+	@echo "make lint       style of the code, spelling of the text"
+	@echo "make lock       make requirements/*.txt again from *.in (UPGRADE=--upgrade for newer versions)"
+	@echo "make clean      remove everything that make made"
+	@echo
+	@echo "Each installs what it needs into .venv the first time."
+	@echo "Another Python: make book PYTHON=python3.13"
+
+book: .venv/book.stamp
+	$(BUILD)
+	@echo
+	@echo "The book is built. Open it from the disk:  _build/html/index.html"
+	@echo "or serve it:  $(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html"
+
+test: .venv/test.stamp
+	$(BIN)/python -m pytest
+
+lab: .venv/lab.stamp
+	$(BIN)/jupyter lab --notebook-dir=. notebooks/01_overview.ipynb
+
+notebooks: .venv/book.stamp
+	$(BIN)/python book/execute.py
+
+lint: .venv/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/codespell
+
+# One environment for all; each stamp says that its lock and the project itself are installed.
+.venv/%.stamp: requirements/%.txt pyproject.toml | .venv/pyvenv.cfg
+	@echo "Installing requirements/$*.txt into .venv (once; a minute or two)"
+	$(BIN)/python -m pip install --require-hashes -r $<
+	$(BIN)/python -m pip install --no-deps --no-build-isolation -e .
+	@touch $@
+
+.venv/pyvenv.cfg:
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || { \
+		echo "Python 3.11 or newer is needed; '$(PYTHON)' is: $$($(PYTHON) --version 2>&1)."; \
+		echo "If another one is installed, name it: make book PYTHON=python3.13"; exit 1; }
+	@$(PYTHON) -c "import ensurepip, venv" || { \
+		echo "'$(PYTHON)' cannot make a virtual environment."; \
+		echo "On Debian and Ubuntu: sudo apt install python3-venv"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+# All three lists are resolved together first, so that the locks agree with each other;
+# what is locked now stays as it is unless UPGRADE says otherwise.
+lock: _build/lock/bin/uv
+	cat requirements/*.txt > _build/lock/all.txt
+	$(LOCK) requirements/book.in requirements/test.in requirements/lab.in -o _build/lock/all.txt
+	for name in book test lab; do \
+		$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/$$name.in \
+			-o requirements/$$name.txt || exit 1; done
+
+_build/lock/bin/uv:
+	$(PYTHON) -m venv _build/lock
+	_build/lock/bin/python -m pip install $(UV)
+
+clean:
+	rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -o -name .ipynb_checkpoints -o -name '*.egg-info' | xargs rm -rf

@@ -1,0 +1,66 @@
+"""Execute notebooks in place: `python book/execute.py [notebook ...]`, by default all.
+
+What is published is what this writes, so the same code must give the same bytes:
+nothing that depends on the clock or the machine (times, versions) is kept.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+ROOT = Path(__file__).resolve().parent.parent
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+EDITOR_STATE = ("ExecuteTime", "collapsed", "execution", "scrolled", "trusted")
+
+
+def all_notebooks():
+    return sorted(ROOT.glob("notebooks/*.ipynb")) + sorted(ROOT.glob("book/*.ipynb"))
+
+
+def execute(path):
+    """Run one notebook from its own folder; True when its file had to change."""
+    before = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(before, as_version=4)
+    NotebookClient(
+        notebook,
+        kernel_name="python3",
+        timeout=300,
+        record_timing=False,
+        extra_arguments=["--log-level=ERROR"],
+        coalesce_streams=True,  # else how print() is cut up depends on the clock
+        resources={"metadata": {"path": str(path.parent)}},
+    ).execute()
+    notebook.metadata = nbformat.from_dict(METADATA)
+    for cell in notebook.cells:
+        for key in EDITOR_STATE:
+            cell.metadata.pop(key, None)
+    after = nbformat.writes(notebook) + "\n"
+    if after == before:
+        return False
+    path.write_text(after, encoding="utf-8", newline="\n")
+    return True
+
+
+def main(names):
+    for path in [Path(name).resolve() for name in names] or all_notebooks():
+        print(f"{path.name} ...", end=" ", flush=True)
+        start = time.perf_counter()
+        try:
+            changed = execute(path)
+        except CellExecutionError as error:
+            print(f"failed\n{error}")
+            return 1
+        seconds = time.perf_counter() - start
+        print(f"{seconds:.1f} s, {'written' if changed else 'unchanged'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
