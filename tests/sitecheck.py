@@ -1,0 +1,343 @@
+"""What a page of the built site has to keep, each check as a function that returns problems.
+
+A problem is one line of text; an empty list is a page as it should be. The tests of the book and
+the tests that plant mistakes call the same functions.
+"""
+
+import functools
+import http.server
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pypdf
+import pytest
+import yaml
+from axe_playwright_python.base import AXE_SCRIPT
+
+PHONE, DESKTOP = 390, 1280
+
+# --- Building -----------------------------------------------------------------------------------
+
+
+def build(source, output):
+    """Run the README's build of the book at `source` into `output`/_build/html."""
+    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build"]
+    options = ["-W", "-n", "--keep-going", "--all", "--path-output", str(output)]
+    return subprocess.run(
+        [*command, str(source), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+
+
+def toc_pages(root):
+    """The pages that _toc.yml names, in reading order, without suffix."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
+    return [toc["root"]] + [
+        chapter["file"] for part in toc["parts"] for chapter in part["chapters"]
+    ]
+
+
+# --- Without a browser: links -------------------------------------------------------------------
+
+
+class _Page(HTMLParser):
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links = set(), []
+        self.feed(path.read_text("utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.ids.update(attrs[name] for name in ("id", "name") if attrs.get(name))
+        self.links += [attrs[name] for name in ("href", "src") if attrs.get(name)]
+
+
+def link_problems(site):
+    """Links to files and anchors of the site that are not there."""
+    pages = {path.resolve(): _Page(path) for path in sorted(Path(site).rglob("*.html"))}
+    problems = []
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            anchor = unquote(parts.fragment)
+            if not target.is_file():
+                problems.append(f"{path.name}: {link} leads to no file")
+            elif anchor and target in pages and anchor not in pages[target].ids:
+                problems.append(f"{path.name}: {link} leads to no anchor")
+    return problems
+
+
+def title_of(path):
+    """The words of a built page's <title>."""
+    return re.search(r"<title>(.*?)</title>", path.read_text("utf-8"), re.DOTALL).group(1)
+
+
+# --- In the browser -----------------------------------------------------------------------------
+
+
+def find_chromium():
+    """An installed Chromium or Chrome, or None."""
+    names = ["chromium", "chromium-browser", "google-chrome", "chrome"]
+    places = [
+        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+        r"C:\Program Files\Google\Chrome\Application\chrome.exe",
+    ]
+    found = map(shutil.which, [os.environ.get("CHROMIUM", ""), *names, *places])
+    return next(filter(None, found), None)
+
+
+def chromium_or_skip():
+    """An installed Chromium; without one the test that asks is skipped, and fails in CI."""
+    executable = find_chromium()
+    if executable is None:
+        missing = "no Chromium or Chrome found (on Debian: apt install chromium)"
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(missing)
+    return executable
+
+
+def launch(playwright, executable):
+    args = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]  # nobody else is there
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        args.append("--no-sandbox")  # Chromium does not start as root without
+    return playwright.chromium.launch(executable_path=executable, args=args)
+
+
+@contextmanager
+def serve(folder):
+    """Serve a folder on a free port of this machine; yields the address."""
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    handler = functools.partial(Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@contextmanager
+def open_page(browser, base, path, width=DESKTOP, dark=False):
+    """Open `base`/`path` with everything outside of `base` blocked.
+
+    Yields the page and the list of problems met while loading, which grows as long as it is open.
+    """
+    problems = []
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
+    )
+
+    def only_the_site(route):
+        url = route.request.url
+        if url.startswith((base + "/", "data:", "blob:")):
+            route.continue_()
+        else:
+            problems.append(f"request leaves the site: {url}")
+            route.abort()
+
+    def failed(request):
+        problems.append(f"request failed: {request.url}")
+
+    def answered(response):
+        if response.status >= 400:
+            problems.append(f"status {response.status}: {response.url}")
+
+    def said(message):
+        if message.type in ("error", "warning"):
+            problems.append(f"console {message.type}: {message.text}")
+
+    context.route("**/*", only_the_site)
+    try:
+        page = context.new_page()
+        page.on("requestfailed", failed)
+        page.on("response", answered)
+        page.on("console", said)
+        page.on("pageerror", lambda error: problems.append(f"script error: {error}"))
+        page.goto(f"{base}/{path}", wait_until="load")
+        settle(page)
+        yield page, problems
+    finally:
+        context.close()
+
+
+def settle(page):
+    """Wait until formulas are set, fonts are there and the page keeps its width."""
+    page.evaluate(
+        """async () => {
+            await window.MathJax?.startup?.promise;
+            await document.fonts.ready;
+            const width = () => document.querySelector("main")?.clientWidth;
+            for (let last = null; last !== width();) {
+                last = width();
+                await new Promise(done => setTimeout(done, 50));
+            }
+        }"""
+    )
+
+
+def formula_problems(page):
+    """Formulas that MathJax did not set, or could not."""
+    return page.evaluate(
+        r"""() => {
+            const article = document.querySelector("article") ?? document.body;
+            const problems = [];
+            for (const math of article.querySelectorAll(".math")) {
+                if (!math.querySelector("mjx-container mjx-assistive-mml")) {
+                    problems.push("formula not set: " + math.textContent.trim().slice(0, 80));
+                }
+            }
+            for (const bad of article.querySelectorAll("[data-mml-node=merror], merror")) {
+                problems.push("formula with an error: " +
+                    (bad.getAttribute("data-mjx-error") ?? bad.textContent).slice(0, 80));
+            }
+            const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+            while (texts.nextNode()) {
+                const { data, parentElement } = texts.currentNode;
+                const elsewhere = parentElement.closest("pre, code, script, style, .math");
+                if (!elsewhere && /\$[^$]+\$|\$\$|\\[(\[]|\\begin\{/.test(data)) {
+                    problems.push("formula not set: " + data.trim().slice(0, 80));
+                }
+            }
+            return problems;
+        }"""
+    )
+
+
+def picture_problems(page):
+    """Pictures without a text that says what is to be seen."""
+    pictures = page.evaluate(
+        """() => [
+            ...[...document.querySelectorAll("main img")].map(
+                img => [img.getAttribute("src"), img.getAttribute("alt")]),
+            ...[...document.querySelectorAll("main svg[role=img]:not([aria-hidden=true])")].map(
+                svg => ["svg", svg.ariaLabel ?? svg.querySelector("title")?.textContent]),
+        ]"""
+    )
+    problems = []
+    for source, text in pictures:
+        if not (text or "").strip():
+            problems.append(f"picture without a text: {source}")
+        elif ("/" in text and " " not in text) or re.search(r"\.(png|svg|jpe?g|gif)$", text):
+            problems.append(f"picture with a file's name for a text: {text}")
+    return problems
+
+
+def width_problems(page):
+    """A page wider than its window, or something in it wider than its column."""
+    return page.evaluate(
+        """() => {
+            const problems = [];
+            const root = document.documentElement;
+            if (root.scrollWidth > root.clientWidth) {
+                problems.push(`page is ${root.scrollWidth} wide in a window of ${root.clientWidth}`);
+            }
+            const article = document.querySelector("article");
+            if (!article) return problems;
+            const edge = article.getBoundingClientRect().right + 1;
+            const scrolls = new Set();   // boxes whose content may be wider, and all within them
+            for (const element of article.querySelectorAll("*")) {
+                if (scrolls.has(element.parentElement) || element.matches("mjx-assistive-mml")) {
+                    scrolls.add(element);
+                    continue;
+                }
+                if (element.getBoundingClientRect().right > edge) {
+                    problems.push(`wider than the column at ${root.clientWidth}: ` +
+                        element.outerHTML.slice(0, 80));
+                    scrolls.add(element);
+                } else if (getComputedStyle(element).overflowX !== "visible") {
+                    scrolls.add(element);
+                }
+            }
+            return problems;
+        }"""
+    )
+
+
+def axe_problems(page):
+    """Violations of the accessibility rules of axe-core.
+
+    Contrast is the slow rule: it is asked of one element for each combination of colours and
+    size that the page shows now.
+    """
+    page.evaluate(AXE_SCRIPT)
+    violations = page.evaluate(
+        """async () => {
+            const behind = element => {
+                const color = element && getComputedStyle(element).backgroundColor;
+                return color === "rgba(0, 0, 0, 0)" ? behind(element.parentElement) : color;
+            };
+            const kinds = new Map();
+            for (const element of document.querySelectorAll("main *:not(mjx-container *)")) {
+                delete element.dataset.contrast;
+                const words = [...element.childNodes].some(
+                    node => node.nodeName === "#text" && node.data.trim());
+                if (words && element.checkVisibility()) {
+                    const { color, fontSize, fontWeight } = getComputedStyle(element);
+                    kinds.set([color, fontSize, fontWeight, behind(element)].join(), element);
+                }
+            }
+            kinds.forEach(element => { element.dataset.contrast = ""; });
+            axe.configure({ rules: [{ id: "color-contrast", selector: "[data-contrast]" }] });
+            const { violations } = await axe.run(document, {
+                resultTypes: ["violations"],
+                preload: false,  // it would fetch the styles a second time, which file:// forbids
+                // to this rule a formula is no text, and Markdown tables must have all headers
+                rules: { "empty-table-header": { enabled: false } },
+            });
+            return violations;
+        }"""
+    )
+    return [f"axe {found['id']}: {found['nodes'][0]['html'][:100]}" for found in violations]
+
+
+def page_problems(page):
+    """All that can be seen on an open page at its present width and colours."""
+    return [
+        *formula_problems(page),
+        *picture_problems(page),
+        *width_problems(page),
+        *axe_problems(page),
+    ]
+
+
+def search_hits(page, word):
+    """Titles that the site's search page finds for a word typed into it."""
+    field = page.locator("main input[name=q]")
+    field.fill(word)
+    field.press("Enter")
+    hits = page.locator("#search-results ul.search li a")
+    hits.first.wait_for(timeout=10_000)
+    return hits.all_inner_texts()
+
+
+def print_problems(page):
+    """Written-out arithmetic that is closed on the screen and missing on paper."""
+    works = page.evaluate(
+        """() => [...document.querySelectorAll(".byhand-work")].map(
+            work => work.firstChild.textContent)"""
+    )
+    sheets = pypdf.PdfReader(io.BytesIO(page.pdf(format="A4"))).pages
+    printed = _without_spaces("".join(sheet.extract_text() for sheet in sheets))
+    return [f"not printed: {work}" for work in works if _without_spaces(work) not in printed]
+
+
+def _without_spaces(text):
+    return re.sub(r"\s", "", text)

@@ -1,0 +1,193 @@
+"""Every topic of the five sources has a home in the book, and the home exists."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it.renderer import RendererHTML
+from markdown_it.tree import SyntaxTreeNode
+from myst_parser.config.main import MdParserConfig
+from myst_parser.mdit_to_docutils.base import compute_unique_slug, default_slugify
+from myst_parser.parsers.mdit import create_md_parser
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+import notebookcheck as check
+
+PAGE = check.ROOT / "book" / "coverage.md"
+TOC = "root: book/preface\nchapters:\n  - file: notebooks/03_positions\n"
+
+# ---------------------------------------------------------------------------------------
+# The book's own page
+
+
+def test_every_topic_of_the_sources_has_a_home():
+    toc = (check.ROOT / "_toc.yml").read_text(encoding="utf-8")
+    problems = check.coverage_problems(PAGE.read_text(encoding="utf-8"), PAGE.parent, toc)
+    assert not problems, "\n".join(problems)
+
+
+def test_the_table_of_contents_lists_what_there_is():
+    problems = check.toc_problems()
+    assert not problems, "\n".join(problems)
+
+
+def test_the_chapters_that_published_numbers_count_as_written_are_those_of_the_contents():
+    from toytf.published import CHAPTERS
+
+    written = check.written_chapters((check.ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    assert {int(number): f"notebooks/{name}" for number, name in CHAPTERS.items()} == written
+
+
+@pytest.mark.parametrize("path", check.notebook_paths() + check.page_paths(), ids=lambda p: p.name)
+def test_every_link_between_pages_leads_to_a_heading(path):
+    problems = check.link_problems(check.page_markdown(path), path.parent)
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("path", check.notebook_paths() + check.page_paths(), ids=lambda p: p.name)
+def test_our_slugs_are_mysts(path):
+    markdown = check.page_markdown(path)
+    assert check.heading_slugs(markdown) == myst_slugs(markdown)
+
+
+# ---------------------------------------------------------------------------------------
+# Slugs
+
+
+def test_headings_are_linkable_as_deep_as_the_book_says():
+    config = (check.ROOT / "_config.yml").read_text(encoding="utf-8")
+    assert f"myst_heading_anchors: {check.HEADING_DEPTH}\n" in config
+
+
+def myst_slugs(markdown):
+    """The slugs that the book's own Markdown parser makes."""
+    config = MdParserConfig(enable_extensions={"dollarmath", "amsmath", "colon_fence"})
+    tree = SyntaxTreeNode(create_md_parser(config, RendererHTML).parse(markdown))
+    slugs = []
+    for node in tree.children:
+        if node.type == "heading" and int(node.tag[1]) <= check.HEADING_DEPTH:
+            slugs.append(compute_unique_slug(node, slugs))
+    return slugs
+
+
+@given(st.text())
+def test_a_slug_is_mysts_slug_of_any_title(title):
+    assert check.slug(title) == default_slugify(title)
+
+
+HEADINGS = """# Positions
+
+## The formula
+### What `sin` does with *pos*, and why?
+## The formula
+## The formula
+#### Query, key & value: 0.99 for 0.54
+##### too deep
+## A root $\\sqrt{d_k}$ in words
+## 位置 encoding
+```
+# not a heading
+```
+:::{note}
+## not one either
+:::
+## [A link](x.md) and `code` ##
+"""
+
+
+def test_headings_are_read_as_myst_reads_them():
+    assert check.heading_slugs(HEADINGS) == myst_slugs(HEADINGS)
+    assert "the-formula-1" in check.heading_slugs(HEADINGS)
+
+
+# ---------------------------------------------------------------------------------------
+# Planted mistakes
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A folder with a chapter and a page, and a coverage table that fits them."""
+    (tmp_path / "book").mkdir()
+    (tmp_path / "notebooks").mkdir()
+    cells = [
+        new_markdown_cell("# Positions\n\n## The formula", id="a"),
+        new_code_cell("1", id="b"),
+        new_markdown_cell("## By hand", id="c"),
+    ]
+    chapter = tmp_path / "notebooks" / "03_positions.ipynb"
+    chapter.write_text(json.dumps(new_notebook(cells=cells)), encoding="utf-8")
+    (tmp_path / "book" / "notation.md").write_text("# Notation\n\n## Shapes\n", encoding="utf-8")
+    (tmp_path / "_toc.yml").write_text(TOC, encoding="utf-8")
+    return tmp_path / "book"
+
+
+ROW = "| T0-09 | topic | [formula](../notebooks/03_positions.ipynb#the-formula) |"
+
+
+def table(row=ROW):
+    """A coverage page on which everything is promised for later, but for one row."""
+    rows = [f"| {i} | topic | chapter 12, not written yet |" for i in check.topic_ids()]
+    rows = [row if r.startswith("| T0-09 ") else r for r in rows]
+    return "# Where each source went\n\n| id | topic | home |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def test_there_are_140_topics_and_exercises():
+    assert len(check.topic_ids()) == len(set(check.topic_ids())) == 140
+
+
+@pytest.mark.parametrize(
+    "home",
+    [
+        "[formula](../notebooks/03_positions.ipynb#the-formula)",
+        "[by hand](../notebooks/03_positions.ipynb#by-hand), [shapes](notation.md#shapes)",
+        "[notation](notation.md)",
+        "[formula](../notebooks/03_positions.ipynb#the-formula); chapter 12, not written yet",
+        "chapters 11 and 12, not written yet",
+        "chapter 12 not written yet",
+    ],
+)
+def test_a_home_may_be_sections_pages_or_a_chapter_to_come(book, home):
+    assert check.coverage_problems(table(f"| T0-09 | topic | {home} |"), book, TOC) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("", "T0-09 has no row"),
+        (ROW + "\n" + ROW, "T0-09 stands 2 times"),
+        (ROW + "\n" + ROW.replace("T0-09", "T0-54"), "T0-54 is no topic"),
+        (ROW.replace("#the-formula", "#the-formulas"), "no such heading"),
+        (ROW.replace("#the-formula", "#The-formula"), "no such heading"),
+        (ROW.replace("03_positions", "03_position"), "no such file"),
+        (ROW.replace("#the-formula", ""), "names no section"),
+        ("| T0-09 | topic | |", "T0-09 has no home"),
+        ("| T0-09 | topic | chapter 3 |", "T0-09 has no home"),
+        ("| T0-09 | topic | chapter 3, not written yet |", "chapter 3, which is written"),
+        ("| T0-09 | topic | chapters 3 and 12, not written yet |", "chapter 3, which is written"),
+    ],
+)
+def test_a_planted_mistake_in_the_table_is_caught(book, row, message):
+    assert check.coverage_problems(table(), book, TOC) == []
+    problems = check.coverage_problems(table(row), book, TOC)
+    assert len(problems) == 1
+    assert message in problems[0]
+
+
+def test_a_page_that_the_contents_forget_is_caught(book):
+    root = book.parent
+    toc = TOC + "  - file: book/notation\n"
+    (root / "_toc.yml").write_text(toc.replace("root: book/preface\n", ""), encoding="utf-8")
+    assert check.toc_problems(root) == []
+    (root / "_toc.yml").write_text(toc, encoding="utf-8")
+    assert check.toc_problems(root) == ["_toc.yml lists book/preface, which does not exist"]
+    (root / "_toc.yml").write_text("chapters:\n  - file: notebooks/03_positions\n", encoding="utf-8")
+    assert check.toc_problems(root) == ["book/notation is not in _toc.yml"]
+
+
+def test_a_broken_anchor_between_pages_is_caught(book):
+    text = "# A\n\n[here](#a) [there](notation.md#shapes) [web](https://example.org/x#y)"
+    assert check.link_problems(text, book) == []
+    assert check.link_problems(text.replace("#shapes", "#shape"), book)
+    assert check.link_problems(text.replace("#a", "#b"), book)
+    assert check.link_problems(text.replace("notation", "notations"), book)

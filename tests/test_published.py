@@ -1,0 +1,625 @@
+"""The published numbers: each computed again, each verdict earned, each planted mistake seen."""
+
+import copy
+import json
+import re
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from decimal import ROUND_HALF_EVEN, Decimal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from myst_parser.mdit_to_docutils.base import default_slugify
+
+from toytf import published
+from toytf.published import (
+    CORRECTED,
+    ENTRIES,
+    ERRATA,
+    FAILED,
+    LEDGER,
+    NOT_REACHED,
+    REACHED,
+    REPRODUCED,
+    STATUSES,
+    UNSEEDED,
+    Claim,
+    Entry,
+    Erratum,
+    Recomputation,
+    agrees,
+)
+
+ROOT = Path(__file__).parent.parent
+
+
+def ledger(**changes):
+    """The module's ledger with some fields changed, nothing remembered from before."""
+    return replace(LEDGER, **{"_cache": {}, **changes})
+
+
+def with_entry(name, **changes):
+    return ledger(entries={**LEDGER.entries, name: replace(LEDGER.entries[name], **changes)})
+
+
+def with_function(name, function, **more):
+    return ledger(functions={**LEDGER.functions, name: Recomputation(function, **more)})
+
+
+# ---------------------------------------------------------------------------------------
+# The data
+
+
+def test_the_data_are_complete():
+    assert len(ENTRIES) == 248
+    assert len(ERRATA) == 174
+    assert Counter(e.source for e in ENTRIES.values()) == {0: 151, 1: 60, 2: 16, 3: 12, 4: 9}
+    assert Counter(int(name[1]) for name in ERRATA) == {0: 67, 1: 42, 2: 14, 3: 29, 4: 22}
+    assert sum(e.unseeded for e in ENTRIES.values()) == 15
+
+
+def test_every_entry_is_well_formed():
+    sections = []
+    for name, entry in ENTRIES.items():
+        assert name.startswith(f"s{entry.source}-")
+        assert re.fullmatch(r"0[1-9]|1\d|20", entry.chapter), name
+        assert entry.what and entry.section, name
+        assert set(entry.erratum) | set(entry.see) <= set(ERRATA), name
+        assert not set(entry.erratum) & set(entry.see), name
+        assert entry.through is None or (entry.printed is None and ENTRIES[entry.through].is_number), name
+        assert entry.words.dtype == object, name  # rows of equal length
+        if entry.decimals is not None:
+            assert entry.is_number, name
+        if not sections or sections[-1] != (entry.source, entry.section):
+            sections.append((entry.source, entry.section))
+    assert [source for source, _ in sections] == sorted(source for source, _ in sections)
+
+
+def test_titles_can_be_headings():
+    for name, title in ERRATA.items():
+        assert 2 <= len(title.split()) <= 8, name
+        assert not re.search(r"[`*_$<>\[\]{}|#]", title), name
+        assert re.fullmatch(r"0[1-9]|1\d|20", published.ERRATA_CHAPTER[name]), name
+    assert len(set(ERRATA.values())) == len(ERRATA)
+
+
+def test_load_refuses_an_id_that_occurs_twice():
+    row = {"id": "s0-a", "source": 0, "section": "1", "what": "a", "printed": "1", "chapter": "01", "erratum": None}
+    assert published.load(json.dumps({"entries": [row], "errata": {}}))[0]["s0-a"].erratum == ()
+    with pytest.raises(ValueError, match="s0-a: expected every id once, got it twice"):
+        published.load(json.dumps({"entries": [row, row], "errata": {}}))
+
+
+# ---------------------------------------------------------------------------------------
+# The book's own numbers
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_every_entry_has_its_verdict(name):
+    result = LEDGER.result(name)
+    assert result.status in STATUSES, result.failure
+    assert (result.status == NOT_REACHED) == (result.entry.chapter not in REACHED)
+    assert (result.status == CORRECTED) == bool(result.entry.erratum and result.entry.chapter in REACHED)
+
+
+def test_source_0_is_reproduced_or_corrected_up_to_z():
+    names = list(ENTRIES)
+    up_to_z = names[: names.index("s0-z-math") + 1]
+    assert {ENTRIES[name].source for name in up_to_z} == {0}
+    assert {LEDGER.result(name).status for name in up_to_z} == {REPRODUCED, CORRECTED}
+
+
+def test_the_known_corrections():
+    corrected = {r.entry.id: r.entry.erratum for r in LEDGER.results() if r.status == CORRECTED}
+    assert corrected == {
+        "s0-pe-1-1": ("E0-02", "E0-03"),
+        "s0-pe-world": ("E0-02", "E0-03"),
+        "s0-pe-world-vs-paper": ("E0-02",),
+        "s0-wq1-math": ("E0-10",),
+        "s0-wk2-math": ("E0-11",),
+        "s0-k1-hand-expansion": ("E0-12",),
+        "s0-q1-with-math-wq1": ("E0-10",),
+        "s0-softmax2-with-math-wk2": ("E0-11",),
+        "s0-z-math": ("E0-25",),
+        "s1-layer-five": ("E1-04",),
+        "s1-pe-t2t-vs-paper": ("E1-28",),
+        "s2-split-then-project": ("E2-04",),
+        "s4-softmax": ("E4-08",),
+        "s4-pe-unique": ("E4-16",),
+    }
+
+
+def test_right_values():
+    def right(name):
+        return LEDGER.result(name).right
+
+    assert np.allclose(right("s0-pe-1-1"), np.cos(1))
+    assert np.allclose(right("s0-pe-world"), [np.sin(1), np.cos(1), np.sin(0.01), np.cos(0.01)])
+    assert np.allclose(right("s0-k1-hand-expansion")[1], [6.84, 9.99, 6.84])
+    assert np.allclose(published.value("s0-k1-hand-expansion")[1], [6.84, 10.0, 6.84])
+    assert np.allclose(right("s0-softmax2-with-math-wk2")[:, 0], [1.10613872e-14, 4.95934510e-20], atol=0, rtol=1e-8)
+    assert np.allclose(
+        published.value("s0-softmax2-with-math-wk2")[:, 0], [3.50985897e-14, 9.63330634e-20], atol=0, rtol=1e-8
+    )
+    assert right("s1-layer-five") == 6
+
+
+def test_the_divisor_is_found_from_the_printed_output():
+    assert published.value("s0-scale-30") == pytest.approx(30, abs=1e-5)
+    assert published.value("s0-scale-30") != 30.0  # it is computed
+
+
+def test_no_value_is_the_printed_digits_themselves():
+    """A number with many digits that comes out exactly as printed was typed, not computed."""
+    for result in LEDGER.results():
+        if result.matches is None or result.given or result.status != REPRODUCED:
+            continue
+        long = [len(word.split("e")[0].strip("-0.")) >= 9 for word in result.entry.words.ravel()]
+        if any(long):
+            exact = published.printed(result.entry.id).ravel() == result.computed.ravel()
+            assert not exact[np.array(long)].all(), result.entry.id
+
+
+# ---------------------------------------------------------------------------------------
+# Planted mistakes
+
+
+@pytest.mark.parametrize(
+    "name", [r.entry.id for r in LEDGER.results() if r.status == REPRODUCED and r.matches is not None]
+)
+def test_a_changed_digit_fails(name):
+    """In every number that reproduces, its last printed digit is changed by one."""
+    entry = LEDGER[name]
+    assert LEDGER.result(name).status == REPRODUCED
+    for where in np.ndindex(entry.words.shape):
+        words = copy.deepcopy(entry.words)
+        value = float(LEDGER.result(name).computed[where])
+        words[where] = moved(words[where], away_from=value)
+        result = with_entry(name, printed=words.tolist()).result(name)
+        assert result.status == FAILED, words
+        assert "no erratum says so" in result.failure
+        assert words[where] in result.failure
+        if len(entry.words.ravel()) > 4:  # one entry of a large array is enough
+            break
+
+
+def moved(word, away_from):
+    """The word with its last digit one further away from a number."""
+    digits, e, power = word.partition("e")
+    unit = Decimal(1).scaleb(Decimal(digits).as_tuple().exponent)
+    step = unit if Decimal(word) >= Decimal(away_from) else -unit
+    return f"{Decimal(digits) + step}{e}{power}"
+
+
+def test_a_correction_without_its_erratum_fails():
+    for result in LEDGER.results():
+        if result.status == CORRECTED:
+            assert with_entry(result.entry.id, erratum=()).result(result.entry.id).status == FAILED
+
+
+def test_an_erratum_that_is_gone_fails():
+    errata = {name: erratum for name, erratum in LEDGER.errata.items() if name != "E0-25"}
+    result = ledger(errata=errata).result("s0-z-math")
+    assert result.status == FAILED and "no such erratum" in result.failure
+
+
+def test_a_stale_erratum_fails():
+    for name in ("s0-k1", "s3-variance", "s1-wmt"):
+        result = with_entry(name, erratum=("E0-10",)).result(name)
+        assert result.status == FAILED and "E0-10 calls it wrong" in result.failure
+
+
+def test_a_number_that_nothing_recomputes_fails():
+    functions = {name: f for name, f in LEDGER.functions.items() if name != "s0-k1"}
+    result = ledger(functions=functions).result("s0-k1")
+    assert result.status == FAILED and result.failure == "chapter 04 is reached, and nothing recomputes it"
+
+
+def test_a_wrong_shape_fails():
+    result = with_function("s0-k1", lambda: np.zeros((3, 2))).result("s0-k1")
+    assert result.status == FAILED and "expected the shape 2 x 3, got 3 x 2" in result.failure
+    result = with_function("s0-q1-dot-k1", lambda: np.array([68.0])).result("s0-q1-dot-k1")
+    assert result.status == FAILED and "expected the shape a single number, got 1" in result.failure
+
+
+def test_a_broken_function_fails_and_hides_nothing():
+    def broken():
+        raise ZeroDivisionError("division by zero")
+
+    broken_ledger = with_function("s0-k1", broken)
+    assert broken_ledger.result("s0-k1").failure == "ZeroDivisionError: division by zero"
+    assert [r.entry.id for r in broken_ledger.results() if r.status == FAILED] == ["s0-k1"]
+
+
+def test_a_wrong_value_that_is_not_printed_fails():
+    for name in ("s0-k2", "s0-v2", "s0-q2", "s0-weights1-div30", "s0-weights2-div30"):
+        good = LEDGER.functions[name]
+        slightly_off = good.function() * (1 + 1e-7)
+        result = with_function(name, lambda off=slightly_off: off, via=good.via).result(name)
+        assert result.status == FAILED and "does not follow from it" in result.failure
+    result = with_function("s0-k2", LEDGER.functions["s0-k2"].function).result("s0-k2")
+    assert result.status == FAILED and "nothing printed follows from it" in result.failure
+
+
+def test_a_check_that_does_not_hold_fails():
+    for name in ("s2-qkv-shapes", "s1-pe-halves", "s1-scale"):
+        result = with_function(name, lambda: Claim(False, "something else")).result(name)
+        assert result.status == FAILED and "something else" in result.failure
+    result = with_function("s4-softmax", lambda: Claim(False, "nothing", instead=False)).result("s4-softmax")
+    assert result.status == FAILED and "so is what should be right: nothing" in result.failure
+    result = with_function("s1-wmt", lambda: "WMT 2015").result("s1-wmt")
+    assert result.status == FAILED and "WMT 2015" in result.failure
+
+
+def test_a_decimals_field_that_is_too_small_fails():
+    assert "expected at least 2" in with_entry("s0-k1", decimals=1).result("s0-k1").failure
+
+
+def test_trailing_zeros_that_numpy_leaves_out_are_compared():
+    """NumPy's 6.84 stands for 6.84000000: a difference in the eighth decimal is a difference."""
+    off = LEDGER.functions["s0-k1"].function() + 1e-8
+    assert with_function("s0-k1", lambda: off).result("s0-k1").status == FAILED
+
+
+# ---------------------------------------------------------------------------------------
+# The four statuses
+
+TINY = {
+    "a": Entry("a", 0, "1", "reproduced", ["0.33", "0.67"], "01"),
+    "b": Entry("b", 0, "1", "corrected", "0.34", "01", erratum=("E",)),
+    "c": Entry("c", 0, "1", "random", ["0.1234"], "01", unseeded=True),
+    "d": Entry("d", 0, "1", "later", "5", "02"),
+}
+TINY_FUNCTIONS = {
+    "a": Recomputation(lambda: [1 / 3, 2 / 3]),
+    "b": Recomputation(lambda: 1 / 3),
+    "c": Recomputation(lambda: Claim(True, "one number")),
+}
+
+
+def tiny(**changes):
+    fields = {
+        "entries": TINY,
+        "errata": {"E": Erratum("a wrong third", "01")},
+        "functions": TINY_FUNCTIONS,
+        "rights": {},
+        "reached": frozenset({"01"}),
+    }
+    return published.Ledger(**{**fields, **changes})
+
+
+def test_each_status():
+    assert [r.status for r in tiny().results()] == [REPRODUCED, CORRECTED, UNSEEDED, NOT_REACHED]
+    assert published.counts(tiny().results()) == dict.fromkeys(STATUSES, 1)
+
+
+def test_a_structural_check_that_fails():
+    functions = {**TINY_FUNCTIONS, "c": Recomputation(lambda: Claim(False, "two numbers"))}
+    assert tiny(functions=functions).result("c").failure == "its structure: two numbers"
+    functions["c"] = Recomputation(lambda: [0.1234])
+    assert "expected a check of its structure" in tiny(functions=functions).result("c").failure
+
+
+def test_counts_show_failures_only_if_there_are_any():
+    counted = published.counts(tiny(functions={}).results())
+    assert counted == {REPRODUCED: 0, CORRECTED: 0, UNSEEDED: 0, NOT_REACHED: 1, FAILED: 3}
+
+
+# ---------------------------------------------------------------------------------------
+# The rule of agreement
+
+numbers = st.floats(min_value=-1e6, max_value=1e6, allow_subnormal=False)
+
+
+@given(numbers, st.integers(0, 8))
+def test_a_rounded_number_agrees(number, places):
+    assert agrees(f"{number:.{places}f}", number)
+    half_even = Decimal(number).quantize(Decimal(1).scaleb(-places), rounding=ROUND_HALF_EVEN)
+    assert agrees(str(half_even), number)
+
+
+@given(numbers, st.integers(0, 8))
+def test_a_last_digit_that_is_off_by_one_does_not(number, places):
+    assert not agrees(moved(f"{number:.{places}f}", away_from=number), number)
+
+
+@given(numbers.filter(lambda x: abs(x) > 1e-300), st.integers(-200, 200), st.integers(0, 8))
+def test_scientific_notation(number, power, places):
+    number *= 10.0**power
+    word = f"{number:.{places}e}"
+    assert agrees(word, number)
+    assert not agrees(moved(word, away_from=number), number)
+    assert agrees(word, number, decimals=99)  # decimals is about fixed notation alone
+
+
+@given(st.integers(-10**6, 10**6), st.integers(0, 6))
+def test_a_tie_agrees_with_both_neighbours(thousands, places):
+    low, high = (Decimal(thousands + k).scaleb(-places) for k in (0, 1))
+    middle = float((low + high) / 2)
+    assert agrees([f"{low:f}", f"{high:f}"], [middle, middle]).all()
+
+
+@pytest.mark.parametrize(
+    ("word", "number", "decimals", "expected"),
+    [
+        ("4.", 4.0, None, True),
+        ("4.", 4.49, None, True),
+        ("4.", 4.49, 8, False),
+        ("1.00000000e+00", 0.9999999995, None, True),
+        ("1.00000000e+00", 0.99999999, None, False),
+        ("-1e10", -1e10, None, True),
+        ("nan", float("nan"), None, True),
+        ("nan", 1.0, None, False),
+        ("1", float("nan"), None, False),
+        ("1", float("inf"), None, False),
+    ],
+)
+def test_single_words(word, number, decimals, expected):
+    assert agrees(word, number, decimals) == expected
+
+
+# ---------------------------------------------------------------------------------------
+# value, printed, table
+
+
+def test_value_and_printed():
+    assert published.value("s0-q1-dot-k1") == 68.0 and isinstance(published.value("s0-q1-dot-k1"), float)
+    assert published.printed("s0-dk-paper") == 64.0
+    assert published.printed("s0-softmax1")[0, 0] == 4.67695573e-10
+    assert published.value("s4-pe-formula").holds
+    value = published.value("s0-emb-hello")
+    value[0] = 99
+    assert published.value("s0-emb-hello")[0] == 1.0  # a copy
+
+
+def test_errors_name_what_was_expected():
+    with pytest.raises(KeyError, match="unknown id 's0-k': did you mean s0-k"):
+        published.table("s0-k")
+    with pytest.raises(KeyError, match="see ENTRIES"):
+        published.value("nothing like it")
+    with pytest.raises(ValueError, match="expected an entry of a finished chapter, got one of chapter 13"):
+        published.value("s0-probs")
+    with pytest.raises(ValueError, match="s0-pe-formula: expected a number"):
+        published.printed("s0-pe-formula")
+    with pytest.raises(ValueError, match="s0-k2: expected a number, got 'not printed'"):
+        published.printed("s0-k2")
+    with pytest.raises(ValueError, match="expected at least one id"):
+        published.table()
+    with pytest.raises(KeyError, match="unknown erratum 'E0-99'"):
+        published.errata_heading("E0-99")
+    with pytest.raises(ValueError, match="source: expected 0 to 4, got 5"):
+        published.as_markdown(5)
+
+
+def test_a_function_is_registered_once_and_for_a_known_id():
+    with pytest.raises(KeyError, match="did you mean s0-k1"):
+        published.recomputes("s0-k1-x")(lambda: 1)
+    with pytest.raises(KeyError, match="s0-k1: expected one function"):
+        published.recomputes("s0-k1")(lambda: 1)
+
+
+def test_every_table_can_be_shown():
+    table = published.table(*ENTRIES)
+    text, html = repr(table), table._repr_html_()
+    for entry in ENTRIES.values():
+        assert entry.what in text
+        assert f"<code>{entry.id}</code>" in html
+    for word in ("4.67695573e-10", "-17.04387833", "-17.04387829"):
+        assert word in text and word.replace("-", "−") in html
+    assert not table.is_narrow
+    for tag in ("tr", "td", "th", "tbody", "span", "small"):
+        assert html.count(f"<{tag}>") + html.count(f"<{tag} ") == html.count(f"</{tag}>")
+    assert html.count("<tbody>") == len(ENTRIES)
+
+
+def test_short_numbers_stand_side_by_side():
+    table = published.table("s0-dk-toy", "s0-pe-1-1")
+    assert table.is_narrow
+    assert repr(table).splitlines()[0].split() == ["what", "printed", "computed", "verdict"]
+    html = table._repr_html_()
+    assert html.count("<tr>") == 3 and html.count('<th scope="col">') == 4
+    assert "<strong>✗ 0.99995</strong>" in html and "right: " in html
+
+
+def test_a_table_marks_what_differs():
+    html = published.table("s0-k1-hand-expansion")._repr_html_()
+    assert html.count("<strong>✗ 10.00</strong>") == html.count("✗") == 1
+    assert '<span class="differs">corrected</span>' in html
+    assert "E0-12: a 4 where 3.99 is meant" in html
+    good = published.table("s0-k1")._repr_html_()
+    assert "✗" not in good and '<span class="ok">reproduced</span>' in good
+
+
+def test_digits_are_shown_to_the_places_that_are_compared():
+    text = repr(published.table("s0-z", "s0-softmax1", "s0-wk1-code"))
+    assert "-17.49263670" in text  # printed as -17.4926367
+    assert "1.11377182e-12" in text
+    assert "1 0 1" in text  # integers stay integers
+
+
+def test_markup_in_the_data_is_escaped():
+    entry = replace(ENTRIES["s0-k1"], what="a < b & c")
+    html = published.Table((replace(LEDGER.result("s0-k1"), entry=entry),))._repr_html_()
+    assert "a &lt; b &amp; c" in html
+
+
+# ---------------------------------------------------------------------------------------
+# The page
+
+
+@pytest.mark.parametrize("name", ERRATA)
+def test_slugs_are_those_of_the_book(name):
+    heading = published.errata_heading(name)
+    assert published.slug(heading) == default_slugify(heading)
+
+
+@given(st.text())
+def test_slugs_of_any_heading(heading):
+    assert published.slug(heading) == default_slugify(heading)
+
+
+def test_links_lead_to_errata_that_are_on_the_page():
+    for name in ERRATA:
+        link = published.errata_link(name, page="../book/errata.ipynb", text=name)
+        if published.ERRATA_CHAPTER[name] in REACHED:
+            assert link == f"[{name}](../book/errata.ipynb#{default_slugify(published.errata_heading(name))})"
+        else:
+            assert link == name
+
+
+@pytest.mark.parametrize("source", range(5))
+def test_the_page_has_a_row_for_every_entry(source):
+    markdown = published.as_markdown(source)
+    rows = [line for line in markdown.splitlines() if line.startswith("| ") and not line.startswith("| what | ")]
+    entries = [entry for entry in ENTRIES.values() if entry.source == source]
+    assert len(rows) == len(entries)
+    for row, entry in zip(rows, entries, strict=True):
+        assert row.count(" | ") == 2 and entry.what in row
+        assert ("](../notebooks/" in row) == (entry.chapter in REACHED)
+        if LEDGER.result(entry.id).status == CORRECTED:
+            assert f"[{entry.erratum[0]}: " in row and "→" in row
+    for chapter in re.findall(r"\]\(\.\./notebooks/(\w+)\.ipynb\)", markdown):
+        assert chapter in published.CHAPTERS.values()
+
+
+# ---------------------------------------------------------------------------------------
+# The command
+
+
+def test_the_command_prints_a_line_for_each_and_the_counts(capsys):
+    assert published.main([]) == 0
+    out, err = capsys.readouterr()
+    *lines, last = out.splitlines()
+    assert err == ""
+    assert [line.split()[0] for line in lines] == list(ENTRIES)
+    found = Counter(next(status for status in STATUSES if f"  {status}" in line) for line in lines)
+    assert last == "248 published: " + ", ".join(f"{found[status]} {status}" for status in STATUSES)
+    assert max(map(len, lines)) <= published.WIDTH
+    for line in lines:
+        entry = ENTRIES[line.split()[0]]
+        if f"  {CORRECTED}  " in line:
+            assert f"{entry.erratum[0]}: " in line
+
+
+def test_the_first_difference_is_never_hidden(capsys):
+    assert published.main(["--only", "corrected"]) == 0
+    lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()[:-1]}
+    for name, words in {
+        "s0-pe-world": ("0.99", "0.540302"),
+        "s0-k1-hand-expansion": ("9.99", "10.00"),
+        "s0-q1-with-math-wq1": ("3.", "8.00 8.00"),
+        "s0-z-math": ("11.46394281", "11.46394285"),
+        "s0-wq1-math": ("1 0", "0 0"),
+    }.items():
+        for word in words:
+            assert word in lines[name]
+
+
+@given(st.lists(st.text("0123456789.", min_size=1, max_size=9), min_size=1, max_size=12), st.data())
+@settings(max_examples=50)
+def test_shortened_words_fit_and_keep_the_one_that_matters(words, data):
+    start = data.draw(st.integers(0, len(words) - 1))
+    text = published._shortened(np.array(words, dtype=object), start, 18)
+    assert words[start] in text.split()
+    assert len(text) <= 18
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count"),
+    [
+        (["--source", "3"], 12),
+        (["--chapter", "6"], sum(e.chapter == "06" for e in ENTRIES.values())),
+        (["--source", "0", "--chapter", "05"], sum(e.chapter == "05" and e.source == 0 for e in ENTRIES.values())),
+    ],
+)
+def test_the_command_chooses(capsys, arguments, count):
+    assert published.main(arguments) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == count + 1 and lines[-1].startswith(f"{count} published: ")
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_the_command_shows_one_verdict(capsys, status):
+    assert published.main(["--only", status.replace(" ", "-")]) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert all(status in line for line in lines)
+    assert f"{len(lines)} {status}" in last
+
+
+def test_the_command_writes_json(capsys):
+    assert published.main(["--json", "--source", "0"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert sum(data["counts"].values()) == len(data["results"]) == 151
+    world = next(r for r in data["results"] if r["id"] == "s0-pe-world")
+    assert world["printed"] == ["0.84", "0.99", "0", "1"] and world["status"] == CORRECTED
+    assert world["right"][1] == pytest.approx(np.cos(1)) and world["matches"] == [True, False, True, True]
+
+
+def test_the_command_fails_loudly(capsys, monkeypatch):
+    planted = with_entry("s0-k1", printed=[["4.", "8.", "5."], ["6.84", "9.99", "6.84"]])
+    monkeypatch.setattr(published, "LEDGER", planted)
+    assert published.main(["--only", "corrected", "--chapter", "4"]) == 1
+    out, err = capsys.readouterr()
+    assert err.startswith("FAILED s0-k1: disagrees with what is printed, and no erratum says so: ")
+    assert err.endswith("printed 5., computed 4 at [0, 2]\n")
+    assert out.splitlines()[-1].endswith("1 FAILED")
+    assert any(line.startswith("s0-k1 ") and "FAILED" in line for line in out.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--source", "5"], "expected a source from 0 to 4, got '5'"),
+        (["--chapter", "21"], "expected a chapter from 01 to 20, got '21'"),
+        (["--chapter", "six"], "expected a chapter from 01 to 20, got 'six'"),
+        (["--only", "wrong"], "expected one of 'reproduced', 'corrected', 'cannot be recomputed', 'not reached yet'"),
+        (["--all"], "unrecognized arguments: --all"),
+    ],
+)
+def test_wrong_arguments(capsys, arguments, message):
+    with pytest.raises(SystemExit) as exit_status:
+        published.main(arguments)
+    assert exit_status.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def run(*arguments, **options):
+    command = [sys.executable, "-m", "toytf.published", *arguments]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=120, **options)
+
+
+def test_as_a_command_of_the_system():
+    done = run("--source", "4")
+    assert done.returncode == 0 and done.stderr == ""
+    assert done.stdout.splitlines()[-1].startswith("9 published: ")
+    assert run("--source", "x").returncode == 2
+    assert "Exit status" in " ".join(run("--help").stdout.split())
+
+
+def test_a_planted_mistake_ends_the_command_with_1():
+    """The whole way: a digit changed in the data file, the command run on it."""
+    code = (
+        "import importlib.resources, pathlib, sys\n"
+        "text = importlib.resources.files('toytf').joinpath('published.json').read_text(encoding='utf-8')\n"
+        "assert text.count('135.5517') == 2\n"
+        "pathlib.Path.read_text = lambda self, encoding=None: text.replace('135.5517', '135.5518')\n"
+        "from toytf import published\n"
+        "sys.exit(published.main([]))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", timeout=120)
+    assert done.returncode == 1, done.stderr
+    assert [line.split(":")[0] for line in done.stderr.splitlines()] == ["FAILED s0-scores1-hand", "FAILED s0-scores1"]
+    assert done.stdout.splitlines()[-1].endswith(", 2 FAILED")
+
+
+def test_a_plain_terminal_is_no_obstacle(monkeypatch):
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8=0", "-m", "toytf.published"],
+        cwd=ROOT, capture_output=True, timeout=120, env={"PYTHONIOENCODING": "ascii", "PATH": ""},
+    )
+    assert done.returncode == 0, done.stderr.decode()
