@@ -28,6 +28,7 @@ book: .venv/book.stamp
 	@echo
 	@echo "The book is built. Open it from the disk:  _build/html/index.html"
 	@echo "or serve it:  $(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html"
+	@echo "              and open http://127.0.0.1:8000"
 
 test: .venv/test.stamp
 	$(BIN)/python -m pytest

@@ -29,6 +29,7 @@ from numbertext import (
 )
 
 ROOT = Path(__file__).resolve().parent.parent
+PUBLISHED_DATA = ROOT / "toytf" / "published" / "published.json"
 
 # Cells that nbval may leave uncompared: {(notebook file name, cell id): reason}.
 EXEMPT = {}
@@ -462,7 +463,7 @@ def _is_short(value):
     return value == value.to_integral_value() or len(value.normalize().as_tuple().digits) <= SHORT_INPUT_DIGITS
 
 
-def published_values(chapter, path=ROOT / "toytf" / "published.json"):
+def published_values(chapter, path=PUBLISHED_DATA):
     """The digits that the sources printed, as far as ``chapter`` and those before it use them.
 
     What belongs to a later chapter has not been computed again yet, so it proves nothing.
@@ -894,21 +895,16 @@ def erratum_data_problems(nb, data, toc):
     """
     written, titles = written_chapters(toc), {e: d["title"] for e, d in data["errata"].items()}
     on_page = {erratum: title for erratum, title, _, _ in errata_sections(nb)}
-    named = {i: e for e in data["entries"] for i in _ids(e.get("erratum")) + _ids(e.get("see"))}
+    named = {i: e for e in data["entries"] for key in ("erratum", "see") for i in e.get(key, ())}
     problems = [f"{i} is named by {e['id']} and is no known erratum" for i, e in named.items() if i not in titles]
     needed = {i for i, d in data["errata"].items() if int(d["chapter"]) in written}
     for entry in data["entries"]:
         if int(entry["chapter"]) in written:
-            needed.update(_ids(entry.get("erratum")))
+            needed.update(entry.get("erratum", ()))
     problems += [f"{i} belongs to a written chapter and is not on the page" for i in sorted(needed - set(on_page))]
     for erratum, title in on_page.items():
         if erratum not in titles:
-            problems.append(f"{erratum} is on the page and not in toytf/published.json")
+            problems.append(f"{erratum} is on the page and not in published.json")
         elif titles[erratum] != title:
-            problems.append(f"{erratum} is «{title}» on the page and «{titles[erratum]}» in toytf/published.json")
+            problems.append(f"{erratum} is «{title}» on the page and «{titles[erratum]}» in published.json")
     return problems
-
-
-def _ids(named):
-    """None, one id or a list of ids, as a list."""
-    return [named] if isinstance(named, str) else list(named or [])

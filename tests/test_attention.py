@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from axes import axis_names, check_axes
 from hypothesis import given
 from hypothesis import strategies as st
 
+from axes import axis_names, check_axes
 from toytf.attention import (
     AttentionTrace,
     MultiHead,
@@ -132,7 +132,9 @@ def test_masked_softmax_keeps_the_dtype():
 
 
 def test_an_integer_mask_is_refused_and_the_convention_said():
-    with pytest.raises(TypeError, match="mask: expected booleans, True meaning 'may attend', got dtype int64.*mask == 0"):
+    with pytest.raises(
+        TypeError, match="mask: expected booleans, True meaning 'may attend', got dtype int64.*mask == 0"
+    ):
         attention(np.ones((1, 2)), np.ones((2, 2)), np.ones((2, 2)), mask=[[1, 0]])
 
 
@@ -173,7 +175,9 @@ def test_a_mask_is_the_same_for_every_head_of_a_sentence():
         np.testing.assert_allclose(out[b], multi_head_attention(p, x[b], n_heads=3, mask=mask[b])[0], atol=1e-10)
     padding = np.array([True, True, True, False, False])
     one, _ = multi_head_attention(p, x, n_heads=3, mask=padding)
-    np.testing.assert_array_equal(one, multi_head_attention(p, x, n_heads=3, mask=np.broadcast_to(padding, (2, 5, 5)))[0])
+    np.testing.assert_array_equal(
+        one, multi_head_attention(p, x, n_heads=3, mask=np.broadcast_to(padding, (2, 5, 5)))[0]
+    )
 
 
 @given(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
@@ -202,12 +206,20 @@ def test_heads_may_be_narrower_or_wider_than_d_model_over_n_heads():
             lambda: attention(np.ones((2, 2, 3)), np.ones((5, 4, 3)), np.ones((5, 4, 3))),
             r"leading axes of q \(shape 2 x 2 x 3\) and k \(shape 5 x 4 x 3\)",
         ),
-        (lambda: attention(np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)), scale=np.nan), "scale: expected a finite"),
+        (
+            lambda: attention(np.ones((1, 1)), np.ones((1, 1)), np.ones((1, 1)), scale=np.nan),
+            "scale: expected a finite",
+        ),
         (lambda: split_heads(np.ones((2, 300)), 8), "n_heads: expected a divisor of the width 300, got 8"),
         (lambda: split_heads(np.ones((2, 300)), 0), "n_heads: expected at least 1, got 0"),
-        (lambda: MultiHead.from_heads([np.ones((4, 3))], [], [np.ones((4, 3))], np.ones((3, 4))), "w_k: expected 1 head"),
         (
-            lambda: MultiHead.from_heads([np.ones((4, 3))] * 2, [np.ones((4, 3))] * 2, [np.ones((4, 3))] * 2, np.ones((4, 4))),
+            lambda: MultiHead.from_heads([np.ones((4, 3))], [], [np.ones((4, 3))], np.ones((3, 4))),
+            "w_k: expected 1 head",
+        ),
+        (
+            lambda: MultiHead.from_heads(
+                [np.ones((4, 3))] * 2, [np.ones((4, 3))] * 2, [np.ones((4, 3))] * 2, np.ones((4, 4))
+            ),
             "the heads side by side has width 6 .* w_o has 4 rows",
         ),
         (

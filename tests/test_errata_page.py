@@ -8,7 +8,6 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 import notebookcheck as check
 
 PAGE = check.ROOT / "book" / "errata.ipynb"
-DATA = check.ROOT / "toytf" / "published.json"
 
 # ---------------------------------------------------------------------------------------
 # The book's own page
@@ -22,7 +21,7 @@ def test_every_erratum_has_a_kind_and_an_executed_check():
 
 
 def test_the_page_and_the_published_numbers_name_the_same_errata():
-    data = json.loads(DATA.read_text(encoding="utf-8"))
+    data = json.loads(check.PUBLISHED_DATA.read_text(encoding="utf-8"))
     toc = (check.ROOT / "_toc.yml").read_text(encoding="utf-8")
     problems = check.erratum_data_problems(check.read_notebook(PAGE), data, toc)
     assert not problems, "\n".join(problems)
@@ -42,9 +41,9 @@ def data(**changes):
         "E0-40": {"title": "an output", "chapter": "09"},
     }
     entries = [
-        {"id": "s0-pe", "chapter": "03", "erratum": "E0-02", "see": ["E0-07"]},
+        {"id": "s0-pe", "chapter": "03", "erratum": ["E0-02"], "see": ["E0-07"]},
         {"id": "s0-ln", "chapter": "09", "erratum": ["E0-40", "E0-02"]},
-        {"id": "s0-e", "chapter": "03", "erratum": None},
+        {"id": "s0-e", "chapter": "03"},
     ]
     return {"errata": {**errata, **changes.pop("errata", {})}, "entries": entries + changes.pop("entries", [])}
 
@@ -107,7 +106,7 @@ def test_code_after_the_next_heading_is_no_check():
     ("planted", "message"),
     [
         (data(entries=[{"id": "s0-k", "chapter": "03", "see": ["E0-99"]}]), "E0-99 is named by s0-k and is no known"),
-        (data(entries=[{"id": "s0-k", "chapter": "03", "erratum": "E0-40"}]), "E0-40 belongs to a written chapter"),
+        (data(entries=[{"id": "s0-k", "chapter": "03", "erratum": ["E0-40"]}]), "E0-40 belongs to a written chapter"),
         (data(errata={"E0-03": {"title": "cos(0.01)", "chapter": "03"}}), "E0-03 belongs to a written chapter"),
         (data(errata={"E0-02": {"title": "the row of World", "chapter": "03"}}), "E0-02 is «the row for World» on"),
     ],
@@ -123,4 +122,4 @@ def test_an_erratum_that_only_the_page_knows_is_caught():
     del less["errata"]["E0-07"]
     less["entries"][0]["see"] = []
     problems = check.erratum_data_problems(page(), less, TOC)
-    assert problems == ["E0-07 is on the page and not in toytf/published.json"]
+    assert problems == ["E0-07 is on the page and not in published.json"]

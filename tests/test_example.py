@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from toytf.example import PAPER, PUBLISHED, W_K2_TYPESET, W_K, W_Q, W_Q1_TYPESET, W_V
+from toytf.example import PAPER, PUBLISHED, W_K, W_K2_TYPESET, W_Q, W_Q1_TYPESET, W_V
 from toytf.positions import sinusoids
 
 

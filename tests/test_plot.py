@@ -57,7 +57,9 @@ def test_plot_is_the_only_module_that_imports_matplotlib():
             for name in (
                 [alias.name for alias in node.names]
                 if isinstance(node, ast.Import)
-                else [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                else [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else []
             )
         }
         assert ("matplotlib" in imported) == (path.name == "plot.py"), path.name

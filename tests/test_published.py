@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from myst_parser.mdit_to_docutils.base import default_slugify
 
+import notebookcheck as check
 from toytf import published
 from toytf.published import (
     CORRECTED,
@@ -34,21 +35,18 @@ from toytf.published import (
     Recomputation,
     agrees,
 )
+from toytf.published.cli import NUMBERS, _shortened
+from toytf.published.recompute import recomputes
 
 ROOT = Path(__file__).parent.parent
 
 
-def ledger(**changes):
-    """The module's ledger with some fields changed, nothing remembered from before."""
-    return replace(LEDGER, **{"_cache": {}, **changes})
-
-
 def with_entry(name, **changes):
-    return ledger(entries={**LEDGER.entries, name: replace(LEDGER.entries[name], **changes)})
+    return replace(LEDGER, entries={**ENTRIES, name: replace(ENTRIES[name], **changes)})
 
 
 def with_function(name, function, **more):
-    return ledger(functions={**LEDGER.functions, name: Recomputation(function, **more)})
+    return replace(LEDGER, functions={**LEDGER.functions, name: Recomputation(function, **more)})
 
 
 # ---------------------------------------------------------------------------------------
@@ -81,15 +79,15 @@ def test_every_entry_is_well_formed():
 
 
 def test_titles_can_be_headings():
-    for name, title in ERRATA.items():
-        assert 2 <= len(title.split()) <= 8, name
-        assert not re.search(r"[`*_$<>\[\]{}|#]", title), name
-        assert re.fullmatch(r"0[1-9]|1\d|20", published.ERRATA_CHAPTER[name]), name
-    assert len(set(ERRATA.values())) == len(ERRATA)
+    for name, erratum in ERRATA.items():
+        assert 2 <= len(erratum.title.split()) <= 8, name
+        assert not re.search(r"[`*_$<>\[\]{}|#]", erratum.title), name
+        assert re.fullmatch(r"0[1-9]|1\d|20", erratum.chapter), name
+    assert len({erratum.title for erratum in ERRATA.values()}) == len(ERRATA)
 
 
 def test_load_refuses_an_id_that_occurs_twice():
-    row = {"id": "s0-a", "source": 0, "section": "1", "what": "a", "printed": "1", "chapter": "01", "erratum": None}
+    row = {"id": "s0-a", "source": 0, "section": "1", "what": "a", "printed": "1", "chapter": "01"}
     assert published.load(json.dumps({"entries": [row], "errata": {}}))[0]["s0-a"].erratum == ()
     with pytest.raises(ValueError, match="s0-a: expected every id once, got it twice"):
         published.load(json.dumps({"entries": [row, row], "errata": {}}))
@@ -174,7 +172,7 @@ def test_no_value_is_the_printed_digits_themselves():
 )
 def test_a_changed_digit_fails(name):
     """In every number that reproduces, its last printed digit is changed by one."""
-    entry = LEDGER[name]
+    entry = ENTRIES[name]
     assert LEDGER.result(name).status == REPRODUCED
     for where in np.ndindex(entry.words.shape):
         words = copy.deepcopy(entry.words)
@@ -204,7 +202,7 @@ def test_a_correction_without_its_erratum_fails():
 
 def test_an_erratum_that_is_gone_fails():
     errata = {name: erratum for name, erratum in LEDGER.errata.items() if name != "E0-25"}
-    result = ledger(errata=errata).result("s0-z-math")
+    result = replace(LEDGER, errata=errata).result("s0-z-math")
     assert result.status == FAILED and "no such erratum" in result.failure
 
 
@@ -216,7 +214,7 @@ def test_a_stale_erratum_fails():
 
 def test_a_number_that_nothing_recomputes_fails():
     functions = {name: f for name, f in LEDGER.functions.items() if name != "s0-k1"}
-    result = ledger(functions=functions).result("s0-k1")
+    result = replace(LEDGER, functions=functions).result("s0-k1")
     assert result.status == FAILED and result.failure == "chapter 04 is reached, and nothing recomputes it"
 
 
@@ -337,7 +335,7 @@ def test_scientific_notation(number, power, places):
     assert agrees(word, number, decimals=99)  # decimals is about fixed notation alone
 
 
-@given(st.integers(-10**6, 10**6), st.integers(0, 6))
+@given(st.integers(-(10**6), 10**6), st.integers(0, 6))
 def test_a_tie_agrees_with_both_neighbours(thousands, places):
     low, high = (Decimal(thousands + k).scaleb(-places) for k in (0, 1))
     middle = float((low + high) / 2)
@@ -398,9 +396,9 @@ def test_errors_name_what_was_expected():
 
 def test_a_function_is_registered_once_and_for_a_known_id():
     with pytest.raises(KeyError, match="did you mean s0-k1"):
-        published.recomputes("s0-k1-x")(lambda: 1)
+        recomputes("s0-k1-x")(lambda: 1)
     with pytest.raises(KeyError, match="s0-k1: expected one function"):
-        published.recomputes("s0-k1")(lambda: 1)
+        recomputes("s0-k1")(lambda: 1)
 
 
 def test_every_table_can_be_shown():
@@ -466,7 +464,7 @@ def test_slugs_of_any_heading(heading):
 def test_links_lead_to_errata_that_are_on_the_page():
     for name in ERRATA:
         link = published.errata_link(name, page="../book/errata.ipynb", text=name)
-        if published.ERRATA_CHAPTER[name] in REACHED:
+        if ERRATA[name].chapter in REACHED:
             assert link == f"[{name}](../book/errata.ipynb#{default_slugify(published.errata_heading(name))})"
         else:
             assert link == name
@@ -483,8 +481,35 @@ def test_the_page_has_a_row_for_every_entry(source):
         assert ("](../notebooks/" in row) == (entry.chapter in REACHED)
         if LEDGER.result(entry.id).status == CORRECTED:
             assert f"[{entry.erratum[0]}: " in row and "→" in row
-    for chapter in re.findall(r"\]\(\.\./notebooks/(\w+)\.ipynb\)", markdown):
-        assert chapter in published.CHAPTERS.values()
+
+
+def test_a_row_leads_to_the_section_that_computes_it():
+    rows = {row.split(",")[0]: row for row in published.as_markdown(0).splitlines()}
+    assert "[chapter 4](../notebooks/04_self_attention.ipynb#the-keys-entry-by-entry)" in rows["| K₁"]
+    rows = {row.split(",")[0]: row for row in published.as_markdown(1).splitlines()}
+    assert ENTRIES["s1-shape-k-lin"].home is None
+    assert "[chapter 6](../notebooks/06_many_heads.ipynb)" in rows["| shape of K after its projection"]
+
+
+def home_problems(entries):
+    """Homes that are no heading of the chapter's notebook."""
+    slugs = {
+        chapter: check.heading_slugs(check.page_markdown(ROOT / "notebooks" / f"{name}.ipynb"))
+        for chapter, name in published.CHAPTERS.items()
+    }
+    return [e.id for e in entries if e.home is not None and e.home not in slugs.get(e.chapter, ())]
+
+
+def test_every_home_is_a_heading_of_its_chapter():
+    assert home_problems(ENTRIES.values()) == []
+    assert sum(entry.home is not None for entry in ENTRIES.values()) > 100
+
+
+@pytest.mark.parametrize(
+    "changes", [{"home": "the-keys"}, {"home": ""}, {"chapter": "06"}, {"chapter": "20"}], ids=lambda c: str(c)
+)
+def test_a_home_that_is_no_heading_is_caught(changes):
+    assert home_problems([replace(ENTRIES["s0-k1"], **changes)]) == ["s0-k1"]
 
 
 # ---------------------------------------------------------------------------------------
@@ -499,11 +524,10 @@ def test_the_command_prints_a_line_for_each_and_the_counts(capsys):
     assert [line.split()[0] for line in lines] == list(ENTRIES)
     found = Counter(next(status for status in STATUSES if f"  {status}" in line) for line in lines)
     assert last == "248 published: " + ", ".join(f"{found[status]} {status}" for status in STATUSES)
-    assert max(map(len, lines)) <= published.WIDTH
+    assert max(map(len, lines)) <= 110
     for line in lines:
-        entry = ENTRIES[line.split()[0]]
         if f"  {CORRECTED}  " in line:
-            assert f"{entry.erratum[0]}: " in line
+            assert ", ".join(ENTRIES[line.split()[0]].erratum) + ": " in line
 
 
 def test_the_first_difference_is_never_hidden(capsys):
@@ -524,9 +548,9 @@ def test_the_first_difference_is_never_hidden(capsys):
 @settings(max_examples=50)
 def test_shortened_words_fit_and_keep_the_one_that_matters(words, data):
     start = data.draw(st.integers(0, len(words) - 1))
-    text = published._shortened(np.array(words, dtype=object), start, 18)
+    text = _shortened(np.array(words, dtype=object), start)
     assert words[start] in text.split()
-    assert len(text) <= 18
+    assert len(text) <= NUMBERS
 
 
 @pytest.mark.parametrize(
@@ -560,10 +584,16 @@ def test_the_command_writes_json(capsys):
     assert world["right"][1] == pytest.approx(np.cos(1)) and world["matches"] == [True, False, True, True]
 
 
-def test_the_command_fails_loudly(capsys, monkeypatch):
+def test_json_can_hold_every_result(capsys):
+    assert published.main(["--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [row["id"] for row in data["results"]] == list(ENTRIES)
+    assert next(row for row in data["results"] if row["id"] == "s1-scale")["computed"]["holds"] is True
+
+
+def test_the_command_fails_loudly(capsys):
     planted = with_entry("s0-k1", printed=[["4.", "8.", "5."], ["6.84", "9.99", "6.84"]])
-    monkeypatch.setattr(published, "LEDGER", planted)
-    assert published.main(["--only", "corrected", "--chapter", "4"]) == 1
+    assert published.main(["--only", "corrected", "--chapter", "4"], planted) == 1
     out, err = capsys.readouterr()
     assert err.startswith("FAILED s0-k1: disagrees with what is printed, and no erratum says so: ")
     assert err.endswith("printed 5., computed 4 at [0, 2]\n")
@@ -604,8 +634,8 @@ def test_as_a_command_of_the_system():
 def test_a_planted_mistake_ends_the_command_with_1():
     """The whole way: a digit changed in the data file, the command run on it."""
     code = (
-        "import importlib.resources, pathlib, sys\n"
-        "text = importlib.resources.files('toytf').joinpath('published.json').read_text(encoding='utf-8')\n"
+        "import pathlib, sys\n"
+        "text = pathlib.Path('toytf/published/published.json').read_text(encoding='utf-8')\n"
         "assert text.count('135.5517') == 2\n"
         "pathlib.Path.read_text = lambda self, encoding=None: text.replace('135.5517', '135.5518')\n"
         "from toytf import published\n"
@@ -617,9 +647,12 @@ def test_a_planted_mistake_ends_the_command_with_1():
     assert done.stdout.splitlines()[-1].endswith(", 2 FAILED")
 
 
-def test_a_plain_terminal_is_no_obstacle(monkeypatch):
+def test_a_plain_terminal_is_no_obstacle():
     done = subprocess.run(
         [sys.executable, "-X", "utf8=0", "-m", "toytf.published"],
-        cwd=ROOT, capture_output=True, timeout=120, env={"PYTHONIOENCODING": "ascii", "PATH": ""},
+        cwd=ROOT,
+        capture_output=True,
+        timeout=120,
+        env={"PYTHONIOENCODING": "ascii", "PATH": ""},
     )
     assert done.returncode == 0, done.stderr.decode()

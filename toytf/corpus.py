@@ -76,7 +76,9 @@ class Vocabulary:
     def ids(self, tokens: Sequence[str]) -> list[int]:
         """Return the id of every token of a sentence that is already cut into tokens."""
         if isinstance(tokens, str):
-            raise TypeError(f"tokens: expected a list of strings, got the single string {tokens!r}; cut it into tokens first")
+            raise TypeError(
+                f"tokens: expected a list of strings, got the single string {tokens!r}; cut it into tokens first"
+            )
         return [self.id(token) for token in tokens]
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
