@@ -24,13 +24,18 @@ def axis_names(cls: type) -> dict[str, str]:
 
 
 def check_axes(obj, sizes: dict[str, int]) -> list[str]:
-    """Return what is wrong: an array whose axes are not as long as `sizes` says, or have no name."""
+    """Return what is wrong: an array whose axes are not as long as `sizes` says, or have no name.
+
+    Looks into the dataclasses and lists that `obj` holds. A mask may have length 1 where it is
+    the same for all.
+    """
     faults = []
     names = axis_names(type(obj))
     for field in dataclasses.fields(obj):
         value = getattr(obj, field.name)
-        if dataclasses.is_dataclass(value):
-            faults += [f"{field.name}.{fault}" for fault in check_axes(value, sizes)]
+        for part in value if isinstance(value, (list, tuple)) else [value]:
+            if dataclasses.is_dataclass(part):
+                faults += [f"{field.name}.{fault}" for fault in check_axes(part, sizes)]
         if not isinstance(value, np.ndarray):
             continue
         if field.name not in names:
@@ -42,6 +47,7 @@ def check_axes(obj, sizes: dict[str, int]) -> list[str]:
             axes = axes[1:]
             shape = shape[len(shape) - len(axes) :]
         expected = tuple(math.prod(sizes[part] for part in axis.split("*")) for axis in axes)
-        if shape != expected:
+        fits = [n == e or ("mask" in field.name and n == 1) for n, e in zip(shape, expected, strict=False)]
+        if len(shape) != len(expected) or not all(fits):
             faults.append(f"{field.name}: {names[field.name]} should be {expected}, is {value.shape}")
     return faults

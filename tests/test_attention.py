@@ -11,9 +11,11 @@ from toytf.attention import (
     MultiHead,
     MultiHeadTrace,
     attention,
+    causal_mask,
     masked_softmax,
     merge_heads,
     multi_head_attention,
+    padding_mask,
     split_heads,
 )
 from toytf.ops import softmax
@@ -65,7 +67,6 @@ def test_the_traces_axes_are_named_and_true():
         n_heads=SIZES["heads"],
         mask=np.ones((SIZES["query"], SIZES["key"]), bool),
     )
-    trace.attention.mask = np.broadcast_to(trace.attention.mask, trace.attention.scaled_scores.shape)
     assert check_axes(trace, SIZES) == []
     assert check_axes(MultiHead.from_heads(*draw_heads()), SIZES) == []
     assert out.shape == (SIZES["batch"], SIZES["query"], SIZES["d_model"])
@@ -141,6 +142,28 @@ def test_an_integer_mask_is_refused_and_the_convention_said():
 def test_a_mask_of_the_wrong_shape_is_refused():
     with pytest.raises(ValueError, match="mask: expected a shape that broadcasts to 1 x 2 .* got 3 x 2"):
         attention(np.ones((1, 2)), np.ones((2, 2)), np.ones((2, 2)), mask=np.ones((3, 2), bool))
+
+
+def test_a_causal_mask_shows_each_query_itself_and_what_came_before():
+    for query, row in enumerate(causal_mask(4)):
+        assert row.tolist() == [key <= query for key in range(4)]
+
+
+def test_a_padding_mask_hides_the_same_keys_from_every_query_and_combines_with_a_causal_one():
+    is_token = np.array([[True, True, False], [True, True, True]])
+    mask = padding_mask(is_token)
+    assert mask.shape == (2, 1, 3)
+    both = causal_mask(3) & mask
+    assert both.shape == (2, 3, 3)
+    for sentence, query, key in np.ndindex(both.shape):
+        assert both[sentence, query, key] == (key <= query and is_token[sentence, key])
+
+
+def test_masks_refuse_what_they_cannot_be_made_of():
+    with pytest.raises(TypeError, match="is_token: expected booleans, True where a token stands, got dtype int64"):
+        padding_mask([1, 1, 0])
+    with pytest.raises(ValueError, match="length: expected at least 1, got 0"):
+        causal_mask(0)
 
 
 # ---------------------------------------------------------------- several heads

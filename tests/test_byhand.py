@@ -24,7 +24,7 @@ def evaluate(text: str) -> float:
     """Evaluate an expression as it stands on the page."""
     text = text.replace("·", "*").replace("^", "**").replace("−", "-")
     text = re.sub(r"√(\([^)]*\)|[\d.]+)", r"(\1)**0.5", text)
-    return eval(text, {"e": np.e, "sin": np.sin, "cos": np.cos})
+    return eval(text, {"e": np.e, "sin": np.sin, "cos": np.cos, "max": max})
 
 
 # ---------------------------------------------------------------- the formatter
@@ -83,6 +83,18 @@ def test_every_step_of_the_positions_evaluates_to_the_value():
         for entry, expected in zip(working.entries, working.result.ravel(), strict=True):
             for _, text in entry.chain("text"):
                 assert evaluate(text) == pytest.approx(expected, abs=1e-4)
+
+
+@given(matrices(2, 5), st.booleans())
+def test_every_step_of_mean_variance_layer_norm_and_relu_evaluates_to_the_entry(x, other):
+    for working in (
+        byhand.mean(x, decimals=6),
+        byhand.variance(x, unbiased=other, decimals=6),
+        byhand.layer_norm(x, eps_outside=other, decimals=6),
+        byhand.relu(x, decimals=6),
+    ):
+        for entry, expected in zip(working.entries, working.result.ravel(), strict=True):
+            assert evaluate(entry.chain("text")[0][1]) == pytest.approx(expected, rel=1e-4, abs=1e-3)
 
 
 @given(matrices(2, 3), st.sampled_from([2.0, 3.0, 30.0, 64.0]), st.booleans())

@@ -7,7 +7,20 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from toytf import ops
-from toytf.ops import Linear, embedding, linear, softmax, softmax_naive
+from toytf.ops import (
+    LayerNorm,
+    Linear,
+    embedding,
+    gelu,
+    gelu_tanh,
+    layer_norm,
+    layer_norm_eps_outside,
+    linear,
+    log_softmax,
+    relu,
+    softmax,
+    softmax_naive,
+)
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
 arrays = hnp.arrays(np.float64, hnp.array_shapes(min_dims=1, max_dims=4, max_side=5), elements=finite)
@@ -140,11 +153,111 @@ def test_embedding_refuses_ids_that_are_no_integers_and_an_empty_sentence():
         embedding(np.zeros((7, 3)), [])
 
 
+# ---------------------------------------------------------------- log-softmax
+
+
+@given(hnp.arrays(np.float64, (3, 5), elements=st.floats(-300, 300)))
+def test_log_softmax_is_the_logarithm_of_the_softmax(x):
+    np.testing.assert_allclose(np.exp(log_softmax(x)), softmax(x), rtol=1e-9, atol=1e-300)
+
+
+def test_log_softmax_of_what_softmax_rounds_to_zero_is_finite():
+    np.testing.assert_array_equal(log_softmax([0.0, 1e4, -1e4]), [-1e4, 0.0, -2e4])
+
+
+# ---------------------------------------------------------------- activations
+
+
+def test_relu_keeps_the_positive_and_drops_the_rest():
+    np.testing.assert_array_equal(relu([[-2.0, 0.0], [0.5, -0.0]]), [[0.0, 0.0], [0.5, 0.0]])
+
+
+def test_gelu_by_hand():
+    # Phi(1) = 0.841344746068543, from a table of the normal distribution
+    np.testing.assert_allclose(gelu([0.0, 1.0, -1.0]), [0, 0.841344746068543, 0.841344746068543 - 1], rtol=1e-14)
+
+
+@given(st.floats(-1e3, 1e3))
+def test_gelu_splits_x_between_x_and_minus_x(x):
+    np.testing.assert_allclose(gelu(x) - gelu(-x), x, rtol=1e-12, atol=1e-300)
+
+
+def test_the_tanh_form_of_gelu_is_within_half_a_thousandth():
+    x = np.linspace(-10, 10, 20_001)
+    assert 1e-4 < np.abs(gelu(x) - gelu_tanh(x)).max() < 5e-4
+    np.testing.assert_array_equal(gelu_tanh([1e30, -1e30]), [1e30, 0.0])
+    np.testing.assert_array_equal(gelu([1e30, -1e30]), [1e30, 0.0])
+
+
+# ---------------------------------------------------------------- layer norm
+
+
+def norm(width, gamma=1.0, beta=0.0):
+    return LayerNorm(np.full(width, gamma), np.full(width, beta))
+
+
+def test_layer_norm_by_hand():
+    # mean 3, deviations -2 0 0 2, variance 8/4 = 2
+    out, trace = layer_norm(norm(4), [[1.0, 3.0, 3.0, 5.0]], eps=1e-12)
+    np.testing.assert_allclose(out, np.array([[-2, 0, 0, 2]]) / np.sqrt(2), rtol=1e-9)
+    np.testing.assert_allclose(trace.std, [[np.sqrt(2)]], rtol=1e-9)
+
+
+@given(hnp.arrays(np.float64, (2, 3, 7), elements=st.floats(-1e3, 1e3)))
+def test_layer_norm_gives_each_row_mean_0_and_variance_just_below_1(x):
+    out, _ = layer_norm(norm(7), x)
+    np.testing.assert_allclose(out.mean(axis=-1), 0, atol=1e-9)
+    variance = x.var(axis=-1)
+    np.testing.assert_allclose(out.var(axis=-1), variance / (variance + 1e-5), rtol=1e-6, atol=1e-9)
+
+
+def test_gamma_stretches_and_beta_moves():
+    x = np.random.default_rng(0).normal(size=(3, 5))
+    p = LayerNorm(np.arange(1.0, 6.0), np.arange(5.0))
+    np.testing.assert_allclose(layer_norm(p, x)[0], layer_norm(norm(5), x)[0] * p.gamma + p.beta)
+
+
+def test_a_constant_row_becomes_beta():
+    for value in (0.0, 1e6, -1e30):
+        np.testing.assert_array_equal(layer_norm(norm(4, beta=0.25), np.full((1, 4), value))[0], np.full((1, 4), 0.25))
+
+
+def test_rows_shifted_by_a_million_or_as_large_as_1e30_stay_right():
+    x = np.array([[1.0, 3.0, 3.0, 5.0]])
+    expected = layer_norm(norm(4), x)[0]
+    np.testing.assert_allclose(layer_norm(norm(4), x + 1e6)[0], expected, rtol=1e-9)
+    np.testing.assert_allclose(layer_norm(norm(4), x * 1e30)[0], expected, rtol=1e-5)
+
+
+def test_where_epsilon_stands_matters_for_rows_that_are_nearly_constant():
+    x = np.array([[1.0, 3.0, 3.0, 5.0]])
+    np.testing.assert_allclose(layer_norm_eps_outside(x), layer_norm(norm(4), x, eps=1e-6)[0], atol=1e-5)
+    tiny = 1e-6 * x
+    inside, outside = layer_norm(norm(4), tiny, eps=1e-6)[0], layer_norm_eps_outside(tiny)
+    np.testing.assert_allclose(inside[0, 3], 2e-6 / np.sqrt(2e-12 + 1e-6), rtol=1e-9)
+    np.testing.assert_allclose(outside[0, 3], 2e-6 / (np.sqrt(2) * 1e-6 + 1e-6), rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: layer_norm(norm(3), np.ones((2, 4))), "gamma: expected shape 4 for rows of shape 2 x 4, got 3"),
+        (lambda: layer_norm(norm(4), np.ones((2, 4)), eps=0), "eps: expected a positive number, got 0"),
+        (lambda: layer_norm(norm(2), [[1.0, np.inf]]), r"x: expected finite numbers, got inf at \[0, 1\]"),
+    ],
+)
+def test_layer_norm_says_what_is_wrong(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
 def test_no_argument_is_modified():
     x = np.random.default_rng(2).normal(size=(2, 3))
     kept = x.copy()
     p = Linear(np.ones((3, 3)), np.ones(3))
-    for f in (softmax, softmax_naive, lambda x: linear(p, x)):
+    one = norm(3)
+    for f in (softmax, softmax_naive, log_softmax, relu, gelu, gelu_tanh, layer_norm_eps_outside,
+              lambda x: linear(p, x), lambda x: layer_norm(one, x)):  # fmt: skip
         f(x)
         np.testing.assert_array_equal(x, kept)
     np.testing.assert_array_equal(p.weight, np.ones((3, 3)))
@@ -152,6 +265,9 @@ def test_no_argument_is_modified():
 
 
 def test_every_public_function_says_what_it_returns():
-    for name in ("softmax", "softmax_naive", "linear", "embedding"):
+    for name in (
+        "softmax", "softmax_naive", "log_softmax", "linear", "embedding", "relu", "gelu", "gelu_tanh", "layer_norm",
+        "layer_norm_eps_outside",
+    ):  # fmt: skip
         doc = getattr(ops, name).__doc__
         assert "Parameters" in doc and "Returns" in doc and ">>>" in doc, name

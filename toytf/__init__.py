@@ -2,9 +2,11 @@
 
 Modules, in the order in which they build on each other:
 
-- `toytf.ops`: softmax, linear maps, embedding look-up;
+- `toytf.ops`: softmax, linear maps, embedding look-up, activations, layer norm;
 - `toytf.positions`: positional encodings;
-- `toytf.attention`: scaled dot-product and multi-head attention;
+- `toytf.attention`: masks, scaled dot-product and multi-head attention;
+- `toytf.model`: the whole Transformer, from token ids to logits;
+- `toytf.decode`: writing a sentence, token by token;
 - `toytf.corpus`: vocabulary and padding;
 - `toytf.example`: the arrays of the running example, "Hello World";
 - `toytf.byhand`: any of these computations written out term by term;

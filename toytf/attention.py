@@ -135,6 +135,66 @@ def masked_softmax(scores, mask) -> Array:
     return np.where(empty, 0.0, weights).astype(scores.dtype, copy=False)
 
 
+def causal_mask(length: int) -> Array:
+    """A mask that hides the future: query ``i`` may attend to keys ``0 .. i``, itself included.
+
+    Parameters
+    ----------
+    length : int
+        Number of tokens.
+
+    Returns
+    -------
+    Array of bool, shape (query, key)
+        Lower triangle and diagonal True.
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 3.2.3.
+
+    Examples
+    --------
+    >>> print(causal_mask(3))
+    [[ True False False]
+     [ True  True False]
+     [ True  True  True]]
+    """
+    length = positive_int("length", length)
+    return np.tri(length, dtype=bool)
+
+
+def padding_mask(is_token) -> Array:
+    """A mask that hides filled-up places from every query.
+
+    Combine it with a causal mask by ``&``: both must allow it.
+
+    Parameters
+    ----------
+    is_token : array_like of bool, shape (..., key)
+        True where a token stands, False where the sentence was filled up; `toytf.corpus.pad`
+        returns it.
+
+    Returns
+    -------
+    Array of bool, shape (..., 1, key)
+
+    Examples
+    --------
+    >>> print(padding_mask([True, True, False]))
+    [[ True  True False]]
+    >>> print(causal_mask(3) & padding_mask([True, True, False]))
+    [[ True False False]
+     [ True  True False]
+     [ True  True False]]
+    """
+    is_token = np.asarray(is_token)
+    if is_token.dtype != np.bool_:
+        raise TypeError(f"is_token: expected booleans, True where a token stands, got dtype {is_token.dtype}")
+    if is_token.ndim < 1:
+        raise ValueError("is_token: expected at least 1 axis, got a single value")
+    return is_token[..., None, :]
+
+
 def _blank_unseen(mask: Array, rows: Array) -> Array:
     """Return `rows` (keys or values) with zeros where no query may look, so that 0 * NaN cannot arise."""
     seen = np.broadcast_to(mask, (*mask.shape[:-2], *np.broadcast_shapes(mask.shape[-2:], (1, rows.shape[-2]))))

@@ -275,6 +275,18 @@ class Exp(Power):
         return np.exp(self.parts[1].value)
 
 
+class Larger(_Parts):
+    """``max(a, b)``"""
+
+    @property
+    def value(self):
+        return max(part.value for part in self.parts)
+
+    def render(self, form: str, tight: bool = False) -> str:
+        inner = ", ".join(part.render(form) for part in self.parts)
+        return (r"\max" if form == "latex" else "max") + _parentheses(inner, form)
+
+
 class _Wave(_Parts):
     name = ""
 
@@ -719,6 +731,123 @@ def weighted_sum(weights, values, name="", formula="", *, rows=None, cols=None, 
         entries.append(_entry(label, (mix, parts), row(result[i])))
     col_labels = _labels("cols", cols, result.shape[1])
     return Working(name, formula, result, row_labels, col_labels, tuple(entries), decimals, sci)
+
+
+def relu(x, name="", formula="", *, rows=None, cols=None, decimals=4) -> Working:
+    """The larger of 0 and each entry: ``out[i, j] = max(0, x[i, j])``.
+
+    Parameters
+    ----------
+    x : array_like, shape (rows, columns) or (columns,)
+    name, formula, rows, cols, decimals
+        As in `matmul`.
+
+    Examples
+    --------
+    >>> print(relu([-1.5, 2], "y", rows=["Hello"]))
+    y (1 x 2)
+           1  2
+    Hello  0  2
+    [Hello, 1] = max(0, -1.5) = 0
+    [Hello, 2] = max(0, 2) = 2
+    """
+    x = _matrix("x", x)
+
+    def steps(i, j):
+        return (Larger(Num(0.0), Num(float(x[i, j]), decimals)),)
+
+    return _work(name, formula, ops.relu(x), steps, rows, cols, decimals, False)
+
+
+def mean(x, name="mean", *, rows=None, decimals=4) -> Working:
+    """The mean of every row: ``(x[i, 1] + ... + x[i, d]) / d``.
+
+    Examples
+    --------
+    >>> print(mean([[1, 3, 3, 5]], rows=["Hello"]).entries[0].chain("text"))
+    [('=', '(1 + 3 + 3 + 5) / 4'), ('=', '12 / 4'), ('=', '3')]
+    """
+    x = _matrix("x", x)
+    width = Num(float(x.shape[1]))
+
+    def steps(i, _):
+        total = Sum(*(Num(float(v), decimals) for v in x[i]))
+        return Quotient(total, width), Quotient(Num(float(total.value), decimals), width)
+
+    return _work(name, "", x.mean(axis=-1, keepdims=True), steps, rows, [""], decimals, False)
+
+
+def variance(x, name="variance", *, unbiased=False, rows=None, decimals=4) -> Working:
+    """The mean squared distance of every row's entries from the row's mean.
+
+    Parameters
+    ----------
+    x : array_like, shape (rows, columns) or (columns,)
+    unbiased : bool, default False
+        Divide by one less than the number of columns, as `torch.std` does and layer norm does not.
+    name, rows, decimals
+        As in `matmul`.
+
+    Examples
+    --------
+    >>> for relation, step in variance([[1, 3, 3, 5]], rows=["Hello"]).entries[0].chain("text"):
+    ...     print(relation, step)
+    = ((1 - 3)^2 + (3 - 3)^2 + (3 - 3)^2 + (5 - 3)^2) / 4
+    = (4 + 0 + 0 + 4) / 4
+    = 2
+    """
+    x = _matrix("x", x)
+    by = x.shape[1] - (1 if unbiased else 0)
+    if by < 1:
+        raise ValueError(f"x: expected at least 2 columns for the unbiased variance, got {x.shape[1]}")
+    width, means = Num(float(by)), x.mean(axis=-1)
+
+    def steps(i, _):
+        centre = Num(float(means[i]), decimals)
+        squares = [Power(Difference(Num(float(v), decimals), centre), Num(2.0)) for v in x[i]]
+        return (
+            Quotient(Sum(*squares), width),
+            Quotient(Sum(*(Num(float(s.value), decimals) for s in squares)), width),
+        )
+
+    result = x.var(axis=-1, ddof=1 if unbiased else 0, keepdims=True)
+    return _work(name, "", result, steps, rows, [""], decimals, False)
+
+
+def layer_norm(x, name="", formula="", *, eps=1e-5, eps_outside=False, rows=None, cols=None, decimals=4) -> Working:
+    """Layer normalisation without scale and shift: ``(x - mean) / sqrt(variance + eps)``.
+
+    Parameters
+    ----------
+    x : array_like, shape (rows, columns) or (columns,)
+    eps : float, default 1e-5
+    eps_outside : bool, default False
+        Divide by ``std + eps``, as *The Random Transformer*'s code does.
+    name, formula, rows, cols, decimals
+        As in `matmul`.
+
+    Examples
+    --------
+    >>> for relation, step in layer_norm([[1, 3, 3, 5]], rows=["Hello"]).entries[3].chain("text"):
+    ...     print(relation, step)
+    = (5 - 3) / √(2 + 0.00001)
+    ≈ 2 / 1.4142
+    ≈ 1.4142
+    """
+    x = _matrix("x", x)
+    means, variances = x.mean(axis=-1), x.var(axis=-1)
+    small = Num(float(eps), 8)
+    widths = np.sqrt(variances) + eps if eps_outside else np.sqrt(variances + eps)
+
+    def steps(i, j):
+        distance = Difference(Num(float(x[i, j]), decimals), Num(float(means[i]), decimals))
+        spread = Num(float(variances[i]), decimals)
+        bottom = Sum(Root(spread), small) if eps_outside else Root(Sum(spread, small))
+        plain = Quotient(Num(float(distance.value), decimals), Num(float(widths[i]), decimals))
+        return Quotient(distance, bottom), plain
+
+    result = (x - means[:, None]) / widths[:, None]
+    return _work(name, formula, result, steps, rows, cols, decimals, False)
 
 
 def positions(pos: Sequence[int], d_model: int, name="PE", *, column_as_i=False, rows=None, decimals=4) -> Working:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -51,6 +52,14 @@ def softmax(x, axis: int = -1) -> Array:
     >>> print(fmt(softmax([1001.0, 1002.0, 1003.0])))
     [0.0900 0.2447 0.6652]
     """
+    x, largest = _scores_and_largest(x, axis)
+    with np.errstate(over="ignore", under="ignore"):  # a gap beyond the float range is weight 0
+        exps = np.exp(x - largest)
+    return exps / exps.sum(axis=axis, keepdims=True)
+
+
+def _scores_and_largest(x, axis: int) -> tuple[Array, Array]:
+    """Return the scores as floats and the largest of each row, once both are known to be usable."""
     x = as_floats("x", x)
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis: expected {-x.ndim} to {x.ndim - 1} for shape {shape_text(x.shape)}, got {axis}")
@@ -59,9 +68,7 @@ def softmax(x, axis: int = -1) -> Array:
     largest = x.max(axis=axis, keepdims=True)
     if not np.isfinite(largest).all():  # NaN, +inf and a row of -inf all show in the maximum
         _explain_unusable_scores(x, largest)
-    with np.errstate(over="ignore", under="ignore"):  # a gap beyond the float range is weight 0
-        exps = np.exp(x - largest)
-    return exps / exps.sum(axis=axis, keepdims=True)
+    return x, largest
 
 
 def _explain_unusable_scores(x: Array, largest: Array) -> None:
@@ -98,6 +105,43 @@ def softmax_naive(x, axis: int = -1) -> Array:
     """
     exps = np.exp(as_floats("x", x))
     return exps / exps.sum(axis=axis, keepdims=True)
+
+
+def log_softmax(x, axis: int = -1) -> Array:
+    """The logarithm of the softmax: ``log_softmax(x)[i] = x[i] - log sum_j exp(x[j])``.
+
+    Computed without a softmax in between, so that a probability too small for a float still has a
+    finite logarithm.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., n, ...)
+        Scores, as for `softmax`.
+    axis : int, default -1
+        The axis along which the probabilities sum to 1.
+
+    Returns
+    -------
+    Array, same shape as `x`
+        Numbers up to 0.
+
+    Raises
+    ------
+    ValueError
+        As `softmax`.
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> print(fmt(log_softmax([1.0, 2.0, 3.0])))
+    [-2.4076 -1.4076 -0.4076]
+    >>> print(fmt(log_softmax([0.0, 1000.0]), decimals=1))
+    [-1000.0     0.0]
+    """
+    x, largest = _scores_and_largest(x, axis)
+    with np.errstate(over="ignore", under="ignore"):
+        shifted = x - largest
+        return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
 
 
 # ---------------------------------------------------------------- linear map
@@ -188,3 +232,190 @@ def embedding(table, ids) -> Array:
     """
     table = as_floats("table", table, min_ndim=2)
     return table[as_ids("ids", ids, table.shape[0])]
+
+
+# ---------------------------------------------------------------- activations
+
+
+def relu(x) -> Array:
+    """Cut off what is negative: ``relu(x) = max(0, x)``.
+
+    Parameters
+    ----------
+    x : array_like, any shape
+
+    Returns
+    -------
+    Array, same shape as `x`
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 3.3.
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> print(fmt(relu([-1.5, 0.0, 2.0]), decimals=1))
+    [0.0 0.0 2.0]
+    """
+    return np.maximum(as_floats("x", x, min_ndim=0), 0)
+
+
+def gelu(x) -> Array:
+    """Weigh `x` by the chance that a standard normal number lies below it: ``gelu(x) = x * Phi(x)``.
+
+    ``Phi(x) = (1 + erf(x / sqrt(2))) / 2``. This is the exact form; `gelu_tanh` is the usual
+    approximation.
+
+    Parameters
+    ----------
+    x : array_like, any shape
+
+    Returns
+    -------
+    Array, same shape as `x`
+
+    Notes
+    -----
+    Hendrycks and Gimpel, *Gaussian Error Linear Units*, 2016. BERT and GPT use it; the paper uses
+    `relu`.
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> print(fmt(gelu([-1.0, 0.0, 1.0])))
+    [-0.1587  0.0000  0.8413]
+    """
+    x = as_floats("x", x, min_ndim=0)
+    return x * normal_cdf(x)
+
+
+def gelu_tanh(x) -> Array:
+    """Approximate `gelu` by a hyperbolic tangent::
+
+        gelu_tanh(x) = x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))
+
+    Parameters
+    ----------
+    x : array_like, any shape
+
+    Returns
+    -------
+    Array, same shape as `x`
+        Within 0.0005 of `gelu` everywhere.
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> print(fmt(gelu_tanh([-1.0, 0.0, 1.0])))
+    [-0.1588  0.0000  0.8412]
+    """
+    x = as_floats("x", x, min_ndim=0)
+    with np.errstate(over="ignore"):  # beyond the float range tanh is 1 or -1 all the same
+        return x * 0.5 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
+
+
+def normal_cdf(x: Array) -> Array:
+    """The share of a standard normal distribution below `x`: ``Phi(x) = erfc(-x / sqrt(2)) / 2``."""
+    # NumPy has no erf. The standard library's is exact, one number at a time.
+    phi = [0.5 * math.erfc(-v) for v in (x / math.sqrt(2.0)).ravel().tolist()]
+    return np.array(phi, dtype=x.dtype).reshape(x.shape)
+
+
+# ---------------------------------------------------------------- layer norm
+
+
+@dataclass
+class LayerNorm:
+    """Parameters of layer normalisation: a scale and a shift for each column."""
+
+    gamma: Annotated[Array, "d_model"]
+    beta: Annotated[Array, "d_model"]
+
+
+@dataclass
+class LayerNormTrace:
+    """What one call of `layer_norm` computed on the way."""
+
+    normalised: Annotated[Array, "... d_model"]  # mean 0, variance 1, before gamma and beta
+    std: Annotated[Array, "... 1"]  # sqrt(variance + eps) of each row
+
+
+def layer_norm(p: LayerNorm, x, eps: float = 1e-5) -> tuple[Array, LayerNormTrace]:
+    """Give each row mean 0 and variance 1, then a learned scale and shift::
+
+        layer_norm(x) = gamma * (x - mean(x)) / sqrt(var(x) + eps) + beta
+
+    Mean and variance are those of one row, over its columns; the variance divides by the number
+    of columns, not by one less. A constant row becomes `beta`.
+
+    Parameters
+    ----------
+    p : LayerNorm
+        `gamma` and `beta`, each of shape (d_model,).
+    x : array_like, shape (..., d_model)
+    eps : float, default 1e-5
+        Keeps the root away from zero. It stands inside the root.
+
+    Returns
+    -------
+    out : Array, shape (..., d_model)
+    trace : LayerNormTrace
+
+    Raises
+    ------
+    ValueError
+        If the widths do not fit, `eps` is not positive, or `x` holds NaN or infinity.
+
+    Notes
+    -----
+    Ba, Kiros and Hinton, *Layer Normalization*, 2016; *Attention Is All You Need*, section 3.1.
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> out, _ = layer_norm(LayerNorm(np.ones(4), np.zeros(4)), [[1.0, 3.0, 3.0, 5.0]])
+    >>> print(fmt(out))
+    [[-1.4142  0.0000  0.0000  1.4142]]
+    """
+    x = as_floats("x", x)
+    for name, array in (("gamma", p.gamma), ("beta", p.beta)):
+        if array.shape != x.shape[-1:]:
+            raise ValueError(
+                f"{name}: expected shape {shape_text(x.shape[-1:])} for rows of shape {shape_text(x.shape)}, "
+                f"got {shape_text(array.shape)}"
+            )
+    if not 0 < eps < np.inf:
+        raise ValueError(f"eps: expected a positive number, got {eps}")
+    require_finite("x", x)
+    centred = x - x.mean(axis=-1, keepdims=True)
+    variance = (centred * centred).mean(axis=-1, keepdims=True)
+    std = np.sqrt(variance + eps)
+    normalised = centred / std
+    return p.gamma * normalised + p.beta, LayerNormTrace(normalised, std)
+
+
+def layer_norm_eps_outside(x, eps: float = 1e-6) -> Array:
+    """The layer norm of *The Random Transformer*'s code: ``(x - mean) / (std + eps)``.
+
+    Epsilon stands outside the root, and there is neither scale nor shift. On rows of ordinary
+    size it agrees with `layer_norm` to six or seven decimals; on rows that are nearly constant
+    it does not.
+
+    Parameters
+    ----------
+    x : array_like, shape (..., d_model)
+    eps : float, default 1e-6
+
+    Returns
+    -------
+    Array, shape (..., d_model)
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> print(fmt(layer_norm_eps_outside([[1.0, 3.0, 3.0, 5.0]])))
+    [[-1.4142  0.0000  0.0000  1.4142]]
+    """
+    x = as_floats("x", x)
+    return (x - x.mean(axis=-1, keepdims=True)) / (x.std(axis=-1, keepdims=True) + eps)

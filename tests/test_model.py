@@ -1,0 +1,286 @@
+"""What `toytf.model` promises."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from axes import check_axes
+from toytf import model
+from toytf.attention import causal_mask, multi_head_attention
+from toytf.model import Config, count, decode, encode, forward, init, load, named_arrays, save
+from toytf.ops import layer_norm, relu
+
+# All sizes differ, so that two swapped axes show.
+SMALL = Config(
+    src_vocab=11, tgt_vocab=13, d_model=6, n_heads=2, d_head=5, d_ff=7, n_encoder_layers=2, n_decoder_layers=3
+)
+SRC, TGT = [[1, 2, 3, 4], [5, 6, 7, 8]], [[1, 2, 3], [4, 5, 6]]
+
+
+def small(**switches):
+    cfg = dataclasses.replace(SMALL, **switches)
+    return init(cfg, np.random.default_rng(0)), cfg
+
+
+def test_the_default_is_the_papers_base_model():
+    cfg = Config(src_vocab=37000, tgt_vocab=37000)
+    assert (cfg.d_model, cfg.n_heads, cfg.head_width, cfg.d_ff) == (512, 8, 64, 2048)
+    assert (cfg.n_encoder_layers, cfg.n_decoder_layers, cfg.norm, cfg.activation) == (6, 6, "post", "relu")
+
+
+def test_an_encoder_layer_is_the_formula_of_the_paper():
+    params, cfg = small()
+    p, x = params.encoder[0], np.random.default_rng(1).normal(size=(4, 6))
+    y = layer_norm(p.norm_1, x + multi_head_attention(p.self_attention, x, n_heads=2)[0])[0]
+    f = p.feed_forward
+    expected = layer_norm(p.norm_2, y + relu(y @ f.w_1 + f.b_1) @ f.w_2 + f.b_2)[0]
+    np.testing.assert_allclose(model.encoder_layer(p, cfg, x)[0], expected, rtol=1e-12)
+
+
+def test_a_decoder_layer_is_the_formula_of_the_paper():
+    params, cfg = small()
+    rng = np.random.default_rng(2)
+    p, x, memory = params.decoder[0], rng.normal(size=(3, 6)), rng.normal(size=(4, 6))
+    mask = causal_mask(3)
+    y = layer_norm(p.norm_1, x + multi_head_attention(p.self_attention, x, n_heads=2, mask=mask)[0])[0]
+    z = layer_norm(p.norm_2, y + multi_head_attention(p.cross_attention, y, memory, n_heads=2)[0])[0]
+    f = p.feed_forward
+    expected = layer_norm(p.norm_3, z + relu(z @ f.w_1 + f.b_1) @ f.w_2 + f.b_2)[0]
+    np.testing.assert_allclose(model.decoder_layer(p, cfg, x, memory, mask)[0], expected, rtol=1e-12)
+
+
+def test_pre_norm_normalises_first_and_keeps_the_sum_untouched():
+    params, cfg = small(norm="pre")
+    p, x = params.encoder[0], np.random.default_rng(3).normal(size=(4, 6))
+    y = x + multi_head_attention(p.self_attention, layer_norm(p.norm_1, x)[0], n_heads=2)[0]
+    f, normed = p.feed_forward, layer_norm(p.norm_2, y)[0]
+    expected = y + relu(normed @ f.w_1 + f.b_1) @ f.w_2 + f.b_2
+    np.testing.assert_allclose(model.encoder_layer(p, cfg, x)[0], expected, rtol=1e-12)
+    assert params.encoder_norm is not None and params.decoder_norm is not None
+    assert small()[0].encoder_norm is None
+
+
+SWITCHES = {
+    "norm": ["post", "pre", "none"],
+    "residual": [True, False],
+    "scale": [True, False],
+    "positions": [True, False],
+    "causal": [True, False],
+    "cross_attention": [True, False],
+    "activation": ["relu", "gelu"],
+    "bias": [True, False],
+}
+
+
+@pytest.mark.parametrize("values", list(itertools.product(*SWITCHES.values()))[::7])
+def test_every_combination_of_switches_runs_and_is_finite(values):
+    params, cfg = small(**dict(zip(SWITCHES, values, strict=True)))
+    logits, _ = forward(params, cfg, SRC, TGT)
+    assert logits.shape == (2, 3, 13) and np.isfinite(logits).all()
+
+
+@pytest.mark.parametrize("name", ["norm", "residual", "scale", "positions", "causal", "activation"])
+def test_every_switch_changes_what_the_same_weights_compute(name):
+    params, cfg = small()
+    other = dataclasses.replace(cfg, **{name: SWITCHES[name][1]})
+    difference = np.abs(forward(params, cfg, SRC, TGT)[0] - forward(params, other, SRC, TGT)[0]).max()
+    assert difference > 1e-6
+
+
+def test_without_cross_attention_the_source_does_not_matter():
+    params, cfg = small(cross_attention=False)
+    np.testing.assert_array_equal(forward(params, cfg, SRC, TGT)[0], forward(params, cfg, [[9] * 4] * 2, TGT)[0])
+    params, cfg = small()
+    assert np.abs(forward(params, cfg, SRC, TGT)[0] - forward(params, cfg, [[9] * 4] * 2, TGT)[0]).max() > 1e-6
+
+
+def test_a_later_target_token_changes_no_earlier_row():
+    params, cfg = small()
+    before, _ = forward(params, cfg, SRC, [[1, 2, 3], [4, 5, 6]])
+    after, _ = forward(params, cfg, SRC, [[1, 2, 9], [4, 5, 9]])
+    np.testing.assert_array_equal(before[:, :2], after[:, :2])
+    assert np.abs(before[:, 2] - after[:, 2]).max() > 1e-6
+    leaky = dataclasses.replace(cfg, causal=False)
+    before, _ = forward(params, leaky, SRC, [[1, 2, 3], [4, 5, 6]])
+    after, _ = forward(params, leaky, SRC, [[1, 2, 9], [4, 5, 9]])
+    assert np.abs(before[:, :2] - after[:, :2]).max() > 1e-6  # the test above can fail
+
+
+def test_padding_changes_nothing():
+    params, cfg = small()
+    alone, _ = forward(params, cfg, SRC[0][:3], TGT[0][:2])
+    flags_src, flags_tgt = [[True, True, True, False]], [[True, True, False]]
+    padded, _ = forward(params, cfg, [[*SRC[0][:3], 10]], [[*TGT[0][:2], 12]], flags_src, flags_tgt)
+    np.testing.assert_allclose(padded[0, :2], alone, rtol=1e-12, atol=1e-14)
+    unmasked, _ = forward(params, cfg, [[*SRC[0][:3], 10]], [[*TGT[0][:2], 12]])
+    assert np.abs(unmasked[0, :2] - alone).max() > 1e-6
+
+
+def test_a_batch_gives_what_each_sentence_gives_alone():
+    params, cfg = small()
+    logits, _ = forward(params, cfg, SRC, TGT)
+    for row in range(2):
+        np.testing.assert_allclose(logits[row], forward(params, cfg, SRC[row], TGT[row])[0], rtol=1e-11)
+
+
+def test_encoder_only_and_decoder_only_models_come_from_the_same_parts():
+    encoder, cfg = small(n_decoder_layers=0)
+    assert encode(encoder, cfg, SRC)[0].shape == (2, 4, 6)
+    assert encoder.tgt_embedding is None and encoder.output is None
+    with pytest.raises(ValueError, match="expected a model with a decoder"):
+        decode(encoder, cfg, TGT)
+    decoder, cfg = small(n_encoder_layers=0)
+    logits, trace = forward(decoder, cfg, None, TGT)
+    assert logits.shape == (2, 3, 13) and trace.encoder is None
+    assert all(layer.cross_attention is None for layer in decoder.decoder)
+    with pytest.raises(ValueError, match="expected a model with an encoder"):
+        encode(decoder, cfg, SRC)
+
+
+def test_weights_are_made_once_and_two_calls_agree_to_the_bit():
+    params, cfg = small()
+    np.testing.assert_array_equal(forward(params, cfg, SRC, TGT)[0], forward(params, cfg, SRC, TGT)[0])
+    np.testing.assert_array_equal(
+        named_arrays(params)["encoder.0.self_attention.w_q"],
+        named_arrays(init(cfg, np.random.default_rng(0)))["encoder.0.self_attention.w_q"],
+    )
+
+
+def test_no_parameter_and_no_input_is_modified():
+    params, cfg = small(norm="pre")
+    kept = {name: array.copy() for name, array in named_arrays(params).items()}
+    src = np.array(SRC)
+    forward(params, cfg, src, TGT)
+    np.testing.assert_array_equal(src, SRC)
+    for name, array in named_arrays(params).items():
+        np.testing.assert_array_equal(array, kept[name], err_msg=name)
+
+
+def test_every_array_of_parameters_and_trace_has_its_axes_named_and_true():
+    sizes = {"src_vocab": 11, "tgt_vocab": 13, "d_model": 6, "d_ff": 7, "heads": 2, "d_k": 5, "d_v": 5}
+    sizes |= {"d_in": 6, "d_out": 13, "1": 1}
+    params, cfg = small(norm="pre", bias=True)
+    _, trace = forward(params, cfg, SRC, TGT, np.ones((2, 4), bool), np.ones((2, 3), bool))
+
+    assert check_axes(params, sizes) == []
+    assert check_axes(trace.encoder, sizes | {"length": 4, "query": 4, "key": 4}) == []
+    sizes |= {"length": 3, "query": 3, "key": 3}
+    assert check_axes(dataclasses.replace(trace.decoder, layers=[]), sizes) == []
+    for layer in trace.decoder.layers:
+        assert check_axes(dataclasses.replace(layer, cross_attention=None), sizes) == []
+        assert check_axes(layer.cross_attention, sizes | {"key": 4}) == []
+
+
+def test_float32_parameters_make_a_float32_model():
+    cfg = SMALL
+    logits, trace = forward(init(cfg, np.random.default_rng(0), np.float32), cfg, SRC, TGT)
+    assert logits.dtype == np.float32
+    assert trace.encoder.out.dtype == np.float32
+
+
+def test_count_is_what_the_sizes_say():
+    cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
+    attention, feed_forward, norm = 4 * 4 * 4, 4 * 8 + 8 + 8 * 4 + 4, 2 * 4
+    by_hand = (
+        5 * 4 + 7 * 4 + (attention + feed_forward + 2 * norm) + (2 * attention + feed_forward + 3 * norm) + 4 * 7 + 7
+    )
+    assert count(init(cfg, np.random.default_rng(0))) == by_hand == 467
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_what_is_saved_is_what_is_loaded(tmp_path):
+    params, cfg = small(norm="pre", bias=True)
+    save(tmp_path / "model.npz", params, cfg)
+    again, cfg_again = load(tmp_path / "model.npz")
+    assert cfg_again == cfg
+    for name, array in named_arrays(params).items():
+        np.testing.assert_array_equal(named_arrays(again)[name], array)
+    assert len(named_arrays(again)) == len(named_arrays(params))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
+def test_a_truncated_file_is_refused_with_a_reason(tmp_path, share):
+    params, cfg = small()
+    save(tmp_path / "model.npz", params, cfg)
+    whole = (tmp_path / "model.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: int(share * len(whole))])
+    with pytest.raises(ValueError, match=r"cut\.npz: expected a file that toytf\.model\.save wrote"):
+        load(tmp_path / "cut.npz")
+
+
+def test_a_foreign_file_is_refused_with_a_reason(tmp_path):
+    np.savez(tmp_path / "other.npz", a=np.ones(3))
+    with pytest.raises(ValueError, match=r"got another \.npz file"):
+        load(tmp_path / "other.npz")
+    (tmp_path / "text.npz").write_text("hello")
+    with pytest.raises(ValueError, match="cannot be read"):
+        load(tmp_path / "text.npz")
+    np.savez(tmp_path / "pickle.npz", about=np.array({"format": "toytf"}, dtype=object))
+    with pytest.raises(ValueError, match="cannot be read"):
+        load(tmp_path / "pickle.npz")
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "none.npz")
+
+
+def test_a_file_with_an_array_too_few_or_of_a_wrong_shape_is_refused(tmp_path):
+    params, cfg = small()
+    save(tmp_path / "model.npz", params, cfg)
+    with np.load(tmp_path / "model.npz") as file:
+        arrays = dict(file)
+    missing = {name: array for name, array in arrays.items() if name != "output.bias"}
+    np.savez(tmp_path / "missing.npz", **missing)
+    with pytest.raises(ValueError, match=r"'output\.bias' missing"):
+        load(tmp_path / "missing.npz")
+    np.savez(tmp_path / "shape.npz", **(arrays | {"output.bias": np.ones(3)}))
+    with pytest.raises(ValueError, match=r"output\.bias: expected shape 13, got 3"):
+        load(tmp_path / "shape.npz")
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"d_model": 0}, ValueError, "d_model: expected at least 1, got 0"),
+        ({"n_heads": 4, "d_head": None}, ValueError, "n_heads: expected a divisor of d_model = 6, got 4"),
+        ({"d_model": 7}, ValueError, "d_model: expected an even number .* got 7"),
+        ({"norm": "batch"}, ValueError, "norm: expected one of post, pre, none, got 'batch'"),
+        ({"activation": "tanh"}, ValueError, "activation: expected one of relu, gelu, got 'tanh'"),
+        ({"n_encoder_layers": -1}, ValueError, "n_encoder_layers: expected at least 1, got -1"),
+        ({"n_encoder_layers": 0, "n_decoder_layers": 0}, ValueError, "expected at least one layer"),
+        ({"eps": 0.0}, ValueError, "eps: expected a positive number"),
+        ({"d_ff": 2.5}, TypeError, "d_ff: expected a whole number, got 2.5"),
+    ],
+)
+def test_a_config_that_cannot_be_is_refused(change, error, message):
+    with pytest.raises(error, match=message):
+        dataclasses.replace(SMALL, **change)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda p, c: forward(p, c, [[1, 11]], [[1]]), r"src: expected ids from 0 to 10 .* got 11 at \[0, 1\]"),
+        (lambda p, c: forward(p, c, [[1, 2]], [[-1]]), r"tgt: expected ids from 0 to 12 .* got -1 at \[0, 0\]"),
+        (lambda p, c: forward(p, c, [], [[1]]), "src: expected at least one token id"),
+        (lambda p, c: forward(p, c, None, [[1]]), "src: expected token ids for a model with an encoder, got None"),
+        (lambda p, c: forward(p, c, SRC, TGT, [[True] * 3] * 2), "src_is_token: expected shape 2 x 4 .* got 2 x 3"),
+        (lambda p, c: decode(p, c, TGT), "memory: expected the encoder's output, got None"),
+        (lambda p, c: forward(p, c, SRC, [[1, 2]] * 3), "leading axes"),
+    ],
+)
+def test_bad_input_is_named_with_what_was_expected_and_what_came(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(*small())
+
+
+def test_integer_flags_are_refused():
+    with pytest.raises(TypeError, match="is_token: expected booleans"):
+        forward(*small(), SRC, TGT, [[1, 1, 1, 0]] * 2)
+    with pytest.raises(TypeError, match="rng: expected np.random.default_rng"):
+        init(SMALL, 0)

@@ -1,0 +1,391 @@
+"""Writing a sentence, one token after the other: greedy, beam search, sampling.
+
+All three work on a `step`: a function that takes a state and the last token of each sentence, and
+returns the scores of the next token and the new state. `stepper` makes one from a model; chapter 13
+makes one from a tree that is drawn on paper. A state is passed in and comes out, and is never
+changed, so that a beam can go back to an older one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Protocol
+
+import numpy as np
+
+from toytf._validate import as_ids, positive_int, shape_text
+from toytf.attention import MultiHead, attention, merge_heads, padding_mask, split_heads
+from toytf.model import Config, Transformer, add_and_norm, decode, embed, encode, feed_forward
+from toytf.ops import Array, Linear, layer_norm, linear, log_softmax, softmax
+
+# ---------------------------------------------------------------- one step of the model
+
+
+@dataclass(frozen=True)
+class DecodeState:
+    """What the decoder keeps of the tokens that it has read, so as not to compute it again.
+
+    For each decoder layer the keys and values of the tokens so far, and those of the memory, which
+    never change. Without a cache it keeps the tokens and the memory and computes all of it anew.
+    """
+
+    ids: Annotated[Array, "batch length"]  # the tokens read so far
+    memory: Annotated[Array, "batch source d_model"] | None
+    memory_mask: Annotated[Array, "batch 1 source"] | None
+    cached: bool
+    keys: tuple[Array, ...] = ()  # one a layer: batch head length d_head
+    values: tuple[Array, ...] = ()
+    memory_keys: tuple[Array, ...] = ()  # one a layer: batch head source d_head
+    memory_values: tuple[Array, ...] = ()
+
+    def take(self, rows) -> DecodeState:
+        """Return the state of some of the sentences, in the order of `rows`, repeated if repeated there."""
+
+        def pick(array):
+            return None if array is None else array[rows]
+
+        return replace(
+            self,
+            ids=pick(self.ids),
+            memory=pick(self.memory),
+            memory_mask=pick(self.memory_mask),
+            **{
+                name: tuple(map(pick, getattr(self, name)))
+                for name in ("keys", "values", "memory_keys", "memory_values")
+            },
+        )
+
+
+def start(params: Transformer, cfg: Config, src=None, src_is_token=None, cached: bool = True) -> DecodeState:
+    """Read the source sentences and make the state from which writing starts.
+
+    Parameters
+    ----------
+    params : Transformer
+    cfg : Config
+    src : array_like of int, shape (batch, source length) or (source length,)
+        One sentence counts as a batch of one. None for a decoder-only model.
+    src_is_token : array_like of bool, shape of `src`, optional
+    cached : bool, default True
+        Keep keys and values. False computes everything anew at each step: slower, same numbers.
+        A decoder without causal mask cannot be cached, since each new token changes the old rows.
+
+    Returns
+    -------
+    DecodeState
+    """
+    if cached and not cfg.causal:
+        raise ValueError("cached: expected False for a decoder without causal mask, got True")
+    if src is None:
+        return DecodeState(np.zeros((1, 0), dtype=np.int64), None, None, cached)
+    src = np.atleast_2d(np.asarray(src))
+    mask = None
+    if src_is_token is not None:
+        src_is_token = np.atleast_2d(np.asarray(src_is_token))
+        mask = padding_mask(src_is_token)
+    memory, _ = encode(params, cfg, src, src_is_token)
+    state = DecodeState(np.zeros((len(src), 0), dtype=np.int64), memory if cfg.reads_memory else None, mask, cached)
+    if not (cached and cfg.reads_memory):
+        return state
+    readers = [layer.cross_attention for layer in params.decoder]
+    return replace(
+        state,
+        memory_keys=tuple(_heads(memory, p.w_k, p.b_k, cfg) for p in readers),
+        memory_values=tuple(_heads(memory, p.w_v, p.b_v, cfg) for p in readers),
+    )
+
+
+def stepper(params: Transformer, cfg: Config) -> Callable:
+    """Return ``step(state, ids) -> (logits, state)`` for a model.
+
+    Examples
+    --------
+    >>> from toytf.model import init
+    >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
+    >>> params = init(cfg, np.random.default_rng(0))
+    >>> logits, state = stepper(params, cfg)(start(params, cfg, [1, 2, 3]), [4])
+    >>> logits.shape, state.ids.shape
+    ((1, 7), (1, 1))
+    """
+    return partial(_step, params, cfg)
+
+
+def _step(params: Transformer, cfg: Config, state: DecodeState, ids) -> tuple[Array, DecodeState]:
+    ids = as_ids("ids", ids, cfg.tgt_vocab)
+    if ids.shape != (len(state.ids),):
+        raise ValueError(
+            f"ids: expected one token for each of {len(state.ids)} sentences, got shape {shape_text(ids.shape)}"
+        )
+    state = replace(state, ids=np.concatenate([state.ids, ids[:, None]], axis=1))
+    if not state.cached:
+        is_source_token = None if state.memory_mask is None else state.memory_mask[:, 0]
+        rows, _ = decode(params, cfg, state.ids, state.memory, src_is_token=is_source_token)
+        return linear(params.output, rows[:, -1]), state
+
+    _, x = embed(params.tgt_embedding, cfg, ids[:, None], start=state.ids.shape[1] - 1)
+    keys, values = [], []
+    for i, p in enumerate(params.decoder):
+
+        def attend_to_past(rows, p=p.self_attention, i=i):
+            k, v = _heads(rows, p.w_k, p.b_k, cfg), _heads(rows, p.w_v, p.b_v, cfg)
+            if state.keys:
+                k = np.concatenate([state.keys[i], k], axis=-2)
+                v = np.concatenate([state.values[i], v], axis=-2)
+            keys.append(k)
+            values.append(v)
+            return _attend(p, cfg, rows, k, v, None), None
+
+        def attend_to_memory(rows, p=p.cross_attention, i=i):
+            mask = None if state.memory_mask is None else state.memory_mask[:, None]
+            return _attend(p, cfg, rows, state.memory_keys[i], state.memory_values[i], mask), None
+
+        x, _ = add_and_norm(cfg, p.norm_1, x, attend_to_past)
+        if p.cross_attention is not None:
+            x, _ = add_and_norm(cfg, p.norm_2, x, attend_to_memory)
+        x, _ = add_and_norm(cfg, p.norm_3, x, partial(feed_forward, p.feed_forward, activation=cfg.activation))
+    if params.decoder_norm is not None:
+        x, _ = layer_norm(params.decoder_norm, x, cfg.eps)
+    return linear(params.output, x[:, 0]), replace(state, keys=tuple(keys), values=tuple(values))
+
+
+def _heads(rows: Array, weight: Array, bias: Array | None, cfg: Config) -> Array:
+    return split_heads(linear(Linear(weight, bias), rows), cfg.n_heads)
+
+
+def _attend(p: MultiHead, cfg: Config, rows: Array, k: Array, v: Array, mask) -> Array:
+    """Multi-head attention with keys and values that are already there."""
+    per_head, _ = attention(_heads(rows, p.w_q, p.b_q, cfg), k, v, mask, None if cfg.scale else 1.0)
+    return linear(Linear(p.w_o, p.b_o), merge_heads(per_head))
+
+
+# ---------------------------------------------------------------- choosing tokens
+
+
+class State(Protocol):
+    """What the functions below need of a state."""
+
+    def take(self, rows) -> State: ...
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One written sentence.
+
+    Parameters
+    ----------
+    ids : tuple of int
+        Its tokens, without the start token; with the end token if it has ended.
+    log_prob : float
+        The sum of the logarithms of its tokens' probabilities.
+    ended : bool
+        True if it ended with the end token, False if it was cut off at the limit.
+    score : float
+        What it is ranked by: `log_prob`, divided by a length penalty in beam search.
+    """
+
+    ids: tuple[int, ...]
+    log_prob: float
+    ended: bool
+    score: float
+
+
+def greedy(step: Callable, state: State, *, n: int = 1, sos: int, eos: int, max_length: int) -> list[Hypothesis]:
+    """Take the most probable token at every step; of equals the first.
+
+    Parameters
+    ----------
+    step : callable
+        ``step(state, ids) -> (logits, state)``, logits of shape (sentences, vocabulary).
+    state : State
+        For `n` sentences.
+    n : int, default 1
+        How many sentences are written side by side.
+    sos, eos : int
+        The tokens that start and end a sentence.
+    max_length : int
+        Stop after so many tokens, the end token included.
+
+    Returns
+    -------
+    list of Hypothesis, one for each sentence
+    """
+    return _write(step, state, n, sos, eos, max_length, lambda logits: logits.argmax(axis=-1))
+
+
+def sample(
+    step: Callable,
+    state: State,
+    *,
+    n: int = 1,
+    sos: int,
+    eos: int,
+    max_length: int,
+    rng: np.random.Generator,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+) -> list[Hypothesis]:
+    """Draw each token at random, by its probability.
+
+    Parameters
+    ----------
+    step, state, n, sos, eos, max_length
+        As in `greedy`.
+    rng : numpy.random.Generator
+    temperature : float, default 1.0
+        Logits are divided by it: below 1 the likely tokens get likelier, above 1 all get more alike.
+    top_k : int, optional
+        Draw from the `top_k` most probable tokens only.
+    top_p : float, optional
+        Draw from the fewest most probable tokens that together have at least this probability.
+
+    Returns
+    -------
+    list of Hypothesis, one for each sentence
+        `log_prob` is that of the model, before temperature and cuts.
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng: expected np.random.default_rng(seed), got {type(rng).__name__}")
+    if not 0 < temperature < np.inf:
+        raise ValueError(f"temperature: expected a positive number, got {temperature}")
+    if top_k is not None:
+        positive_int("top_k", top_k)
+    if top_p is not None and not 0 < top_p <= 1:
+        raise ValueError(f"top_p: expected more than 0 and at most 1, got {top_p}")
+
+    def choose(logits):
+        return np.array([_draw(softmax(row / temperature), rng, top_k, top_p) for row in logits])
+
+    return _write(step, state, n, sos, eos, max_length, choose)
+
+
+def kept_tokens(probs, top_k: int | None = None, top_p: float | None = None) -> Array:
+    """Return the ids that `sample` may draw from, the most probable first.
+
+    Examples
+    --------
+    >>> kept_tokens([0.1, 0.6, 0.3], top_k=2).tolist(), kept_tokens([0.1, 0.6, 0.3], top_p=0.7).tolist()
+    ([1, 2], [1, 2])
+    """
+    probs = np.asarray(probs, dtype=float)
+    order = np.argsort(-probs, kind="stable")
+    if top_k is not None:
+        order = order[:top_k]
+    if top_p is not None:
+        reached = np.cumsum(probs[order])
+        order = order[: int(np.searchsorted(reached, top_p * (1 - 1e-12))) + 1]
+    return order
+
+
+def _draw(probs: Array, rng, top_k, top_p) -> int:
+    kept = kept_tokens(probs, top_k, top_p)
+    share = probs[kept] / probs[kept].sum()
+    return int(kept[min(np.searchsorted(np.cumsum(share), rng.random(), side="right"), len(kept) - 1)])
+
+
+def _write(step, state, n, sos, eos, max_length, choose) -> list[Hypothesis]:
+    """Write `n` sentences side by side, each next token chosen from its logits."""
+    positive_int("max_length", max_length)
+    positive_int("n", n)
+    last = np.full(n, sos)
+    ids: list[list[int]] = [[] for _ in range(n)]
+    log_prob, ended = np.zeros(n), np.zeros(n, dtype=bool)
+    for _ in range(max_length):
+        logits, state = step(state, last)
+        last = choose(logits)
+        gained = np.take_along_axis(log_softmax(logits), last[:, None], axis=-1)[:, 0]
+        for row in np.flatnonzero(~ended):
+            ids[row].append(int(last[row]))
+            log_prob[row] += gained[row]
+        ended |= last == eos
+        if ended.all():
+            break
+    return [
+        Hypothesis(tuple(tokens), float(p), bool(e), float(p))
+        for tokens, p, e in zip(ids, log_prob, ended, strict=True)
+    ]
+
+
+def beam_search(
+    step: Callable,
+    state: State,
+    *,
+    sos: int,
+    eos: int,
+    max_length: int,
+    width: int,
+    length_penalty: float = 0.0,
+    n_best: int = 1,
+) -> list[Hypothesis]:
+    """Keep the `width` best sentences so far, at every step.
+
+    All continuations of all kept sentences compete, and the `width` with the largest summed
+    log-probability stay. Those that end are set aside. Width 1 is `greedy`; a width that never
+    has to throw anything away finds the most probable sentence of all.
+
+    Parameters
+    ----------
+    step, state, sos, eos, max_length
+        As in `greedy`, for one source sentence.
+    width : int
+        How many sentences are kept.
+    length_penalty : float, default 0.0
+        The ended sentences are ranked by ``log_prob / ((5 + length) / 6) ** length_penalty``;
+        0 ranks by probability alone, larger values favour longer sentences.
+    n_best : int, default 1
+        How many sentences to return, at most `width`.
+
+    Returns
+    -------
+    list of Hypothesis
+        Best first: ended ones, then, if these are fewer than `n_best`, ones cut off at the limit.
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 6.1 (width 4, length penalty 0.6); Wu et al., *Google's Neural
+    Machine Translation System*, 2016, equation 14, for the penalty.
+    """
+    positive_int("max_length", max_length)
+    positive_int("width", width)
+    positive_int("n_best", n_best)
+    if n_best > width:
+        raise ValueError(f"n_best: expected at most width = {width}, got {n_best}")
+    if not 0 <= length_penalty < np.inf:
+        raise ValueError(f"length_penalty: expected 0 or more, got {length_penalty}")
+
+    def hypothesis(tokens, log_prob, ended):
+        return Hypothesis(tokens, log_prob, ended, log_prob / ((5 + len(tokens)) / 6) ** length_penalty)
+
+    alive: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
+    done: list[Hypothesis] = []
+    for _ in range(max_length):
+        last = np.array([tokens[-1] if tokens else sos for tokens, _ in alive])
+        logits, state = step(state, last)
+        totals = np.array([log_prob for _, log_prob in alive])[:, None] + log_softmax(logits)
+        vocabulary = totals.shape[1]
+        best = np.argsort(-totals, axis=None, kind="stable")[:width]
+        parents, tokens = np.divmod(best, vocabulary)
+        kept = []
+        for parent, token in zip(parents.tolist(), tokens.tolist(), strict=True):
+            longer, log_prob = (*alive[parent][0], token), float(totals[parent, token])
+            if token == eos:
+                done.append(hypothesis(longer, log_prob, True))
+            else:
+                kept.append((longer, log_prob, parent))
+        alive = [(longer, log_prob) for longer, log_prob, _ in kept]
+        if not alive or _settled(done, alive, n_best, length_penalty):
+            break
+        state = state.take([parent for *_, parent in kept])
+    cut = [hypothesis(tokens, log_prob, False) for tokens, log_prob in alive]
+    ranked = sorted(done, key=lambda h: -h.score) + sorted(cut, key=lambda h: -h.score)
+    return ranked[:n_best]
+
+
+def _settled(done: list[Hypothesis], alive: list, n_best: int, length_penalty: float) -> bool:
+    """Whether no living sentence can still overtake: a log-probability only falls as a sentence grows."""
+    if length_penalty or len(done) < n_best:
+        return False
+    worst_kept = sorted((h.log_prob for h in done), reverse=True)[n_best - 1]
+    return worst_kept >= max(log_prob for _, log_prob in alive)

@@ -1,0 +1,685 @@
+"""The Transformer: encoder, decoder, and the words at the end.
+
+Read it from the top: `Config` with its default values is the paper's base model, and
+`encoder_layer`, `decoder_layer`, `encode`, `decode` and `forward` follow the paper's figure 1.
+The switches of `Config`, which take parts out or move them, act in `add_and_norm` and in the one
+or two lines that ask for them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Literal
+
+import numpy as np
+
+from toytf._validate import as_floats, as_ids, positive_int, shape_text
+from toytf.attention import MultiHead, MultiHeadTrace, causal_mask, multi_head_attention, padding_mask
+from toytf.ops import Array, LayerNorm, LayerNormTrace, Linear, embedding, gelu, layer_norm, linear, relu
+from toytf.positions import sinusoids
+
+# ---------------------------------------------------------------- sizes and switches
+
+
+@dataclass(frozen=True)
+class Config:
+    """Sizes of a Transformer, and switches. Only the vocabularies have no default.
+
+    Parameters
+    ----------
+    src_vocab, tgt_vocab : int
+        How many tokens the source and the target vocabulary have. Without encoder layers
+        `src_vocab` is not used; without decoder layers `tgt_vocab` is not.
+    d_model, n_heads, d_ff, n_encoder_layers, n_decoder_layers : int
+        The paper's base model: 512, 8, 2048, 6, 6. A stack of 0 layers is left out: 0 decoder
+        layers make an encoder-only model, 0 encoder layers a decoder-only one.
+    d_head : int, optional
+        Width of one head; ``d_model / n_heads`` if left out.
+    norm : {"post", "pre", "none"}
+        "post" is the paper: ``norm(x + sublayer(x))``. "pre" is ``x + sublayer(norm(x))``, with one
+        more norm at the end of each stack.
+    residual : bool
+        Add each sub-layer's input to its output.
+    scale : bool
+        Divide scores by the square root of the head's width.
+    positions : bool
+        Add the sinusoids.
+    causal : bool
+        Hide the future in the decoder's self-attention.
+    cross_attention : bool
+        Let the decoder read the encoder's output.
+    activation : {"relu", "gelu"}
+        The bend in the feed-forward network; the paper's is "relu".
+    bias : bool
+        Give the attention's linear maps a bias. The paper's have none.
+    scale_embeddings : bool
+        Multiply embeddings by the square root of `d_model` (the paper's section 3.4).
+    eps : float
+        Epsilon of the layer norms.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a size is below 1 (layers: below 0), `n_heads` does not divide `d_model` and `d_head` is
+        not given, `d_model` is odd while positions are on, or a switch has an unknown value.
+
+    Examples
+    --------
+    >>> Config(src_vocab=37000, tgt_vocab=37000).head_width
+    64
+    """
+
+    src_vocab: int
+    tgt_vocab: int
+    d_model: int = 512
+    n_heads: int = 8
+    d_ff: int = 2048
+    n_encoder_layers: int = 6
+    n_decoder_layers: int = 6
+    d_head: int | None = None
+    norm: Literal["post", "pre", "none"] = "post"
+    residual: bool = True
+    scale: bool = True
+    positions: bool = True
+    causal: bool = True
+    cross_attention: bool = True
+    activation: Literal["relu", "gelu"] = "relu"
+    bias: bool = False
+    scale_embeddings: bool = True
+    eps: float = 1e-5
+
+    def __post_init__(self):
+        for name in ("src_vocab", "tgt_vocab", "d_model", "n_heads", "d_ff"):
+            positive_int(name, getattr(self, name))
+        for name in ("n_encoder_layers", "n_decoder_layers"):
+            value = getattr(self, name)
+            if value != 0 or isinstance(value, bool):
+                positive_int(name, value)
+        if self.n_encoder_layers == self.n_decoder_layers == 0:
+            raise ValueError("n_encoder_layers, n_decoder_layers: expected at least one layer, got 0 and 0")
+        if self.d_head is not None:
+            positive_int("d_head", self.d_head)
+        elif self.d_model % self.n_heads:
+            raise ValueError(
+                f"n_heads: expected a divisor of d_model = {self.d_model}, got {self.n_heads}; "
+                "or say how wide a head is with d_head"
+            )
+        if self.positions and self.d_model % 2:
+            raise ValueError(f"d_model: expected an even number (sines and cosines come in pairs), got {self.d_model}")
+        for name, known in (("norm", ("post", "pre", "none")), ("activation", ("relu", "gelu"))):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}")
+        if not 0 < self.eps < math.inf:
+            raise ValueError(f"eps: expected a positive number, got {self.eps}")
+
+    @property
+    def head_width(self) -> int:
+        """The width of one head."""
+        return self.d_head if self.d_head is not None else self.d_model // self.n_heads
+
+    @property
+    def reads_memory(self) -> bool:
+        """Whether the decoder has cross-attention."""
+        return self.cross_attention and self.n_encoder_layers > 0
+
+
+# ---------------------------------------------------------------- parameters
+
+
+@dataclass
+class FeedForward:
+    """Parameters of ``activation(x W_1 + b_1) W_2 + b_2``."""
+
+    w_1: Annotated[Array, "d_model d_ff"]
+    b_1: Annotated[Array, "d_ff"]
+    w_2: Annotated[Array, "d_ff d_model"]
+    b_2: Annotated[Array, "d_model"]
+
+
+@dataclass
+class EncoderLayer:
+    """Parameters of one encoder layer: two sub-layers, a norm for each."""
+
+    self_attention: MultiHead
+    norm_1: LayerNorm
+    feed_forward: FeedForward
+    norm_2: LayerNorm
+
+
+@dataclass
+class DecoderLayer:
+    """Parameters of one decoder layer: three sub-layers, a norm for each."""
+
+    self_attention: MultiHead
+    norm_1: LayerNorm
+    cross_attention: MultiHead | None
+    norm_2: LayerNorm | None
+    feed_forward: FeedForward
+    norm_3: LayerNorm
+
+
+@dataclass
+class Transformer:
+    """All parameters of a model; what its `Config` leaves out is None or an empty list."""
+
+    src_embedding: Annotated[Array, "src_vocab d_model"] | None
+    encoder: list[EncoderLayer]
+    encoder_norm: LayerNorm | None  # pre-norm only
+    tgt_embedding: Annotated[Array, "tgt_vocab d_model"] | None
+    decoder: list[DecoderLayer]
+    decoder_norm: LayerNorm | None  # pre-norm only
+    output: Linear | None
+
+
+def init(cfg: Config, rng: np.random.Generator, dtype=np.float64) -> Transformer:
+    """Draw the parameters of a model, once.
+
+    Matrices are drawn uniformly between ``-a`` and ``a`` with ``a = sqrt(6 / (rows + columns))``
+    (Glorot and Bengio, 2010), embeddings with standard deviation ``d_model ** -0.5``; gammas are 1,
+    betas and biases 0.
+
+    Parameters
+    ----------
+    cfg : Config
+    rng : numpy.random.Generator
+        ``np.random.default_rng(seed)``.
+    dtype : dtype, default float64
+        Of all parameters, and so of everything that is computed with them.
+
+    Returns
+    -------
+    Transformer
+
+    Examples
+    --------
+    >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
+    >>> count(init(cfg, np.random.default_rng(0)))
+    467
+    """
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng: expected np.random.default_rng(seed), got {type(rng).__name__}")
+    d, wide = cfg.d_model, cfg.n_heads * cfg.head_width
+
+    def matrix(rows, columns):
+        a = math.sqrt(6 / (rows + columns))
+        return rng.uniform(-a, a, size=(rows, columns)).astype(dtype)
+
+    def zeros(n):
+        return np.zeros(n, dtype)
+
+    def norm():
+        return LayerNorm(np.ones(d, dtype), zeros(d))
+
+    def attention():
+        weights = [matrix(d, wide) for _ in range(3)] + [matrix(wide, d)]
+        biases = [zeros(wide), zeros(wide), zeros(wide), zeros(d)] if cfg.bias else [None] * 4
+        return MultiHead(*weights, *biases)
+
+    def feed_forward_network():
+        return FeedForward(matrix(d, cfg.d_ff), zeros(cfg.d_ff), matrix(cfg.d_ff, d), zeros(d))
+
+    def table(size):
+        return (rng.normal(size=(size, d)) * d**-0.5).astype(dtype)
+
+    def encoder_parameters():
+        return EncoderLayer(attention(), norm(), feed_forward_network(), norm())
+
+    def decoder_parameters():
+        cross = (attention(), norm()) if cfg.reads_memory else (None, None)
+        return DecoderLayer(attention(), norm(), *cross, feed_forward_network(), norm())
+
+    last_norm = norm if cfg.norm == "pre" else lambda: None
+    encodes, decodes = cfg.n_encoder_layers > 0, cfg.n_decoder_layers > 0
+    return Transformer(
+        src_embedding=table(cfg.src_vocab) if encodes else None,
+        encoder=[encoder_parameters() for _ in range(cfg.n_encoder_layers)],
+        encoder_norm=last_norm() if encodes else None,
+        tgt_embedding=table(cfg.tgt_vocab) if decodes else None,
+        decoder=[decoder_parameters() for _ in range(cfg.n_decoder_layers)],
+        decoder_norm=last_norm() if decodes else None,
+        output=Linear(matrix(d, cfg.tgt_vocab), zeros(cfg.tgt_vocab)) if decodes else None,
+    )
+
+
+# ---------------------------------------------------------------- what a forward pass leaves behind
+
+
+@dataclass
+class FeedForwardTrace:
+    """What one call of `feed_forward` computed."""
+
+    x: Annotated[Array, "... length d_model"]
+    before: Annotated[Array, "... length d_ff"]  # the activation
+    hidden: Annotated[Array, "... length d_ff"]  # after it
+
+
+@dataclass
+class SublayerTrace:
+    """One sub-layer with its residual connection and its norm."""
+
+    x: Annotated[Array, "... length d_model"]
+    inner: MultiHeadTrace | FeedForwardTrace
+    inner_out: Annotated[Array, "... length d_model"]
+    total: Annotated[Array, "... length d_model"]  # x + inner_out, before a post-norm
+    norm: LayerNormTrace | None
+    out: Annotated[Array, "... length d_model"]
+
+
+@dataclass
+class EncoderLayerTrace:
+    """What one encoder layer computed."""
+
+    self_attention: SublayerTrace
+    feed_forward: SublayerTrace
+    out: Annotated[Array, "... length d_model"]
+
+
+@dataclass
+class DecoderLayerTrace:
+    """What one decoder layer computed."""
+
+    self_attention: SublayerTrace
+    cross_attention: SublayerTrace | None
+    feed_forward: SublayerTrace
+    out: Annotated[Array, "... length d_model"]
+
+
+@dataclass
+class StackTrace:
+    """What the encoder or the decoder computed, from ids to rows."""
+
+    ids: Annotated[Array, "... length"]
+    embedded: Annotated[Array, "... length d_model"]
+    x: Annotated[Array, "... length d_model"]  # with positions
+    layers: list
+    last_norm: LayerNormTrace | None
+    out: Annotated[Array, "... length d_model"]
+
+
+@dataclass
+class Trace:
+    """Everything that one call of `forward` computed."""
+
+    encoder: StackTrace | None
+    decoder: StackTrace | None
+    logits: Annotated[Array, "... length tgt_vocab"] | None
+
+
+# ---------------------------------------------------------------- the parts
+
+
+def feed_forward(p: FeedForward, x, activation: str = "relu") -> tuple[Array, FeedForwardTrace]:
+    """Widen each row, bend it, narrow it again: ``max(0, x W_1 + b_1) W_2 + b_2``.
+
+    Parameters
+    ----------
+    p : FeedForward
+    x : array_like, shape (..., length, d_model)
+    activation : {"relu", "gelu"}
+
+    Returns
+    -------
+    out : Array, shape (..., length, d_model)
+    trace : FeedForwardTrace
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 3.3.
+
+    Examples
+    --------
+    >>> p = FeedForward(np.array([[1.0, -1.0]]), np.zeros(2), np.array([[1.0], [1.0]]), np.zeros(1))
+    >>> from toytf.byhand import fmt
+    >>> print(fmt(feed_forward(p, [[-3.0], [2.0]])[0], 1))  # this one computes the absolute value
+    [[3.0]
+     [2.0]]
+    """
+    before = linear(Linear(p.w_1, p.b_1), x)
+    hidden = (relu if activation == "relu" else gelu)(before)
+    return linear(Linear(p.w_2, p.b_2), hidden), FeedForwardTrace(np.asarray(x), before, hidden)
+
+
+def add_and_norm(cfg: Config, norm: LayerNorm, x: Array, sublayer: Callable) -> tuple[Array, SublayerTrace]:
+    """Put a sub-layer between its residual connection and its norm: ``norm(x + sublayer(x))``.
+
+    `sublayer` takes rows and gives rows and a trace. The other forms that `Config` knows, norm
+    first, no norm, no residual, are here and nowhere else.
+    """
+    before_norm = None
+    rows = x
+    if cfg.norm == "pre":
+        rows, before_norm = layer_norm(norm, x, cfg.eps)
+    inner_out, inner = sublayer(rows)
+    total = x + inner_out if cfg.residual else inner_out
+    if cfg.norm == "post":
+        out, after_norm = layer_norm(norm, total, cfg.eps)
+        return out, SublayerTrace(x, inner, inner_out, total, after_norm, out)
+    return total, SublayerTrace(x, inner, inner_out, total, before_norm, total)
+
+
+def _attend(p: MultiHead, cfg: Config, x, memory=None, mask=None):
+    return multi_head_attention(p, x, memory, n_heads=cfg.n_heads, mask=mask, scale=None if cfg.scale else 1.0)
+
+
+def encoder_layer(p: EncoderLayer, cfg: Config, x: Array, mask=None) -> tuple[Array, EncoderLayerTrace]:
+    """One encoder layer::
+
+        y   = norm_1(x + self_attention(x))
+        out = norm_2(y + feed_forward(y))
+
+    Parameters
+    ----------
+    p : EncoderLayer
+    cfg : Config
+    x : Array, shape (..., length, d_model)
+    mask : array_like of bool, broadcastable to (..., length, length), optional
+        True means "may attend".
+
+    Returns
+    -------
+    out : Array, shape (..., length, d_model)
+    trace : EncoderLayerTrace
+    """
+    y, attended = add_and_norm(cfg, p.norm_1, x, lambda rows: _attend(p.self_attention, cfg, rows, mask=mask))
+    out, fed = add_and_norm(cfg, p.norm_2, y, partial(feed_forward, p.feed_forward, activation=cfg.activation))
+    return out, EncoderLayerTrace(attended, fed, out)
+
+
+def decoder_layer(
+    p: DecoderLayer, cfg: Config, x: Array, memory: Array | None, mask=None, memory_mask=None
+) -> tuple[Array, DecoderLayerTrace]:
+    """One decoder layer::
+
+        y   = norm_1(x + masked self_attention(x))
+        z   = norm_2(y + cross_attention(y, memory))
+        out = norm_3(z + feed_forward(z))
+
+    Parameters
+    ----------
+    p : DecoderLayer
+    cfg : Config
+    x : Array, shape (..., length, d_model)
+    memory : Array, shape (..., source length, d_model), or None without cross-attention
+    mask : array_like of bool, broadcastable to (..., length, length), optional
+        True means "may attend".
+    memory_mask : array_like of bool, broadcastable to (..., length, source length), optional
+
+    Returns
+    -------
+    out : Array, shape (..., length, d_model)
+    trace : DecoderLayerTrace
+    """
+    y, attended = add_and_norm(cfg, p.norm_1, x, lambda rows: _attend(p.self_attention, cfg, rows, mask=mask))
+    read = None
+    if p.cross_attention is not None:
+        y, read = add_and_norm(
+            cfg, p.norm_2, y, lambda rows: _attend(p.cross_attention, cfg, rows, memory, memory_mask)
+        )
+    out, fed = add_and_norm(cfg, p.norm_3, y, partial(feed_forward, p.feed_forward, activation=cfg.activation))
+    return out, DecoderLayerTrace(attended, read, fed, out)
+
+
+def embed(table: Array, cfg: Config, ids, start: int = 0) -> tuple[Array, Array]:
+    """Look up rows and add positions: ``sqrt(d_model) * table[ids] + PE``.
+
+    Parameters
+    ----------
+    table : Array, shape (vocabulary, d_model)
+    cfg : Config
+    ids : array_like of int, shape (..., length)
+    start : int, default 0
+        The position of the first id.
+
+    Returns
+    -------
+    embedded, x : Array, shape (..., length, d_model)
+        Without and with positions.
+    """
+    embedded = embedding(table, ids)
+    if cfg.scale_embeddings:
+        embedded = embedded * table.dtype.type(math.sqrt(cfg.d_model))
+    if not cfg.positions:
+        return embedded, embedded
+    pe = sinusoids(start + embedded.shape[-2], cfg.d_model)[start:]
+    return embedded, embedded + pe.astype(table.dtype)
+
+
+def encode(params: Transformer, cfg: Config, src, src_is_token=None) -> tuple[Array, StackTrace]:
+    """Read the source sentences: ids to rows, the memory.
+
+    Parameters
+    ----------
+    params : Transformer
+    cfg : Config
+    src : array_like of int, shape (..., source length)
+    src_is_token : array_like of bool, same shape, optional
+        False where a sentence was filled up; those places get no attention.
+
+    Returns
+    -------
+    memory : Array, shape (..., source length, d_model)
+    trace : StackTrace
+    """
+    if not params.encoder:
+        raise ValueError("params: expected a model with an encoder, got one without encoder layers")
+    ids = as_ids("src", src, cfg.src_vocab)
+    mask = None if src_is_token is None else padding_mask(_same_shape("src_is_token", src_is_token, "src", ids))
+    embedded, x = embed(params.src_embedding, cfg, ids)
+    rows, layers = x, []
+    for p in params.encoder:
+        rows, trace = encoder_layer(p, cfg, rows, mask)
+        layers.append(trace)
+    return _finish(params.encoder_norm, cfg, ids, embedded, x, rows, layers)
+
+
+def decode(
+    params: Transformer, cfg: Config, tgt, memory=None, tgt_is_token=None, src_is_token=None
+) -> tuple[Array, StackTrace]:
+    """Read the target sentences so far, and the memory: ids to rows.
+
+    Parameters
+    ----------
+    params : Transformer
+    cfg : Config
+    tgt : array_like of int, shape (..., length)
+    memory : Array, shape (..., source length, d_model)
+        What `encode` returned; None for a decoder-only model.
+    tgt_is_token, src_is_token : array_like of bool, shape of `tgt` and of the source, optional
+
+    Returns
+    -------
+    rows : Array, shape (..., length, d_model)
+    trace : StackTrace
+    """
+    if not params.decoder:
+        raise ValueError("params: expected a model with a decoder, got one without decoder layers")
+    if (memory is None) == cfg.reads_memory:
+        raise ValueError(
+            "memory: expected the encoder's output, got None"
+            if cfg.reads_memory
+            else "memory: expected None for a decoder without cross-attention, got an array"
+        )
+    ids = as_ids("tgt", tgt, cfg.tgt_vocab)
+    mask = causal_mask(ids.shape[-1]) if cfg.causal else None
+    if tgt_is_token is not None:
+        hides_padding = padding_mask(_same_shape("tgt_is_token", tgt_is_token, "tgt", ids))
+        mask = hides_padding if mask is None else mask & hides_padding
+    memory_mask = None if src_is_token is None or memory is None else padding_mask(src_is_token)
+    embedded, x = embed(params.tgt_embedding, cfg, ids)
+    rows, layers = x, []
+    for p in params.decoder:
+        rows, trace = decoder_layer(p, cfg, rows, memory, mask, memory_mask)
+        layers.append(trace)
+    return _finish(params.decoder_norm, cfg, ids, embedded, x, rows, layers)
+
+
+def forward(params: Transformer, cfg: Config, src, tgt, src_is_token=None, tgt_is_token=None) -> tuple[Array, Trace]:
+    """The whole Transformer: a score for every word of the vocabulary, at every target place.
+
+    Row ``t`` of the logits belongs to the token that follows ``tgt[..., t]``.
+
+    Parameters
+    ----------
+    params : Transformer
+    cfg : Config
+    src : array_like of int, shape (..., source length), or None for a decoder-only model
+    tgt : array_like of int, shape (..., length)
+    src_is_token, tgt_is_token : array_like of bool, shapes of `src` and `tgt`, optional
+        False where a sentence was filled up.
+
+    Returns
+    -------
+    logits : Array, shape (..., length, tgt_vocab)
+    trace : Trace
+
+    Notes
+    -----
+    *Attention Is All You Need*, figure 1.
+
+    Examples
+    --------
+    >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
+    >>> logits, trace = forward(init(cfg, np.random.default_rng(0)), cfg, [1, 2, 3], [4, 5])
+    >>> logits.shape
+    (2, 7)
+    """
+    memory = encoder_trace = None
+    if src is not None:
+        memory, encoder_trace = encode(params, cfg, src, src_is_token)
+    elif params.encoder:
+        raise ValueError("src: expected token ids for a model with an encoder, got None")
+    rows, decoder_trace = decode(params, cfg, tgt, memory if cfg.reads_memory else None, tgt_is_token, src_is_token)
+    logits = linear(params.output, rows)
+    return logits, Trace(encoder_trace, decoder_trace, logits)
+
+
+def _finish(norm: LayerNorm | None, cfg: Config, ids, embedded, x, rows, layers) -> tuple[Array, StackTrace]:
+    """Apply a stack's last norm, which pre-norm models have."""
+    trace = None
+    if norm is not None:
+        rows, trace = layer_norm(norm, rows, cfg.eps)
+    return rows, StackTrace(ids, embedded, x, layers, trace, rows)
+
+
+def _same_shape(name: str, flags, other_name: str, other: Array) -> Array:
+    flags = np.asarray(flags)
+    if flags.shape != other.shape:
+        raise ValueError(
+            f"{name}: expected shape {shape_text(other.shape)} as {other_name} has, got {shape_text(flags.shape)}"
+        )
+    return flags
+
+
+# ---------------------------------------------------------------- all arrays of a model
+
+
+def named_arrays(params) -> dict[str, Array]:
+    """Return every array of a tree of parameters under its name, in a fixed order.
+
+    Examples
+    --------
+    >>> list(named_arrays(LayerNorm(np.ones(4), np.zeros(4))))
+    ['gamma', 'beta']
+    """
+    found: dict[str, Array] = {}
+
+    def visit(name, node):
+        if isinstance(node, np.ndarray):
+            found[name] = node
+        elif dataclasses.is_dataclass(node):
+            for field in dataclasses.fields(node):
+                visit(f"{name}.{field.name}" if name else field.name, getattr(node, field.name))
+        elif isinstance(node, list):
+            for i, part in enumerate(node):
+                visit(f"{name}.{i}", part)
+
+    visit("", params)
+    return found
+
+
+def count(params) -> int:
+    """Return how many numbers a tree of parameters holds."""
+    return sum(array.size for array in named_arrays(params).values())
+
+
+# ---------------------------------------------------------------- files
+
+
+def save(path, params: Transformer, cfg: Config) -> None:
+    """Write parameters and their `Config` to an ``.npz`` file, without pickle.
+
+    Parameters
+    ----------
+    path : str or path
+    params : Transformer
+    cfg : Config
+    """
+    about = json.dumps({"format": "toytf", "version": 1, "config": dataclasses.asdict(cfg)})
+    with open(path, "wb") as file:
+        np.savez(file, about=np.array(about), **named_arrays(params))
+
+
+def load(path) -> tuple[Transformer, Config]:
+    """Read what `save` wrote.
+
+    Raises
+    ------
+    ValueError
+        If the file is cut off, is not one of ours, or its arrays do not fit its `Config`.
+    FileNotFoundError
+        If there is none.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{path}: expected a file that toytf.model.save wrote, got one that cannot be read: {error}"
+        ) from error
+    try:
+        about = json.loads(str(arrays.pop("about")))
+        if about["format"] != "toytf" or about["version"] != 1:
+            raise ValueError("another format or version")
+        cfg = Config(**about["config"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{path}: expected a file that toytf.model.save wrote, got another .npz file ({error})"
+        ) from error
+    params = init(cfg, np.random.default_rng(0))
+    expected = named_arrays(params)
+    if set(arrays) != set(expected):
+        odd = sorted(set(arrays) ^ set(expected))[0]
+        raise ValueError(f"{path}: expected the arrays of its own Config, got {odd!r} missing or left over")
+    for name, array in arrays.items():
+        if array.shape != expected[name].shape:
+            raise ValueError(
+                f"{path}: {name}: expected shape {shape_text(expected[name].shape)}, got {shape_text(array.shape)}"
+            )
+        as_floats(name, array)
+    return _replaced(params, arrays), cfg
+
+
+def _replaced(params, arrays: dict[str, Array], name: str = ""):
+    """Return a tree like `params` with each array taken from `arrays` by its name."""
+    if isinstance(params, np.ndarray):
+        return arrays[name]
+    if dataclasses.is_dataclass(params):
+        return type(params)(
+            **{
+                field.name: _replaced(
+                    getattr(params, field.name), arrays, f"{name}.{field.name}" if name else field.name
+                )
+                for field in dataclasses.fields(params)
+            }
+        )
+    if isinstance(params, list):
+        return [_replaced(part, arrays, f"{name}.{i}") for i, part in enumerate(params)]
+    return params
