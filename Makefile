@@ -11,7 +11,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 .DEFAULT_GOAL := help
 .PHONY: help book test lab notebooks lint lock clean
 
-help:  ## this list
+help:
 	@echo "make book       build the book's site in _build/html"
 	@echo "make test       compute every number again and compare; test the package and the site"
 	@echo "make lab        open the notebooks in JupyterLab"
@@ -34,7 +34,7 @@ test: .venv/test.stamp
 	$(BIN)/python -m pytest
 
 lab: .venv/lab.stamp
-	$(BIN)/jupyter lab --notebook-dir=. notebooks/01_overview.ipynb
+	$(BIN)/jupyter lab notebooks/01_overview.ipynb
 
 notebooks: .venv/book.stamp
 	$(BIN)/python book/execute.py
@@ -51,10 +51,10 @@ lint: .venv/test.stamp
 	@touch $@
 
 .venv/pyvenv.cfg:
-	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" || { \
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null || { \
 		echo "Python 3.11 or newer is needed; '$(PYTHON)' is: $$($(PYTHON) --version 2>&1)."; \
 		echo "If another one is installed, name it: make book PYTHON=python3.13"; exit 1; }
-	@$(PYTHON) -c "import ensurepip, venv" || { \
+	@$(PYTHON) -c "import ensurepip, venv" 2>/dev/null || { \
 		echo "'$(PYTHON)' cannot make a virtual environment."; \
 		echo "On Debian and Ubuntu: sudo apt install python3-venv"; exit 1; }
 	$(PYTHON) -m venv .venv
@@ -73,5 +73,5 @@ _build/lock/bin/uv:
 	_build/lock/bin/python -m pip install $(UV)
 
 clean:
-	rm -rf .venv _build .pytest_cache .ruff_cache .hypothesis
-	find . -name __pycache__ -o -name .ipynb_checkpoints -o -name '*.egg-info' | xargs rm -rf
+	rm -rf .venv _build .pytest_cache .hypothesis
+	find . -name __pycache__ -o -name .ruff_cache -o -name .ipynb_checkpoints | xargs rm -rf

@@ -50,7 +50,7 @@ def test_the_map_refuses_an_unknown_part():
 
 
 def test_plot_is_the_only_module_that_imports_matplotlib():
-    for path in Path(plot.__file__).parent.glob("*.py"):
+    for path in Path(plot.__file__).parent.rglob("*.py"):
         imported = {
             name.split(".")[0]
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))

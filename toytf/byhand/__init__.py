@@ -1,0 +1,59 @@
+"""Computations written out term by term, from the arrays, never typed.
+
+    >>> from toytf import byhand
+    >>> print(byhand.matmul([[1, 3, 3, 5]], [[1], [0], [1], [0]], "k", rows=["Hello"]))
+    k (1 x 1)
+           1
+    Hello  4
+    [Hello, 1] = 1·1 + 3·0 + 3·1 + 5·0 = 1 + 0 + 3 + 0 = 4
+
+Each function takes the operands of one operation and returns a `Working`: the result as a labelled
+table, and for every entry the arithmetic that gives it. A `Working` shows itself as HTML in the book
+and in JupyterLab, as plain text in a terminal (``print``), and as LaTeX (``.latex()``). The
+arithmetic is a small tree of numbers (`Num`, `Sum`, `Prod`, ...) that is evaluated again and compared
+with what NumPy computes, so that what is written cannot differ from what is meant.
+
+Between two steps stands "=" where every number is shown in full and "≈" where one is rounded.
+
+`follow` goes the other way: from one number of a whole model back to the words it came from.
+
+This package also holds the one number formatter of the course, `fmt`.
+"""
+
+from toytf.byhand.expressions import (
+    Cos,
+    Difference,
+    Exp,
+    Larger,
+    Num,
+    Power,
+    Prod,
+    Quotient,
+    Root,
+    Row,
+    Sin,
+    Sum,
+    fmt,
+)
+from toytf.byhand.follow import Step, follow
+from toytf.byhand.operations import (
+    add,
+    divide,
+    dot,
+    layer_norm,
+    matmul,
+    mean,
+    positions,
+    relu,
+    softmax,
+    table,
+    variance,
+    weighted_sum,
+)
+from toytf.byhand.workings import Entry, Working, beside
+
+__all__ = [
+    "Cos", "Difference", "Entry", "Exp", "Larger", "Num", "Power", "Prod", "Quotient", "Root", "Row", "Sin",
+    "Step", "Sum", "Working", "add", "beside", "divide", "dot", "fmt", "follow", "layer_norm", "matmul", "mean",
+    "positions", "relu", "softmax", "table", "variance", "weighted_sum",
+]  # fmt: skip

@@ -1,0 +1,432 @@
+"""The operations that can be written out: each function takes operands and returns a `Working`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+
+from toytf import ops
+from toytf._validate import as_floats, require_finite, require_width, shape_text
+from toytf.byhand.expressions import (
+    Array,
+    Cos,
+    Difference,
+    Exp,
+    Larger,
+    Num,
+    Power,
+    Prod,
+    Quotient,
+    Root,
+    Row,
+    Sin,
+    Sum,
+)
+from toytf.byhand.workings import Entry, Working
+from toytf.positions import BASE, sinusoids, sinusoids_column_as_i
+
+
+def table(array, name: str = "", *, rows=None, cols=None, decimals: int = 4, sci: bool = False) -> Working:
+    """A labelled table of an array, nothing worked out.
+
+    Parameters
+    ----------
+    array : array_like, shape (rows, columns) or (columns,)
+    name : str
+        What to call it, ``"E"`` or ``"K₁"``.
+    rows, cols : sequence of str, optional
+        Labels; numbers from 1 if left out.
+    decimals : int, default 4
+        At most so many decimals.
+    sci : bool, default False
+        Write what would round to zero in scientific notation.
+
+    Examples
+    --------
+    >>> print(table([[1, 2.5]], "E", rows=["Hello"]))
+    E (1 x 2)
+             1    2
+    Hello  1.0  2.5
+    """
+    array = _matrix("array", array).copy()  # a table shows what the array held when it was made
+    return Working(
+        name, "", array, _labels("rows", rows, array.shape[0]), _labels("cols", cols, array.shape[1]), (), decimals, sci
+    )
+
+
+def matmul(a, b, name: str = "", formula: str = "", *, rows=None, cols=None, decimals: int = 4, sci=False) -> Working:
+    """A matrix product, every entry its sum of products: ``out[i, j] = sum_k a[i, k] b[k, j]``.
+
+    Parameters
+    ----------
+    a : array_like, shape (rows, inner)
+    b : array_like, shape (inner, columns)
+    name, formula : str
+        What the result is called, and the product's formula.
+    rows, cols : sequence of str, optional
+        Labels of the rows of `a` and of the columns of `b`.
+    decimals : int, default 4
+    sci : bool, default False
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
+    Examples
+    --------
+    >>> E = [[1, 3, 3, 5], [2.84, 3.99, 4, 6]]
+    >>> W_K1 = [[1, 0, 1], [0, 1, 0], [1, 0, 1], [0, 1, 0]]
+    >>> print(matmul(E, W_K1, "K₁", "E W_K", rows=["Hello", "World"]).only("World, 2"))
+    K₁ = E W_K (2 x 3)
+              1     2     3
+    Hello  4.00  8.00  4.00
+    World  6.84  9.99  6.84
+    [World, 2] = 2.84·0 + 3.99·1 + 4·0 + 6·1 = 0 + 3.99 + 0 + 6 = 9.99
+    """
+    a, b = _matrix("a", a), _matrix("b", b)
+    require_width("a", a, "b", b, axis=-2)
+
+    def steps(i, j):
+        pairs = [(Num(x, decimals, sci), Num(y, decimals, sci)) for x, y in zip(a[i], b[:, j], strict=True)]
+        products = [Prod(x, y) for x, y in pairs]
+        return Sum(*products), Sum(*(Num(float(p.value), decimals, sci) for p in products))
+
+    return _work(name, formula, a @ b, steps, rows, cols, decimals, sci)
+
+
+def dot(a, b, name: str = "", formula: str = "", *, decimals: int = 4) -> Working:
+    """The dot product of two rows: ``sum_k a[k] b[k]``.
+
+    Examples
+    --------
+    >>> print(dot([8, 3, 3], [4, 8, 4], "q₁·k₁").entries[0].chain("text")[0][1])
+    8·4 + 3·8 + 3·4
+    """
+    a, b = _matrix("a", a), _matrix("b", b)
+    return matmul(a, b.T, name, formula, rows=[name or "a · b"], cols=[""], decimals=decimals)
+
+
+def add(a, b, name: str = "", formula: str = "", *, rows=None, cols=None, decimals: int = 4) -> Working:
+    """A sum, entry by entry: ``out[i, j] = a[i, j] + b[i, j]`` (adding positions, a residual).
+
+    Examples
+    --------
+    >>> print(add([[1, 2]], [[0, 1]], "x", rows=["Hello"]))
+    x (1 x 2)
+           1  2
+    Hello  1  3
+    [Hello, 1] = 1 + 0 = 1
+    [Hello, 2] = 2 + 1 = 3
+    """
+    a, b = _matrix("a", a), _matrix("b", b)
+    if a.shape != b.shape:
+        raise ValueError(f"a has shape {shape_text(a.shape)} and b {shape_text(b.shape)}: the two must be equal")
+
+    def steps(i, j):
+        return (Sum(Num(float(a[i, j]), decimals), Num(float(b[i, j]), decimals)),)
+
+    return _work(name, formula, a + b, steps, rows, cols, decimals, False)
+
+
+def divide(a, divisor, name: str = "", formula: str = "", *, root=False, rows=None, cols=None, decimals=4) -> Working:
+    """Every entry divided by one number, or by its square root: ``out[i, j] = a[i, j] / √divisor``.
+
+    Parameters
+    ----------
+    a : array_like, shape (rows, columns)
+    divisor : float
+        Not zero; positive if `root`.
+    root : bool, default False
+        Divide by the square root of `divisor`.
+    name, formula, rows, cols, decimals
+        As in `matmul`.
+
+    Examples
+    --------
+    >>> print(divide([[68]], 3, "scaled", root=True).entries[0].chain("text"))
+    [('=', '68 / √3'), ('≈', '68 / 1.7321'), ('≈', '39.2598')]
+    """
+    a = _matrix("a", a)
+    if not np.isfinite(divisor) or divisor == 0 or (root and divisor < 0):
+        raise ValueError(f"divisor: expected a {'positive' if root else 'non-zero'} number, got {divisor}")
+    by = float(np.sqrt(divisor)) if root else float(divisor)
+
+    def steps(i, j):
+        top = Num(float(a[i, j]), decimals)
+        plain = Quotient(top, Num(by, decimals))
+        return (Quotient(top, Root(Num(float(divisor), decimals))), plain) if root else (plain,)
+
+    return _work(name, formula, a / by, steps, rows, cols, decimals, False)
+
+
+def softmax(scores, name="", formula="", *, subtract_max=False, rows=None, cols=None, decimals=4, sci=False) -> Working:
+    """The softmax of every row: ``out[i, j] = e^x[i, j] / sum_k e^x[i, k]``.
+
+    Parameters
+    ----------
+    scores : array_like, shape (rows, columns) or (columns,)
+    subtract_max : bool, default False
+        Subtract each row's largest score first, as `toytf.ops.softmax` does. The weights are the
+        same; the powers stay small enough to write down.
+    name, formula, rows, cols, decimals, sci
+        As in `matmul`.
+
+    Examples
+    --------
+    >>> for relation, step in softmax([1, 2, 3]).entries[0].chain("text"):
+    ...     print(relation, step)
+    = e^1 / (e^1 + e^2 + e^3)
+    ≈ 2.7183 / (2.7183 + 7.3891 + 20.0855)
+    ≈ 2.7183 / 30.1929
+    ≈ 0.09
+    """
+    scores = _matrix("scores", scores)
+
+    def exponent(i, k):
+        score = Num(float(scores[i, k]), decimals)
+        return Difference(score, Num(float(scores[i].max()), decimals)) if subtract_max else score
+
+    def steps(i, j):
+        exps = [Exp(exponent(i, k)) for k in range(scores.shape[1])]
+        numbers = [Num(float(e.value), decimals, sci) for e in exps]
+        total = Num(float(sum(e.value for e in exps)), decimals, sci)
+        return Quotient(exps[j], Sum(*exps)), Quotient(numbers[j], Sum(*numbers)), Quotient(numbers[j], total)
+
+    return _work(name, formula, ops.softmax(scores), steps, rows, cols, decimals, sci)
+
+
+def weighted_sum(weights, values, name="", formula="", *, rows=None, cols=None, decimals=4, sci=False) -> Working:
+    """Each output row as a mix of the value rows: ``out[i] = sum_j weights[i, j] values[j]``.
+
+    The same numbers as `matmul`, written with whole rows: this is what attention does.
+
+    Parameters
+    ----------
+    weights : array_like, shape (rows, n) or (n,)
+    values : array_like, shape (n, columns)
+    name, formula, rows, cols, decimals, sci
+        As in `matmul`.
+
+    Examples
+    --------
+    >>> for relation, step in weighted_sum([0.25, 0.75], [[6, 4], [8, 2]]).entries[0].chain("text"):
+    ...     print(relation, step)
+    = 0.25·[6 4] + 0.75·[8 2]
+    = [1.5 1] + [6 1.5]
+    = [7.5 2.5]
+    """
+    weights, values = _matrix("weights", weights), _matrix("values", values)
+    require_width("weights", weights, "values", values, axis=-2)
+    result = weights @ values
+    row_labels = _labels("rows", rows, result.shape[0])
+
+    def row(numbers):
+        return Row(tuple(Num(float(v), decimals, sci) for v in numbers))
+
+    entries = []
+    for i, label in enumerate(row_labels):
+        mix = Sum(*(Prod(Num(float(w), decimals, sci), row(v)) for w, v in zip(weights[i], values, strict=True)))
+        parts = Sum(*(row(w * v) for w, v in zip(weights[i], values, strict=True)))
+        entries.append(_entry(label, (mix, parts), row(result[i])))
+    col_labels = _labels("cols", cols, result.shape[1])
+    return Working(name, formula, result, row_labels, col_labels, tuple(entries), decimals, sci)
+
+
+def relu(x, name="", formula="", *, rows=None, cols=None, decimals=4) -> Working:
+    """The larger of 0 and each entry: ``out[i, j] = max(0, x[i, j])``.
+
+    Parameters
+    ----------
+    x : array_like, shape (rows, columns) or (columns,)
+    name, formula, rows, cols, decimals
+        As in `matmul`.
+
+    Examples
+    --------
+    >>> print(relu([-1.5, 2], "y", rows=["Hello"]))
+    y (1 x 2)
+           1  2
+    Hello  0  2
+    [Hello, 1] = max(0, -1.5) = 0
+    [Hello, 2] = max(0, 2) = 2
+    """
+    x = _matrix("x", x)
+
+    def steps(i, j):
+        return (Larger(Num(0.0), Num(float(x[i, j]), decimals)),)
+
+    return _work(name, formula, ops.relu(x), steps, rows, cols, decimals, False)
+
+
+def mean(x, name="mean", *, rows=None, decimals=4) -> Working:
+    """The mean of every row: ``(x[i, 1] + ... + x[i, d]) / d``.
+
+    Examples
+    --------
+    >>> print(mean([[1, 3, 3, 5]], rows=["Hello"]).entries[0].chain("text"))
+    [('=', '(1 + 3 + 3 + 5) / 4'), ('=', '12 / 4'), ('=', '3')]
+    """
+    x = _matrix("x", x)
+    width = Num(float(x.shape[1]))
+
+    def steps(i, _):
+        total = Sum(*(Num(float(v), decimals) for v in x[i]))
+        return Quotient(total, width), Quotient(Num(float(total.value), decimals), width)
+
+    return _work(name, "", x.mean(axis=-1, keepdims=True), steps, rows, [""], decimals, False)
+
+
+def variance(x, name="variance", *, unbiased=False, rows=None, decimals=4) -> Working:
+    """The mean squared distance of every row's entries from the row's mean.
+
+    Parameters
+    ----------
+    x : array_like, shape (rows, columns) or (columns,)
+    unbiased : bool, default False
+        Divide by one less than the number of columns, as `torch.std` does and layer norm does not.
+    name, rows, decimals
+        As in `matmul`.
+
+    Examples
+    --------
+    >>> for relation, step in variance([[1, 3, 3, 5]], rows=["Hello"]).entries[0].chain("text"):
+    ...     print(relation, step)
+    = ((1 - 3)^2 + (3 - 3)^2 + (3 - 3)^2 + (5 - 3)^2) / 4
+    = (4 + 0 + 0 + 4) / 4
+    = 2
+    """
+    x = _matrix("x", x)
+    by = x.shape[1] - (1 if unbiased else 0)
+    if by < 1:
+        raise ValueError(f"x: expected at least 2 columns for the unbiased variance, got {x.shape[1]}")
+    width, means = Num(float(by)), x.mean(axis=-1)
+
+    def steps(i, _):
+        centre = Num(float(means[i]), decimals)
+        squares = [Power(Difference(Num(float(v), decimals), centre), Num(2.0)) for v in x[i]]
+        return (
+            Quotient(Sum(*squares), width),
+            Quotient(Sum(*(Num(float(s.value), decimals) for s in squares)), width),
+        )
+
+    result = x.var(axis=-1, ddof=1 if unbiased else 0, keepdims=True)
+    return _work(name, "", result, steps, rows, [""], decimals, False)
+
+
+def layer_norm(x, name="", formula="", *, eps=1e-5, eps_outside=False, rows=None, cols=None, decimals=4) -> Working:
+    """Layer normalisation without scale and shift: ``(x - mean) / sqrt(variance + eps)``.
+
+    Parameters
+    ----------
+    x : array_like, shape (rows, columns) or (columns,)
+    eps : float, default 1e-5
+    eps_outside : bool, default False
+        Divide by ``std + eps``, as *The Random Transformer*'s code does.
+    name, formula, rows, cols, decimals
+        As in `matmul`.
+
+    Examples
+    --------
+    >>> for relation, step in layer_norm([[1, 3, 3, 5]], rows=["Hello"]).entries[3].chain("text"):
+    ...     print(relation, step)
+    = (5 - 3) / √(2 + 0.00001)
+    ≈ 2 / 1.4142
+    ≈ 1.4142
+    """
+    x = _matrix("x", x)
+    means, variances = x.mean(axis=-1), x.var(axis=-1)
+    small = Num(float(eps), 8)
+    widths = np.sqrt(variances) + eps if eps_outside else np.sqrt(variances + eps)
+
+    def steps(i, j):
+        distance = Difference(Num(float(x[i, j]), decimals), Num(float(means[i]), decimals))
+        spread = Num(float(variances[i]), decimals)
+        bottom = Sum(Root(spread), small) if eps_outside else Root(Sum(spread, small))
+        plain = Quotient(Num(float(distance.value), decimals), Num(float(widths[i]), decimals))
+        return Quotient(distance, bottom), plain
+
+    result = (x - means[:, None]) / widths[:, None]
+    return _work(name, formula, result, steps, rows, cols, decimals, False)
+
+
+def positions(pos: Sequence[int], d_model: int, name="PE", *, column_as_i=False, rows=None, decimals=4) -> Working:
+    """The sinusoids of some positions, each with its exponent and its angle.
+
+    Parameters
+    ----------
+    pos : sequence of int
+        The positions, counted from 0.
+    d_model : int
+        Width, even.
+    column_as_i : bool, default False
+        Put the column number where the pair number belongs, as *The Random Transformer* does.
+    name, rows, decimals
+        As in `matmul`.
+
+    Examples
+    --------
+    >>> for relation, step in positions([1], 4).entries[2].chain("text"):
+    ...     print(relation, step)
+    = sin(1 / 10000^(2 / 4))
+    = sin(1 / 100)
+    = sin(0.01)
+    ≈ 0.01
+    """
+    full = (sinusoids_column_as_i if column_as_i else sinusoids)(max(pos) + 1, d_model)
+    many = max(decimals, 6)  # the angles need more digits than the values, or they would all read 0
+
+    def steps(r, j):
+        wave = Cos if j % 2 else Sin
+        exponent = 2 * j if column_as_i else 2 * (j // 2)
+        at, power = Num(float(pos[r])), BASE ** (exponent / d_model)
+        return (
+            wave(Quotient(at, Power(Num(BASE), Quotient(Num(float(exponent)), Num(float(d_model)))))),
+            wave(Quotient(at, Num(power))),
+            wave(Num(pos[r] / power, many)),
+        )
+
+    rows = rows if rows is not None else [f"pos {p}" for p in pos]
+    cols = [f"{wave}, column {j}" for j, wave in zip(range(d_model), itertools.cycle(("sin", "cos")), strict=False)]
+    return _work(name, "", full[list(pos)], steps, rows, cols, decimals, False)
+
+
+# ---------------------------------------------------------------- helpers
+
+
+def _matrix(name: str, x) -> Array:
+    x = as_floats(name, x)
+    x = np.atleast_2d(x)
+    if x.ndim != 2 or x.size == 0:
+        raise ValueError(f"{name}: expected a row or a matrix with at least one entry, got shape {shape_text(x.shape)}")
+    require_finite(name, x)
+    return x
+
+
+def _labels(name: str, labels, n: int) -> tuple[str, ...]:
+    if labels is None:
+        return tuple(str(i + 1) for i in range(n))
+    labels = tuple(str(label) for label in labels)
+    if len(labels) != n:
+        raise ValueError(f"{name}: expected {n} labels, got {len(labels)}")
+    return labels
+
+
+def _work(name, formula, result, steps, rows, cols, decimals, sci) -> Working:
+    """Build a `Working` from a function that gives the steps of entry (i, j)."""
+    rows, cols = _labels("rows", rows, result.shape[0]), _labels("cols", cols, result.shape[1])
+    entries = []
+    for i, j in np.ndindex(result.shape):
+        where = f"{rows[i]}, {cols[j]}" if cols[j] else rows[i]
+        entries.append(_entry(where, steps(i, j), Num(float(result[i, j]), decimals, sci)))
+    return Working(name, formula, result, rows, cols, tuple(entries), decimals, sci)
+
+
+def _entry(where: str, steps: tuple, value) -> Entry:
+    """Join the steps with their value, once each of them has been evaluated and found equal to it."""
+    for step in steps:
+        if not np.allclose(step.value, value.value, rtol=1e-9, atol=1e-14):
+            raise AssertionError(f"{where}: the arithmetic gives {step.value}, NumPy gives {value.value}")
+    return Entry(where, (*steps, value))
