@@ -8,6 +8,9 @@ UV := uv==0.13.9
 LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
+# JupyterLab would ask whether it may fetch news; with this file it neither asks nor fetches.
+QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
+
 .DEFAULT_GOAL := help
 .PHONY: help book test lab notebooks lint lock clean
 
@@ -33,7 +36,7 @@ book: .venv/book.stamp
 test: .venv/test.stamp
 	$(BIN)/python -m pytest
 
-lab: .venv/lab.stamp
+lab: .venv/lab.stamp $(QUIET_LAB)
 	$(BIN)/jupyter lab notebooks/01_overview.ipynb
 
 notebooks: .venv/book.stamp
@@ -42,6 +45,10 @@ notebooks: .venv/book.stamp
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/codespell
+
+$(QUIET_LAB): .venv/lab.stamp
+	$(BIN)/jupyter labextension disable --level=sys_prefix "@jupyterlab/apputils-extension:announcements"
+	@touch $@
 
 # One environment for all; each stamp says that its lock and the project itself are installed.
 .venv/%.stamp: requirements/%.txt pyproject.toml | .venv/pyvenv.cfg

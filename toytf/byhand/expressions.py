@@ -158,6 +158,8 @@ class Sum(_Parts):
         return sum(part.value for part in self.parts)
 
     def render(self, form: str, tight: bool = False) -> str:
+        if len(self.parts) == 1:
+            return self.parts[0].render(form, tight)
         first, *rest = (part.render(form) for part in self.parts)
         minus = ("-", "−")
         text = first + "".join(f" − {w[1:]}" if w.startswith(minus) else f" + {w}" for w in rest)

@@ -10,6 +10,7 @@ import numpy as np
 
 from toytf._validate import positive_int, shape_text
 from toytf.byhand.expressions import Num
+from toytf.byhand.workings import OPENS
 from toytf.model import Config, SublayerTrace, Trace, Transformer
 
 # ---------------------------------------------------------------- what is found
@@ -104,7 +105,7 @@ class Step:
             items.append(f"<li>{inner}{''.join(step.html() for step in self._below(t))}</li>")
         rule = f' <span class="byhand-shape">{esc(self.rule)}</span>' if self.rule else ""
         head = (
-            f'<summary><span class="byhand-where">{esc(self.name)}</span> '
+            f'<summary>{OPENS}<span class="byhand-where">{esc(self.name)}</span> '
             f'<span class="byhand-value">= {esc(self._word(self.value)).replace("-", "−")}</span>{rule}</summary>'
         )
         opened = " open" if outermost else ""

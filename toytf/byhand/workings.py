@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from toytf._validate import shape_text
 from toytf.byhand.expressions import Array, Num, fixed, is_transcendental, trimmed
 
+# JupyterLab hides the triangle that browsers draw; the book hides this one and keeps the browser's.
+OPENS = '<span class="byhand-opens" aria-hidden="true">▸ </span>'
+
 # ---------------------------------------------------------------- a computation, written out
 
 
@@ -139,7 +142,7 @@ class Working:
         relation = "≈" if any(r == "≈" for r, _ in chain) else "="
         work = "<br>".join(f"{r} {e}" for r, e in chain)
         return (
-            f'<details><summary><span class="byhand-where">{_html.escape(entry.where)}</span> '
+            f'<details><summary>{OPENS}<span class="byhand-where">{_html.escape(entry.where)}</span> '
             f'<span class="byhand-value">{relation} {last}</span></summary>'
             f'<div class="byhand-work">{work}</div></details>'
         )
