@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from toytf.example import PAPER, PUBLISHED, W_K, W_K2_TYPESET, W_Q, W_Q1_TYPESET, W_V
+from toytf.example import FEED_FORWARD, PAPER, PUBLISHED, W_K, W_K2_TYPESET, W_Q, W_Q1_TYPESET, W_V
 from toytf.positions import sinusoids
 
 
@@ -27,3 +27,8 @@ def test_shapes():
 def test_the_typeset_matrices_differ_from_the_code_in_one_row_each():
     assert (W_Q1_TYPESET != W_Q[0]).any(axis=1).sum() == 1
     assert (W_K2_TYPESET != W_K[1]).any(axis=1).sum() == 1
+
+
+def test_the_feed_forward_integers_fit_the_example():
+    assert (FEED_FORWARD.w_1.shape, FEED_FORWARD.b_1.shape) == ((4, 8), (8,))
+    assert (FEED_FORWARD.w_2.shape, FEED_FORWARD.b_2.shape) == ((8, 4), (4,))

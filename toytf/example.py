@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from toytf.attention import MultiHead
+from toytf.model import FeedForward
 from toytf.ops import Array
 from toytf.positions import sinusoids
 
@@ -52,6 +53,32 @@ W_O = np.array(
         [0.29077448, -0.04121674, 0.01509932, 0.13149906],
         [0.57451867, -0.08895355, 0.02190485, 0.24535932],
     ]
+)
+
+# The source's feed-forward weights are unpublished; these integers are ours (chapter 7), d_ff = 8.
+FEED_FORWARD = FeedForward(
+    w_1=np.array(
+        [
+            [1.0, 0, 0, 1, 0, 1, -1, 0],
+            [0, 1, -1, 1, 0, 0, 0, -1],
+            [0, 0, 0, 0, 1, 1, 0, -1],
+            [0, 0, 1, 0, -1, 0, 1, 0],
+        ]
+    ),
+    b_1=np.array([0.0, 1, 4, 2, -1, 0, 3, 0]),
+    w_2=np.array(
+        [
+            [1.0, 0, 1, 0],
+            [0, 1, 0, 1],
+            [1, 1, 0, 0],
+            [0, -1, 1, 2],
+            [0, 1, -1, 0],
+            [-1, 0, 0, 1],
+            [0, 0, 1, -1],
+            [0, 1, 0, -1],
+        ]
+    ),
+    b_2=np.array([1.0, 0, -2, 1]),
 )
 
 

@@ -13,7 +13,8 @@ From a terminal, ``python -m toytf.published`` does the same for everything that
 reached, and fails when a number that should reproduce does not.
 
 The digits stand in ``published.json``, as they were printed. Functions compute them again, from the
-arrays of `toytf.example` and never from a result that a source printed. Four verdicts are possible:
+arrays of `toytf.example` and never from a result that a source printed, unless the source's own step
+starts from an array that nobody can compute again. Four verdicts are possible:
 
 ``reproduced``
     What is computed agrees with every printed digit.

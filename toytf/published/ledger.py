@@ -28,6 +28,13 @@ CHAPTERS = {
     "04": "04_self_attention",
     "05": "05_scaling",
     "06": "06_many_heads",
+    "07": "07_feed_forward",
+    "08": "08_six_layers_and_a_nan",
+    "09": "09_residual_and_layer_norm",
+    "10": "10_encoder",
+    "11": "11_masks",
+    "12": "12_decoder",
+    "13": "13_words_come_out",
 }
 REACHED = frozenset(CHAPTERS)
 LAST_CHAPTER = 20

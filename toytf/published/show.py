@@ -21,6 +21,7 @@ from toytf.published.ledger import (
     UNSEEDED,
     Entry,
     Result,
+    agrees,
     lookup,
 )
 from toytf.published.recompute import LEDGER
@@ -74,8 +75,8 @@ def errata_link(name: str, page: str = "errata.ipynb", text: str | None = None) 
     --------
     >>> errata_link("E0-02")
     '[E0-02: the position of World](errata.ipynb#e0-02-the-position-of-world)'
-    >>> errata_link("E0-53", text="E0-53")
-    'E0-53'
+    >>> errata_link("E3-29", text="E3-29")
+    'E3-29'
     """
     heading = errata_heading(name)
     text = heading if text is None else text
@@ -86,7 +87,10 @@ def errata_link(name: str, page: str = "errata.ipynb", text: str | None = None) 
 
 
 def written(entry: Entry, found) -> Array:
-    """The words of what was computed, in its shape; numbers have at least as many places as are printed."""
+    """The words of what was computed, in its shape.
+
+    Numbers have at least as many places as are printed, and one more where a tie was rounded the other way.
+    """
     if not isinstance(found, np.ndarray):
         return np.array("" if found is None else str(found), dtype=object)
     digits = [word.lower().partition("e") for word in entry.words.ravel()] if entry.is_number else []
@@ -95,10 +99,20 @@ def written(entry: Entry, found) -> Array:
     if any(e for _, e, _ in digits):
         words = [f"{x:z.{places}e}" for x in numbers]
     else:
-        words = [f"{x:z.{max(6, entry.decimals or 0, places)}f}" for x in numbers]
+        places = max(6, entry.decimals or 0, places + _has_tie(entry, found))
+        words = [f"{x:z.{places}f}" for x in numbers]
         surplus = min(len(word) - len(word.rstrip("0")) for word in words)  # zeros that all of them end with
         words = [word[: len(word) - surplus].rstrip(".") for word in words]
     return np.array(words, dtype=object).reshape(found.shape)
+
+
+def _has_tie(entry: Entry, found: Array) -> bool:
+    """Whether a computed number agrees with a printed one, and would be rounded to another."""
+    if not entry.is_number or found.shape != entry.words.shape or not agrees(entry.words, found, entry.decimals).all():
+        return False
+    places = [max(entry.decimals or 0, len(word.partition(".")[2])) for word in entry.words.ravel()]
+    pairs = zip(entry.words.ravel(), found.ravel().tolist(), places, strict=True)
+    return any(float(f"{x:.{n}f}") != float(word) for word, x, n in pairs)
 
 
 def _parts(result: Result) -> dict[str, Array]:
@@ -112,6 +126,11 @@ def _parts(result: Result) -> dict[str, Array]:
     if result.status == CORRECTED and result.right is not result.computed:
         parts["right"] = written(result.entry, result.right)
     return parts
+
+
+def _label(result: Result, label: str) -> str:
+    """What stands before a part: of what cannot be recomputed, something is checked instead."""
+    return "checked" if (result.status, label) == (UNSEEDED, "computed") else label
 
 
 def _aligned(words: Array) -> list[str]:
@@ -128,7 +147,7 @@ def _remarks(result: Result) -> list[str]:
     entry = result.entry
     if result.status == FAILED:
         return [result.failure]
-    if result.status == REPRODUCED:
+    if result.status in (REPRODUCED, UNSEEDED):
         how = ["given"] if result.given else [f"through {entry.through}"] if entry.through else []
         return how + [f"see {errata_heading(name)}" for name in entry.see]
     return [errata_heading(name) for name in entry.erratum]
@@ -218,7 +237,7 @@ class Table:
             text += [f"    {remark}" for remark in _remarks(result)]
             for label, words in _parts(result).items():
                 for i, line in enumerate(_aligned(words)):
-                    text.append(f"    {'' if i else label:10}{line}".rstrip())
+                    text.append(f"    {'' if i else _label(result, label):10}{line}".rstrip())
         return text
 
     def _repr_html_(self) -> str:
@@ -243,7 +262,8 @@ def _html_block(result: Result) -> str:
     name = f"{html.escape(result.entry.what)} <code>{result.entry.id}</code>"
     head = f"{name} {_html_status(result)}{_html_remarks(result)}"
     rows = "".join(
-        f'<tr><th scope="row">{label}</th><td>{_html_words(words)}</td></tr>' for label, words in _parts(result).items()
+        f'<tr><th scope="row">{_label(result, label)}</th><td>{_html_words(words)}</td></tr>'
+        for label, words in _parts(result).items()
     )
     return f'<tbody><tr><th scope="rowgroup" colspan="2">{head}</th></tr>{rows}</tbody>'
 
@@ -301,12 +321,14 @@ def _markdown_row(result: Result) -> str:
     numbers = [_markdown_words(entry.words)]
     if result.status in (CORRECTED, FAILED) or (entry.printed is None and result.computed is not None):
         numbers.append("→ " + _markdown_words(written(entry, result.computed)))
+    if result.status == UNSEEDED:
+        numbers.append("checked: " + _markdown_words(written(entry, result.computed)))
     if "right" in parts:
         numbers.append("right: " + _markdown_words(parts["right"]))
     remarks = []
     if result.status == CORRECTED:
         remarks = [errata_link(name) for name in entry.erratum]
-    elif result.status == REPRODUCED:
+    elif result.status in (REPRODUCED, UNSEEDED):
         remarks = ["given"] * result.given + [f"see {errata_link(name, text=name)}" for name in entry.see]
     verdict = f"{SIGNS[result.status]}\N{NO-BREAK SPACE}{result.status}"
     return f"| {entry.what}, {_home_link(entry)} | {'<br>'.join(numbers)} | {'<br>'.join([verdict, *remarks])} |"
