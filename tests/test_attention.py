@@ -11,13 +11,16 @@ from toytf.attention import (
     MultiHead,
     MultiHeadTrace,
     attention,
+    attention_backward,
     causal_mask,
     masked_softmax,
     merge_heads,
     multi_head_attention,
+    multi_head_attention_backward,
     padding_mask,
     split_heads,
 )
+from toytf.gradcheck import TOLERANCE, directional, elementwise
 from toytf.ops import softmax
 
 # All sizes differ, so that two swapped axes show.
@@ -280,3 +283,81 @@ def test_float32_stays_float32():
     x = np.ones((2, 4), np.float32)
     out, trace = multi_head_attention(p, x, n_heads=2, mask=np.eye(2, dtype=bool))
     assert out.dtype == trace.attention.attn_weights.dtype == np.float32
+
+
+# ---------------------------------------------------------------- gradients
+
+
+def masks():
+    rng = np.random.default_rng(7)
+    some = rng.random((2, 5, 7)) < 0.6
+    nothing_left = some.copy()
+    nothing_left[:, 2] = False
+    return {"none": None, "some": some, "a row with nothing left": nothing_left, "shared": some[0]}
+
+
+@pytest.mark.parametrize("name", masks())
+@pytest.mark.parametrize("scale", [None, 1.0])
+def test_the_gradients_of_attention(name, scale):
+    mask = masks()[name]
+    q, k = draw(0, "batch", "query", "d_k"), draw(1, "batch", "key", "d_k")
+    v, dout = draw(2, "batch", "key", "d_v"), draw(3, "batch", "query", "d_v")
+
+    def loss(q, k, v):
+        return float((attention(q, k, v, mask, scale)[0] * dout).sum())
+
+    dq, dk, dv = attention_backward(attention(q, k, v, mask, scale)[1], dout)
+    for f, x, gradient in (
+        (lambda q: loss(q, k, v), q, dq),
+        (lambda k: loss(q, k, v), k, dk),
+        (lambda v: loss(q, k, v), v, dv),
+    ):
+        worst = elementwise(f, x, gradient)
+        assert worst.error < TOLERANCE, worst
+
+
+def test_a_query_with_nothing_to_attend_to_sends_nothing_back():
+    mask = np.ones((5, 7), bool)
+    mask[2] = False
+    _, trace = attention(draw(0, "query", "d_k"), draw(1, "key", "d_k"), draw(2, "key", "d_v"), mask)
+    dq, _, _ = attention_backward(trace, draw(3, "query", "d_v"))
+    assert (dq[2] == 0).all() and (dq[3] != 0).any()
+
+
+def test_keys_shared_by_a_batch_gather_the_gradient_of_all_its_sentences():
+    q, k, v = draw(0, "batch", "query", "d_k"), draw(1, "key", "d_k"), draw(2, "key", "d_v")
+    dout = draw(3, "batch", "query", "d_v")
+    _, dk, dv = attention_backward(attention(q, k, v)[1], dout)
+    for x, gradient, f in (
+        (k, dk, lambda k: float((attention(q, k, v)[0] * dout).sum())),
+        (v, dv, lambda v: float((attention(q, k, v)[0] * dout).sum())),
+    ):
+        assert elementwise(f, x, gradient).error < TOLERANCE
+
+
+@pytest.mark.parametrize("cross", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_gradients_of_multi_head_attention(cross, bias):
+    p = MultiHead.from_heads(*draw_heads())
+    if bias:
+        rng = np.random.default_rng(8)
+        for name, weight in (("b_q", p.w_q), ("b_k", p.w_k), ("b_v", p.w_v), ("b_o", p.w_o)):
+            setattr(p, name, rng.normal(size=weight.shape[1]))
+    x, memory = draw(1, "batch", "query", "d_model") / 9, draw(2, "batch", "key", "d_model") / 9
+    dout = draw(3, "batch", "query", "d_model")
+
+    def run(x, memory):
+        return multi_head_attention(p, x, memory if cross else None, n_heads=3)
+
+    dx, dmemory, dp = multi_head_attention_backward(p, run(x, memory)[1], dout)
+    assert elementwise(lambda x: float((run(x, memory)[0] * dout).sum()), x, dx).error < TOLERANCE
+    if cross:
+        assert elementwise(lambda m: float((run(x, m)[0] * dout).sum()), memory, dmemory).error < TOLERANCE
+    else:
+        assert dmemory is None
+    for name, found in directional(
+        lambda: float((run(x, memory)[0] * dout).sum()), p, dp, np.random.default_rng(9)
+    ).items():
+        assert found.error < 1e-6, (name, found)
+    if bias:  # softmax ignores a shift of a whole row, so a bias of the keys changes nothing
+        np.testing.assert_allclose(dp.b_k, 0, atol=1e-12)

@@ -9,8 +9,9 @@ import pytest
 from axes import check_axes
 from toytf import model
 from toytf.attention import causal_mask, multi_head_attention
-from toytf.model import Config, count, decode, encode, forward, init, load, named_arrays, save
-from toytf.ops import layer_norm, relu
+from toytf.gradcheck import directional
+from toytf.model import Config, backward, count, decode, encode, forward, init, load, named_arrays, save
+from toytf.ops import cross_entropy, cross_entropy_backward, layer_norm, relu
 
 # All sizes differ, so that two swapped axes show.
 SMALL = Config(
@@ -187,6 +188,78 @@ def test_count_is_what_the_sizes_say():
         5 * 4 + 7 * 4 + (attention + feed_forward + 2 * norm) + (2 * attention + feed_forward + 3 * norm) + 4 * 7 + 7
     )
     assert count(init(cfg, np.random.default_rng(0))) == by_hand == 467
+
+
+# ---------------------------------------------------------------- gradients
+
+GOAL = np.array([[2, 3, 4], [5, 6, 0]])
+SRC_FLAGS = np.array([[True] * 4, [True, True, True, False]])
+TGT_FLAGS = np.array([[True] * 3, [True, True, False]])
+
+
+def loss_and_gradients(params, cfg, src=SRC):
+    flags = SRC_FLAGS if src is not None else None
+    logits, trace = forward(params, cfg, src, TGT, flags, TGT_FLAGS)
+    loss, loss_trace = cross_entropy(logits, GOAL, TGT_FLAGS, label_smoothing=0.1)
+    return loss, backward(params, cfg, trace, cross_entropy_backward(loss_trace))
+
+
+def wiggle(params):
+    """Move gammas, betas and biases off 1 and 0, so that their part in a gradient shows."""
+    rng = np.random.default_rng(1)
+    for name, array in named_arrays(params).items():
+        if array.ndim == 1:
+            array += 0.3 * rng.normal(size=array.shape)
+    return params
+
+
+@pytest.mark.parametrize("values", list(itertools.product(*SWITCHES.values()))[::5])
+def test_the_gradients_of_every_configuration(values):
+    params, cfg = small(**dict(zip(SWITCHES, values, strict=True)))
+    wiggle(params)
+    _, grads = loss_and_gradients(params, cfg)
+    checked = directional(lambda: loss_and_gradients(params, cfg)[0], params, grads, np.random.default_rng(2))
+    assert checked.keys() == named_arrays(params).keys()  # no array is left out
+    for name, found in checked.items():
+        assert found.error < 1e-5, (name, found)
+
+
+@pytest.mark.parametrize("norm", ["post", "pre", "none"])
+def test_the_gradients_of_a_decoder_only_model(norm):
+    params, cfg = small(n_encoder_layers=0, norm=norm)
+    wiggle(params)
+    _, grads = loss_and_gradients(params, cfg, src=None)
+    loss = lambda: loss_and_gradients(params, cfg, src=None)[0]  # noqa: E731
+    for name, found in directional(loss, params, grads, np.random.default_rng(2)).items():
+        assert found.error < 1e-5, (name, found)
+    assert grads.src_embedding is None and grads.encoder == []
+
+
+def test_the_check_of_the_whole_model_catches_one_wrong_array():
+    params, cfg = small()
+    _, grads = loss_and_gradients(params, cfg)
+    grads.decoder[1].cross_attention.w_k *= 1.01
+    checked = directional(lambda: loss_and_gradients(params, cfg)[0], params, grads, np.random.default_rng(2))
+    wrong = [name for name, found in checked.items() if found.error > 1e-5]
+    assert wrong == ["decoder.1.cross_attention.w_k"]
+
+
+def test_gradients_have_the_parameters_class_shapes_and_dtype():
+    cfg = SMALL
+    for dtype in (np.float32, np.float64):
+        params = init(cfg, np.random.default_rng(0), dtype)
+        _, grads = loss_and_gradients(params, cfg)
+        assert type(grads) is type(params)
+        for name, array in named_arrays(params).items():
+            assert named_arrays(grads)[name].shape == array.shape, name
+            assert named_arrays(grads)[name].dtype == dtype, name
+
+
+def test_a_gradient_of_the_wrong_shape_is_refused():
+    params, cfg = small()
+    _, trace = forward(params, cfg, SRC, TGT)
+    with pytest.raises(ValueError, match="dlogits: expected shape 2 x 3 x 13 as the logits have, got 2 x 3"):
+        backward(params, cfg, trace, np.zeros((2, 3)))
 
 
 # ---------------------------------------------------------------- files

@@ -7,18 +7,27 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from toytf import ops
+from toytf.gradcheck import TOLERANCE, elementwise
 from toytf.ops import (
     LayerNorm,
     Linear,
+    cross_entropy,
+    cross_entropy_backward,
     embedding,
+    embedding_backward,
     gelu,
+    gelu_backward,
     gelu_tanh,
     layer_norm,
+    layer_norm_backward,
     layer_norm_eps_outside,
     linear,
+    linear_backward,
     log_softmax,
     relu,
+    relu_backward,
     softmax,
+    softmax_backward,
     softmax_naive,
 )
 
@@ -249,6 +258,118 @@ def test_where_epsilon_stands_matters_for_rows_that_are_nearly_constant():
 def test_layer_norm_says_what_is_wrong(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# ---------------------------------------------------------------- loss
+
+
+def test_cross_entropy_of_1_2_3_by_hand():
+    # log(e + e^2 + e^3) - 3 = 3.40760596 - 3
+    assert cross_entropy([[1.0, 2.0, 3.0]], [2])[0] == pytest.approx(0.4076059644443806, rel=1e-14)
+    assert cross_entropy(np.zeros((4, 7)), [0, 1, 2, 3])[0] == pytest.approx(np.log(7))
+
+
+def test_padding_does_not_count():
+    logits = np.random.default_rng(0).normal(size=(2, 3, 5))
+    targets = np.array([[1, 2, 3], [4, 0, 0]])
+    is_token = np.array([[True, True, True], [True, False, False]])
+    loss, trace = cross_entropy(logits, targets, is_token)
+    counted = [cross_entropy(logits[b, t : t + 1], targets[b, t : t + 1])[0] for b, t in np.argwhere(is_token)]
+    assert loss == pytest.approx(np.mean(counted)) and trace.n == 4
+    assert (cross_entropy_backward(trace)[~is_token] == 0).all()
+
+
+def test_label_smoothing_mixes_the_goal_with_an_even_share():
+    logits = np.random.default_rng(1).normal(size=(3, 5))
+    targets = [4, 0, 2]
+    loss, trace = cross_entropy(logits, targets, label_smoothing=0.1)
+    even = -log_softmax(logits).mean()
+    assert loss == pytest.approx(0.9 * cross_entropy(logits, targets)[0] + 0.1 * even)
+    np.testing.assert_allclose(trace.goal.sum(axis=-1), 1)
+
+
+def test_a_confident_mistake_has_a_finite_loss():
+    assert cross_entropy([[1e4, 0.0]], [1])[0] == 1e4
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cross_entropy(np.zeros((2, 3)), [0, 3]), r"targets: expected ids from 0 to 2 .* got 3 at \[1\]"),
+        (lambda: cross_entropy(np.zeros((2, 3)), [0]), "targets: expected shape 2 for logits of shape 2 x 3, got 1"),
+        (lambda: cross_entropy(np.zeros((1, 3)), [0], [False]), "is_token: expected at least one token to count"),
+        (lambda: cross_entropy(np.zeros((1, 3)), [0], [1]), "is_token: expected booleans of shape 1"),
+        (lambda: cross_entropy([[0.0, np.nan]], [0]), r"logits: expected finite numbers, got nan at \[0, 1\]"),
+        (lambda: cross_entropy(np.zeros((1, 3)), [0], label_smoothing=1), "label_smoothing: expected .* got 1"),
+    ],
+)
+def test_cross_entropy_says_what_is_wrong(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# ---------------------------------------------------------------- gradients
+
+
+def agree(f, x, gradient):
+    """Whether a gradient is that of ``sum of f(x) * weights`` by finite differences."""
+    worst = elementwise(f, x, gradient)
+    assert worst.error < TOLERANCE, worst
+
+
+def drawn(seed, *shape):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+def test_the_gradient_of_softmax(axis):
+    x, dout = drawn(0, 2, 3, 5), drawn(1, 2, 3, 5)
+    agree(lambda x: float((softmax(x, axis) * dout).sum()), x, softmax_backward(softmax(x, axis), dout, axis))
+
+
+def test_softmax_backward_is_the_product_with_the_jacobian():
+    a, dout = softmax(drawn(2, 5)), drawn(3, 5)
+    jacobian = np.diag(a) - np.outer(a, a)
+    np.testing.assert_allclose(softmax_backward(a, dout), jacobian @ dout, rtol=1e-12)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_the_gradients_of_linear(bias):
+    x, w, b, dout = drawn(0, 2, 3, 5), drawn(1, 5, 7), drawn(2, 7) if bias else None, drawn(3, 2, 3, 7)
+    dx, dp = linear_backward(Linear(w, b), x, dout)
+    agree(lambda x: float((linear(Linear(w, b), x) * dout).sum()), x, dx)
+    agree(lambda w: float((linear(Linear(w, b), x) * dout).sum()), w, dp.weight)
+    if bias:
+        agree(lambda b: float((linear(Linear(w, b), x) * dout).sum()), b, dp.bias)
+    else:
+        assert dp.bias is None
+
+
+def test_the_gradient_of_embedding_gathers_repeated_tokens():
+    table, ids, dout = drawn(0, 5, 3), np.array([[4, 1, 4], [0, 4, 1]]), drawn(1, 2, 3, 3)
+    agree(lambda table: float((embedding(table, ids) * dout).sum()), table, embedding_backward(5, ids, dout))
+
+
+@pytest.mark.parametrize(("forward", "backward"), [(relu, relu_backward), (gelu, gelu_backward)])
+def test_the_gradients_of_the_activations(forward, backward):
+    x, dout = 2 * drawn(0, 3, 7), drawn(1, 3, 7)
+    agree(lambda x: float((forward(x) * dout).sum()), x, backward(x, dout))
+
+
+def test_the_gradients_of_layer_norm():
+    p, x, dout = LayerNorm(drawn(0, 5), drawn(1, 5)), drawn(2, 2, 3, 5), drawn(3, 2, 3, 5)
+    dx, dp = layer_norm_backward(p, layer_norm(p, x)[1], dout)
+    agree(lambda x: float((layer_norm(p, x)[0] * dout).sum()), x, dx)
+    agree(lambda g: float((layer_norm(LayerNorm(g, p.beta), x)[0] * dout).sum()), p.gamma, dp.gamma)
+    agree(lambda b: float((layer_norm(LayerNorm(p.gamma, b), x)[0] * dout).sum()), p.beta, dp.beta)
+
+
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
+def test_the_gradient_of_cross_entropy(label_smoothing):
+    x, targets = drawn(0, 2, 3, 5), np.array([[4, 0, 1], [2, 2, 3]])
+    is_token = np.array([[True, True, False], [True, True, True]])
+    args = (targets, is_token, label_smoothing)
+    agree(lambda x: cross_entropy(x, *args)[0], x, cross_entropy_backward(cross_entropy(x, *args)[1]))
 
 
 def test_no_argument_is_modified():

@@ -7,6 +7,7 @@ Modules, in the order in which they build on each other:
 - `toytf.attention`: masks, scaled dot-product and multi-head attention;
 - `toytf.model`: the whole Transformer, from token ids to logits;
 - `toytf.decode`: writing a sentence, token by token;
+- `toytf.gradcheck`: gradients against finite differences;
 - `toytf.corpus`: vocabulary and padding;
 - `toytf.example`: the arrays of the running example, "Hello World";
 - `toytf.byhand`: any of these computations written out term by term;

@@ -17,7 +17,7 @@ from toytf._validate import (
     require_width,
     shape_text,
 )
-from toytf.ops import Array, Linear, linear, softmax
+from toytf.ops import Array, Linear, linear, linear_backward, softmax, softmax_backward
 
 
 @dataclass
@@ -103,6 +103,40 @@ def attention(q, k, v, mask=None, scale: float | None = None) -> tuple[Array, At
         attn_weights = masked_softmax(scaled_scores, mask)
     out = attn_weights @ v
     return out, AttentionTrace(q, k, v, scaled_scores, attn_weights, scale, mask)
+
+
+def attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array, Array]:
+    """The gradients of `attention`, from its trace::
+
+        dV = A^T dout,   dA = dout V^T,   dS = softmax_backward(A, dA)
+        dQ = dS K * scale,   dK = dS^T Q * scale
+
+    A masked weight is exactly 0, so nothing flows through it; a query that may attend to
+    nothing has gradient 0.
+
+    Parameters
+    ----------
+    trace : AttentionTrace
+    dout : Array, shape (..., query, d_v)
+
+    Returns
+    -------
+    dq, dk, dv : Array, shapes of the trace's `q`, `k` and `v`
+    """
+    a = trace.attn_weights
+    dv = np.swapaxes(a, -1, -2) @ dout
+    da = dout @ np.swapaxes(trace.v, -1, -2)
+    ds = softmax_backward(a, da) * trace.scale
+    dq = ds @ trace.k
+    dk = np.swapaxes(ds, -1, -2) @ trace.q
+    return _sum_to(dq, trace.q.shape), _sum_to(dk, trace.k.shape), _sum_to(dv, trace.v.shape)
+
+
+def _sum_to(gradient: Array, shape: tuple[int, ...]) -> Array:
+    """Add up a gradient over the leading axes along which its array was repeated."""
+    gradient = gradient.sum(axis=tuple(range(gradient.ndim - len(shape))))
+    repeated = tuple(i for i, n in enumerate(shape) if n == 1 and gradient.shape[i] > 1)
+    return gradient.sum(axis=repeated, keepdims=True) if repeated else gradient
 
 
 def masked_softmax(scores, mask) -> Array:
@@ -329,6 +363,38 @@ def multi_head_attention(
     heads = merge_heads(per_head)
     out = linear(Linear(p.w_o, p.b_o), heads)
     return out, MultiHeadTrace(x, memory, trace, heads)
+
+
+def multi_head_attention_backward(
+    p: MultiHead, trace: MultiHeadTrace, dout: Array
+) -> tuple[Array, Array | None, MultiHead]:
+    """The gradients of `multi_head_attention`, from its trace, back through W^O, the heads and W^Q, W^K, W^V.
+
+    Parameters
+    ----------
+    p : MultiHead
+    trace : MultiHeadTrace
+    dout : Array, shape (..., query, d_model)
+
+    Returns
+    -------
+    dx : Array, shape of `x`
+        In self-attention the sum of what came back through queries, keys and values.
+    dmemory : Array, shape of `memory`, or None in self-attention
+    dp : MultiHead
+    """
+    n_heads = trace.attention.q.shape[-3]
+    dheads, d_o = linear_backward(Linear(p.w_o, p.b_o), trace.heads, dout)
+    dq, dk, dv = attention_backward(trace.attention, split_heads(dheads, n_heads))
+    dx, d_q = linear_backward(Linear(p.w_q, p.b_q), trace.x, merge_heads(dq))
+    from_keys, d_k = linear_backward(Linear(p.w_k, p.b_k), trace.memory, merge_heads(dk))
+    from_values, d_v = linear_backward(Linear(p.w_v, p.b_v), trace.memory, merge_heads(dv))
+    dmemory = from_keys + from_values
+    weights = (d_q.weight, d_k.weight, d_v.weight, d_o.weight)
+    dp = MultiHead(*weights, d_q.bias, d_k.bias, d_v.bias, d_o.bias)
+    if trace.memory is trace.x:
+        return dx + dmemory, None, dp
+    return dx, dmemory, dp
 
 
 def split_heads(x, n_heads: int) -> Array:

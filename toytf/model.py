@@ -20,8 +20,30 @@ from typing import Annotated, Literal
 import numpy as np
 
 from toytf._validate import as_floats, as_ids, positive_int, shape_text
-from toytf.attention import MultiHead, MultiHeadTrace, causal_mask, multi_head_attention, padding_mask
-from toytf.ops import Array, LayerNorm, LayerNormTrace, Linear, embedding, gelu, layer_norm, linear, relu
+from toytf.attention import (
+    MultiHead,
+    MultiHeadTrace,
+    causal_mask,
+    multi_head_attention,
+    multi_head_attention_backward,
+    padding_mask,
+)
+from toytf.ops import (
+    Array,
+    LayerNorm,
+    LayerNormTrace,
+    Linear,
+    embedding,
+    embedding_backward,
+    gelu,
+    gelu_backward,
+    layer_norm,
+    layer_norm_backward,
+    linear,
+    linear_backward,
+    relu,
+    relu_backward,
+)
 from toytf.positions import sinusoids
 
 # ---------------------------------------------------------------- sizes and switches
@@ -345,6 +367,22 @@ def feed_forward(p: FeedForward, x, activation: str = "relu") -> tuple[Array, Fe
     return linear(Linear(p.w_2, p.b_2), hidden), FeedForwardTrace(np.asarray(x), before, hidden)
 
 
+def feed_forward_backward(
+    p: FeedForward, trace: FeedForwardTrace, dout: Array, activation: str = "relu"
+) -> tuple[Array, FeedForward]:
+    """The gradients of `feed_forward`, from its trace.
+
+    Returns
+    -------
+    dx : Array, shape of `x`
+    dp : FeedForward
+    """
+    dhidden, d_2 = linear_backward(Linear(p.w_2, p.b_2), trace.hidden, dout)
+    dbefore = (relu_backward if activation == "relu" else gelu_backward)(trace.before, dhidden)
+    dx, d_1 = linear_backward(Linear(p.w_1, p.b_1), trace.x, dbefore)
+    return dx, FeedForward(d_1.weight, d_1.bias, d_2.weight, d_2.bias)
+
+
 def add_and_norm(cfg: Config, norm: LayerNorm, x: Array, sublayer: Callable) -> tuple[Array, SublayerTrace]:
     """Put a sub-layer between its residual connection and its norm: ``norm(x + sublayer(x))``.
 
@@ -361,6 +399,30 @@ def add_and_norm(cfg: Config, norm: LayerNorm, x: Array, sublayer: Callable) -> 
         out, after_norm = layer_norm(norm, total, cfg.eps)
         return out, SublayerTrace(x, inner, inner_out, total, after_norm, out)
     return total, SublayerTrace(x, inner, inner_out, total, before_norm, total)
+
+
+def add_and_norm_backward(
+    cfg: Config, norm: LayerNorm, trace: SublayerTrace, dout: Array, sublayer_backward: Callable
+) -> tuple[Array, LayerNorm, object]:
+    """The gradients of `add_and_norm`: the residual adds, so the gradient goes both ways.
+
+    `sublayer_backward` takes the gradient of the sub-layer's output and gives those of its input and
+    of its parameters.
+
+    Returns
+    -------
+    dx : Array
+    dnorm : LayerNorm
+    dsublayer : the sub-layer's parameters' class
+    """
+    dnorm = LayerNorm(np.zeros_like(norm.gamma), np.zeros_like(norm.beta))
+    dtotal = dout
+    if cfg.norm == "post":
+        dtotal, dnorm = layer_norm_backward(norm, trace.norm, dout)
+    dx, dsublayer = sublayer_backward(dtotal)
+    if cfg.norm == "pre":
+        dx, dnorm = layer_norm_backward(norm, trace.norm, dx)
+    return (dx + dtotal if cfg.residual else dx), dnorm, dsublayer
 
 
 def _attend(p: MultiHead, cfg: Config, x, memory=None, mask=None):
@@ -389,6 +451,31 @@ def encoder_layer(p: EncoderLayer, cfg: Config, x: Array, mask=None) -> tuple[Ar
     y, attended = add_and_norm(cfg, p.norm_1, x, lambda rows: _attend(p.self_attention, cfg, rows, mask=mask))
     out, fed = add_and_norm(cfg, p.norm_2, y, partial(feed_forward, p.feed_forward, activation=cfg.activation))
     return out, EncoderLayerTrace(attended, fed, out)
+
+
+def encoder_layer_backward(
+    p: EncoderLayer, cfg: Config, trace: EncoderLayerTrace, dout: Array
+) -> tuple[Array, EncoderLayer]:
+    """The gradients of `encoder_layer`: its lines in reverse.
+
+    Returns
+    -------
+    dx : Array, shape of `x`
+    dp : EncoderLayer
+    """
+
+    def back_through_attention(d):
+        dx, _, dp = multi_head_attention_backward(p.self_attention, trace.self_attention.inner, d)
+        return dx, dp
+
+    def back_through_feed_forward(d):
+        return feed_forward_backward(p.feed_forward, trace.feed_forward.inner, d, cfg.activation)
+
+    dy, d_norm_2, d_feed_forward = add_and_norm_backward(
+        cfg, p.norm_2, trace.feed_forward, dout, back_through_feed_forward
+    )
+    dx, d_norm_1, d_attention = add_and_norm_backward(cfg, p.norm_1, trace.self_attention, dy, back_through_attention)
+    return dx, EncoderLayer(d_attention, d_norm_1, d_feed_forward, d_norm_2)
 
 
 def decoder_layer(
@@ -425,6 +512,42 @@ def decoder_layer(
     return out, DecoderLayerTrace(attended, read, fed, out)
 
 
+def decoder_layer_backward(
+    p: DecoderLayer, cfg: Config, trace: DecoderLayerTrace, dout: Array
+) -> tuple[Array, Array | None, DecoderLayer]:
+    """The gradients of `decoder_layer`: its lines in reverse.
+
+    Returns
+    -------
+    dx : Array, shape of `x`
+    dmemory : Array, shape of `memory`, or None without cross-attention
+    dp : DecoderLayer
+    """
+    dmemory = d_cross = d_norm_2 = None
+
+    def back_through_self_attention(d):
+        dx, _, dp = multi_head_attention_backward(p.self_attention, trace.self_attention.inner, d)
+        return dx, dp
+
+    def back_through_cross_attention(d):
+        nonlocal dmemory
+        dx, dmemory, dp = multi_head_attention_backward(p.cross_attention, trace.cross_attention.inner, d)
+        return dx, dp
+
+    def back_through_feed_forward(d):
+        return feed_forward_backward(p.feed_forward, trace.feed_forward.inner, d, cfg.activation)
+
+    dy, d_norm_3, d_feed_forward = add_and_norm_backward(
+        cfg, p.norm_3, trace.feed_forward, dout, back_through_feed_forward
+    )
+    if p.cross_attention is not None:
+        dy, d_norm_2, d_cross = add_and_norm_backward(
+            cfg, p.norm_2, trace.cross_attention, dy, back_through_cross_attention
+        )
+    dx, d_norm_1, d_self = add_and_norm_backward(cfg, p.norm_1, trace.self_attention, dy, back_through_self_attention)
+    return dx, dmemory, DecoderLayer(d_self, d_norm_1, d_cross, d_norm_2, d_feed_forward, d_norm_3)
+
+
 def embed(table: Array, cfg: Config, ids, start: int = 0) -> tuple[Array, Array]:
     """Look up rows and add positions: ``sqrt(d_model) * table[ids] + PE``.
 
@@ -448,6 +571,18 @@ def embed(table: Array, cfg: Config, ids, start: int = 0) -> tuple[Array, Array]
         return embedded, embedded
     pe = sinusoids(start + embedded.shape[-2], cfg.d_model)[start:]
     return embedded, embedded + pe.astype(table.dtype)
+
+
+def embed_backward(table: Array, cfg: Config, ids: Array, dx: Array) -> Array:
+    """The gradient of `embed` with respect to the table; positions are fixed and take none.
+
+    Returns
+    -------
+    Array, shape of `table`
+    """
+    if cfg.scale_embeddings:
+        dx = dx * table.dtype.type(math.sqrt(cfg.d_model))
+    return embedding_backward(len(table), ids, dx)
 
 
 def encode(params: Transformer, cfg: Config, src, src_is_token=None) -> tuple[Array, StackTrace]:
@@ -557,6 +692,83 @@ def forward(params: Transformer, cfg: Config, src, tgt, src_is_token=None, tgt_i
     rows, decoder_trace = decode(params, cfg, tgt, memory if cfg.reads_memory else None, tgt_is_token, src_is_token)
     logits = linear(params.output, rows)
     return logits, Trace(encoder_trace, decoder_trace, logits)
+
+
+def backward(params: Transformer, cfg: Config, trace: Trace, dlogits: Array) -> Transformer:
+    """The gradients of all parameters, from what one `forward` left behind.
+
+    Parameters
+    ----------
+    params : Transformer
+    cfg : Config
+    trace : Trace
+    dlogits : Array, shape of the logits
+        For example what `toytf.ops.cross_entropy_backward` returns.
+
+    Returns
+    -------
+    Transformer
+        The gradients, in the parameters' own class.
+
+    Examples
+    --------
+    >>> from toytf.ops import cross_entropy, cross_entropy_backward
+    >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
+    >>> params = init(cfg, np.random.default_rng(0))
+    >>> logits, trace = forward(params, cfg, [1, 2, 3], [4, 5])
+    >>> _, loss_trace = cross_entropy(logits, [5, 6])
+    >>> grads = backward(params, cfg, trace, cross_entropy_backward(loss_trace))
+    >>> grads.output.weight.shape
+    (4, 7)
+    """
+    if trace.decoder is None:
+        raise ValueError("trace: expected one of a model with a decoder, got one without")
+    if dlogits.shape != trace.logits.shape:
+        raise ValueError(
+            f"dlogits: expected shape {shape_text(trace.logits.shape)} as the logits have, got {shape_text(dlogits.shape)}"
+        )
+    drows, d_output = linear_backward(params.output, trace.decoder.out, dlogits)
+    d_tgt_embedding, d_decoder, d_decoder_norm, dmemory = _decode_backward(params, cfg, trace.decoder, drows)
+    d_src_embedding, d_encoder, d_encoder_norm = None, [], None
+    if params.encoder:
+        if dmemory is None:  # nobody read the memory
+            dmemory = np.zeros_like(trace.encoder.out)
+        d_src_embedding, d_encoder, d_encoder_norm = encode_backward(params, cfg, trace.encoder, dmemory)
+    return Transformer(d_src_embedding, d_encoder, d_encoder_norm, d_tgt_embedding, d_decoder, d_decoder_norm, d_output)
+
+
+def encode_backward(
+    params: Transformer, cfg: Config, trace: StackTrace, dmemory: Array
+) -> tuple[Array, list[EncoderLayer], LayerNorm | None]:
+    """The gradients of `encode`: of the source embedding, of the layers, and of the last norm.
+
+    Returns
+    -------
+    d_src_embedding : Array
+    d_encoder : list of EncoderLayer
+    d_encoder_norm : LayerNorm or None
+    """
+    dx, d_last_norm = _last_norm_backward(params.encoder_norm, trace, dmemory)
+    layers = []
+    for p, layer in zip(reversed(params.encoder), reversed(trace.layers), strict=True):
+        dx, dp = encoder_layer_backward(p, cfg, layer, dx)
+        layers.insert(0, dp)
+    return embed_backward(params.src_embedding, cfg, trace.ids, dx), layers, d_last_norm
+
+
+def _decode_backward(params: Transformer, cfg: Config, trace: StackTrace, drows: Array):
+    dx, d_last_norm = _last_norm_backward(params.decoder_norm, trace, drows)
+    dmemory, layers = None, []
+    for p, layer in zip(reversed(params.decoder), reversed(trace.layers), strict=True):
+        dx, from_layer, dp = decoder_layer_backward(p, cfg, layer, dx)
+        layers.insert(0, dp)
+        if from_layer is not None:  # every layer reads the same memory
+            dmemory = from_layer if dmemory is None else dmemory + from_layer
+    return embed_backward(params.tgt_embedding, cfg, trace.ids, dx), layers, d_last_norm, dmemory
+
+
+def _last_norm_backward(norm: LayerNorm | None, trace: StackTrace, dout: Array) -> tuple[Array, LayerNorm | None]:
+    return (dout, None) if norm is None else layer_norm_backward(norm, trace.last_norm, dout)
 
 
 def _finish(norm: LayerNorm | None, cfg: Config, ids, embedded, x, rows, layers) -> tuple[Array, StackTrace]:

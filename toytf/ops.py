@@ -58,6 +58,34 @@ def softmax(x, axis: int = -1) -> Array:
     return exps / exps.sum(axis=axis, keepdims=True)
 
 
+def softmax_backward(weights: Array, dout: Array, axis: int = -1) -> Array:
+    """The gradient of `softmax`: ``dx[i] = a[i] * (dout[i] - sum_j a[j] dout[j])``.
+
+    It is the product with the Jacobian ``a_i (delta_ij - a_j)``, which is never built. Where a
+    weight is exactly 0, as under a mask or in an empty row, the gradient is 0.
+
+    Parameters
+    ----------
+    weights : Array
+        What `softmax` returned.
+    dout : Array, same shape
+        The gradient of the loss with respect to the weights.
+    axis : int, default -1
+
+    Returns
+    -------
+    Array, same shape
+        The gradient with respect to the scores.
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> print(fmt(softmax_backward(softmax([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0]))))
+    [-0.0599 -0.1628  0.2227]
+    """
+    return weights * (dout - (weights * dout).sum(axis=axis, keepdims=True))
+
+
 def _scores_and_largest(x, axis: int) -> tuple[Array, Array]:
     """Return the scores as floats and the largest of each row, once both are known to be usable."""
     x = as_floats("x", x)
@@ -196,6 +224,35 @@ def linear(p: Linear, x) -> Array:
     return y.reshape(*x.shape[:-1], p.weight.shape[-1])
 
 
+def linear_backward(p: Linear, x: Array, dout: Array) -> tuple[Array, Linear]:
+    """The gradients of `linear`: ``dx = dout W^T``, ``dW = x^T dout``, ``db = sum of dout``.
+
+    Sums run over all rows: of the sentence, and of every leading axis.
+
+    Parameters
+    ----------
+    p : Linear
+    x : Array, shape (..., length, d_in)
+        What `linear` was given.
+    dout : Array, shape (..., length, d_out)
+
+    Returns
+    -------
+    dx : Array, shape of `x`
+    dp : Linear
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> dx, dp = linear_backward(Linear(np.array([[1.0], [2.0]])), np.array([[3.0, 4.0]]), np.array([[1.0]]))
+    >>> print(fmt(dx, 0), fmt(dp.weight.T, 0))
+    [[1 2]] [[3 4]]
+    """
+    rows, drows = x.reshape(-1, x.shape[-1]), dout.reshape(-1, dout.shape[-1])
+    dx = (drows @ p.weight.T).reshape(x.shape)
+    return dx, Linear(rows.T @ drows, None if p.bias is None else drows.sum(axis=0))
+
+
 # ---------------------------------------------------------------- embedding
 
 
@@ -234,6 +291,34 @@ def embedding(table, ids) -> Array:
     return table[as_ids("ids", ids, table.shape[0])]
 
 
+def embedding_backward(size: int, ids, dout: Array) -> Array:
+    """The gradient of `embedding`: each token's row gathers what flows back to its places.
+
+    Parameters
+    ----------
+    size : int
+        How many rows the table has.
+    ids : array_like of int, shape (..., length)
+    dout : Array, shape (..., length, d_model)
+
+    Returns
+    -------
+    Array, shape (size, d_model)
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> print(fmt(embedding_backward(3, [2, 0, 2], np.array([[1.0], [5.0], [10.0]])), 0))
+    [[ 5]
+     [ 0]
+     [11]]
+    """
+    ids = as_ids("ids", ids, size).ravel()
+    one_hot = np.zeros((len(ids), size), dtype=dout.dtype)
+    one_hot[np.arange(len(ids)), ids] = 1
+    return one_hot.T @ dout.reshape(len(ids), -1)
+
+
 # ---------------------------------------------------------------- activations
 
 
@@ -259,6 +344,18 @@ def relu(x) -> Array:
     [0.0 0.0 2.0]
     """
     return np.maximum(as_floats("x", x, min_ndim=0), 0)
+
+
+def relu_backward(x: Array, dout: Array) -> Array:
+    """The gradient of `relu`: `dout` where `x` is positive, 0 elsewhere, at 0 too.
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> print(fmt(relu_backward(np.array([-1.0, 0.0, 2.0]), np.array([5.0, 5.0, 5.0])), 0))
+    [0 0 5]
+    """
+    return dout * (x > 0)
 
 
 def gelu(x) -> Array:
@@ -288,6 +385,19 @@ def gelu(x) -> Array:
     """
     x = as_floats("x", x, min_ndim=0)
     return x * normal_cdf(x)
+
+
+def gelu_backward(x: Array, dout: Array) -> Array:
+    """The gradient of `gelu`: ``dout * (Phi(x) + x * phi(x))``, phi being the bell curve.
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> print(fmt(gelu_backward(np.array([-1.0, 0.0, 1.0]), np.ones(3))))
+    [-0.0833  0.5000  1.0833]
+    """
+    bell = np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
+    return (dout * (normal_cdf(x) + x * bell)).astype(x.dtype, copy=False)
 
 
 def gelu_tanh(x) -> Array:
@@ -395,6 +505,34 @@ def layer_norm(p: LayerNorm, x, eps: float = 1e-5) -> tuple[Array, LayerNormTrac
     return p.gamma * normalised + p.beta, LayerNormTrace(normalised, std)
 
 
+def layer_norm_backward(p: LayerNorm, trace: LayerNormTrace, dout: Array) -> tuple[Array, LayerNorm]:
+    """The gradients of `layer_norm`, from its trace::
+
+        g      = dout * gamma
+        dx     = (g - mean(g) - normalised * mean(g * normalised)) / std
+        dgamma = sum of dout * normalised over all rows,   dbeta = sum of dout
+
+    The two means are what the row's own mean and variance send back.
+
+    Parameters
+    ----------
+    p : LayerNorm
+    trace : LayerNormTrace
+    dout : Array, shape (..., d_model)
+
+    Returns
+    -------
+    dx : Array, shape of `dout`
+    dp : LayerNorm
+    """
+    normalised = trace.normalised
+    g = dout * p.gamma
+    along = (g * normalised).mean(axis=-1, keepdims=True)
+    dx = (g - g.mean(axis=-1, keepdims=True) - normalised * along) / trace.std
+    rows = tuple(range(dout.ndim - 1))
+    return dx, LayerNorm((dout * normalised).sum(axis=rows), dout.sum(axis=rows))
+
+
 def layer_norm_eps_outside(x, eps: float = 1e-6) -> Array:
     """The layer norm of *The Random Transformer*'s code: ``(x - mean) / (std + eps)``.
 
@@ -419,3 +557,105 @@ def layer_norm_eps_outside(x, eps: float = 1e-6) -> Array:
     """
     x = as_floats("x", x)
     return (x - x.mean(axis=-1, keepdims=True)) / (x.std(axis=-1, keepdims=True) + eps)
+
+
+# ---------------------------------------------------------------- loss
+
+
+@dataclass
+class CrossEntropyTrace:
+    """What `cross_entropy` computed on the way."""
+
+    probs: Annotated[Array, "... length vocabulary"]
+    goal: Annotated[Array, "... length vocabulary"]  # the distribution that was wanted
+    counted: Annotated[Array, "... length 1"]  # 1 for a token, 0 for padding
+    n: int  # how many tokens were counted
+
+
+def cross_entropy(logits, targets, is_token=None, label_smoothing: float = 0.0) -> tuple[float, CrossEntropyTrace]:
+    """Minus the logarithm of the probability given to the right token, on average::
+
+        loss = mean over tokens of  - sum_w goal[w] * log softmax(logits)[w]
+
+    The goal is 1 for the right token and 0 for the others; with label smoothing e it is
+    ``1 - e + e / vocabulary`` for the right one and ``e / vocabulary`` for each other.
+
+    Parameters
+    ----------
+    logits : array_like, shape (..., length, vocabulary)
+    targets : array_like of int, shape (..., length)
+        The right token at each place.
+    is_token : array_like of bool, shape of `targets`, optional
+        False where a sentence was filled up: those places do not count.
+    label_smoothing : float, default 0.0
+        At least 0 and below 1. The paper takes 0.1 (section 5.4).
+
+    Returns
+    -------
+    loss : float
+        In nats: ``exp(loss)`` is the perplexity.
+    trace : CrossEntropyTrace
+
+    Raises
+    ------
+    ValueError
+        If a target is outside the vocabulary, shapes do not fit, no token is left to count, or
+        the logits hold NaN or infinity.
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> loss, _ = cross_entropy([[1.0, 2.0, 3.0]], [2])
+    >>> print(fmt(loss))
+    0.4076
+    """
+    logits = as_floats("logits", logits, min_ndim=2)
+    require_finite("logits", logits)
+    targets = as_ids("targets", targets, logits.shape[-1])
+    if targets.shape != logits.shape[:-1]:
+        raise ValueError(
+            f"targets: expected shape {shape_text(logits.shape[:-1])} for logits of shape "
+            f"{shape_text(logits.shape)}, got {shape_text(targets.shape)}"
+        )
+    if not 0 <= label_smoothing < 1:
+        raise ValueError(f"label_smoothing: expected at least 0 and below 1, got {label_smoothing}")
+    if is_token is None:
+        counted = np.ones(targets.shape, dtype=logits.dtype)
+    else:
+        is_token = np.asarray(is_token)
+        if is_token.dtype != np.bool_ or is_token.shape != targets.shape:
+            raise ValueError(
+                f"is_token: expected booleans of shape {shape_text(targets.shape)}, "
+                f"got dtype {is_token.dtype} and shape {shape_text(is_token.shape)}"
+            )
+        counted = is_token.astype(logits.dtype)
+    n = int(counted.sum())
+    if n == 0:
+        raise ValueError("is_token: expected at least one token to count, got none")
+    vocabulary = logits.shape[-1]
+    goal = np.full(logits.shape, label_smoothing / vocabulary, dtype=logits.dtype)
+    np.put_along_axis(goal, targets[..., None], 1 - label_smoothing + label_smoothing / vocabulary, axis=-1)
+    log_probs = log_softmax(logits)
+    counted = counted[..., None]
+    loss = -float((goal * log_probs * counted).sum()) / n
+    return loss, CrossEntropyTrace(np.exp(log_probs), goal, counted, n)
+
+
+def cross_entropy_backward(trace: CrossEntropyTrace) -> Array:
+    """The gradient of `cross_entropy`: ``(softmax(logits) - goal) / n`` at each counted token.
+
+    The softmax and the logarithm have cancelled: what is left is what was said minus what was
+    wanted.
+
+    Returns
+    -------
+    Array, shape (..., length, vocabulary)
+
+    Examples
+    --------
+    >>> from toytf.byhand import fmt
+    >>> _, trace = cross_entropy([[1.0, 2.0, 3.0]], [2])
+    >>> print(fmt(cross_entropy_backward(trace)))
+    [[ 0.0900  0.2447 -0.3348]]
+    """
+    return (trace.probs - trace.goal) * trace.counted / trace.n
