@@ -207,7 +207,7 @@ def loss_and_gradients(params, cfg, src=SRC):
 def wiggle(params):
     """Move gammas, betas and biases off 1 and 0, so that their part in a gradient shows."""
     rng = np.random.default_rng(1)
-    for name, array in named_arrays(params).items():
+    for array in named_arrays(params).values():
         if array.ndim == 1:
             array += 0.3 * rng.normal(size=array.shape)
     return params

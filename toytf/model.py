@@ -725,7 +725,8 @@ def backward(params: Transformer, cfg: Config, trace: Trace, dlogits: Array) -> 
         raise ValueError("trace: expected one of a model with a decoder, got one without")
     if dlogits.shape != trace.logits.shape:
         raise ValueError(
-            f"dlogits: expected shape {shape_text(trace.logits.shape)} as the logits have, got {shape_text(dlogits.shape)}"
+            f"dlogits: expected shape {shape_text(trace.logits.shape)} as the logits have, "
+            f"got {shape_text(dlogits.shape)}"
         )
     drows, d_output = linear_backward(params.output, trace.decoder.out, dlogits)
     d_tgt_embedding, d_decoder, d_decoder_norm, dmemory = _decode_backward(params, cfg, trace.decoder, drows)
