@@ -8,6 +8,7 @@ Modules, in the order in which they build on each other:
 - `toytf.model`: the whole Transformer, from token ids to logits;
 - `toytf.decode`: writing a sentence, token by token;
 - `toytf.gradcheck`: gradients against finite differences;
+- `toytf.optim`: gradient descent, Adam, schedules of the learning rate;
 - `toytf.corpus`: vocabulary and padding;
 - `toytf.example`: the arrays of the running example, "Hello World";
 - `toytf.byhand`: any of these computations written out term by term;

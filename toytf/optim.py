@@ -1,0 +1,209 @@
+"""Optimisers: how parameters follow their gradients. The only functions of `toytf` that modify what they are given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from toytf._validate import positive_int, shape_text
+from toytf.model import named_arrays
+from toytf.ops import Array
+
+
+def _pairs(params, grads) -> list[tuple[str, Array, Array]]:
+    """Return ``(name, array, gradient)`` for every array, once the two trees are known to fit."""
+    arrays, gradients = named_arrays(params), named_arrays(grads)
+    if arrays.keys() != gradients.keys():
+        odd = sorted(arrays.keys() ^ gradients.keys())
+        raise ValueError(f"grads: expected one for every array of params, got {odd} on one side only")
+    for name, array in arrays.items():
+        if gradients[name].shape != array.shape:
+            raise ValueError(
+                f"grads: {name}: expected shape {shape_text(array.shape)}, got {shape_text(gradients[name].shape)}"
+            )
+    return [(name, array, gradients[name]) for name, array in arrays.items()]
+
+
+def _positive(name: str, value: float) -> None:
+    if not 0 < value < math.inf:
+        raise ValueError(f"{name}: expected a positive number, got {value}")
+
+
+def sgd_step(params, grads, learning_rate: float) -> None:
+    """One step of gradient descent: ``p = p - learning_rate * gradient``, in place.
+
+    Parameters
+    ----------
+    params, grads
+        The same class, for example `toytf.model.Transformer`.
+    learning_rate : float
+
+    Examples
+    --------
+    >>> from toytf.ops import LayerNorm
+    >>> p = LayerNorm(np.array([1.0]), np.array([0.0]))
+    >>> sgd_step(p, LayerNorm(np.array([2.0]), np.array([-4.0])), 0.25)
+    >>> print(p.gamma, p.beta)
+    [0.5] [1.]
+    """
+    _positive("learning_rate", learning_rate)
+    for _, array, gradient in _pairs(params, grads):
+        array -= learning_rate * gradient
+
+
+@dataclass
+class Adam:
+    """Adam: each entry moves by its mean gradient, divided by the root of its mean squared gradient::
+
+        m = beta1 m + (1 - beta1) g          v = beta2 v + (1 - beta2) g^2
+        p = p - learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
+
+    Parameters
+    ----------
+    beta1, beta2, eps : float
+        The paper's values (section 5.3) are the defaults.
+
+    Notes
+    -----
+    Kingma and Ba, *Adam*, 2015. ``t`` counts the steps; the divisions by ``1 - beta^t`` make up for
+    `m` and `v` starting at 0.
+
+    Examples
+    --------
+    >>> from toytf.ops import LayerNorm
+    >>> p, adam = LayerNorm(np.array([1.0]), np.array([0.0])), Adam()
+    >>> adam.step(p, LayerNorm(np.array([2.0]), np.array([-4.0])), 0.1)  # the first step has full size
+    >>> print(p.gamma.round(6), p.beta.round(6))
+    [0.9] [0.1]
+    """
+
+    beta1: float = 0.9
+    beta2: float = 0.98
+    eps: float = 1e-9
+    t: int = 0
+    m: dict[str, Array] = field(default_factory=dict)
+    v: dict[str, Array] = field(default_factory=dict)
+
+    def __post_init__(self):
+        for name in ("beta1", "beta2"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name}: expected at least 0 and below 1, got {getattr(self, name)}")
+        _positive("eps", self.eps)
+
+    def step(self, params, grads, learning_rate: float) -> None:
+        """Move `params` one step, in place.
+
+        Parameters
+        ----------
+        params, grads
+            The same class.
+        learning_rate : float
+        """
+        _positive("learning_rate", learning_rate)
+        self.t += 1
+        make_up_m, make_up_v = 1 - self.beta1**self.t, 1 - self.beta2**self.t
+        for name, array, g in _pairs(params, grads):
+            m = self.m.setdefault(name, np.zeros_like(array))
+            v = self.v.setdefault(name, np.zeros_like(array))
+            m += (1 - self.beta1) * (g - m)
+            v += (1 - self.beta2) * (g * g - v)
+            array -= learning_rate * (m / make_up_m) / (np.sqrt(v / make_up_v) + self.eps)
+
+
+def clip(grads, limit: float) -> float:
+    """Shorten all gradients together, in place, if their common length exceeds `limit`.
+
+    Parameters
+    ----------
+    grads
+        A tree of gradients.
+    limit : float
+
+    Returns
+    -------
+    float
+        The length before: the root of the sum of all squares.
+
+    Examples
+    --------
+    >>> from toytf.ops import LayerNorm
+    >>> g = LayerNorm(np.array([3.0]), np.array([4.0]))
+    >>> clip(g, 1.0)
+    5.0
+    >>> print(g.gamma.round(6), g.beta.round(6))
+    [0.6] [0.8]
+    """
+    _positive("limit", limit)
+    arrays = named_arrays(grads).values()
+    length = math.sqrt(sum(float((g * g).sum()) for g in arrays))
+    if length > limit:
+        for g in arrays:
+            g *= limit / length
+    return length
+
+
+def paper_schedule(d_model: int, warmup: int = 4000) -> Callable[[int], float]:
+    """The paper's learning rate: up in a straight line, then down like one over the root of the step::
+
+        rate(t) = d_model^-0.5 * min(t^-0.5, t * warmup^-1.5)
+
+    Parameters
+    ----------
+    d_model : int
+    warmup : int, default 4000
+
+    Returns
+    -------
+    callable
+        From the step, counted from 1, to the learning rate.
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 5.3, equation 3.
+
+    Examples
+    --------
+    >>> rate = paper_schedule(512)
+    >>> f"{rate(1):.3g} {rate(4000):.3g} {rate(16000):.3g}"
+    '1.75e-07 0.000699 0.000349'
+    """
+    positive_int("d_model", d_model)
+    positive_int("warmup", warmup)
+    return lambda t: d_model**-0.5 * min(t**-0.5, t * warmup**-1.5)
+
+
+def cosine_schedule(peak: float, warmup: int, steps: int) -> Callable[[int], float]:
+    """Up in a straight line to `peak`, then down to 0 along a cosine.
+
+    Parameters
+    ----------
+    peak : float
+        The largest rate, reached at step `warmup`.
+    warmup, steps : int
+        How many steps the rise takes, and how many there are in all.
+
+    Returns
+    -------
+    callable
+        From the step, counted from 1, to the learning rate.
+
+    Examples
+    --------
+    >>> rate = cosine_schedule(0.01, 100, 600)
+    >>> [f"{rate(t):.4f}" for t in (1, 100, 350, 600)]
+    ['0.0001', '0.0100', '0.0050', '0.0000']
+    """
+    _positive("peak", peak)
+    positive_int("steps", steps)
+    if not 0 <= warmup <= steps:
+        raise ValueError(f"warmup: expected 0 to {steps}, the number of steps, got {warmup}")
+
+    def rate(t: int) -> float:
+        if t <= warmup:
+            return peak * t / warmup
+        return peak * 0.5 * (1 + math.cos(math.pi * (t - warmup) / max(steps - warmup, 1)))
+
+    return rate
