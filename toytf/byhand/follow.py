@@ -101,8 +101,9 @@ class Step:
         esc = _html.escape
         items = []
         for t, term in enumerate(self.terms):
-            inner = esc(self._term(term)).replace("-", "−")
-            items.append(f"<li>{inner}{''.join(step.html() for step in self._below(t))}</li>")
+            numbers, _, names = esc(self._term(term)).partition("   ")
+            line = f'{numbers.replace("-", "−")} <span class="byhand-where">{names}</span>'
+            items.append(f"<li>{line}{''.join(step.html() for step in self._below(t))}</li>")
         rule = f' <span class="byhand-shape">{esc(self.rule)}</span>' if self.rule else ""
         head = (
             f'<summary>{OPENS}<span class="byhand-where">{esc(self.name)}</span> '

@@ -88,7 +88,7 @@ def _status(text: str) -> str:
 
 # ---------------------------------------------------------------- the report
 
-WIDTH, NUMBERS = 110, 18  # columns of a line, and of each of the two numbers in it
+WIDTH, NUMBERS = 110, 19  # columns of a line, and of each of the two numbers in it
 
 
 def _report(results: list[Result]) -> list[str]:
@@ -99,19 +99,18 @@ def _report(results: list[Result]) -> list[str]:
     lines = []
     for r in results:
         found, start = _shown(r)
-        cells = (
-            r.entry.id.ljust(names),
-            r.status.ljust(verdicts),
-            _shortened(r.entry.words, start).ljust(NUMBERS),
-            _shortened(written(r.entry, found), start).ljust(NUMBERS),
-            _cut(_errata(r), room),
-        )
-        lines.append("  ".join(cells).rstrip())
+        words = written(r.entry, found)
+        if words.ndim or r.status == CORRECTED:
+            last = f"{_shortened(words, start):{NUMBERS}}  {_cut(_errata(r), room)}"
+        else:  # one word or a statement, and no erratum that needs the room
+            last = _cut(words[()], NUMBERS + 2 + room)
+        cells = (r.entry.id.ljust(names), r.status.ljust(verdicts), _shortened(r.entry.words, start).ljust(NUMBERS))
+        lines.append("  ".join([*cells, last]).rstrip())
     return lines
 
 
 def _errata(result: Result) -> str:
-    """The ids of all errata first, so that none is lost when the line is shortened."""
+    """The ids of all errata first, so that none is lost when the line is shortened; empty unless corrected."""
     if result.status != CORRECTED:
         return ""
     names = result.entry.erratum

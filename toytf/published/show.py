@@ -336,7 +336,7 @@ def _markdown_row(result: Result) -> str:
 
 def _home_link(entry: Entry) -> str:
     """The chapter that computes an entry; a link to the section or the notebook if it is written."""
-    text = f"chapter {int(entry.chapter)}"
+    text = f"chapter\N{NO-BREAK SPACE}{int(entry.chapter)}"
     if entry.chapter not in REACHED:
         return text
     anchor = f"#{entry.home}" if entry.home else ""

@@ -77,10 +77,14 @@ def apart(rows: Array) -> Array:
         return gap / largest(rows)
 
 
+def is_close(rows: Array, draws: Array) -> bool:
+    """Whether two rows are as close to each other as in nearly every draw; False for NaN."""
+    return bool(apart(rows) <= np.quantile(apart(draws), 0.995))
+
+
 def like_a_draw(rows: Array, draws: Array) -> Claim:
     """Whether an array of two rows looks like one of the draws, by its shape, its size and its two rows."""
-    holds = rows.shape == draws.shape[1:] and is_usual(largest(rows), largest(draws))
-    holds = holds and bool(apart(rows) <= np.quantile(apart(draws), 0.995))
+    holds = rows.shape == draws.shape[1:] and is_usual(largest(rows), largest(draws)) and is_close(rows, draws)
     part, usual = 100 * apart(rows), 100 * np.median(apart(draws))
     return Claim(holds, f"{size(rows)}, rows {part:.1f} % apart (a draw: about {usual:.1f} %)")
 
@@ -267,7 +271,7 @@ def two_alike(rows: Array) -> Claim:
     """Whether an array looks like the output of six drawn blocks with residual and layer norm."""
     draws = drawn_stacks(attention_naive, add_and_norm)[-1]
     gap = np.abs(rows[0] - rows[1]).max()
-    holds = rows.shape == X.shape and is_normalised(rows) and bool(apart(rows) <= np.quantile(apart(draws), 0.995))
+    holds = rows.shape == X.shape and is_normalised(rows) and is_close(rows, draws)
     return Claim(holds, f"mean 0, deviation 1 in each row, and the rows differ by {gap:.0e}")
 
 

@@ -11,11 +11,20 @@ from toytf.attention import attention, merge_heads, multi_head_attention, split_
 from toytf.corpus import Vocabulary
 from toytf.decode import beam_search
 from toytf.example import EMBEDDING, PAPER
-from toytf.model import Config, decoder_layer, init
+from toytf.model import decoder_layer
 from toytf.ops import Linear, embedding, linear, softmax
 from toytf.positions import sinusoids, sinusoids_halves
 from toytf.published.ledger import Claim
-from toytf.published.recompute.common import D_HEAD, D_MODEL, N_HEADS, N_LAYERS, YEAR, eight_heads, size
+from toytf.published.recompute.common import (
+    D_HEAD,
+    D_MODEL,
+    N_HEADS,
+    N_LAYERS,
+    YEAR,
+    eight_heads,
+    size,
+    small_decoder_layer,
+)
 from toytf.published.recompute.register import given, recomputes
 from toytf.published.recompute.source0_attention import k1, q1, v1
 
@@ -184,9 +193,9 @@ given("s1-two-layer-figure", value=(2, 2))
 
 @recomputes("s1-kv-source")
 def source_of_keys():
-    cfg = Config(src_vocab=1, tgt_vocab=1, d_model=8, n_heads=2, d_ff=16)
-    rng = np.random.default_rng(0)
-    p, x, memory = init(cfg, rng).decoder[0], rng.standard_normal((12, 8)), rng.standard_normal((10, 8))
+    cfg, p = small_decoder_layer()
+    rng = np.random.default_rng(1)
+    x, memory = rng.standard_normal((12, cfg.d_model)), rng.standard_normal((10, cfg.d_model))
     read, other = (decoder_layer(p, cfg, x, m)[1].cross_attention.inner.attention for m in (memory, memory + 1))
     asks = np.array_equal(read.q, other.q)  # another encoder output, the same queries ...
     answers = not np.isclose(read.k, other.k).any() and not np.isclose(read.v, other.v).any()  # ... other keys, values

@@ -9,7 +9,16 @@ from toytf.example import PUBLISHED
 from toytf.model import Config, FeedForward, decoder_layer, feed_forward, forward, init
 from toytf.ops import Linear, layer_norm, linear, relu, softmax
 from toytf.published.ledger import Claim
-from toytf.published.recompute.common import D_FF, D_HEAD, D_MODEL, N_HEADS, N_LAYERS, eight_heads, size
+from toytf.published.recompute.common import (
+    D_FF,
+    D_HEAD,
+    D_MODEL,
+    N_HEADS,
+    N_LAYERS,
+    eight_heads,
+    size,
+    small_decoder_layer,
+)
 from toytf.published.recompute.register import given, recomputes
 from toytf.published.recompute.source0_attention import z
 from toytf.published.recompute.source0_encoder import ones_and_zeros
@@ -131,25 +140,19 @@ def feed_forward_without_bias():
 given("s2-layer-options", value=(N_LAYERS, 2 * N_LAYERS))
 
 
-def two_targets_three_sources():
-    """A small model, two target tokens and three source tokens."""
-    cfg = Config(src_vocab=5, tgt_vocab=10, d_model=8, n_heads=2, d_ff=16, n_encoder_layers=1, n_decoder_layers=1)
-    return cfg, init(cfg, np.random.default_rng(0)), [1, 2, 3], [4, 5]
-
-
 @recomputes("s2-dec-shapes")
 def decoder_shapes():
-    cfg, params, _, _ = two_targets_three_sources()
+    cfg, p = small_decoder_layer()
     rng = np.random.default_rng(1)
     x, memory = rng.standard_normal((2, cfg.d_model)), rng.standard_normal((3, cfg.d_model))
-    _, trace = decoder_layer(params.decoder[0], cfg, x, memory)
+    _, trace = decoder_layer(p, cfg, x, memory)
     shapes = {trace.self_attention.inner_out.shape, trace.cross_attention.inner_out.shape}
     return Claim(shapes == {(2, cfg.d_model)}, f"both {size(min(shapes))} for N1 = 2, N = 3, d_model = {cfg.d_model}")
 
 
 @recomputes("s2-out-shape")
 def output_shape():
-    cfg, params, src, tgt = two_targets_three_sources()
-    p = softmax(forward(params, cfg, src, tgt)[0])
-    holds = p.shape == (len(tgt), cfg.tgt_vocab) and p.min() > 0 and p.max() < 1 and np.allclose(p.sum(axis=1), 1)
+    cfg = Config(src_vocab=5, tgt_vocab=10, d_model=8, n_heads=2, d_ff=16, n_encoder_layers=1, n_decoder_layers=1)
+    p = softmax(forward(init(cfg, np.random.default_rng(0)), cfg, [1, 2, 3], [4, 5])[0])
+    holds = p.shape == (2, cfg.tgt_vocab) and p.min() > 0 and p.max() < 1 and np.allclose(p.sum(axis=1), 1)
     return Claim(bool(holds), f"{size(p)} for N1 = 2 and d_voc = {cfg.tgt_vocab}; rows sum to 1")

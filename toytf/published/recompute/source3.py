@@ -8,11 +8,11 @@ import math
 import numpy as np
 
 from toytf.attention import MultiHead, multi_head_attention
-from toytf.model import Config, DecoderLayer, decoder_layer, init
+from toytf.model import decoder_layer
 from toytf.ops import embedding, softmax
 from toytf.positions import sinusoids
 from toytf.published.ledger import Claim
-from toytf.published.recompute.common import N_LAYERS, YEAR, size
+from toytf.published.recompute.common import N_LAYERS, YEAR, size, small_decoder_layer
 from toytf.published.recompute.register import given, recomputes
 from toytf.published.recompute.source1 import beam_on_the_tree
 
@@ -81,12 +81,13 @@ def residual_derivative():
 
 @recomputes("s3-decoder-input-shape")
 def decoder_input_shape():
-    cfg = Config(src_vocab=1, tgt_vocab=1, d_model=8, n_heads=2, d_ff=16)
-    p, memory = init(cfg, np.random.default_rng(0)).decoder[0], np.ones((2, 4, 8))  # two source sentences
+    cfg, p = small_decoder_layer()
+    memory = np.ones((2, 4, cfg.d_model))  # two source sentences
 
     def fits(n, length):
+        x = np.ones((n, length, cfg.d_model))
         try:
-            return decoder_layer(p, cfg, np.ones((n, length, 8)), memory)[0].shape == (n, length, 8)
+            return decoder_layer(p, cfg, x, memory)[0].shape == x.shape
         except ValueError:
             return False
 
@@ -96,9 +97,8 @@ def decoder_input_shape():
 
 @recomputes("s3-decoder-two-mh")
 def attention_modules():
-    cfg = Config(src_vocab=1, tgt_vocab=1, d_model=8, n_heads=2, d_ff=16)
-    layer = init(cfg, np.random.default_rng(0)).decoder[0]
-    return sum(isinstance(getattr(layer, f.name), MultiHead) for f in dataclasses.fields(DecoderLayer))
+    _, p = small_decoder_layer()
+    return sum(isinstance(getattr(p, field.name), MultiHead) for field in dataclasses.fields(p))
 
 
 @recomputes("s3-beam-k")
