@@ -174,7 +174,7 @@ def transformer_map(lit: Iterable[str], title: str):
             continue
         on = name in lit
         _box(ax, _X[column], y, _WIDTH, height, ORANGE if on else PAPER)
-        size = 9 if len(text) < 15 else 7.5  # the longest has to fit into its box, bold
+        size = 9 if len(text) < 15 else 7  # the longest has to fit into its box, bold
         ax.text(_X[column], y, text, ha="center", va="center", fontsize=size, weight="bold" if on else "normal")
     for column in (0, 1):
         parts = [p for p in _PARTS.values() if p[1] == column]
