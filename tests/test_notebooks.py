@@ -366,7 +366,7 @@ def test_a_picture_in_text_may_have_its_alternative_text_in_any_form(good):
 
 
 def test_a_slash_in_base64_or_an_address_on_the_web_is_no_machine_path(good):
-    cell(good, "title").source = "[x](https://example.org/home/work/a.html) and a/tmp/b, 1/work"
+    cell(good, "title").source = "[x](https://example.org/home/a.html) and a/tmp/b, 1/work"
     cell(good, "figure").outputs[0].data["image/png"] = "AAAA/tmp/AAAA"
     assert check.path_problems(good, "good.ipynb") == []
 
