@@ -12,13 +12,17 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book test lab notebooks lint lock clean
+.PHONY: help book test test-matrix bench weights experiments lab notebooks lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
 	@echo "make test       compute every number again and compare; test the package and the site"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make notebooks  execute all notebooks in place"
+	@echo "make weights    train the translator that chapters 16 to 18 open (a few seconds)"
+	@echo "make experiments  run what chapter 18 reports, those that are missing (up to an hour)"
+	@echo "make test-matrix  the notebooks' numbers under other processors' instructions and another NumPy"
+	@echo "make bench      ten translators from ten seeds: how fast, how many sentences right"
 	@echo "make lint       style of the code, spelling of the text"
 	@echo "make lock       make requirements/*.txt again from *.in (UPGRADE=--upgrade for newer versions)"
 	@echo "make clean      remove everything that make made"
@@ -41,6 +45,18 @@ lab: .venv/lab.stamp $(QUIET_LAB)
 
 notebooks: .venv/book.stamp
 	$(BIN)/python book/execute.py
+
+weights: .venv/book.stamp
+	$(BIN)/python -m toytf.translator train --out toytf/data/translator.npz
+
+experiments: .venv/book.stamp
+	$(BIN)/python -m toytf.experiments --out toytf/data/experiments.json
+
+test-matrix: .venv/test.stamp
+	$(BIN)/python tests/matrix.py
+
+bench: .venv/test.stamp
+	$(BIN)/python bench/ten_seeds.py
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .

@@ -4,6 +4,7 @@ What is published is what this writes, so the same code must give the same bytes
 nothing that depends on the clock or the machine (times, versions) is kept.
 """
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -49,6 +50,7 @@ def execute(path):
 
 
 def main(names):
+    os.environ["TOYTF_PROGRESS"] = "0"  # a bar is for people, not for stored outputs
     for path in [Path(name).resolve() for name in names] or all_notebooks():
         print(f"{path.name} ...", end=" ", flush=True)
         start = time.perf_counter()

@@ -5,11 +5,11 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from toytf import byhand
+from toytf import byhand, ops
 from toytf.byhand import fmt
 from toytf.example import PUBLISHED, W_K
 
@@ -106,6 +106,58 @@ def test_every_step_of_a_division_evaluates_to_the_entry(a, divisor, root):
             assert evaluate(text) == pytest.approx(expected, rel=1e-3, abs=1e-3)
 
 
+@given(matrices(2, 4), matrices(2, 4))
+def test_every_step_of_a_softmax_backward_evaluates_to_what_ops_gives(scores, dout):
+    weights, dout = ops.softmax(scores / 1e3), dout / 1e4
+    working = byhand.softmax_backward(weights, dout, decimals=8)
+    np.testing.assert_array_equal(working.result, ops.softmax_backward(weights, dout))
+    for entry, expected in zip(working.entries, working.result.ravel(), strict=True):
+        for _, text in entry.chain("text"):
+            assert evaluate(text) == pytest.approx(expected, rel=1e-6, abs=1e-7)
+
+
+@given(hnp.arrays(np.float64, (2, 4), elements=st.integers(-50, 50)), matrices(2, 4))
+def test_every_step_of_a_layer_norm_backward_evaluates_to_what_ops_gives(x, dout):
+    assume(x.std(axis=-1).min() > 0)
+    plain, dout = ops.LayerNorm(np.ones(4), np.zeros(4)), dout / 1e4
+    _, trace = ops.layer_norm(plain, x)
+    working = byhand.layer_norm_backward(x, dout, decimals=8)
+    np.testing.assert_array_equal(working.result, ops.layer_norm_backward(plain, trace, dout)[0])
+    for entry, expected in zip(working.entries, working.result.ravel(), strict=True):
+        for _, text in entry.chain("text"):
+            assert evaluate(text) == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@given(matrices(3, 4), st.lists(st.integers(0, 3), min_size=3, max_size=3))
+def test_every_step_of_a_cross_entropy_backward_evaluates_to_what_ops_gives(logits, targets):
+    _, trace = ops.cross_entropy(logits / 1e3, targets)
+    working = byhand.cross_entropy_backward(trace.probs, trace.goal, decimals=8)
+    np.testing.assert_allclose(working.result, ops.cross_entropy_backward(trace), rtol=0, atol=1e-15)
+    for entry, expected in zip(working.entries, working.result.ravel(), strict=True):
+        for _, text in entry.chain("text"):
+            assert evaluate(text) == pytest.approx(expected, rel=1e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        # a_i (1 - a_i) da_i, as if each weight hung on its own score alone
+        ("softmax_backward", lambda: byhand.softmax_backward([0.25, 0.75], [2.0, 6.0])),
+        # the row's own mean and variance taken for constants
+        ("layer_norm_backward", lambda: byhand.layer_norm_backward([[1.0, 3.0, 3.0, 5.0]], [[1.0, 0.0, 0.0, 2.0]])),
+    ],
+)
+def test_a_backward_step_with_a_term_left_out_is_never_shown(monkeypatch, function, call):
+    wrong = {
+        "softmax_backward": lambda weights, dout: weights * (1 - weights) * dout,
+        "layer_norm_backward": lambda p, trace, dout: (dout * p.gamma / trace.std, p),
+    }
+    call()
+    monkeypatch.setattr(ops, function, wrong[function])
+    with pytest.raises(AssertionError, match="the arithmetic gives .*, NumPy gives"):
+        call()
+
+
 def test_the_sources_k1_entry_stands_as_it_should_have_been_printed():
     working = byhand.matmul(PUBLISHED.x, W_K[0], "K₁", rows=PUBLISHED.tokens)
     assert working.entries[4].chain("text") == [
@@ -197,6 +249,9 @@ def test_tables_beside_each_other_keep_their_forms():
         (lambda: byhand.matmul(np.ones((2, 3)), np.ones((4, 2))), ValueError, r"a has width 3 \(shape 2 x 3\).*4 rows"),
         (lambda: byhand.add(np.ones((2, 3)), np.ones((2, 2))), ValueError, "a has shape 2 x 3 and b 2 x 2"),
         (lambda: byhand.matmul([[1.0, np.nan]], [[1.0], [1.0]]), ValueError, r"a: expected finite .* nan at \[0, 1\]"),
+        (lambda: byhand.softmax_backward([0.5, 0.5], [1.0]), ValueError, "weights has shape 1 x 2 and dout 1 x 1"),
+        (lambda: byhand.layer_norm_backward(np.ones((2, 3)), [[1.0]]), ValueError, "x has shape 2 x 3 and dout 1 x 1"),
+        (lambda: byhand.cross_entropy_backward([[0.5, 0.5]], [1.0]), ValueError, "probs has shape 1 x 2 and goal"),
         (lambda: byhand.divide([[1.0]], 0), ValueError, "divisor: expected a non-zero number, got 0"),
         (lambda: byhand.divide([[1.0]], -3, root=True), ValueError, "divisor: expected a positive number, got -3"),
         (lambda: byhand.table([[1.0, 2.0]], rows=["a", "b"]), ValueError, "rows: expected 1 labels, got 2"),

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toytf.corpus import Vocabulary, pad
+from axes import check_axes
+from toytf.corpus import Pair, Vocabulary, batches, pad, read_pairs, split, to_batch, vocabularies
 
 sentences = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=8), min_size=1, max_size=5)
 
@@ -67,3 +68,103 @@ def test_no_argument_is_modified():
     ids[0, 0] = 7
     assert batch == [[1, 2], [3]]
     assert np.issubdtype(ids.dtype, np.integer)
+
+
+# ---------------------------------------------------------------- sentence pairs
+
+
+def pair(src, tgt):
+    return Pair(tuple(src.split()), tuple(tgt.split()))
+
+
+def write(tmp_path, data):
+    path = tmp_path / "pairs.tsv"
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+def test_pairs_are_read_from_a_file_of_any_system(tmp_path):
+    text = "# a comment\r\n\r\nthe red house\tla casa roja\r\n hello  world \thola mundo\r\nhello world\thola mundo"
+    expected = [pair("the red house", "la casa roja"), pair("hello world", "hola mundo")]
+    assert read_pairs(write(tmp_path, text)) == expected
+    assert read_pairs(write(tmp_path, b"\xef\xbb\xbf" + text.replace("\r\n", "\n").encode())) == expected
+
+
+def test_every_bad_line_is_named_by_its_number(tmp_path):
+    lines = [b"good\tbueno", b"no tab", b"a\tb\tc", b"\tnothing left", b"right\t ", b"caf\xe9\tcaf", b"<eos>\tfin"]
+    with pytest.raises(ValueError) as caught:
+        read_pairs(write(tmp_path, b"\n".join(lines)))
+    assert str(caught.value).splitlines()[1:] == [
+        "  line 2: expected two columns with a tab between them, got 1",
+        "  line 3: expected two columns with a tab between them, got 3",
+        "  line 4: expected text in both columns, got none in column 1",
+        "  line 5: expected text in both columns, got none in column 2",
+        "  line 6: expected UTF-8, got the byte 0xe9 at 3",
+        "  line 7: expected words, got '<eos>', which has a meaning of its own",
+    ]
+    with pytest.raises(ValueError, match="and 90 more"):
+        read_pairs(write(tmp_path, "bad\n" * 100))
+    with pytest.raises(ValueError, match="at least one sentence pair, got none"):
+        read_pairs(write(tmp_path, "# nothing\n"))
+
+
+words = st.sampled_from("abcd")
+
+
+@given(st.lists(st.tuples(words, words), min_size=2, max_size=12, unique=True), st.integers(0, 5))
+def test_a_split_loses_nothing_and_shares_no_sentence_on_either_side(drawn, seed):
+    pairs = [Pair((a,), (b,)) for a, b in drawn]
+    try:
+        train, held_out = split(pairs, np.random.default_rng(seed), held_out=0.5)
+    except ValueError:  # all of them hang together, or no group is small enough
+        return
+    assert sorted(map(str, train + held_out)) == sorted(map(str, pairs))
+    for side in ("src", "tgt"):
+        assert not {getattr(p, side) for p in train} & {getattr(p, side) for p in held_out}
+
+
+def test_a_split_holds_out_the_share_that_was_asked_for():
+    pairs = [Pair((f"w{i}",), (f"v{i}",)) for i in range(100)]
+    train, held_out = split(pairs, np.random.default_rng(0), held_out=0.3)
+    assert (len(train), len(held_out)) == (70, 30)
+    with pytest.raises(ValueError, match="held_out: expected a share between 0 and 1, got 1.5"):
+        split(pairs, np.random.default_rng(0), held_out=1.5)
+    with pytest.raises(ValueError, match="enough of them for two parts"):
+        split([pair("a", "b"), pair("a", "c")], np.random.default_rng(0), held_out=0.5)
+
+
+# ---------------------------------------------------------------- batches
+
+PAIRS = [pair("hello world", "hola mundo"), pair("the red house", "la casa roja"), pair("hello", "hola")]
+
+
+def test_the_goal_is_what_the_decoder_reads_one_place_further_on():
+    src_vocab, tgt_vocab = vocabularies(PAIRS)
+    batch = to_batch(PAIRS, src_vocab, tgt_vocab)
+    np.testing.assert_array_equal(batch.src_is_token.sum(axis=1), [2, 3, 1])
+    np.testing.assert_array_equal(batch.tgt_is_token.sum(axis=1), [3, 4, 2])
+    for row, p in enumerate(PAIRS):
+        kept = batch.tgt_is_token[row]
+        assert tgt_vocab.tokens(batch.tgt[row][kept]) == ["<sos>", *p.tgt]
+        assert tgt_vocab.tokens(batch.goal[row][kept]) == [*p.tgt, "<eos>"]
+        assert src_vocab.tokens(batch.src[row][batch.src_is_token[row]]) == list(p.src)
+    np.testing.assert_array_equal(
+        batch.tgt[:, 1:][batch.tgt_is_token[:, 1:]], batch.goal[:, :-1][batch.tgt_is_token[:, 1:]]
+    )
+    assert check_axes(batch, {"batch": 3, "source": 3, "target": 4}) == []
+    with pytest.raises(ValueError, match="at least one sentence pair"):
+        to_batch([], src_vocab, tgt_vocab)
+    with pytest.raises(KeyError, match="unknown token 'cat'"):
+        to_batch([pair("cat", "hola")], src_vocab, tgt_vocab)
+
+
+def test_each_time_through_the_data_every_pair_comes_once():
+    pairs = [Pair((f"w{i}",), (f"v{i}",)) for i in range(10)]
+    data = to_batch(pairs, *vocabularies(pairs))
+    endless = batches(data, 4, np.random.default_rng(0))
+    drawn = np.concatenate([next(endless).src[:, 0] for _ in range(5)])  # 20 places: twice through
+    assert sorted(drawn[:10]) == sorted(drawn[10:]) == sorted(data.src[:, 0])
+    assert drawn[:10].tolist() != drawn[10:].tolist()
+    assert len(next(batches(data, 25, np.random.default_rng(0)))) == 25  # more than there are
+    with pytest.raises(ValueError, match="size: expected at least 1, got 0"):
+        next(batches(data, 0, np.random.default_rng(0)))

@@ -163,10 +163,14 @@ def masked_softmax(scores, mask) -> Array:
     """
     scores = as_floats("scores", scores, min_ndim=2)
     mask = as_mask("mask", mask, scores.shape)
+    hidden = scores.dtype.type(-np.inf)
     empty = ~mask.any(axis=-1, keepdims=True)
+    if not empty.any():
+        return softmax(np.where(mask, scores, hidden))
     # An empty row is given equal scores to keep the softmax defined, then set to zero.
-    weights = softmax(np.where(mask, scores, np.where(empty, 0.0, -np.inf)).astype(scores.dtype, copy=False))
-    return np.where(empty, 0.0, weights).astype(scores.dtype, copy=False)
+    nothing = scores.dtype.type(0)
+    weights = softmax(np.where(mask, scores, np.where(empty, nothing, hidden)))
+    return np.where(empty, nothing, weights)
 
 
 def causal_mask(length: int) -> Array:
@@ -231,6 +235,9 @@ def padding_mask(is_token) -> Array:
 
 def _blank_unseen(mask: Array, rows: Array) -> Array:
     """Return `rows` (keys or values) with zeros where no query may look, so that 0 * NaN cannot arise."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(rows.sum()):  # nothing to guard against, as in nearly every call
+            return rows
     seen = np.broadcast_to(mask, (*mask.shape[:-2], *np.broadcast_shapes(mask.shape[-2:], (1, rows.shape[-2]))))
     seen = seen.any(axis=-2)[..., None]
     return rows if seen.all() else np.where(seen, rows, 0.0).astype(rows.dtype, copy=False)

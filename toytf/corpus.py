@@ -1,8 +1,11 @@
-"""Words and their numbers: vocabulary, padding and truncation."""
+"""Sentences and their numbers: vocabularies, padding, sentence pairs, batches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 
@@ -142,3 +145,222 @@ def pad(sentences: Sequence[Sequence[int]], length: int, pad_id: int) -> tuple[A
         ids[row, : len(kept)] = kept
         is_token[row, : len(kept)] = True
     return ids, is_token
+
+
+# ---------------------------------------------------------------- sentence pairs
+
+PAD, SOS, EOS = "<pad>", "<sos>", "<eos>"
+SPECIAL = (PAD, SOS, EOS)  # ids 0, 1 and 2 in every vocabulary that `vocabularies` makes
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A sentence and its translation, cut into tokens.
+
+    Parameters
+    ----------
+    src, tgt : tuple of str
+    links : tuple of int, optional
+        For each target token the place of the source token that it translates, where that is known.
+
+    Examples
+    --------
+    >>> print(Pair(("the", "red", "house"), ("la", "casa", "roja"), links=(0, 2, 1)))
+    the red house -> la casa roja
+    """
+
+    src: tuple[str, ...]
+    tgt: tuple[str, ...]
+    links: tuple[int, ...] | None = None
+
+    def __str__(self) -> str:
+        return f"{' '.join(self.src)} -> {' '.join(self.tgt)}"
+
+
+def read_pairs(path) -> list[Pair]:
+    """Read sentence pairs from a text file: one pair a line, source and target separated by a tab.
+
+    Tokens are what white space separates. Empty lines and lines that begin with ``#`` are skipped,
+    and so is a pair that has occurred before.
+
+    Parameters
+    ----------
+    path : str or path
+        A file in UTF-8, for example ``the red house<TAB>la casa roja``.
+
+    Returns
+    -------
+    list of Pair
+
+    Raises
+    ------
+    ValueError
+        If a line has not two columns, a column is empty, or a token is one of `SPECIAL`: every
+        bad line is named by its number. If no pair is left.
+    """
+    pairs, bad = {}, []
+    for number, line in enumerate(Path(path).read_bytes().splitlines(), start=1):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            bad.append(f"line {number}: expected UTF-8, got the byte {line[error.start]:#04x} at {error.start}")
+            continue
+        if not text.strip() or text.startswith("#"):
+            continue
+        columns = [tuple(column.split()) for column in text.split("\t")]
+        special = [token for column in columns for token in column if token in SPECIAL]
+        if len(columns) != 2:
+            bad.append(f"line {number}: expected two columns with a tab between them, got {len(columns)}")
+        elif not all(columns):
+            bad.append(f"line {number}: expected text in both columns, got none in column {1 + columns.index(())}")
+        elif special:
+            bad.append(f"line {number}: expected words, got {special[0]!r}, which has a meaning of its own")
+        else:
+            pairs[Pair(*columns)] = None
+    if bad:
+        more = f"\n  and {len(bad) - 10} more" if len(bad) > 10 else ""
+        raise ValueError(f"{path}: {len(bad)} bad line{'s'[: len(bad) > 1]}\n  " + "\n  ".join(bad[:10]) + more)
+    if not pairs:
+        raise ValueError(f"{path}: expected at least one sentence pair, got none")
+    return list(pairs)
+
+
+def split(pairs: Sequence[Pair], rng: np.random.Generator, held_out: float = 0.2) -> tuple[list[Pair], list[Pair]]:
+    """Divide pairs into some to learn from and some to test with, that share no sentence.
+
+    Pairs that have a sentence in common, on either side, stay together, so that no sentence of
+    the test, and no translation of it, has been seen.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair
+    rng : numpy.random.Generator
+    held_out : float, default 0.2
+        The share of pairs that goes to the test, as nearly as groups allow.
+
+    Returns
+    -------
+    train, test : list of Pair
+        In random order.
+
+    Examples
+    --------
+    >>> pairs = [Pair((word,), (word.upper(),)) for word in "abcde"]
+    >>> train, test = split(pairs, np.random.default_rng(0))
+    >>> len(train), len(test)
+    (4, 1)
+    """
+    if not 0 < held_out < 1:
+        raise ValueError(f"held_out: expected a share between 0 and 1, got {held_out}")
+    wanted = round(held_out * len(pairs))
+    group_of: dict[tuple[str, tuple[str, ...]], list[Pair]] = {}
+    groups: dict[int, list[Pair]] = {}
+    for pair in pairs:
+        keys = ("src", pair.src), ("tgt", pair.tgt)
+        joined = [pair]
+        for group in {id(group_of[key]): group_of[key] for key in keys if key in group_of}.values():
+            joined = group + joined
+            del groups[id(group)]
+        groups[id(joined)] = joined
+        for member in joined:
+            group_of["src", member.src] = group_of["tgt", member.tgt] = joined
+    in_order = list(groups.values())
+    train, test = [], []
+    for place in rng.permutation(len(in_order)):
+        fits = len(test) + len(in_order[place]) <= wanted
+        (test if fits else train).extend(in_order[place])
+    if not train or not test:
+        raise ValueError(f"pairs: expected enough of them for two parts, got {len(train)} and {len(test)}")
+    return train, test
+
+
+def vocabularies(pairs: Iterable[Pair]) -> tuple[Vocabulary, Vocabulary]:
+    """Make the two vocabularies of some pairs: `SPECIAL` first, then the words in alphabetical order.
+
+    Examples
+    --------
+    >>> src_vocab, tgt_vocab = vocabularies([Pair(("hello", "world"), ("hola", "mundo"))])
+    >>> list(src_vocab)
+    ['<pad>', '<sos>', '<eos>', 'hello', 'world']
+    """
+    pairs = list(pairs)
+    return tuple(
+        Vocabulary([*SPECIAL, *sorted({token for pair in pairs for token in getattr(pair, side)})])
+        for side in ("src", "tgt")
+    )
+
+
+# ---------------------------------------------------------------- batches
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sentence pairs as arrays of ids, filled up to equal lengths.
+
+    The decoder reads `tgt`, which begins with ``<sos>``, and should say `goal`, which is one place
+    further on and ends with ``<eos>``: goal ``t`` is the token that follows ``tgt[..., t]``.
+    """
+
+    src: Annotated[Array, "batch source"]
+    src_is_token: Annotated[Array, "batch source"]
+    tgt: Annotated[Array, "batch target"]
+    goal: Annotated[Array, "batch target"]
+    tgt_is_token: Annotated[Array, "batch target"]  # of `tgt` and of `goal` alike
+
+    def __len__(self) -> int:
+        return len(self.src)
+
+    def take(self, rows) -> Batch:
+        """Return some of the sentence pairs."""
+        return Batch(*(getattr(self, field.name)[rows] for field in fields(self)))
+
+
+def to_batch(pairs: Sequence[Pair], src_vocab: Vocabulary, tgt_vocab: Vocabulary) -> Batch:
+    """Turn sentence pairs into one batch.
+
+    Examples
+    --------
+    >>> pairs = [Pair(("hello", "world"), ("hola", "mundo")), Pair(("hello",), ("hola",))]
+    >>> batch = to_batch(pairs, *vocabularies(pairs))
+    >>> print(batch.tgt)
+    [[1 3 4]
+     [1 3 0]]
+    >>> print(batch.goal)
+    [[3 4 2]
+     [3 2 0]]
+    """
+    if not len(pairs):
+        raise ValueError("pairs: expected at least one sentence pair, got none")
+    sources = [src_vocab.ids(pair.src) for pair in pairs]
+    targets = [tgt_vocab.ids(pair.tgt) for pair in pairs]
+    sos, eos = tgt_vocab.id(SOS), tgt_vocab.id(EOS)
+    longest = 1 + max(map(len, targets))
+    src, src_is_token = pad(sources, max(map(len, sources)), src_vocab.id(PAD))
+    tgt, tgt_is_token = pad([[sos, *ids] for ids in targets], longest, tgt_vocab.id(PAD))
+    goal, _ = pad([[*ids, eos] for ids in targets], longest, tgt_vocab.id(PAD))
+    return Batch(src, src_is_token, tgt, goal, tgt_is_token)
+
+
+def batches(data: Batch, size: int, rng: np.random.Generator) -> Iterator[Batch]:
+    """Cut shuffled data into batches of `size`, without end: each time through, a new order.
+
+    The pairs left over at the end of an order, fewer than `size`, open the next one.
+
+    Parameters
+    ----------
+    data : Batch
+        All pairs to learn from.
+    size : int
+    rng : numpy.random.Generator
+
+    Yields
+    ------
+    Batch
+    """
+    size = positive_int("size", size)
+    waiting = np.zeros(0, dtype=np.int64)
+    while True:
+        while len(waiting) < size:
+            waiting = np.concatenate([waiting, rng.permutation(len(data))])
+        rows, waiting = waiting[:size], waiting[size:]
+        yield data.take(rows)

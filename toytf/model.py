@@ -824,7 +824,7 @@ def count(params) -> int:
 # ---------------------------------------------------------------- files
 
 
-def save(path, params: Transformer, cfg: Config) -> None:
+def save(path, params: Transformer, cfg: Config, extra: dict | None = None) -> None:
     """Write parameters and their `Config` to an ``.npz`` file, without pickle.
 
     Parameters
@@ -832,8 +832,10 @@ def save(path, params: Transformer, cfg: Config) -> None:
     path : str or path
     params : Transformer
     cfg : Config
+    extra : dict, optional
+        Whatever else belongs to the model and can be written as JSON; `load_extra` reads it.
     """
-    about = json.dumps({"format": "toytf", "version": 1, "config": dataclasses.asdict(cfg)})
+    about = json.dumps({"format": "toytf", "version": 1, "config": dataclasses.asdict(cfg), "extra": extra or {}})
     with open(path, "wb") as file:
         np.savez(file, about=np.array(about), **named_arrays(params))
 
@@ -848,6 +850,27 @@ def load(path) -> tuple[Transformer, Config]:
     FileNotFoundError
         If there is none.
     """
+    arrays, cfg, _ = _read(path)
+    params = init(cfg, np.random.default_rng(0))
+    expected = named_arrays(params)
+    if set(arrays) != set(expected):
+        odd = sorted(set(arrays) ^ set(expected))[0]
+        raise ValueError(f"{path}: expected the arrays of its own Config, got {odd!r} missing or left over")
+    for name, array in arrays.items():
+        if array.shape != expected[name].shape:
+            raise ValueError(
+                f"{path}: {name}: expected shape {shape_text(expected[name].shape)}, got {shape_text(array.shape)}"
+            )
+        as_floats(name, array)
+    return _replaced(params, arrays), cfg
+
+
+def load_extra(path) -> dict:
+    """Read what `save` was given as `extra`; errors as of `load`."""
+    return _read(path)[2]
+
+
+def _read(path) -> tuple[dict[str, Array], Config, dict]:
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
@@ -861,23 +884,11 @@ def load(path) -> tuple[Transformer, Config]:
         about = json.loads(str(arrays.pop("about")))
         if about["format"] != "toytf" or about["version"] != 1:
             raise ValueError("another format or version")
-        cfg = Config(**about["config"])
+        return arrays, Config(**about["config"]), about["extra"]
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(
             f"{path}: expected a file that toytf.model.save wrote, got another .npz file ({error})"
         ) from error
-    params = init(cfg, np.random.default_rng(0))
-    expected = named_arrays(params)
-    if set(arrays) != set(expected):
-        odd = sorted(set(arrays) ^ set(expected))[0]
-        raise ValueError(f"{path}: expected the arrays of its own Config, got {odd!r} missing or left over")
-    for name, array in arrays.items():
-        if array.shape != expected[name].shape:
-            raise ValueError(
-                f"{path}: {name}: expected shape {shape_text(expected[name].shape)}, got {shape_text(array.shape)}"
-            )
-        as_floats(name, array)
-    return _replaced(params, arrays), cfg
 
 
 def _replaced(params, arrays: dict[str, Array], name: str = ""):

@@ -11,6 +11,7 @@ import numpy as np
 from toytf._validate import as_floats, as_ids, require_finite, require_width, shape_text
 
 Array = np.ndarray
+SHORT = 32  # rows up to here are handled as columns, where that is quicker
 
 
 # ---------------------------------------------------------------- softmax
@@ -93,7 +94,10 @@ def _scores_and_largest(x, axis: int) -> tuple[Array, Array]:
         raise ValueError(f"axis: expected {-x.ndim} to {x.ndim - 1} for shape {shape_text(x.shape)}, got {axis}")
     if x.shape[axis] == 0:
         raise ValueError(f"x: expected at least one score along axis {axis}, got shape {shape_text(x.shape)}")
-    largest = x.max(axis=axis, keepdims=True)
+    if x.shape[axis] < SHORT:  # NumPy is quicker at comparing a few long columns than many short rows
+        largest = np.expand_dims(np.ascontiguousarray(np.moveaxis(x, axis, 0)).max(axis=0), axis)
+    else:
+        largest = x.max(axis=axis, keepdims=True)
     if not np.isfinite(largest).all():  # NaN, +inf and a row of -inf all show in the maximum
         _explain_unusable_scores(x, largest)
     return x, largest

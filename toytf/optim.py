@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
@@ -66,6 +67,14 @@ class Adam:
     beta1, beta2, eps : float
         The paper's values (section 5.3) are the defaults.
 
+    Attributes
+    ----------
+    t : int
+        How many steps have been taken.
+    m, v : Array, shape (count,)
+        The two running means, of all arrays one behind the other in the order of
+        `toytf.model.named_arrays`; None before the first step.
+
     Notes
     -----
     Kingma and Ba, *Adam*, 2015. ``t`` counts the steps; the divisions by ``1 - beta^t`` make up for
@@ -84,8 +93,8 @@ class Adam:
     beta2: float = 0.98
     eps: float = 1e-9
     t: int = 0
-    m: dict[str, Array] = field(default_factory=dict)
-    v: dict[str, Array] = field(default_factory=dict)
+    m: Annotated[Array, "count"] | None = None
+    v: Annotated[Array, "count"] | None = None
 
     def __post_init__(self):
         for name in ("beta1", "beta2"):
@@ -103,14 +112,22 @@ class Adam:
         learning_rate : float
         """
         _positive("learning_rate", learning_rate)
+        pairs = _pairs(params, grads)
+        # All arrays in one row: a few operations on many numbers, not many on a few.
+        g = np.concatenate([gradient.ravel() for _, _, gradient in pairs])
+        if self.m is None:
+            self.m, self.v = np.zeros_like(g), np.zeros_like(g)
+        elif self.m.shape != g.shape:
+            raise ValueError(f"params: expected {len(self.m)} numbers as in the steps before, got {len(g)}")
         self.t += 1
+        self.m += (1 - self.beta1) * (g - self.m)
+        self.v += (1 - self.beta2) * (g * g - self.v)
         make_up_m, make_up_v = 1 - self.beta1**self.t, 1 - self.beta2**self.t
-        for name, array, g in _pairs(params, grads):
-            m = self.m.setdefault(name, np.zeros_like(array))
-            v = self.v.setdefault(name, np.zeros_like(array))
-            m += (1 - self.beta1) * (g - m)
-            v += (1 - self.beta2) * (g * g - v)
-            array -= learning_rate * (m / make_up_m) / (np.sqrt(v / make_up_v) + self.eps)
+        change = learning_rate * (self.m / make_up_m) / (np.sqrt(self.v / make_up_v) + self.eps)
+        begin = 0
+        for _, array, _ in pairs:
+            array -= change[begin : begin + array.size].reshape(array.shape)
+            begin += array.size
 
 
 def clip(grads, limit: float) -> float:
@@ -176,7 +193,7 @@ def paper_schedule(d_model: int, warmup: int = 4000) -> Callable[[int], float]:
 
 
 def cosine_schedule(peak: float, warmup: int, steps: int) -> Callable[[int], float]:
-    """Up in a straight line to `peak`, then down to 0 along a cosine.
+    """Up in a straight line to `peak`, then down along a cosine that would reach 0 one step after the last.
 
     Parameters
     ----------
@@ -204,6 +221,6 @@ def cosine_schedule(peak: float, warmup: int, steps: int) -> Callable[[int], flo
     def rate(t: int) -> float:
         if t <= warmup:
             return peak * t / warmup
-        return peak * 0.5 * (1 + math.cos(math.pi * (t - warmup) / max(steps - warmup, 1)))
+        return peak * 0.5 * (1 + math.cos(math.pi * (t - warmup) / (steps - warmup + 1)))
 
     return rate

@@ -38,14 +38,17 @@ from toytf.byhand.expressions import (
 from toytf.byhand.follow import Step, follow
 from toytf.byhand.operations import (
     add,
+    cross_entropy_backward,
     divide,
     dot,
     layer_norm,
+    layer_norm_backward,
     matmul,
     mean,
     positions,
     relu,
     softmax,
+    softmax_backward,
     table,
     variance,
     weighted_sum,
@@ -54,6 +57,7 @@ from toytf.byhand.workings import Entry, Working, beside
 
 __all__ = [
     "Cos", "Difference", "Entry", "Exp", "Larger", "Num", "Power", "Prod", "Quotient", "Root", "Row", "Sin",
-    "Step", "Sum", "Working", "add", "beside", "divide", "dot", "fmt", "follow", "layer_norm", "matmul", "mean",
-    "positions", "relu", "softmax", "table", "variance", "weighted_sum",
+    "Step", "Sum", "Working", "add", "beside", "cross_entropy_backward", "divide", "dot", "fmt", "follow",
+    "layer_norm", "layer_norm_backward", "matmul", "mean", "positions", "relu", "softmax", "softmax_backward",
+    "table", "variance", "weighted_sum",
 ]  # fmt: skip

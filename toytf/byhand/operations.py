@@ -352,6 +352,130 @@ def layer_norm(x, name="", formula="", *, eps=1e-5, eps_outside=False, rows=None
     return _work(name, formula, result, steps, rows, cols, decimals, False)
 
 
+def softmax_backward(weights, dout, name="", formula="", *, rows=None, cols=None, decimals=4, sci=False) -> Working:
+    """What a softmax sends back: ``out[i, j] = a[i, j] * (da[i, j] - sum_k a[i, k] da[i, k])``.
+
+    Parameters
+    ----------
+    weights : array_like, shape (rows, columns) or (columns,)
+        What the softmax gave.
+    dout : array_like, same shape
+        The gradient of the loss with respect to the weights.
+    name, formula, rows, cols, decimals, sci
+        As in `matmul`.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
+    Examples
+    --------
+    >>> for relation, step in softmax_backward([0.25, 0.75], [2, 6]).entries[0].chain("text"):
+    ...     print(relation, step)
+    = 0.25·(2 - (0.25·2 + 0.75·6))
+    = 0.25·(2 - 5)
+    = 0.25·(-3)
+    = -0.75
+    """
+    weights, dout = _matrix("weights", weights), _matrix("dout", dout)
+    _same_shape("weights", weights, "dout", dout)
+
+    def number(value):
+        return Num(float(value), decimals, sci)
+
+    def steps(i, j):
+        a, d = number(weights[i, j]), number(dout[i, j])
+        total = Sum(*(Prod(number(w), number(v)) for w, v in zip(weights[i], dout[i], strict=True)))
+        short = Difference(d, number(total.value))
+        return Prod(a, Difference(d, total)), Prod(a, short), Prod(a, number(short.value))
+
+    return _work(name, formula, ops.softmax_backward(weights, dout), steps, rows, cols, decimals, sci)
+
+
+def layer_norm_backward(x, dout, name="", formula="", *, eps=1e-5, rows=None, cols=None, decimals=4) -> Working:
+    """What a layer norm without scale and shift sends back to its rows::
+
+        out[i, j] = (g[j] - mean(g) - y[j] * mean(g y)) / sqrt(variance + eps)
+
+    with ``g`` row `i` of `dout` and ``y`` the normalised row. With a scale, give ``dout * gamma``.
+
+    Parameters
+    ----------
+    x : array_like, shape (rows, columns) or (columns,)
+        What went into the layer norm.
+    dout : array_like, same shape
+        The gradient of the loss with respect to what came out.
+    eps : float, default 1e-5
+    name, formula, rows, cols, decimals
+        As in `matmul`.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
+    Examples
+    --------
+    >>> working = layer_norm_backward([[1, 3, 3, 5]], [[1, 0, 0, 2]])
+    >>> for relation, step in working.entries[3].chain("text"):
+    ...     print(relation, step)
+    ≈ (2 - 0.75 - 1.4142·0.3536) / 1.4142
+    ≈ 0.75 / 1.4142
+    ≈ 0.5303
+    """
+    x, dout = _matrix("x", x), _matrix("dout", dout)
+    _same_shape("x", x, "dout", dout)
+    plain = ops.LayerNorm(np.ones(x.shape[1]), np.zeros(x.shape[1]))
+    _, trace = ops.layer_norm(plain, x, eps)
+    y, means, along = trace.normalised, dout.mean(axis=-1), (dout * trace.normalised).mean(axis=-1)
+
+    def number(value):
+        return Num(float(value), decimals)
+
+    def steps(i, j):
+        away = Difference(number(dout[i, j]), number(means[i]))
+        top, std = Difference(away, Prod(number(y[i, j]), number(along[i]))), number(trace.std[i, 0])
+        return Quotient(top, std), Quotient(number(top.value), std)
+
+    result, _ = ops.layer_norm_backward(plain, trace, dout)
+    return _work(name, formula, result, steps, rows, cols, decimals, False)
+
+
+def cross_entropy_backward(probs, goal, name="", formula="", *, rows=None, cols=None, decimals=4) -> Working:
+    """The mean cross-entropy's gradient: ``out[i, j] = (p[i, j] - g[i, j]) / n`` for `n` rows.
+
+    Parameters
+    ----------
+    probs : array_like, shape (rows, columns) or (columns,)
+        The softmax of the logits.
+    goal : array_like, same shape
+        What was wanted, 1 for the right word and 0 for the others.
+    name, formula, rows, cols, decimals
+        As in `matmul`.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
+    Examples
+    --------
+    >>> working = cross_entropy_backward([[0.25, 0.75], [0.5, 0.5]], [[1, 0], [0, 1]])
+    >>> working.entries[0].chain("text")
+    [('=', '(0.25 - 1) / 2'), ('=', '(-0.75) / 2'), ('=', '-0.375')]
+    """
+    probs, goal = _matrix("probs", probs), _matrix("goal", goal)
+    _same_shape("probs", probs, "goal", goal)
+    n = Num(float(len(probs)))
+
+    def steps(i, j):
+        away = Difference(Num(float(probs[i, j]), decimals), Num(float(goal[i, j]), decimals))
+        return Quotient(away, n), Quotient(Num(float(away.value), decimals), n)
+
+    return _work(name, formula, (probs - goal) / len(probs), steps, rows, cols, decimals, False)
+
+
 def positions(pos: Sequence[int], d_model: int, name="PE", *, column_as_i=False, rows=None, decimals=4) -> Working:
     """The sinusoids of some positions, each with its exponent and its angle.
 
@@ -403,6 +527,13 @@ def _matrix(name: str, x) -> Array:
         raise ValueError(f"{name}: expected a row or a matrix with at least one entry, got shape {shape_text(x.shape)}")
     require_finite(name, x)
     return x
+
+
+def _same_shape(name: str, a: Array, other_name: str, b: Array) -> None:
+    if a.shape != b.shape:
+        raise ValueError(
+            f"{name} has shape {shape_text(a.shape)} and {other_name} {shape_text(b.shape)}: the two must be equal"
+        )
 
 
 def _labels(name: str, labels, n: int) -> tuple[str, ...]:

@@ -1,0 +1,163 @@
+"""What `toytf.train` promises."""
+
+import math
+import os
+import signal
+import sys
+import threading
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from toytf.ops import LayerNorm
+from toytf.optim import Adam
+from toytf.train import Record, train
+
+
+class Descent:
+    """Plain gradient descent, as `train` wants an optimiser."""
+
+    def step(self, params, gradients, learning_rate):
+        params.gamma -= learning_rate * gradients.gamma
+
+
+def point(x=0.0):
+    return LayerNorm(np.array([x]), np.zeros(1))
+
+
+def bowl(p, centre):
+    """(gamma - centre)^2 and its gradient."""
+    away = p.gamma - centre
+    return float(away @ away), LayerNorm(2 * away, np.zeros(1))
+
+
+def test_each_step_yields_what_it_was_like_and_moves_the_parameters():
+    p = point()
+    records = list(train(p, bowl, [3.0, 3.0], Descent(), lambda t: 0.25 / t, 2, progress=False))
+    # 0 -> 0 + 0.25 * 6 = 1.5 -> 1.5 + 0.125 * 3 = 1.875
+    assert records == [Record(1, 9.0, 0.25, 6.0), Record(2, 2.25, 0.125, 3.0)]
+    np.testing.assert_allclose(p.gamma, [1.875])
+
+
+def test_nothing_happens_before_the_records_are_read_and_reading_may_stop_at_any_time():
+    p = point()
+    records = train(p, bowl, [3.0] * 10, Descent(), lambda t: 0.25, 10, progress=False)
+    assert p.gamma[0] == 0
+    next(records)
+    assert p.gamma[0] == 1.5
+    records.close()
+
+
+def test_clipping_limits_the_step_and_the_record_tells_the_true_length():
+    p = point()
+    (record,) = train(p, bowl, [3.0], Descent(), lambda t: 1.0, 1, clip_at=0.5, progress=False)
+    assert record.gradient_length == 6.0 and p.gamma[0] == 0.5
+
+
+@pytest.mark.parametrize("loss", [math.nan, math.inf])
+def test_a_loss_that_is_not_finite_stops_before_it_does_harm(loss):
+    p = point()
+
+    def breaks(p, batch):
+        return (loss if batch is None else 1.0), LayerNorm(np.ones(1), np.zeros(1))
+
+    with pytest.raises(FloatingPointError, match=rf"step 2: .*got loss {loss} .*those after step 1"):
+        list(train(p, breaks, [1, None, 1], Descent(), lambda t: 0.1, 3, progress=False))
+    np.testing.assert_allclose(p.gamma, [-0.1])
+
+
+def test_a_gradient_that_is_not_finite_stops_too():
+    def breaks(p, batch):
+        return 1.0, LayerNorm(np.array([np.nan]), np.zeros(1))
+
+    p = point()
+    with pytest.raises(FloatingPointError, match="a gradient of length nan"):
+        list(train(p, breaks, [1], Adam(), lambda t: 0.1, 1, progress=False))
+    assert p.gamma[0] == 0
+
+
+def test_an_error_of_the_model_says_in_which_step():
+    def breaks(p, batch):
+        raise ValueError("x: expected finite numbers")
+
+    with pytest.raises(ValueError) as caught:
+        list(train(point(), breaks, [1], Descent(), lambda t: 0.1, 1, progress=False))
+    assert caught.value.__notes__ == ["in step 1 of 1; the parameters are those after step 0"]
+
+
+def test_batches_that_run_out_are_missed():
+    with pytest.raises(ValueError, match="data: expected a batch for each of 3 steps, got 2"):
+        list(train(point(), bowl, [3.0] * 2, Descent(), lambda t: 0.1, 3, progress=False))
+    with pytest.raises(ValueError, match="steps: expected at least 1, got 0"):
+        next(train(point(), bowl, [], Descent(), lambda t: 0.1, 0))
+
+
+def interrupting(at, times=1):
+    """`bowl`, but somebody presses Ctrl-C in the middle of a step."""
+    count = 0
+
+    def loss_and_gradients(p, batch):
+        nonlocal count
+        count += 1
+        if count == at:
+            for _ in range(times):
+                os.kill(os.getpid(), signal.SIGINT)
+        return bowl(p, batch)
+
+    return loss_and_gradients
+
+
+def test_ctrl_c_ends_with_a_whole_step_and_keeps_what_was_learned(capsys):
+    p, q = point(), point()
+    records = list(train(p, interrupting(at=4), [3.0] * 10, Adam(), lambda t: 0.1, 10, progress=False))
+    list(train(q, bowl, [3.0] * 4, Adam(), lambda t: 0.1, 4, progress=False))
+    assert len(records) == 4 and p.gamma == q.gamma
+    assert capsys.readouterr().err == "stopped by hand after step 4 of 10; what was learned is kept\n"
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_ctrl_c_is_obeyed_at_once():
+    with pytest.raises(KeyboardInterrupt):
+        list(train(point(), interrupting(at=2, times=2), [3.0] * 9, Adam(), lambda t: 0.1, 9, progress=False))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_training_works_outside_the_main_thread():
+    p, found = point(), []
+    worker = threading.Thread(
+        target=lambda: found.extend(train(p, bowl, [3.0] * 3, Descent(), lambda t: 0.25, 3, progress=False))
+    )
+    worker.start()
+    worker.join()
+    assert len(found) == 3
+
+
+class Terminal:
+    """A stream that says it is a terminal and keeps what is written."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def isatty(self):
+        return True
+
+    def __getattr__(self, name):
+        return getattr(self.stream, name)
+
+
+def test_the_bar_shows_to_people_and_not_in_pipes_or_stored_outputs(capsys, monkeypatch):
+    monkeypatch.delenv("TOYTF_PROGRESS", raising=False)
+
+    def run(progress=None):
+        list(train(point(), bowl, [3.0] * 3, Descent(), lambda t: 0.25, 3, progress=progress))
+        return capsys.readouterr().err
+
+    assert run() == "" and "/3" in run(progress=True)
+    with monkeypatch.context() as notebook:
+        notebook.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=None)))
+        assert "/3" in run()
+    monkeypatch.setattr(sys, "stderr", Terminal(sys.stderr))
+    assert "/3" in run() and run(progress=False) == ""
+    monkeypatch.setenv("TOYTF_PROGRESS", "0")
+    assert run() == ""

@@ -1,0 +1,180 @@
+"""The training loop. It knows nothing of the model: parameters and a function that gives loss and gradients."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from tqdm import tqdm
+
+from toytf._validate import positive_int
+from toytf.model import named_arrays
+from toytf.optim import clip
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one step of training was like.
+
+    Parameters
+    ----------
+    step : int
+        From 1.
+    loss : float
+        Of this step's batch, before the step.
+    learning_rate : float
+    gradient_length : float
+        The root of the sum of the squares of all gradients, before clipping.
+    """
+
+    step: int
+    loss: float
+    learning_rate: float
+    gradient_length: float
+
+
+def train(
+    params,
+    loss_and_gradients: Callable,
+    data: Iterable,
+    optimiser,
+    learning_rate: Callable[[int], float],
+    steps: int,
+    *,
+    clip_at: float | None = None,
+    progress: bool | None = None,
+) -> Iterator[Record]:
+    """Improve `params` in place, step by step; yield a `Record` after each.
+
+    Stop reading the records, and training stops. Ctrl-C ends the step under way and then stops
+    with a message: `params` are those after the last whole step, nothing learned is lost.
+
+    Parameters
+    ----------
+    params
+        Any dataclass of arrays. Modified in place.
+    loss_and_gradients : callable
+        ``loss_and_gradients(params, batch) -> (loss, gradients)``, the gradients of the class of
+        `params`.
+    data : iterable
+        Batches, whatever `loss_and_gradients` takes; `toytf.corpus.batches` makes them.
+    optimiser
+        With a method ``step(params, gradients, learning_rate)``, for example `toytf.optim.Adam`.
+    learning_rate : callable
+        From the step, counted from 1, to the learning rate.
+    steps : int
+    clip_at : float, optional
+        Shorten gradients that are longer than this, all together.
+    progress : bool, optional
+        Show a progress bar. If left out: in a terminal and in a notebook yes, in a pipe no, and
+        nowhere if the environment says ``TOYTF_PROGRESS=0``.
+
+    Yields
+    ------
+    Record
+
+    Raises
+    ------
+    FloatingPointError
+        If the loss or a gradient is no longer finite; `params` are left as the step found them.
+    ValueError
+        If the batches run out before the last step.
+
+    Examples
+    --------
+    Find the lowest point of ``(gamma - 3)^2``:
+
+    >>> import numpy as np
+    >>> from toytf.ops import LayerNorm
+    >>> from toytf.optim import Adam
+    >>> def bowl(p, batch):
+    ...     return float((p.gamma - 3) @ (p.gamma - 3)), LayerNorm(2 * (p.gamma - 3), np.zeros(1))
+    >>> p = LayerNorm(np.zeros(1), np.zeros(1))
+    >>> records = list(train(p, bowl, [None] * 200, Adam(), lambda t: 0.1, 200, progress=False))
+    >>> f"{records[0].loss:.2f} {records[-1].loss:.2f} {p.gamma[0]:.2f}"
+    '9.00 0.00 3.00'
+    """
+    steps = positive_int("steps", steps)
+    data = iter(data)
+    with tqdm(
+        total=steps, disable=not _show(progress), leave=False, unit="step", file=sys.stderr, mininterval=0.2
+    ) as bar:
+        for step in range(1, steps + 1):
+            try:
+                batch = next(data)
+            except StopIteration:
+                raise ValueError(f"data: expected a batch for each of {steps} steps, got {step - 1}") from None
+            with _whole_step() as interrupted:
+                try:
+                    loss, gradients = loss_and_gradients(params, batch)
+                except Exception as error:
+                    error.add_note(f"in step {step} of {steps}; the parameters are those after step {step - 1}")
+                    raise
+                rate = learning_rate(step)
+                length = _checked_length(step, rate, loss, gradients)
+                if clip_at is not None:
+                    clip(gradients, clip_at)
+                optimiser.step(params, gradients, rate)
+            bar.set_postfix_str(f"loss {loss:.4f}", refresh=False)
+            bar.update()
+            yield Record(step, loss, rate, length)
+            if interrupted:
+                bar.close()
+                print(f"stopped by hand after step {step} of {steps}; what was learned is kept", file=sys.stderr)
+                return
+
+
+def _checked_length(step: int, rate: float, loss: float, gradients) -> float:
+    """Return the length of all gradients, or explain why this step cannot be taken."""
+    length = math.sqrt(sum(float(g.ravel() @ g.ravel()) for g in named_arrays(gradients).values()))
+    if math.isfinite(loss) and math.isfinite(length):
+        return length
+    raise FloatingPointError(
+        f"step {step}: expected a finite loss and finite gradients, got loss {loss} and a gradient of length "
+        f"{length} (learning rate {rate:.3g}). The parameters are those after step {step - 1}. "
+        "A smaller learning rate, more warm-up steps or clipping (clip_at) may help"
+    )
+
+
+def _show(progress: bool | None) -> bool:
+    """Whether somebody is there to look at a progress bar."""
+    if progress is not None:
+        return progress
+    if os.environ.get("TOYTF_PROGRESS") == "0":
+        return False
+    if sys.stderr.isatty():
+        return True
+    interactive = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(interactive, "kernel")  # a notebook
+
+
+@contextmanager
+def _whole_step() -> Iterator[list]:
+    """Hold Ctrl-C back until the step is whole; the list that is yielded is then no longer empty.
+
+    A second Ctrl-C is not held back. Outside the main thread Python delivers no Ctrl-C at all.
+    """
+    interrupted: list = []
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupted
+        return
+
+    def hold(signum, frame):
+        interrupted.append(signum)
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is None:  # somebody else's, which Python can neither replace nor restore
+        yield interrupted
+        return
+    signal.signal(signal.SIGINT, hold)
+    try:
+        yield interrupted
+    finally:
+        signal.signal(signal.SIGINT, before)

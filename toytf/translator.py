@@ -1,0 +1,289 @@
+"""A Transformer with its two vocabularies: it learns from sentence pairs, and translates.
+
+From the command line::
+
+    python -m toytf.translator say "hello world"
+    python -m toytf.translator train --out model.npz
+    python -m toytf.translator train --pairs my_sentences.tsv --out model.npz
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from toytf._validate import positive_int
+from toytf.corpus import EOS, PAD, SOS, Batch, Pair, Vocabulary, batches, pad, read_pairs, split, to_batch, vocabularies
+from toytf.decode import Hypothesis, beam_search, greedy, start, stepper
+from toytf.grammar import all_words, corpus
+from toytf.model import Config, Transformer, backward, count, forward, init, load, load_extra, save
+from toytf.ops import cross_entropy, cross_entropy_backward
+from toytf.optim import Adam, cosine_schedule
+from toytf.train import Record, train
+
+TRAINED = Path(__file__).with_name("data") / "translator.npz"
+SIZES = {"d_model": 16, "n_heads": 2, "d_ff": 32, "n_encoder_layers": 1, "n_decoder_layers": 1}
+AT_ONCE = 1000  # sentences that are translated side by side
+
+
+def loss_and_gradients(
+    params: Transformer, batch: Batch, *, cfg: Config, label_smoothing: float = 0.0
+) -> tuple[float, Transformer]:
+    """One batch forward and back: the mean cross-entropy of a goal token, and all gradients.
+
+    Parameters
+    ----------
+    params : Transformer
+    batch : Batch
+    cfg : Config
+    label_smoothing : float, default 0.0
+
+    Returns
+    -------
+    loss : float
+    gradients : Transformer
+    """
+    logits, trace = forward(params, cfg, batch.src, batch.tgt, batch.src_is_token, batch.tgt_is_token)
+    loss, loss_trace = cross_entropy(logits, batch.goal, batch.tgt_is_token, label_smoothing)
+    return loss, backward(params, cfg, trace, cross_entropy_backward(loss_trace))
+
+
+@dataclass
+class Translator:
+    """Parameters, sizes and vocabularies that belong together.
+
+    Examples
+    --------
+    >>> translator = Translator.load()  # the trained one that comes with the package
+    >>> translator.translate(["hello world", "the small queens see a red house"])
+    ['hola mundo', 'las reinas pequeñas ven una casa roja']
+    """
+
+    params: Transformer
+    cfg: Config
+    src_vocab: Vocabulary
+    tgt_vocab: Vocabulary
+
+    @classmethod
+    def new(
+        cls, rng: np.random.Generator, words: tuple[Vocabulary, Vocabulary] | None = None, dtype=np.float64, **sizes
+    ) -> Translator:
+        """Make one that knows nothing yet.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+        words : pair of Vocabulary, optional
+            Source and target; those of `toytf.grammar` if left out.
+        dtype : dtype, default float64
+        **sizes
+            Of `Config`; where left out, those of `SIZES`, the course's small model.
+        """
+        src_vocab, tgt_vocab = all_words() if words is None else words
+        cfg = Config(len(src_vocab), len(tgt_vocab), **{**SIZES, **sizes})
+        return cls(init(cfg, rng, dtype), cfg, src_vocab, tgt_vocab)
+
+    def learn(
+        self,
+        pairs: Sequence[Pair],
+        rng: np.random.Generator,
+        *,
+        steps: int = 500,
+        batch_size: int = 48,
+        learning_rate: float | Callable[[int], float] = 0.01,
+        warmup: int = 100,
+        label_smoothing: float = 0.0,
+        clip_at: float | None = None,
+        progress: bool | None = None,
+    ) -> Iterator[Record]:
+        """Learn from sentence pairs with Adam; yield a `toytf.train.Record` after each step.
+
+        Parameters
+        ----------
+        pairs : sequence of Pair
+        rng : numpy.random.Generator
+            For the order of the pairs.
+        steps, batch_size : int
+        learning_rate : float or callable, default 0.01
+            The largest, reached after `warmup` steps and then lowered along a cosine; or the whole
+            schedule, from step to rate.
+        warmup : int, default 100
+        label_smoothing, clip_at, progress
+            As in `toytf.ops.cross_entropy` and `toytf.train.train`.
+
+        Yields
+        ------
+        Record
+        """
+        rate = learning_rate if callable(learning_rate) else cosine_schedule(learning_rate, min(warmup, steps), steps)
+        return train(
+            self.params,
+            partial(loss_and_gradients, cfg=self.cfg, label_smoothing=label_smoothing),
+            batches(to_batch(pairs, self.src_vocab, self.tgt_vocab), batch_size, rng),
+            Adam(),
+            rate,
+            steps,
+            clip_at=clip_at,
+            progress=progress,
+        )
+
+    def translate(self, sentences: Sequence[str], width: int = 1) -> list[str]:
+        """Translate sentences; words are what spaces separate.
+
+        Parameters
+        ----------
+        sentences : sequence of str
+        width : int, default 1
+            How many partial translations are kept: 1 is greedy, more is beam search.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        KeyError
+            If a word is not in the vocabulary.
+        """
+        if isinstance(sentences, str):
+            raise TypeError(f"sentences: expected a list of sentences, got the single string {sentences!r}")
+        cut = [tuple(sentence.split()) for sentence in sentences]
+        return [" ".join(self._words(hypothesis)) for hypothesis in self.write(cut, width)]
+
+    def write(self, sources: Sequence[Sequence[str]], width: int = 1) -> list[Hypothesis]:
+        """As `translate`, for sentences cut into tokens, with ids and log-probabilities."""
+        positive_int("width", width)
+        if not all(len(source) for source in sources):
+            raise ValueError("sentences: expected at least one word in each, got an empty one")
+        ids = [self.src_vocab.ids(source) for source in sources]
+        step = stepper(self.params, self.cfg)
+        ends = {"sos": self.tgt_vocab.id(SOS), "eos": self.tgt_vocab.id(EOS)}
+        written: list[Hypothesis] = []
+        size = AT_ONCE if width == 1 else 1
+        for begin in range(0, len(ids), size):
+            part = ids[begin : begin + size]
+            longest = max(map(len, part))
+            src, src_is_token = pad(part, longest, self.src_vocab.id(PAD))
+            # A decoder that sees the future cannot keep what it has computed.
+            state = start(self.params, self.cfg, src, src_is_token, cached=self.cfg.causal)
+            if width == 1:
+                written += greedy(step, state, n=len(part), max_length=2 * longest + 4, **ends)
+            else:
+                written += beam_search(step, state, max_length=2 * longest + 4, width=width, **ends)
+        return written
+
+    def exact(self, pairs: Sequence[Pair]) -> np.ndarray:
+        """Say for each pair whether the translation has every token right, the end included.
+
+        Returns
+        -------
+        Array of bool, shape (pairs,)
+        """
+        written = self.write([pair.src for pair in pairs])
+        return np.array([h.ended and self._words(h) == pair.tgt for h, pair in zip(written, pairs, strict=True)])
+
+    def _words(self, hypothesis: Hypothesis) -> tuple[str, ...]:
+        ids = hypothesis.ids[:-1] if hypothesis.ended else hypothesis.ids
+        return tuple(self.tgt_vocab.tokens(ids))
+
+    def save(self, path) -> None:
+        """Write everything to one ``.npz`` file."""
+        words = {"src_vocab": list(self.src_vocab), "tgt_vocab": list(self.tgt_vocab)}
+        save(path, self.params, self.cfg, words)
+
+    @classmethod
+    def load(cls, path=TRAINED) -> Translator:
+        """Read what `save` wrote; without a path, the trained model that comes with the package."""
+        params, cfg = load(path)
+        extra = load_extra(path)
+        try:
+            return cls(params, cfg, Vocabulary(extra["src_vocab"]), Vocabulary(extra["tgt_vocab"]))
+        except KeyError as missing:
+            raise ValueError(f"{path}: expected a translator, got a model without {missing}") from None
+
+
+# ---------------------------------------------------------------- the command
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Train or translate; return the exit status: 0, or 2 if something in the arguments is wrong."""
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        print(f"error: {error.args[0] if isinstance(error, KeyError) else error}", file=sys.stderr)
+        return 2
+
+
+def _train(options) -> int:
+    if not Path(options.out).resolve().parent.is_dir():  # before the work, not after it
+        raise ValueError(f"--out: expected a file in an existing folder, got {options.out}")
+    rng = np.random.default_rng(options.seed)
+    if options.pairs is None:
+        words = None
+        learned, held_out = corpus(rng)
+    else:
+        pairs = read_pairs(options.pairs)
+        words = vocabularies(pairs)
+        learned, held_out = split(pairs, rng)
+    sizes = {name: getattr(options, name) for name in SIZES}
+    translator = Translator.new(rng, words, **sizes)
+    print(f"{count(translator.params):,} parameters; {len(learned):,} pairs to learn from, {len(held_out):,} held out")
+    record = None
+    for record in translator.learn(
+        learned, rng, steps=options.steps, batch_size=options.batch_size, learning_rate=options.learning_rate
+    ):
+        if record.step % max(options.steps // 10, 1) == 0:
+            print(f"step {record.step:5}   loss {record.loss:.4f}", flush=True)
+    translator.save(options.out)
+    right = translator.exact(held_out)
+    print(f"held out: {int(right.sum()):,} of {len(right):,} exactly right after {record.step} steps")
+    print(f"written: {options.out}")
+    return 0
+
+
+def _say(options) -> int:
+    translator = Translator.load(options.model)
+    for sentence, translation in zip(
+        options.sentence, translator.translate(options.sentence, options.width), strict=True
+    ):
+        print(f"{sentence} -> {translation}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m toytf.translator", description="Train a small translator, or translate with one."
+    )
+    commands = parser.add_subparsers(required=True, metavar="say | train")
+    say = commands.add_parser("say", help="translate sentences", description="Translate sentences.")
+    say.add_argument("sentence", nargs="+", help='for example "hello world"')
+    say.add_argument("--model", default=TRAINED, metavar="FILE", help="default: the one that comes with toytf")
+    say.add_argument("--width", type=int, default=1, help="keep so many partial translations (default 1: greedy)")
+    say.set_defaults(run=_say)
+    learn = commands.add_parser(
+        "train",
+        help="train a translator",
+        description="Train a translator from the grammar in toytf.grammar or from a file of sentence pairs. "
+        "Ctrl-C stops early and keeps what was learned.",
+    )
+    learn.add_argument("--out", required=True, metavar="FILE", help="where to write the trained model (.npz)")
+    learn.add_argument("--pairs", metavar="FILE", help="text file, one pair a line, a tab between source and target")
+    learn.add_argument("--seed", type=int, default=0, help="default %(default)s")
+    learn.add_argument("--steps", type=int, default=500, help="default %(default)s")
+    learn.add_argument("--batch-size", type=int, default=48, help="default %(default)s")
+    learn.add_argument("--learning-rate", type=float, default=0.01, help="default %(default)s")
+    for name, value in SIZES.items():
+        learn.add_argument(f"--{name.replace('_', '-')}", type=int, default=value, help="default %(default)s")
+    learn.set_defaults(run=_train)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
