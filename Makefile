@@ -90,6 +90,7 @@ lock: _build/lock/bin/uv
 	for name in book test lab; do \
 		$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/$$name.in \
 			-o requirements/$$name.txt || exit 1; done
+	$(LOCK) --generate-hashes requirements/matrix.in -o requirements/matrix.txt  # another NumPy, so on its own
 
 _build/lock/bin/uv:
 	$(PYTHON) -m venv _build/lock
