@@ -91,7 +91,7 @@ def attention(q, k, v, mask=None, scale: float | None = None) -> tuple[Array, At
     if mask is None:
         for name, x in (("q", q), ("k", k), ("v", v)):
             require_finite(name, x)
-        scaled_scores = q @ np.swapaxes(k, -1, -2) * scale
+        scaled_scores = _scaled_scores(q, k, scale)
         attn_weights = softmax(scaled_scores)
     else:
         leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
@@ -99,10 +99,16 @@ def attention(q, k, v, mask=None, scale: float | None = None) -> tuple[Array, At
         k, v = _blank_unseen(mask, k), _blank_unseen(mask, v)
         for name, x in (("q", q), ("k", k), ("v", v)):
             require_finite(name, x)
-        scaled_scores = q @ np.swapaxes(k, -1, -2) * scale
+        scaled_scores = _scaled_scores(q, k, scale)
         attn_weights = masked_softmax(scaled_scores, mask)
     out = attn_weights @ v
     return out, AttentionTrace(q, k, v, scaled_scores, attn_weights, scale, mask)
+
+
+def _scaled_scores(q: Array, k: Array, scale: float) -> Array:
+    scores = q @ np.swapaxes(k, -1, -2)
+    scores *= scale
+    return scores
 
 
 def attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array, Array]:

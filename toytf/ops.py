@@ -55,8 +55,10 @@ def softmax(x, axis: int = -1) -> Array:
     """
     x, largest = _scores_and_largest(x, axis)
     with np.errstate(over="ignore", under="ignore"):  # a gap beyond the float range is weight 0
-        exps = np.exp(x - largest)
-    return exps / exps.sum(axis=axis, keepdims=True)
+        exps = x - largest
+        np.exp(exps, out=exps)  # in place: a new array of this size would cost more than the exponentials
+    exps /= exps.sum(axis=axis, keepdims=True)
+    return exps
 
 
 def softmax_backward(weights: Array, dout: Array, axis: int = -1) -> Array:
@@ -84,7 +86,9 @@ def softmax_backward(weights: Array, dout: Array, axis: int = -1) -> Array:
     >>> print(fmt(softmax_backward(softmax([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0]))))
     [-0.0599 -0.1628  0.2227]
     """
-    return weights * (dout - (weights * dout).sum(axis=axis, keepdims=True))
+    dx = dout - (weights * dout).sum(axis=axis, keepdims=True)
+    dx *= weights
+    return dx
 
 
 def _scores_and_largest(x, axis: int) -> tuple[Array, Array]:
@@ -505,8 +509,10 @@ def layer_norm(p: LayerNorm, x, eps: float = 1e-5) -> tuple[Array, LayerNormTrac
     centred = x - x.mean(axis=-1, keepdims=True)
     variance = (centred * centred).mean(axis=-1, keepdims=True)
     std = np.sqrt(variance + eps)
-    normalised = centred / std
-    return p.gamma * normalised + p.beta, LayerNormTrace(normalised, std)
+    centred /= std
+    out = p.gamma * centred
+    out += p.beta
+    return out, LayerNormTrace(normalised=centred, std=std)
 
 
 def layer_norm_backward(p: LayerNorm, trace: LayerNormTrace, dout: Array) -> tuple[Array, LayerNorm]:
@@ -532,7 +538,9 @@ def layer_norm_backward(p: LayerNorm, trace: LayerNormTrace, dout: Array) -> tup
     normalised = trace.normalised
     g = dout * p.gamma
     along = (g * normalised).mean(axis=-1, keepdims=True)
-    dx = (g - g.mean(axis=-1, keepdims=True) - normalised * along) / trace.std
+    dx = g - g.mean(axis=-1, keepdims=True)
+    dx -= normalised * along
+    dx /= trace.std
     rows = tuple(range(dout.ndim - 1))
     return dx, LayerNorm((dout * normalised).sum(axis=rows), dout.sum(axis=rows))
 
