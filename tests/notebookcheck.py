@@ -721,8 +721,9 @@ _LINK = re.compile(r"\]\(\s*<?([^()\s<>#]*)(?:#([^()\s<>]*))?>?(?:\s+\"[^\"]*\")
 
 
 def links(markdown):
-    """``(target, slug)`` of every link; the slug is None when there is no ``#``."""
-    return [(m[1], m[2]) for m in _LINK.finditer(markdown)]
+    """``(target, slug)`` of every link outside code blocks; the slug is None when there is no ``#``."""
+    text = re.sub(r"^(```+)(?!\{).*?^\1$", "", markdown, flags=re.MULTILINE | re.DOTALL)
+    return [(m[1], m[2]) for m in _LINK.finditer(text)]
 
 
 def slug(title):

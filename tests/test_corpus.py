@@ -91,7 +91,7 @@ def test_pairs_are_read_from_a_file_of_any_system(tmp_path):
 
 
 def test_every_bad_line_is_named_by_its_number(tmp_path):
-    lines = [b"good\tbueno", b"no tab", b"a\tb\tc", b"\tnothing left", b"right\t ", b"caf\xe9\tcaf", b"<eos>\tfin"]
+    lines = [b"good\tbueno", b"no tab", b"a\tb\tc", b"\tnothing left", b"right\t ", b"ni\xf1o\tboy", b"<eos>\tfin"]
     with pytest.raises(ValueError) as caught:
         read_pairs(write(tmp_path, b"\n".join(lines)))
     assert str(caught.value).splitlines()[1:] == [
@@ -99,7 +99,7 @@ def test_every_bad_line_is_named_by_its_number(tmp_path):
         "  line 3: expected two columns with a tab between them, got 3",
         "  line 4: expected text in both columns, got none in column 1",
         "  line 5: expected text in both columns, got none in column 2",
-        "  line 6: expected UTF-8, got the byte 0xe9 at 3",
+        "  line 6: expected UTF-8, got the byte 0xf1 at 2",
         "  line 7: expected words, got '<eos>', which has a meaning of its own",
     ]
     with pytest.raises(ValueError, match="and 90 more"):

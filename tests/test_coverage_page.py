@@ -191,3 +191,6 @@ def test_a_broken_anchor_between_pages_is_caught(book):
     assert check.link_problems(text.replace("#shapes", "#shape"), book)
     assert check.link_problems(text.replace("#a", "#b"), book)
     assert check.link_problems(text.replace("notation", "notations"), book)
+    code = "\n\n```python\nPARTS[part](params)\n```\n"
+    assert check.link_problems(text + code, book) == []
+    assert len(check.link_problems(code + text.replace("notation", "notations") + code, book)) == 1

@@ -140,6 +140,8 @@ def attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array
 
 def _sum_to(gradient: Array, shape: tuple[int, ...]) -> Array:
     """Add up a gradient over the leading axes along which its array was repeated."""
+    if gradient.shape == shape:
+        return gradient
     gradient = gradient.sum(axis=tuple(range(gradient.ndim - len(shape))))
     repeated = tuple(i for i, n in enumerate(shape) if n == 1 and gradient.shape[i] > 1)
     return gradient.sum(axis=repeated, keepdims=True) if repeated else gradient

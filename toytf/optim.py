@@ -77,7 +77,7 @@ class Adam:
 
     Notes
     -----
-    Kingma and Ba, *Adam*, 2015. ``t`` counts the steps; the divisions by ``1 - beta^t`` make up for
+    Kingma and Ba, *Adam*, 2015. ``t`` counts the steps; the divisions by ``1 - beta^t`` correct for
     `m` and `v` starting at 0.
 
     Examples

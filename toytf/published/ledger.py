@@ -35,6 +35,11 @@ CHAPTERS = {
     "11": "11_masks",
     "12": "12_decoder",
     "13": "13_words_come_out",
+    "14": "14_loss",
+    "15": "15_gradients",
+    "16": "16_training",
+    "17": "17_looking_inside",
+    "18": "18_taking_apart",
 }
 REACHED = frozenset(CHAPTERS)
 LAST_CHAPTER = 20

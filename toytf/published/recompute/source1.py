@@ -11,8 +11,8 @@ from toytf.attention import attention, merge_heads, multi_head_attention, split_
 from toytf.corpus import Vocabulary
 from toytf.decode import beam_search
 from toytf.example import EMBEDDING, PAPER
-from toytf.model import decoder_layer
-from toytf.ops import Linear, embedding, linear, softmax
+from toytf.model import Config, decoder_layer, forward, init
+from toytf.ops import Linear, cross_entropy, embedding, linear, softmax
 from toytf.positions import sinusoids, sinusoids_halves
 from toytf.published.ledger import Claim
 from toytf.published.recompute.common import (
@@ -250,3 +250,34 @@ given("s1-beam-size", value=2)
 @recomputes("s1-top-beams")
 def sentences_returned():
     return len(beam_on_the_tree(width=2, n_best=2)[0])
+
+
+# -- training, loss
+
+SIX_WORDS = Vocabulary(["a", "am", "i", "thanks", "student", "<eos>"])
+
+
+@recomputes("s1-vocab6")
+def six_ids():
+    return SIX_WORDS.ids(list(SIX_WORDS))
+
+
+@recomputes("s1-onehot-am")
+def one_hot_am():
+    goal = cross_entropy(np.zeros((1, len(SIX_WORDS))), SIX_WORDS.ids(["am"]))[1].goal[0]  # what the loss wants
+    holds = np.array_equal(goal, np.eye(6)[1])
+    return Claim(holds, f"[{' '.join(f'{entry:.0f}' for entry in goal)}]")
+
+
+given("s1-real-vocab", value=(30_000, 50_000))
+
+
+@recomputes("s1-n-distributions")
+def output_rows():
+    sentence = SIX_WORDS.ids("i am a student <eos>".split())
+    start = SIX_WORDS.ids(["<eos>"])  # the six words have no other token to start with
+    cfg = Config(src_vocab=3, tgt_vocab=6, d_model=8, n_heads=2, d_ff=16, n_encoder_layers=1, n_decoder_layers=1)
+    logits, _ = forward(init(cfg, np.random.default_rng(0)), cfg, [0, 1, 2], start + sentence[:-1])
+    if cross_entropy(logits, sentence)[1].n != len(sentence):
+        raise ArithmeticError("not every token of the sentence has its row of logits")
+    return len(softmax(logits))
