@@ -12,7 +12,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-matrix bench weights experiments lab notebooks lint lock clean
+.PHONY: help book test test-torch torch-results test-matrix bench weights experiments lab notebooks lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -21,6 +21,8 @@ help:
 	@echo "make notebooks  execute all notebooks in place"
 	@echo "make weights    train the translator that chapters 16 to 18 open (a few seconds)"
 	@echo "make experiments  run what chapter 18 reports, those that are missing (up to an hour)"
+	@echo "make test-torch installs PyTorch into .venv-torch; the same numbers there, forward and back"
+	@echo "make torch-results  run the listings of chapter 19 again and store what they give"
 	@echo "make test-matrix  the notebooks' numbers under other processors' instructions and another NumPy"
 	@echo "make bench      ten translators from ten seeds: how fast, how many sentences right"
 	@echo "make lint       style of the code, spelling of the text"
@@ -52,6 +54,12 @@ weights: .venv/book.stamp
 experiments: .venv/book.stamp
 	$(BIN)/python -m toytf.experiments --out toytf/data/experiments.json
 
+test-torch: .venv-torch/torch.stamp
+	OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest -o addopts= tests/with_torch
+
+torch-results: .venv-torch/torch.stamp
+	OMP_NUM_THREADS=1 .venv-torch/bin/python -m toytf.listings --out toytf/data/pytorch.json
+
 test-matrix: .venv/test.stamp
 	$(BIN)/python tests/matrix.py
 
@@ -71,6 +79,14 @@ $(QUIET_LAB): .venv/lab.stamp
 	@echo "Installing requirements/$*.txt into .venv (once; a minute or two)"
 	$(BIN)/python -m pip install --require-hashes -r $<
 	$(BIN)/python -m pip install --no-deps --no-build-isolation -e .
+	@touch $@
+
+# PyTorch has an environment of its own: the book and `make test` must do without it.
+.venv-torch/torch.stamp: requirements/torch.txt pyproject.toml | .venv/pyvenv.cfg
+	@echo "Installing requirements/torch.txt into .venv-torch (once; some minutes)"
+	$(PYTHON) -m venv .venv-torch
+	.venv-torch/bin/python -m pip install -r $<
+	.venv-torch/bin/python -m pip install --no-deps --no-build-isolation -e .
 	@touch $@
 
 .venv/pyvenv.cfg:
@@ -97,5 +113,5 @@ _build/lock/bin/uv:
 	_build/lock/bin/python -m pip install $(UV)
 
 clean:
-	rm -rf .venv _build .pytest_cache .hypothesis
+	rm -rf .venv .venv-torch _build .pytest_cache .hypothesis
 	find . -name __pycache__ -o -name .ruff_cache -o -name .ipynb_checkpoints | xargs rm -rf

@@ -14,10 +14,13 @@ Modules, in the order in which they build on each other:
 - `toytf.grammar`: English and Spanish sentences, as many as you like;
 - `toytf.translator`: a model with its vocabularies, which learns and translates;
 - `toytf.experiments`: the same training with parts taken out;
+- `toytf.size`: parameters, multiplications and bytes, from a `Config` alone;
 - `toytf.example`: the arrays of the running example, "Hello World";
 - `toytf.byhand`: any of these computations written out term by term;
 - `toytf.plot`: heat maps and diagrams (needs matplotlib);
-- `toytf.published`: what five texts printed, computed again.
+- `toytf.published`: what five texts printed, computed again;
+- `toytf.pytorch`: the same parameters in PyTorch, and back (needs torch);
+- `toytf.listings`: PyTorch code that the book shows, with what it gave.
 
 Conventions: tokens are rows, a linear map is ``x @ weight``, every function accepts any
 leading axes, ``(..., length, width)``, no argument is modified (but for the parameters that

@@ -40,6 +40,8 @@ CHAPTERS = {
     "16": "16_training",
     "17": "17_looking_inside",
     "18": "18_taking_apart",
+    "19": "19_pytorch",
+    "20": "20_full_size",
 }
 REACHED = frozenset(CHAPTERS)
 LAST_CHAPTER = 20

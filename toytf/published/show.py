@@ -76,7 +76,7 @@ def errata_link(name: str, page: str = "errata.ipynb", text: str | None = None) 
     >>> errata_link("E0-02")
     '[E0-02: the position of World](errata.ipynb#e0-02-the-position-of-world)'
     >>> errata_link("E3-29", text="E3-29")
-    'E3-29'
+    '[E3-29](errata.ipynb#e3-29-formulas-printed-three-times)'
     """
     heading = errata_heading(name)
     text = heading if text is None else text

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from toytf import listings
 from toytf.attention import attention, merge_heads, multi_head_attention, split_heads
 from toytf.corpus import Vocabulary
 from toytf.decode import beam_search
@@ -103,6 +104,101 @@ def head_of_512():
     return split_heads(np.zeros((1, D_MODEL)), N_HEADS).shape[-1]
 
 
+# -- PyTorch's module. What only torch can tell comes from its stored answers.
+
+
+def answers() -> dict[str, str]:
+    """What `nn.MultiheadAttention` takes, and its words where it refuses."""
+    return listings.stored("mha_refusals")
+
+
+def example_of_300() -> dict:
+    """What it gives for 12 queries and 10 keys, 64 sentences, width 300."""
+    return listings.stored("mha_by_arguments")
+
+
+@recomputes("s1-mha-defaults")
+def constructor_defaults():
+    arguments = example_of_300()["constructor"].partition(")")[0].strip("(").split(", ")
+    first, last = arguments.index("dropout=0.0"), arguments.index("vdim=None")
+    return ", ".join(arguments[first : last + 1])
+
+
+@recomputes("s1-divisibility-text")
+def what_divides_what():
+    def taken(heads):
+        try:
+            split_heads(np.zeros((1, 300)), heads)
+        except ValueError:
+            return False
+        return True
+
+    ours = [taken(heads) for heads in (600, 8, 6)]
+    theirs = [answers()[f"{heads} heads"] == "accepted" for heads in (600, 8, 6)]
+    if ours != theirs:
+        raise ArithmeticError("toytf and torch do not agree on which numbers of heads fit")
+    found = "the width divisible by the number of heads: 300 takes 6, neither 8 nor 600"
+    return Claim(ours[0], found, instead=ours == [False, False, True])
+
+
+@recomputes("s1-shape-q")
+def shape_of_query():
+    return Claim(example_of_300()["shape of query"] == (12, 64, 300), "12 × 64 × 300; with batch_first=True (N, L, E)")
+
+
+@recomputes("s1-shape-kv")
+def shape_of_key_and_value():
+    unequal = answers()["9 keys, 10 values"] != "accepted"
+    holds = example_of_300()["shape of key and value"] == (10, 64, 300) and unequal
+    return Claim(holds, "10 × 64 × 300, keys and values of one length")
+
+
+@recomputes("s1-shape-kpm")
+def shape_of_padding_mask():
+    taken = answers()["key_padding_mask (N, S)"] == "accepted" != answers()["key_padding_mask (S, N)"]
+    return Claim(taken, "64 × 10 is accepted, 10 × 64 is refused")
+
+
+@recomputes("s1-shape-attnmask")
+def shape_of_attention_mask():
+    taken = all(answers()[f"attn_mask {shape}"] == "accepted" for shape in ("(L, S)", "(N·heads, L, S)"))
+    refused = answers()["attn_mask (N, L, S)"] != "accepted"
+    return Claim(taken and refused, "both are accepted, 64 × 12 × 10 is refused")
+
+
+@recomputes("s1-bytetensor-mask")
+def masks_of_bytes():
+    said = [answers()[f"{name} of bytes"] for name in ("key_padding_mask", "attn_mask")]
+    refused = all("only bool and floating types" in text for text in said)
+    return Claim("accepted" in said, f"refused: {said[0]}", instead=refused)
+
+
+@recomputes("s1-shape-out")
+def shapes_of_outputs():
+    found = example_of_300()
+    shapes = found["shape of out"], found["shape of weights"]
+    queries, sentences, width = shapes[0]
+    weights = manual_shape("attention")  # sentence, head, query, key; torch takes the mean over heads
+    if manual_shape("output") != (sentences, queries, width) or (weights[0], *weights[2:]) != shapes[1]:
+        raise ArithmeticError("toytf's shapes are not torch's")
+    return shapes
+
+
+@recomputes("s1-embed-dim-299")
+def width_of_299():
+    said = answers()["width 299"]
+    found = f"no output, {said}"
+    return Claim(said == "accepted", found, instead="expecting embedding dimension of 299, but got 300" in said)
+
+
+@recomputes("s1-mha-example-shape")
+def width_of_300():
+    return example_of_300()["shape of out, one head"]
+
+
+# -- the class written by hand
+
+
 @recomputes("s1-300-6")
 def head_of_300():
     return split_heads(np.zeros((1, 300)), 6).shape[-1]
@@ -145,6 +241,26 @@ for _name in (
 @recomputes("s1-final-shape")
 def merged_shape():
     return merge_heads(np.zeros(manual_shape("context"))).shape
+
+
+@recomputes("s1-comment-words")
+def words_in_the_comments():
+    words = {name: manual_shape(f"{name.lower()}-lin")[1] for name in "KVQ"}
+    found = ", ".join(f"{name} {n}" for name, n in words.items())
+    return Claim(found == "K 12, V 10, Q 10", found, instead=words == {"K": 10, "V": 10, "Q": 12})
+
+
+@recomputes("s1-comment-5-60")
+def heads_and_width():
+    return manual_shape("q-view")[-2:]
+
+
+@recomputes("s1-context-10-words")
+def words_on_the_third_axis():
+    return manual_shape("context")[2]
+
+
+given("s1-dropout-rate", value=0.1)
 
 
 # -- positions

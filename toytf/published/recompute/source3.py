@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 
+from toytf import listings
 from toytf.attention import MultiHead, multi_head_attention
 from toytf.model import decoder_layer
 from toytf.ops import embedding, softmax
@@ -55,6 +56,17 @@ def several_sentences():
     x = rows + sinusoids(length, d)
     same = np.array_equal(x[1], rows[1] + sinusoids(length, d))  # every sentence gets the same positions
     return Claim(x.shape == (n, length, d) and same, f"{size(x)} for 2 sentences of 3 tokens")
+
+
+given("s3-eps-1e-8", value=1e-8)
+
+
+@recomputes("s3-non-divisible")
+def columns_of_eight_heads():
+    covered = 300 // 8 * 8
+    told = listings.stored("faults")
+    same = told["8 heads of 300: columns"] == covered and "10x296 and 300x300" in told["8 heads of 300: output layer"]
+    return Claim(same and covered == 296, f"{covered}; the output layer wants 300")
 
 
 # -- residual

@@ -1,0 +1,368 @@
+"""How large is a model? Parameters, multiplications and bytes, from its `Config` alone.
+
+Nothing is drawn and nothing is multiplied here: every function is a formula in the sizes. `d` is
+`d_model`, `w` is ``n_heads * head_width``, the width of all heads side by side (`d` in the paper),
+`f` is `d_ff`; `n` and `m` are the lengths of the source and of the target.
+
+Each function returns a dict with the same parts for every `Config`; a part that the `Config` leaves
+out is 0.
+"""
+
+from __future__ import annotations
+
+from toytf._validate import positive_int
+from toytf.model import Config
+
+# ---------------------------------------------------------------- parameters
+
+
+def parameters(cfg: Config) -> dict[str, int]:
+    """How many numbers training sets, part by part::
+
+        attention     4 d w            (+ 3 w + d with biases)
+        feed-forward  2 d f + f + d
+        norm          2 d
+        embedding     vocabulary * d
+        output        d * vocabulary + vocabulary
+
+    Parameters
+    ----------
+    cfg : Config
+
+    Returns
+    -------
+    dict from str to int
+        All layers of a stack together. The sum is what `toytf.model.count` finds in the arrays of
+        `toytf.model.init`.
+
+    Examples
+    --------
+    >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
+    >>> for part, n in parameters(cfg).items():
+    ...     print(f"{part:24}{n:4}")
+    source embedding          20
+    encoder attention         64
+    encoder feed-forward      76
+    encoder norms             16
+    target embedding          28
+    decoder self-attention    64
+    decoder cross-attention   64
+    decoder feed-forward      76
+    decoder norms             24
+    output                    35
+    >>> sum(parameters(cfg).values())
+    467
+    """
+    d, w, f = _widths(cfg)
+    encoders, decoders, readers = _layers(cfg)
+    attention = 4 * d * w + (3 * w + d if cfg.bias else 0)
+    feed_forward = 2 * d * f + f + d
+    norm = 2 * d
+    last_norm = norm if cfg.norm == "pre" else 0
+    encodes, decodes = encoders > 0, decoders > 0
+    return {
+        "source embedding": encodes * cfg.src_vocab * d,
+        "encoder attention": encoders * attention,
+        "encoder feed-forward": encoders * feed_forward,
+        "encoder norms": encoders * 2 * norm + encodes * last_norm,
+        "target embedding": decodes * cfg.tgt_vocab * d,
+        "decoder self-attention": decoders * attention,
+        "decoder cross-attention": readers * attention,
+        "decoder feed-forward": decoders * feed_forward,
+        "decoder norms": (2 * decoders + readers) * norm + decodes * last_norm,
+        "output": decodes * (d + 1) * cfg.tgt_vocab,
+    }
+
+
+# ---------------------------------------------------------------- multiplications
+
+
+def multiplications(cfg: Config, source: int | None = None, target: int | None = None) -> dict[str, int]:
+    """How many multiplications the matrix products of one forward pass take, for one sentence::
+
+        projections        4 n d w        x with W_Q, W_K, W_V, and the heads with W_O
+        scores and sums    2 n n w        Q K^T, and the weights with V
+        feed-forward       2 n d f
+        cross-attention    2 m d w + 2 n d w,   and   2 m n w
+        output             m d vocabulary
+
+    Each comes with an addition. What works entry by entry (softmax, norms, the scale) is not
+    counted, and the causal mask saves nothing: all scores are computed, then half are hidden.
+
+    Parameters
+    ----------
+    cfg : Config
+    source, target : int, optional
+        Tokens of the source and of the target. Without encoder layers `source` is not used; without
+        decoder layers `target` is not.
+
+    Returns
+    -------
+    dict from str to int
+        All layers of a stack together.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If a length that is needed is missing, below 1 or no whole number.
+
+    Examples
+    --------
+    >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
+    >>> for part, n in multiplications(cfg, source=3, target=2).items():
+    ...     print(f"{part:33}{n:4}")
+    encoder projections               192
+    encoder scores and sums            72
+    encoder feed-forward              192
+    decoder projections               128
+    decoder scores and sums            32
+    cross-attention projections       160
+    cross-attention scores and sums    48
+    decoder feed-forward              128
+    output                             56
+    """
+    n, m = _lengths(cfg, source, target)
+    return {**_encoding(cfg, n), **_decoding(cfg, n, m, rows=m)}
+
+
+def writing(cfg: Config, source: int | None, target: int, cached: bool = True) -> dict[str, int]:
+    """How many multiplications writing `target` tokens takes, for one sentence, step after step.
+
+    With a cache step ``t`` sends one row through the decoder, and that row meets ``t`` keys; the
+    memory's keys and values are computed once. Without one it sends all ``t`` rows through again.
+    The encoder runs once either way.
+
+    Parameters
+    ----------
+    cfg : Config
+    source : int or None
+        Tokens of the source; not used without encoder layers.
+    target : int
+        Steps, so tokens that are written, the end token included.
+    cached : bool, default True
+        Keep keys and values, as `toytf.decode.start` does.
+
+    Returns
+    -------
+    dict from str to int
+        The parts of `multiplications`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As `multiplications`; and if the decoder has no layers, or cannot be cached and should be.
+
+    Examples
+    --------
+    >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
+    >>> for cached in (True, False):
+    ...     print(sum(writing(cfg, source=3, target=10, cached=cached).values()))
+    3112
+    14896
+    """
+    if cfg.n_decoder_layers == 0:
+        raise ValueError("cfg: expected a model with a decoder, got one without decoder layers")
+    if cached and not cfg.causal:
+        raise ValueError("cached: expected False for a decoder without causal mask, got True")
+    n, m = _lengths(cfg, source, target)
+    _, w, _ = _widths(cfg)
+    _, decoders, readers = _layers(cfg)
+    total = {**_encoding(cfg, n), **dict.fromkeys(_decoding(cfg, n, 1, rows=1), 0)}
+    for t in range(1, m + 1):
+        if cached:  # one row meets t keys; the memory's keys and values are made in the first step
+            step = _decoding(cfg, n if t == 1 else 0, 1, rows=1)
+            step["decoder scores and sums"] = decoders * 2 * t * w
+            step["cross-attention scores and sums"] = readers * 2 * n * w
+        else:
+            step = _decoding(cfg, n, t, rows=1)
+        for part, multiplied in step.items():
+            total[part] += multiplied
+    return total
+
+
+def crossover(cfg: Config) -> float:
+    """At which length an encoder layer's scores and sums take as much as all its weight matrices::
+
+        2 n n w = 4 n d w + 2 n d f,   so   n = 2 d + d f / w
+
+    Examples
+    --------
+    >>> crossover(Config(37000, 37000))
+    3072.0
+    """
+    d, w, f = _widths(cfg)
+    return 2 * d + d * f / w
+
+
+def _encoding(cfg: Config, n: int) -> dict[str, int]:
+    """One pass through the encoder."""
+    d, w, f = _widths(cfg)
+    layers, _, _ = _layers(cfg)
+    return {
+        "encoder projections": layers * 4 * n * d * w,
+        "encoder scores and sums": layers * 2 * n * n * w,
+        "encoder feed-forward": layers * 2 * n * d * f,
+    }
+
+
+def _decoding(cfg: Config, n: int, m: int, rows: int) -> dict[str, int]:
+    """One pass of `m` rows through the decoder, `n` rows of the memory, and `rows` rows to logits."""
+    d, w, f = _widths(cfg)
+    _, layers, readers = _layers(cfg)
+    return {
+        "decoder projections": layers * 4 * m * d * w,
+        "decoder scores and sums": layers * 2 * m * m * w,
+        "cross-attention projections": readers * 2 * (m + n) * d * w,
+        "cross-attention scores and sums": readers * 2 * m * n * w,
+        "decoder feed-forward": layers * 2 * m * d * f,
+        "output": (layers > 0) * rows * d * cfg.tgt_vocab,
+    }
+
+
+# ---------------------------------------------------------------- memory
+
+
+def activations(cfg: Config, batch: int = 1, source: int | None = None, target: int | None = None) -> dict[str, int]:
+    """How many numbers one `toytf.model.forward` keeps for its backward, beside the parameters.
+
+    Token ids and masks are not counted: they are no activations.
+
+    Parameters
+    ----------
+    cfg : Config
+    batch : int, default 1
+        Sentences side by side, all of the same lengths.
+    source, target : int, optional
+        As in `multiplications`. For an encoder-only model it is `toytf.model.encode` that is counted.
+
+    Returns
+    -------
+    dict from str to int
+        ``"attention weights"`` are scores and weights, the only part that grows like the square of
+        a length.
+
+    Examples
+    --------
+    >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
+    >>> activations(cfg, source=3, target=2)  # doctest: +NORMALIZE_WHITESPACE
+    {'embeddings': 40, 'queries, keys, values, heads': 120, 'attention weights': 76,
+     'feed-forward': 80, 'residuals and norms': 204, 'logits': 14}
+    """
+    n, m = _lengths(cfg, source, target)
+    batch = positive_int("batch", batch)
+    d, w, f = _widths(cfg)
+    encoders, decoders, readers = _layers(cfg)
+    own = encoders * n + decoders * m  # rows that go through a self-attention, and through a feed-forward network
+    across = readers * m  # and through a cross-attention
+    # A sub-layer's output; the sum with its input; what a norm keeps: normalised rows, roots, its output.
+    kept = d + (d if cfg.residual else 0) + (2 * d + 1 if cfg.norm != "none" else 0)
+    ends = (n if encoders else 0) + (m if decoders else 0)
+    counts = {
+        "embeddings": ends * (2 * d if cfg.positions else d),
+        "queries, keys, values, heads": 4 * own * w + 2 * (across + readers * n) * w,
+        "attention weights": 2 * cfg.n_heads * (encoders * n * n + decoders * m * m + across * n),
+        "feed-forward": own * 2 * f,
+        "residuals and norms": (2 * own + across) * kept + (ends * (2 * d + 1) if cfg.norm == "pre" else 0),
+        "logits": m * cfg.tgt_vocab if decoders else 0,
+    }
+    return {part: batch * numbers for part, numbers in counts.items()}
+
+
+def cache(cfg: Config, batch: int = 1, source: int | None = None, target: int | None = None) -> dict[str, int]:
+    """How many numbers a `toytf.decode.DecodeState` keeps after `target` tokens::
+
+        own keys and values         2 * layers * m * w
+        memory's keys and values    2 * layers * n * w
+        memory                      n * d
+
+    Parameters
+    ----------
+    cfg : Config
+    batch : int, default 1
+        Sentences that are written side by side.
+    source, target : int, optional
+        As in `multiplications`.
+
+    Returns
+    -------
+    dict from str to int
+
+    Examples
+    --------
+    >>> cache(Config(37000, 37000), source=30, target=100)
+    {'own keys and values': 614400, "memory's keys and values": 184320, 'memory': 15360}
+    """
+    n, m = _lengths(cfg, source, target)
+    batch = positive_int("batch", batch)
+    d, w, _ = _widths(cfg)
+    _, decoders, readers = _layers(cfg)
+    return {
+        "own keys and values": batch * decoders * 2 * m * w,
+        "memory's keys and values": batch * readers * 2 * n * w,
+        "memory": batch * n * d if readers else 0,
+    }
+
+
+def memory(
+    cfg: Config, batch: int = 1, source: int | None = None, target: int | None = None, itemsize: int = 4
+) -> dict[str, int]:
+    """How many bytes a model needs, to learn and to write.
+
+    Parameters
+    ----------
+    cfg : Config
+    batch, source, target
+        As in `activations` and `cache`.
+    itemsize : int, default 4
+        Bytes of one number: 4 for float32, 8 for float64.
+
+    Returns
+    -------
+    dict from str to int
+        ``weights``; ``gradients``, as many; ``adam``, its two running means; ``activations`` of one
+        forward pass; ``cache`` after `target` tokens. Training needs the first four, writing the
+        first and the last. What a function needs for a moment, and Python itself, come on top.
+
+    Examples
+    --------
+    >>> need = memory(Config(37000, 37000), batch=32, source=30, target=30)
+    >>> {what: f"{n / 1e6:,.0f} MB" for what, n in need.items()}  # doctest: +NORMALIZE_WHITESPACE
+    {'weights': '404 MB', 'gradients': '404 MB', 'adam': '808 MB', 'activations': '749 MB', 'cache': '49 MB'}
+    """
+    itemsize = positive_int("itemsize", itemsize)
+    weights = sum(parameters(cfg).values())
+    numbers = {
+        "weights": weights,
+        "gradients": weights,
+        "adam": 2 * weights,
+        "activations": sum(activations(cfg, batch, source, target).values()),
+        "cache": sum(cache(cfg, batch, source, target).values()),
+    }
+    return {what: itemsize * n for what, n in numbers.items()}
+
+
+# ---------------------------------------------------------------- sizes
+
+
+def _widths(cfg: Config) -> tuple[int, int, int]:
+    """A row, all heads side by side, the inside of the feed-forward network."""
+    return cfg.d_model, cfg.n_heads * cfg.head_width, cfg.d_ff
+
+
+def _layers(cfg: Config) -> tuple[int, int, int]:
+    """Encoder layers, decoder layers, and those of them that read the memory."""
+    return cfg.n_encoder_layers, cfg.n_decoder_layers, cfg.n_decoder_layers if cfg.reads_memory else 0
+
+
+def _lengths(cfg: Config, source, target) -> tuple[int, int]:
+    """The two lengths; 0 for a sequence that the model does not have."""
+    lengths = []
+    for name, value, layers in (("source", source, cfg.n_encoder_layers), ("target", target, cfg.n_decoder_layers)):
+        if layers == 0:
+            lengths.append(0)
+            continue
+        if value is None:
+            stack = "an encoder" if name == "source" else "a decoder"
+            raise ValueError(f"{name}: expected a number of tokens for a model with {stack}, got None")
+        lengths.append(positive_int(name, value))
+    return lengths[0], lengths[1]
