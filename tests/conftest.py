@@ -1,7 +1,9 @@
 """Settings that every test shares."""
 
 import os
+import signal
 
+import pytest
 from hypothesis import settings
 
 # No example may fail because a machine is slow, or pass because the dice fell well.
@@ -10,3 +12,11 @@ settings.load_profile("book")
 
 # Notebooks that are compared with their stored outputs show no progress bar, as in `make notebooks`.
 os.environ["TOYTF_PROGRESS"] = "0"
+
+
+@pytest.fixture
+def keyboard():
+    """Python's own answer to Ctrl-C; in the background of a shell Ctrl-C would be ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

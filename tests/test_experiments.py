@@ -220,7 +220,7 @@ def test_another_error_is_no_result(monkeypatch):
         run(SHORT, 0)
 
 
-def test_ctrl_c_does_not_store_half_a_run(monkeypatch, tmp_path, capsys):
+def test_ctrl_c_does_not_store_half_a_run(monkeypatch, tmp_path, capsys, keyboard):
     plain = experiments.loss_and_gradients
 
     def interrupted(params, batch, **how):

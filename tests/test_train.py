@@ -108,7 +108,7 @@ def interrupting(at, times=1):
     return loss_and_gradients
 
 
-def test_ctrl_c_ends_with_a_whole_step_and_keeps_what_was_learned(capsys):
+def test_ctrl_c_ends_with_a_whole_step_and_keeps_what_was_learned(capsys, keyboard):
     p, q = point(), point()
     records = list(train(p, interrupting(at=4), [3.0] * 10, Adam(), lambda t: 0.1, 10, progress=False))
     list(train(q, bowl, [3.0] * 4, Adam(), lambda t: 0.1, 4, progress=False))
@@ -117,7 +117,13 @@ def test_ctrl_c_ends_with_a_whole_step_and_keeps_what_was_learned(capsys):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_second_ctrl_c_is_obeyed_at_once():
+def test_where_ctrl_c_is_ignored_it_stays_ignored(keyboard):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    records = list(train(point(), interrupting(at=2), [3.0] * 5, Adam(), lambda t: 0.1, 5, progress=False))
+    assert len(records) == 5 and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+def test_a_second_ctrl_c_is_obeyed_at_once(keyboard):
     with pytest.raises(KeyboardInterrupt):
         list(train(point(), interrupting(at=2, times=2), [3.0] * 9, Adam(), lambda t: 0.1, 9, progress=False))
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

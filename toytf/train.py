@@ -170,7 +170,7 @@ def _whole_step() -> Iterator[list]:
         signal.signal(signal.SIGINT, before)
 
     before = signal.getsignal(signal.SIGINT)
-    if before is None:  # somebody else's, which Python can neither replace nor restore
+    if not callable(before):  # ignored, as in a job in the background, or not Python's to handle
         yield interrupted
         return
     signal.signal(signal.SIGINT, hold)
