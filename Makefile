@@ -24,7 +24,7 @@ help:
 	@echo "make test-torch installs PyTorch into .venv-torch; the same numbers there, forward and back"
 	@echo "make torch-results  run the listings of chapter 19 again and store what they give"
 	@echo "make test-matrix  the notebooks' numbers under other processors' instructions and another NumPy"
-	@echo "make bench      ten translators from ten seeds: how fast, how many sentences right"
+	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make lint       style of the code, spelling of the text"
 	@echo "make lock       make requirements/*.txt again from *.in (UPGRADE=--upgrade for newer versions)"
 	@echo "make clean      remove everything that make made"
@@ -39,8 +39,9 @@ book: .venv/book.stamp
 	@echo "or serve it:  $(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html"
 	@echo "              and open http://127.0.0.1:8000"
 
+# All cores; the tests of one file stay together, since a notebook's cells need one kernel.
 test: .venv/test.stamp
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lab: .venv/lab.stamp $(QUIET_LAB)
 	$(BIN)/jupyter lab notebooks/01_overview.ipynb
@@ -63,8 +64,9 @@ torch-results: .venv-torch/torch.stamp
 test-matrix: .venv/test.stamp
 	$(BIN)/python tests/matrix.py
 
-bench: .venv/test.stamp
-	$(BIN)/python bench/ten_seeds.py
+bench: .venv-torch/torch.stamp
+	.venv-torch/bin/python bench/ten_seeds.py
+	.venv-torch/bin/python bench/speed.py --out toytf/data/bench.json
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
