@@ -31,7 +31,7 @@ class Attention(nn.Module):
         v = self.split(self.to_v(value))
         scores = q @ k.transpose(-1, -2) * self.scale
         if may_attend is not None:
-            scores = scores.masked_fill(~may_attend, -torch.inf)  # every dtype has it
+            scores = scores.masked_fill(~may_attend, -torch.inf)  # float types have it
         weights = scores.softmax(dim=-1)
         if may_attend is not None:  # a row with nothing left is NaN here
             weights = weights.masked_fill(~may_attend, 0.0)
