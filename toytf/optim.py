@@ -120,17 +120,10 @@ class Adam:
         elif self.m.shape != g.shape:
             raise ValueError(f"params: expected {len(self.m)} numbers as in the steps before, got {len(g)}")
         self.t += 1
-        self.m *= self.beta1
-        self.m += (1 - self.beta1) * g
-        self.v *= self.beta2
-        g *= g
-        g *= 1 - self.beta2
-        self.v += g
-        # learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps), in few passes over memory
-        size = np.sqrt(self.v / (1 - self.beta2**self.t))
-        size += self.eps
-        change = np.divide(self.m, size, out=size)
-        change *= learning_rate / (1 - self.beta1**self.t)
+        self.m += (1 - self.beta1) * (g - self.m)
+        self.v += (1 - self.beta2) * (g * g - self.v)
+        make_up_m, make_up_v = 1 - self.beta1**self.t, 1 - self.beta2**self.t
+        change = learning_rate * (self.m / make_up_m) / (np.sqrt(self.v / make_up_v) + self.eps)
         begin = 0
         for _, array, _ in pairs:
             array -= change[begin : begin + array.size].reshape(array.shape)
