@@ -397,7 +397,7 @@ def small(d_model, layers, **how):
 
 def parts(quick: bool) -> dict:
     """Name and work of every measurement, in the order of the report."""
-    n = (lambda rounds: max(3, rounds // 10)) if quick else (lambda rounds: rounds)
+    n = (lambda rounds: max(5, rounds // 10)) if quick else (lambda rounds: rounds)
     return {
         "step, d 32, 1+1, float32": lambda: training_step(small(32, 1), 64, 10, F32, 1, n(200)),
         "step, d 32, 2+2, float32": lambda: training_step(small(32, 2), 64, 10, F32, 1, n(150)),
