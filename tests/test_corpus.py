@@ -129,6 +129,8 @@ def test_a_split_holds_out_the_share_that_was_asked_for():
     assert (len(train), len(held_out)) == (70, 30)
     with pytest.raises(ValueError, match="held_out: expected a share between 0 and 1, got 1.5"):
         split(pairs, np.random.default_rng(0), held_out=1.5)
+    with pytest.raises(TypeError, match=r"rng: expected np.random.default_rng\(seed\), got int"):
+        split(pairs, 0)
     with pytest.raises(ValueError, match="enough of them for two parts"):
         split([pair("a", "b"), pair("a", "c")], np.random.default_rng(0), held_out=0.5)
 

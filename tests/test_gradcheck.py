@@ -63,5 +63,5 @@ def test_an_array_without_a_gradient_is_refused():
     p = LayerNorm(np.ones(2), np.ones(2))
     with pytest.raises(ValueError, match=r"grads: expected one for every array of params, got \['beta'\]"):
         directional(lambda: 0.0, p, LayerNorm(np.ones(2), None), np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"grads: beta: expected shape \(2,\), got \(3,\)"):
+    with pytest.raises(ValueError, match=r"grads: beta: expected shape 2, got 3$"):
         directional(lambda: 0.0, p, LayerNorm(np.ones(2), np.ones(3)), np.random.default_rng(0))

@@ -112,3 +112,9 @@ def positive_int(name: str, value) -> int:
     if value < 1:
         raise ValueError(f"{name}: expected at least 1, got {value}")
     return int(value)
+
+
+def require_generator(rng) -> None:
+    """Raise `TypeError` unless `rng` draws as the course does: from a seed of one's own."""
+    if not isinstance(rng, np.random.Generator):
+        raise TypeError(f"rng: expected np.random.default_rng(seed), got {type(rng).__name__}")

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import numpy as np
 
-from toytf._validate import positive_int
+from toytf._validate import positive_int, require_generator
 from toytf.ops import Array
 
 
@@ -250,6 +250,7 @@ def split(pairs: Sequence[Pair], rng: np.random.Generator, held_out: float = 0.2
     >>> len(train), len(test)
     (4, 1)
     """
+    require_generator(rng)
     if not 0 < held_out < 1:
         raise ValueError(f"held_out: expected a share between 0 and 1, got {held_out}")
     wanted = round(held_out * len(pairs))

@@ -15,7 +15,7 @@ from typing import Annotated, Protocol
 
 import numpy as np
 
-from toytf._validate import as_ids, positive_int, shape_text
+from toytf._validate import as_ids, positive_int, require_generator, shape_text
 from toytf.attention import MultiHead, attention, merge_heads, padding_mask, split_heads
 from toytf.model import Config, Transformer, add_and_norm, decode, embed, encode, feed_forward
 from toytf.ops import Array, Linear, layer_norm, linear, log_softmax, softmax
@@ -246,8 +246,7 @@ def sample(
     list of Hypothesis, one for each sentence
         `log_prob` is that of the model, before temperature and cuts.
     """
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng: expected np.random.default_rng(seed), got {type(rng).__name__}")
+    require_generator(rng)
     if not 0 < temperature < np.inf:
         raise ValueError(f"temperature: expected a positive number, got {temperature}")
     if top_k is not None:

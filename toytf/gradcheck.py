@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toytf.model import named_arrays
+from toytf.model import paired_arrays
 from toytf.ops import Array
 
 # Central differences in float64 lose about half of the 16 digits.
@@ -126,14 +126,8 @@ def directional(
     ValueError
         If an array has no gradient of its shape.
     """
-    arrays, gradients = named_arrays(params), named_arrays(grads)
-    if arrays.keys() != gradients.keys():
-        odd = sorted(arrays.keys() ^ gradients.keys())
-        raise ValueError(f"grads: expected one for every array of params, got {odd} on one side only")
     found = {}
-    for name, array in arrays.items():
-        if gradients[name].shape != array.shape:
-            raise ValueError(f"grads: {name}: expected shape {array.shape}, got {gradients[name].shape}")
+    for name, array, gradient in paired_arrays(params, grads):
         direction = rng.normal(size=array.shape)
         kept = array.copy()
         array[...] = kept + step * direction
@@ -141,5 +135,5 @@ def directional(
         array[...] = kept - step * direction
         slope = (above - loss()) / (2 * step)
         array[...] = kept
-        found[name] = Mismatch((), float((gradients[name] * direction).sum()), slope)
+        found[name] = Mismatch((), float((gradient * direction).sum()), slope)
     return found

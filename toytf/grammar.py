@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from toytf._validate import positive_int
+from toytf._validate import positive_int, require_generator
 from toytf.corpus import Pair, Vocabulary, split, vocabularies
 
 
@@ -209,8 +209,7 @@ def draw_pairs(
     some cats draw the big worlds -> unos gatos dibujan los mundos grandes
     """
     n = positive_int("n", n)
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng: expected np.random.default_rng(seed), got {type(rng).__name__}")
+    require_generator(rng)
     adjectives = tuple(adjectives)
     if not adjectives or not all(0 <= count <= len(ADJECTIVES) for count in adjectives):
         raise ValueError(f"adjectives: expected numbers from 0 to {len(ADJECTIVES)}, got {list(adjectives)}")

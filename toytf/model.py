@@ -19,7 +19,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from toytf._validate import as_floats, as_ids, positive_int, shape_text
+from toytf._validate import as_floats, as_ids, positive_int, require_generator, shape_text
 from toytf.attention import (
     MultiHead,
     MultiHeadTrace,
@@ -224,8 +224,7 @@ def init(cfg: Config, rng: np.random.Generator, dtype=np.float64) -> Transformer
     >>> count(init(cfg, np.random.default_rng(0)))
     467
     """
-    if not isinstance(rng, np.random.Generator):
-        raise TypeError(f"rng: expected np.random.default_rng(seed), got {type(rng).__name__}")
+    require_generator(rng)
     d, wide = cfg.d_model, cfg.n_heads * cfg.head_width
 
     def matrix(rows, columns):
@@ -814,6 +813,26 @@ def named_arrays(params) -> dict[str, Array]:
 
     visit("", params)
     return found
+
+
+def paired_arrays(params, grads) -> list[tuple[str, Array, Array]]:
+    """Return ``(name, array, gradient)`` for every array of a tree of parameters.
+
+    Raises
+    ------
+    ValueError
+        If an array has no gradient of its shape, or a gradient no array.
+    """
+    arrays, gradients = named_arrays(params), named_arrays(grads)
+    if arrays.keys() != gradients.keys():
+        odd = sorted(arrays.keys() ^ gradients.keys())
+        raise ValueError(f"grads: expected one for every array of params, got {odd} on one side only")
+    for name, array in arrays.items():
+        if gradients[name].shape != array.shape:
+            raise ValueError(
+                f"grads: {name}: expected shape {shape_text(array.shape)}, got {shape_text(gradients[name].shape)}"
+            )
+    return [(name, array, gradients[name]) for name, array in arrays.items()]
 
 
 def count(params) -> int:

@@ -9,23 +9,9 @@ from typing import Annotated
 
 import numpy as np
 
-from toytf._validate import positive_int, shape_text
-from toytf.model import named_arrays
+from toytf._validate import positive_int
+from toytf.model import named_arrays, paired_arrays
 from toytf.ops import Array
-
-
-def _pairs(params, grads) -> list[tuple[str, Array, Array]]:
-    """Return ``(name, array, gradient)`` for every array, once the two trees are known to fit."""
-    arrays, gradients = named_arrays(params), named_arrays(grads)
-    if arrays.keys() != gradients.keys():
-        odd = sorted(arrays.keys() ^ gradients.keys())
-        raise ValueError(f"grads: expected one for every array of params, got {odd} on one side only")
-    for name, array in arrays.items():
-        if gradients[name].shape != array.shape:
-            raise ValueError(
-                f"grads: {name}: expected shape {shape_text(array.shape)}, got {shape_text(gradients[name].shape)}"
-            )
-    return [(name, array, gradients[name]) for name, array in arrays.items()]
 
 
 def _positive(name: str, value: float) -> None:
@@ -51,7 +37,7 @@ def sgd_step(params, grads, learning_rate: float) -> None:
     [0.5] [1.]
     """
     _positive("learning_rate", learning_rate)
-    for _, array, gradient in _pairs(params, grads):
+    for _, array, gradient in paired_arrays(params, grads):
         array -= learning_rate * gradient
 
 
@@ -112,7 +98,7 @@ class Adam:
         learning_rate : float
         """
         _positive("learning_rate", learning_rate)
-        pairs = _pairs(params, grads)
+        pairs = paired_arrays(params, grads)
         # All arrays in one row: a few operations on many numbers, not many on a few.
         g = np.concatenate([gradient.ravel() for _, _, gradient in pairs])
         if self.m is None:
@@ -154,12 +140,23 @@ def clip(grads, limit: float) -> float:
     [0.6] [0.8]
     """
     _positive("limit", limit)
-    arrays = named_arrays(grads).values()
-    length = math.sqrt(sum(float((g * g).sum()) for g in arrays))
+    length = gradient_length(grads)
     if length > limit:
-        for g in arrays:
+        for g in named_arrays(grads).values():
             g *= limit / length
     return length
+
+
+def gradient_length(grads) -> float:
+    """The root of the sum of the squares of all gradients.
+
+    Examples
+    --------
+    >>> from toytf.ops import LayerNorm
+    >>> gradient_length(LayerNorm(np.array([3.0]), np.array([4.0])))
+    5.0
+    """
+    return math.sqrt(sum(float((g * g).sum()) for g in named_arrays(grads).values()))
 
 
 def paper_schedule(d_model: int, warmup: int = 4000) -> Callable[[int], float]:

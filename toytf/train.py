@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from tqdm import tqdm
 
 from toytf._validate import positive_int
-from toytf.model import named_arrays
-from toytf.optim import clip
+from toytf.optim import clip, gradient_length
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ def train(
 
 def _checked_length(step: int, rate: float, loss: float, gradients) -> float:
     """Return the length of all gradients, or explain why this step cannot be taken."""
-    length = math.sqrt(sum(float(g.ravel() @ g.ravel()) for g in named_arrays(gradients).values()))
+    length = gradient_length(gradients)
     if math.isfinite(loss) and math.isfinite(length):
         return length
     raise FloatingPointError(

@@ -122,8 +122,7 @@ def add(a, b, name: str = "", formula: str = "", *, rows=None, cols=None, decima
     [Hello, 2] = 2 + 1 = 3
     """
     a, b = _matrix("a", a), _matrix("b", b)
-    if a.shape != b.shape:
-        raise ValueError(f"a has shape {shape_text(a.shape)} and b {shape_text(b.shape)}: the two must be equal")
+    _same_shape("a", a, "b", b)
 
     def steps(i, j):
         return (Sum(Num(float(a[i, j]), decimals), Num(float(b[i, j]), decimals)),)
