@@ -22,11 +22,10 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from toytf.corpus import Pair, batches, to_batch
+from toytf.corpus import Pair
 from toytf.grammar import ADJECTIVES, OBJECTS, SUBJECTS, corpus, draw_pairs
 from toytf.model import Transformer, named_arrays
-from toytf.optim import Adam, cosine_schedule
-from toytf.train import Record, train
+from toytf.train import Record
 from toytf.translator import Translator, loss_and_gradients
 
 STORED = Path(__file__).with_name("data") / "experiments.json"
@@ -338,17 +337,13 @@ def learn(experiment: Experiment, seed: int) -> tuple[Translator, list[Pair], di
     translator = Translator.new(rng, **experiment.switches)
     how = STANDARD | dict(experiment.learning)
     silence(translator.params, experiment.silent)
-    plain = partial(loss_and_gradients, cfg=translator.cfg, label_smoothing=how["label_smoothing"])
 
-    def with_silence(params, batch):
-        loss, gradients = plain(params, batch)
+    def with_silence(params, batch, **of_model):
+        loss, gradients = loss_and_gradients(params, batch, **of_model)
         silence(gradients, experiment.silent)  # no gradient, no step: Adam leaves them at 0
         return loss, gradients
 
-    data = batches(to_batch(pairs, translator.src_vocab, translator.tgt_vocab), how["batch_size"], rng)
-    rate = cosine_schedule(how["learning_rate"], how["warmup"], how["steps"])
-    records = train(translator.params, with_silence, data, Adam(), rate, how["steps"], progress=False)
-    return translator, pairs, tests, records
+    return translator, pairs, tests, translator.learn(pairs, rng, **how, progress=False, objective=with_silence)
 
 
 def silence(tree: Transformer, patterns: Sequence[str]) -> None:

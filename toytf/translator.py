@@ -101,6 +101,7 @@ class Translator:
         label_smoothing: float = 0.0,
         clip_at: float | None = None,
         progress: bool | None = None,
+        objective: Callable = loss_and_gradients,
     ) -> Iterator[Record]:
         """Learn from sentence pairs with Adam; yield a `toytf.train.Record` after each step.
 
@@ -116,6 +117,8 @@ class Translator:
         warmup : int, default 100
         label_smoothing, clip_at, progress
             As in `toytf.ops.cross_entropy` and `toytf.train.train`.
+        objective : callable
+            What is computed of a batch; takes and returns what `loss_and_gradients` does.
 
         Yields
         ------
@@ -124,7 +127,7 @@ class Translator:
         rate = learning_rate if callable(learning_rate) else cosine_schedule(learning_rate, min(warmup, steps), steps)
         return train(
             self.params,
-            partial(loss_and_gradients, cfg=self.cfg, label_smoothing=label_smoothing),
+            partial(objective, cfg=self.cfg, label_smoothing=label_smoothing),
             batches(to_batch(pairs, self.src_vocab, self.tgt_vocab), batch_size, rng),
             Adam(),
             rate,
