@@ -177,10 +177,13 @@ def forward_pass(batch: int, length: int, dtype, threads: int, rounds: int) -> d
         with torch.inference_mode():
             return model(t_src, t_tgt)
 
-    close(forward(params, cfg, src, tgt)[0], theirs().numpy(), dtype, "logits")
+    def ours():
+        return forward(params, cfg, src, tgt, keep_trace=False)[0]
+
+    close(ours(), theirs().numpy(), dtype, "logits")
     with Threads(threads):
         rate = matmul_rate(dtype)
-        found = take_turns({"toytf": lambda: forward(params, cfg, src, tgt), "torch": theirs}, rounds)
+        found = take_turns({"toytf": ours, "torch": theirs}, rounds)
     d, n = cfg.d_model, batch * length
     layer = 4 * n * d * d + 2 * batch * length**2 * d  # one attention: four products, scores and sums
     feed_forward = 2 * n * d * cfg.d_ff
@@ -279,7 +282,7 @@ def growth(rounds: int) -> dict:
 
             with Threads(1):
                 step()
-                forwards.append(median_seconds(rounds, forward, params, cfg, ids, ids))
+                forwards.append(median_seconds(rounds, forward, params, cfg, ids, ids, keep_trace=False))
                 steps.append(median_seconds(rounds, step))
         found[way] = {
             "values": list(values),
@@ -329,11 +332,15 @@ def peak_memory() -> dict:
         cfg = Config(100, 100, d_model=128, n_heads=4, d_ff=512, n_encoder_layers=2, n_decoder_layers=2)
         params, ids = init(cfg, np.random.default_rng(0), F32), np.arange(8 * length).reshape(8, length) % 100
         tracemalloc.start()
+        forward(params, cfg, ids, ids, keep_trace=False)
+        no_trace = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
         logits, trace = forward(params, cfg, ids, ids)
         after_forward = tracemalloc.get_traced_memory()[1]
         _, loss_trace = cross_entropy(logits, ids)
         backward(params, cfg, trace, cross_entropy_backward(loss_trace))
-        found[str(length)] = {"forward": after_forward, "training step": tracemalloc.get_traced_memory()[1]}
+        step = tracemalloc.get_traced_memory()[1]
+        found[str(length)] = {"forward, no trace": no_trace, "forward": after_forward, "training step": step}
         tracemalloc.stop()
     return {"bytes": found, "batch": 8}
 

@@ -71,3 +71,7 @@ def test_an_odd_width_is_refused(version):
 def test_sizes_below_one_or_not_whole_are_refused(length, d_model, error):
     with pytest.raises(error, match="expected (at least 1|a whole number), got"):
         sinusoids(length, d_model)
+
+
+def test_positions_can_start_anywhere():
+    np.testing.assert_array_equal(sinusoids(3, 8, start=5), sinusoids(8, 8)[5:])

@@ -16,6 +16,7 @@ from toytf._validate import (
     require_leading,
     require_width,
     shape_text,
+    surely_finite,
 )
 from toytf.ops import Array, Linear, linear, linear_backward, softmax, softmax_backward
 
@@ -243,9 +244,8 @@ def padding_mask(is_token) -> Array:
 
 def _blank_unseen(mask: Array, rows: Array) -> Array:
     """Return `rows` (keys or values) with zeros where no query may look, so that 0 * NaN cannot arise."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(rows.sum()):  # nothing to guard against, as in nearly every call
-            return rows
+    if surely_finite(rows):  # nothing to guard against, as in nearly every call
+        return rows
     seen = np.broadcast_to(mask, (*mask.shape[:-2], *np.broadcast_shapes(mask.shape[-2:], (1, rows.shape[-2]))))
     seen = seen.any(axis=-2)[..., None]
     return rows if seen.all() else np.where(seen, rows, 0.0).astype(rows.dtype, copy=False)

@@ -85,7 +85,7 @@ def start(params: Transformer, cfg: Config, src=None, src_is_token=None, cached:
     if src_is_token is not None:
         src_is_token = np.atleast_2d(np.asarray(src_is_token))
         mask = padding_mask(src_is_token)
-    memory, _ = encode(params, cfg, src, src_is_token)
+    memory, _ = encode(params, cfg, src, src_is_token, keep_trace=False)
     state = DecodeState(np.zeros((len(src), 0), dtype=np.int64), memory if cfg.reads_memory else None, mask, cached)
     if not (cached and cfg.reads_memory):
         return state
@@ -121,7 +121,7 @@ def _step(params: Transformer, cfg: Config, state: DecodeState, ids) -> tuple[Ar
     state = replace(state, ids=np.concatenate([state.ids, ids[:, None]], axis=1))
     if not state.cached:
         is_source_token = None if state.memory_mask is None else state.memory_mask[:, 0]
-        rows, _ = decode(params, cfg, state.ids, state.memory, src_is_token=is_source_token)
+        rows, _ = decode(params, cfg, state.ids, state.memory, src_is_token=is_source_token, keep_trace=False)
         return linear(params.output, rows[:, -1]), state
 
     _, x = embed(params.tgt_embedding, cfg, ids[:, None], start=state.ids.shape[1] - 1)

@@ -568,7 +568,7 @@ def embed(table: Array, cfg: Config, ids, start: int = 0) -> tuple[Array, Array]
         embedded = embedded * table.dtype.type(math.sqrt(cfg.d_model))
     if not cfg.positions:
         return embedded, embedded
-    pe = sinusoids(start + embedded.shape[-2], cfg.d_model)[start:]
+    pe = sinusoids(embedded.shape[-2], cfg.d_model, start)
     return embedded, embedded + pe.astype(table.dtype)
 
 
@@ -584,7 +584,9 @@ def embed_backward(table: Array, cfg: Config, ids: Array, dx: Array) -> Array:
     return embedding_backward(len(table), ids, dx)
 
 
-def encode(params: Transformer, cfg: Config, src, src_is_token=None) -> tuple[Array, StackTrace]:
+def encode(
+    params: Transformer, cfg: Config, src, src_is_token=None, *, keep_trace: bool = True
+) -> tuple[Array, StackTrace | None]:
     """Read the source sentences: ids to rows, the memory.
 
     Parameters
@@ -594,11 +596,14 @@ def encode(params: Transformer, cfg: Config, src, src_is_token=None) -> tuple[Ar
     src : array_like of int, shape (..., source length)
     src_is_token : array_like of bool, same shape, optional
         False where a sentence was filled up; those places get no attention.
+    keep_trace : bool, default True
+        False forgets what a layer computed as soon as the next one has read its output: enough to
+        use a model, not to train it.
 
     Returns
     -------
     memory : Array, shape (..., source length, d_model)
-    trace : StackTrace
+    trace : StackTrace, or None if it is not kept
     """
     if not params.encoder:
         raise ValueError("params: expected a model with an encoder, got one without encoder layers")
@@ -608,13 +613,23 @@ def encode(params: Transformer, cfg: Config, src, src_is_token=None) -> tuple[Ar
     rows, layers = x, []
     for p in params.encoder:
         rows, trace = encoder_layer(p, cfg, rows, mask)
-        layers.append(trace)
-    return _finish(params.encoder_norm, cfg, ids, embedded, x, rows, layers)
+        if keep_trace:
+            layers.append(trace)
+        del trace  # its memory serves the next layer
+    rows, trace = _finish(params.encoder_norm, cfg, ids, embedded, x, rows, layers)
+    return rows, trace if keep_trace else None
 
 
 def decode(
-    params: Transformer, cfg: Config, tgt, memory=None, tgt_is_token=None, src_is_token=None
-) -> tuple[Array, StackTrace]:
+    params: Transformer,
+    cfg: Config,
+    tgt,
+    memory=None,
+    tgt_is_token=None,
+    src_is_token=None,
+    *,
+    keep_trace: bool = True,
+) -> tuple[Array, StackTrace | None]:
     """Read the target sentences so far, and the memory: ids to rows.
 
     Parameters
@@ -625,11 +640,13 @@ def decode(
     memory : Array, shape (..., source length, d_model)
         What `encode` returned; None for a decoder-only model.
     tgt_is_token, src_is_token : array_like of bool, shape of `tgt` and of the source, optional
+    keep_trace : bool, default True
+        As in `encode`.
 
     Returns
     -------
     rows : Array, shape (..., length, d_model)
-    trace : StackTrace
+    trace : StackTrace, or None if it is not kept
     """
     if not params.decoder:
         raise ValueError("params: expected a model with a decoder, got one without decoder layers")
@@ -649,11 +666,16 @@ def decode(
     rows, layers = x, []
     for p in params.decoder:
         rows, trace = decoder_layer(p, cfg, rows, memory, mask, memory_mask)
-        layers.append(trace)
-    return _finish(params.decoder_norm, cfg, ids, embedded, x, rows, layers)
+        if keep_trace:
+            layers.append(trace)
+        del trace
+    rows, trace = _finish(params.decoder_norm, cfg, ids, embedded, x, rows, layers)
+    return rows, trace if keep_trace else None
 
 
-def forward(params: Transformer, cfg: Config, src, tgt, src_is_token=None, tgt_is_token=None) -> tuple[Array, Trace]:
+def forward(
+    params: Transformer, cfg: Config, src, tgt, src_is_token=None, tgt_is_token=None, *, keep_trace: bool = True
+) -> tuple[Array, Trace | None]:
     """The whole Transformer: a score for every word of the vocabulary, at every target place.
 
     Row ``t`` of the logits belongs to the token that follows ``tgt[..., t]``.
@@ -666,11 +688,13 @@ def forward(params: Transformer, cfg: Config, src, tgt, src_is_token=None, tgt_i
     tgt : array_like of int, shape (..., length)
     src_is_token, tgt_is_token : array_like of bool, shapes of `src` and `tgt`, optional
         False where a sentence was filled up.
+    keep_trace : bool, default True
+        As in `encode`. `backward` needs the trace; without it a large model takes far less memory.
 
     Returns
     -------
     logits : Array, shape (..., length, tgt_vocab)
-    trace : Trace
+    trace : Trace, or None if it is not kept
 
     Notes
     -----
@@ -685,12 +709,13 @@ def forward(params: Transformer, cfg: Config, src, tgt, src_is_token=None, tgt_i
     """
     memory = encoder_trace = None
     if src is not None:
-        memory, encoder_trace = encode(params, cfg, src, src_is_token)
+        memory, encoder_trace = encode(params, cfg, src, src_is_token, keep_trace=keep_trace)
     elif params.encoder:
         raise ValueError("src: expected token ids for a model with an encoder, got None")
-    rows, decoder_trace = decode(params, cfg, tgt, memory if cfg.reads_memory else None, tgt_is_token, src_is_token)
+    memory = memory if cfg.reads_memory else None
+    rows, decoder_trace = decode(params, cfg, tgt, memory, tgt_is_token, src_is_token, keep_trace=keep_trace)
     logits = linear(params.output, rows)
-    return logits, Trace(encoder_trace, decoder_trace, logits)
+    return logits, Trace(encoder_trace, decoder_trace, logits) if keep_trace else None
 
 
 def backward(params: Transformer, cfg: Config, trace: Trace, dlogits: Array) -> Transformer:
@@ -805,8 +830,8 @@ def named_arrays(params) -> dict[str, Array]:
         if isinstance(node, np.ndarray):
             found[name] = node
         elif dataclasses.is_dataclass(node):
-            for field in dataclasses.fields(node):
-                visit(f"{name}.{field.name}" if name else field.name, getattr(node, field.name))
+            for field, part in vars(node).items():
+                visit(f"{name}.{field}" if name else field, part)
         elif isinstance(node, list):
             for i, part in enumerate(node):
                 visit(f"{name}.{i}", part)

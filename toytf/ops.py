@@ -14,6 +14,38 @@ Array = np.ndarray
 SHORT = 32  # rows up to here are handled as columns, where that is quicker
 
 
+# ---------------------------------------------------------------- sums of rows
+
+
+def sum_along(x: Array, axis: int = -1) -> Array:
+    """``sum_i x[i]`` along an axis, which stays with length 1.
+
+    What ``x.sum(axis, keepdims=True)`` does; on many short rows einsum is several times faster.
+
+    Examples
+    --------
+    >>> print(sum_along(np.array([[1.0, 2.0], [3.0, 4.0]])))
+    [[3.]
+     [7.]]
+    """
+    if axis in (-1, x.ndim - 1):
+        return np.einsum("...i->...", x)[..., None]
+    return x.sum(axis=axis, keepdims=True)
+
+
+def dot_along(x: Array, y: Array, axis: int = -1) -> Array:
+    """``sum_i x[i] y[i]`` along an axis, which stays with length 1.
+
+    Examples
+    --------
+    >>> print(dot_along(np.array([[1.0, 2.0]]), np.array([[10.0, 100.0]])))
+    [[210.]]
+    """
+    if axis in (-1, x.ndim - 1):
+        return np.einsum("...i,...i->...", x, y)[..., None]
+    return (x * y).sum(axis=axis, keepdims=True)
+
+
 # ---------------------------------------------------------------- softmax
 
 
@@ -57,7 +89,7 @@ def softmax(x, axis: int = -1) -> Array:
     with np.errstate(over="ignore", under="ignore"):  # a gap beyond the float range is weight 0
         exps = x - largest
         np.exp(exps, out=exps)  # in place: a new array of this size would cost more than the exponentials
-    exps /= exps.sum(axis=axis, keepdims=True)
+    exps /= sum_along(exps, axis)
     return exps
 
 
@@ -86,7 +118,7 @@ def softmax_backward(weights: Array, dout: Array, axis: int = -1) -> Array:
     >>> print(fmt(softmax_backward(softmax([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0]))))
     [-0.0599 -0.1628  0.2227]
     """
-    dx = dout - (weights * dout).sum(axis=axis, keepdims=True)
+    dx = dout - dot_along(weights, dout, axis)
     dx *= weights
     return dx
 
@@ -177,7 +209,8 @@ def log_softmax(x, axis: int = -1) -> Array:
     x, largest = _scores_and_largest(x, axis)
     with np.errstate(over="ignore", under="ignore"):
         shifted = x - largest
-        return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+        shifted -= np.log(sum_along(np.exp(shifted), axis))
+        return shifted
 
 
 # ---------------------------------------------------------------- linear map
@@ -351,7 +384,7 @@ def relu(x) -> Array:
     >>> print(fmt(relu([-1.5, 0.0, 2.0]), decimals=1))
     [0.0 0.0 2.0]
     """
-    return np.maximum(as_floats("x", x, min_ndim=0), 0)
+    return np.clip(as_floats("x", x, min_ndim=0), 0, np.inf)  # twice as quick as np.maximum(x, 0)
 
 
 def relu_backward(x: Array, dout: Array) -> Array:
@@ -506,8 +539,9 @@ def layer_norm(p: LayerNorm, x, eps: float = 1e-5) -> tuple[Array, LayerNormTrac
     if not 0 < eps < np.inf:
         raise ValueError(f"eps: expected a positive number, got {eps}")
     require_finite("x", x)
-    centred = x - x.mean(axis=-1, keepdims=True)
-    variance = (centred * centred).mean(axis=-1, keepdims=True)
+    d = x.shape[-1]
+    centred = x - sum_along(x) / d
+    variance = dot_along(centred, centred) / d
     std = np.sqrt(variance + eps)
     centred /= std
     out = p.gamma * centred
@@ -537,12 +571,12 @@ def layer_norm_backward(p: LayerNorm, trace: LayerNormTrace, dout: Array) -> tup
     """
     normalised = trace.normalised
     g = dout * p.gamma
-    along = (g * normalised).mean(axis=-1, keepdims=True)
-    dx = g - g.mean(axis=-1, keepdims=True)
-    dx -= normalised * along
+    d = g.shape[-1]
+    dx = g - sum_along(g) / d
+    dx -= normalised * (dot_along(g, normalised) / d)
     dx /= trace.std
-    rows = tuple(range(dout.ndim - 1))
-    return dx, LayerNorm((dout * normalised).sum(axis=rows), dout.sum(axis=rows))
+    dout, normalised = dout.reshape(-1, d), normalised.reshape(-1, d)
+    return dx, LayerNorm(np.einsum("nd,nd->d", dout, normalised), dout.sum(axis=0))
 
 
 def layer_norm_eps_outside(x, eps: float = 1e-6) -> Array:
@@ -649,8 +683,8 @@ def cross_entropy(logits, targets, is_token=None, label_smoothing: float = 0.0) 
     np.put_along_axis(goal, targets[..., None], 1 - label_smoothing + label_smoothing / vocabulary, axis=-1)
     log_probs = log_softmax(logits)
     counted = counted[..., None]
-    loss = -float((goal * log_probs * counted).sum()) / n
-    return loss, CrossEntropyTrace(np.exp(log_probs), goal, counted, n)
+    loss = -float((dot_along(goal, log_probs) * counted).sum()) / n
+    return loss, CrossEntropyTrace(np.exp(log_probs, out=log_probs), goal, counted, n)
 
 
 def cross_entropy_backward(trace: CrossEntropyTrace) -> Array:
@@ -670,4 +704,6 @@ def cross_entropy_backward(trace: CrossEntropyTrace) -> Array:
     >>> print(fmt(cross_entropy_backward(trace)))
     [[ 0.0900  0.2447 -0.3348]]
     """
-    return (trace.probs - trace.goal) * trace.counted / trace.n
+    dlogits = trace.probs - trace.goal
+    dlogits *= trace.counted / trace.n
+    return dlogits

@@ -14,6 +14,9 @@ from toytf.model import named_arrays, paired_arrays
 from toytf.ops import Array
 
 
+BLOCK = 2**15  # so many numbers at a time: a block stays in the processor's cache from one line to the next
+
+
 def _positive(name: str, value: float) -> None:
     if not 0 < value < math.inf:
         raise ValueError(f"{name}: expected a positive number, got {value}")
@@ -106,14 +109,27 @@ class Adam:
         elif self.m.shape != g.shape:
             raise ValueError(f"params: expected {len(self.m)} numbers as in the steps before, got {len(g)}")
         self.t += 1
-        self.m += (1 - self.beta1) * (g - self.m)
-        self.v += (1 - self.beta2) * (g * g - self.v)
-        make_up_m, make_up_v = 1 - self.beta1**self.t, 1 - self.beta2**self.t
-        change = learning_rate * (self.m / make_up_m) / (np.sqrt(self.v / make_up_v) + self.eps)
+        for begin in range(0, len(g), BLOCK):
+            block = slice(begin, begin + BLOCK)
+            self._change(g[block], self.m[block], self.v[block], learning_rate)
         begin = 0
         for _, array, _ in pairs:
-            array -= change[begin : begin + array.size].reshape(array.shape)
+            array -= g[begin : begin + array.size].reshape(array.shape)
             begin += array.size
+
+    def _change(self, g: Array, m: Array, v: Array, learning_rate: float) -> None:
+        """The class's formulas in place: `m` and `v` take in `g`, and `g` becomes what is subtracted."""
+        m *= self.beta1
+        m += (1 - self.beta1) * g
+        v *= self.beta2
+        g *= g
+        g *= 1 - self.beta2
+        v += g
+        size = np.divide(v, 1 - self.beta2**self.t, out=g)
+        np.sqrt(size, out=size)
+        size += self.eps
+        np.divide(m, size, out=g)
+        g *= learning_rate / (1 - self.beta1**self.t)
 
 
 def clip(grads, limit: float) -> float:

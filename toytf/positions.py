@@ -10,7 +10,7 @@ from toytf.ops import Array
 BASE = 10000.0  # the paper's constant: wavelengths run from 2 pi to about 10000 times 2 pi
 
 
-def sinusoids(length: int, d_model: int) -> Array:
+def sinusoids(length: int, d_model: int, start: int = 0) -> Array:
     """The paper's positional encoding: ``sin`` in column 2i, ``cos`` in column 2i + 1::
 
         PE[pos, 2i]     = sin(pos / 10000^(2i / d_model))
@@ -21,9 +21,11 @@ def sinusoids(length: int, d_model: int) -> Array:
     Parameters
     ----------
     length : int
-        How many positions, counted from 0.
+        How many positions.
     d_model : int
         Width of the encoding, even.
+    start : int, default 0
+        The first position. One who writes word after word needs only the newest.
 
     Returns
     -------
@@ -47,6 +49,7 @@ def sinusoids(length: int, d_model: int) -> Array:
      [0.8415 0.5403 0.0100 1.0000]]
     """
     pos, i = _positions_and_pairs(length, d_model)
+    pos += start
     return _interleave(*_sin_cos(pos / BASE ** (2 * i / d_model)))
 
 
