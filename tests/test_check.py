@@ -1,0 +1,213 @@
+"""What `toytf.check` promises: a right answer is seen as right, and each known mistake is called by its name."""
+
+import builtins
+import re
+
+import numpy as np
+import pytest
+
+from toytf import check
+from toytf.check.core import Case, Check, Mistake, as_outcome, collect, diagnose
+
+CHECKS = list(check.CHECKS.values())
+each = pytest.mark.parametrize("one", CHECKS, ids=[c.name for c in CHECKS])
+PLANTED = {f"{one.name}-{mistake.name}": (one, mistake) for one in CHECKS for mistake in one.mistakes}
+planted = pytest.mark.parametrize(("one", "mistake"), PLANTED.values(), ids=list(PLANTED))
+
+
+def run(source: str, name: str):
+    """Define a function as a student's notebook would: with NumPy and nothing else at hand."""
+    space = {"np": np, "__builtins__": builtins}
+    exec(compile(source, name, "exec"), space)
+    return space[name]
+
+
+# ---------------------------------------------------------------- every checker
+
+
+@each
+def test_the_solution_is_right_with_numpy_alone(one):
+    report = one.report(run(one.source, one.name))
+    assert report.right, str(report)
+
+
+@each
+@pytest.mark.parametrize("seed", range(3))
+def test_the_solution_is_right_on_inputs_of_any_seed(one, seed):
+    cases = one.cases(np.random.default_rng(seed + 1))
+    report = diagnose(one, cases, collect(run(one.source, one.name), cases))
+    assert report.right, str(report)
+
+
+@planted
+def test_a_planted_mistake_is_called_by_its_name(one, mistake):
+    report = one.report(mistake.function)
+    assert not report
+    assert report.mistake == mistake.name, str(report)
+    assert mistake.advice in report.details
+
+
+@planted
+@pytest.mark.parametrize("seed", range(3))
+def test_a_planted_mistake_is_named_on_inputs_of_any_seed(one, mistake, seed):
+    cases = one.cases(np.random.default_rng(seed + 1))
+    assert diagnose(one, cases, collect(mistake.function, cases)).mistake == mistake.name
+
+
+@planted
+def test_a_report_of_a_mistake_shows_an_input_and_both_values(one, mistake):
+    text = str(one.report(mistake.function))
+    assert "With this input" in text
+    assert re.search(r"yours .+, expected|expected|raised|shape", text)
+
+
+@each
+def test_a_blank_stub_fails_politely(one):
+    report = one.report(run(one.stub, one.name))
+    assert not report
+    assert str(report) == f"{one.name}: not written yet."
+
+
+@each
+def test_a_stub_holds_nothing_of_the_solution(one):
+    body = one.source.split('"""', 2)[2]
+    lines = [line.strip() for line in body.splitlines() if line.strip()]
+    assert lines
+    assert not [line for line in lines if line in one.stub]
+
+
+@each
+def test_at_least_six_mistakes_are_known_or_the_checker_says_why_not(one):
+    assert len(one.mistakes) >= 6 or one.few_mistakes, one.name
+
+
+@each
+def test_common_accidents_have_a_message_of_their_own(one):
+    def says(function):
+        report = one.report(function)
+        assert not report
+        return report.headline
+
+    assert "returned None" in says(lambda *args: None)
+    assert "raised ZeroDivisionError" in says(lambda *args: 1 // 0)
+    assert "str" in says(lambda *args: "a word")
+    assert "shape" in says(lambda *args: tuple(np.zeros((9, 1, 9)) for _ in one.results))
+    assert "result" in says(lambda *args: tuple(np.zeros(1) for _ in range(len(one.results) + 1)))
+    assert "expected your function, got int" in one.report(3).headline
+
+
+@each
+def test_cases_of_one_seed_are_equal_and_of_another_differ(one):
+    def text(seed):
+        with np.printoptions(threshold=10**6, precision=17):
+            return str([case.args for case in one.cases(np.random.default_rng(seed))])
+
+    assert text(0) == text(0)
+    if one.random:
+        assert text(0) != text(1)
+
+
+# ---------------------------------------------------------------- how they compare
+
+DOUBLE = Check(
+    solution=(lambda: None),
+    expected=lambda x: 2 * x,
+    cases=lambda rng: [Case((np.array([1.0, 2.0]),), "two numbers")],
+    mistakes=(Mistake("squared", "x * x is not 2 * x.", lambda x: x * x),),
+    exercise="ex-00-1",
+)
+DOUBLE.name = "double"
+DOUBLE.solution = lambda x: 2 * x
+
+
+@pytest.mark.parametrize(
+    ("mine", "says"),
+    [
+        (lambda x: x + x, "double: right, on 1 inputs."),
+        (lambda x: [2, 4], "double: right"),
+        (lambda x: (2 * x).astype(np.float32), "double: right"),
+        (lambda x: x * x, "This looks like: squared."),
+        (lambda x: -2 * x, "Every sign is the other way round."),
+        (lambda x: 3 * x, "Every number is 1.5000 times what is expected."),
+        (lambda x: x * np.nan, "There is NaN"),
+        (lambda x: (2 * x)[:, None], "result has shape 2 x 1; expected 2."),
+        (lambda x: 2 * x + [0, 1], "Some numbers differ."),
+        (lambda x: x > 0, "result has dtype bool; expected numbers."),
+        (lambda x: np.array([1j, 2]), "complex128"),
+        (lambda x: [[1], [2, 3]], "It returned list"),
+        (lambda x: np.multiply(x, 2, out=x), "changes its argument x"),
+    ],
+)
+def test_what_a_checker_says(mine, says):
+    assert says in str(DOUBLE.report(mine))
+
+
+def test_the_first_input_that_differs_is_shown_with_both_values():
+    text = str(DOUBLE.report(lambda x: 2 * x + [0, 1]))
+    assert "x = [1.0000 2.0000]" in text
+    assert "result[1]: yours 5, expected 4" in text
+
+
+def test_numbers_that_agree_in_four_decimals_are_shown_with_more():
+    assert "yours 4.00001, expected 4" in str(DOUBLE.report(lambda x: 2 * x + [0, 1e-5]))
+
+
+def test_an_object_that_lies_about_equality_is_no_array():
+    class Liar:
+        def __eq__(self, other):
+            return True
+
+    assert as_outcome(Liar()).kind == "no numbers"
+
+
+# ---------------------------------------------------------------- by hand
+
+
+@pytest.mark.parametrize("one", check.BY_HAND.values(), ids=list(check.BY_HAND))
+def test_the_right_answer_of_a_by_hand_exercise_is_right_when_rounded_as_asked(one):
+    for part in one.parts:
+        (report,) = one.reports({part.name: np.round(np.asarray(part.expected, float), part.decimals)})
+        assert report.right, str(report)
+
+
+@pytest.mark.parametrize("one", check.BY_HAND.values(), ids=list(check.BY_HAND))
+def test_one_wrong_entry_of_a_by_hand_exercise_is_found_and_explained(one):
+    for part in one.parts:
+        expected = np.asarray(part.expected, float)
+        for place in np.ndindex(expected.shape):
+            answer = np.array(np.round(expected, part.decimals))
+            answer[place] += 2 * 10.0**-part.decimals
+            (report,) = one.reports({part.name: answer})
+            assert not report
+            assert len(report.details) == 1
+            if len(place) == 2:
+                assert f"row {place[0] + 1}, column {place[1] + 1}" in report.details[0]
+
+
+def test_the_sum_of_products_behind_a_wrong_entry_is_shown(capsys):
+    check.byhand("9.1", {"mean": 4, "variance": 2, "deviation": None})
+    assert capsys.readouterr().out == (
+        "9.1, mean: not right.\n  yours 4; (1 + 3 + 3 + 5) / 4 = 3\n"
+        "9.1, variance: right.\n9.1, deviation: not answered yet.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("99.1", 1), "exercise: expected one of"),
+        (("9.1", 1), "part: expected one of"),
+        (("9.1", 1, "sum"), "got 'sum'"),
+    ],
+)
+def test_a_by_hand_exercise_or_part_that_does_not_exist_is_an_error(arguments, says):
+    with pytest.raises(ValueError, match=says):
+        check.byhand(*arguments)
+
+
+def test_an_answer_of_the_wrong_kind_or_shape_is_told_so(capsys):
+    check.byhand("9.1", "three", part="mean")
+    check.byhand("9.1", [1, 2], part="result")
+    said = capsys.readouterr().out
+    assert "expected numbers, got 'three'" in said
+    assert "expected shape 4, got 2" in said

@@ -1,0 +1,383 @@
+"""How a checker compares a function with the right one, and names the mistake.
+
+A `Check` knows a right function, inputs from small to large, and wrong functions with a name for
+each mistake. It calls your function, collects what came out (`collect`), and says what that looks
+like (`diagnose`). The two are apart because the grader collects in a sandbox and diagnoses outside.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from toytf._validate import shape_text
+from toytf.byhand import fmt
+
+Array = np.ndarray
+ROOM = 40  # numbers up to which an array is shown whole
+
+
+# ---------------------------------------------------------------- what a checker is made of
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call: the arguments, and in a few words what is special about them."""
+
+    args: tuple
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong function and what to tell somebody who wrote it.
+
+    Parameters
+    ----------
+    name : str
+        A few words: "no maximum subtracted".
+    advice : str
+        One or two sentences: what it does, and where to look.
+    function : callable
+        Computes what the mistake computes. It may raise or give NaN, as the mistake would.
+    """
+
+    name: str
+    advice: str
+    function: Callable
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one call gave: arrays, or the reason why there are none."""
+
+    kind: Literal["arrays", "raised", "not written", "nothing", "no numbers", "too slow"]
+    arrays: tuple[Array, ...] = ()
+    text: str = ""  # the exception, or what came instead of numbers
+    modified: tuple[int, ...] = ()  # which arguments were changed in place
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a checker says."""
+
+    right: bool
+    headline: str
+    details: tuple[str, ...] = ()
+    mistake: str | None = None  # the name of the known mistake that it looks like
+
+    def __bool__(self) -> bool:
+        return self.right
+
+    def __str__(self) -> str:
+        return "\n".join((self.headline, *(textwrap.indent(line, "  ") for line in self.details)))
+
+
+@dataclass
+class Check:
+    """The checker of one exercise; call it with your function.
+
+    Parameters
+    ----------
+    solution : callable
+        A function that solves the exercise with NumPy alone. Its name, arguments and docstring are
+        what a student is given; its source is the solution.
+    expected : callable
+        The right function, if possible the one of `toytf`.
+    cases : callable
+        From a `numpy.random.Generator` to a list of `Case`, the smallest first.
+    mistakes : sequence of Mistake
+    exercise : str
+        The label of the exercise in the book: "ex-08-7".
+    results : tuple of str
+        Names of what is returned.
+    tolerance : float
+        The largest difference that is taken for rounding, relative to numbers above 1.
+    points : int
+    few_mistakes : str
+        Why fewer than six mistakes are known, where that is so.
+    random : bool
+        Whether `cases` draws anything.
+    """
+
+    solution: Callable
+    expected: Callable
+    cases: Callable[[np.random.Generator], list[Case]]
+    mistakes: Sequence[Mistake]
+    exercise: str
+    results: tuple[str, ...] = ("result",)
+    tolerance: float = 1e-9
+    points: int = 2
+    few_mistakes: str = ""
+    random: bool = True
+    name: str = field(init=False)
+    __doc__: str = field(init=False, default="")
+
+    def __post_init__(self):
+        self.name = self.solution.__name__
+        self.__doc__ = (
+            f"Check your `{self.name}` ({self.exercise}): ``check.{self.name}(mine)`` says whether it is right, "
+            f"or what it looks like.\n\n{inspect.getdoc(self.solution)}"
+        )
+
+    def __call__(self, mine: Callable) -> None:
+        """Print what `report` says."""
+        print(self.report(mine))
+
+    def report(self, mine: Callable) -> Report:
+        """Compare `mine` with the right function, on the same inputs at every call."""
+        if not callable(mine):
+            return Report(
+                False,
+                f"{self.name}: expected your function, got {type(mine).__name__}. "
+                f"Write check.{self.name}({self.name}), without calling it.",
+            )
+        cases = self.cases(np.random.default_rng(0))
+        return diagnose(self, cases, collect(mine, cases))
+
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the function's arguments."""
+        return list(inspect.signature(self.solution).parameters)
+
+    @property
+    def source(self) -> str:
+        """The solution, as text."""
+        return textwrap.dedent(inspect.getsource(self.solution)).rstrip() + "\n"
+
+    @property
+    def stub(self) -> str:
+        """What a student starts from: signature, docstring, and a line that says it is not written yet."""
+        tree = ast.parse(self.source)
+        first, *rest = tree.body[0].body
+        head = self.source.splitlines()[: first.end_lineno]
+        if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and rest):
+            raise ValueError(f"{self.name}: expected a solution with a docstring and a body")
+        return "\n".join([*head, f'    raise NotImplementedError("{self.name} is not written yet")']) + "\n"
+
+
+# ---------------------------------------------------------------- calling
+
+
+def collect(mine: Callable, cases: Sequence[Case]) -> list[Outcome]:
+    """Call a function with each case's arguments, copies of them, and keep what came out."""
+    return [_call(mine, case.args) for case in cases]
+
+
+def _call(function: Callable, args: tuple) -> Outcome:
+    given = copy.deepcopy(args)
+    try:
+        with np.errstate(all="ignore"):
+            value = function(*given)
+    except NotImplementedError as error:
+        return Outcome("not written", text=str(error))
+    except Exception as error:  # whatever a student's code raises is an answer to be explained
+        return Outcome("raised", text=f"{type(error).__name__}: {error}")
+    changed = tuple(i for i, (a, b) in enumerate(zip(given, args, strict=True)) if not _unchanged(a, b))
+    return as_outcome(value, changed)
+
+
+def as_outcome(value: Any, modified: tuple[int, ...] = ()) -> Outcome:
+    """Turn what a function returned into arrays of numbers, or say what it was."""
+    if value is None:
+        return Outcome("nothing")
+    parts = value if isinstance(value, tuple) else (value,)
+    arrays = []
+    for part in parts:
+        try:
+            array = np.asarray(part)
+        except Exception as error:  # ragged lists, and objects that refuse
+            return Outcome("no numbers", text=f"{type(part).__name__} ({error})")
+        if array.dtype.kind not in "fiub":
+            return Outcome("no numbers", text=f"{type(part).__name__} of dtype {array.dtype}")
+        arrays.append(array)
+    return Outcome("arrays", tuple(arrays), modified=modified)
+
+
+def _unchanged(given, original) -> bool:
+    if isinstance(original, np.ndarray):
+        return isinstance(given, np.ndarray) and np.array_equal(given, original, equal_nan=original.dtype.kind == "f")
+    if isinstance(original, (list, tuple)):
+        return len(given) == len(original) and all(map(_unchanged, given, original))
+    return given == original
+
+
+# ---------------------------------------------------------------- comparing
+
+
+def same(a: Outcome, b: Outcome, tolerance: float) -> bool:
+    """Whether two calls gave the same: equal arrays, or no arrays for the same kind of reason."""
+    if a.kind != b.kind or len(a.arrays) != len(b.arrays):
+        return False
+    return all(_close(x, y, tolerance) for x, y in zip(a.arrays, b.arrays, strict=True))
+
+
+def _close(x: Array, y: Array, tolerance: float) -> bool:
+    return x.shape == y.shape and not _differs(x, y, tolerance).any()
+
+
+def _differs(x: Array, y: Array, tolerance: float) -> Array:
+    """Where two arrays of one shape differ; NaN equals NaN and infinity equals infinity."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    with np.errstate(invalid="ignore"):
+        near = np.abs(x - y) <= tolerance * np.maximum(1.0, np.abs(y))
+    return ~(near | (x == y) | (np.isnan(x) & np.isnan(y)))
+
+
+def diagnose(check: Check, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Report:
+    """Say whether the outcomes are right; if not, which known mistake gives the same, and where it shows first."""
+    right = collect(check.expected, cases)
+    pairs = enumerate(zip(outcomes, right, strict=True))
+    wrong = [i for i, (mine, ours) in pairs if not same(mine, ours, _tol(check, mine))]
+    if not wrong:
+        modified = _modified(check, cases, outcomes)
+        return Report(True, f"{check.name}: right, on {len(cases)} inputs.") if modified is None else modified
+    first = wrong[0]
+    mine, ours, case = outcomes[first], right[first], cases[first]
+    if mine.kind == "not written":
+        return Report(False, f"{check.name}: not written yet.")
+    known = _known_mistake(check, cases, outcomes)
+    shown = _example(check, case, mine, ours)
+    if known is not None:
+        return Report(
+            False, f"{check.name}: not yet. This looks like: {known.name}.", (known.advice, *shown), known.name
+        )
+    return Report(False, f"{check.name}: not yet. {_in_general(check, mine, ours)}", shown)
+
+
+def _tol(check: Check, mine: Outcome) -> float:
+    """Numbers handed in as float32 or float16 are compared with the precision that they have."""
+    coarse = [np.finfo(a.dtype).eps for a in mine.arrays if a.dtype.kind == "f"]
+    return max([check.tolerance, *(64 * float(eps) for eps in coarse if eps > 1e-10)])
+
+
+def _modified(check: Check, cases, outcomes) -> Report | None:
+    for case, outcome in zip(cases, outcomes, strict=True):
+        if outcome.modified:
+            name = check.parameters[outcome.modified[0]]
+            return Report(
+                False,
+                f"{check.name}: the numbers are right, but your function changes its argument {name}.",
+                (
+                    f"Whoever called it finds another {name} afterwards. Work on a new array: "
+                    f"{name} = {name} - 1 makes one, {name} -= 1 does not.",
+                    *_arguments(check, case),
+                ),
+                "argument modified",
+            )
+    return None
+
+
+def _known_mistake(check: Check, cases, outcomes) -> Mistake | None:
+    for mistake in check.mistakes:
+        theirs = collect(mistake.function, cases)
+        if all(same(mine, other, _tol(check, mine)) for mine, other in zip(outcomes, theirs, strict=True)):
+            return mistake
+    return None
+
+
+def _in_general(check: Check, mine: Outcome, ours: Outcome) -> str:
+    """What to say when the mistake is none of the known ones."""
+    if mine.kind == "raised":
+        return f"It raised {mine.text}"
+    if mine.kind == "nothing":
+        return "It returned None. Is the return missing?"
+    if mine.kind == "no numbers":
+        return f"It returned {mine.text}; expected numbers or an array of numbers."
+    if mine.kind == "too slow":
+        return f"It did not finish: {mine.text}"
+    if len(mine.arrays) != len(ours.arrays):
+        many = len(ours.arrays)
+        expected = f"{many} results ({', '.join(check.results)})" if many > 1 else "1 result"
+        return f"It returned {len(mine.arrays)} result{'s'[: len(mine.arrays) != 1]}; expected {expected}."
+    for name, x, y in zip(check.results, mine.arrays, ours.arrays, strict=True):
+        if x.shape != y.shape:
+            turned = " It is the expected shape turned over." if x.shape == y.shape[::-1] and x.ndim > 1 else ""
+            return f"{name} has shape {shape_text(x.shape)}; expected {shape_text(y.shape)}.{turned}"
+        if x.dtype.kind == "b" and y.dtype.kind != "b":
+            return f"{name} has dtype {x.dtype}; expected numbers."
+        if y.dtype.kind == "b" and x.dtype.kind != "b":
+            return f"{name} has dtype {x.dtype}; expected True and False."
+    return _pattern(mine, ours) or "Some numbers differ."
+
+
+def _pattern(mine: Outcome, ours: Outcome) -> str | None:
+    """Slips that any function can have."""
+    for x, y in zip(mine.arrays, ours.arrays, strict=True):
+        x, y = np.asarray(x, float), np.asarray(y, float)
+        if np.isnan(x).any() and not np.isnan(y).any():
+            return "There is NaN (not a number) in it."
+        if x.ndim > 1 and x.shape[-1] == x.shape[-2] and _close(np.swapaxes(x, -1, -2), y, 1e-9):
+            return "It is the transpose of what is expected."
+        if _close(-x, y, 1e-9) and y.any():
+            return "Every sign is the other way round."
+        away = np.abs(y) > 1e-12
+        if away.sum() > 1 and not x[~away].any():
+            ratios = x[away] / y[away]
+            if np.ptp(ratios) < 1e-9 and abs(ratios[0]) > 1e-12 and abs(ratios[0] - 1) > 1e-9:
+                return f"Every number is {fmt(ratios[0])} times what is expected."
+    return None
+
+
+# ---------------------------------------------------------------- showing
+
+
+def _example(check: Check, case: Case, mine: Outcome, ours: Outcome) -> tuple[str, ...]:
+    """The input on which it shows, and both values."""
+    lines = list(_arguments(check, case))
+    if mine.kind != "arrays" or ours.kind != "arrays" or len(mine.arrays) != len(ours.arrays):
+        return tuple(lines)
+    for name, x, y in zip(check.results, mine.arrays, ours.arrays, strict=True):
+        if x.shape != y.shape:
+            break
+        bad = _differs(x, y, _tol(check, mine))
+        if not bad.any():
+            continue
+        if x.size <= ROOM:
+            lines += [f"your {name} =", _text(x), "expected", _text(y)]
+        if x.ndim:
+            where = tuple(int(i) for i in np.argwhere(bad)[0])
+            at = f"{name}[{', '.join(map(str, where))}]"
+            lines.append(f"{at}: yours {_digits(x[where], y[where])}, expected {_digits(y[where], x[where])}")
+        break
+    return tuple(lines)
+
+
+def _arguments(check: Check, case: Case) -> list[str]:
+    lines = [f"With this input ({case.about}):" if case.about else "With this input:"]
+    for name, value in zip(check.parameters, case.args, strict=False):
+        if isinstance(value, np.ndarray) and value.size > ROOM:
+            lines.append(f"{name}: shape {shape_text(value.shape)}")
+        elif isinstance(value, np.ndarray) and value.ndim > 1:
+            lines += [f"{name} =", _text(value)]
+        else:
+            lines.append(f"{name} = {_text(value)}")
+    return lines
+
+
+def _text(value) -> str:
+    """A value as the page shows numbers."""
+    if isinstance(value, (np.ndarray, float, np.floating)):
+        value = np.asarray(value)
+        if value.dtype.kind == "f" and np.isfinite(value).all():
+            large = value.size and np.abs(value).max() >= 1e6
+            return str(value) if large else fmt(value)
+    return str(value)
+
+
+def _digits(number, other) -> str:
+    """A number with enough digits to tell it from the other."""
+    if np.asarray(number).dtype.kind != "f":
+        return str(number)
+    for digits in (4, 6, 9, 12, 17):
+        text = f"{float(number):.{digits}g}"
+        if text != f"{float(other):.{digits}g}":
+            return text
+    return repr(float(number))
