@@ -324,6 +324,8 @@ _TEXT_RULES = [
     (rf"\b[A-Za-z][\w.-]*\s*(?:==|~=)\s*{_NUM}", " "),
     (rf"(?i)\b(?:python|numpy)\s*>=\s*{_NUM}", " "),
     (rf"\bv{_NUM}", " "),
+    # What stands in brackets after an exercise's title: "level 2, 25 min)".
+    (r"\blevel [1-3], \d+ min\)", ")"),
     # Ids of topics, errata and exercises: T1-11, E0-02, X0-1.
     (_ID, " "),
     # A name in capitals with a number: GPT-3.5, UTF-8.
@@ -342,6 +344,7 @@ _FILE_NAME = re.compile(
     r"(?:[#:][\w:.-]*)?$"
 )
 FORMAT_SPEC = re.compile(r"(?<=[:%])[-+ ]?\d*\.\d+[efgEFG%]")
+_EXERCISE_NUMBER = re.compile(r"(?<=check\.byhand\()\"\d+\.\d+\"")  # check.byhand("4.12", ...)
 _CODE_VERSION = re.compile(rf"[A-Za-z][\w.-]*\s*(?:==|~=|>=)\s*\d+\.\d+(?:\.\d+)*|python{_NUM}")
 
 
@@ -356,7 +359,7 @@ def _clean_code(code):
     """A code span: nothing when it is a file's name, else its text."""
     if _FILE_NAME.match(code):
         return " "
-    for pattern in (_CODE_VERSION, FORMAT_SPEC, _ID):
+    for pattern in (_CODE_VERSION, _EXERCISE_NUMBER, FORMAT_SPEC, _ID):
         code = re.sub(pattern, " ", code)
     return _unify(code)
 
