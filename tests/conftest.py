@@ -12,6 +12,8 @@ settings.load_profile("book")
 
 # Notebooks that are compared with their stored outputs show no progress bar, as in `make notebooks`.
 os.environ["TOYTF_PROGRESS"] = "0"
+# Several tests run side by side, and their products are small: a second thread for each only waits.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture
