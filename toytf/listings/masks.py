@@ -31,11 +31,12 @@ def three_readings():
 
 
 def nothing_left():
-    """The second sentence is all padding: NaN or numbers, in training and in use?"""
+    """The second sentence is all padding: what is its row, in training and in use?"""
     torch.manual_seed(0)
     hidden = torch.tensor([[False, True], [True, True]])
     x = torch.randn(2, 2, 4)
     attend = nn.MultiheadAttention(4, 2, batch_first=True)
+    bias = nn.init.ones_(attend.out_proj.bias)  # a new module has zeros here
     layer = nn.TransformerEncoderLayer(4, 2, 8, dropout=0.0, batch_first=True)
     calls = {
         "with weights": lambda: attend(x, x, x, hidden)[0],
@@ -45,16 +46,21 @@ def nothing_left():
             x, x, x, attn_mask=~hidden[:, None]
         ),
     }
+
+    def said(row):
+        if row.isnan().any():
+            return "NaN"
+        if row.eq(0).all():
+            return "zeros"
+        return "the bias" if row.allclose(bias) else "numbers"
+
     found = {}
     for name, call in calls.items():
         for mode in ("training", "in use"):
             attend.train(mode == "training")
             layer.train(mode == "training")
             with torch.set_grad_enabled(mode == "training"):
-                row = call()[1]
-            found[f"nothing left: {name}, {mode}"] = (
-                "NaN" if row.isnan().any() else "numbers"
-            )
+                found[f"nothing left: {name}, {mode}"] = said(call()[1])
     return found
 
 
