@@ -152,6 +152,20 @@ def test_numbers_that_agree_in_four_decimals_are_shown_with_more():
     assert "yours 4.00001, expected 4" in str(DOUBLE.report(lambda x: 2 * x + [0, 1e-5]))
 
 
+def test_a_mask_of_numbers_is_not_taken_for_one_of_truth_values():
+    mask = Check(
+        solution=(lambda n: None),
+        expected=lambda n: np.tri(n, dtype=bool),
+        cases=lambda rng: [Case((2,))],
+        mistakes=(Mistake("numbers", "Add dtype=bool.", lambda n: np.tri(n)),),
+        exercise="ex-00-1",
+    )
+    assert mask.report(lambda n: np.tri(n, dtype=bool))
+    for wrong in (np.tri, lambda n: np.tri(n, dtype=int)):
+        assert "expected bool" in str(mask.report(wrong))
+    assert mask.report(np.tri).mistake == "numbers"
+
+
 def test_an_object_that_lies_about_equality_is_no_array():
     class Liar:
         def __eq__(self, other):

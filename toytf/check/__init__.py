@@ -51,4 +51,38 @@ def byhand(exercise: str, answer, part: str | None = None) -> None:
     print(*BY_HAND[exercise].reports(answer, part), sep="\n")
 
 
-__all__ = ["BY_HAND", "CHECKS", "Check", "Report", "byhand", *CHECKS]
+def points(exercise: str, mine, of: float) -> float:
+    """What an answer earns: ``of`` points if it is right, for by-hand answers the share of its parts that are.
+
+    An assignment's notebook ends each exercise with it: nbgrader takes the number that a cell shows
+    for the points, and the notebook runs on where nothing is right yet.
+
+    Parameters
+    ----------
+    exercise : str
+        The name of a function, "softmax", or the number of a by-hand exercise, "9.1".
+    mine : callable, array_like or dict
+        The function or the answers.
+    of : float
+        The points for a right answer.
+
+    Raises
+    ------
+    ValueError
+        If there is no such exercise.
+
+    Examples
+    --------
+    >>> from toytf import check
+    >>> check.points("9.1", {"mean": 3, "variance": None}, of=5)
+    1.0
+    """
+    if exercise in CHECKS:
+        return of if CHECKS[exercise].report(mine) else 0
+    if exercise not in BY_HAND:
+        raise ValueError(f"exercise: expected a function of an exercise or a number such as 9.1, got {exercise!r}")
+    pencil = BY_HAND[exercise]
+    return round(of * sum(map(bool, pencil.reports(mine))) / len(pencil.parts), 2)
+
+
+__all__ = ["BY_HAND", "CHECKS", "Check", "Report", "byhand", "points", *CHECKS]

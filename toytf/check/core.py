@@ -172,7 +172,7 @@ def collect(mine: Callable, cases: Sequence[Case]) -> list[Outcome]:
 
 
 def _call(function: Callable, args: tuple) -> Outcome:
-    given = copy.deepcopy(args)
+    given = tuple(copy.deepcopy(arg) for arg in args)  # one by one: no two share an array, as in the grader
     try:
         with np.errstate(all="ignore"):
             value = function(*given)
@@ -220,7 +220,12 @@ def same(a: Outcome, b: Outcome, tolerance: float) -> bool:
 
 
 def _close(x: Array, y: Array, tolerance: float) -> bool:
-    return x.shape == y.shape and not _differs(x, y, tolerance).any()
+    return _same_kind(x, y) and x.shape == y.shape and not _differs(x, y, tolerance).any()
+
+
+def _same_kind(x: Array, y: Array) -> bool:
+    """Whether both are truth values or both numbers: a mask of 0 and 1 is no mask."""
+    return (x.dtype.kind == "b") == (y.dtype.kind == "b")
 
 
 def _differs(x: Array, y: Array, tolerance: float) -> Array:
@@ -246,9 +251,9 @@ def diagnose(check: Check, cases: Sequence[Case], outcomes: Sequence[Outcome]) -
     known = _known_mistake(check, cases, outcomes)
     shown = _example(check, case, mine, ours)
     if known is not None:
-        return Report(
-            False, f"{check.name}: not yet. This looks like: {known.name}.", (known.advice, *shown), known.name
-        )
+        raised = (f"it raised {mine.text}",) if mine.kind == "raised" else ()
+        headline = f"{check.name}: not yet. This looks like: {known.name}."
+        return Report(False, headline, (known.advice, *shown, *raised), known.name)
     return Report(False, f"{check.name}: not yet. {_in_general(check, mine, ours)}", shown)
 
 
@@ -293,6 +298,8 @@ def _in_general(check: Check, mine: Outcome, ours: Outcome) -> str:
         return f"It returned {mine.text}; expected numbers or an array of numbers."
     if mine.kind == "too slow":
         return f"It did not finish: {mine.text}"
+    if ours.kind == "raised":
+        return "It returned an answer where an error is expected."
     if len(mine.arrays) != len(ours.arrays):
         many = len(ours.arrays)
         expected = f"{many} results ({', '.join(check.results)})" if many > 1 else "1 result"
@@ -332,10 +339,20 @@ def _pattern(mine: Outcome, ours: Outcome) -> str | None:
 def _example(check: Check, case: Case, mine: Outcome, ours: Outcome) -> tuple[str, ...]:
     """The input on which it shows, and both values."""
     lines = list(_arguments(check, case))
+    if ours.kind == "raised":
+        lines.append(f"expected an error such as {ours.text}")
+    if mine.kind == "nothing" and len(ours.arrays) == 1 and ours.arrays[0].size <= ROOM:
+        lines += ["it returned None, expected", _text(ours.arrays[0])]
     if mine.kind != "arrays" or ours.kind != "arrays" or len(mine.arrays) != len(ours.arrays):
         return tuple(lines)
     for name, x, y in zip(check.results, mine.arrays, ours.arrays, strict=True):
         if x.shape != y.shape:
+            if x.size <= ROOM and y.size <= ROOM:
+                lines += [f"your {name} =", _text(x), "expected", _text(y)]
+            lines.append(f"your {name} has shape {shape_text(x.shape)}, expected {shape_text(y.shape)}")
+            break
+        if not _same_kind(x, y):
+            lines.append(f"your {name} has dtype {x.dtype}, expected {y.dtype}")
             break
         bad = _differs(x, y, _tol(check, mine))
         if not bad.any():
