@@ -55,6 +55,12 @@ def test_a_planted_mistake_is_named_on_inputs_of_any_seed(one, mistake, seed):
 
 
 @planted
+def test_a_mistake_gives_numbers_on_some_input_so_that_not_every_error_looks_like_it(one, mistake):
+    outcomes = collect(mistake.function, one.cases(np.random.default_rng(0)))
+    assert any(outcome.kind == "arrays" for outcome in outcomes)
+
+
+@planted
 def test_a_report_of_a_mistake_shows_an_input_and_both_values(one, mistake):
     text = str(one.report(mistake.function))
     assert "With this input" in text
