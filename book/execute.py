@@ -1,12 +1,13 @@
 """Execute notebooks in place: `python book/execute.py [notebook ...]`, by default all.
 
-What is published is what this writes, so the same code must give the same bytes:
+One runs on each core. What is published is what this writes, so the same code must give the same bytes:
 nothing that depends on the clock or the machine (times, versions) is kept.
 """
 
 import os
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -49,21 +50,31 @@ def execute(path):
     return True
 
 
+def attempt(path):
+    """Run one notebook; return its report and whether all went well."""
+    start = time.perf_counter()
+    try:
+        changed = execute(path)
+    except CellExecutionError as error:
+        return f"{path.name}: failed\n{error}", False
+    seconds = time.perf_counter() - start
+    said = "written" if changed else "unchanged"
+    return f"{path.name}: {seconds:.1f} s, {said}", True
+
+
 def main(names):
     os.environ["TOYTF_PROGRESS"] = "0"  # a bar is for people, not for stored outputs
-    # Products of this size gain nothing from a second thread, which only waits, and on a busy machine for long.
+    # Products of this size gain nothing from a second thread. It only waits, and on a
+    # busy machine for long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    for path in [Path(name).resolve() for name in names] or all_notebooks():
-        print(f"{path.name} ...", end=" ", flush=True)
-        start = time.perf_counter()
-        try:
-            changed = execute(path)
-        except CellExecutionError as error:
-            print(f"failed\n{error}")
-            return 1
-        seconds = time.perf_counter() - start
-        print(f"{seconds:.1f} s, {'written' if changed else 'unchanged'}")
-    return 0
+    paths = [Path(name).resolve() for name in names] or all_notebooks()
+    paths.sort(key=lambda path: path.name, reverse=True)  # the last are the longest
+    good = True
+    with ProcessPoolExecutor(max_workers=min(len(paths), os.cpu_count() or 1)) as pool:
+        for report, went_well in pool.map(attempt, paths):
+            print(report, flush=True)
+            good &= went_well
+    return 0 if good else 1
 
 
 if __name__ == "__main__":
