@@ -1,7 +1,7 @@
 """Execute notebooks in place: `python book/execute.py [notebook ...]`, by default all.
 
 One runs on each core. What is published is what this writes, so the same code must give
-the same bytes: nothing that depends on the clock or the machine (times, versions) is kept.
+the same bytes: nothing that depends on the clock or the machine is kept.
 """
 
 import os
