@@ -4,7 +4,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 BUILD := $(BIN)/jupyter-book build . -W -n --keep-going --all
+# SOLUTIONS=no leaves them out, and builds into a folder of its own.
+SOLUTIONS ?= yes
+SITE := $(if $(filter no,$(SOLUTIONS)),_build/without-solutions/)_build/html
 UV := uv==0.13.9
+LISTS := book test lab nbgrader
 LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
@@ -12,18 +16,23 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book test test-torch torch-results test-matrix bench weights experiments lab notebooks lint lock clean
+.PHONY: help book test assignments test-nbgrader test-torch torch-results test-matrix test-kills bench weights experiments lab notebooks lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
+	@echo "make book SOLUTIONS=no  the same without any solution of an exercise, in _build/without-solutions/_build/html"
 	@echo "make test       compute every number again and compare; test the package and the site"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make notebooks  execute all notebooks in place"
 	@echo "make weights    train the translator that chapters 16 to 18 open (a few seconds)"
 	@echo "make experiments  run what chapter 18 reports, those that are missing (up to an hour)"
+	@echo "make assignments  a student's and an instructor's notebook for each chapter, in _build/assignments"
+	@echo '                (EXERCISES="9.1 9.7 8.8" TITLE="Week 3" OUT=week3: of these; CHAPTERS="8 9"; FORCE=--force)'
+	@echo "make test-nbgrader  installs nbgrader; an assignment goes through it, from source to marks"
 	@echo "make test-torch installs PyTorch into .venv-torch; the same numbers there, forward and back"
 	@echo "make torch-results  run the listings of chapter 19 again and store what they give"
 	@echo "make test-matrix  the notebooks' numbers under other processors' instructions and another NumPy"
+	@echo "make test-kills  kill the grader a thousand times, at random moments; it must lose nothing"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make lint       style of the code, spelling of the text"
 	@echo "make lock       make requirements/*.txt again from *.in (UPGRADE=--upgrade for newer versions)"
@@ -33,10 +42,10 @@ help:
 	@echo "Another Python: make book PYTHON=python3.13"
 
 book: .venv/book.stamp
-	$(BUILD)
+	TOYTF_SOLUTIONS=$(SOLUTIONS) $(BUILD)$(if $(filter no,$(SOLUTIONS)), --path-output _build/without-solutions)
 	@echo
-	@echo "The book is built. Open it from the disk:  _build/html/index.html"
-	@echo "or serve it:  $(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html"
+	@echo "The book is built. Open it from the disk:  $(SITE)/index.html"
+	@echo "or serve it:  $(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE)"
 	@echo "              and open http://127.0.0.1:8000"
 
 # All cores; the tests of one file stay together, since a notebook's cells need one kernel.
@@ -55,6 +64,15 @@ weights: .venv/book.stamp
 experiments: .venv/book.stamp
 	$(BIN)/python -m toytf.experiments --out toytf/data/experiments.json
 
+test-nbgrader: .venv/test.stamp .venv/nbgrader.stamp
+	$(BIN)/python -m pytest -o addopts= tests/with_nbgrader
+
+# CHAPTERS="8 9": some of them; EXERCISES="9.1 9.7 8.8" TITLE="Week 3": one assignment. OUT=..., FORCE=--force.
+OUT ?= _build/assignments
+assignments: .venv/book.stamp
+	$(BIN)/python -m toytf.assign --out $(OUT) $(if $(TITLE),--title "$(TITLE)") $(FORCE) \
+		$(if $(EXERCISES),--exercises $(EXERCISES),--apart $(if $(CHAPTERS),--chapters $(CHAPTERS)))
+
 test-torch: .venv-torch/torch.stamp
 	OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest -o addopts= tests/with_torch
 
@@ -63,6 +81,9 @@ torch-results: .venv-torch/torch.stamp
 
 test-matrix: .venv/test.stamp
 	$(BIN)/python tests/matrix.py
+
+test-kills: .venv/test.stamp
+	$(BIN)/python tests/kills.py 1000
 
 bench: .venv-torch/torch.stamp
 	.venv-torch/bin/python bench/ten_seeds.py
@@ -100,12 +121,12 @@ $(QUIET_LAB): .venv/lab.stamp
 		echo "On Debian and Ubuntu: sudo apt install python3-venv"; exit 1; }
 	$(PYTHON) -m venv .venv
 
-# All three lists are resolved together first, so that the locks agree with each other;
+# All four lists are resolved together first, so that the locks agree with each other;
 # what is locked now stays as it is unless UPGRADE says otherwise.
 lock: _build/lock/bin/uv
 	cat requirements/*.txt > _build/lock/all.txt
-	$(LOCK) requirements/book.in requirements/test.in requirements/lab.in -o _build/lock/all.txt
-	for name in book test lab; do \
+	$(LOCK) $(LISTS:%=requirements/%.in) -o _build/lock/all.txt
+	for name in $(LISTS); do \
 		$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/$$name.in \
 			-o requirements/$$name.txt || exit 1; done
 	$(LOCK) --generate-hashes requirements/matrix.in -o requirements/matrix.txt  # another NumPy, so on its own

@@ -1,8 +1,17 @@
-"""Sphinx extension: the site holds everything that its pages need, and nothing else."""
+"""Sphinx extension: the site holds everything that its pages need, and nothing else.
 
+With the environment variable TOYTF_SOLUTIONS set to "no" it holds no solution of an
+exercise either.
+"""
+
+import json
+import os
 import re
+import shutil
 from importlib import metadata
 from pathlib import Path
+
+from sphinx.errors import ConfigError
 
 # one file with every TeX extension: it never fetches another
 MATHJAX = "tex-svg-full.js"
@@ -40,6 +49,40 @@ def number_once(app, docname, source):
     source[0] = re.sub(r'"# \d+\. ', '"# ', source[0], count=1)
 
 
+def with_solutions():
+    """What TOYTF_SOLUTIONS says; by default the book has its solutions."""
+    said = os.environ.get("TOYTF_SOLUTIONS") or "yes"
+    if said not in {"yes", "no"}:
+        raise ConfigError(f'TOYTF_SOLUTIONS: expected "yes" or "no", got "{said}"')
+    return said == "yes"
+
+
+def left_out(notebook):
+    """The text of a notebook's file, with the solutions left out."""
+    from toytf.exercises import without_solutions
+
+    left = without_solutions(json.loads(notebook))
+    return json.dumps(left, ensure_ascii=False, indent=1) + "\n"
+
+
+def start_empty(app):
+    """What an earlier build left there, pictures above all, could show a solution."""
+    if not app.config.toytf_solutions:
+        shutil.rmtree(app.outdir)
+        Path(app.outdir).mkdir()
+
+
+def leave_out_solutions(app, docname, source):
+    if not app.config.toytf_solutions and app.env.doc2path(docname).endswith(".ipynb"):
+        source[0] = left_out(source[0])
+
+
+def mend_sources(site):
+    """Sphinx copies sources from the disk, where the solutions are."""
+    for path in site.rglob("*.ipynb"):
+        path.write_text(left_out(path.read_text("utf-8")), "utf-8", newline="\n")
+
+
 def mend_pages(site):
     for page in site.rglob("*.html"):
         html = page.read_text("utf-8")
@@ -68,10 +111,15 @@ def finish(app, exception):
     if exception is None and app.builder.format == "html":
         mend_pages(Path(app.outdir))
         remove_unused(Path(app.outdir))
+        if not app.config.toytf_solutions:
+            mend_sources(Path(app.outdir))
 
 
 def setup(app):
+    app.add_config_value("toytf_solutions", with_solutions(), "env", bool)
     app.connect("config-inited", add_mathjax)
+    app.connect("builder-inited", start_empty)
+    app.connect("source-read", leave_out_solutions)
     app.connect("source-read", number_once)
     # after myst_nb has put its files there
     app.connect("build-finished", finish, priority=900)
