@@ -1,0 +1,178 @@
+"""Messages between the grader and a sandbox: a JSON header and the raw bytes of arrays, nothing else.
+
+A message is ``b"TTF1"``, the lengths of header and body (two 4-byte numbers, little-endian), the
+header as UTF-8 JSON, and the body. Nothing in it is ever executed or unpickled. Both sides use this
+file; it needs the standard library and NumPy alone, since `toytf` is not there inside.
+
+Examples
+--------
+>>> message = pack({"n": 1}, [np.array([1.0, 2.0])])
+>>> header, body = unpack_whole(message)
+>>> read_arrays(header["arrays"], body)
+[array([1., 2.])]
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+
+MAGIC = b"TTF1"
+HEAD = struct.Struct("<4sII")
+DTYPES = set("f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1".split())
+MOST_HEADER = 1 << 18  # bytes
+MOST_BODY = 1 << 24
+MOST_ARRAYS = 64
+MOST_AXES = 8
+LONGEST_AXIS = 1 << 24
+
+
+class Malformed(ValueError):
+    """Bytes that are no message."""
+
+
+# ---------------------------------------------------------------- writing
+
+
+def pack(header: dict, arrays=()) -> bytes:
+    """Write one message; ``header["arrays"]`` will describe the arrays, whose bytes follow.
+
+    Raises
+    ------
+    Malformed
+        If it would be larger than the other side accepts.
+    """
+    descriptions, chunks = [], []
+    for array in arrays:
+        plain = _portable(array)
+        descriptions.append({"dtype": plain.dtype.str[1:], "shape": list(plain.shape)})
+        chunks.append(plain.tobytes())
+    body = b"".join(chunks)
+    text = json.dumps({**header, "arrays": descriptions}).encode("ascii")
+    if len(text) > MOST_HEADER or len(body) > MOST_BODY:
+        raise Malformed(f"{len(descriptions)} arrays of {len(body)} bytes (at most {MOST_BODY} are read)")
+    return HEAD.pack(MAGIC, len(text), len(body)) + text + body
+
+
+def _portable(array) -> np.ndarray:
+    """In one byte order, and with one of the dtypes that a message may hold."""
+    array = np.asarray(array)
+    if array.dtype.kind == "f" and array.dtype.itemsize > 8:
+        array = array.astype(np.float64)
+    name = array.dtype.str[1:]
+    if name not in DTYPES:
+        raise Malformed(f"expected an array of numbers, got dtype {array.dtype}")
+    return np.ascontiguousarray(array, dtype=f"<{name}").reshape(array.shape)
+
+
+# ---------------------------------------------------------------- reading
+
+
+def lengths(head: bytes) -> tuple[int, int]:
+    """Read the first 12 bytes of a message: how long its header and its body are."""
+    magic, header, body = HEAD.unpack(head)
+    if magic != MAGIC or header > MOST_HEADER or body > MOST_BODY:
+        raise Malformed("expected a message, got other bytes")
+    return header, body
+
+
+def unpack_whole(message: bytes) -> tuple[dict, bytes]:
+    """Split one message into header and body."""
+    header_size, body_size = lengths(message[: HEAD.size])
+    if len(message) != HEAD.size + header_size + body_size:
+        raise Malformed("expected a whole message, got a piece")
+    return read_header(message[HEAD.size : HEAD.size + header_size]), message[HEAD.size + header_size :]
+
+
+def read_header(text: bytes) -> dict:
+    """Read a header; anything but a JSON object is refused."""
+    try:
+        header = json.loads(text.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"expected JSON, got {type(error).__name__}") from None
+    if not isinstance(header, dict):
+        raise Malformed(f"expected a JSON object, got {type(header).__name__}")
+    return header
+
+
+def read_arrays(descriptions: Any, body: bytes) -> list[np.ndarray]:
+    """Read the arrays of a message; each one's dtype, shape and bytes must fit together exactly."""
+    if not isinstance(descriptions, list) or len(descriptions) > MOST_ARRAYS:
+        raise Malformed(f"expected at most {MOST_ARRAYS} arrays")
+    arrays, start = [], 0
+    for one in descriptions:
+        dtype, shape = _description(one)
+        count = 1
+        for length in shape:
+            count *= length
+        size = count * int(dtype[1:])
+        if start + size > len(body):
+            raise Malformed("expected the bytes of every array, got fewer")
+        piece = body[start : start + size]
+        start += size
+        if dtype == "b1":  # a byte of 2 would be neither True nor False
+            array = np.frombuffer(piece, dtype="u1") != 0
+        else:
+            array = np.frombuffer(piece, dtype=f"<{dtype}")
+        arrays.append(array.reshape(shape).astype(array.dtype.newbyteorder("="), copy=True))
+    if start != len(body):
+        raise Malformed("expected no bytes after the arrays")
+    return arrays
+
+
+def _description(one: Any) -> tuple[str, tuple[int, ...]]:
+    if not isinstance(one, dict) or set(one) != {"dtype", "shape"}:
+        raise Malformed("expected dtype and shape")
+    dtype, shape = one["dtype"], one["shape"]
+    if not isinstance(dtype, str) or dtype not in DTYPES:
+        raise Malformed(f"expected a dtype of {', '.join(sorted(DTYPES))}")
+    if not isinstance(shape, list) or len(shape) > MOST_AXES:
+        raise Malformed(f"expected a shape of at most {MOST_AXES} axes")
+    if not all(type(length) is int and 0 <= length <= LONGEST_AXIS for length in shape):
+        raise Malformed(f"expected axes of at most {LONGEST_AXIS}")
+    return dtype, tuple(shape)
+
+
+# ---------------------------------------------------------------- arguments of a call
+
+
+def pack_value(value: Any, arrays: list) -> Any:
+    """Describe an argument in JSON; its arrays are appended to `arrays`.
+
+    Examples
+    --------
+    >>> kept = []
+    >>> pack_value((np.ones(2), None, 3), kept)
+    {'tuple': [{'array': 0}, None, 3]}
+    """
+    if isinstance(value, (np.ndarray, np.generic)):
+        arrays.append(value)
+        return {"array" if isinstance(value, np.ndarray) else "scalar": len(arrays) - 1}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, tuple):
+        return {"tuple": [pack_value(part, arrays) for part in value]}
+    if isinstance(value, list):
+        return [pack_value(part, arrays) for part in value]
+    if isinstance(value, dict):
+        return {"dict": [[pack_value(k, arrays), pack_value(v, arrays)] for k, v in value.items()]}
+    raise TypeError(f"argument: expected numbers, text, arrays, or lists of them, got {type(value).__name__}")
+
+
+def unpack_value(value: Any, arrays: list[np.ndarray]) -> Any:
+    """Make an argument from its description."""
+    if isinstance(value, list):
+        return [unpack_value(part, arrays) for part in value]
+    if not isinstance(value, dict):
+        return value
+    ((kind, inner),) = value.items()
+    if kind == "array":
+        return arrays[inner]
+    if kind == "scalar":
+        return arrays[inner][()]
+    if kind == "tuple":
+        return tuple(unpack_value(part, arrays) for part in inner)
+    return {unpack_value(k, arrays): unpack_value(v, arrays) for k, v in inner}

@@ -1,0 +1,379 @@
+"""Runs a student's notebook; this is the side of the grader that lives in the sandbox.
+
+The grader outside starts this file with the sandbox's Python, sends one request at a time
+(`frames`), and reads one reply to each: arrays, never objects. Whatever a student's code does to
+this process, to NumPy or to Python, it can spoil that student's own replies and nothing else: right
+answers and comparisons are outside. Standard library and NumPy only; `toytf` is not there, a few
+lines here stand in for it.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import contextlib
+import linecache
+import os
+import re
+import resource
+import signal
+import sys
+import types
+
+LONGEST_TEXT = 2000  # of an error message
+HELP = re.compile(r"^\s*\?|\?\s*$")
+MAGIC = re.compile(r"^(\s*)(%|!|[\w, ]+=\s*[!%])")
+CELL_MAGIC = re.compile(r"\A\s*%%(\w+)[^\n]*")
+RUNS_PYTHON = {"time", "timeit", "capture", "prun"}  # cell magics whose cell is Python all the same
+COMMON = (
+    "abc bisect cmath collections contextlib copy csv dataclasses datetime decimal enum fractions functools heapq io "
+    "itertools json math operator os pathlib pprint random re statistics string subprocess tempfile textwrap time "
+    "timeit traceback typing warnings numpy.fft numpy.linalg numpy.polynomial numpy.random numpy.testing "
+    "matplotlib.pyplot"
+).split()
+
+
+class TimeUp(BaseException):
+    """Raised in a student's code when its time is over."""
+
+
+# ---------------------------------------------------------------- what stands in for other packages
+
+
+class Shown:
+    """Whatever is called in place of a checker or a picture: accepts anything and is true."""
+
+    def __init__(self, *args, says: str = "", **kwargs):
+        self.says = says
+
+    def __call__(self, *args, **kwargs):
+        if self.says:
+            print(self.says)
+        return self
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self
+
+    def __str__(self):
+        return self.says
+
+    def __repr__(self):
+        return self.says or "<shown>"
+
+
+def _module(name: str, answer, **contents) -> types.ModuleType:
+    module = types.ModuleType(name)
+
+    def getattribute(wanted):
+        if wanted.startswith("_"):
+            raise AttributeError(wanted)
+        return answer(wanted)
+
+    module.__dict__.update(contents, __getattr__=getattribute, __all__=list(contents))
+    sys.modules[name] = module
+    return module
+
+
+def stand_ins(fmt_source: str, numpy) -> dict:
+    """Put modules in place of `toytf` and of IPython's display; return names that a notebook has of itself."""
+
+    def absent(package):
+        def raise_it(name):
+            raise ImportError(f"{package}.{name} is not there while the grader runs; check and byhand.fmt are")
+
+        return raise_it
+
+    numbers = {"np": numpy}
+    exec(compile(fmt_source, "<fmt>", "exec"), numbers)
+    check = _module("toytf.check", lambda name: Shown(says=f"{name}: the grader checks this."))
+    check.byhand = lambda exercise, *args, **kwargs: print(f"{exercise}: the grader checks this.")
+    byhand = _module("toytf.byhand", absent("toytf.byhand"), fmt=numbers["fmt"])
+    _module("toytf", absent("toytf"), check=check, byhand=byhand)
+
+    def display(*things, **how):
+        for thing in things:
+            print(thing)
+
+    shown = _module("IPython.display", lambda name: Shown, display=display, clear_output=lambda *a, **k: None)
+    _module("IPython", lambda name: Shown(), display=shown, get_ipython=lambda: None, version_info=(99, 0))
+    return {"display": display, "get_ipython": lambda: None}
+
+
+# ---------------------------------------------------------------- cells
+
+
+def plain_python(source: str) -> tuple[str, list[str]]:
+    """Take out what only IPython understands; return the rest and the lines that went.
+
+    Examples
+    --------
+    >>> plain_python("%matplotlib inline\\nx = 1\\nx?")
+    ('pass\\nx = 1\\npass', ['%matplotlib inline', 'x?'])
+    """
+    try:
+        ast.parse(source)
+        return source, []
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    dropped = []
+    whole = CELL_MAGIC.match(source)
+    if whole:
+        dropped.append(whole.group().strip())
+        if whole.group(1) not in RUNS_PYTHON:
+            return "pass", dropped
+        source = source[whole.end() :]
+    lines = source.split("\n")
+    for i, line in enumerate(lines):
+        magic = MAGIC.match(line)
+        if magic or HELP.search(line):
+            dropped.append(line.strip())
+            lines[i] = line[: len(line) - len(line.lstrip())] + "pass"
+    return "\n".join(lines), dropped
+
+
+def clip(text: str) -> str:
+    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " ... (cut)"
+
+
+def describe(error: BaseException) -> str:
+    """Return ``ValueError: what it says``, also for an exception that cannot say it."""
+    try:
+        said = str(error)
+    except BaseException:
+        said = "(its text cannot be read)"
+    name = type(error).__name__
+    return clip(f"{name}: {said}" if said else name)
+
+
+def line_of(error: BaseException, name: str) -> int | None:
+    """The line of a cell in which an error came up."""
+    if isinstance(error, SyntaxError) and error.filename == name:
+        return error.lineno
+    found, step = None, error.__traceback__
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == name:
+            found = step.tb_lineno
+        step = step.tb_next
+    return found
+
+
+# ---------------------------------------------------------------- results
+
+
+def outcome(value, asarray) -> tuple[dict, list]:
+    """What `toytf.check.core.as_outcome` says of a returned value, as a reply."""
+    if value is None:
+        return {"kind": "nothing"}, []
+    arrays = []
+    for part in value if isinstance(value, tuple) else (value,):
+        try:
+            array = asarray(part)
+        except Exception as error:
+            return {"kind": "no numbers", "text": clip(f"{type(part).__name__} ({error})")}, []
+        if array.dtype.kind not in "fiub":
+            return {"kind": "no numbers", "text": clip(f"{type(part).__name__} of dtype {array.dtype}")}, []
+        arrays.append(array)
+    return {"kind": "arrays"}, arrays
+
+
+def unchanged(given, original, ndarray) -> bool:
+    if isinstance(original, ndarray):
+        return (
+            isinstance(given, ndarray)
+            and given.shape == original.shape
+            and given.dtype == original.dtype
+            and given.tobytes() == original.tobytes()
+        )
+    if isinstance(original, (list, tuple)):
+        return len(given) == len(original) and all(unchanged(a, b, ndarray) for a, b in zip(given, original))  # noqa: B905
+    if isinstance(original, dict):
+        return list(given) == list(original) and all(unchanged(given[k], v, ndarray) for k, v in original.items())
+    return given == original
+
+
+def read_answers(value, asarray) -> tuple[dict, list]:
+    """A variable with by-hand answers: one, or a dictionary from the names of the parts."""
+    pairs = list(value.items())[:64] if isinstance(value, dict) else [(None, value)]
+    parts, arrays = [], []
+    for name, answer in pairs:
+        part = {"name": name if name is None else clip(str(name))}
+        if answer is None:
+            part["kind"] = "none"
+        else:
+            try:
+                arrays.append(asarray(answer, dtype=float))
+                part["kind"] = "array"
+            except Exception:
+                part.update(kind="other", text=clip(repr(answer))[:200])
+        parts.append(part)
+    return {"kind": "answers", "named": isinstance(value, dict), "parts": parts}, arrays
+
+
+# ---------------------------------------------------------------- the loop
+
+
+class Runner:
+    """Answers requests about one notebook, one after the other."""
+
+    def __init__(self, requests: int, replies: int):
+        self.requests, self.replies = requests, replies
+        self.space = types.ModuleType("__main__")
+        self.said = sys.stdout
+        self.process, self.getpid, self.leave = os.getpid(), os.getpid, os._exit
+
+    def read(self, size: int) -> bytes:
+        pieces = []
+        if self.getpid() != self.process:
+            self.leave(0)  # a copy that a student's code made and that came back here
+        while size:
+            piece = os.read(self.requests, min(size, 1 << 16))
+            if not piece:
+                self.leave(0)  # nobody is there any more
+            pieces.append(piece)
+            size -= len(piece)
+        return b"".join(pieces)
+
+    def receive(self) -> tuple[dict, list]:
+        header_size, body_size = self.frames.lengths(self.read(self.frames.HEAD.size))
+        header = self.frames.read_header(self.read(header_size))
+        body = self.read(body_size)
+        self.body = body
+        return header, self.frames.read_arrays(header["arrays"], body)
+
+    def send(self, header: dict, arrays=()) -> None:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+        with contextlib.suppress(Exception):
+            self.said.flush()
+        if self.getpid() != self.process:
+            self.leave(0)
+        message = self.frames.pack(header, arrays)
+        while message:
+            message = message[os.write(self.replies, message) :]
+
+    def start(self) -> None:
+        """The first request: limits, and what a notebook finds at hand."""
+        here, site = os.path.dirname(os.path.abspath(__file__)), sys.argv[1]
+        sys.path[:] = [path for path in sys.path if path not in ("", here)]
+        sys.path.append(site)
+        sys.path.insert(0, here)
+        import frames
+        import numpy
+
+        sys.path.remove(here)
+        self.frames, self.numpy = frames, numpy
+        self.asarray, self.ndarray, self.errstate = numpy.asarray, numpy.ndarray, numpy.errstate
+        self.setitimer, self.signal = signal.setitimer, signal.signal
+        request, _ = self.receive()
+        if request["preload"]:  # the user that we become could not read these files
+            for name in COMMON:
+                with contextlib.suppress(Exception):
+                    __import__(name)
+        for name, most in request["rlimits"].items():
+            number = getattr(resource, name)
+            hard = resource.getrlimit(number)[1]
+            most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.setrlimit(number, (most, most))
+        if request["user"]:
+            os.setgroups([])
+            os.setresgid(*[request["user"]] * 3)
+            os.setresuid(*[request["user"]] * 3)
+        self.space.__dict__.update(stand_ins(request["fmt"], numpy), __builtins__=builtins)
+        self.own, sys.modules["__main__"] = sys.modules["__main__"], self.space
+        os.environ.pop("LC_CTYPE", None)
+        versions = {"python": sys.version.split()[0], "numpy": numpy.__version__}
+        self.send({"n": request["n"], "kind": "ready", "versions": versions})
+
+    def limited(self, function, seconds: float):
+        """Call a function for so long and no longer: ("ok", value), ("slow", None) or ("raised", error)."""
+
+        def stop(*_):
+            raise TimeUp
+
+        try:
+            self.signal(signal.SIGALRM, stop)
+            self.setitimer(signal.ITIMER_REAL, seconds)
+            try:
+                return "ok", function()
+            finally:
+                self.setitimer(signal.ITIMER_REAL, 0)
+        except TimeUp:
+            return "slow", None
+        except BaseException as error:  # SystemExit and KeyboardInterrupt too end a cell, not the notebook
+            return "raised", error
+
+    def cell(self, request: dict) -> tuple[dict, list]:
+        name = f"<code cell {request['number']}>"
+        source, dropped = plain_python(request["source"])
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+
+        def run():
+            exec(compile(source, name, "exec", dont_inherit=True), self.space.__dict__)
+
+        kind, value = self.limited(run, request["seconds"])
+        reply = {"kind": kind, "dropped": [clip(line) for line in dropped[:20]]}
+        if kind == "raised":
+            reply.update(text=describe(value), line=line_of(value, name))
+        return reply, []
+
+    def call(self, request: dict, arrays: list) -> tuple[dict, list]:
+        if request["name"] not in self.space.__dict__:
+            return {"kind": "missing"}, []
+        function = self.space.__dict__[request["name"]]
+        if not callable(function):
+            return {"kind": "not callable", "text": clip(type(function).__name__)}, []
+        given = self.frames.unpack_value(request["args"], arrays)
+        original = self.frames.unpack_value(
+            request["args"], self.frames.read_arrays(request["arrays"], self.body)
+        )  # made anew: the student's code has the other one
+
+        def run():
+            with self.errstate(all="ignore"):
+                return outcome(function(*given), self.asarray)
+
+        kind, value = self.limited(run, request["seconds"])
+        if kind == "slow":
+            return {"kind": "too slow"}, []
+        if kind == "raised":
+            wrote_nothing = isinstance(value, NotImplementedError)
+            return {"kind": "not written" if wrote_nothing else "raised", "text": describe(value)}, []
+        reply, results = value
+        reply["modified"] = [i for i, pair in enumerate(zip(given, original)) if not unchanged(*pair, self.ndarray)]  # noqa: B905
+        return reply, results
+
+    def answers(self, request: dict) -> tuple[dict, list]:
+        if request["name"] not in self.space.__dict__:
+            return {"kind": "missing"}, []
+        return read_answers(self.space.__dict__[request["name"]], self.asarray)
+
+    def serve(self) -> None:
+        self.start()
+        while True:
+            request, arrays = self.receive()
+            sys.stdout = sys.stderr = self.said
+            try:
+                if request["do"] == "cell":
+                    reply, results = self.cell(request)
+                elif request["do"] == "call":
+                    reply, results = self.call(request, arrays)
+                else:
+                    reply, results = self.answers(request)
+                self.send({"n": request["n"], **reply}, results)
+            except self.frames.Malformed as error:  # too large a result, or one of an odd dtype
+                self.send({"n": request["n"], "kind": "no numbers", "text": clip(str(error))})
+
+
+def main() -> None:
+    """Take the three pipes apart, so that ``print`` and ``input`` of a student meet neither requests nor replies."""
+    requests, replies = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr = open(1, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+    Runner(requests, replies).serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,695 @@
+"""Where a student's code runs: a process in bubblewrap that can read Python and NumPy, and nothing else.
+
+`Bubblewrap` says how such a process is started, `Session` talks with it: one request, one reply, and
+a limit for everything. What the sandbox cannot hold, the watch outside does: memory and processes of
+all that was started, bytes that come out, and the time on the clock.
+
+What this does not promise: that the Linux kernel has no hole (a virtual machine for the grader does more);
+a bound on memory that the kernel itself uses, for a million empty files for example (time and size bound
+it indirectly); that nobody measures how busy the machine is; and the filter of system calls on processors
+other than x86-64 and 64-bit ARM.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import importlib.metadata
+import importlib.util
+import inspect
+import os
+import platform
+import re
+import selectors
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import threading
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from toytf.byhand import expressions
+from toytf.grade import frames
+
+HERE = Path(__file__).parent
+FIRST_USER = 61184  # of the range that systemd keeps for users who exist only for a while
+GRACE = 1.0  # seconds between asking a student's code to stop and ending its process
+STARTING = 60.0  # seconds for Python and NumPy to start, on a machine that has much else to do
+INSTALL = """The grader runs the code of strangers and needs bubblewrap (version 0.7 or newer) to do so safely.
+    Debian, Ubuntu:  sudo apt install bubblewrap
+    Fedora:          sudo dnf install bubblewrap
+Ubuntu 24.04 and newer forbid user namespaces to programs without an AppArmor profile; allow them with
+    sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
+Debian 10 and some servers forbid them with  sysctl kernel.unprivileged_userns_clone=0  (1 allows them).
+Inside a container, start the container with  --security-opt seccomp=unconfined --security-opt systempaths=unconfined.
+Windows and macOS have no bubblewrap: grade on a Linux machine, in a virtual machine, or (Windows) in WSL2.
+In a container that holds nothing of value and is thrown away afterwards, the option
+--without-sandbox-i-trust-this-code grades without it."""
+
+
+class SandboxError(RuntimeError):
+    """The sandbox itself does not work here; no student is to blame."""
+
+
+class Stopped(RuntimeError):
+    """The person at the keyboard wants to stop."""
+
+
+class Failure(Exception):
+    """A sandbox had to be ended: `kind` is slow, memory, processes, flood, ended or broken."""
+
+    def __init__(self, kind: str, text: str):
+        super().__init__(text)
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use; times in seconds, sizes in bytes.
+
+    Parameters
+    ----------
+    cell, call : float
+        For one code cell, and for one call of an exercise's function.
+    total : float
+        For the whole submission.
+    memory : int
+        Of all its processes together.
+    processes : int
+        Processes and threads at the same time.
+    file, folder : int
+        Largest file, and all of its temporary folder.
+    files : int
+        Open files of one process.
+    output : int
+        Of what it prints, how much is kept.
+    restarts : int
+        How often a new sandbox is started after one had to be ended.
+    """
+
+    cell: float = 20.0
+    call: float = 10.0
+    total: float = 180.0
+    memory: int = 1 << 30
+    processes: int = 32
+    file: int = 16 << 20
+    folder: int = 64 << 20
+    files: int = 128
+    output: int = 64 << 10
+    restarts: int = 8
+
+    def rlimits(self, processes: int) -> dict[str, int]:
+        return {
+            "RLIMIT_AS": self.memory,
+            "RLIMIT_CPU": max(1, int(self.total) + 5),
+            "RLIMIT_NPROC": processes,
+            "RLIMIT_FSIZE": self.file,
+            "RLIMIT_NOFILE": self.files,
+            "RLIMIT_CORE": 0,
+        }
+
+
+# ---------------------------------------------------------------- what is to be seen inside
+
+
+def packages(names: tuple[str, ...]) -> dict[str, Path]:
+    """Find the files of packages and of all that they need: name in site-packages -> where it is.
+
+    Raises
+    ------
+    SandboxError
+        If one of the names is not installed here.
+    """
+    found: dict[str, Path] = {}
+    todo, seen = list(names), set()
+    while todo:
+        name = re.sub(r"[-_.]+", "-", todo.pop()).lower()
+        if name in seen:
+            continue
+        seen.add(name)
+        try:
+            one = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            if name in {re.sub(r"[-_.]+", "-", wanted).lower() for wanted in names}:
+                raise SandboxError(f"--allow: expected installed packages, got {name!r}") from None
+            continue  # needed under some condition that does not hold here
+        for file in one.files or ():
+            top = file.parts[0]
+            if top not in ("..", "__pycache__", "bin") and not top.endswith(".pth") and not file.is_absolute():
+                found[top] = Path(one.locate_file(top))
+        if not one.files:  # a distribution's package that does not list its files
+            spec = importlib.util.find_spec(name)
+            if spec is not None and spec.origin:
+                place = Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
+                found[place.name] = place
+        for need in one.requires or ():
+            wanted, _, condition = need.partition(";")
+            if "extra" not in condition:
+                todo.append(re.match(r"[\w.-]+", wanted).group())
+    return {top: place for top, place in sorted(found.items()) if place.exists()}
+
+
+def default_packages() -> tuple[str, ...]:
+    """NumPy, and matplotlib where it is installed."""
+    return ("numpy", *(["matplotlib"] if importlib.util.find_spec("matplotlib") else []))
+
+
+def _prefixes() -> list[str]:
+    """Where the interpreter and its standard library are, without what is installed into them."""
+    places = {os.path.realpath(place) for place in (sys.base_prefix, sys.base_exec_prefix)}
+    return sorted(place for place in places if place != "/usr" and not place.startswith("/usr/"))
+
+
+def _python() -> str:
+    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+def _under(path: str, folders) -> bool:
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+
+
+# ---------------------------------------------------------------- what is forbidden inside
+
+# Calls that no exercise needs and that reach around the limits above or deep into the kernel:
+# memory that no limit counts, other processes' memory, new namespaces, mounts, kernel modules.
+_CALLS = {
+    "x86_64": (0xC000003E, 41, 56, 435, (
+        29, 30, 31, 64, 68, 101, 103, 155, 161, 165, 166, 175, 176, 246, 248, 249, 250, 272, 298, 303, 304, 308, 310,
+        311, 313, 319, 320, 321, 323, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 447,
+    )),
+    "aarch64": (0xC00000B7, 198, 220, 435, (
+        39, 40, 41, 51, 97, 104, 105, 106, 116, 117, 186, 190, 194, 195, 196, 217, 218, 219, 241, 264, 265, 268, 270,
+        271, 273, 279, 280, 282, 294, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 447,
+    )),
+}  # fmt: skip
+_KILL, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
+_EPERM, _ENOSYS, _EAFNOSUPPORT, _NEWUSER = 1, 38, 97, 0x10000000
+
+
+def seccomp(machine: str | None = None) -> bytes | None:
+    """A filter for the kernel (classic BPF) that refuses those calls, or None on a processor that it does not know.
+
+    Sockets may be of the families UNIX, IPv4 and IPv6 only: the empty network namespace holds these, but not
+    for example a virtual machine's line to its host (VSOCK).
+    """
+    if (machine or platform.machine()) not in _CALLS:
+        return None
+    arch, socket, clone, clone3, refused = _CALLS[machine or platform.machine()]
+
+    def load(offset):
+        return (0x20, 0, 0, offset)
+
+    def equal(value, yes, no):
+        return (0x15, yes, no, value)
+
+    def back(value):
+        return (0x06, 0, 0, value)
+
+    program = [load(4), equal(arch, 1, 0), back(_KILL), load(0)]
+    program += [(0x35, 0, 1, 0x40000000), back(_ERRNO | _ENOSYS)]  # the other numbering of x86-64
+    program += [equal(clone3, 0, 1), back(_ERRNO | _ENOSYS)]  # Python and libc take clone instead
+    for number in refused:
+        program += [equal(number, 0, 1), back(_ERRNO | _EPERM)]
+    program += [equal(clone, 0, 4), load(16), (0x45, 0, 1, _NEWUSER), back(_ERRNO | _EPERM), back(_ALLOW)]
+    program += [equal(socket, 0, 5), load(16), equal(1, 3, 0), equal(2, 2, 0), equal(10, 1, 0)]
+    program += [back(_ERRNO | _EAFNOSUPPORT), back(_ALLOW)]
+    return b"".join(struct.pack("<HBBI", *step) for step in program)
+
+
+# ---------------------------------------------------------------- how it is started
+
+
+@dataclass
+class Bubblewrap:
+    """A process without network, with a read-only system, and without any privilege.
+
+    Parameters
+    ----------
+    allow : tuple of str
+        Installed packages that students may import, with what these need.
+    hide : tuple of path
+        Folders that must not be seen, should they lie in one that is.
+    """
+
+    allow: tuple[str, ...] = field(default_factory=default_packages)
+    hide: tuple[str, ...] = ()
+    name: str = "bubblewrap"
+
+    def __post_init__(self):
+        self.site = packages(self.allow)
+        self._slots: set[int] = set()
+        self._lock = threading.Lock()
+
+    def check(self) -> None:
+        """Start a sandbox and have it answer once.
+
+        Raises
+        ------
+        SandboxError
+            With what to do about it, if bubblewrap is missing or not allowed to work here.
+        """
+        if sys.platform != "linux" or shutil.which("bwrap") is None:
+            raise SandboxError(f"bubblewrap (the command bwrap) was not found.\n{INSTALL}")
+        try:
+            Session(self, Limits()).close()
+        except SandboxError as error:
+            raise SandboxError(f"bubblewrap does not work here: {error}\n{INSTALL}") from None
+
+    def namespaces(self) -> list[str]:
+        """Nothing of the machine is shared: no network, no processes, no users."""
+        kinds = "user ipc pid net uts cgroup-try".split()
+        return [
+            *(f"--unshare-{kind}" for kind in kinds),
+            *["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"],
+            *["--hostname", "sandbox", "--uid", "1000", "--gid", "1000"],
+        ]
+
+    def system(self, limits: Limits) -> list[tuple[str, ...]]:
+        """What is to be seen: options of bwrap, one tuple each; a source comes second."""
+        seen: list[tuple[str, ...]] = [
+            ("--size", str(limits.folder)),
+            ("--tmpfs", "/tmp"),
+            ("--ro-bind", "/usr", "/usr"),
+        ]
+        for place in ("/lib", "/lib32", "/lib64", "/libx32", "/bin"):
+            if os.path.islink(place):
+                seen.append(("--symlink", os.readlink(place), place))
+            elif os.path.isdir(place):
+                seen.append(("--ro-bind", place, place))
+        for place in ("/etc/ld.so.cache", "/etc/alternatives"):
+            seen.append(("--ro-bind-try", place, place))
+        prefixes = _prefixes()
+        seen += [("--ro-bind", place, place) for place in prefixes]
+        masks = [place for place in ("/usr/share", "/usr/src", "/usr/local") if os.path.isdir(place)]
+        if _under(_python(), ["/usr/local"]):
+            masks.remove("/usr/local")
+        for root in ["/usr", "/usr/local", *prefixes]:
+            masks += glob.glob(f"{root}/lib*/python3*/*-packages")
+        shown = ["/usr", *prefixes]
+        masks += [place for place in map(os.path.realpath, self.hide) if _under(place, shown) and os.path.isdir(place)]
+        masks = sorted({os.path.realpath(place) for place in masks})
+        for place in masks:
+            if not _under(place, [other for other in masks if other != place]):
+                seen += [("--tmpfs", place), ("--remount-ro", place)]
+        seen += [("--ro-bind", str(HERE / name), f"/grader/{name}") for name in ("runner.py", "frames.py")]
+        seen += [("--ro-bind", str(place), f"/site/{top}") for top, place in self.site.items()]
+        seen += [("--proc", "/proc"), ("--dev", "/dev")]
+        seen += [("--size", str(limits.folder)), ("--tmpfs", "/dev/shm"), ("--remount-ro", "/dev")]
+        seen += [("--remount-ro", "/"), ("--chdir", "/tmp")]
+        return seen
+
+    def environment(self) -> dict[str, str]:
+        """All that is in the environment inside."""
+        inside = {
+            "PATH": "/nothing", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0",
+            "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MPLBACKEND": "Agg",
+            "MPLCONFIGDIR": "/tmp/matplotlib",
+        }  # fmt: skip
+        if sysconfig.get_config_var("Py_ENABLE_SHARED") and _prefixes():
+            inside["LD_LIBRARY_PATH"] = ":".join(f"{place}/lib" for place in _prefixes())
+        return inside
+
+    def command(self, limits: Limits, user: int | None, filter_file: int | None) -> list[str]:
+        """The whole command line; `user` is whom root becomes first."""
+        system, outer = self.system(limits), []
+        if user is not None:
+            # Another user may not walk through root's folders: root shows them in a place of their own first.
+            # A process namespace here too, since a process that changes its user forgets to die with its parent.
+            outer = ["bwrap", "--die-with-parent", "--unshare-pid", "--dev-bind", "/", "/", "--tmpfs", "/tmp"]
+            outer += ["--perms", "0755", "--dir", "/tmp/seen"]
+            for i, (option, *rest) in enumerate(system):
+                if option in ("--ro-bind", "--bind") and not _under(rest[0], ["/usr", "/lib", "/lib64", "/lib32"]):
+                    outer += [option, rest[0], f"/tmp/seen/{i}"]
+                    system[i] = (option, f"/tmp/seen/{i}", rest[1])
+            outer += ["--", "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+            outer += ["--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"]
+        inner = ["bwrap", *self.namespaces(), *(word for option in system for word in option)]
+        for name, value in self.environment().items():
+            inner += ["--setenv", name, value]
+        if filter_file is not None:
+            inner += ["--seccomp", str(filter_file)]
+        return [*outer, *inner, "--", _python(), "-s", "-S", "-P", "-B", "/grader/runner.py", "/site"]
+
+    def filter(self) -> bytes | None:
+        return seccomp()
+
+    def start(self, limits: Limits) -> subprocess.Popen:
+        """Start the runner; requests go to its stdin, replies come from stdout, what is printed from stderr."""
+        slot = self._take_slot()
+        user = FIRST_USER + slot if os.geteuid() == 0 else None
+        program, read_end = self.filter(), None
+        try:
+            if program is not None:
+                read_end, write_end = os.pipe()
+                with open(write_end, "wb") as file:
+                    file.write(program)
+            process = _popen(self.command(limits, user, read_end), [] if read_end is None else [read_end])
+        except OSError as error:
+            self._free_slot(slot)
+            raise SandboxError(str(error)) from error
+        finally:
+            if read_end is not None:
+                os.close(read_end)
+        process.free = lambda: self._free_slot(slot)
+        return process
+
+    def first_request(self, limits: Limits) -> dict:
+        return {"rlimits": limits.rlimits(limits.processes + _counted_already()), "user": 0, "preload": False}
+
+    def _take_slot(self) -> int:
+        with self._lock:
+            slot = next(n for n in range(4000) if n not in self._slots)
+            self._slots.add(slot)
+            return slot
+
+    def _free_slot(self, slot: int) -> None:
+        with self._lock:
+            self._slots.discard(slot)
+
+
+@dataclass
+class Unprotected:
+    """A process of its own with limits, and another user if started by root; but it sees the machine and the network.
+
+    For a container that holds nothing of value and is thrown away afterwards.
+    """
+
+    allow: tuple[str, ...] = field(default_factory=default_packages)
+    hide: tuple[str, ...] = ()
+    name: str = "none"
+
+    def __post_init__(self):
+        self.site = packages(self.allow)
+        self._folder = tempfile.TemporaryDirectory(prefix="toytf-grade-", ignore_cleanup_errors=True)
+        root = Path(self._folder.name)
+        root.chmod(0o755)
+        for name in ("site", "grader", "work"):
+            (root / name).mkdir()
+        for top, place in self.site.items():
+            (root / "site" / top).symlink_to(place)
+        for name in ("runner.py", "frames.py"):
+            shutil.copy(HERE / name, root / "grader" / name)
+
+    def check(self) -> None:
+        """Have it answer once."""
+        if sys.platform == "win32":
+            raise SandboxError("Windows cannot limit a process. Grade on Linux, or in WSL2.")
+        Session(self, Limits()).close()
+
+    def _user(self) -> int:
+        return FIRST_USER if os.geteuid() == 0 else 0
+
+    def start(self, limits: Limits) -> subprocess.Popen:
+        root = Path(self._folder.name)
+        work = tempfile.mkdtemp(dir=root / "work")
+        if self._user():
+            os.chown(work, self._user(), self._user())
+        environment = Bubblewrap.environment(self) | {"HOME": work, "TMPDIR": work, "MPLCONFIGDIR": f"{work}/mpl"}
+        command = [_python(), "-s", "-S", "-P", "-B", str(root / "grader/runner.py"), str(root / "site")]
+        try:
+            process = _popen(command, [], env=environment, cwd=work)
+        except OSError as error:
+            raise SandboxError(str(error)) from error
+        process.free = lambda: shutil.rmtree(work, ignore_errors=True)
+        return process
+
+    def first_request(self, limits: Limits) -> dict:
+        everything = [Path(_python()), *(place for place in self.site.values())]
+        closed = any(not p.stat().st_mode & 0o005 for path in everything for p in path.resolve().parents)
+        processes = limits.processes + (0 if self._user() else _tasks(os.getuid()))
+        return {"rlimits": limits.rlimits(processes), "user": self._user(), "preload": bool(self._user() and closed)}
+
+
+def _popen(command: list[str], passed: list[int], **how) -> subprocess.Popen:
+    # The environment of bwrap can be read inside (/proc/1/environ), so it is as empty as the one inside.
+    how = {"env": {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, "cwd": "/"} | how
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, **pipes, pass_fds=passed, start_new_session=True, **how)
+
+
+def _counted_already() -> int:
+    """Older kernels count all processes of a user, newer ones only those of the sandbox."""
+    release = tuple(int(n) for n in re.findall(r"\d+", platform.release())[:2])
+    return 0 if release >= (5, 14) or os.geteuid() == 0 else _tasks(os.getuid())
+
+
+def _tasks(user: int) -> int:
+    count = 0
+    for place in glob.glob("/proc/[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.stat(place).st_uid == user:
+                count += len(os.listdir(f"{place}/task"))
+    return count
+
+
+# ---------------------------------------------------------------- what it uses
+
+
+def family(pid: int) -> list[int]:
+    """A process and all that descend from it."""
+    children = _listed if os.path.exists("/proc/thread-self/children") else _all_parents().get
+    found, todo = [], [pid]
+    while todo:
+        found.append(todo.pop())
+        todo += children(found[-1]) or []
+    return found
+
+
+def _listed(pid: int) -> list[int]:
+    """The children of a process, as the kernel lists them."""
+    found = []
+    for listing in glob.glob(f"/proc/{pid}/task/*/children"):
+        with contextlib.suppress(OSError), open(listing) as file:
+            found += [int(child) for child in file.read().split()]
+    return found
+
+
+def _all_parents() -> dict[int, list[int]]:
+    """Every process's children, for kernels that keep no such lists."""
+    found: dict[int, list[int]] = {}
+    for place in glob.glob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError), open(place) as file:
+            pid, _, rest = file.read().partition(" (")
+            found.setdefault(int(rest.rpartition(")")[2].split()[1]), []).append(int(pid))
+    return found
+
+
+def usage(pids: list[int]) -> tuple[int, int]:
+    """How many threads these processes have, and how many bytes of memory that is no file."""
+    threads = memory = 0
+    for pid in pids:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/status") as file:
+            said = dict(line.split(":", 1) for line in file if ":" in line)
+            threads += int(said.get("Threads", "1"))
+            memory += 1024 * sum(int(said[name].split()[0]) for name in ("RssAnon", "RssShmem") if name in said)
+    return threads, memory
+
+
+# ---------------------------------------------------------------- talking with it
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply that has the right form; whether its contents are right is another question."""
+
+    header: dict
+    body: bytes
+
+    def arrays(self):
+        return frames.read_arrays(self.header.get("arrays"), self.body)
+
+    def text(self, name: str, most: int = 2100) -> str:
+        """A text of the header, cut; "" if it is none."""
+        value = self.header.get(name)
+        return value[:most] if isinstance(value, str) else ""
+
+
+class Session:
+    """One sandbox, from its start to its end.
+
+    Parameters
+    ----------
+    sandbox : Bubblewrap or Unprotected
+    limits : Limits
+    stop : threading.Event, optional
+        Set by somebody who wants to stop.
+
+    Raises
+    ------
+    SandboxError
+        If it does not start.
+    """
+
+    def __init__(self, sandbox, limits: Limits, stop: threading.Event | None = None):
+        self.limits, self.stop = limits, stop or threading.Event()
+        self.process = sandbox.start(limits)
+        self.count = 0
+        self.came = bytearray()  # replies
+        self.printed = bytearray()  # since it was last taken
+        self.kept = self.dropped = 0
+        self.pipes = (self.process.stdin, self.process.stdout, self.process.stderr)
+        for pipe in self.pipes:
+            os.set_blocking(pipe.fileno(), False)
+        try:
+            first = {**sandbox.first_request(limits), "fmt": fmt_source(), "do": "start"}
+            ready = self.request(first, seconds=STARTING)
+        except Failure as failure:
+            said = bytes(self.printed).decode("utf-8", "replace").strip()
+            self.close()
+            raise SandboxError(said or str(failure)) from None
+        except BaseException:
+            self.close()
+            raise
+        self.versions = ready.header["versions"]  # said before any of a student's code ran
+
+    # ---- requests
+
+    def request(self, header: dict, arrays=(), *, seconds: float) -> Reply:
+        """Ask once and wait for the answer.
+
+        Raises
+        ------
+        Failure
+            If none came within the limits. The session is of no use afterwards.
+        Stopped
+            If somebody wants to stop.
+        """
+        self.count += 1
+        waiting = memoryview(frames.pack({"n": self.count, **header}, arrays))
+        until = time.monotonic() + seconds
+        watch_next = time.monotonic() + 0.1
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.process.stdin, selectors.EVENT_WRITE)
+            selector.register(self.process.stdout, selectors.EVENT_READ)
+            selector.register(self.process.stderr, selectors.EVENT_READ)
+            while True:
+                now = time.monotonic()
+                if self.stop.is_set():
+                    raise Stopped
+                if now > until:
+                    raise Failure("slow", f"did not stop within {seconds - GRACE:g} seconds")
+                if now > watch_next:
+                    self._watch()
+                    watch_next = time.monotonic() + 0.1
+                for key, _ in selector.select(timeout=max(0.0, min(0.1, until - now))):
+                    if key.fileobj is self.process.stdin:
+                        waiting = self._write(waiting)
+                        if not waiting:
+                            selector.unregister(self.process.stdin)
+                    elif key.fileobj is self.process.stderr:
+                        if not self._hear():
+                            selector.unregister(self.process.stderr)
+                    else:
+                        reply = self._read()
+                        if reply is not None:
+                            self._drain()
+                            return reply
+
+    def _write(self, waiting: memoryview) -> memoryview:
+        try:
+            return waiting[os.write(self.process.stdin.fileno(), waiting) :]
+        except BlockingIOError:
+            return waiting
+        except OSError:
+            return waiting[:0]  # it is gone; reading says how
+
+    def _read(self) -> Reply | None:
+        try:
+            piece = os.read(self.process.stdout.fileno(), 1 << 16)
+        except BlockingIOError:
+            return None
+        if not piece:
+            self._drain()
+            raise Failure("ended", f"ended the whole Python process{self._how_it_ended()}")
+        self.came += piece
+        try:
+            if len(self.came) < frames.HEAD.size:
+                return None
+            header_size, body_size = frames.lengths(bytes(self.came[: frames.HEAD.size]))
+            size = frames.HEAD.size + header_size + body_size
+            if len(self.came) < size:
+                return None
+            header, body = frames.unpack_whole(bytes(self.came[:size]))
+            del self.came[:size]
+            if header.get("n") != self.count or type(header.get("n")) is not int:
+                raise frames.Malformed("an answer to another question")
+        except frames.Malformed as error:
+            raise Failure("broken", f"disturbed the line to the grader ({error})") from None
+        return Reply(header, body)
+
+    def _how_it_ended(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            status = self.process.wait(timeout=1)
+            number = -status if status < 0 else status - 128
+            if number in set(signal.Signals):
+                return f" ({signal.Signals(number).name})"
+            return f" (exit status {status})"
+        return ""
+
+    # ---- what it prints
+
+    def _hear(self) -> bool:
+        try:
+            piece = os.read(self.process.stderr.fileno(), 1 << 16)
+        except BlockingIOError:
+            return True
+        room = max(0, self.limits.output - self.kept)
+        self.printed += piece[:room]
+        self.kept += len(piece[:room])
+        self.dropped += len(piece[room:])
+        if self.dropped > 1000 * self.limits.output:
+            raise Failure("flood", f"printed more than {self.dropped >> 20} MB")
+        return bool(piece)
+
+    def _drain(self) -> None:
+        """Take what was printed before the reply; what a thread prints meanwhile may go on."""
+        for _ in range(64):
+            before = self.kept + self.dropped
+            if not self._hear() or self.kept + self.dropped == before:
+                return
+
+    def take_printed(self) -> str:
+        """What was printed since this was last asked, with a word if something was cut."""
+        text = bytes(self.printed).decode("utf-8", "replace")
+        self.printed.clear()
+        if self.dropped:
+            text += f"\n... (cut: more than {self.limits.output >> 10} KB)"
+            self.dropped = 0
+        return text
+
+    # ---- limits
+
+    def _watch(self) -> None:
+        threads, memory = usage(family(self.process.pid))
+        if memory > self.limits.memory:
+            raise Failure("memory", f"used more than {self.limits.memory >> 20} MB of memory")
+        if threads > self.limits.processes + 8:  # bwrap's own are among them
+            raise Failure("processes", f"started more than {self.limits.processes} processes")
+
+    def close(self) -> None:
+        """End it and everything that it started."""
+        inside = family(self.process.pid)[1:]
+        self.process.kill()  # bwrap's whole process namespace ends with it
+        self.process.wait()
+        for pid in inside:  # without bwrap these would live on
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        for pipe in self.pipes:
+            with contextlib.suppress(OSError):
+                pipe.close()
+        self.process.free()
+
+
+def fmt_source() -> str:
+    """The text of `toytf.byhand.fmt`, the one function of toytf that a notebook finds inside."""
+    return "\n".join(inspect.getsource(f) for f in (expressions.fmt, expressions._nest, expressions.fixed))
+
+
+def settings(sandbox, limits: Limits) -> dict:
+    """What a grade depends on besides the submission."""
+    return {"sandbox": sandbox.name, "allow": sorted(sandbox.allow), "limits": asdict(limits)}

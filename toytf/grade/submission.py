@@ -1,0 +1,272 @@
+"""Reads what students hand in: files that nobody has looked at yet, and that may be anything.
+
+`find` lists who handed in what, `read` opens one notebook. Nothing here runs a student's code, and
+whatever a file holds leads to a `Submission` or to a sentence that says why there is none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import re
+import stat
+import unicodedata
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MOST_BYTES = 16 << 20
+MOST_DEPTH = 100
+MOST_PARTS = 1_000_000  # commas and brackets: what a JSON text costs in memory
+MOST_CELLS = 2000
+MOST_SOURCE = 1 << 20  # characters of one cell
+PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+-]{0,63}\Z")
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
+)
+
+
+class Unreadable(ValueError):
+    """A submission that cannot be read, and why."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """One student's place in the folder: a notebook, or the reason why there is none."""
+
+    student: str
+    path: Path | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a notebook holds, as far as it concerns the grader.
+
+    Parameters
+    ----------
+    sha256 : str
+        Of the file's bytes.
+    cells : tuple of str
+        The source of its code cells, in order.
+    texts : dict
+        From grade ids, and from the labels of exercises, to what the Markdown cells with them say.
+    notes : tuple of str
+        What was odd about it, in words for the student.
+    """
+
+    sha256: str
+    cells: tuple[str, ...]
+    texts: dict[str, str]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass
+class Folder:
+    """What lies in a folder of submissions."""
+
+    found: list[Found] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)  # for the teacher: what is there and is no submission
+
+
+# ---------------------------------------------------------------- text and names
+
+
+def plain(text: str, most: int = 10_000) -> str:
+    """Text without characters that steer a terminal or turn the direction of writing; cut if too long.
+
+    Examples
+    --------
+    >>> plain("a\\x1b[31mb\\u202e")
+    'a\ufffd[31mb\ufffd'
+    """
+    text = CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
+    return text if len(text) <= most else text[:most] + " ... (cut)"
+
+
+def same_writing(student: str) -> str:
+    """One spelling for letters that files of macOS and others spell differently, é for example."""
+    return unicodedata.normalize("NFC", student)
+
+
+def file_name(student: str) -> str:
+    """A name for a student's files: the id itself if it is harmless, else what is left of it and a hash.
+
+    Examples
+    --------
+    >>> file_name("anna.k"), file_name("../../etc/passwd")
+    ('anna.k', 'etc-passwd~3754d6cb3a38')
+    """
+    if PLAIN_NAME.match(student) and student.lower() != "index":
+        return student
+    left = re.sub(r"[^A-Za-z0-9_]+", "-", student)[:40].strip("-")
+    return f"{left}~{hashlib.sha256(student.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+
+
+def file_names(students: list[str]) -> dict[str, str]:
+    """A file name for each student; no two are equal, not even where capital letters do not count."""
+    names = {student: file_name(student) for student in students}
+    twice = {name for name, group in itertools.groupby(sorted(n.lower() for n in names.values())) if len([*group]) > 1}
+    for student, name in names.items():
+        if name.lower() in twice:
+            names[student] = f"{name}~{hashlib.sha256(student.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    return names
+
+
+# ---------------------------------------------------------------- the folder
+
+
+def find(folder: Path) -> Folder:
+    """List submissions: ``<student>.ipynb``, or one notebook in a folder ``<student>/``.
+
+    Links are never followed. Files whose name begins with a dot, and assignment.json, are passed over.
+    """
+    result, places = Folder(), {}
+    for entry in sorted(os.scandir(folder), key=lambda e: e.name):
+        if entry.name.startswith(".") or entry.name == "assignment.json":
+            if entry.name.endswith(".ipynb") and not entry.name.startswith("._"):  # those are macOS's own
+                result.notes.append(f"{plain(entry.name, 100)}: passed over, its name begins with a dot.")
+            continue
+        own = same_writing(entry.name)
+        if entry.is_dir(follow_symlinks=False):
+            places.setdefault(own, []).append(_in_folder(own, entry))
+        elif entry.name.endswith(".ipynb"):
+            student = own.removesuffix(".ipynb")
+            if entry.is_symlink():
+                one = Found(student, None, "The submission is a link to another file; links are not followed.")
+            elif not entry.is_file(follow_symlinks=False):
+                one = Found(student, None, "The submission is no ordinary file.")
+            else:
+                one = Found(student, Path(entry.path))
+            places.setdefault(student, []).append(one)
+        elif entry.is_symlink():
+            one = Found(own, None, "The submission is a link to another folder; links are not followed.")
+            places.setdefault(own, []).append(one)
+        else:
+            result.notes.append(f"{plain(own, 100)}: passed over, it is no notebook (.ipynb) and no folder.")
+    for student, group in sorted(places.items()):
+        if len(group) > 1:
+            group = [Found(student, None, "There are several submissions of this name, a file and a folder perhaps.")]
+        result.found += group
+    return result
+
+
+def _in_folder(student: str, entry: os.DirEntry) -> Found:
+    try:
+        inside = sorted(e.name for e in os.scandir(entry.path) if e.name.endswith(".ipynb") and e.name[0] != ".")
+    except OSError as error:
+        return Found(student, None, f"The folder cannot be read ({error.strerror}).")
+    if len(inside) != 1:
+        many = f"{len(inside)} notebooks" if inside else "no notebook"
+        return Found(student, None, f"Expected one notebook (.ipynb) in the folder, got {many}.")
+    return Found(student, Path(entry.path) / inside[0])
+
+
+def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
+    """Read an ordinary file of at most so many bytes; links are not followed, pipes not waited for.
+
+    Raises
+    ------
+    Unreadable
+        With the reason, in words for the student.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if os.path.islink(path):
+            raise Unreadable("The submission is a link to another file; links are not followed.") from None
+        raise Unreadable(f"The file cannot be read ({error.strerror}).") from None
+    with open(handle, "rb") as file:
+        about = os.fstat(file.fileno())
+        if not stat.S_ISREG(about.st_mode):
+            raise Unreadable("The submission is no ordinary file.")
+        if about.st_size > most:
+            raise Unreadable(f"The file has {about.st_size >> 20} MB; at most {most >> 20} MB are read.")
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise Unreadable(f"The file has more than {most >> 20} MB.")
+    return data
+
+
+# ---------------------------------------------------------------- one notebook
+
+
+def read(data: bytes) -> Submission:
+    """Read a notebook from a file's bytes.
+
+    Raises
+    ------
+    Unreadable
+        If it is none, with the reason in words for the student.
+    """
+    notebook = _json(data)
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
+        raise Unreadable("The file is no notebook of format 4: expected a list of cells.")
+    if len(notebook["cells"]) > MOST_CELLS:
+        raise Unreadable(f"The notebook has {len(notebook['cells'])} cells; at most {MOST_CELLS} are read.")
+    cells, texts, odd = [], {}, 0
+    for cell in notebook["cells"]:
+        source = _source(cell)
+        if source is None:
+            odd += 1
+        elif cell.get("cell_type") == "code":
+            cells.append(source)
+        elif cell.get("cell_type") in ("markdown", "raw"):
+            for name in _names(cell):
+                texts[name] = f"{texts[name]}\n\n{source}" if name in texts else source
+    total = len(notebook["cells"])
+    notes = [f"{odd} of {total} cells are none (no source that is text) and were passed over."] if odd else []
+    return Submission(hashlib.sha256(data).hexdigest(), tuple(cells), texts, tuple(notes))
+
+
+def _json(data: bytes):
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise Unreadable("The file is no notebook: it is no UTF-8 text.") from None
+    depth, parts = _size(data)
+    if depth > MOST_DEPTH or parts > MOST_PARTS:
+        raise Unreadable(f"The file is no notebook: it is nested {depth} deep and has {parts} parts.")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError, MemoryError) as error:
+        where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
+        empty = "it is empty" if not text.strip() else f"it is no valid JSON{where}; was the file cut off?"
+        raise Unreadable(f"The file is no notebook: {empty}") from None
+
+
+def _size(data: bytes) -> tuple[int, int]:
+    """How deeply a JSON text is nested and how many parts it has, without building any of it."""
+    bare = re.sub(rb'"[^"\\]*(?:\\.[^"\\]*)*"', b"", data, flags=re.DOTALL)
+    brackets = bare.translate(None, bytes(set(range(256)) - set(b"[]{}")))
+    parts = len(brackets) + bare.count(b",")
+    if parts > MOST_PARTS:
+        return 0, parts
+    steps = (1 if one in b"[{" else -1 for one in brackets)
+    return max(itertools.accumulate(steps), default=0), parts
+
+
+def _source(cell) -> str | None:
+    if not isinstance(cell, dict):
+        return None
+    source = cell.get("source")
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str) or len(source) > MOST_SOURCE:
+        return None
+    return source.encode("utf-8", "replace").decode()  # halves of characters can be neither run nor written
+
+
+def _names(cell: dict) -> set[str]:
+    """By what names a text cell may be asked for. None of it is trusted: a wrong one finds a wrong text, no more."""
+    metadata = cell.get("metadata")
+    if not isinstance(metadata, dict):
+        return set()
+    names = []
+    school, own = metadata.get("nbgrader"), metadata.get("toytf")
+    if isinstance(school, dict) and school.get("locked") is not True:
+        names.append(school.get("grade_id"))
+    if isinstance(own, dict) and own.get("role") == "answer":
+        names.append(own.get("exercise"))
+    return {name[:100] for name in names if isinstance(name, str)}
