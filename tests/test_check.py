@@ -129,7 +129,7 @@ DOUBLE.solution = lambda x: 2 * x
 @pytest.mark.parametrize(
     ("mine", "says"),
     [
-        (lambda x: x + x, "double: right, on 1 inputs."),
+        (lambda x: x + x, "double: right, on 1 input."),
         (lambda x: [2, 4], "double: right"),
         (lambda x: (2 * x).astype(np.float32), "double: right"),
         (lambda x: x * x, "This looks like: squared."),
@@ -170,6 +170,79 @@ def test_a_mask_of_numbers_is_not_taken_for_one_of_truth_values():
     for wrong in (np.tri, lambda n: np.tri(n, dtype=int)):
         assert "expected bool" in str(mask.report(wrong))
     assert mask.report(np.tri).mistake == "numbers"
+
+
+def made(expected, inputs, *mistakes):
+    """A checker of one argument."""
+    one = Check(
+        solution=(lambda x: None),
+        expected=expected,
+        cases=lambda rng: [Case((np.asarray(x),)) for x in inputs],
+        mistakes=mistakes,
+        exercise="ex-00-1",
+    )
+    one.name = "made"
+    return one
+
+
+def test_a_number_is_not_equal_to_infinity():
+    to_infinity = made(lambda x: x / 0, [[1.0, 2.0]])
+    assert to_infinity.report(lambda x: x / 0)
+    assert not to_infinity.report(lambda x: x)
+
+
+def test_a_mistake_that_overflows_is_not_taken_for_one_that_does_not():
+    one = made(lambda x: x, [[1.0, 2.0]], Mistake("overflow", "Too large.", lambda x: x * np.inf))
+    assert one.report(lambda x: x * np.inf).mistake == "overflow"
+    assert one.report(lambda x: x + [0, 1]).mistake is None
+
+
+def refuses(error):
+    def function(x):
+        if x.min() < 0:
+            raise error("below 0")
+        return x
+
+    return function
+
+
+def test_an_error_of_another_type_is_named():
+    one = made(refuses(ValueError), [[1.0], [-1.0]])
+    assert one.report(refuses(ValueError))
+    text = str(one.report(refuses(IndexError)))
+    assert "It raised IndexError: below 0; expected ValueError" in text
+
+
+@pytest.mark.parametrize(
+    ("mine", "inputs"),
+    [
+        (lambda x: -x, [[1.0]]),  # one number has any sign and any ratio by chance
+        (lambda x: 2 * x, [[1.0]]),
+        (lambda x: x**3, [[2.0, -2.0], [1.0, 2.0]]),  # a ratio of 4, on the first input alone
+        (lambda x: x * [1, -1], [[0.0, 2.0], [1.0, 2.0]]),
+        (lambda x: x + 1, [[1.0, 1.0]]),  # equal numbers have equal ratios
+        (lambda x: x * (1 + 1e-6), [[1.0, 2.0]]),  # would read "1.0000 times"
+    ],
+)
+def test_no_pattern_is_read_into_a_coincidence(mine, inputs):
+    assert made(lambda x: x, inputs).report(mine).headline == "made: not yet. Some numbers differ."
+
+
+def test_a_pattern_of_all_wrong_inputs_is_said():
+    assert "Every number is 2.0000 times" in str(made(lambda x: x, [[0.0], [1.0, 2.0]]).report(lambda x: 2 * x))
+
+
+def test_many_arguments_are_shown_by_their_shapes():
+    def shown(rows):
+        one = made(lambda x: x, [])
+        one.solution = lambda a, b, c, d: None
+        one.expected = lambda a, b, c, d: a
+        one.cases = lambda rng: [Case((*(np.ones((rows, 7)) for _ in range(3)), np.zeros(3)))]
+        return str(one.report(lambda a, b, c, d: a + 1))
+
+    assert "a =" in shown(rows=4)
+    assert "a: shape 5 x 7" in shown(rows=5)
+    assert "d = [0.0000 0.0000 0.0000]" in shown(rows=5)
 
 
 def test_an_object_that_lies_about_equality_is_no_array():
@@ -216,6 +289,7 @@ def test_the_sum_of_products_behind_a_wrong_entry_is_shown(capsys):
     ("arguments", "says"),
     [
         (("99.1", 1), "exercise: expected one of"),
+        ((9.1, 1), "exercise: expected its number in quotation marks"),
         (("9.1", 1), "part: expected one of"),
         (("9.1", 1, "sum"), "got 'sum'"),
     ],

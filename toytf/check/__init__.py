@@ -47,6 +47,8 @@ def byhand(exercise: str, answer, part: str | None = None) -> None:
     9.1, mean: right.
     """
     if exercise not in BY_HAND:
+        if not isinstance(exercise, str):
+            raise ValueError(f'exercise: expected its number in quotation marks, such as "4.2", got {exercise!r}')
         raise ValueError(f"exercise: expected one of {', '.join(BY_HAND)}, got {exercise!r}")
     print(*BY_HAND[exercise].reports(answer, part), sep="\n")
 

@@ -23,8 +23,8 @@ def attend_once(query, keys, values):
     """Attend with one query: the values, weighted by how well their keys fit, added up.
 
     query: array of shape (d_k,). keys: array of shape (n, d_k). values: array of shape
-    (n, d_v). Returns an array of shape (d_v,). The scores are divided by the root of d_k.
-    However large they are, exp must not overflow.
+    (n, d_v). Returns an array of shape (d_v,). The scores are divided by the root of
+    d_k. However large they are, exp must not overflow.
     """
     scores = []
     for key in keys:
@@ -102,6 +102,11 @@ ATTEND_ONCE = Check(
             lambda q, k, v: v[_scores_once(q, k).argmax()],
         ),
         Mistake(
+            "the powers not divided by their sum",
+            "The powers of e are no weights yet: they sum to 1 only when each is divided by the sum of all.",
+            lambda q, k, v: np.exp(_scores_once(q, k) - _scores_once(q, k).max()) @ v,
+        ),
+        Mistake(
             "all values with the same weight",
             "That is the average. The weights come from the scores.",
             lambda q, k, v: v.mean(axis=0),
@@ -121,11 +126,12 @@ ATTEND_ONCE = Check(
 
 
 def attend(q, k, v, scale=None):
-    """Average the values, weighted by how well each key fits: ``softmax(q k^T * scale) v``.
+    """Average the values by how well each key fits: ``softmax(q k^T * scale) v``.
 
-    q: array of shape (..., query, d_k). k: (..., key, d_k). v: (..., key, d_v). Returns an
-    array of shape (..., query, d_v). scale: what the scores are multiplied by, 0 allowed;
-    1 / sqrt(d_k) if it is None. However large the scores are, exp must not overflow.
+    q: array of shape (..., query, d_k). k: (..., key, d_k). v: (..., key, d_v). Returns
+    an array of shape (..., query, d_v). scale: what the scores are multiplied by, 0
+    allowed; 1 / sqrt(d_k) if it is None. However large the scores are, exp must not
+    overflow.
     """
     if scale is None:
         scale = 1 / np.sqrt(q.shape[-1])
@@ -147,6 +153,12 @@ def _one_sum(q, k, v, scale):
     scores = q @ _t(k) * _scale(q, scale)
     exps = np.exp(scores - scores.max())
     return exps / exps.sum() @ v
+
+
+def _one_maximum(q, k, v, scale):
+    scores = q @ _t(k) * _scale(q, scale)
+    exps = np.exp(scores - scores.max())
+    return exps / exps.sum(axis=-1, keepdims=True) @ v
 
 
 def _divided_by_scale(q, k, v, scale):
@@ -173,6 +185,10 @@ def _attend_cases(rng):
         Case(
             (np.array([[30.0, 40.0]]), np.array([[20.0, 35.0], [20.5, 34.0]]), rng.normal(size=(2, 3)), None),
             "large scores",
+        ),
+        Case(
+            (np.array([[0.0], [2.0]]), np.array([[1.0], [2.0]]) * 900, np.array([[4.0], [8.0]]), None),
+            "scores of one query far below those of another",
         ),
     ]
 
@@ -215,6 +231,12 @@ ATTEND = Check(
             "exp overflows above 709.78 (chapter 5). Subtract the largest score of each row; the weights stay the "
             "same.",
             lambda q, k, v, scale: softmax_naive(q @ _t(k) * _scale(q, scale)) @ v,
+        ),
+        Mistake(
+            "one maximum for the whole array",
+            "A row of scores far below the largest score of another row becomes 0 / 0. Each row needs its own maximum: "
+            "axis=-1, keepdims=True.",
+            _one_maximum,
         ),
         Mistake(
             "keys mixed in place of values",
@@ -262,6 +284,12 @@ ATTEND = Check(
             lambda q, k, v, scale: _weights(q, k, 1 / np.sqrt(k.shape[-2]) if scale is None else scale) @ v,
         ),
         Mistake(
+            "the root of the values' width",
+            "A score is a sum over the columns of a query and a key: the root of their width, q.shape[-1]. Values may "
+            "be of another width.",
+            lambda q, k, v, scale: _weights(q, k, 1 / np.sqrt(v.shape[-1]) if scale is None else scale) @ v,
+        ),
+        Mistake(
             "scaled after the softmax",
             "Scale the scores, then take the softmax. Afterwards the rows do not sum to 1 any more.",
             lambda q, k, v, scale: _weights(q, k, 1.0) * _scale(q, scale) @ v,
@@ -304,9 +332,9 @@ _CHAPTER_4 = [
 def scaled_scores(q, k):
     """Compare every query with every key: ``q k^T / sqrt(d_k)``, before any softmax.
 
-    q: array of shape (..., query, d_k). k: array of shape (..., key, d_k). The leading axes
-    count sentences and heads; with heads, d_k is the width of one. Returns an array of shape
-    (..., query, key).
+    q: array of shape (..., query, d_k). k: array of shape (..., key, d_k). The leading
+    axes count sentences and heads; with heads, d_k is the width of one. Returns an
+    array of shape (..., query, key).
     """
     return q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
 
@@ -471,10 +499,10 @@ _CHAPTER_5 = [
 
 
 def split_heads(x, n_heads):
-    """Cut the columns into heads: (..., n, n_heads * d_head) becomes (..., n_heads, n, d_head).
+    """Cut columns into heads: (..., n, n_heads * d_head) to (..., n_heads, n, d_head).
 
-    x: array whose last axis holds the heads' columns side by side: head 0 owns the first
-    d_head columns, head 1 the next d_head, and so on.
+    x: array whose last axis holds the heads' columns side by side: head 0 owns the
+    first d_head columns, head 1 the next d_head, and so on.
     """
     *leading, n, width = x.shape
     cut = x.reshape(*leading, n, n_heads, width // n_heads)
@@ -569,7 +597,7 @@ SPLIT_HEADS = Check(
 
 
 def merge_heads(heads):
-    """Put the heads side by side: (..., n_heads, n, d_head) becomes (..., n, n_heads * d_head).
+    """Put heads side by side: (..., n_heads, n, d_head) to (..., n, n_heads * d_head).
 
     heads: array with one output for each head; the columns of head 0 come first.
     """
@@ -662,9 +690,10 @@ MERGE_HEADS = Check(
 def multi_head(x, w_q, w_k, w_v, w_o, n_heads):
     """Let several heads attend to the rows of x, and mix what they found by W^O.
 
-    x: array of shape (..., n, d_model). w_q, w_k: (d_model, n_heads * d_k).
-    w_v: (d_model, n_heads * d_v). w_o: (n_heads * d_v, d_model). The heads' columns stand side
-    by side. Returns an array of shape (..., n, d_model). Scores are divided by the root of d_k.
+    x: array of shape (..., n, d_model). w_q, w_k: (d_model, n_heads * d_k). w_v:
+    (d_model, n_heads * d_v). w_o: (n_heads * d_v, d_model). The heads' columns stand
+    side by side. Returns an array of shape (..., n, d_model). Scores are divided by the
+    root of d_k.
     """
 
     def split(rows):
@@ -821,9 +850,10 @@ MULTI_HEAD = Check(
 def reorder_w_o(w_o, order):
     """Put the blocks of W^O in the order of the heads.
 
-    The heads are given another order: new head j is old head order[j]. Each brought its block
-    of d_v rows of w_o. w_o: array of shape (n_heads * d_v, d_model). order: array of integers
-    of shape (n_heads,). Returns an array of the shape of w_o, with which the output is the old one.
+    The heads are given another order: new head j is old head order[j]. Each brought its
+    block of d_v rows of w_o. w_o: array of shape (n_heads * d_v, d_model). order: array
+    of integers of shape (n_heads,). Returns an array of the shape of w_o, with which
+    the output is the old one.
     """
     blocks = w_o.reshape(len(order), -1, w_o.shape[-1])
     return blocks[order].reshape(w_o.shape)

@@ -22,6 +22,7 @@ from toytf.byhand import fmt
 
 Array = np.ndarray
 ROOM = 40  # numbers up to which an array is shown whole
+ALL_ROOM = 90  # and all arguments of a call; beyond it only the small ones are shown
 
 
 # ---------------------------------------------------------------- what a checker is made of
@@ -232,7 +233,7 @@ def _differs(x: Array, y: Array, tolerance: float) -> Array:
     """Where two arrays of one shape differ; NaN equals NaN and infinity equals infinity."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     with np.errstate(invalid="ignore"):
-        near = np.abs(x - y) <= tolerance * np.maximum(1.0, np.abs(y))
+        near = np.isfinite(y) & (np.abs(x - y) <= tolerance * np.maximum(1.0, np.abs(y)))
     return ~(near | (x == y) | (np.isnan(x) & np.isnan(y)))
 
 
@@ -240,10 +241,11 @@ def diagnose(check: Check, cases: Sequence[Case], outcomes: Sequence[Outcome]) -
     """Say whether the outcomes are right; if not, which known mistake gives the same, and where it shows first."""
     right = collect(check.expected, cases)
     pairs = enumerate(zip(outcomes, right, strict=True))
-    wrong = [i for i, (mine, ours) in pairs if not same(mine, ours, _tol(check, mine))]
+    wrong = [i for i, (mine, ours) in pairs if not (same(mine, ours, _tol(check, mine)) and _same_error(mine, ours))]
     if not wrong:
         modified = _modified(check, cases, outcomes)
-        return Report(True, f"{check.name}: right, on {len(cases)} inputs.") if modified is None else modified
+        inputs = f"{len(cases)} input{'s'[: len(cases) != 1]}"
+        return Report(True, f"{check.name}: right, on {inputs}.") if modified is None else modified
     first = wrong[0]
     mine, ours, case = outcomes[first], right[first], cases[first]
     if mine.kind == "not written":
@@ -254,7 +256,13 @@ def diagnose(check: Check, cases: Sequence[Case], outcomes: Sequence[Outcome]) -
         raised = (f"it raised {mine.text}",) if mine.kind == "raised" else ()
         headline = f"{check.name}: not yet. This looks like: {known.name}."
         return Report(False, headline, (known.advice, *shown, *raised), known.name)
-    return Report(False, f"{check.name}: not yet. {_in_general(check, mine, ours)}", shown)
+    general = _in_general(check, mine, ours) or _pattern([(outcomes[i], right[i]) for i in wrong])
+    return Report(False, f"{check.name}: not yet. {general or 'Some numbers differ.'}", shown)
+
+
+def _same_error(mine: Outcome, ours: Outcome) -> bool:
+    """Whether an error is of the type that is asked for; what it says is free."""
+    return mine.kind != "raised" or mine.text.split(":")[0] == ours.text.split(":")[0]
 
 
 def _tol(check: Check, mine: Outcome) -> float:
@@ -288,10 +296,11 @@ def _known_mistake(check: Check, cases, outcomes) -> Mistake | None:
     return None
 
 
-def _in_general(check: Check, mine: Outcome, ours: Outcome) -> str:
-    """What to say when the mistake is none of the known ones."""
+def _in_general(check: Check, mine: Outcome, ours: Outcome) -> str | None:
+    """What to say when the mistake is none of the known ones, and not in the numbers alone."""
     if mine.kind == "raised":
-        return f"It raised {mine.text}"
+        other = f"; expected {ours.text.split(':')[0]}" if ours.kind == "raised" else ""
+        return f"It raised {mine.text.removesuffix(': ')}{other}"
     if mine.kind == "nothing":
         return "It returned None. Is the return missing?"
     if mine.kind == "no numbers":
@@ -307,29 +316,55 @@ def _in_general(check: Check, mine: Outcome, ours: Outcome) -> str:
     for name, x, y in zip(check.results, mine.arrays, ours.arrays, strict=True):
         if x.shape != y.shape:
             turned = " It is the expected shape turned over." if x.shape == y.shape[::-1] and x.ndim > 1 else ""
-            return f"{name} has shape {shape_text(x.shape)}; expected {shape_text(y.shape)}.{turned}"
+            return f"{name} {_is_shape(x)}; expected {shape_text(y.shape)}.{turned}"
         if x.dtype.kind == "b" and y.dtype.kind != "b":
             return f"{name} has dtype {x.dtype}; expected numbers."
         if y.dtype.kind == "b" and x.dtype.kind != "b":
             return f"{name} has dtype {x.dtype}; expected True and False."
-    return _pattern(mine, ours) or "Some numbers differ."
+    return None
 
 
-def _pattern(mine: Outcome, ours: Outcome) -> str | None:
-    """Slips that any function can have."""
+def _is_shape(x: Array) -> str:
+    return f"has shape {shape_text(x.shape)}" if x.ndim else "is a single number"
+
+
+def _pattern(wrong: Sequence[tuple[Outcome, Outcome]]) -> str | None:
+    """Slips that any function can have; said only if all wrong outcomes have them, for one alone may by chance."""
+    slips = [_slip(mine, ours) for mine, ours in wrong if mine.kind == ours.kind == "arrays"]
+    if slips[0] == "There is NaN (not a number) in it.":  # a fact, whatever the others hold
+        return slips[0]
+    said = [slip for slip in slips if slip]  # "" where there is too little to tell
+    if None in slips or not said:
+        return None
+    alike = len(set(said)) == 1 or all(slip.startswith("Every number is") for slip in said)
+    return said[0] if alike and slips[0] else None
+
+
+def _slip(mine: Outcome, ours: Outcome) -> str | None:
+    """The slip of one outcome; None if there is none, "" if its numbers are too few to tell."""
+    if len(mine.arrays) != len(ours.arrays):
+        return None
     for x, y in zip(mine.arrays, ours.arrays, strict=True):
         x, y = np.asarray(x, float), np.asarray(y, float)
         if np.isnan(x).any() and not np.isnan(y).any():
             return "There is NaN (not a number) in it."
+        if x.shape != y.shape or not (np.isfinite(x).all() and np.isfinite(y).all()):
+            return None
+        if _close(x, y, 1e-9):
+            continue
         if x.ndim > 1 and x.shape[-1] == x.shape[-2] and _close(np.swapaxes(x, -1, -2), y, 1e-9):
             return "It is the transpose of what is expected."
-        if _close(-x, y, 1e-9) and y.any():
-            return "Every sign is the other way round."
         away = np.abs(y) > 1e-12
-        if away.sum() > 1 and not x[~away].any():
-            ratios = x[away] / y[away]
-            if np.ptp(ratios) < 1e-9 and abs(ratios[0]) > 1e-12 and abs(ratios[0] - 1) > 1e-9:
-                return f"Every number is {fmt(ratios[0])} times what is expected."
+        if away.sum() < 2:
+            return ""
+        if _close(-x, y, 1e-9):
+            return "Every sign is the other way round."
+        if np.ptp(np.abs(y[away])) < 1e-9:
+            return ""
+        ratios = x[away] / y[away]
+        if x[~away].any() or np.ptp(ratios) >= 1e-9 or fmt(ratios[0]) in (fmt(0.0), fmt(-0.0), fmt(1.0)):
+            return None
+        return f"Every number is {fmt(ratios[0])} times what is expected."
     return None
 
 
@@ -349,7 +384,7 @@ def _example(check: Check, case: Case, mine: Outcome, ours: Outcome) -> tuple[st
         if x.shape != y.shape:
             if x.size <= ROOM and y.size <= ROOM:
                 lines += [f"your {name} =", _text(x), "expected", _text(y)]
-            lines.append(f"your {name} has shape {shape_text(x.shape)}, expected {shape_text(y.shape)}")
+            lines.append(f"your {name} {_is_shape(x)}, expected {shape_text(y.shape)}")
             break
         if not _same_kind(x, y):
             lines.append(f"your {name} has dtype {x.dtype}, expected {y.dtype}")
@@ -369,8 +404,10 @@ def _example(check: Check, case: Case, mine: Outcome, ours: Outcome) -> tuple[st
 
 def _arguments(check: Check, case: Case) -> list[str]:
     lines = [f"With this input ({case.about}):" if case.about else "With this input:"]
+    sizes = [arg.size for arg in case.args if isinstance(arg, np.ndarray)]
+    room = ROOM if sum(size for size in sizes if size <= ROOM) <= ALL_ROOM else 8
     for name, value in zip(check.parameters, case.args, strict=False):
-        if isinstance(value, np.ndarray) and value.size > ROOM:
+        if isinstance(value, np.ndarray) and value.size > room:
             lines.append(f"{name}: shape {shape_text(value.shape)}")
         elif isinstance(value, np.ndarray) and value.ndim > 1:
             lines += [f"{name} =", _text(value)]

@@ -201,6 +201,12 @@ def _renewed(scores, mask):
     return zeroed / zeroed.sum(axis=-1, keepdims=True)
 
 
+def _powers_masked(scores, largest, mask):
+    exps = np.exp(scores - largest) * mask
+    sums = exps.sum(axis=-1, keepdims=True)
+    return exps / np.where(sums == 0, 1, sums)
+
+
 def _masked_cases(rng):
     length = int(rng.integers(3, 5))
     padded = (np.arange(5) < np.array([length, 5])[:, None])[:, None]
@@ -209,6 +215,10 @@ def _masked_cases(rng):
         Case((np.array([[1.0, 1.0], [2.0, 3.0]]), np.tri(2, dtype=bool)), "a causal mask"),
         Case((np.array([[1.0, 2.0], [2.0, 0.0]]), np.array([[True, True], [False, False]])), "nothing left in row 2"),
         Case((np.array([[0.0, 800.0], [1000.0, 999.0]]), np.array([[True, False], [True, True]])), "large scores"),
+        Case(
+            (np.array([[0.0, 0.0], [1000.0, 1000.0]]), np.array([[True, True], [True, True]])),
+            "scores of one query far below those of another",
+        ),
         Case((rng.normal(size=(2, 3, 5)) * 3, padded), "two sentences, three queries, five keys"),
         Case((rng.normal(size=(2, 2, 4, 4)) * 3, np.tri(4, dtype=bool)), "two sentences, two heads, four tokens"),
     ]
@@ -231,6 +241,18 @@ MASKED_SOFTMAX = Check(
             "Next to a hidden score of 800 the visible weights are 0 already, and 0 divided by 0 is NaN (chapter 11, "
             "After the softmax). Mask the scores first.",
             _renewed,
+        ),
+        Mistake(
+            "the powers of the hidden keys set to 0",
+            "The largest score was taken from the hidden keys too: next to a hidden score of 800 the visible powers "
+            "are 0 already. Mask the scores first, so that a hidden one has no say in the maximum.",
+            lambda s, m: _powers_masked(s, s.max(axis=-1, keepdims=True), m),
+        ),
+        Mistake(
+            "one maximum for the whole array",
+            "A row far below the largest score of another row loses all its weights. Each row needs its own maximum: "
+            "axis=-1, keepdims=True.",
+            lambda s, m: _powers_masked(np.where(m, s, -np.inf), np.where(m, s, -np.inf).max(), m),
         ),
         Mistake(
             "the mask with the opposite sense",
@@ -526,6 +548,12 @@ CROSS_ATTENTION = Check(
             "You divide by the root of d, the width of the rows. It is d_k that counts, the width of a query and key: "
             "so many products are in each sum (chapter 5).",
             lambda y, m, w_q, w_k, w_v: _attend(y @ w_q, m @ w_k, m @ w_v, 1 / np.sqrt(y.shape[-1])),
+        ),
+        Mistake(
+            "the root of the values' width",
+            "You divide by the root of d_v. A score is a sum over the columns of a query and a key, so it is their "
+            "width, d_k, that counts (chapter 5).",
+            lambda y, m, w_q, w_k, w_v: _attend(y @ w_q, m @ w_k, m @ w_v, 1 / np.sqrt(w_v.shape[-1])),
         ),
         Mistake(
             "divided by d_k without the root",
@@ -934,6 +962,11 @@ def temperature(logits, t):
     return exps / exps.sum(axis=-1, keepdims=True)
 
 
+def _undivided_maximum(logits, t):
+    exps = np.exp(logits / t - logits.max(axis=-1, keepdims=True))
+    return exps / exps.sum(axis=-1, keepdims=True)
+
+
 TEMPERATURE = Check(
     solution=temperature,
     expected=lambda logits, t: ops.softmax(logits / t),
@@ -942,6 +975,7 @@ TEMPERATURE = Check(
         Case((np.array([0.0, np.log(9.0)]), 2.0), "1/10 and 9/10 become 1/4 and 3/4"),
         Case((np.array([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]]), 1.0), "two sentences at temperature 1"),
         Case((np.array([[20.0, 19.99], [-20.0, -20.0]]), 0.01), "a low temperature"),
+        Case((np.array([7.15, 7.14]), 0.01), "powers that overflow unless the maximum is subtracted"),
         Case((rng.normal(size=(2, 3, 5)) * 2, 0.7), "two sentences, three rows, five words"),
     ],
     exercise="ex-13-10",
@@ -982,6 +1016,12 @@ TEMPERATURE = Check(
             "no maximum subtracted",
             "20 / 0.01 is 2000, and exp overflows above 709.78 (chapter 8). Subtract the largest of each row first.",
             lambda x, t: np.exp(x / t) / np.exp(x / t).sum(axis=-1, keepdims=True),
+        ),
+        Mistake(
+            "the maximum of the logits that are not divided",
+            "At a low temperature the divided logits are far larger, and exp overflows all the same. Divide first, "
+            "then subtract the largest of what you have.",
+            _undivided_maximum,
         ),
         Mistake(
             "summed over the wrong axis",
@@ -1235,6 +1275,11 @@ SENTENCE_SCORE = Check(
             lambda x, a: x.sum() / (5 + len(x) / 6) ** a,
         ),
         Mistake(
+            "alpha on the 6 alone",
+            "(5 + n) / 6 ** alpha raises the 6 alone. The whole fraction stands in brackets: ((5 + n) / 6) ** alpha.",
+            lambda x, a: x.sum() / ((5 + len(x)) / 6**a),
+        ),
+        Mistake(
             "alpha as a factor",
             "alpha is an exponent: ** alpha. With alpha = 0 the penalty is 1.",
             lambda x, a: x.sum() / np.float64(_penalty(x, 1) * a),
@@ -1440,6 +1485,11 @@ BEAM = Check(
             _wrong_beam(_worst),
         ),
         Mistake(
+            "the best sentence last",
+            "The sentences are the right ones. The best comes first: turn their order round, and that of log_probs.",
+            lambda *args: tuple(found[::-1] for found in _wrong_beam(_right)(*args)),
+        ),
+        Mistake(
             "one word too many",
             "The first word is there before the loop; length - 1 are to come. The expected shape is (width, length).",
             _wrong_beam(_right, steps=1),
@@ -1565,8 +1615,8 @@ _RATIO = 1.2259  # of "hola" to "world", as the exercise gives it
 
 
 def _softmax_of_three(place):
-    power, total = _POWERS[place], _POWERS.sum()
-    return f"{power:.4f} / (7.3891 + 2.7183 + 1) = {power:.4f} / {total:.3f}, about {power / total:.4f}"
+    power, total = _POWERS[place], _POWERS.round(4).sum()  # as the exercise gives them
+    return f"{power:.4f} / (7.3891 + 2.7183 + 1) = {power:.4f} / {total:.4f}, about {power / total:.4f}"
 
 
 WORDS_BY_HAND = [

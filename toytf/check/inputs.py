@@ -13,10 +13,10 @@ from toytf.corpus import Vocabulary
 
 
 def recurrence(x, keep=0.5):
-    """Carry one row through a sentence: ``r_t = keep * r_(t-1) + x_t``, with ``r_0 = 0``.
+    """Carry a row through a sentence: ``r_t = keep * r_(t-1) + x_t``, with ``r_0 = 0``.
 
-    x: array of shape (n, d), one row for each word; it may hold integers. keep: a number.
-    Returns an array of shape (n, d): the states r_1 to r_n.
+    x: array of shape (n, d), one row for each word; it may hold integers. keep: a
+    number. Returns an array of shape (n, d): the states r_1 to r_n.
     """
     states = np.zeros(x.shape)
     state = np.zeros(x.shape[1:])
@@ -119,10 +119,10 @@ RECURRENCE = Check(
 def earliest_steps(n, n_layers):
     """Say in which step each state of a stack of recurrences can be computed.
 
-    Layer k's state at word t needs its own state at word t - 1 and layer k - 1's state at
-    word t, where they exist. All states that are ready are computed in the same step.
-    n, n_layers: numbers of words and layers. Returns an array of integers of shape
-    (n_layers, n): a row for each layer, a column for each word. The first step is 1.
+    Layer k's state at word t needs its own state at word t - 1 and layer k - 1's state
+    at word t, where they exist. All states that are ready are computed in the same
+    step. n, n_layers: numbers of words and layers. Returns an array of integers of
+    shape (n_layers, n): a row for each layer, a column for each word. The first is 1.
     """
     steps = np.zeros((n_layers + 1, n + 1), dtype=int)
     for k in range(1, n_layers + 1):
@@ -266,11 +266,11 @@ _CHAPTER_1 = [
 
 
 def ids_or_unknown(vocabulary, sentence):
-    """Give each token of a sentence its id, and the id of <unk> to a token that is not known.
+    """Give each token of a sentence its id, and that of <unk> to an unknown token.
 
-    vocabulary: a str, the tokens in the order of their ids, with blanks between them; one of
-    them is <unk>. sentence: a str, its tokens with blanks between them. Returns an array of
-    integers, one for each token of the sentence.
+    vocabulary: a str, the tokens in the order of their ids, with blanks between them;
+    one of them is <unk>. sentence: a str, its tokens with blanks between them. Returns
+    an array of integers, one for each token of the sentence.
     """
     known = vocabulary.split()
     id_of = {token: place for place, token in enumerate(known)}
@@ -465,12 +465,12 @@ ONE_HOT = Check(
 def embed(table, ids):
     """Look up the row of each id in the embedding table.
 
-    table: array of shape (tokens, d). ids: array of integers of any shape. Returns an array of
-    shape (*ids.shape, d). An id below 0, or one for which the table has no row, raises a
-    ValueError.
+    table: array of shape (tokens, d). ids: array of integers of any shape. Returns an
+    array of shape (*ids.shape, d). An id below 0, or one for which the table has no
+    row, raises a ValueError.
     """
     if ids.min() < 0 or ids.max() >= len(table):
-        raise ValueError(f"ids: expected 0 to {len(table) - 1}, got {ids.min()} to {ids.max()}")
+        raise ValueError(f"ids: expected 0 to {len(table) - 1}, got {ids}")
     return table[ids]
 
 
@@ -609,11 +609,11 @@ _CHAPTER_2 = [
 
 
 def sinusoids(length, d_model):
-    """Make the paper's positional encoding, a sine and a cosine for each pair of columns.
+    """Make the paper's positional encoding, a sine and a cosine for each pair.
 
-    length: how many positions, counted from 0. d_model: the width, even. Returns an array of
-    shape (length, d_model): sines in the columns 0, 2, 4, ..., cosines in the columns
-    1, 3, 5, ...; both columns of pair i have the angle pos / 10000^(2i / d_model).
+    length: how many positions, counted from 0. d_model: the width, even. Returns an
+    array of shape (length, d_model): sines in the columns 0, 2, 4, ..., cosines in the
+    columns 1, 3, 5, ...; both of pair i have the angle pos / 10000^(2i / d_model).
     """
     pos = np.arange(length)[:, None]
     i = np.arange(d_model // 2)
@@ -638,6 +638,11 @@ def _exponents(d_model):
 def _halves(length, d_model):
     table = sinusoids(length, d_model)
     return np.concatenate([table[:, 0::2], table[:, 1::2]], axis=1)
+
+
+def _no_brackets(length, d_model):
+    angles = np.arange(length)[:, None] / 10000**2 * (np.arange(d_model) // 2) / d_model
+    return np.where(np.arange(d_model) % 2 == 0, np.sin(angles), np.cos(angles))
 
 
 def _sinusoids_cases(rng):
@@ -703,6 +708,18 @@ SINUSOIDS = Check(
             lambda length, d: _waves(np.arange(length), _exponents(d) / 2),
         ),
         Mistake(
+            "twice the exponent",
+            "i counts the pairs: 0, 1, 2, ... If it counts the first columns of the pairs, 0, 2, 4, ..., it is 2i "
+            "already, and the 2 in front of it is one too many.",
+            lambda length, d: _waves(np.arange(length), 2 * _exponents(d)),
+        ),
+        Mistake(
+            "the brackets of the exponent forgotten",
+            "10000 ** 2 * i / d_model is 10000 squared, times i, divided by d_model. The whole exponent stands in "
+            "brackets: 10000 ** (2 * i / d_model).",
+            _no_brackets,
+        ),
+        Mistake(
             "d_model - 1 in the exponent",
             "2i is divided by d_model itself.",
             lambda length, d: _waves(np.arange(length), _exponents(d) * d / (d - 1)),
@@ -732,11 +749,12 @@ SINUSOIDS = Check(
 
 
 def shift_matrix(k, d_model):
-    """Build the matrix T_k that moves every position by k: ``PE[pos + k] = PE[pos] @ T_k``.
+    """Build the matrix that moves positions by k: ``PE[pos + k] = PE[pos] @ T_k``.
 
-    k: an integer, which may be negative. d_model: the width, even. Returns an array of shape
-    (d_model, d_model): for each pair i a turn by b = k / 10000^(2i / d_model), the 2 x 2 block
-    [[cos b, -sin b], [sin b, cos b]], on the diagonal, and zeros elsewhere.
+    k: an integer, which may be negative. d_model: the width, even. Returns an array of
+    shape (d_model, d_model): for each pair i a turn by b = k / 10000^(2i / d_model),
+    the 2 x 2 block [[cos b, -sin b], [sin b, cos b]], on the diagonal, and zeros
+    elsewhere.
     """
     matrix = np.zeros((d_model, d_model))
     for i in range(d_model // 2):
@@ -836,11 +854,11 @@ SHIFT_MATRIX = Check(
 
 
 def diagonal_spread(table):
-    """Measure, for each distance, how much the dot products of rows so far apart differ.
+    """Measure for each distance how much the dot products at it differ.
 
-    table: array of shape (n, d), n positions. Returns an array of shape (n,): entry k is the
-    largest minus the smallest of the dot products table[p] @ table[p + k], for all p with
-    p + k < n. Each is a diagonal of table @ table.T.
+    table: array of shape (n, d), n positions. Returns an array of shape (n,): entry k
+    is the largest minus the smallest of the dot products table[p] @ table[p + k], for
+    all p with p + k < n. Each is a diagonal of table @ table.T.
     """
     dots = table @ table.T
     return np.array([np.ptp(np.diagonal(dots, k)) for k in range(len(table))])

@@ -458,6 +458,12 @@ LOG_SOFTMAX = Check(
             lambda s: s - s.max() - np.log(np.exp(s - s.max()).sum()),
         ),
         Mistake(
+            "one maximum for the whole array",
+            "In a row far below the largest score of another row all powers are 0, and so is their sum. Each row "
+            "needs its own maximum: axis=-1, keepdims=True.",
+            lambda s: s - s.max() - np.log(np.exp(s - s.max()).sum(axis=-1, keepdims=True)),
+        ),
+        Mistake(
             "the softmax itself",
             "These are the weights, between 0 and 1. Asked for are their logarithms, which are 0 or below.",
             _weights,
@@ -561,6 +567,12 @@ FIRST_BAD = Check(
             "the last bad array",
             "The loop goes on after the first find and overwrites it. Return at once: the culprit is the first.",
             lambda arrays: max((i for i, a in enumerate(arrays) if _is_bad(a)), default=-1),
+        ),
+        Mistake(
+            "decided at the first array",
+            "The loop returns in its first round, whatever stands in the arrays behind. The return -1 belongs after "
+            "the loop.",
+            lambda arrays: 0 if _is_bad(arrays[0]) else -1,
         ),
         Mistake(
             "counted from 1",
@@ -716,6 +728,11 @@ LAYER_NORM = Check(
             "the mean not subtracted",
             "Subtract the row's mean before you divide: the result of gamma 1 and beta 0 has mean 0.",
             lambda x, gamma, beta, eps=1e-5: gamma * x / _deviation(x, eps) + beta,
+        ),
+        Mistake(
+            "the brackets around the difference forgotten",
+            "x - mean / deviation divides the mean alone. The difference is divided: (x - mean) / deviation.",
+            lambda x, gamma, beta, eps=1e-5: gamma * (x - x.mean(axis=-1, keepdims=True) / _deviation(x, eps)) + beta,
         ),
         Mistake(
             "the root of the mean square",

@@ -28,9 +28,10 @@ def _rows(x):
 def cross_entropy(logits, targets, is_token):
     """The loss: the mean over all tokens of ``-log softmax(logits)[target]``, in nats.
 
-    logits: array of shape (..., m, vocabulary). targets: whole numbers of shape (..., m), the id of
-    the right word of each row. is_token: True and False, of the shape of targets; a row with False
-    is padding and does not count. Returns one number. It must survive a logit of 1000.
+    logits: array of shape (..., m, vocabulary). targets: whole numbers of shape
+    (..., m), the id of the right word of each row. is_token: True and False, of the
+    shape of targets; a row with False is padding and does not count. Returns one
+    number. It must survive a logit of 1000.
     """
     shifted = logits - logits.max(axis=-1, keepdims=True)
     log_p = shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
@@ -183,11 +184,11 @@ CROSS_ENTROPY = Check(
 
 
 def smoothed_goal(targets, vocabulary, e):
-    """The goal with label smoothing: a share e is spread evenly over all words, the right one included.
+    """Make the goal with label smoothing: a share e is spread evenly over all words.
 
-    targets: whole numbers of any shape, the ids of the right words. vocabulary: how many words there
-    are. e: the share, at least 0 and below 1. Returns an array of shape (..., vocabulary); each row
-    sums to 1.
+    The right word gets its part of the share too. targets: whole numbers of any shape,
+    the ids of the right words. vocabulary: how many words there are. e: the share, at
+    least 0 and below 1. Returns an array of shape (..., vocabulary); each sums to 1.
     """
     one_hot = np.eye(vocabulary)[targets]
     return (1 - e) * one_hot + e / vocabulary
@@ -248,6 +249,11 @@ SMOOTHED_GOAL = Check(
             lambda targets, n, e: _two_levels(targets, n, 1 - e, e),
         ),
         Mistake(
+            "the whole share for every word",
+            "e is what all words get together, so each gets e / vocabulary, and the row sums to 1.",
+            lambda targets, n, e: _two_levels(targets, n, 1.0, e),
+        ),
+        Mistake(
             "e and 1 - e exchanged",
             "The right word keeps 1 - e, and the small share e is spread.",
             lambda targets, n, e: _two_levels(targets, n, e + (1 - e) / n, (1 - e) / n),
@@ -273,11 +279,11 @@ SMOOTHED_GOAL = Check(
 
 
 def shift_right(goals, sos):
-    """What the decoder reads in training: the right words moved one place to the right, sos in front.
+    """Make what the decoder reads: the right words moved one place, sos in front.
 
-    goals: whole numbers of shape (..., m), the ids that the decoder should say, one sentence a row.
-    sos: the id of the start token. Returns an array of the same shape; each row's last goal is read
-    nowhere.
+    goals: whole numbers of shape (..., m), the ids that the decoder should say, one
+    sentence a row. sos: the id of the start token. Returns an array of the same shape;
+    each row's last goal is read nowhere.
     """
     first = np.full_like(goals[..., :1], sos)
     return np.concatenate([first, goals[..., :-1]], axis=-1)
@@ -381,12 +387,13 @@ SHIFT_RIGHT = Check(
 
 
 def cross_entropy_backward(logits, targets, is_token):
-    """The gradient of the loss with respect to the logits: ``(softmax(logits) - one_hot) / tokens``.
+    """Give the gradient in the logits: ``(softmax(logits) - one_hot) / tokens``.
 
-    logits: array of shape (..., m, vocabulary). targets: whole numbers of shape (..., m), the id of
-    the right word of each row. is_token: True and False, of the shape of targets, False for padding.
-    Returns an array of the shape of logits. The loss is the mean over the tokens, and a row of
-    padding has gradient 0.
+    logits: array of shape (..., m, vocabulary). targets: whole numbers of shape
+    (..., m), the id of the right word of each row. is_token: True and False, of the
+    shape of targets, False for padding. Returns an array of the shape of logits. The
+    loss is the mean over the tokens, and a row of padding has gradient 0. It must
+    survive a logit of 1000.
     """
     exps = np.exp(logits - logits.max(axis=-1, keepdims=True))
     p = exps / exps.sum(axis=-1, keepdims=True)
@@ -507,9 +514,9 @@ CROSS_ENTROPY_BACKWARD = Check(
 def linear_backward(x, w, dy):
     """The three gradients of ``y = x @ w + b``: for x, for w and for b.
 
-    x: array of shape (..., n, d). w: shape (d, k). dy: shape (..., n, k), the gradient with respect
-    to y. Returns dx (the shape of x), dw (d, k) and db (k numbers). All rows of all sentences share
-    w and b.
+    x: array of shape (..., n, d). w: shape (d, k). dy: shape (..., n, k), the gradient
+    with respect to y. Returns dx (the shape of x), dw (d, k) and db (k numbers). All
+    rows of all sentences share w and b.
     """
     rows, drows = x.reshape(-1, x.shape[-1]), dy.reshape(-1, dy.shape[-1])
     return dy @ w.T, rows.T @ drows, drows.sum(axis=0)
@@ -621,10 +628,10 @@ LINEAR_BACKWARD = Check(
 
 
 def relu_backward(x, dy):
-    """The gradient of ``y = max(0, x)`` with respect to x: dy where x is positive, else 0, at 0 too.
+    """Give the gradient of ``max(0, x)``: dy where x is positive, else 0, at 0 too.
 
-    x: array of any shape, what went into relu. dy: the gradient with respect to y, of the same
-    shape. Returns an array of that shape.
+    x: array of any shape, what went into relu. dy: the gradient with respect to y, of
+    the same shape. Returns an array of that shape.
     """
     return dy * (x > 0)
 
@@ -690,10 +697,11 @@ RELU_BACKWARD = Check(
 
 
 def softmax_backward(a, da):
-    """The gradient of a softmax with respect to its scores: ``a_j (da_j - sum_i a_i da_i)``.
+    """Give the gradient of a softmax in its scores: ``a_j (da_j - sum_i a_i da_i)``.
 
-    a: array of shape (..., n), the weights that softmax gave; each row sums to 1. da: the gradient
-    with respect to the weights, of the same shape. Returns an array of that shape; each row sums to 0.
+    a: array of shape (..., n), the weights that softmax gave; each row sums to 1. da:
+    the gradient with respect to the weights, of the same shape. Returns an array of
+    that shape; each row sums to 0.
     """
     average = (a * da).sum(axis=-1, keepdims=True)
     return a * (da - average)
@@ -774,11 +782,12 @@ SOFTMAX_BACKWARD = Check(
 
 
 def layer_norm_backward(x, gamma, dout, eps=1e-5):
-    """The three gradients of ``gamma * (x - mean) / sigma + beta``: for x, for gamma and for beta.
+    """Give the gradients of ``gamma * (x - mean) / sigma + beta``.
 
-    sigma is the root of variance + eps. x: array of shape (..., n, d), one token a row. gamma: shape
-    (d,). dout: the gradient with respect to the output, of the shape of x. Returns dx (the shape of
-    x), dgamma (d,) and dbeta (d,). All rows of all sentences share gamma and beta.
+    Three of them: for x, for gamma and for beta. sigma is the root of variance + eps.
+    x: array of shape (..., n, d), one token a row. gamma: shape (d,). dout: the
+    gradient with respect to the output, of the shape of x. Returns dx (the shape of x),
+    dgamma (d,) and dbeta (d,). All rows of all sentences share gamma and beta.
     """
     away = x - x.mean(axis=-1, keepdims=True)
     sigma = np.sqrt((away**2).mean(axis=-1, keepdims=True) + eps)
@@ -955,8 +964,9 @@ LAYER_NORM_BACKWARD = Check(
 def attention_backward(q, k, v, do):
     """The three gradients of ``softmax(q k^T / sqrt(d)) v``: for q, for k and for v.
 
-    q: array of shape (..., n, d). k: (..., m, d). v: (..., m, c). do: (..., n, c), the gradient with
-    respect to the output. Returns dq, dk and dv, each of the shape of its array.
+    q: array of shape (..., n, d). k: (..., m, d). v: (..., m, c). do: (..., n, c), the
+    gradient with respect to the output. Returns dq, dk and dv, each of the shape of its
+    array.
     """
     scale = 1 / np.sqrt(q.shape[-1])
     scores = q @ np.swapaxes(k, -1, -2) * scale
@@ -1046,6 +1056,13 @@ ATTENTION_BACKWARD = Check(
             _attention_with(lambda t: _back(t, t["a"] * (1 - t["a"]) * t["da"] * t["c"])),
         ),
         Mistake(
+            "the average taken over the queries on the way back",
+            "A score moves the weights of its own row, so the sum of a * da runs along the keys: axis=-1.",
+            _attention_with(
+                lambda t: _back(t, t["a"] * (t["da"] - (t["a"] * t["da"]).sum(axis=-2, keepdims=True)) * t["c"])
+            ),
+        ),
+        Mistake(
             "the softmax left out on the way back",
             "dA is the gradient of the weights. To reach the scores it has to pass the softmax.",
             _attention_with(lambda t: _back(t, t["da"] * t["c"])),
@@ -1085,11 +1102,12 @@ ATTENTION_BACKWARD = Check(
 
 
 def adam_step(w, dw, m, v, t, learning_rate):
-    """One step of Adam, with the paper's values: beta_1 = 0.9, beta_2 = 0.98, eps = 1e-9.
+    """Take a step of Adam with the paper's beta_1 = 0.9, beta_2 = 0.98, eps = 1e-9.
 
-    w: array of any shape, the weights. dw: their gradient. m, v: the running means of dw and of its
-    square, before this step (at the first step all 0). All have the same shape. t: the number of
-    this step, counted from 1. Returns the new w, m and v; changes none of its arguments.
+    w: array of any shape, the weights. dw: their gradient. m, v: the running means of
+    dw and of its square, before this step (at the first step all 0). All have the same
+    shape. t: the number of this step, counted from 1. Returns the new w, m and v;
+    changes none of its arguments.
     """
     m = 0.9 * m + 0.1 * dw
     v = 0.98 * v + 0.02 * dw**2
@@ -1132,6 +1150,7 @@ def _adam_with(
     ratio=lambda up, up2: up / (np.sqrt(up2) + 1e-9),
     late=0,
     sign=-1,
+    correction=lambda beta, t: 1 - beta**t,
 ):
     """Adam with one thing changed."""
 
@@ -1139,8 +1158,8 @@ def _adam_with(
         t = t - late
         m = beta_1 * m + (1 - beta_1) * dw
         v = beta_2 * v + (1 - beta_2) * square(dw)
-        up = np.divide(m, 1 - beta_1**t) if first else m
-        up2 = np.divide(v, 1 - beta_2**t) if second else v
+        up = np.divide(m, correction(beta_1, t)) if first else m
+        up2 = np.divide(v, correction(beta_2, t)) if second else v
         return w + sign * learning_rate * ratio(up, up2), m, v
 
     return mistaken
@@ -1189,6 +1208,16 @@ ADAM_STEP = Check(
             "only the mean of the squares corrected",
             "The mean of the gradient starts at 0 as well: divide it by 1 - beta_1^t.",
             _adam_with(first=False),
+        ),
+        Mistake(
+            "the power of the bracket",
+            "(1 - beta)^t raises the bracket. Only beta is raised: 1 - beta^t. At the first step both are the same.",
+            _adam_with(correction=lambda beta, t: (1 - beta) ** t),
+        ),
+        Mistake(
+            "beta times t",
+            "beta is raised to the power t: 1 - beta**t. At the first step 1 - beta * t is the same.",
+            _adam_with(correction=lambda beta, t: 1 - beta * t),
         ),
         Mistake(
             "steps counted from 0",
@@ -1268,8 +1297,9 @@ ADAM_STEP = Check(
 def paper_schedule(step, d_model, warmup):
     """The paper's learning rate: ``d_model^-0.5 * min(step^-0.5, step * warmup^-1.5)``.
 
-    step: the number of the step, counted from 1. d_model: the width of the model. warmup: for how
-    many steps the rate rises. All three are whole numbers. Returns one number.
+    step: the number of the step, counted from 1. d_model: the width of the model.
+    warmup: for how many steps the rate rises. All three are whole numbers. Returns one
+    number.
     """
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
@@ -1354,9 +1384,10 @@ PAPER_SCHEDULE = Check(
 def clip(dw, db, limit):
     """Shorten two gradients together, if their common length exceeds limit.
 
-    dw, db: arrays of any shapes, the gradients of a matrix and of its bias. Their common length is
-    the root of the sum of the squares of all their entries. limit: a positive number. Returns both,
-    with one factor for all entries; changes none of its arguments.
+    dw, db: arrays of any shapes, the gradients of a matrix and of its bias. Their
+    common length is the root of the sum of the squares of all their entries. limit: a
+    positive number. Returns both, with one factor for all entries; changes none of its
+    arguments.
     """
     length = np.sqrt((dw**2).sum() + (db**2).sum())
     factor = limit / length if length > limit else 1.0
@@ -1474,11 +1505,11 @@ CLIP = Check(
 
 
 def momentum_step(w, dw, total, learning_rate):
-    """One step with momentum: ``total = 0.9 total + dw``, then ``w = w - learning_rate * total``.
+    """Take a step: ``total = 0.9 total + dw``, then ``w = w - learning_rate * total``.
 
-    w: array of any shape, the weights. dw: their gradient. total: the running sum before this step
-    (at the first step all 0). All have the same shape. Returns the new w and the new total; changes
-    none of its arguments.
+    w: array of any shape, the weights. dw: their gradient. total: the running sum
+    before this step (at the first step all 0). All have the same shape. Returns the new
+    w and the new total; changes none of its arguments.
     """
     total = 0.9 * total + dw
     return w - learning_rate * total, total
@@ -1641,7 +1672,7 @@ BY_HAND = [
         "ex-14-1",
         (
             Part(-np.log(_SIX[3]), lambda _: "-log 0.5 = log 2 = 0.6931", decimals=4, name="loss"),
-            Part(1 / _SIX[3], lambda _: "e^0.6931 = 2", name="perplexity"),
+            Part(1 / _SIX[3], lambda _: "e^0.6931, about 2", decimals=2, name="perplexity"),
             Part(
                 _MISS,
                 lambda i: f"{_SIX[i]:g} - {int(i == (3,))} = {_MISS[i]:g}",
