@@ -132,6 +132,7 @@ DOUBLE.solution = lambda x: 2 * x
         (lambda x: x + x, "double: right, on 1 input."),
         (lambda x: [2, 4], "double: right"),
         (lambda x: (2 * x).astype(np.float32), "double: right"),
+        (lambda x: (2.001 * x).astype(np.float16), "Work with float64."),
         (lambda x: x * x, "This looks like: squared."),
         (lambda x: -2 * x, "Every sign is the other way round."),
         (lambda x: 3 * x, "Every number is 1.5000 times what is expected."),

@@ -13,7 +13,6 @@ from toytf._validate import positive_int
 from toytf.model import named_arrays, paired_arrays
 from toytf.ops import Array
 
-
 BLOCK = 2**15  # so many numbers at a time: a block stays in the processor's cache from one line to the next
 
 

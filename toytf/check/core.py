@@ -252,6 +252,8 @@ def diagnose(check: Check, cases: Sequence[Case], outcomes: Sequence[Outcome]) -
         return Report(False, f"{check.name}: not written yet.")
     known = _known_mistake(check, cases, outcomes)
     shown = _example(check, case, mine, ours)
+    if any(array.dtype == np.float16 for array in mine.arrays):
+        shown += ("Your result is float16, which keeps three digits. Work with float64.",)
     if known is not None:
         raised = (f"it raised {mine.text}",) if mine.kind == "raised" else ()
         headline = f"{check.name}: not yet. This looks like: {known.name}."
@@ -266,9 +268,12 @@ def _same_error(mine: Outcome, ours: Outcome) -> bool:
 
 
 def _tol(check: Check, mine: Outcome) -> float:
-    """Numbers handed in as float32 or float16 are compared with the precision that they have."""
-    coarse = [np.finfo(a.dtype).eps for a in mine.arrays if a.dtype.kind == "f"]
-    return max([check.tolerance, *(64 * float(eps) for eps in coarse if eps > 1e-10)])
+    """Numbers handed in as float32 are compared with the precision that they have.
+
+    Those of float16 are not: with its three digits 0 would pass for 0.05.
+    """
+    single = any(a.dtype == np.float32 for a in mine.arrays)
+    return max(check.tolerance, 64 * float(np.finfo(np.float32).eps)) if single else check.tolerance
 
 
 def _modified(check: Check, cases, outcomes) -> Report | None:

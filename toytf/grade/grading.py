@@ -382,7 +382,6 @@ class _Run:
         checker = check.CHECKS[exercise.name]
         cases = checker.cases(self._inputs(exercise))
         outcomes: list[Outcome] = []
-        coarse = False
         for case in cases:
             arrays: list = []
             header = {"do": "call", "name": exercise.name, "args": frames.pack_value(tuple(case.args), arrays)["tuple"]}
@@ -397,15 +396,11 @@ class _Run:
                 what = f"expected your function, got {plain(reply.text('text', 100))}"
                 return self._no_points(exercise, f"{exercise.name}: {what}.")
             outcome = _outcome(reply, len(case.args))
-            coarse = coarse or any(array.dtype == np.float16 for array in outcome.arrays)
-            outcomes.append(_fine(outcome))
+            outcomes.append(outcome)
             if outcome.kind == "too slow":
                 outcomes += [outcome] * (len(cases) - len(outcomes))
                 break
         self._decide(exercise, lambda: diagnose(checker, cases, outcomes), outcomes, seconds - GRACE)
-        result = self.results[exercise.label]
-        if coarse and not result.points:
-            result.details.append("It hands back float16, which keeps three digits. Work with float64.")
 
     def _by_hand(self, session: Session, exercise: Exercise) -> None:
         expected = check.BY_HAND[exercise.number]
@@ -497,14 +492,6 @@ def _outcome(reply, arguments: int) -> Outcome:
     if not isinstance(modified, list) or not all(type(i) is int and 0 <= i < arguments for i in modified):
         raise frames.Malformed("expected the numbers of arguments")
     return Outcome(kind, arrays, plain(reply.text("text")), tuple(modified))
-
-
-def _fine(outcome: Outcome) -> Outcome:
-    """With float64 in place of float16: its three digits would allow for too much, 0 for 0.05 among it."""
-    if not any(array.dtype == np.float16 for array in outcome.arrays):
-        return outcome
-    arrays = tuple(a.astype(float) if a.dtype == np.float16 else a for a in outcome.arrays)
-    return Outcome(outcome.kind, arrays, outcome.text, outcome.modified)
 
 
 def _answers(reply) -> tuple[bool, dict, list[str]]:
