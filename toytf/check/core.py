@@ -426,7 +426,7 @@ def _text(value) -> str:
     if isinstance(value, (np.ndarray, float, np.floating)):
         value = np.asarray(value)
         if value.dtype.kind == "f" and np.isfinite(value).all():
-            large = value.size and np.abs(value).max() >= 1e6
+            large = value.size and float(np.abs(value).max()) >= 1e6
             return str(value) if large else fmt(value)
     return str(value)
 
