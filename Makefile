@@ -32,7 +32,7 @@ help:
 	@echo "make test-torch installs PyTorch into .venv-torch; the same numbers there, forward and back"
 	@echo "make torch-results  run the listings of chapter 19 again and store what they give"
 	@echo "make test-matrix  the notebooks' numbers under other processors' instructions and another NumPy"
-	@echo "make test-kills  kill the grader a thousand times, at random moments; it must lose nothing"
+	@echo "make test-kills  kill the grader a thousand times, at random moments; it must lose nothing (five minutes)"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make lint       style of the code, spelling of the text"
 	@echo "make lock       make requirements/*.txt again from *.in (UPGRADE=--upgrade for newer versions)"

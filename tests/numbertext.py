@@ -365,7 +365,7 @@ def _clean_code(code):
 
 
 def _blocks(markdown):
-    """Split into ("text" | "math" | "code", content) blocks, directives unwrapped."""
+    """Split into ("text" | "math" | "code" | "session", content) blocks, directives unwrapped."""
     kind, lines, close, options = "text", [], None, False
     for line in markdown.splitlines():
         fence = _FENCE.match(line)
@@ -381,6 +381,7 @@ def _blocks(markdown):
             if (name is None and fence["mark"][0] != ":") or name in ("math", "code", "code-block"):
                 yield "text", "\n".join(lines)
                 kind, lines, close = ("math" if name == "math" else "code"), [], fence["mark"]
+                kind = "session" if rest == "console" else kind
                 continue
             options = name is not None
             lines.append("" if name is None or name in _PATH_DIRECTIVES else rest)
@@ -427,6 +428,8 @@ def clean_markdown(markdown):
     for kind, content in _blocks(markdown):
         if kind == "math":
             cleaned.append(MATH_ON + _clean_tex(content) + MATH_OFF)
+        elif kind == "session":
+            continue  # commands and what they print: tests/test_instructors.py runs them and compares
         elif kind == "code":
             cleaned.append(_unify(_CODE_VERSION.sub(" ", content)))
         else:

@@ -395,4 +395,4 @@ def test_the_command_writes_both_exports_and_asks_before_it_replaces_them(tmp_pa
 
 def test_nothing_to_write_is_an_error(capsys):
     assert assign.main(["--exercises", "1.1"]) == 2
-    assert "--out: expected a folder, or --gradescope or --classroom" in capsys.readouterr().err
+    assert "--out: expected a folder, or --gradescope, --classroom or --list" in capsys.readouterr().err

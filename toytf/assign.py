@@ -36,7 +36,7 @@ from pathlib import Path
 
 import numpy as np
 
-from toytf.check.pencil import Part
+from toytf.check.pencil import ByHand, Part
 from toytf.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read
 from toytf.exports import classroom_files, gradescope_zip
 
@@ -88,6 +88,14 @@ def select(
     if not chosen:
         raise ValueError("exercises: expected a choice that some exercise meets, got one that none meets")
     return chosen
+
+
+def listed(one: Exercise) -> str:
+    """An exercise in a line: number, title, kinds, level, minutes, points, and who grades it."""
+    points = f"{one.points} point{'s'[: one.points != 1]}"
+    by = "read by a person" if one.kind == "text" else "graded by the checker"
+    kinds = " and ".join(one.kinds)
+    return f"{one.number:5} {one.title} ({kinds}, level {one.level}, {one.minutes} min, {points}, {by})"
 
 
 # ---------------------------------------------------------------- the cells
@@ -161,8 +169,8 @@ def _answers(one: Exercise, book: str | None) -> tuple[dict, dict]:
     if one.kind == "function":
         texts = one.check.stub.rstrip("\n"), _solved_function(one)
     elif one.kind == "by hand":
-        blank = _assign_answer(one, [None] * len(one.by_hand.parts))
-        right = _assign_answer(one, [_rounded(part) for part in one.by_hand.parts])
+        blank = assign_answer(one.by_hand, [None] * len(one.by_hand.parts))
+        right = assign_answer(one.by_hand, [rounded(part) for part in one.by_hand.parts])
         texts = blank, "\n".join([blank, BEGIN, right, *_comment(one.solution), END])
     else:
         texts = NOT_ANSWERED, portable(one.solution, one, book)
@@ -194,24 +202,25 @@ def _check(one: Exercise) -> list[dict]:
     return [_cell(f"{one.label}-check", source, "code", nbgrader, {"exercise": one.label, "role": "check"})]
 
 
-def answer_name(one: Exercise) -> str:
+def answer_name(one: Exercise | ByHand) -> str:
     """The variable of a by-hand answer: ``answer_9_1``."""
     return f"answer_{one.number.replace('.', '_')}"
 
 
-def _assign_answer(one: Exercise, values: Sequence) -> str:
-    parts = one.by_hand.parts
+def assign_answer(one: ByHand, values: Sequence) -> str:
+    """The line, or lines, in which a student writes the values of a by-hand answer."""
+    parts = one.parts
     if len(parts) == 1 and not parts[0].name:
         return f"{answer_name(one)} = {values[0]}"
     lines = [f"    {json.dumps(part.name, ensure_ascii=False)}: {v}," for part, v in zip(parts, values, strict=True)]
     return "\n".join([f"{answer_name(one)} = {{", *lines, "}"])
 
 
-def _rounded(part: Part):
+def rounded(part: Part):
     """An answer as a student would type it."""
-    rounded = np.round(np.asarray(part.expected, dtype=float), part.decimals) + 0.0  # no -0.0
-    whole = not part.decimals and (rounded == np.round(rounded)).all()
-    return (rounded.astype(int) if whole else rounded).tolist()
+    value = np.round(np.asarray(part.expected, dtype=float), part.decimals) + 0.0  # no -0.0
+    whole = not part.decimals and (value == np.round(value)).all()
+    return (value.astype(int) if whole else value).tolist()
 
 
 def _solved_function(one: Exercise) -> str:
@@ -323,7 +332,8 @@ def write(folders: Mapping[Path, Mapping[str, str | bytes]], force: bool = False
         for folder, content in folders.items():
             folder = folder.resolve()
             folder.parent.mkdir(parents=True, exist_ok=True)
-            new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+            near = folder if folder.exists() else folder.parent  # on the same disk, and ours to write
+            new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=near))
             prepared.append((new, folder))
             new.chmod(0o755)  # mkdtemp keeps others out
             for name, text in content.items():
@@ -355,8 +365,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _run(options) -> int:
-    if not (options.out or options.gradescope or options.classroom):
-        raise ValueError("--out: expected a folder, or --gradescope or --classroom, got nothing to write")
+    if not (options.list or options.out or options.gradescope or options.classroom):
+        raise ValueError("--out: expected a folder, or --gradescope, --classroom or --list, got nothing to write")
     if options.apart and (options.exercises or options.gradescope or options.classroom):
         raise ValueError("--apart: expected --chapters and --out, got --exercises, --gradescope or --classroom")
     if options.exercises and options.chapters:
@@ -368,6 +378,8 @@ def _run(options) -> int:
     exercises = read(options.notebooks, chapters)
     kinds = options.kinds and [kind.replace("-", " ") for kind in options.kinds]
     chosen = select(exercises, options.exercises, options.chapters, kinds, options.levels)
+    for one in chosen if options.list else ():
+        print(listed(one))
     folders: dict[Path, dict[str, str | bytes]] = {}
     if options.out and options.apart:
         for n in sorted({one.chapter for one in chosen}):
@@ -385,7 +397,7 @@ def _run(options) -> int:
     write(folders, options.force)
     for folder, content in folders.items():
         here = [name for name in content if "/toytf/" not in name]
-        print(f"{folder}: {', '.join(here)}")
+        print(f"{folder}: {', '.join(here)}" if folder != Path() else ", ".join(here))
     print(
         f"{len(chosen)} exercises, {sum(one.points for one in chosen)} points, "
         f"about {sum(one.minutes for one in chosen)} minutes"
@@ -409,6 +421,7 @@ def _parser() -> argparse.ArgumentParser:
         help="of these, only those of such a kind",
     )
     choice.add_argument("--levels", nargs="+", type=int, choices=LEVELS, help="of these, only those of such a level")
+    parser.add_argument("--list", action="store_true", help="show the chosen exercises, a line each")
     parser.add_argument("--title", default="Exercises", help="default: %(default)s")
     parser.add_argument("--out", metavar="FOLDER", help="where to write the notebooks and submissions/assignment.json")
     parser.add_argument("--gradescope", metavar="FILE.zip", help="an autograder to upload to Gradescope")

@@ -1,4 +1,4 @@
-"""The same assignment for Gradescope and for GitHub Classroom, both graded by `toytf.grade`.
+"""The same assignment for Gradescope and for GitHub Classroom, both graded by `toytf.grade`; and feedback to hand back.
 
     python -m toytf.assign --exercises 9.1 9.7 --title "Week 3" --gradescope week3.zip
     python -m toytf.assign --exercises 9.1 9.7 --title "Week 3" --classroom week3-template
@@ -13,6 +13,14 @@ Arrays come out and are compared by the script.
 **GitHub Classroom** gets a template repository: notebook, README, workflow and grader. A student who may
 push to a repository may also change its workflow. Take its points as feedback; for grades that
 count, collect the notebooks and run ``python -m toytf.grade`` yourself.
+
+**Feedback.** After ``python -m toytf.grade week3/submissions --out week3/grades.csv``
+
+    python -m toytf.exports feedback week3/grades.csv --out week3/feedback.zip
+
+puts each student's page into a folder with that student's name, the name of what was handed in. With
+the folders of Moodle's export (``Anna Abt_123_assignsubmission_file``) these are the names by which
+Moodle's "upload multiple feedback files in a zip" finds its students again.
 
 What was tried: the archive's entry script in an empty folder laid out as Gradescope's, with and without
 bubblewrap, and the workflow against the published schema of workflows. What was not: either server, the
@@ -364,30 +372,92 @@ def _harmless(text: str) -> str:
     return text.replace("::", ": :").replace("##[", "# #[")
 
 
+# ---------------------------------------------------------------- feedback to hand back
+
+
+def feedback_zip(table: Path) -> tuple[bytes, int]:
+    """Put the feedback pages of a graded class into an archive, ``<student>/feedback.html``.
+
+    Parameters
+    ----------
+    table : Path
+        ``grades.csv``, as `toytf.grade` wrote it; the pages are in the folder beside it.
+
+    Returns
+    -------
+    archive : bytes
+    students : int
+        How many pages are in it.
+
+    Raises
+    ------
+    ValueError
+        If a student of the table has no page.
+    """
+    from toytf.grade import Receipt
+    from toytf.grade.gradebook import inert, read_csv
+
+    home = table.with_suffix("")
+    pages = {}
+    for path in sorted((home / "receipts").glob("*.json")):
+        student = Receipt.from_json(path.read_bytes()).student
+        pages[inert(student)] = student, home / "feedback" / f"{path.stem}.html"
+    archive, taken = io.BytesIO(), set()
+    rows = read_csv(table, ["student"])
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as whole:
+        for row in rows:
+            student, page = pages.get(row["student"], ("", Path()))
+            if not page.is_file():
+                raise ValueError(f"{table}: expected a page for {row['student']!r} in {home}; run toytf.grade again")
+            folder = _folder_name(student, page.stem)
+            if folder.lower() in taken:
+                folder = page.stem  # no two of these are equal
+            taken.add(folder.lower())
+            about = zipfile.ZipInfo(f"{folder}/feedback.html")  # of a fixed date: the same pages give the same bytes
+            about.compress_type, about.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
+            whole.writestr(about, page.read_bytes())
+    return archive.getvalue(), len(rows)
+
+
+def _folder_name(student: str, otherwise: str) -> str:
+    """The student's own name where every system takes it for a folder's, else the page's, which is harmless."""
+    odd = set('/\\:*?"<>|') & set(student) or student != student.strip(" .") or not student.isprintable()
+    return otherwise if odd or not student or len(student) > 100 else student
+
+
 # ---------------------------------------------------------------- what the servers call
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Grade at Gradescope, or tell GitHub Classroom what the grader said."""
+    """Grade at Gradescope, tell GitHub Classroom what the grader said, or make an archive of feedback."""
     parser = argparse.ArgumentParser(
         prog="python -m toytf.exports",
-        description="Used by the exports of python -m toytf.assign --gradescope and --classroom.",
+        description="Makes an archive of feedback pages. The other two are used by the exports of "
+        "python -m toytf.assign --gradescope and --classroom.",
     )
-    commands = parser.add_subparsers(required=True, dest="command", metavar="gradescope | classroom")
+    commands = parser.add_subparsers(required=True, dest="command", metavar="feedback | gradescope | classroom")
+    back = commands.add_parser("feedback", help="put each student's feedback page into a zip, to hand back")
+    back.add_argument("grades", type=Path, help="grades.csv, written by toytf.grade")
+    back.add_argument("--out", type=Path, required=True, metavar="FILE.zip", help="the archive to write")
     at = commands.add_parser("gradescope", help="grade the submission in Gradescope's folder")
     at.add_argument("root", type=Path, help="/autograder, with source, submission and results")
     from_receipt = commands.add_parser("classroom", help="print a receipt for GitHub Classroom's reporter")
     from_receipt.add_argument("receipt", type=Path, help="receipts/<student>.json, written by toytf.grade")
     given = parser.parse_args(arguments)
     from toytf.grade import Receipt, SandboxError
+    from toytf.grade.gradebook import Trouble, write_whole
 
     try:
-        if given.command == "gradescope":
+        if given.command == "feedback":
+            archive, students = feedback_zip(given.grades)
+            write_whole(given.out, archive)
+            print(f"{given.out}: a page for each of {students} students")
+        elif given.command == "gradescope":
             said = gradescope(given.root)
             print(f"{said['score']} points in {len(said['tests'])} exercises.")
         else:
             print(f"result={classroom_result(Receipt.from_json(given.receipt.read_bytes()))}")
-    except (OSError, ValueError, SandboxError) as error:
+    except (OSError, ValueError, SandboxError, Trouble) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     return 0

@@ -96,7 +96,7 @@ def course(tmp_path_factory):
 
     right = right_answers(instructor)
     part = BY_HAND.by_hand.parts[0]
-    one_part = f"{assign.answer_name(BY_HAND)} = {{{part.name!r}: {assign._rounded(part)}}}"
+    one_part = f"{assign.answer_name(BY_HAND)} = {{{part.name!r}: {assign.rounded(part)}}}"
     edited = with_answers(student, {FUNCTION.label: wrong_function()})
     cells(edited)[f"{FUNCTION.label}-check"]["source"] = ["2"]  # "I have all points"
     handed_in = {

@@ -1,0 +1,311 @@
+"""The page for instructors: its commands are run as they stand there, and what they print is compared with the page.
+
+`python tests/test_instructors.py` takes the picture of the feedback page again (it needs Chromium).
+"""
+
+import ast
+import html
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from PIL import Image, PngImagePlugin
+
+import gradecheck
+import notebookcheck as check
+from toytf import exports, rehearsal
+from toytf.exercises import read
+from toytf.grade.gradebook import Trouble
+from toytf.grade.submission import file_name
+
+PAGE = check.ROOT / "book" / "instructors.ipynb"
+PICTURE = check.ROOT / "book" / "_assets" / "feedback.png"
+PICTURED = "anna"
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MOODLE = ["Anna Abt_1001_assignsubmission_file", "Zoë Müller_1002_assignsubmission_file_"]
+
+
+def markdown(path=PAGE):
+    return "\n\n".join(cell.source for cell in check.read_notebook(path).cells if cell.cell_type == "markdown")
+
+
+def sessions(text):
+    """Blocks of commands, each a list of (command, what it prints)."""
+    found = []
+    for kind, block in FENCE.findall(text):
+        if kind == "console":
+            parts = re.split(r"^\$ ", block, flags=re.MULTILINE)
+            assert parts[0] == "", block
+            found.append([(part.partition("\n")[0], part.partition("\n")[2]) for part in parts[1:]])
+    return found
+
+
+def shell(command, folder):
+    """Run a command as an instructor would, `python` being the one that runs the tests."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(check.ROOT), "TOYTF_PROGRESS": "0"},
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}"
+    return done.stdout
+
+
+def prepare(folder, text):
+    """What the page takes for granted: the scripts that it shows, and an archive from Moodle."""
+    for kind, block in FENCE.findall(text):
+        if kind == "python" and (name := re.match(r"# ([\w.]+)\n", block)):
+            (folder / name[1]).write_text(block, "utf-8")
+    with zipfile.ZipFile(folder / "moodle.zip", "w") as archive:
+        for name in MOODLE:
+            archive.writestr(f"{name}/Week 3.ipynb", gradecheck.HONEST)
+
+
+def replay(folder, text):
+    """Run all commands of the page; yield each with what the page says and what came out."""
+    prepare(folder, text)
+    for block in sessions(text)[1:]:
+        for command, said in block:
+            yield command, said, shell(command, folder)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A folder in which everything on the page was done, and what came out."""
+    gradecheck.sandbox_or_skip()
+    folder = tmp_path_factory.mktemp("teacher")
+    return folder, list(replay(folder, markdown()))
+
+
+# ---------------------------------------------------------------- the page and its run
+
+
+def problems(outcomes):
+    return [f"$ {command}\n{said}came out as\n{got}" for command, said, got in outcomes if said != got]
+
+
+def test_what_the_commands_print_is_what_the_page_shows(run):
+    found = problems(run[1])
+    assert not found, "\n\n".join(found)
+
+
+def test_a_changed_number_on_the_page_is_seen(run):
+    text = markdown()
+    right = "30 students: 30 graded now, 0 as before."
+    assert right in text
+    planted = [pair for block in sessions(text.replace(right, right.replace("30 g", "31 g"), 1))[1:] for pair in block]
+    outcomes = [(command, said, got) for (command, said), (_, _, got) in zip(planted, run[1], strict=True)]
+    assert len(problems(outcomes)) == 1
+
+
+def test_the_four_commands_on_top_are_four_and_are_those_of_the_run():
+    first, whole, *_ = sessions(markdown())
+    assert len(first) == 4
+    assert [command for command, _ in first] == [
+        command for command, _ in whole if "rehearsal" not in command and not command.startswith("head ")
+    ]
+
+
+def test_no_other_page_shows_a_session_that_no_test_runs():
+    """`numbertext` looks for no numbers in them."""
+    for path in check.notebook_paths() + check.page_paths():
+        assert path == PAGE or "```console" not in check.page_markdown(path), path.name
+
+
+def test_every_student_of_the_list_gets_a_page_and_a_folder_to_hand_back(run):
+    folder, _ = run
+    students = (folder / "class.csv").read_text("utf-8").splitlines()[1:]
+    assert len(students) == len(set(students)) == 30
+    with zipfile.ZipFile(folder / "week3" / "feedback.zip") as archive:
+        assert sorted(archive.namelist()) == sorted(f"{student}/feedback.html" for student in students)
+        assert all(
+            student in archive.read(f"{student}/feedback.html").decode() for student in students if "'" not in student
+        )
+
+
+def test_folders_of_moodle_are_taken_and_come_back_by_the_same_names(run, tmp_path):
+    folder, _ = run
+    assert sorted(p.name for p in (folder / "week4" / "submissions").iterdir()) == sorted(MOODLE)
+    _, receipts = gradecheck.grade(folder / "week4" / "submissions", tmp_path / "grades.csv")
+    assert {receipt.points for receipt in receipts.values()} == {4}
+    archive, students = exports.feedback_zip(tmp_path / "grades.csv")
+    assert students == len(MOODLE)
+    (tmp_path / "back.zip").write_bytes(archive)
+    with zipfile.ZipFile(tmp_path / "back.zip") as back:
+        assert sorted(back.namelist()) == sorted(f"{name}/feedback.html" for name in MOODLE)
+
+
+def test_the_picture_is_of_the_page_as_it_is_now(run):
+    with Image.open(PICTURE) as picture:
+        assert picture.text["Source"] == words(run[0] / "week3" / "grades" / "feedback" / f"{PICTURED}.html"), (
+            "take it again: python tests/test_instructors.py"
+        )
+    assert PICTURE.stat().st_size < 150_000
+
+
+def words(page):
+    """What a feedback page says in the part that is pictured: the first two exercises."""
+    parts = re.findall("<section>.*?</section>", page.read_text("utf-8"), re.DOTALL)[:2]
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", " ".join(parts))).split())
+
+
+# ---------------------------------------------------------------- its tables
+
+
+def rows(found):
+    """The cells of the Markdown tables among a notebook's outputs."""
+    texts = [
+        out.get("data", {}).get("text/markdown", "") for _, cell in check.code_cells(found) for out in cell.outputs
+    ]
+    lines = [line for text in texts for line in text.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
+
+
+def table_problems(found):
+    """Sums of exercises and minutes on the page that are not those of the book; counted here in another way."""
+    exercises = read(check.ROOT / "notebooks").values()
+    lines = rows(found)
+    tables = {row[0]: row[1:] for row in lines}
+    wrong = []
+    for chapter in range(1, 21):
+        those = [one for one in exercises if one.chapter == chapter]
+        said = f"{sum(one.minutes for one in those)} ({len(those)})"
+        if tables[str(chapter)][4] != said:
+            wrong.append(f"chapter {chapter}: expected {said}, got {tables[str(chapter)][4]}")
+    for week, minutes, *_ in lines:
+        chapters = [int(n) for n in re.findall(r"notebooks/(\d\d)_", week)]
+        right = sum(one.minutes for one in exercises if one.chapter in chapters)
+        if chapters and minutes != str(right):
+            wrong.append(f"{week}: expected {right}, got {minutes}")
+    return wrong
+
+
+def test_the_minutes_on_the_page_are_those_of_the_book():
+    wrong = table_problems(check.read_notebook(PAGE))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_each_plan_has_every_chapter_once():
+    weeks = [row[0] for row in rows(check.read_notebook(PAGE)) if re.match(r"\d+: ", row[0])]
+    starts = [i for i, week in enumerate(weeks) if week.startswith("1: ")] + [len(weeks)]
+    for start, stop in itertools.pairwise(starts):
+        assert re.findall(r"notebooks/(\d\d)_", " ".join(weeks[start:stop])) == [f"{n:02}" for n in range(1, 21)]
+    assert [stop - start for start, stop in itertools.pairwise(starts)] == [14, 12]
+
+
+@pytest.mark.parametrize("shift", ["week", "chapter"])
+def test_changed_minutes_are_seen(shift):
+    found = nbformat.from_dict(json.loads(json.dumps(check.read_notebook(PAGE))))
+    line = next(row for row in rows(found) if (row[0].startswith("1: ") if shift == "week" else row[0] == "1"))
+    old = line[1] if shift == "week" else line[5]
+    new = str(int(re.match(r"\d+", old)[0]) + 1) + old[len(re.match(r"\d+", old)[0]) :]
+    planted = 0
+    for _, cell in check.code_cells(found):
+        for out in cell.outputs:
+            text = out.get("data", {}).get("text/markdown", "")
+            start = text.find("\n| 1: " if shift == "week" else "\n| 1 |")
+            if start >= 0 and not planted:
+                out["data"]["text/markdown"] = text[:start] + text[start:].replace(f"| {old} ", f"| {new} ", 1)
+                planted += out["data"]["text/markdown"] != text
+    assert planted == 1
+    assert len(table_problems(found)) == 1
+
+
+def test_as_many_cheats_fool_nbgrader_as_the_page_says():
+    tree = ast.parse((check.ROOT / "tests" / "with_nbgrader" / "test_nbgrader.py").read_text("utf-8"))
+    cheats = next(
+        n.value.keys for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "CHEATS"
+    )
+    assert len(cheats) == 3
+    assert "Three\ncheats were tried" in markdown()
+
+
+# ---------------------------------------------------------------- what it uses
+
+
+def test_the_made_up_class_has_wrong_functions_that_the_checker_names():
+    for name in ("softmax", "layer_norm"):
+        one = rehearsal.check.CHECKS[name]
+        found = rehearsal.wrong_functions(one)
+        assert len(found) >= 3
+        for mistake, source in found.items():
+            space = {"np": rehearsal.np}
+            exec(source, space)
+            assert one.report(space[name]).mistake == mistake
+
+
+def test_a_class_can_be_made_up_for_every_exercise():
+    from toytf import assign
+
+    chosen = list(read(check.ROOT / "notebooks", [1, 11, 13]).values())
+    student, _ = assign.notebooks(chosen, "All")
+    files = rehearsal.made_up(student, assign.manifest(chosen, "All"))
+    assert len(files) == 30
+    assert sum(content is None for content in files.values()) == 1
+    assert len(set(files.values())) >= 10
+
+
+def test_a_rehearsal_without_an_assignment_says_what_is_missing(tmp_path, capsys):
+    assert rehearsal.main([str(tmp_path / "week3"), "--out", str(tmp_path)]) == 2
+    assert "student.ipynb" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("student", ["../../x", "a/b", "c:\\x", "con\n", "", " x", "x.", "y" * 101])
+def test_no_name_of_a_student_leads_out_of_the_archive(student):
+    assert exports._folder_name(student, file_name(student)) == file_name(student)
+
+
+def test_an_archive_of_feedback_wants_a_page_for_everybody(tmp_path):
+    with pytest.raises(Trouble, match="expected a table"):
+        exports.feedback_zip(tmp_path / "grades.csv")
+    (tmp_path / "grades.csv").write_text("student,points\nanna,2\n", "utf-8")
+    with pytest.raises(ValueError, match="expected a page for 'anna'"):
+        exports.feedback_zip(tmp_path / "grades.csv")
+
+
+# ---------------------------------------------------------------- the picture
+
+
+def take_picture():
+    from playwright.sync_api import sync_playwright
+
+    import sitecheck
+
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        prepare(folder, markdown())
+        for command, _ in sessions(markdown())[1]:
+            shell(command, folder)
+        page = folder / "week3" / "grades" / "feedback" / f"{PICTURED}.html"
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=sitecheck.find_chromium(), args=["--no-sandbox"])
+            tab = browser.new_page(
+                viewport={"width": 720, "height": 900}, color_scheme="light", device_scale_factor=1.5
+            )
+            tab.goto(page.as_uri())
+            last = tab.locator("section").nth(1).bounding_box()
+            clip = {"x": 0, "y": 0, "width": 720, "height": last["y"] + last["height"] + 7}
+            tab.screenshot(path=folder / "all.png", clip=clip, full_page=True)
+            browser.close()
+        about = PngImagePlugin.PngInfo()
+        about.add_itxt("Source", words(page))
+        picture = Image.open(folder / "all.png").convert("RGB").quantize(64)
+        picture.save(PICTURE, pnginfo=about, optimize=True)
+    print(f"{PICTURE}: {PICTURE.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    take_picture()
