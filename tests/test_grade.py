@@ -726,3 +726,16 @@ def test_the_feedback_page_says_it_all_and_holds_its_own_style(week, tmp_path, b
         assert part in page
     index = (tmp_path / "grades/feedback/index.html").read_text("utf-8")
     assert '<a href="anna.html">anna</a>' in index
+
+
+def test_a_class_list_that_cannot_be_read_leaves_no_folder_behind(tmp_path):
+    (tmp_path / "submissions").mkdir()
+    with pytest.raises(gradebook.Trouble, match="class.csv"):
+        gradebook.grade_folder(
+            tmp_path / "submissions",
+            tmp_path / "grades.csv",
+            assignment=None,
+            sandbox=None,
+            class_list=tmp_path / "class.csv",
+        )
+    assert [path.name for path in tmp_path.iterdir()] == ["submissions"]

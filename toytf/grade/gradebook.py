@@ -38,11 +38,14 @@ class Trouble(Exception):
 # ---------------------------------------------------------------- files
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that after a crash at any moment there is either the old one or the new one."""
+def write_whole(path: Path, data: bytes) -> bool:
+    """Write a file so that after a crash at any moment there is either the old one or the new one.
+
+    Returns whether it had to be written: False if it holds these bytes already.
+    """
     with contextlib.suppress(OSError):
         if path.read_bytes() == data:
-            return
+            return False
     new = path.with_name(f".{path.name}.new")
     with open(new, "wb") as file:
         file.write(data)
@@ -54,6 +57,7 @@ def write_whole(path: Path, data: bytes) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+    return True
 
 
 @contextlib.contextmanager
@@ -249,21 +253,21 @@ def grade_folder(
     """
     limits = limits or Limits()
     home = out.with_suffix("")
-    for folder in (home, home / "receipts", home / "feedback"):
-        folder.mkdir(parents=True, exist_ok=True)
     if manual is not None and manual.exists() and manual.resolve() == (home / "to_read.csv").resolve():
         raise Trouble(f"{manual}: this file is written anew by each run. Copy it, and give the name of the copy.")
+    there = submission.find(submissions)
+    expected = read_class(class_list) if class_list is not None else []
+    found = there.found + _missing(there.found, expected)
+    students = sorted(one.student for one in found)
+    names = submission.file_names(students)
+    points = read_manual(manual, students, assignment) if manual is not None else {}
+    for folder in (home, home / "receipts", home / "feedback"):
+        folder.mkdir(parents=True, exist_ok=True)
     with locked(home):
         for folder in (home, home / "receipts", home / "feedback", out.parent):
             for left in folder.glob(".*.new"):  # of a run that was killed
                 left.unlink()
         key = read_key(home)
-        there = submission.find(submissions)
-        expected = read_class(class_list) if class_list is not None else []
-        found = there.found + _missing(there.found, expected)
-        students = sorted(one.student for one in found)
-        names = submission.file_names(students)
-        points = read_manual(manual, students, assignment) if manual is not None else {}
         summary = Summary(students=len(students), notes=list(there.notes))
         if class_list is not None:
             unknown = sorted(one.student for one in there.found if one.student not in set(expected))
@@ -335,11 +339,11 @@ class _Desk:
             data, reason = None, str(error)
         if data is None:
             receipt = grading.nothing_to_grade(found.student, self.assignment, reason, **self.about)
-        else:
-            old = None if self.again else self.old(path, found.student, data)
-            if old is not None:
-                return old, False
-            receipt = self.new(found.student, data)
+            return receipt, write_whole(path, receipt.to_json())
+        old = None if self.again else self.old(path, found.student, data)
+        if old is not None:
+            return old, False
+        receipt = self.new(found.student, data)
         write_whole(path, receipt.to_json())
         return receipt, True
 
