@@ -17,10 +17,10 @@ from toytf.model import Config
 
 
 def even_weights(mask):
-    """Give every key that may be seen the same weight, as a head with zero queries does.
+    """Give each key that may be seen the same weight, as a head with zero queries does.
 
-    mask: boolean array of shape (..., query, key), True means "may attend"; each row has
-    at least one True. Returns an array of the shape of mask; each row sums to 1.
+    mask: boolean array of shape (..., query, key), True means "may attend"; each row
+    has at least one True. Returns an array of the shape of mask; each row sums to 1.
     """
     return mask / mask.sum(axis=-1, keepdims=True)
 
@@ -92,16 +92,28 @@ EVEN_WEIGHTS = Check(
             "exp(1) and exp(0): a hidden key still gets weight. True and False are no scores (chapter 11).",
             lambda mask: np.exp(1.0 * mask) / np.exp(1.0 * mask).sum(axis=-1, keepdims=True),
         ),
+        Mistake(
+            "hidden keys with a share of their own",
+            "One divided by the count of a row stands in all its places, in hidden ones, too. Divide the mask itself.",
+            lambda mask: np.ones(mask.shape) / mask.sum(axis=-1, keepdims=True),
+        ),
+        Mistake(
+            "[:, None] in place of keepdims",
+            "[:, None] puts the lost axis second, which is the end only without a batch. keepdims=True keeps it at the "
+            "end.",
+            lambda mask: mask / mask.sum(axis=-1)[:, None],
+        ),
     ),
 )
 
 
 def contributions(weights, v, w_o):
-    """Measure what each column adds to each row: the length of ``weight * value @ w_o``.
+    """Measure what a column adds to a row: the length of ``weight * value @ w_o``.
 
-    weights: (..., m, n), the map of one head. v: (..., n, d_head), its values, a row for
-    each column of the map. w_o: (d_head, d), the head's rows of W_O. Returns an array of
-    shape (..., m, n). (The length of a row is the root of the sum of its squares.)
+    weights: (..., m, n), the map of one head. v: (..., n, d_head), its values, a row
+    for each column of the map. w_o: (d_head, d), the head's rows of W_O. Returns an
+    array of shape (..., m, n). (The length of a row is the root of the sum of its
+    squares.)
     """
     lengths = np.sqrt(((v @ w_o) ** 2).sum(axis=-1))
     return weights * lengths[..., None, :]
@@ -204,17 +216,23 @@ CONTRIBUTIONS = Check(
             "Rows times matrix: v @ w_o. The transpose fits only where w_o is square.",
             lambda weights, v, w_o: _added(weights, v, w_o.T),
         ),
+        Mistake(
+            "one length for the whole table",
+            "Without an axis the norm takes all entries together. Each column of the map has a length of its own: "
+            "axis=-1.",
+            lambda weights, v, w_o: weights * np.linalg.norm(v @ w_o),
+        ),
     ),
 )
 
 
 def rollout(maps):
-    """Follow the weights through all layers: how much of each input row is in each last row?
+    """Follow the weights through all layers: each input row's share in each last row.
 
-    maps: (layers, heads, n, n), the first layer first. Of each layer take the mean of its
-    heads, half of it plus half of the identity (for the residual connection), and multiply
-    all layers. Returns an array of shape (n, n): a row for each row of the last layer, a
-    column for each row of the input.
+    maps: (layers, heads, n, n), the first layer first. Of each layer take the mean of
+    its heads, half of it plus half of the identity (for the residual connection), and
+    multiply all layers. Returns an array of shape (n, n): a row for each row of the
+    last layer, a column for each row of the input.
     """
     identity = np.eye(maps.shape[-1])
     total = identity
@@ -321,6 +339,27 @@ ROLLOUT = Check(
             "Every layer has a residual connection. Mix the identity into each map, not into the product.",
             lambda maps: 0.5 * _rolled(maps, residual=0.0, map_part=1.0) + 0.5 * np.eye(maps.shape[-1]),
         ),
+        Mistake(
+            "a half added to every entry",
+            "0.5 alone is added everywhere. The residual is half of the identity: 0.5 * np.eye(n).",
+            lambda maps: _rolled(maps, step=lambda a, total: (a + 0.5 * (1 - np.eye(len(a)))) @ total),
+        ),
+        Mistake(
+            "the map not halved",
+            "Rows of map + half of the identity sum to 1.5. Take half of both.",
+            lambda maps: _rolled(maps, map_part=1.0),
+        ),
+        Mistake(
+            "the identity mixed into the product",
+            "Half of the identity belongs to the map of a layer, before the product: (half of the map + half of the "
+            "identity) @ total.",
+            lambda maps: _rolled(maps, residual=0.0, step=lambda a, total: a @ total + 0.5 * np.eye(len(a))),
+        ),
+        Mistake(
+            "the heads one after another",
+            "Heads stand side by side: take their mean. Layers come one after another.",
+            lambda maps: _rolled(maps.reshape(-1, 1, *maps.shape[2:])),
+        ),
     ),
 )
 
@@ -393,7 +432,9 @@ LOOKING_BY_HAND = [
             *map(_scaled_part, _PARTS),
             Part(
                 [np.linalg.norm(part) for part in _PARTS.values()],
-                lambda at: "the root of {:.2f}^2 + {:.2f}^2".format(*np.abs(list(_PARTS.values())[at[0]])),
+                lambda at: "the root of {:.2f}^2 + {:.2f}^2 = {:.2f}".format(
+                    *np.abs(part := list(_PARTS.values())[at[0]]), np.linalg.norm(part)
+                ),
                 decimals=2,
                 name="lengths",
             ),
@@ -416,9 +457,9 @@ LOOKING_BY_HAND = [
 def exact_matches(said, goal, is_token):
     """Say for each sentence whether all its tokens are right.
 
-    said: (sentences, n), the ids that the model says. goal: (sentences, n), the right ids.
-    is_token: boolean array (sentences, n), False where only padding stands. Padding does
-    not count. Returns a boolean array of shape (sentences,).
+    said: (sentences, n), the ids that the model says. goal: (sentences, n), the right
+    ids. is_token: boolean array (sentences, n), False where only padding stands.
+    Padding does not count. Returns a boolean array of shape (sentences,).
     """
     return ((said == goal) | ~is_token).all(axis=-1)
 
@@ -502,12 +543,18 @@ EXACT_MATCHES = Check(
             "A sentence can go wrong anywhere. Compare all places: all(axis=-1).",
             lambda said, goal, is_token: ((said == goal) | ~is_token)[:, -1],
         ),
+        Mistake(
+            "equal places counted, padding among them",
+            "Padding can be equal, too: then more places are equal than there are tokens, or one makes up for a wrong "
+            "token. Count the places that are both equal and tokens.",
+            lambda said, goal, is_token: (said == goal).sum(axis=-1) == is_token.sum(axis=-1),
+        ),
     ),
 )
 
 
 def share_and_spread(right, n):
-    """Say which share of n sentences is right, and by how much chance alone moves this share.
+    """Say which share of n sentences is right, and how much chance alone moves it.
 
     right: how many are right. n: how many there are. If each sentence is right with
     probability p, whatever happens to the others, the share has the standard deviation
@@ -585,6 +632,11 @@ SHARE_AND_SPREAD = Check(
             "p (1 - p) / n.",
             lambda right, n: (right / n, 0.5 / np.sqrt(n)),
         ),
+        Mistake(
+            "the two exchanged",
+            "The share comes first, then its spread.",
+            lambda right, n: (np.sqrt(right / n * (1 - right / n) / n), right / n),
+        ),
     ),
 )
 
@@ -632,9 +684,9 @@ TAKING_BY_HAND = [
 def turn_mask(is_token):
     """Make PyTorch's masks of a decoder from flags that say where tokens stand.
 
-    is_token: boolean array of shape (batch, n), True where a token stands. Returns three
-    boolean arrays. key_padding_mask (batch, n) and the causal attn_mask (n, n) are for
-    nn.MultiheadAttention: True hides. both (batch, 1, n, n) is for
+    is_token: boolean array of shape (batch, n), True where a token stands. Returns
+    three boolean arrays. key_padding_mask (batch, n) and the causal attn_mask (n, n)
+    are for nn.MultiheadAttention: True hides. both (batch, 1, n, n) is for
     scaled_dot_product_attention: True may attend.
     """
     causal = np.tri(is_token.shape[-1], dtype=bool)
@@ -808,6 +860,11 @@ SPLIT_IN_PROJ = Check(
             lambda w: tuple(a if i == 2 else a.T for i, a in enumerate(np.split(w, 3))),
         ),
         Mistake(
+            "w_k not transposed",
+            "One of three is easily forgotten, and it is square: no shape complains. w_k needs its .T as well.",
+            lambda w: tuple(a if i == 1 else a.T for i, a in enumerate(np.split(w, 3))),
+        ),
+        Mistake(
             "w_q not transposed",
             "One of three is easily forgotten, and it is square: no shape complains. w_q needs its .T as well.",
             lambda w: tuple(a if i == 0 else a.T for i, a in enumerate(np.split(w, 3))),
@@ -941,6 +998,27 @@ SAMPLE_STD = Check(
             "x.size counts all rows. Divide by the length of one row less one: x.shape[-1] - 1.",
             lambda x: np.sqrt(((x - x.mean(-1, keepdims=True)) ** 2).sum(-1, keepdims=True) / (x.size - 1)),
         ),
+        Mistake(
+            "one mean for the whole array",
+            "Each row has its own mean: axis=-1, keepdims=True.",
+            lambda x: np.sqrt(((x - x.mean()) ** 2).sum(-1, keepdims=True) / (x.shape[-1] - 1)),
+        ),
+        Mistake(
+            "keepdims forgotten in the mean",
+            "The means have lost their last axis, so NumPy lays them along the columns. keepdims=True keeps each mean "
+            "beside its row.",
+            lambda x: np.sqrt(((x - x.mean(-1)) ** 2).sum(-1, keepdims=True) / (x.shape[-1] - 1)),
+        ),
+        Mistake(
+            "1 subtracted after the division",
+            "sum / d - 1 divides first. The bracket belongs around d - 1: sum / (d - 1).",
+            lambda x: np.sqrt(((x - x.mean(-1, keepdims=True)) ** 2).sum(-1, keepdims=True) / x.shape[-1] - 1),
+        ),
+        Mistake(
+            "divided twice",
+            "mean() has divided by d already. Take sum(), and divide once, by d - 1.",
+            lambda x: np.sqrt(((x - x.mean(-1, keepdims=True)) ** 2).mean(-1, keepdims=True) / (x.shape[-1] - 1)),
+        ),
     ),
 )
 
@@ -1045,9 +1123,9 @@ def table_bytes(batch, n, m, n_heads, layers):
     """Count the bytes of all scores and weights of one forward pass, in float32.
 
     batch: sentence pairs. n, m: tokens of each source and of each target. The model has
-    this many encoder layers, and as many decoder layers. Every attention keeps two tables
-    for each sentence and head, the scores and the weights, with a row for each query and a
-    column for each key. A number takes 4 bytes. Returns a whole number.
+    this many encoder layers, and as many decoder layers. Every attention keeps two
+    tables for each sentence and head, the scores and the weights, with a row for each
+    query and a column for each key. A number takes 4 bytes. Returns a whole number.
     """
     pairs = n * n + m * m + m * n
     return 4 * 2 * batch * n_heads * layers * pairs
@@ -1090,8 +1168,9 @@ TABLE_BYTES = Check(
             _tables(_three, lambda b, h, e: 2 * b * h * e),
         ),
         Mistake(
-            "eight bytes for a number",
-            "Eight bytes are float64. A float32 takes 4.",
+            "twice as many bytes",
+            "Eight bytes for a number are float64; a float32 takes 4. If your number takes 4, the layers are counted "
+            "twice: n * n belongs to each encoder layer, m * m + m * n to each decoder layer.",
             _tables(_three, lambda b, h, e: 16 * b * h * e),
         ),
         Mistake(
@@ -1140,17 +1219,28 @@ TABLE_BYTES = Check(
             "Tokens meet within their sentence only: the batch is a factor, it is not squared.",
             lambda batch, n, m, n_heads, layers: 8 * n_heads * layers * _three(batch * n, batch * m),
         ),
+        Mistake(
+            "m * m for the cross-attention",
+            "In the decoder's second attention m queries meet n keys: m * n.",
+            _tables(lambda n, m: n * n + 2 * m * m),
+        ),
+        Mistake(
+            "n * n for the cross-attention",
+            "In the decoder's second attention m queries meet n keys: m * n.",
+            _tables(lambda n, m: 2 * n * n + m * m),
+        ),
     ),
 )
 
 
 def llama_parameters(words, d, layers, n_heads, n_key_heads, d_head, d_ff):
-    """Count the parameters of a decoder-only model as Llama 3 has it; no biases anywhere.
+    """Count the parameters of a decoder-only model such as Llama 3.
 
-    words: vocabulary, with two separate tables, input and output. Each layer has n_heads
-    query heads and n_key_heads heads for keys and values, all of width d_head; SwiGLU with
-    three matrices between d and d_ff; and two RMSNorms. One more RMSNorm stands at the end.
-    An RMSNorm has d numbers. Returns a whole number.
+    There is no bias anywhere. words: vocabulary, with two separate tables, input and
+    output. Each layer has n_heads query heads and n_key_heads heads for keys and
+    values, all of width d_head; SwiGLU with three matrices between d and d_ff; and two
+    RMSNorms. One more RMSNorm stands at the end. An RMSNorm has d numbers. Returns a
+    whole number.
     """
     attention = 2 * d * n_heads * d_head + 2 * d * n_key_heads * d_head
     return layers * (attention + 3 * d * d_ff + 2 * d) + d + 2 * words * d
@@ -1251,17 +1341,22 @@ LLAMA_PARAMETERS = Check(
             "The heads together are n_heads * d_head wide. That equals d in Llama 3, and need not elsewhere.",
             lambda w, d, e, h, g, k, f: _llama_count(w, d, e, h, g, k, f) + 2 * e * d * (d - h * k),
         ),
+        Mistake(
+            "one matrix for keys and values",
+            "Keys and values have a matrix each: 2 * d * n_key_heads * d_head.",
+            lambda w, d, e, h, g, k, f: _llama_count(w, d, e, h, g, k, f) - e * d * g * k,
+        ),
     ),
 )
 
 
 def count_parameters(words, d, d_ff, layers):
-    """Count the parameters of the paper's model, with one table for source, target and output.
+    """Count the parameters of the paper's model, with one table for all three uses.
 
-    words: the common vocabulary. d: the width of a row, and of all heads side by side. The
-    model has this many encoder layers and as many decoder layers. Attentions have no biases,
-    feed-forward networks have both, layer norms have gamma and beta, the output has no bias.
-    Returns a whole number.
+    words: the common vocabulary of source, target and output. d: the width of a row,
+    and of all heads side by side. The model has this many encoder layers and as many
+    decoder layers. Attentions have no biases, feed-forward networks have both, layer
+    norms have gamma and beta, the output has no bias. Returns a whole number.
     """
     attention, feed_forward, norm = 4 * d * d, 2 * d * d_ff + d_ff + d, 2 * d
     encoder = attention + feed_forward + 2 * norm
@@ -1326,8 +1421,9 @@ COUNT_PARAMETERS = Check(
             _off_by(lambda w, d, f, e: -e * 5 * d),
         ),
         Mistake(
-            "two norms in a decoder layer",
-            "A decoder layer has three parts, and a norm after each.",
+            "two norms in a decoder layer, or no second bias",
+            "A decoder layer has three parts, and a norm after each: 3 * 2 d. If you have three, look for d numbers in "
+            "each feed-forward network: its second bias.",
             _off_by(lambda w, d, f, e: -e * 2 * d),
         ),
         Mistake(
@@ -1360,17 +1456,23 @@ COUNT_PARAMETERS = Check(
             "It widens and narrows: one matrix of d times d_ff, one of d_ff times d.",
             _off_by(lambda w, d, f, e: -2 * e * d * f),
         ),
+        Mistake(
+            "one layer alone",
+            "Everything but the table is there once for each layer.",
+            lambda w, d, f, e: _right_count(w, d, f, 1),
+        ),
     ),
 )
 
 
 def count_multiplications(n, m, words, d, d_ff, layers):
-    """Count the multiplications of all matrix products in one forward pass of one sentence.
+    """Count the multiplications of all matrix products in one forward pass.
 
-    n, m: tokens of the source and of the target. words: the target vocabulary. d: the width
-    of a row, and of all heads side by side. The model has this many encoder layers and as
-    many decoder layers, and every target row gets logits. A product of a (p, q) and a (q, r)
-    matrix takes p q r multiplications. Returns a whole number.
+    One sentence. n, m: tokens of its source and of its target. words: the target
+    vocabulary. d: the width of a row, and of all heads side by side. The model has this
+    many encoder layers and as many decoder layers, and every target row gets logits. A
+    product of a (p, q) and a (q, r) matrix takes p q r multiplications. Returns a whole
+    number.
     """
     encoder = 4 * n * d * d + 2 * n * n * d + 2 * n * d * d_ff
     own = 4 * m * d * d + 2 * m * m * d
@@ -1470,6 +1572,22 @@ COUNT_MULTIPLICATIONS = Check(
             "With the additions it is twice as much. Only multiplications are asked.",
             _products_off_by(lambda *sizes: _right_products(*sizes)),
         ),
+        Mistake(
+            "all four from the memory",
+            "In cross-attention queries and output are made from the decoder's m rows: 2 m d d. Keys and values take "
+            "2 n d d.",
+            _products_off_by(lambda n, m, w, d, f, e: e * 2 * (n - m) * d * d),
+        ),
+        Mistake(
+            "m rows that meet m rows in the cross-attention",
+            "There the m rows of the decoder meet the n rows of the memory: 2 m n d.",
+            _products_off_by(lambda n, m, w, d, f, e: 2 * e * d * (m * m - m * n)),
+        ),
+        Mistake(
+            "logits for the source",
+            "The decoder says the words, so its m rows get logits: m * d * words.",
+            _products_off_by(lambda n, m, w, d, f, e: (n - m) * d * w),
+        ),
     ),
 )
 
@@ -1477,10 +1595,10 @@ COUNT_MULTIPLICATIONS = Check(
 def cache_bytes(n, m, d, layers, itemsize):
     """Count the bytes that a model keeps while it writes, after m tokens.
 
-    n: tokens of the source. d: the width of a row, and of all heads side by side. layers:
-    of the decoder. itemsize: bytes of one number. Each decoder layer keeps keys and values
-    of the m tokens written so far, and keys and values of the memory; the memory itself, a
-    row for each source token, is kept once. Returns a whole number.
+    n: tokens of the source. d: the width of a row, and of all heads side by side.
+    layers: of the decoder. itemsize: bytes of one number. Each decoder layer keeps keys
+    and values of the m tokens written so far, and keys and values of the memory; the
+    memory itself, a row for each source token, is kept once. Returns a whole number.
     """
     own, of_the_memory = 2 * layers * m * d, 2 * layers * n * d
     return itemsize * (own + of_the_memory + n * d)
@@ -1565,6 +1683,21 @@ CACHE_BYTES = Check(
             "source and target exchanged",
             "The memory has a row for each of the n source tokens; m tokens were written.",
             lambda n, m, d, e, itemsize: _cached()(m, n, d, e, itemsize),
+        ),
+        Mistake(
+            "the memory twice",
+            "Keys and values are two arrays, the memory is one: n * d.",
+            _cached(memory=2),
+        ),
+        Mistake(
+            "one array for the memory's keys and values",
+            "The cross-attention of each layer keeps both, keys and values: 2 n d.",
+            _cached(other=1),
+        ),
+        Mistake(
+            "one array for the keys and values of what was written",
+            "The self-attention of each layer keeps both, keys and values: 2 m d.",
+            _cached(own=1),
         ),
     ),
 )
