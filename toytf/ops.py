@@ -576,7 +576,7 @@ def layer_norm_backward(p: LayerNorm, trace: LayerNormTrace, dout: Array) -> tup
     dx -= normalised * (dot_along(g, normalised) / d)
     dx /= trace.std
     dout, normalised = dout.reshape(-1, d), normalised.reshape(-1, d)
-    return dx, LayerNorm(np.einsum("nd,nd->d", dout, normalised), dout.sum(axis=0))
+    return dx, LayerNorm(np.einsum("ij,ij->j", dout, normalised), dout.sum(axis=0))
 
 
 def layer_norm_eps_outside(x, eps: float = 1e-6) -> Array:
