@@ -16,7 +16,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book test assignments test-nbgrader test-torch torch-results test-matrix test-kills bench weights experiments lab notebooks lint lock clean
+.PHONY: help book test assignments test-nbgrader test-torch torch-results test-matrix test-kills bench bench-course weights experiments lab notebooks lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -34,6 +34,7 @@ help:
 	@echo "make test-matrix  the notebooks' numbers under other processors' instructions and another NumPy"
 	@echo "make test-kills  kill the grader a thousand times, at random moments; it must lose nothing (five minutes)"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
+	@echo "make bench-course  how long each notebook takes, how large the site and each page are"
 	@echo "make lint       style of the code, spelling of the text"
 	@echo "make lock       make requirements/*.txt again from *.in (UPGRADE=--upgrade for newer versions)"
 	@echo "make clean      remove everything that make made"
@@ -88,6 +89,9 @@ test-kills: .venv/test.stamp
 bench: .venv-torch/torch.stamp
 	.venv-torch/bin/python bench/ten_seeds.py
 	.venv-torch/bin/python bench/speed.py --out toytf/data/bench.json
+
+bench-course: .venv/book.stamp
+	$(BIN)/python bench/course.py
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
