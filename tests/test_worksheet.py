@@ -761,7 +761,7 @@ def test_a_second_run_continues_where_the_first_stopped(thirty, tmp_path, monkey
         done.append(names)
         replace(*names)
 
-    monkeypatch.setattr(files.os, "replace", stop_at_the_seventh)
+    monkeypatch.setattr(os, "replace", stop_at_the_seventh)
     assert run("--class", thirty, "--key", KEY, *SHORT, "--out", out) == 130
     monkeypatch.undo()
     assert len([p for p in out.iterdir() if not p.name.endswith(".new")]) == 6
@@ -793,7 +793,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     out = tmp_path / "out"
-    monkeypatch.setattr(files.os, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     assert run("--student", "anna", "--key", KEY, *SHORT, "--out", out) == 2
     assert not [p for p in out.iterdir() if p.suffix in (".html", ".ipynb")]
 

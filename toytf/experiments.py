@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -22,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
+from toytf._command import no_bar, write_whole
 from toytf.corpus import Pair
 from toytf.grammar import ADJECTIVES, OBJECTS, SUBJECTS, corpus, draw_pairs
 from toytf.model import Transformer, named_arrays
@@ -430,9 +430,7 @@ def _read(path) -> dict:
 def _write(path: Path, experiments: dict) -> None:
     """Write the file whole or not at all."""
     content = {"format": "toytf experiments", "version": 1, "experiments": experiments}
-    new = path.with_name(path.name + ".new")
-    new.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    os.replace(new, path)
+    write_whole(path, f"{json.dumps(content, indent=1, sort_keys=True)}\n".encode())
 
 
 def run_all(
@@ -460,8 +458,7 @@ def run_all(
         n = experiment.seeds if seeds is None else min(seeds, experiment.seeds)
         waiting += [(experiment, seed) for seed in range(n) if str(seed) not in found[experiment.name]["runs"]]
     report(f"{len(waiting)} run{'s'[: len(waiting) != 1]} to do")
-    quiet = os.environ.get("TOYTF_PROGRESS") == "0" or not sys.stderr.isatty()
-    with tqdm(waiting, unit="run", disable=quiet, file=sys.stderr) as bar:
+    with tqdm(waiting, unit="run", disable=no_bar(), file=sys.stderr) as bar:
         for experiment, seed in bar:
             bar.set_postfix_str(experiment.name, refresh=True)
             result = run(experiment, seed)

@@ -42,6 +42,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
+from toytf._command import write_whole
 from toytf.exercises import NOT_ANSWERED
 
 PACKAGE = Path(__file__).parent
@@ -173,9 +174,7 @@ def gradescope(root: Path, sandbox=None) -> dict:
         reason = f"Hand in one notebook (.ipynb). There are {len(handed_in)}: {many}."
         receipt = nothing_to_grade("submission", assignment, reason)
     said = gradescope_results(receipt, _titles(source / "assignment.json"))
-    new = results / ".results.json.new"
-    new.write_text(json.dumps(said, indent=1) + "\n", "utf-8")
-    os.replace(new, results / "results.json")
+    write_whole(results / "results.json", f"{json.dumps(said, indent=1)}\n".encode())
     return said
 
 
@@ -445,7 +444,7 @@ def main(arguments: list[str] | None = None) -> int:
     from_receipt.add_argument("receipt", type=Path, help="receipts/<student>.json, written by toytf.grade")
     given = parser.parse_args(arguments)
     from toytf.grade import Receipt, SandboxError
-    from toytf.grade.gradebook import Trouble, write_whole
+    from toytf.grade.gradebook import Trouble
 
     try:
         if given.command == "feedback":

@@ -13,9 +13,7 @@ import dataclasses
 import fcntl
 import hashlib
 import io
-import os
 import secrets
-import sys
 import threading
 import time
 from dataclasses import dataclass, field
@@ -23,6 +21,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from toytf._command import no_bar, write_whole
 from toytf.grade import feedback, grading, submission
 from toytf.grade.grading import Assignment, Receipt
 from toytf.grade.sandbox import Limits, SandboxError, Stopped, settings
@@ -36,28 +35,6 @@ class Trouble(Exception):
 
 
 # ---------------------------------------------------------------- files
-
-
-def write_whole(path: Path, data: bytes) -> bool:
-    """Write a file so that after a crash at any moment there is either the old one or the new one.
-
-    Returns whether it had to be written: False if it holds these bytes already.
-    """
-    with contextlib.suppress(OSError):
-        if path.read_bytes() == data:
-            return False
-    new = path.with_name(f".{path.name}.new")
-    with open(new, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(new, path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-    return True
 
 
 @contextlib.contextmanager
@@ -302,12 +279,11 @@ class _Desk:
         self.stop = threading.Event()
 
     def all(self, found: list[Found], jobs: int) -> dict[str, Receipt]:
-        quiet = os.environ.get("TOYTF_PROGRESS") == "0" or not sys.stderr.isatty()
         receipts = {}
         pool = concurrent.futures.ThreadPoolExecutor(max_workers=max(1, jobs))
         try:
             tasks = {pool.submit(self.one, each): each for each in found}
-            with tqdm(total=len(found), desc="graded", unit="", disable=quiet) as bar:
+            with tqdm(total=len(found), desc="graded", unit="", disable=no_bar()) as bar:
                 for task in concurrent.futures.as_completed(tasks):
                     student = tasks[task].student
                     try:

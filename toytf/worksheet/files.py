@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import hashlib
-import os
 import re
 import sys
 import unicodedata
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from toytf._command import no_bar, write_whole
 from toytf.worksheet import pages
 from toytf.worksheet.sheets import Sheet, clean_student
 
@@ -146,7 +146,9 @@ def write_files(folder, students: Sequence[str], make: Callable[[str], Sheet], *
         if not force:
             _refuse_others(folder, job)
         for name, text in job.items():
-            new += _write(folder / name, text())
+            content = text().encode()
+            folder.mkdir(parents=True, exist_ok=True)
+            new += write_whole(folder / name, content)
     return new
 
 
@@ -184,18 +186,5 @@ def _refuse_others(folder: Path, job: dict[str, Callable[[], str]]) -> None:
             )
 
 
-def _write(path: Path, text: str) -> bool:
-    """Write a file whole or not at all, unless it holds the text already."""
-    content = text.encode()
-    if path.exists() and path.read_bytes() == content:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    new = path.with_name(path.name + ".new")
-    new.write_bytes(content)
-    os.replace(new, path)
-    return True
-
-
 def _bar(items: Sequence, unit: str):
-    quiet = os.environ.get("TOYTF_PROGRESS") == "0" or not sys.stderr.isatty() or len(items) < 2
-    return tqdm(items, unit=unit, disable=quiet, file=sys.stderr)
+    return tqdm(items, unit=unit, disable=no_bar() or len(items) < 2, file=sys.stderr)
