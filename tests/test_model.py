@@ -140,6 +140,17 @@ def test_encoder_only_and_decoder_only_models_come_from_the_same_parts():
         encode(decoder, cfg, SRC)
 
 
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_without_a_trace_the_logits_are_the_same_and_nothing_is_kept(norm):
+    params, cfg = small(norm=norm)
+    kept, trace = forward(params, cfg, SRC, TGT)
+    logits, nothing = forward(params, cfg, SRC, TGT, keep_trace=False)
+    np.testing.assert_array_equal(logits, kept)
+    assert trace is not None and nothing is None
+    with pytest.raises(ValueError, match="trace: expected what forward kept, got None"):
+        backward(params, cfg, nothing, logits)
+
+
 def test_weights_are_made_once_and_two_calls_agree_to_the_bit():
     params, cfg = small()
     np.testing.assert_array_equal(forward(params, cfg, SRC, TGT)[0], forward(params, cfg, SRC, TGT)[0])

@@ -788,6 +788,12 @@ def test_a_file_with_another_content_is_refused_before_anything_is_written(thirt
     assert run("--class", thirty, "--key", KEY, *SHORT, "--out", out, "--title", "Week 4") == 2
 
 
+def test_student_and_key_are_enough(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("--student", "anna", "--key", KEY) == 0
+    assert sorted(p.suffix for p in (tmp_path / "worksheets").iterdir()) == [".html", ".ipynb"]
+
+
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
@@ -822,7 +828,6 @@ def test_the_key_comes_from_argument_file_or_environment(tmp_path, monkeypatch):
     [
         ((), "expected either --student ID or --class FILE"),
         (("--student", "anna", "--class", "x.csv", "--key", KEY, "--out", "o"), "expected either --student ID or"),
-        (("--student", "anna", "--key", KEY), "--out: expected a folder for the sheets, got none"),
         (("--student", "anna", "--out", "o"), "expected a key: --key-file FILE, the variable TOYTF_KEY, or --key"),
         (("--student", "anna", "--out", "o", "--key", " "), "--key: expected a key, got nothing but blanks"),
         (

@@ -745,6 +745,8 @@ def backward(params: Transformer, cfg: Config, trace: Trace, dlogits: Array) -> 
     >>> grads.output.weight.shape
     (4, 7)
     """
+    if trace is None:
+        raise ValueError("trace: expected what forward kept, got None; call it without keep_trace=False")
     if trace.decoder is None:
         raise ValueError("trace: expected one of a model with a decoder, got one without")
     if dlogits.shape != trace.logits.shape:

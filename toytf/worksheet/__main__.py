@@ -32,8 +32,6 @@ def main(arguments: list[str] | None = None) -> int:
 def _make(options) -> int:
     if (options.student is None) == (options.class_list is None):
         raise ValueError("expected either --student ID or --class FILE")
-    if options.out is None:
-        raise ValueError("--out: expected a folder for the sheets, got none")
     if options.one_file and options.class_list is None:
         raise ValueError("--one-file: expected a class list (--class FILE) with it")
     key = _key(options)
@@ -107,7 +105,9 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--list", action="store_true", help="show the topics and stop")
     what.add_argument("--title", default=TITLE, help="what is printed at the top; another title gives other numbers")
     what.add_argument("--answers", action="store_true", help="write the answer sheets, and nothing for students")
-    what.add_argument("--out", metavar="DIR", help="the folder to write into; it is made if it is not there")
+    what.add_argument(
+        "--out", metavar="DIR", default="worksheets", help="the folder to write into, new or not (default: %(default)s)"
+    )
     what.add_argument(
         "--one-file",
         action="store_true",
