@@ -11,7 +11,6 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 
 import numpy as np
@@ -144,15 +143,19 @@ def test_a_text_is_left_to_a_person_and_a_blank_one_is_not(box):
 
 
 def test_what_hangs_is_named_and_the_rest_is_graded_without_it(box):
-    deaf = "import signal\nsignal.setitimer(signal.ITIMER_REAL, 0)\nwhile True: pass"
+    timers = "signal.setitimer(signal.ITIMER_REAL, 0)\nsignal.setitimer(signal.ITIMER_PROF, 0)"
+    deaf = f"import signal\n{timers}\nwhile True: pass"
     receipt = one(IMPORTS, deaf, SOFTMAX, BY_HAND, box=box)
     assert receipt.points == 4
     assert receipt.cells == [
-        {"cell": 2, "error": "The cell did not stop within 1 seconds; the others are graded without it."}
+        {
+            "cell": 2,
+            "error": "The cell did not stop within 1 second of processor time; the others are graded without it.",
+        }
     ]
     inside = deaf.replace("\n", "\n    ")
     receipt = one(IMPORTS, f"def softmax(scores):\n    {inside}", BY_HAND, box=box)
-    assert receipt.results[0].headline == "softmax: not yet. It did not stop within 1 seconds."
+    assert receipt.results[0].headline == "softmax: not yet. It did not stop within 1 second of processor time."
     assert receipt.results[1].points == 2
 
 
@@ -164,7 +167,8 @@ def test_when_the_time_of_a_submission_is_over_what_was_finished_counts(box):
     late = "import time\ndef softmax(scores): time.sleep(100)"
     receipt = one(IMPORTS, BY_HAND, late, box=box, limits=dataclasses.replace(limits, call=30.0), assignment=assignment)
     assert [result.points for result in receipt.results] == [0, 2, 0]
-    assert "stopped after" in receipt.results[2].headline
+    assert "softmax: not yet. On input 1 it was stopped after" in receipt.results[2].headline
+    assert receipt.slow
     receipt = one(IMPORTS, "import time\ntime.sleep(100)", SOFTMAX, box=box, limits=limits)
     assert "its 2 seconds were used up" in receipt.results[0].headline
 
@@ -175,7 +179,7 @@ def test_hidden_inputs_are_new_for_each_submission_and_the_same_at_each_grading(
     assert first == again
     texts = set()
     for cells, key in [((IMPORTS,), b"a" * 32), ((IMPORTS,), b"b" * 32), ((IMPORTS, "# mine"), b"a" * 32)]:
-        run = grading._Run(submission.read(data(*cells)), gradecheck.assignment(), box, SMALL, key, None)
+        run = grading._Run(submission.read(data(*cells)), gradecheck.assignment(), box, SMALL, key)
         texts.add(str(run._inputs(gradecheck.assignment().exercises[0]).normal(size=3)))
     assert len(texts) == 3
 
@@ -354,11 +358,10 @@ def test_ninety_nine_of_a_hundred_are_graded_when_one_is_bad(tmp_path, box, monk
     assert len(table(tmp_path / "grades.csv")) == 101
 
 
-def test_trouble_of_the_grader_s_own_leaves_the_others_graded_and_the_old_table_in_place(
+def test_trouble_of_the_grader_s_own_leaves_one_line_empty_and_the_table_whole(
     week, tmp_path, box, monkeypatch
 ):
     out, whole = tmp_path / "grades.csv", grading.grade_one
-    out.write_text("old")
 
     def sick(data, assignment, **how):
         if how["student"] == "bob":
@@ -369,11 +372,15 @@ def test_trouble_of_the_grader_s_own_leaves_the_others_graded_and_the_old_table_
     summary, receipts = gradecheck.grade(week, out, box)
     assert summary.failed == ["bob: could not be graded, RuntimeError: of the grader"]
     assert receipts["anna"].points == 4
-    assert out.read_text() == "old"
+    assert [row[:2] for row in table(out)] == [["student", "points"], ["anna", "4"], ["bob", ""], ["cem", "0"]]
+    assert table(out)[2][3:] == ["", "", "", "could not be graded, RuntimeError: of the grader"]
+    page = (tmp_path / "grades/feedback/bob.html").read_text("utf-8")
+    assert "Not graded yet" in page
+    assert "RuntimeError" not in page  # that is for the teacher
     monkeypatch.setattr(grading, "grade_one", whole)
     summary, _ = gradecheck.grade(week, out, box)
     assert (summary.graded, summary.reused) == (1, 2)
-    assert out.read_text().startswith("student,")
+    assert [row[1] for row in table(out)] == ["points", "4", "2", "0"]
 
 
 # ---------------------------------------------------------------- killed and stopped
@@ -578,7 +585,7 @@ def test_without_sandbox_the_code_is_another_user_s_if_root_starts_it_and_has_li
     )
     said = gradecheck.printed(receipt)
     assert f"{sandbox.FIRST_USER if os.geteuid() == 0 else os.getuid()} None ({4 << 20}, {4 << 20})" in said
-    assert "stopped after 1 seconds" in said
+    assert "stopped after 3 seconds on the clock" in said
     assert "PermissionError" in said or "ZeroDivisionError" in said
     assert receipt.points == 2
 
@@ -655,8 +662,17 @@ def test_a_notebook_with_random_damage_is_read_or_refused_with_a_reason(seed):
         ("@a", "'@a"),
         ("\ta", "'\ta"),
         (" =1", "' =1"),
+        ("\uff1d1", "'\uff1d1"),  # full-width signs, which some spreadsheets read as the others
+        ("\uff20a", "'\uff20a"),
+        ("a;=1", "a;'=1"),
+        ("a;  +1", "a;  '+1"),
+        ("a\t@b", "a\t'@b"),
+        ("a\n-1", "a\n'-1"),
+        ('a"=1', "a\"'=1"),
+        ("'=1", "''=1"),  # another student than =1
         ("anna", "anna"),
         ("a=b", "a=b"),
+        ("o'brien-7, anna", "o'brien-7, anna"),
     ],
 )
 def test_a_cell_that_would_be_a_formula_is_written_as_text(cell, written):
@@ -690,7 +706,7 @@ def test_inside_there_is_python_and_numpy_and_nothing_of_ours(box):
     session = sandbox.Session(box, SMALL)
     try:
         source = "import os\nprint(*(sorted(os.listdir(x)) for x in ('/', '/grader')), 'toytf' in os.listdir('/site'))"
-        session.request({"do": "cell", "number": 1, "source": source, "seconds": 5}, seconds=6)
+        session.request({"do": "cell", "number": 1, "source": source}, seconds=5, clock=15)
         said = session.take_printed()
         assert "['frames.py', 'runner.py'] False" in said
         assert not {"home", "work", "var", "opt", "mnt", "sys", "run", "srv"} & set(
@@ -698,18 +714,6 @@ def test_inside_there_is_python_and_numpy_and_nothing_of_ours(box):
         )
     finally:
         session.close()
-
-
-def test_a_grader_asked_to_stop_stops_at_once(box):
-    stop = threading.Event()
-    threading.Timer(1.0, stop.set).start()
-    start = time.monotonic()
-    with pytest.raises(sandbox.Stopped):
-        grade.grade_one(
-            data("import time\ntime.sleep(1000)"), gradecheck.assignment(), sandbox=box, stop=stop,
-            limits=dataclasses.replace(SMALL, cell=500.0, total=500.0),
-        )  # fmt: skip
-    assert time.monotonic() - start < 20
 
 
 def test_the_feedback_page_says_it_all_and_holds_its_own_style(week, tmp_path, box):

@@ -152,10 +152,11 @@ KEEPS = {
     "os_exit_in_the_function": {"9.1": 2},
 }
 SAYS = {  # words that its receipt must hold
-    "infinite_loop": "The cell was stopped after 1 seconds",
-    "infinite_loop_that_ignores_signals": "The cell did not stop within 1 seconds",
+    "infinite_loop": "The cell was stopped after 1 second of processor time",
+    "infinite_loop_that_ignores_signals": "The cell did not stop within 1 second of processor time",
     "infinite_loop_in_the_function": "softmax: not yet. On input 1 it was stopped",
-    "loop_in_c": "did not stop within 1 seconds",
+    "sleeps_for_ever": "stopped after 3 seconds on the clock",
+    "loop_in_c": "did not stop within 1 second of processor time",
     "os_exit": "The cell ended the whole Python process",
     "os_exit_in_the_function": "softmax: not yet. It ended the whole Python process",
     "output_flood": "cut: more than 16 KB",

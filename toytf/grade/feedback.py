@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+from collections import Counter
 from urllib.parse import quote
 
 from toytf.grade.grading import Assignment, Receipt, Result
@@ -64,6 +65,9 @@ def student_page(receipt: Receipt, assignment: Assignment) -> bytes:
     """What one student is told: points and words for each exercise, and what the code printed."""
     waiting = [result.number for result in receipt.results if result.points is None]
     parts = [f"<h1>{text(assignment.title)}</h1>", f"<p>{text(receipt.student)}</p>"]
+    if not receipt.graded:  # why is for the teacher
+        parts.append('<section><p class="wait">Not graded yet. Your teacher has to look at it.</p></section>')
+        return _page(f"{assignment.title}: {receipt.student}", "\n".join(parts))
     parts.append(f"<p><strong>{number(receipt.points)} of {number(assignment.points)} points</strong></p>")
     if receipt.reason:
         parts.append(f'<section><p class="bad">{text(receipt.reason)}</p></section>')
@@ -120,42 +124,49 @@ def _cells(receipt: Receipt) -> list[str]:
 # ---------------------------------------------------------------- the teacher's page
 
 
-def index_page(receipts: list[Receipt], assignment: Assignment, names: dict[str, str], notes: list[str]) -> bytes:
-    """All students in one table, with links to their pages; for the teacher, not for students."""
+def index_row(receipt: Receipt, file: str) -> str:
+    """One student's line in the teacher's table, with a link to the page."""
+    link = f'<a href="{quote(file)}">{text(receipt.student)}</a>'
+    points = number(receipt.points if receipt.graded else None)
+    cells = "".join(f'<td class="n">{number(result.points)}</td>' for result in receipt.results)
+    return f'<tr><td>{link}</td><td class="n">{points}</td>{cells}<td>{text(remark(receipt))}</td></tr>'
+
+
+def index_page(rows: list[str], mistakes: list[tuple[str, str]], assignment: Assignment, notes: list[str]) -> bytes:
+    """All students in one table, with links to their pages; for the teacher, not for students.
+
+    Parameters
+    ----------
+    rows : list of str
+        From `index_row`.
+    mistakes : list of (str, str)
+        Exercise and name of each known mistake that was made.
+    assignment : Assignment
+    notes : list of str
+    """
     head = "".join(f'<th class="n">{text(e.number)}</th>' for e in assignment.exercises)
-    rows = []
-    for receipt in receipts:
-        link = f'<a href="{quote(names[receipt.student])}.html">{text(receipt.student)}</a>'
-        cells = "".join(f'<td class="n">{number(result.points)}</td>' for result in receipt.results)
-        said = f'<td class="n">{number(receipt.points)}</td>{cells}<td>{text(remark(receipt))}</td>'
-        rows.append(f"<tr><td>{link}</td>{said}</tr>")
     total = number(assignment.points)
     parts = [
         f"<h1>{text(assignment.title)}</h1>",
-        f"<p>{len(receipts)} students. A line (–) stands for a text that a person has to read.</p>",
+        f"<p>{len(rows)} students. A line (–) stands for what a person has to read.</p>",
         '<div class="scroll"><table>',
         f'<thead><tr><th>Student</th><th class="n">of {total}</th>{head}<th>Remark</th></tr></thead>',
         "<tbody>",
         *rows,
         "</tbody></table></div>",
-        *_most_frequent(receipts),
+        *_most_frequent(mistakes),
         *(f"<p>{text(note)}</p>" for note in notes),
         "<p><small>For the teacher. Each student gets the page that is linked here, not this one.</small></p>",
     ]
     return _page(f"{assignment.title}: all", "\n".join(parts))
 
 
-def _most_frequent(receipts: list[Receipt]) -> list[str]:
+def _most_frequent(mistakes: list[tuple[str, str]]) -> list[str]:
     """Which mistakes were made how often: what to talk about in class."""
-    counts: dict[tuple[str, str], int] = {}
-    for receipt in receipts:
-        for result in receipt.results:
-            if result.mistake:
-                counts[result.number, result.mistake] = counts.get((result.number, result.mistake), 0) + 1
-    if not counts:
+    if not mistakes:
         return []
-    rows = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:10]
-    lines = [f"<li>{text(where)}: {text(mistake)} ({count})</li>" for (where, mistake), count in rows]
+    most = sorted(Counter(mistakes).items(), key=lambda item: (-item[1], item[0]))[:10]
+    lines = [f"<li>{text(where)}: {text(mistake)} ({count})</li>" for (where, mistake), count in most]
     return ["<h2>The most frequent mistakes</h2>", "<ul>", *lines, "</ul>"]
 
 

@@ -15,6 +15,7 @@ Examples
 from __future__ import annotations
 
 import json
+import math
 import struct
 from typing import Any
 
@@ -105,10 +106,7 @@ def read_arrays(descriptions: Any, body: bytes) -> list[np.ndarray]:
     arrays, start = [], 0
     for one in descriptions:
         dtype, shape = _description(one)
-        count = 1
-        for length in shape:
-            count *= length
-        size = count * int(dtype[1:])
+        size = math.prod(shape) * int(dtype[1:])
         if start + size > len(body):
             raise Malformed("expected the bytes of every array, got fewer")
         piece = body[start : start + size]
@@ -133,6 +131,8 @@ def _description(one: Any) -> tuple[str, tuple[int, ...]]:
         raise Malformed(f"expected a shape of at most {MOST_AXES} axes")
     if not all(type(length) is int and 0 <= length <= LONGEST_AXIS for length in shape):
         raise Malformed(f"expected axes of at most {LONGEST_AXIS}")
+    if math.prod(max(1, length) for length in shape) > MOST_BODY:  # NumPy refuses such a shape, an empty one too
+        raise Malformed(f"expected at most {MOST_BODY} numbers")
     return dtype, tuple(shape)
 
 
@@ -160,6 +160,19 @@ def pack_value(value: Any, arrays: list) -> Any:
     if isinstance(value, dict):
         return {"dict": [[pack_value(k, arrays), pack_value(v, arrays)] for k, v in value.items()]}
     raise TypeError(f"argument: expected numbers, text, arrays, or lists of them, got {type(value).__name__}")
+
+
+def pack_argument(value: Any) -> tuple[str, list[np.ndarray]]:
+    """One argument as a text and arrays: two that give the same are the same, to the bit and in their types.
+
+    Examples
+    --------
+    >>> pack_argument([1, 2.0]) == pack_argument([1, 2])
+    False
+    """
+    arrays: list = []
+    text = json.dumps(pack_value(value, arrays))
+    return text, [_portable(array) for array in arrays]
 
 
 def unpack_value(value: Any, arrays: list[np.ndarray]) -> Any:

@@ -6,15 +6,16 @@ is made from receipts alone. So a second run, and a run after any number of kill
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
+import copy
 import csv
 import dataclasses
 import fcntl
 import hashlib
 import io
+import json
+import re
 import secrets
-import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,12 +23,15 @@ from pathlib import Path
 from tqdm import tqdm
 
 from toytf._command import no_bar, write_whole
-from toytf.grade import feedback, grading, submission
+from toytf.grade import desks, feedback, grading, submission
 from toytf.grade.grading import Assignment, Receipt
-from toytf.grade.sandbox import Limits, SandboxError, Stopped, settings
-from toytf.grade.submission import Found, plain, same_writing
+from toytf.grade.sandbox import GRACE, STARTING, Bubblewrap, Limits, SandboxError, Unprotected, settings
+from toytf.grade.submission import CONTROL, Found, plain, same_writing
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+# What begins a formula: at the start of a cell, and after any sign that a spreadsheet may take for a cell's end.
+_SIGN = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
+STARTS = re.compile(rf"\s*'*{_SIGN}|'*[\t\r\n]")
+INSIDE = re.compile(rf"""([;,|"\t\r\n]\s*)('*{_SIGN})""")
 
 
 class Trouble(Exception):
@@ -68,20 +72,35 @@ def read_key(folder: Path) -> bytes:
 
 
 def inert(cell: str) -> str:
-    """A cell that no spreadsheet takes for a formula.
+    """A cell in which no spreadsheet finds a formula, whatever sign it takes for the end of a cell.
+
+    Two different cells stay different (but for characters that steer a terminal, which `written` takes care of).
 
     Examples
     --------
-    >>> inert("=1+1"), inert("anna")
-    ("'=1+1", 'anna')
+    >>> inert("=1+1"), inert("anna;=1"), inert("anna-b"), inert("'=1")
+    ("'=1+1", "anna;'=1", 'anna-b', "''=1")
     """
     cell = plain(cell)
-    return f"'{cell}" if cell.lstrip(" ").startswith(FORMULA) else cell
+    return "'" * bool(STARTS.match(cell)) + INSIDE.sub(r"\1'\2", cell)
+
+
+def written(student: str) -> str:
+    """A student's name as it stands in tables: on one line, and no other student's.
+
+    Examples
+    --------
+    >>> print(written("anna"), written("a\\nb"), written("a\\\\b"))
+    anna a\\u000ab a\\u005cb
+    """
+    odd = [c for c in set(student) if c in "\\\n\t" or CONTROL.match(c)]
+    return student.translate({ord(c): f"\\u{ord(c):04x}" for c in odd})
 
 
 def to_csv(rows: list[list[str]]) -> bytes:
+    """A table in which every cell is quoted, and none is a formula."""
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows([[inert(cell) for cell in row] for row in rows])
+    csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([[inert(c) for c in row] for row in rows])
     return file.getvalue().encode("utf-8", "replace")
 
 
@@ -95,21 +114,51 @@ def read_csv(path: Path, columns: list[str]) -> list[dict[str, str]]:
     """
     try:
         content = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
+        head = content.partition("\n")[0]
+        separator = ";" if ";" in head and "," not in head else ","
+        names, *rows = list(csv.reader(io.StringIO(content, newline=""), delimiter=separator)) or [[]]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Trouble(f"{path}: expected a table (CSV, UTF-8), got {error}") from None
-    head = content.partition("\n")[0]
-    rows = list(csv.DictReader(io.StringIO(content), delimiter=";" if ";" in head and "," not in head else ","))
-    missing = [name for name in columns if name not in (rows[0] if rows else {})]
-    if missing:
-        raise Trouble(f"{path}: expected the columns {', '.join(columns)}, got {head.strip()!r}")
-    return [{name: (row[name] or "").strip() for name in columns} for row in rows]
+    names = [name.strip() for name in names]
+    if not set(columns) <= set(names):
+        raise Trouble(f"{path}: expected the columns {', '.join(columns)}, got {plain(head.strip(), 200)!r}")
+    whole = [dict(zip(names, [*row, *[""] * len(names)], strict=False)) for row in rows if row]
+    return [{name: row[name] for name in columns} for row in whole]
 
 
 def read_class(path: Path) -> list[str]:
     """The students of a class list, in its column ``student``."""
-    students = [same_writing(row["student"]) for row in read_csv(path, ["student"])]
-    quoted = [student[:1] == "'" and student[1:].startswith(FORMULA) for student in students]  # by `inert`
-    return [student[1:] if was else student for student, was in zip(students, quoted, strict=True) if student]
+    return [row["student"] for row in read_csv(path, ["student"]) if row["student"].strip()]
+
+
+class Roll:
+    """Finds the student whom a table means.
+
+    By the name as we write it in tables, else as it is, else by what `same_writing` leaves of it, if
+    that is one student's alone.
+
+    Examples
+    --------
+    >>> roll = Roll(["anna", "=1", "'=1", " bob"])
+    >>> roll("anna"), roll("'=1"), roll("''=1"), roll("bob"), roll("cem")
+    ('anna', '=1', "'=1", ' bob', None)
+    """
+
+    def __init__(self, students: list[str]):
+        self.written = {inert(written(student)): student for student in students}
+        self.known = set(students)
+        self.alike: dict[str, list[str]] = {}
+        for student in students:
+            for name in {same_writing(student), same_writing(inert(written(student)))}:
+                self.alike.setdefault(name, []).append(student)
+
+    def __call__(self, name: str) -> str | None:
+        if name in self.written:
+            return self.written[name]
+        if name in self.known:
+            return name
+        alike = self.alike.get(same_writing(name), [])
+        return alike[0] if len(alike) == 1 else None
 
 
 def read_manual(path: Path, students: list[str], assignment: Assignment) -> dict[tuple[str, str], tuple[float, str]]:
@@ -120,27 +169,28 @@ def read_manual(path: Path, students: list[str], assignment: Assignment) -> dict
     Trouble
         Naming the line that is not as expected.
     """
-    known = {same_writing(inert(student)): student for student in students} | {s: s for s in students}
+    roll = Roll(students)
     exercises = {exercise.number: exercise for exercise in assignment.exercises}
     given = {}
     for line, row in enumerate(read_csv(path, ["student", "exercise", "points", "comment"]), start=2):
-        if not row["points"]:
+        number, value = row["exercise"].strip(), row["points"].strip()
+        if not value:
             continue  # not read yet
-        where, student = f"{path}, line {line}", known.get(same_writing(row["student"]))
+        where, student = f"{path}, line {line}", roll(row["student"])
         if student is None:
             raise Trouble(f"{where}: student: expected one who handed in or is in the class, got {row['student']!r}")
-        if row["exercise"] not in exercises:
-            raise Trouble(f"{where}: exercise: expected one of {', '.join(exercises)}, got {row['exercise']!r}")
-        most = exercises[row["exercise"]].points
+        if number not in exercises:
+            raise Trouble(f"{where}: exercise: expected one of {', '.join(exercises)}, got {number!r}")
+        most = exercises[number].points
         try:
-            points = float(row["points"].replace(",", "."))
+            points = float(value.replace(",", "."))
         except ValueError:
             points = -1.0
         if not 0 <= points <= most:
-            raise Trouble(f"{where}: points: expected a number from 0 to {most:g}, got {row['points']!r}")
-        if (student, row["exercise"]) in given:
-            raise Trouble(f"{where}: {row['student']} has points for {row['exercise']} in an earlier line already")
-        given[student, row["exercise"]] = (round(points, 2), row["comment"])
+            raise Trouble(f"{where}: points: expected a number from 0 to {most:g}, got {value!r}")
+        if (student, number) in given:
+            raise Trouble(f"{where}: {row['student']} has points for {number} in an earlier line already")
+        given[student, number] = (round(points, 2), row["comment"].strip())
     return given
 
 
@@ -161,21 +211,34 @@ def with_manual(receipt: Receipt, given: dict[tuple[str, str], tuple[float, str]
     return dataclasses.replace(receipt, results=results)
 
 
-def grades(receipts: list[Receipt], assignment: Assignment) -> bytes:
-    """grades.csv: a line for each student, a column for each exercise; empty where a person has still to read."""
-    rows = [["student", "points", "out of", *(e.number for e in assignment.exercises), "remark"]]
-    for receipt in receipts:
-        each = ["" if result.points is None else feedback.number(result.points) for result in receipt.results]
-        whole = [feedback.number(receipt.points), feedback.number(assignment.points)]
-        rows.append([receipt.student, *whole, *each, feedback.remark(receipt)])
-    return to_csv(rows)
+@dataclass(frozen=True)
+class Line:
+    """What the tables and the teacher's page say of one student."""
+
+    student: str
+    grades: list[str]  # the line in grades.csv
+    to_read: list[list[str]]  # lines in to_read.csv
+    page: str  # the line on the teacher's page
+    mistakes: list[list[str]]  # exercise and name of each known mistake
 
 
-def still_to_read(receipts: list[Receipt]) -> bytes:
-    """to_read.csv: what is left for a person, in the form that ``--manual`` reads."""
-    rows = [["student", "exercise", "points", "comment"]]
-    rows += [[r.student, result.number, "", ""] for r in receipts for result in r.results if result.points is None]
-    return to_csv(rows)
+def line_of(receipt: Receipt, assignment: Assignment, file: str) -> Line:
+    """The lines of one student: points empty where a person has still to read, or where the grader failed."""
+    each = ["" if result.points is None else feedback.number(result.points) for result in receipt.results]
+    points = feedback.number(receipt.points) if receipt.graded else ""
+    name, remark = written(receipt.student), feedback.remark(receipt)
+    to_read = [[name, result.number, "", ""] for result in receipt.results if result.points is None]
+    mistakes = [[result.number, result.mistake] for result in receipt.results if result.mistake]
+    row = feedback.index_row(receipt, file)
+    return Line(
+        receipt.student, [name, points, feedback.number(assignment.points), *each, remark], to_read, row, mistakes
+    )
+
+
+def empty_line(student: str, assignment: Assignment, why: str) -> Line:
+    """The line of a student of whom nothing else can be said; nothing in it can fail."""
+    cells = ["" for _ in assignment.exercises]
+    return Line(student, [ascii(student), "", "", *cells, why], [], "", [])
 
 
 # ---------------------------------------------------------------- the whole folder
@@ -234,7 +297,8 @@ def grade_folder(
         raise Trouble(f"{manual}: this file is written anew by each run. Copy it, and give the name of the copy.")
     there = submission.find(submissions)
     expected = read_class(class_list) if class_list is not None else []
-    found = there.found + _missing(there.found, expected)
+    missing, unknown = _compare(there.found, expected)
+    found = there.found + missing
     students = sorted(one.student for one in found)
     names = submission.file_names(students)
     points = read_manual(manual, students, assignment) if manual is not None else {}
@@ -247,99 +311,151 @@ def grade_folder(
         key = read_key(home)
         summary = Summary(students=len(students), notes=list(there.notes))
         if class_list is not None:
-            unknown = sorted(one.student for one in there.found if one.student not in set(expected))
             summary.notes += [f"{plain(s, 100)}: handed in, but is not in the class list." for s in unknown]
-        desk = _Desk(home, assignment, sandbox, limits, key, names, again, summary)
-        receipts = desk.all(found, jobs)
-        shown = [with_manual(receipts[student], points) for student in students if student in receipts]
-        notes = summary.notes + summary.failed
-        for receipt in shown:
-            page = feedback.student_page(receipt, assignment)
-            write_whole(home / "feedback" / f"{names[receipt.student]}.html", page)
-        write_whole(home / "feedback" / "index.html", feedback.index_page(shown, assignment, names, notes))
-        summary.to_read = sum(result.points is None for receipt in shown for result in receipt.results)
-        write_whole(home / "to_read.csv", still_to_read(shown))
-        if not summary.failed:
-            write_whole(out, grades(shown, assignment))
+        about = {"versions": grading.versions(), "settings": settings(sandbox, limits)}
+        desk = _Desk(home, assignment, sandbox, limits, key, names, again, points, about)
+        lines = _lines(desk, found, jobs, summary)
+        head = ["student", "points", "out of", *(e.number for e in assignment.exercises), "remark"]
+        write_whole(out, to_csv([head, *(line.grades for line in lines)]))
+        to_read = [row for line in lines for row in line.to_read]
+        summary.to_read = len(to_read)
+        write_whole(home / "to_read.csv", to_csv([["student", "exercise", "points", "comment"], *to_read]))
+        mistakes = [tuple(mistake) for line in lines for mistake in line.mistakes]
+        page = feedback.index_page([line.page for line in lines], mistakes, assignment, summary.notes + summary.failed)
+        write_whole(home / "feedback" / "index.html", page)
         return summary
 
 
-def _missing(found: list[Found], expected: list[str]) -> list[Found]:
-    there = {one.student for one in found}
-    return [Found(student, None, "no submission") for student in dict.fromkeys(expected) if student not in there]
+def _compare(found: list[Found], expected: list[str]) -> tuple[list[Found], list[str]]:
+    """Who is in the class list and handed in nothing, and who handed in and is not in the list."""
+    roll = Roll([one.student for one in found])
+    came, missing = set(), {}
+    for name in expected:
+        there = {roll(name)} - {None} or set(roll.alike.get(same_writing(name), []))  # twins: all of them
+        came |= there
+        if not there:
+            student = submission.composed(name).strip()
+            missing[student] = Found(student, None, "no submission")
+    return list(missing.values()), sorted(one.student for one in found if one.student not in came)
 
 
+def _lines(desk: _Desk, found: list[Found], jobs: int, summary: Summary) -> list[Line]:
+    """Grade everybody, some at a time; what was too slow is graded again when nobody else is at work."""
+    lines: dict[str, Line] = {}
+    limits = desk.limits
+    clock = 2 * (limits.total * limits.clock + (limits.restarts + 1) * (STARTING + GRACE)) + desks.SECONDS
+    tqdm.monitor_interval = 0  # it would be a thread, and a process with threads is not to be copied
+    alone = jobs == 1 or len(found) == 1
+    with tqdm(total=len(found), desc="graded", unit="", disable=no_bar()) as bar:
+        while found:
+            slow: list[Found] = []
+            for done in desks.work(
+                found, desk.alone if alone else desk.among_others, jobs=1 if alone else jobs, clock=clock
+            ):
+                one = done.task
+                try:
+                    if done.answer == TOO_SLOW:
+                        slow.append(one)
+                        continue
+                    if done.trouble:
+                        raise Trouble(done.trouble)
+                    new, said = json.loads(done.answer)
+                    lines[one.student] = Line(**said)
+                    summary.graded += new
+                    summary.reused += not new
+                except Exception as error:  # the others are graded all the same
+                    why = str(error) if isinstance(error, Trouble) else f"{type(error).__name__}: {error}"
+                    lines[one.student] = _failed(desk, one.student, why, summary)
+                bar.update()
+            found, alone = slow, True
+    summary.failed.sort()
+    return [lines[student] for student in sorted(lines)]
+
+
+def _failed(desk: _Desk, student: str, why: str, summary: Summary) -> Line:
+    why = f"could not be graded, {plain(why, 300)}"
+    summary.failed.append(f"{plain(student, 100)}: {why}")
+    try:
+        return desk.file(grading.not_graded(student, desk.assignment, why))
+    except Exception as error:  # perhaps the same again
+        summary.notes.append(f"{plain(student, 100)}: nothing could be filed, {type(error).__name__}: {error}")
+        return empty_line(student, desk.assignment, why)
+
+
+TOO_SLOW = b"too slow"
+
+
+@dataclass(frozen=True)
 class _Desk:
-    """Hands submissions out to sandboxes and files the receipts."""
+    """Grades one submission and files what came of it; all of this runs in a process of its own."""
 
-    def __init__(self, home, assignment, sandbox, limits, key, names, again, summary):
-        self.home, self.assignment, self.sandbox, self.limits = home, assignment, sandbox, limits
-        self.key, self.names, self.again, self.summary = key, names, again, summary
-        self.about = {"versions": grading.versions(), "settings": settings(sandbox, limits)}
-        self.stop = threading.Event()
+    home: Path
+    assignment: Assignment
+    sandbox: Bubblewrap | Unprotected
+    limits: Limits
+    key: bytes
+    names: dict[str, str]
+    again: bool
+    manual: dict[tuple[str, str], tuple[float, str]]
+    about: dict  # with what is graded
 
-    def all(self, found: list[Found], jobs: int) -> dict[str, Receipt]:
-        receipts = {}
-        pool = concurrent.futures.ThreadPoolExecutor(max_workers=max(1, jobs))
-        try:
-            tasks = {pool.submit(self.one, each): each for each in found}
-            with tqdm(total=len(found), desc="graded", unit="", disable=no_bar()) as bar:
-                for task in concurrent.futures.as_completed(tasks):
-                    student = tasks[task].student
-                    try:
-                        receipts[student], new = task.result()
-                        self.summary.graded += new
-                        self.summary.reused += not new
-                    except Stopped:
-                        raise
-                    except Exception as error:  # the others are graded all the same
-                        said = str(error) if isinstance(error, SandboxError) else f"{type(error).__name__}: {error}"
-                        what = f"{plain(student, 100)}: could not be graded, {plain(said, 300)}"
-                        self.summary.failed.append(what)
-                    bar.update()
-        finally:
-            self.stop.set()  # on Ctrl-C the sandboxes end at once
-            pool.shutdown(wait=True, cancel_futures=True)
-        self.summary.failed.sort()
-        return receipts
+    def among_others(self, found: Found, desk: int) -> bytes:
+        """Grade it while others are graded: what is too slow now is not filed, and gets another chance."""
+        receipt, new = self.receipt(found, desk)
+        return TOO_SLOW if new and receipt.slow else self.answer(receipt, new)
 
-    def one(self, found: Found) -> tuple[Receipt, bool]:
+    def alone(self, found: Found, desk: int) -> bytes:
+        """Grade it while nobody else is graded; what is too slow now is too slow."""
+        return self.answer(*self.receipt(found, desk))
+
+    def answer(self, receipt: Receipt, new: bool) -> bytes:
+        return json.dumps([new, dataclasses.asdict(self.file(receipt))]).encode()
+
+    def file(self, receipt: Receipt) -> Line:
+        """Write receipt and feedback page, and return the student's lines."""
+        name = self.names[receipt.student]
+        write_whole(self.home / "receipts" / f"{name}.json", receipt.to_json())
+        shown = with_manual(receipt, self.manual)
+        write_whole(self.home / "feedback" / f"{name}.html", feedback.student_page(shown, self.assignment))
+        return line_of(shown, self.assignment, f"{name}.html")
+
+    def receipt(self, found: Found, desk: int) -> tuple[Receipt, bool]:
         """The receipt of one student, an old one if it still fits, and whether it is new."""
-        if self.stop.is_set():
-            raise Stopped
-        path = self.home / "receipts" / f"{self.names[found.student]}.json"
+        if found.trouble:
+            raise Trouble(found.trouble)
         try:
             data = None if found.path is None else submission.read_bytes(found.path)
             reason = found.reason
         except submission.Unreadable as error:
             data, reason = None, str(error)
+        old = self.filed(found.student)
         if data is None:
             receipt = grading.nothing_to_grade(found.student, self.assignment, reason, **self.about)
-            return receipt, write_whole(path, receipt.to_json())
-        old = None if self.again else self.old(path, found.student, data)
-        if old is not None:
+            return receipt, receipt != old
+        if old is not None and self.fits(old, found.student, data) and not self.again:
             return old, False
-        receipt = self.new(found.student, data)
-        write_whole(path, receipt.to_json())
-        return receipt, True
-
-    def old(self, path: Path, student: str, data: bytes) -> Receipt | None:
+        sandbox = copy.copy(self.sandbox)
+        sandbox.desk = desk
+        how = {"sandbox": sandbox, "key": self.key, "student": found.student, "limits": self.limits}
         try:
-            receipt = Receipt.from_json(path.read_bytes())
+            return grading.grade_one(data, self.assignment, **how), True
+        except SandboxError:  # the machine may have been short of something for a moment
+            return grading.grade_one(data, self.assignment, **how), True
+
+    def filed(self, student: str) -> Receipt | None:
+        """The receipt of an earlier run, if there is one that can be read."""
+        try:
+            return Receipt.from_json((self.home / "receipts" / f"{self.names[student]}.json").read_bytes())
         except (OSError, ValueError):
             return None
-        fits = (
-            receipt.student == student
+
+    def fits(self, receipt: Receipt, student: str, data: bytes) -> bool:
+        """Whether a receipt would come out the same again."""
+        return (
+            receipt.graded
+            and receipt.student == student
             and receipt.sha256 == hashlib.sha256(data).hexdigest()
             and receipt.assignment == self.assignment.sha256
             and receipt.versions == self.about["versions"]
             and receipt.settings == self.about["settings"]
         )
-        return receipt if fits else None
-
-    def new(self, student: str, data: bytes) -> Receipt:
-        how = {"sandbox": self.sandbox, "key": self.key, "student": student, "limits": self.limits, "stop": self.stop}
-        try:
-            return grading.grade_one(data, self.assignment, **how)
-        except SandboxError:  # the machine may have been short of something for a moment
-            return grading.grade_one(data, self.assignment, **how)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import threading
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -18,12 +17,12 @@ from toytf import check
 from toytf.check.core import Outcome, Report, diagnose
 from toytf.exercises import NOT_ANSWERED
 from toytf.grade import frames, submission
-from toytf.grade.sandbox import GRACE, Failure, Limits, Session
+from toytf.grade.sandbox import Failure, Limits, Session, lasting
 from toytf.grade.sandbox import settings as sandbox_settings
 from toytf.grade.submission import Unreadable, plain
 
 FORMAT = "toytf receipt"
-KINDS = ("arrays", "raised", "not written", "nothing", "no numbers", "too slow")
+KINDS = ("arrays", "raised", "not written", "nothing", "no numbers")
 MOST_LINES = 60  # of what a checker says
 
 
@@ -69,7 +68,7 @@ def read_assignment(source: Path | bytes) -> Assignment:
     try:
         data = source if isinstance(source, bytes) else Path(source).read_bytes()
         whole = json.loads(data)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise BadAssignment(f"assignment: expected a JSON file written by toytf.assign, got {error}") from None
     if not isinstance(whole, dict) or whole.get("format") != "toytf assignment" or whole.get("version") != 1:
         raise BadAssignment('assignment: expected {"format": "toytf assignment", "version": 1, ...}')
@@ -93,7 +92,7 @@ def _exercise(i: int, entry) -> Exercise:
         raise BadAssignment(f"{where}: expected label and number, got {label!r} and {number!r}")
     if not isinstance(points, (int, float)) or isinstance(points, bool) or not 0 <= points < 1e6:
         raise BadAssignment(f"{where}: points: expected a number, got {points!r}")
-    if kind == "function" and name not in check.CHECKS:
+    if kind == "function" and (not isinstance(name, str) or name not in check.CHECKS):
         raise BadAssignment(f"{where}: name: expected a checker of this version of toytf, got {name!r}")
     if kind == "by hand" and number not in check.BY_HAND:
         raise BadAssignment(f"{where}: number: expected a by-hand exercise with answers, got {number!r}")
@@ -143,6 +142,10 @@ class Receipt:
     notes : list of str
     versions, settings : dict
         With what it was graded.
+    slow : bool
+        Whether something was stopped because its time was over.
+    graded : bool
+        False if the grader itself failed: then no points are said, and ``reason`` is for the teacher.
     """
 
     student: str
@@ -154,6 +157,8 @@ class Receipt:
     notes: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     settings: dict = field(default_factory=dict)
+    slow: bool = False
+    graded: bool = True
 
     @property
     def points(self) -> float:
@@ -173,7 +178,7 @@ class Receipt:
                 raise ValueError("expected a receipt")
             whole.pop("points")
             return cls(**{**whole, "results": [Result(**result) for result in whole["results"]]})
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(f"expected a receipt, got {error}") from None
 
 
@@ -202,7 +207,6 @@ def grade_one(
     key: bytes = b"",
     student: str | None = None,
     limits: Limits | None = None,
-    stop: threading.Event | None = None,
 ) -> Receipt:
     """Grade one notebook.
 
@@ -219,8 +223,6 @@ def grade_one(
     student : str, optional
         The file's name if not given.
     limits : Limits, optional
-    stop : threading.Event, optional
-        Set by somebody who wants to stop.
 
     Returns
     -------
@@ -231,8 +233,6 @@ def grade_one(
     ------
     SandboxError
         If the sandbox does not work; that is no student's doing.
-    Stopped
-        If `stop` was set.
     """
     limits = limits or Limits()
     student = student if student is not None else Path(path).stem if not isinstance(path, bytes) else "student"
@@ -244,10 +244,10 @@ def grade_one(
     except Unreadable as error:
         seen = "" if data is None else hashlib.sha256(data).hexdigest()
         return nothing_to_grade(student, assignment, str(error), sha256=seen, **about)
-    run = _Run(read, assignment, sandbox, limits, key, stop or threading.Event())
+    run = _Run(read, assignment, sandbox, limits, key)
     results = run.grade()
     return Receipt(
-        student, read.sha256, assignment.sha256, results, "", run.cells_said(), [*read.notes, *run.notes], **about
+        student, read.sha256, assignment.sha256, results, "", run.cells_said(), [*read.notes], slow=run.slow, **about
     )  # fmt: skip
 
 
@@ -260,16 +260,26 @@ def nothing_to_grade(student: str, assignment: Assignment, reason: str, sha256: 
     return Receipt(student, sha256, assignment.sha256, results, plain(reason), **about)
 
 
+def not_graded(student: str, assignment: Assignment, why: str) -> Receipt:
+    """What is known of a submission at which the grader itself failed: no points, not even 0."""
+    results = [
+        Result(e.label, e.number, e.kind, e.name, e.points, None, f"{e.number}: not graded.", person=True)
+        for e in assignment.exercises
+    ]
+    return Receipt(student, "", assignment.sha256, results, plain(why, 300), graded=False)
+
+
 class _Run:
     """One submission on its way through as many sandboxes as it takes."""
 
-    def __init__(self, read: submission.Submission, assignment, sandbox, limits, key, stop):
-        self.read, self.assignment, self.sandbox, self.limits, self.stop = read, assignment, sandbox, limits, stop
-        self.key = key
+    def __init__(self, read: submission.Submission, assignment, sandbox, limits, key):
+        self.read, self.assignment, self.sandbox, self.limits, self.key = read, assignment, sandbox, limits, key
+        self.slow = False  # whether anything was stopped for its time
+        self.session: Session | None = None
+        self.spent = 0.0  # seconds of the processor, in the sandboxes that are gone
         self.results: dict[str, Result] = {}
         self.said: dict[int, dict] = {}  # by number of the code cell
         self.skipped: set[int] = set()
-        self.notes: list[str] = []
 
     # ---- the course of it
 
@@ -277,88 +287,100 @@ class _Run:
         for exercise in self.assignment.exercises:
             if exercise.kind == "text":
                 self.results[exercise.label] = self._text(exercise)
-        self.until = time.monotonic() + self.limits.total
+        self.until = time.monotonic() + self.limits.total * self.limits.clock
         for _ in range(self.limits.restarts + 1):
-            if len(self.results) == len(self.assignment.exercises):
+            if len(self.results) == len(self.assignment.exercises) or self._over():
                 break
-            session = Session(self.sandbox, self.limits, self.stop)
+            self.session = Session(self.sandbox, self.limits)
             try:
-                if self._cells(session) and not self._exercises(session):
-                    continue
+                self._cells()
+                self._exercises()
+            except Failure as failure:
+                self.slow |= failure.kind == "slow"
             finally:
-                session.close()
-            if time.monotonic() > self.until:
-                break
-        late = time.monotonic() > self.until
-        why = (
-            f"its {self.limits.total:g} seconds were used up"
-            if late
-            else "too many sandboxes had to be ended before it"
-        )
+                self.spent += self.session.used()
+                self.session.close()
+                self.session = None
+        why = "too many sandboxes had to be ended before it"
+        if self._over():
+            why, self.slow = f"its {lasting(self.limits.total)} were used up", True
         for exercise in self.assignment.exercises:
             if exercise.label not in self.results:
                 self._no_points(exercise, f"{exercise.name or exercise.number}: not reached, {why}.")
         return [self.results[exercise.label] for exercise in self.assignment.exercises]
 
-    def _seconds(self, most: float) -> float:
-        return max(0.0, min(most, self.until - time.monotonic())) + GRACE
+    def _left(self) -> tuple[float, float]:
+        """What is left of the submission's time, on the processor and on the clock."""
+        used = self.spent + (self.session.used() if self.session else 0.0)
+        return self.limits.total - used, self.until - time.monotonic()
 
-    def _cells(self, session: Session) -> bool:
-        """Run the code cells in order; False if the sandbox had to be ended."""
+    def _over(self) -> bool:
+        return min(self._left()) <= 0
+
+    def _ask(self, header: dict, arrays=(), *, most: float):
+        """Ask the sandbox, which has so many seconds, or what is left of all."""
+        left, on_the_clock = self._left()
+        self.seconds = max(0.01, min(most, left))
+        self.clock = max(0.01, min(most * self.limits.clock, on_the_clock))
+        return self.session.request(header, arrays, seconds=self.seconds, clock=self.clock)
+
+    def _stopped(self, reply) -> str:
+        """After how long the code that was just asked was stopped, in words."""
+        self.slow = True
+        if reply.header.get("clock") == "clock":
+            return f"stopped after {lasting(self.clock)} on the clock"
+        return f"stopped after {lasting(self.seconds)} of processor time"
+
+    def _cells(self) -> None:
+        """Run the code cells in order."""
         for number, source in enumerate(self.read.cells, start=1):
             if number in self.skipped:
                 continue
-            seconds = self._seconds(self.limits.cell)
-            header = {"do": "cell", "number": number, "source": source, "seconds": seconds - GRACE}
             said = self.said.setdefault(number, {"cell": number})
             try:
-                reply = session.request(header, seconds=seconds)
+                reply = self._ask({"do": "cell", "number": number, "source": source}, most=self.limits.cell)
             except frames.Malformed:
                 self.skipped.add(number)
                 said["error"] = "The cell is too large."
                 continue
             except Failure as failure:
                 self.skipped.add(number)
-                said.update(
-                    printed=session.take_printed(), error=f"The cell {failure}; the others are graded without it."
-                )
-                return False
-            said["printed"] = session.take_printed()
-            said.update(self._about_cell(reply, seconds - GRACE))
-        return True
+                printed = self.session.take_printed()
+                said.update(printed=printed, error=f"The cell {failure}; the others are graded without it.")
+                raise
+            said["printed"] = self.session.take_printed()
+            said.update(self._about_cell(reply))
 
-    def _about_cell(self, reply, seconds: float) -> dict:
+    def _about_cell(self, reply) -> dict:
         kind, about = reply.header.get("kind"), {}
         dropped = reply.header.get("dropped")
         if isinstance(dropped, list) and dropped:
             lines = ", ".join(line[:200] for line in dropped[:20] if isinstance(line, str))
             about["note"] = f"Left out, since only Jupyter understands it: {lines}"
         if kind == "slow":
-            about["error"] = f"The cell was stopped after {seconds:g} seconds."
+            about["error"] = f"The cell was {self._stopped(reply)}."
         elif kind == "raised":
             line = reply.header.get("line")
             where = f" (line {line})" if type(line) is int and 0 < line < 10**6 else ""
             about["error"] = reply.text("text") + where
         return about
 
-    def _exercises(self, session: Session) -> bool:
-        """Ask for the results; False if the sandbox had to be ended."""
+    def _exercises(self) -> None:
+        """Ask for the results."""
         for exercise in self.assignment.exercises:
             if exercise.label in self.results:
                 continue
-            if time.monotonic() > self.until:
-                return True
+            if self._over():
+                return
             ask = self._function if exercise.kind == "function" else self._by_hand
+            name = exercise.name or exercise.number
             try:
-                ask(session, exercise)
+                ask(exercise)
             except frames.Malformed as error:
-                self._no_points(
-                    exercise, f"{exercise.name or exercise.number}: not yet. It handed back no arrays: {error}."
-                )
+                self._no_points(exercise, f"{name}: not yet. It handed back no arrays: {error}.")
             except Failure as failure:
-                self._no_points(exercise, f"{exercise.name or exercise.number}: not yet. It {failure}.")
-                return False
-        return True
+                self._no_points(exercise, f"{name}: not yet. It {failure}.")
+                raise
 
     # ---- the kinds of exercises
 
@@ -378,15 +400,14 @@ class _Run:
             text=text, person=True,
         )  # fmt: skip
 
-    def _function(self, session: Session, exercise: Exercise) -> None:
+    def _function(self, exercise: Exercise) -> None:
         checker = check.CHECKS[exercise.name]
         cases = checker.cases(self._inputs(exercise))
         outcomes: list[Outcome] = []
-        for case in cases:
+        for i, case in enumerate(cases, start=1):
             arrays: list = []
             header = {"do": "call", "name": exercise.name, "args": frames.pack_value(tuple(case.args), arrays)["tuple"]}
-            seconds = self._seconds(self.limits.call)
-            reply = session.request({**header, "seconds": seconds - GRACE}, arrays, seconds=seconds)
+            reply = self._ask(header, arrays, most=self.limits.call)
             kind = reply.header.get("kind")
             if kind == "missing":
                 return self._no_points(
@@ -395,17 +416,16 @@ class _Run:
             if kind == "not callable":
                 what = f"expected your function, got {plain(reply.text('text', 100))}"
                 return self._no_points(exercise, f"{exercise.name}: {what}.")
-            outcome = _outcome(reply, len(case.args))
-            outcomes.append(outcome)
-            if outcome.kind == "too slow":
-                outcomes += [outcome] * (len(cases) - len(outcomes))
-                break
-        self._decide(exercise, lambda: diagnose(checker, cases, outcomes), outcomes, seconds - GRACE)
+            if kind == "too slow":
+                what = f"not yet. On input {i} it was {self._stopped(reply)}"
+                return self._no_points(exercise, f"{exercise.name}: {what}.")
+            outcomes.append(_outcome(reply, case.args))
+        self._decide(exercise, lambda: diagnose(checker, cases, outcomes))
 
-    def _by_hand(self, session: Session, exercise: Exercise) -> None:
+    def _by_hand(self, exercise: Exercise) -> None:
         expected = check.BY_HAND[exercise.number]
         variable = "answer_" + exercise.number.replace(".", "_")
-        reply = session.request({"do": "read", "name": variable}, seconds=self._seconds(self.limits.call))
+        reply = self._ask({"do": "read", "name": variable}, most=self.limits.call)
         if reply.header.get("kind") == "missing":
             return self._no_points(exercise, f"{exercise.number}: not found. No cell sets {variable}.")
         named, answers, notes = _answers(reply)
@@ -439,11 +459,7 @@ class _Run:
         seed = b"\0".join([self.key, self.read.sha256.encode(), exercise.label.encode()])
         return np.random.default_rng(int.from_bytes(hashlib.sha256(seed).digest(), "little"))
 
-    def _decide(self, exercise: Exercise, report: Callable[[], Report], outcomes, seconds: float) -> None:
-        if any(outcome.kind == "too slow" for outcome in outcomes):
-            first = next(i for i, outcome in enumerate(outcomes, 1) if outcome.kind == "too slow")
-            text = f"{exercise.name}: not yet. On input {first} it was stopped after {seconds:g} seconds."
-            return self._no_points(exercise, text)
+    def _decide(self, exercise: Exercise, report: Callable[[], Report]) -> None:
         try:
             with np.errstate(all="ignore"):
                 said = report()
@@ -480,18 +496,46 @@ class _Run:
 # ---------------------------------------------------------------- reading replies
 
 
-def _outcome(reply, arguments: int) -> Outcome:
-    """An outcome from a reply about a call; whatever is not as it has to be is `Malformed`."""
+def _outcome(reply, args: tuple) -> Outcome:
+    """An outcome from a reply about a call with these arguments; whatever is not as it has to be is `Malformed`."""
     kind = reply.header.get("kind")
     if kind not in KINDS:
         raise frames.Malformed("expected a kind of outcome")
-    arrays = tuple(reply.arrays())
-    if arrays and kind != "arrays":
-        raise frames.Malformed("expected no arrays with this kind")
-    modified = reply.header.get("modified", [])
-    if not isinstance(modified, list) or not all(type(i) is int and 0 <= i < arguments for i in modified):
-        raise frames.Malformed("expected the numbers of arguments")
-    return Outcome(kind, arrays, plain(reply.text("text")), tuple(modified))
+    arrays = reply.arrays()
+    if kind not in ("arrays", "nothing", "no numbers"):  # it returned nothing, so it has no arguments to compare
+        if arrays:
+            raise frames.Malformed("expected no arrays with this kind")
+        return Outcome(kind, text=plain(reply.text("text")))
+    count = reply.header.get("results")
+    if type(count) is not int or not 0 <= count <= len(arrays) or (count and kind != "arrays"):
+        raise frames.Malformed("expected the number of results")
+    modified = _modified(reply.header.get("given"), arrays[count:], args)
+    return Outcome(kind, tuple(arrays[:count]), plain(reply.text("text")), modified)
+
+
+def _modified(given, arrays: list, args: tuple) -> tuple[int, ...]:
+    """Which arguments came back as others than they were sent; decided here, where no student's code runs."""
+    if not isinstance(given, list) or len(given) != len(args):
+        raise frames.Malformed("expected each argument as it was left")
+    changed, start = [], 0
+    for i, (one, argument) in enumerate(zip(given, args, strict=True)):
+        if not isinstance(one, list) or len(one) != 2 or type(one[1]) is not int or one[1] < 0:
+            raise frames.Malformed("expected an argument's text and the number of its arrays")
+        text, parts = frames.pack_argument(argument)
+        back = arrays[start : start + one[1]]
+        start += one[1]
+        if one[0] != text or not _same_bytes(parts, back):
+            changed.append(i)
+    if start != len(arrays):
+        raise frames.Malformed("expected no arrays after the arguments")
+    return tuple(changed)
+
+
+def _same_bytes(ours: list, theirs: list) -> bool:
+    return len(ours) == len(theirs) and all(
+        a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+        for a, b in zip(ours, theirs, strict=True)
+    )
 
 
 def _answers(reply) -> tuple[bool, dict, list[str]]:

@@ -1,8 +1,8 @@
 """Where a student's code runs: a process in bubblewrap that can read Python and NumPy, and nothing else.
 
 `Bubblewrap` says how such a process is started, `Session` talks with it: one request, one reply, and
-a limit for everything. What the sandbox cannot hold, the watch outside does: memory and processes of
-all that was started, bytes that come out, and the time on the clock.
+a limit for everything. What the sandbox cannot hold, the watch outside does: memory, processes and
+processor time of all that was started, bytes that come out, and the time on the clock.
 
 What this does not promise: that the Linux kernel has no hole (a virtual machine for the grader does more);
 a bound on memory that the kernel itself uses, for a million empty files for example (time and size bound
@@ -28,7 +28,6 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import threading
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -56,10 +55,6 @@ class SandboxError(RuntimeError):
     """The sandbox itself does not work here; no student is to blame."""
 
 
-class Stopped(RuntimeError):
-    """The person at the keyboard wants to stop."""
-
-
 class Failure(Exception):
     """A sandbox had to be ended: `kind` is slow, memory, processes, flood, ended or broken."""
 
@@ -70,7 +65,7 @@ class Failure(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use; times in seconds, sizes in bytes.
+    """What one submission may use; times in seconds of the processor, sizes in bytes.
 
     Parameters
     ----------
@@ -78,6 +73,9 @@ class Limits:
         For one code cell, and for one call of an exercise's function.
     total : float
         For the whole submission.
+    clock : float
+        How many seconds on the clock each of these seconds may take: what sleeps ends too, and what
+        has to wait for a busy machine does not end at once.
     memory : int
         Of all its processes together.
     processes : int
@@ -95,6 +93,7 @@ class Limits:
     cell: float = 20.0
     call: float = 10.0
     total: float = 180.0
+    clock: float = 3.0
     memory: int = 1 << 30
     processes: int = 32
     file: int = 16 << 20
@@ -234,16 +233,17 @@ class Bubblewrap:
         Installed packages that students may import, with what these need.
     hide : tuple of path
         Folders that must not be seen, should they lie in one that is.
+    desk : int
+        Two that work at the same time have different ones: started by root, each gets a user of its own.
     """
 
     allow: tuple[str, ...] = field(default_factory=default_packages)
     hide: tuple[str, ...] = ()
     name: str = "bubblewrap"
+    desk: int = 0
 
     def __post_init__(self):
         self.site = packages(self.allow)
-        self._slots: set[int] = set()
-        self._lock = threading.Lock()
 
     def check(self) -> None:
         """Start a sandbox and have it answer once.
@@ -340,8 +340,7 @@ class Bubblewrap:
 
     def start(self, limits: Limits) -> subprocess.Popen:
         """Start the runner; requests go to its stdin, replies come from stdout, what is printed from stderr."""
-        slot = self._take_slot()
-        user = FIRST_USER + slot if os.geteuid() == 0 else None
+        user = FIRST_USER + self.desk if os.geteuid() == 0 else None
         program, read_end = self.filter(), None
         try:
             if program is not None:
@@ -350,26 +349,15 @@ class Bubblewrap:
                     file.write(program)
             process = _popen(self.command(limits, user, read_end), [] if read_end is None else [read_end])
         except OSError as error:
-            self._free_slot(slot)
             raise SandboxError(str(error)) from error
         finally:
             if read_end is not None:
                 os.close(read_end)
-        process.free = lambda: self._free_slot(slot)
+        process.free = lambda: None
         return process
 
     def first_request(self, limits: Limits) -> dict:
         return {"rlimits": limits.rlimits(limits.processes + _counted_already()), "user": 0, "preload": False}
-
-    def _take_slot(self) -> int:
-        with self._lock:
-            slot = next(n for n in range(4000) if n not in self._slots)
-            self._slots.add(slot)
-            return slot
-
-    def _free_slot(self, slot: int) -> None:
-        with self._lock:
-            self._slots.discard(slot)
 
 
 @dataclass
@@ -382,6 +370,7 @@ class Unprotected:
     allow: tuple[str, ...] = field(default_factory=default_packages)
     hide: tuple[str, ...] = ()
     name: str = "none"
+    desk: int = 0
 
     def __post_init__(self):
         self.site = packages(self.allow)
@@ -402,7 +391,7 @@ class Unprotected:
         Session(self, Limits()).close()
 
     def _user(self) -> int:
-        return FIRST_USER if os.geteuid() == 0 else 0
+        return FIRST_USER + self.desk if os.geteuid() == 0 else 0
 
     def start(self, limits: Limits) -> subprocess.Popen:
         root = Path(self._folder.name)
@@ -473,9 +462,9 @@ def _all_parents() -> dict[int, list[int]]:
     """Every process's children, for kernels that keep no such lists."""
     found: dict[int, list[int]] = {}
     for place in glob.glob("/proc/[0-9]*/stat"):
-        with contextlib.suppress(OSError), open(place) as file:
-            pid, _, rest = file.read().partition(" (")
-            found.setdefault(int(rest.rpartition(")")[2].split()[1]), []).append(int(pid))
+        with contextlib.suppress(OSError), open(place, "rb") as file:
+            pid, _, rest = file.read().partition(b" (")
+            found.setdefault(int(rest.rpartition(b")")[2].split()[1]), []).append(int(pid))
     return found
 
 
@@ -483,11 +472,21 @@ def usage(pids: list[int]) -> tuple[int, int]:
     """How many threads these processes have, and how many bytes of memory that is no file."""
     threads = memory = 0
     for pid in pids:
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/status") as file:
+        # A process may give itself any name, one that is no text too.
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
             said = dict(line.split(":", 1) for line in file if ":" in line)
             threads += int(said.get("Threads", "1"))
             memory += 1024 * sum(int(said[name].split()[0]) for name in ("RssAnon", "RssShmem") if name in said)
     return threads, memory
+
+
+def processor_seconds(pids: list[int]) -> float:
+    """How long these processes, and those of their children that have ended, were at work on a processor."""
+    ticks = 0
+    for pid in pids:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+            ticks += sum(int(n) for n in file.read().rpartition(b")")[2].split()[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 # ---------------------------------------------------------------- talking with it
@@ -516,8 +515,6 @@ class Session:
     ----------
     sandbox : Bubblewrap or Unprotected
     limits : Limits
-    stop : threading.Event, optional
-        Set by somebody who wants to stop.
 
     Raises
     ------
@@ -525,19 +522,20 @@ class Session:
         If it does not start.
     """
 
-    def __init__(self, sandbox, limits: Limits, stop: threading.Event | None = None):
-        self.limits, self.stop = limits, stop or threading.Event()
+    def __init__(self, sandbox, limits: Limits):
+        self.limits = limits
         self.process = sandbox.start(limits)
         self.count = 0
         self.came = bytearray()  # replies
         self.printed = bytearray()  # since it was last taken
         self.kept = self.dropped = 0
+        self.starting = self.most_used = 0.0
         self.pipes = (self.process.stdin, self.process.stdout, self.process.stderr)
         for pipe in self.pipes:
             os.set_blocking(pipe.fileno(), False)
         try:
             first = {**sandbox.first_request(limits), "fmt": fmt_source(), "do": "start"}
-            ready = self.request(first, seconds=STARTING)
+            ready = self.request(first, seconds=STARTING, clock=STARTING)
         except Failure as failure:
             said = bytes(self.printed).decode("utf-8", "replace").strip()
             self.close()
@@ -546,35 +544,47 @@ class Session:
             self.close()
             raise
         self.versions = ready.header["versions"]  # said before any of a student's code ran
+        self.starting, self.most_used = self.used(), 0.0  # what Python and NumPy took to start is nobody's time
+
+    def used(self) -> float:
+        """Seconds of the processor that the student's code has used so far."""
+        self.most_used = max(self.most_used, processor_seconds(family(self.process.pid)) - self.starting)
+        return self.most_used  # also of what has ended and left no trace
 
     # ---- requests
 
-    def request(self, header: dict, arrays=(), *, seconds: float) -> Reply:
+    def request(self, header: dict, arrays=(), *, seconds: float, clock: float) -> Reply:
         """Ask once and wait for the answer.
+
+        Parameters
+        ----------
+        header : dict
+        arrays : sequence of Array
+        seconds, clock : float
+            How long it may take, on the processor and on the clock. Inside it is asked to stop then; a
+            moment later all of it is ended.
 
         Raises
         ------
         Failure
             If none came within the limits. The session is of no use afterwards.
-        Stopped
-            If somebody wants to stop.
         """
         self.count += 1
-        waiting = memoryview(frames.pack({"n": self.count, **header}, arrays))
-        until = time.monotonic() + seconds
-        watch_next = time.monotonic() + 0.1
+        waiting = memoryview(frames.pack({"n": self.count, "seconds": seconds, "clock": clock, **header}, arrays))
+        now, most = time.monotonic(), self.used() + seconds + GRACE
+        until, watch_next = now + clock + GRACE, now + 0.1
         with selectors.DefaultSelector() as selector:
             selector.register(self.process.stdin, selectors.EVENT_WRITE)
             selector.register(self.process.stdout, selectors.EVENT_READ)
             selector.register(self.process.stderr, selectors.EVENT_READ)
             while True:
                 now = time.monotonic()
-                if self.stop.is_set():
-                    raise Stopped
                 if now > until:
-                    raise Failure("slow", f"did not stop within {seconds - GRACE:g} seconds")
+                    raise Failure("slow", f"did not stop within {lasting(clock)} on the clock")
                 if now > watch_next:
                     self._watch()
+                    if self.used() > most:
+                        raise Failure("slow", f"did not stop within {lasting(seconds)} of processor time")
                     watch_next = time.monotonic() + 0.1
                 for key, _ in selector.select(timeout=max(0.0, min(0.1, until - now))):
                     if key.fileobj is self.process.stdin:
@@ -683,6 +693,11 @@ class Session:
             with contextlib.suppress(OSError):
                 pipe.close()
         self.process.free()
+
+
+def lasting(seconds: float) -> str:
+    """How long, in words: "1 second", "2.5 seconds"."""
+    return f"{seconds:.3g} second{'s'[: seconds != 1]}"
 
 
 def fmt_source() -> str:

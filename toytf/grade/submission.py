@@ -6,6 +6,8 @@ whatever a file holds leads to a `Submission` or to a sentence that says why the
 
 from __future__ import annotations
 
+import collections
+import dataclasses
 import hashlib
 import itertools
 import json
@@ -38,6 +40,7 @@ class Found:
     student: str
     path: Path | None
     reason: str = ""
+    trouble: str = ""  # of the grader's own, so that nothing can be said about the student
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,19 @@ def plain(text: str, most: int = 10_000) -> str:
     return text if len(text) <= most else text[:most] + " ... (cut)"
 
 
-def same_writing(student: str) -> str:
+def composed(student: str) -> str:
     """One spelling for letters that files of macOS and others spell differently, é for example."""
     return unicodedata.normalize("NFC", student)
+
+
+def same_writing(student: str) -> str:
+    """What two names have in common that a person reads as one: letters as in `composed`, no blanks around them."""
+    return composed(student).strip()
+
+
+def hashed(student: str) -> str:
+    """A hash of a name, too long for anybody to find a second name with the same one."""
+    return hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def file_name(student: str) -> str:
@@ -96,22 +109,20 @@ def file_name(student: str) -> str:
     Examples
     --------
     >>> file_name("anna.k"), file_name("../../etc/passwd")
-    ('anna.k', 'etc-passwd~3754d6cb3a38')
+    ('anna.k', 'etc-passwd~3754d6cb3a38e1185e5b382d5f3ef3f1')
     """
     if PLAIN_NAME.match(student) and student.lower() != "index":
         return student
     left = re.sub(r"[^A-Za-z0-9_]+", "-", student)[:40].strip("-")
-    return f"{left}~{hashlib.sha256(student.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
+    return f"{left}~{hashed(student)}"
 
 
 def file_names(students: list[str]) -> dict[str, str]:
     """A file name for each student; no two are equal, not even where capital letters do not count."""
     names = {student: file_name(student) for student in students}
-    twice = {name for name, group in itertools.groupby(sorted(n.lower() for n in names.values())) if len([*group]) > 1}
-    for student, name in names.items():
-        if name.lower() in twice:
-            names[student] = f"{name}~{hashlib.sha256(student.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"
-    return names
+    counts = collections.Counter(name.lower() for name in names.values())
+    twice = {student for student, name in names.items() if counts[name.lower()] > 1}
+    return {student: f"{name}~{hashed(student)}" if student in twice else name for student, name in names.items()}
 
 
 # ---------------------------------------------------------------- the folder
@@ -121,46 +132,68 @@ def find(folder: Path) -> Folder:
     """List submissions: ``<student>.ipynb``, or one notebook in a folder ``<student>/``.
 
     Links are never followed. Files whose name begins with a dot, and assignment.json, are passed over.
+    Names are kept as they are, blanks too; only their letters are spelled in one way, `composed`, unless
+    there are two of them that differ in nothing else.
     """
     result, places = Folder(), {}
     for entry in sorted(os.scandir(folder), key=lambda e: e.name):
-        if entry.name.startswith(".") or entry.name == "assignment.json":
-            if entry.name.endswith(".ipynb") and not entry.name.startswith("._"):  # those are macOS's own
-                result.notes.append(f"{plain(entry.name, 100)}: passed over, its name begins with a dot.")
-            continue
-        own = same_writing(entry.name)
-        if entry.is_dir(follow_symlinks=False):
-            places.setdefault(own, []).append(_in_folder(own, entry))
-        elif entry.name.endswith(".ipynb"):
-            student = own.removesuffix(".ipynb")
-            if entry.is_symlink():
-                one = Found(student, None, "The submission is a link to another file; links are not followed.")
-            elif not entry.is_file(follow_symlinks=False):
-                one = Found(student, None, "The submission is no ordinary file.")
-            else:
-                one = Found(student, Path(entry.path))
-            places.setdefault(student, []).append(one)
-        elif entry.is_symlink():
-            one = Found(own, None, "The submission is a link to another folder; links are not followed.")
-            places.setdefault(own, []).append(one)
-        else:
-            result.notes.append(f"{plain(own, 100)}: passed over, it is no notebook (.ipynb) and no folder.")
-    for student, group in sorted(places.items()):
+        try:
+            one = _in(entry)
+        except Exception as error:  # whatever is odd about one entry, the others are found
+            one = Found(entry.name.removesuffix(".ipynb"), None, trouble=f"{type(error).__name__}: {error}")
+        if isinstance(one, Found):
+            places.setdefault(one.student, []).append(one)
+        elif one:
+            result.notes.append(f"{plain(entry.name, 100)}: passed over, {one}.")
+    spelled = collections.Counter(map(composed, places))
+    for name, group in sorted(places.items()):
+        student = composed(name) if spelled[composed(name)] == 1 else name
+        one = dataclasses.replace(group[0], student=student)
         if len(group) > 1:
-            group = [Found(student, None, "There are several submissions of this name, a file and a folder perhaps.")]
-        result.found += group
+            one = Found(student, None, "There are several submissions of this name, a file and a folder perhaps.")
+        result.found.append(one)
+    alike: dict[str, list[str]] = {}
+    for one in result.found:
+        alike.setdefault(same_writing(one.student), []).append(one.student)
+    for group in alike.values():
+        if len(group) > 1:
+            names = ", ".join(ascii(student) for student in group)
+            result.notes.append(
+                f"{plain(group[0], 100)}: {len(group)} names that read the same were handed in: {names}."
+            )
     return result
 
 
-def _in_folder(student: str, entry: os.DirEntry) -> Found:
+def _in(entry: os.DirEntry) -> Found | str:
+    """Who handed in this entry of the folder; or why it is passed over, "" if nobody needs to know."""
+    name = entry.name
+    if name.startswith(".") or name == "assignment.json":
+        odd = name.endswith(".ipynb") and not name.startswith("._")  # those are macOS's own
+        return "its name begins with a dot" if odd else ""
+    if entry.is_dir(follow_symlinks=False):
+        return _in_folder(entry)
+    if not name.endswith(".ipynb"):
+        if entry.is_symlink():
+            return Found(name, None, "The submission is a link to another folder; links are not followed.")
+        return "it is no notebook (.ipynb) and no folder"
+    student = name.removesuffix(".ipynb")
+    if entry.is_symlink():
+        return Found(student, None, "The submission is a link to another file; links are not followed.")
+    if not entry.is_file(follow_symlinks=False):
+        return Found(student, None, "The submission is no ordinary file.")
+    return Found(student, Path(entry.path))
+
+
+def _in_folder(entry: os.DirEntry) -> Found:
     try:
-        inside = sorted(e.name for e in os.scandir(entry.path) if e.name.endswith(".ipynb") and e.name[0] != ".")
+        inside = [e for e in os.scandir(entry.path) if e.name.endswith(".ipynb") and e.name[0] != "."]
+        inside = [e.name for e in inside if not e.is_dir(follow_symlinks=False)]
     except OSError as error:
-        return Found(student, None, f"The folder cannot be read ({error.strerror}).")
+        return Found(entry.name, None, f"The folder cannot be read ({error.strerror}).")
     if len(inside) != 1:
         many = f"{len(inside)} notebooks" if inside else "no notebook"
-        return Found(student, None, f"Expected one notebook (.ipynb) in the folder, got {many}.")
-    return Found(student, Path(entry.path) / inside[0])
+        return Found(entry.name, None, f"Expected one notebook (.ipynb) in the folder, got {many}.")
+    return Found(entry.name, Path(entry.path) / inside[0])
 
 
 def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -177,12 +210,13 @@ def read_bytes(path: Path, most: int = MOST_BYTES) -> bytes:
         if os.path.islink(path):
             raise Unreadable("The submission is a link to another file; links are not followed.") from None
         raise Unreadable(f"The file cannot be read ({error.strerror}).") from None
-    with open(handle, "rb") as file:
-        about = os.fstat(file.fileno())
+    about = os.fstat(handle)
+    if not stat.S_ISREG(about.st_mode) or about.st_size > most:
+        os.close(handle)
         if not stat.S_ISREG(about.st_mode):
             raise Unreadable("The submission is no ordinary file.")
-        if about.st_size > most:
-            raise Unreadable(f"The file has {about.st_size >> 20} MB; at most {most >> 20} MB are read.")
+        raise Unreadable(f"The file has {about.st_size >> 20} MB; at most {most >> 20} MB are read.")
+    with open(handle, "rb") as file:
         data = file.read(most + 1)
     if len(data) > most:
         raise Unreadable(f"The file has more than {most >> 20} MB.")
@@ -238,7 +272,8 @@ def _json(data: bytes):
 
 def _size(data: bytes) -> tuple[int, int]:
     """How deeply a JSON text is nested and how many parts it has, without building any of it."""
-    bare = re.sub(rb'"[^"\\]*(?:\\.[^"\\]*)*"', b"", data, flags=re.DOTALL)
+    # A text that is never closed goes on to the end: so every byte is looked at once, whatever stands there.
+    bare = re.sub(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', b"", data, flags=re.DOTALL)
     brackets = bare.translate(None, bytes(set(range(256)) - set(b"[]{}")))
     parts = len(brackets) + bare.count(b",")
     if parts > MOST_PARTS:
