@@ -1,5 +1,6 @@
 """Made-up notebooks and folders of them, for the tests of the grader."""
 
+import dataclasses
 import functools
 import json
 import os
@@ -33,6 +34,10 @@ ASSIGNMENT = json.dumps(
 SMALL = Limits(
     cell=1.0, call=1.0, total=12.0, memory=512 << 20, folder=8 << 20, file=4 << 20, output=16 << 10, restarts=3
 )
+
+
+def limits(**changed):
+    return dataclasses.replace(SMALL, **changed)
 
 
 def assignment():

@@ -187,7 +187,7 @@ def test_hidden_inputs_are_new_for_each_submission_and_the_same_at_each_grading(
 def test_a_checker_that_fails_fails_no_batch(box, monkeypatch):
     monkeypatch.setattr(grading, "diagnose", lambda *a: 1 / 0)
     result = one(IMPORTS, SOFTMAX, box=box).results[0]
-    assert (result.points, result.person) == (0, True)
+    assert (result.points, result.person) == (None, True)
     assert "the checker itself failed" in result.headline
     assert "ZeroDivisionError" in result.details[0]
 

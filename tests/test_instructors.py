@@ -23,6 +23,7 @@ import gradecheck
 import notebookcheck as check
 from toytf import exports, rehearsal
 from toytf.exercises import read
+from toytf.grade import grading
 from toytf.grade.gradebook import Trouble
 from toytf.grade.submission import file_name
 
@@ -268,12 +269,46 @@ def test_no_name_of_a_student_leads_out_of_the_archive(student):
     assert exports._folder_name(student, file_name(student)) == file_name(student)
 
 
-def test_an_archive_of_feedback_wants_a_page_for_everybody(tmp_path):
+def test_an_archive_of_feedback_without_a_page_for_somebody_says_so_and_holds_the_others(tmp_path, capsys):
     with pytest.raises(Trouble, match="expected a table"):
         exports.feedback_zip(tmp_path / "grades.csv")
-    (tmp_path / "grades.csv").write_text("student,points\nanna,2\n", "utf-8")
-    with pytest.raises(ValueError, match="expected a page for 'anna'"):
-        exports.feedback_zip(tmp_path / "grades.csv")
+    (tmp_path / "grades.csv").write_text("student,points\nanna,2\nbob,1\n", "utf-8")
+    for folder in ("receipts", "feedback"):
+        (tmp_path / "grades" / folder).mkdir(parents=True)
+    receipt = grading.Receipt("bob", "", "", [])
+    (tmp_path / "grades" / "receipts" / "bob.json").write_bytes(receipt.to_json())
+    (tmp_path / "grades" / "feedback" / "bob.html").write_bytes(b"page")
+    archive = tmp_path / "feedback.zip"
+    assert exports.main(["feedback", str(tmp_path / "grades.csv"), "--out", str(archive)]) == 1
+    assert "no page for 'anna'" in capsys.readouterr().err
+    assert zipfile.ZipFile(archive).namelist() == ["bob/feedback.html"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("student.ipynb", b"[]", "expected a notebook written by toytf.assign"),
+        ("student.ipynb", b'{"cells": [3]}', "expected a notebook written by toytf.assign"),
+        ("student.ipynb", b'{"cells": [{"metadata": {"toytf": 3}}]}', "expected a notebook written by toytf.assign"),
+        ("student.ipynb", b"\xff", "expected a notebook written by toytf.assign"),
+        ("student.ipynb", b"[" * 100_000, "expected a notebook written by toytf.assign"),
+        ("submissions/assignment.json", b"[]", "toytf assignment"),
+        ("submissions/assignment.json", b"[" * 100_000, "expected a JSON file"),
+        ("submissions/assignment.json", None, "assignment.json"),
+    ],
+)
+def test_a_rehearsal_with_a_wrong_file_says_which(tmp_path, capsys, name, content, says):
+    from toytf import assign
+
+    chosen = list(read(check.ROOT / "notebooks", [9]).values())[:2]
+    assign.write({tmp_path / "week3": assign.files(chosen, "Week 3", None)}, False)
+    path = tmp_path / "week3" / name
+    path.unlink() if content is None else path.write_bytes(content)
+    assert rehearsal.main([str(tmp_path / "week3"), "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert said.startswith("error: ")
+    assert not (tmp_path / "class.csv").exists()
 
 
 # ---------------------------------------------------------------- the picture

@@ -385,29 +385,24 @@ def feedback_zip(table: Path) -> tuple[bytes, int]:
     Returns
     -------
     archive : bytes
-    students : int
-        How many pages are in it.
-
-    Raises
-    ------
-    ValueError
-        If a student of the table has no page.
+    without : list of str
+        Students of the table who have no page: the others get theirs all the same.
     """
     from toytf.grade import Receipt
-    from toytf.grade.gradebook import inert, read_csv
+    from toytf.grade.gradebook import inert, read_csv, written
 
     home = table.with_suffix("")
     pages = {}
     for path in sorted((home / "receipts").glob("*.json")):
         student = Receipt.from_json(path.read_bytes()).student
-        pages[inert(student)] = student, home / "feedback" / f"{path.stem}.html"
-    archive, taken = io.BytesIO(), set()
-    rows = read_csv(table, ["student"])
+        pages[inert(written(student))] = student, home / "feedback" / f"{path.stem}.html"
+    archive, taken, without = io.BytesIO(), set(), []
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as whole:
-        for row in rows:
+        for row in read_csv(table, ["student"]):
             student, page = pages.get(row["student"], ("", Path()))
             if not page.is_file():
-                raise ValueError(f"{table}: expected a page for {row['student']!r} in {home}; run toytf.grade again")
+                without.append(row["student"])
+                continue
             folder = _folder_name(student, page.stem)
             if folder.lower() in taken:
                 folder = page.stem  # no two of these are equal
@@ -415,7 +410,7 @@ def feedback_zip(table: Path) -> tuple[bytes, int]:
             about = zipfile.ZipInfo(f"{folder}/feedback.html")  # of a fixed date: the same pages give the same bytes
             about.compress_type, about.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
             whole.writestr(about, page.read_bytes())
-    return archive.getvalue(), len(rows)
+    return archive.getvalue(), without
 
 
 def _folder_name(student: str, otherwise: str) -> str:
@@ -448,9 +443,14 @@ def main(arguments: list[str] | None = None) -> int:
 
     try:
         if given.command == "feedback":
-            archive, students = feedback_zip(given.grades)
+            archive, without = feedback_zip(given.grades)
             write_whole(given.out, archive)
+            students = len(zipfile.ZipFile(io.BytesIO(archive)).namelist())
             print(f"{given.out}: a page for each of {students} students")
+            if without:
+                names = ", ".join(map(repr, without))
+                print(f"error: no page for {names}; run the grader again", file=sys.stderr)
+                return 1
         elif given.command == "gradescope":
             said = gradescope(given.root)
             print(f"{said['score']} points in {len(said['tests'])} exercises.")

@@ -27,6 +27,7 @@ from toytf import check
 from toytf.assign import assign_answer, rounded, write
 from toytf.check.core import Check
 from toytf.check.pencil import ByHand
+from toytf.grade import read_assignment
 
 NAMES = (
     "adam alma amir anna bao bea carlos chen dana diego elif emma farah felix gita hugo iris ivan jana joao kim lena "
@@ -165,12 +166,29 @@ def _filled(student: dict, answers: dict[str, str]) -> bytes:
     notebook = copy.deepcopy(student)
     for cell in notebook["cells"]:
         about = cell["metadata"].get("toytf", {})
-        if about.get("role") == "answer" and about["exercise"] in answers:
+        if about.get("role") == "answer" and about.get("exercise") in answers:
             cell["source"] = answers[about["exercise"]].splitlines(keepends=True)
     return (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 # ---------------------------------------------------------------- the command
+
+
+def _read(folder: Path) -> tuple[dict, dict]:
+    """The student's notebook and the assignment, of a folder that `toytf.assign` wrote."""
+    path = folder / "student.ipynb"
+    if not path.is_file():
+        raise ValueError(f"assignment: expected a folder with student.ipynb, got {folder}")
+    try:
+        student = json.loads(path.read_text("utf-8"))
+        whole = all(isinstance(cell["metadata"].get("toytf", {}), dict) for cell in student["cells"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        whole = False
+    if not whole:
+        raise ValueError(f"{path}: expected a notebook written by toytf.assign")
+    data = (folder / "submissions" / "assignment.json").read_bytes()
+    read_assignment(data)  # complains if it is none
+    return student, json.loads(data)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -185,15 +203,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--force", action="store_true", help="replace files that are there")
     options = parser.parse_args(arguments)
     try:
-        if not (options.assignment / "student.ipynb").is_file():
-            raise ValueError(f"assignment: expected a folder with student.ipynb, got {options.assignment}")
-        student = json.loads((options.assignment / "student.ipynb").read_text("utf-8"))
-        assignment = json.loads((options.assignment / "submissions" / "assignment.json").read_text("utf-8"))
-        files = made_up(student, assignment)
+        files = made_up(*_read(options.assignment))
         handed_in = {f"handed-in/{name}": content for name, content in files.items() if content is not None}
         students = [name.split("/")[0].removesuffix(".ipynb") for name in files]
         write({options.out: {"class.csv": "\n".join(["student", *students]) + "\n", **handed_in}}, options.force)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     print(f"class.csv: {len(students)} students")

@@ -22,6 +22,7 @@ from toytf.byhand import fmt
 
 Array = np.ndarray
 ROOM = 40  # numbers up to which an array is shown whole
+ASKED_FOR = ("ValueError", "TypeError")  # the errors that a function may have to raise
 ALL_ROOM = 90  # and all arguments of a call; beyond it only the small ones are shown
 
 
@@ -172,6 +173,15 @@ def collect(mine: Callable, cases: Sequence[Case]) -> list[Outcome]:
     return [_call(mine, case.args) for case in cases]
 
 
+def expected_outcomes(check: Check, cases: Sequence[Case]) -> list[Outcome]:
+    """What the right function gives. An error that no exercise asks for is ours, and is raised."""
+    outcomes = collect(check.expected, cases)
+    for outcome in outcomes:
+        if outcome.kind != "arrays" and outcome.text.split(":")[0] not in ASKED_FOR:
+            raise RuntimeError(f"{check.name}: the right function failed: {outcome.kind} {outcome.text}")
+    return outcomes
+
+
 def _call(function: Callable, args: tuple) -> Outcome:
     given = tuple(copy.deepcopy(arg) for arg in args)  # one by one: no two share an array, as in the grader
     try:
@@ -239,7 +249,7 @@ def _differs(x: Array, y: Array, tolerance: float) -> Array:
 
 def diagnose(check: Check, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Report:
     """Say whether the outcomes are right; if not, which known mistake gives the same, and where it shows first."""
-    right = collect(check.expected, cases)
+    right = expected_outcomes(check, cases)
     pairs = enumerate(zip(outcomes, right, strict=True))
     wrong = [i for i, (mine, ours) in pairs if not (same(mine, ours, _tol(check, mine)) and _same_error(mine, ours))]
     if not wrong:

@@ -123,10 +123,10 @@ def _said(error: BaseException) -> str:
 
 
 def _sit(ours: Connection, theirs: Connection, do: Callable, task, desk: int) -> None:
-    ours.close()
-    _end_with_the_grader()
-    signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # Ctrl-C goes to all; the grader has the word
     try:
+        ours.close()
+        _end_with_the_grader()
+        signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # Ctrl-C goes to all; the grader has the word
         _limit()
         if hasattr(os, "sched_setaffinity"):
             mine = cores()

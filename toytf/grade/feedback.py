@@ -174,7 +174,6 @@ def remark(receipt: Receipt) -> str:
     """What a teacher wants to know of a submission besides its points."""
     if receipt.reason:
         return receipt.reason
-    waiting = [result.number for result in receipt.results if result.points is None]
-    failed = [result.number for result in receipt.results if result.person and result.kind != "text"]
+    waiting = [result.number for result in receipt.results if result.points is None and result.kind == "text"]
     said = [f"to be read: {', '.join(waiting)}"] if waiting else []
-    return "; ".join(said + ([f"look at: {', '.join(failed)} (the checker failed)"] if failed else []))
+    return "; ".join(said + ([f"look at: {', '.join(receipt.failed)} (the checker failed)"] if receipt.failed else []))

@@ -116,7 +116,7 @@ def read_csv(path: Path, columns: list[str]) -> list[dict[str, str]]:
         content = path.read_bytes().decode("utf-8-sig")
         head = content.partition("\n")[0]
         separator = ";" if ";" in head and "," not in head else ","
-        names, *rows = list(csv.reader(io.StringIO(content, newline=""), delimiter=separator)) or [[]]
+        names, *rows = list(csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)) or [[]]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise Trouble(f"{path}: expected a table (CSV, UTF-8), got {error}") from None
     names = [name.strip() for name in names]
@@ -220,6 +220,7 @@ class Line:
     to_read: list[list[str]]  # lines in to_read.csv
     page: str  # the line on the teacher's page
     mistakes: list[list[str]]  # exercise and name of each known mistake
+    failed: list[str]  # exercises at which the checker itself failed
 
 
 def line_of(receipt: Receipt, assignment: Assignment, file: str) -> Line:
@@ -230,15 +231,14 @@ def line_of(receipt: Receipt, assignment: Assignment, file: str) -> Line:
     to_read = [[name, result.number, "", ""] for result in receipt.results if result.points is None]
     mistakes = [[result.number, result.mistake] for result in receipt.results if result.mistake]
     row = feedback.index_row(receipt, file)
-    return Line(
-        receipt.student, [name, points, feedback.number(assignment.points), *each, remark], to_read, row, mistakes
-    )
+    line = [name, points, feedback.number(assignment.points), *each, remark]
+    return Line(receipt.student, line, to_read, row, mistakes, receipt.failed if receipt.graded else [])
 
 
 def empty_line(student: str, assignment: Assignment, why: str) -> Line:
     """The line of a student of whom nothing else can be said; nothing in it can fail."""
     cells = ["" for _ in assignment.exercises]
-    return Line(student, [ascii(student), "", "", *cells, why], [], "", [])
+    return Line(student, [ascii(student), "", "", *cells, why], [], "", [], [])
 
 
 # ---------------------------------------------------------------- the whole folder
@@ -297,7 +297,7 @@ def grade_folder(
         raise Trouble(f"{manual}: this file is written anew by each run. Copy it, and give the name of the copy.")
     there = submission.find(submissions)
     expected = read_class(class_list) if class_list is not None else []
-    missing, unknown = _compare(there.found, expected)
+    missing, unknown = _compare(there.found, expected) if class_list is not None else ([], [])
     found = there.found + missing
     students = sorted(one.student for one in found)
     names = submission.file_names(students)
@@ -310,8 +310,7 @@ def grade_folder(
                 left.unlink()
         key = read_key(home)
         summary = Summary(students=len(students), notes=list(there.notes))
-        if class_list is not None:
-            summary.notes += [f"{plain(s, 100)}: handed in, but is not in the class list." for s in unknown]
+        summary.notes += [f"{plain(s, 100)}: handed in, but is not in the class list." for s in unknown]
         about = {"versions": grading.versions(), "settings": settings(sandbox, limits)}
         desk = _Desk(home, assignment, sandbox, limits, key, names, again, points, about)
         lines = _lines(desk, found, jobs, summary)
@@ -360,7 +359,10 @@ def _lines(desk: _Desk, found: list[Found], jobs: int, summary: Summary) -> list
                     if done.trouble:
                         raise Trouble(done.trouble)
                     new, said = json.loads(done.answer)
-                    lines[one.student] = Line(**said)
+                    line = lines[one.student] = Line(**said)
+                    if line.failed:
+                        what = f"{', '.join(line.failed)} could not be graded, the checker failed"
+                        summary.failed.append(f"{plain(one.student, 100)}: {what}")
                     summary.graded += new
                     summary.reused += not new
                 except Exception as error:  # the others are graded all the same
@@ -453,6 +455,7 @@ class _Desk:
         """Whether a receipt would come out the same again."""
         return (
             receipt.graded
+            and not receipt.failed
             and receipt.student == student
             and receipt.sha256 == hashlib.sha256(data).hexdigest()
             and receipt.assignment == self.assignment.sha256

@@ -108,7 +108,8 @@ def _exercise(i: int, entry) -> Exercise:
 class Result:
     """What one exercise is worth, and why.
 
-    ``points`` is None for a text that a person has to read; ``mistake`` is the name of a known mistake.
+    ``points`` is None where a person has to look: at a text, or where the checker failed; ``mistake`` is the
+    name of a known mistake.
     """
 
     label: str
@@ -164,6 +165,11 @@ class Receipt:
     def points(self) -> float:
         """Points without the exercises that a person has still to read."""
         return round(sum(result.points or 0 for result in self.results), 2)
+
+    @property
+    def failed(self) -> list[str]:
+        """The exercises at which the checker itself failed: nobody knows yet what they are worth."""
+        return [result.number for result in self.results if result.points is None and result.kind != "text"]
 
     def to_json(self) -> bytes:
         whole = {"format": FORMAT, "version": 1, **asdict(self), "points": self.points}
@@ -470,7 +476,7 @@ class _Run:
 
     def _checker_failed(self, exercise: Exercise, error: Exception) -> None:
         what = f"{type(error).__name__}: {error}"
-        self._put(exercise, 0, f"{exercise.name or exercise.number}: the checker itself failed.", [what])
+        self._put(exercise, None, f"{exercise.name or exercise.number}: the checker itself failed.", [what])
         self.results[exercise.label].person = True
 
     def _no_points(self, exercise: Exercise, headline: str) -> None:

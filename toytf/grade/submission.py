@@ -135,31 +135,32 @@ def find(folder: Path) -> Folder:
     Names are kept as they are, blanks too; only their letters are spelled in one way, `composed`, unless
     there are two of them that differ in nothing else.
     """
-    result, places = Folder(), {}
+    result, places, spelled, alike = Folder(), {}, {}, {}
     for entry in sorted(os.scandir(folder), key=lambda e: e.name):
+        name = entry.name.removesuffix(".ipynb")
         try:
             one = _in(entry)
+            name = one.student if isinstance(one, Found) else name
+            same = composed(name), same_writing(name)
         except Exception as error:  # whatever is odd about one entry, the others are found
-            one = Found(entry.name.removesuffix(".ipynb"), None, trouble=f"{type(error).__name__}: {error}")
+            one, same = Found(name, None, trouble=f"{type(error).__name__}: {error}"), (name, name)
         if isinstance(one, Found):
-            places.setdefault(one.student, []).append(one)
+            places.setdefault(name, []).append(one)
+            spelled.setdefault(same[0], set()).add(name)
+            alike.setdefault(same[1], set()).add(name)
         elif one:
             result.notes.append(f"{plain(entry.name, 100)}: passed over, {one}.")
-    spelled = collections.Counter(map(composed, places))
+    ours = {names.pop(): spelling for spelling, names in spelled.items() if len(names) == 1}
     for name, group in sorted(places.items()):
-        student = composed(name) if spelled[composed(name)] == 1 else name
-        one = dataclasses.replace(group[0], student=student)
+        one = dataclasses.replace(group[0], student=ours.get(name, name))
         if len(group) > 1:
-            one = Found(student, None, "There are several submissions of this name, a file and a folder perhaps.")
+            one = Found(one.student, None, "There are several submissions of this name, a file and a folder perhaps.")
         result.found.append(one)
-    alike: dict[str, list[str]] = {}
-    for one in result.found:
-        alike.setdefault(same_writing(one.student), []).append(one.student)
-    for group in alike.values():
-        if len(group) > 1:
-            names = ", ".join(ascii(student) for student in group)
+    for names in alike.values():
+        if len(names) > 1:
+            said = ", ".join(map(ascii, sorted(names)))
             result.notes.append(
-                f"{plain(group[0], 100)}: {len(group)} names that read the same were handed in: {names}."
+                f"{plain(min(names), 100)}: {len(names)} names that read the same were handed in: {said}."
             )
     return result
 

@@ -1,0 +1,598 @@
+"""What the grader promises about a class in which one hands in something odd: nobody else loses anything.
+
+Each test here failed when the grader was first attacked. `TOYTF_DEEP=1` throws an exception at every
+call that the grader makes for one student, one after the other; without it at every tenth.
+"""
+
+import csv
+import errno
+import io
+import json
+import os
+import re
+import signal
+import sys
+import time
+import unicodedata
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gradecheck
+from gradecheck import BY_HAND, HONEST, IMPORTS, SMALL, SOFTMAX, data, words
+from toytf import exports
+from toytf.grade import desks, frames, gradebook, grading, sandbox, submission
+from toytf.grade.__main__ import main
+from toytf.grade.gradebook import Roll, Trouble, inert, read_csv, written
+
+DEEP = os.environ.get("TOYTF_DEEP") == "1"
+
+
+@pytest.fixture
+def box():
+    return gradecheck.sandbox_or_skip()
+
+
+def table(path):
+    return list(csv.reader(io.StringIO(path.read_text("utf-8"))))
+
+
+def lines(out):
+    """The table's lines by student: points of all, and of each exercise."""
+    return {row[0]: [row[1], *row[3:6]] for row in table(out)[1:]}
+
+
+FULL = ["4", "2", "2", ""]
+EMPTY = ["", "", "", ""]
+
+
+# ---------------------------------------------------------------- a file cannot stop a class
+
+QUOTES = b'{"cells": [{"cell_type": "code", "source": "' + b'\\"' * 4_000_000  # a text that is never closed
+
+
+@pytest.mark.parametrize("content", [QUOTES, b'"' * (1 << 20), b'"\\', QUOTES + b'"}]}'])
+def test_a_file_of_quotation_marks_is_measured_in_a_moment(content):
+    start = time.process_time()
+    submission._size(content)
+    assert time.process_time() - start < 2  # 100 kB took a minute
+
+
+def test_a_file_s_depth_and_parts_are_counted_outside_its_texts():
+    assert submission._size(b'{"cells": [{"a\\"[": "x\\\\"}]}') == (3, 6)
+    assert submission._size(b'["[[[[,,,,", 1]') == (1, 3)
+    assert submission._size(b'["' + b'\\"[') == (1, 1)
+
+
+@pytest.mark.parametrize("shape", [[0, 2**24, 2**24, 2**24], [2**24, 0, 2**24], [2**24] * 8])
+def test_a_forged_shape_is_no_message(shape):
+    with pytest.raises(frames.Malformed):
+        frames.read_arrays([{"dtype": "f8", "shape": shape}], b"")
+
+
+def test_a_process_that_calls_itself_by_no_text_is_watched_as_any_other(tmp_path):
+    child = os.fork()
+    if not child:
+        with open("/proc/self/comm", "wb") as file:
+            file.write(b"\xff\n) 1 2")
+        time.sleep(60)
+        os._exit(0)
+    try:
+        for _ in range(100):
+            with open(f"/proc/{child}/comm", "rb") as file:
+                if b"\xff" in file.read():
+                    break
+            time.sleep(0.01)
+        threads, memory = sandbox.usage([child])
+        assert threads == 1
+        assert memory > 0
+        assert sandbox.processor_seconds([child]) >= 0
+        assert child in sandbox._all_parents()[os.getpid()]
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def test_a_folder_that_is_named_like_a_notebook_is_none(tmp_path, box):
+    week = gradecheck.folder(tmp_path / "week", {"anna/real.ipynb": HONEST, "zoe.ipynb": HONEST})
+    (week / "anna" / "a.ipynb").mkdir()
+    (week / "bob" / "b.ipynb").mkdir(parents=True)
+    summary, receipts = gradecheck.grade(week, tmp_path / "g.csv", box)
+    assert summary.failed == []
+    assert lines(tmp_path / "g.csv") == {"anna": FULL, "bob": ["0", "0", "0", "0"], "zoe": FULL}
+    assert receipts["bob"].reason.startswith("Expected one notebook (.ipynb) in the folder, got no notebook")
+    with pytest.raises(submission.Unreadable, match="no ordinary file"):
+        submission.read_bytes(week / "anna" / "a.ipynb")
+
+
+# ---------------------------------------------------------------- whatever goes wrong with one
+
+
+def whole(out, summary, *failed):
+    """The table is there, honest students have their points, and the lines of those who failed are empty."""
+    found = lines(out)
+    assert [name for name in found if name.startswith("honest")] == ["honest_1", "honest_2"]
+    for name, points in found.items():
+        assert points == (EMPTY if name in failed else FULL), (name, points)
+    assert [said.partition(":")[0] for said in summary.failed] == sorted(failed)
+    return {row[0]: row[-1] for row in table(out)}
+
+
+def eats_memory():
+    piece = [bytearray(1 << 20) for _ in range(1 << 14)]
+    return len(piece)
+
+
+def eats_time():
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)
+    while True:
+        re.match("(a+)+$", "a" * 60 + "b")  # never ends, and holds the interpreter
+
+
+TROUBLE = {
+    "raises": (lambda: 1 / 0, "ZeroDivisionError"),
+    "exits": (lambda: sys.exit(0), "SystemExit"),
+    "is interrupted": (lambda: (_ for _ in ()).throw(KeyboardInterrupt), "KeyboardInterrupt"),
+    "ends the process": (lambda: os._exit(3), "its process ended (exit status 3)"),
+    "crashes": (lambda: os.kill(os.getpid(), signal.SIGSEGV), "its process ended (SIGSEGV)"),
+    "is killed": (lambda: os.kill(os.getpid(), signal.SIGKILL), "its process ended (SIGKILL)"),
+    "takes all memory": (eats_memory, "MemoryError"),
+    "takes all time": (eats_time, "it took more than 2 seconds of processor time outside the sandbox"),
+    "sleeps": (lambda: time.sleep(1000), "it took more than 4 seconds"),
+}
+
+
+@pytest.fixture
+def three(tmp_path):
+    """Two honest students around a third."""
+    return gradecheck.folder(
+        tmp_path / "week", {f"{name}.ipynb": HONEST for name in ("honest_1", "victim", "honest_2")}
+    )
+
+
+@pytest.mark.parametrize("name", TROUBLE)
+def test_whatever_happens_to_the_grader_with_one_submission_the_table_is_whole(three, tmp_path, box, monkeypatch, name):
+    what, says = TROUBLE[name]
+    read = submission.read
+    monkeypatch.setattr(desks, "SECONDS", 2)
+    monkeypatch.setattr(desks, "work", _short(desks.work, 4.0 if name == "sleeps" else 60.0))
+    monkeypatch.setattr(submission, "read", lambda data: what() if data == b"victim" else read(data))
+    (three / "victim.ipynb").write_bytes(b"victim")
+    summary, _ = gradecheck.grade(three, tmp_path / "g.csv", box)
+    remarks = whole(tmp_path / "g.csv", summary, "victim")
+    assert remarks["victim"].startswith(f"could not be graded, {says}")
+    assert "Not graded yet" in (tmp_path / "g" / "feedback" / "victim.html").read_text("utf-8")
+    monkeypatch.undo()
+    (three / "victim.ipynb").write_bytes(HONEST)
+    summary, _ = gradecheck.grade(three, tmp_path / "g.csv", box)
+    whole(tmp_path / "g.csv", summary)
+    assert (summary.graded, summary.reused) == (1, 2)
+
+
+def _short(work, seconds):
+    return lambda tasks, do, *, jobs, clock: work(tasks, do, jobs=jobs, clock=seconds)
+
+
+def test_the_command_writes_the_table_and_ends_with_1(three, tmp_path, box, monkeypatch, capsys):
+    read = submission.read
+    monkeypatch.setattr(submission, "read", lambda data: 1 / 0 if data == b"victim" else read(data))
+    (three / "victim.ipynb").write_bytes(b"victim")
+    assert main([str(three), "--out", str(tmp_path / "g.csv")]) == 1
+    said = capsys.readouterr()
+    assert "victim: could not be graded, ZeroDivisionError: division by zero" in said.err
+    assert "1 submission could not be graded; the cells are empty" in said.out
+    assert lines(tmp_path / "g.csv")["honest_1"] == FULL
+    assert exports.main(["feedback", str(tmp_path / "g.csv"), "--out", str(tmp_path / "f.zip")]) == 0
+    assert len(zipfile.ZipFile(tmp_path / "f.zip").namelist()) == 3
+
+
+class Fault(Exception):
+    """Thrown by the test."""
+
+
+def _sites(monkeypatch, record, throw=None):
+    """Watch every call that the grader's code makes at the victim's desk; record it, or raise at one of them."""
+    sit = desks._sit
+
+    def watch(frame, event, arg):
+        if event not in ("call", "c_call"):
+            return
+        caller = frame if event == "c_call" else frame.f_back
+        if caller is None or f"{os.sep}toytf{os.sep}" not in caller.f_code.co_filename:
+            return
+        callee = arg.__name__ if event == "c_call" else frame.f_code.co_name
+        site = f"{os.path.basename(caller.f_code.co_filename)}:{caller.f_lineno} {callee}"
+        if throw is None and site not in seen:
+            seen.add(site)
+            os.write(record, f"{site}\n".encode())
+        elif site == throw:
+            os.write(record, b"thrown\n")
+            raise Fault(site)
+
+    seen = set()
+
+    def sits(ours, theirs, do, task, desk):
+        if task.student == "victim":
+            sys.setprofile(watch)
+        sit(ours, theirs, do, task, desk)
+
+    monkeypatch.setattr(desks, "_sit", sits)
+
+
+def test_thrown_at_every_call_for_one_student_an_exception_leaves_the_table_whole(three, tmp_path, box, monkeypatch):
+    out, log = tmp_path / "g.csv", tmp_path / "calls"
+    (three / "victim.ipynb").write_bytes(data(IMPORTS, "print('x')", SOFTMAX, BY_HAND, words("Because.")))
+    record = os.open(log, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    with monkeypatch.context() as patch:
+        _sites(patch, record)
+        summary, _ = gradecheck.grade(three, out, box)
+    whole(out, summary)
+    sites = log.read_text().splitlines()
+    assert len(sites) > 200
+    assert {"grading.py", "gradebook.py", "sandbox.py", "submission.py", "feedback.py", "frames.py", "desks.py"} <= {
+        site.partition(":")[0] for site in sites
+    }
+    chosen = sites if DEEP else sites[::10]
+    thrown, wrong = 0, []
+    for site in chosen:
+        (tmp_path / "g" / "receipts" / "victim.json").unlink(missing_ok=True)
+        os.ftruncate(record, 0)
+        with monkeypatch.context() as patch:
+            _sites(patch, record, throw=site)
+            summary, _ = gradecheck.grade(three, out, box)
+        came = b"thrown" in log.read_bytes()
+        thrown += came
+        found = lines(out)
+        right = all(got in ("", full) for got, full in zip(found["victim"][1:], FULL[1:], strict=True))
+        told = bool(summary.failed) or found["victim"] == FULL  # a sandbox that fails is tried again
+        others = (found["honest_1"], found["honest_2"]) == (FULL, FULL) and summary.reused >= 2
+        if not (right and told and others and (came or not summary.failed)):
+            wrong.append((site, found, summary.failed))
+    os.close(record)
+    assert wrong == []
+    assert thrown >= 0.9 * len(chosen)
+
+
+@pytest.mark.parametrize("name", ["submission._in", "submission.composed", "gradebook.line_of", "grading.not_graded"])
+def test_thrown_where_the_grader_collects_it_an_exception_costs_nobody_else(three, tmp_path, box, monkeypatch, name):
+    module, _, function = name.partition(".")
+    module = {"submission": submission, "gradebook": gradebook, "grading": grading}[module]
+    was = getattr(module, function)
+
+    def thrown(*args, **kwargs):
+        if "victim" in str([getattr(a, "name", getattr(a, "student", a)) for a in args]):
+            raise Fault(name)
+        return was(*args, **kwargs)
+
+    if name == "grading.not_graded":  # what is said of a failure fails too
+        read = submission.read
+        monkeypatch.setattr(submission, "read", lambda data: 1 / 0 if data == b"victim" else read(data))
+        (three / "victim.ipynb").write_bytes(b"victim")
+    monkeypatch.setattr(module, function, thrown)
+    gradecheck.grade(three, tmp_path / "g.csv", box)
+    found = lines(tmp_path / "g.csv")
+    assert (found["honest_1"], found["honest_2"]) == (FULL, FULL)
+
+
+# ---------------------------------------------------------------- a neighbour costs nothing
+
+BUSY = """import os
+for _ in range(29):
+    if os.fork() == 0:
+        while True: pass
+while True: pass"""
+WORKS = "import time\nstart = time.process_time()\nwhile time.process_time() - start < 1.2: pass"
+
+
+def test_busy_processes_of_a_neighbour_cost_an_honest_student_nothing(tmp_path, box):
+    files = {f"busy_{i}.ipynb": data(IMPORTS, BUSY) for i in range(3)}
+    week = gradecheck.folder(tmp_path / "week", files | {"honest.ipynb": data(IMPORTS, WORKS, SOFTMAX, BY_HAND)})
+    limits = gradecheck.limits(cell=2.0, total=6.0, restarts=1)
+    for jobs in (2, 4):  # with four, two share a core of a machine that has two
+        _, receipts = gradecheck.grade(week, tmp_path / f"{jobs}.csv", box, limits=limits, jobs=jobs)
+        assert receipts["honest"].points == 4, receipts["honest"].to_json().decode()
+
+
+def test_each_sandbox_has_one_core(tmp_path, box):
+    show = "import os\nprint('cores', *os.sched_getaffinity(0))"
+    week = gradecheck.folder(tmp_path / "week", {f"s{i}.ipynb": data(show) for i in range(4)})
+    _, receipts = gradecheck.grade(week, tmp_path / "g.csv", box, jobs=2)
+    said = [re.search(r"cores ([\d ]+)", gradecheck.printed(one))[1].split() for one in receipts.values()]
+    assert [len(cores) for cores in said] == [1] * 4
+    assert {int(cores[0]) for cores in said} <= set(desks.cores())
+    assert len({cores[0] for cores in said}) == min(2, len(desks.cores()))
+
+
+def test_what_is_too_slow_among_others_is_graded_again_alone(tmp_path, box, monkeypatch):
+    week = gradecheck.folder(tmp_path / "week", {"a.ipynb": HONEST, "b.ipynb": HONEST, "c.ipynb": HONEST})
+    whole_ = grading.grade_one
+    log = os.open(tmp_path / "log", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+
+    def grade_one(data, assignment, **how):
+        os.write(log, f"{how['student']} ".encode())
+        first = (tmp_path / "log").read_text().split().count(how["student"]) == 1
+        receipt = whole_(data, assignment, **how)
+        receipt.slow = how["student"] == "b" and first
+        return receipt
+
+    monkeypatch.setattr(grading, "grade_one", grade_one)
+    summary, receipts = gradecheck.grade(week, tmp_path / "g.csv", box, jobs=2)
+    assert (tmp_path / "log").read_text().split()[-1] == "b"
+    assert sorted((tmp_path / "log").read_text().split()) == ["a", "b", "b", "c"]
+    assert [one.slow for one in receipts.values()] == [False] * 3
+    assert summary.graded == 3
+    os.close(log)
+
+
+def test_what_was_too_slow_alone_is_not_tried_at_every_run(tmp_path, box):
+    week = gradecheck.folder(tmp_path / "week", {"a.ipynb": HONEST, "b.ipynb": data(IMPORTS, "while True: pass")})
+    _, receipts = gradecheck.grade(week, tmp_path / "g.csv", box)
+    assert receipts["b"].slow
+    assert gradecheck.grade(week, tmp_path / "g.csv", box)[0].reused == 2
+
+
+def test_time_is_the_processor_s_and_sleep_ends_by_the_clock(box):
+    def said(source, **limits):
+        receipt = grading.grade_one(
+            data(IMPORTS, source, SOFTMAX, BY_HAND),
+            gradecheck.assignment(),
+            sandbox=box,
+            limits=gradecheck.limits(**limits),
+        )
+        return receipt.points, gradecheck.printed(receipt).strip(), receipt.slow
+
+    assert said("import time\ntime.sleep(1.5)") == (4, "", False)  # more than the second that the cell has
+    assert said("import time\ntime.sleep(100)") == (4, "The cell was stopped after 3 seconds on the clock.", True)
+    assert said("while True: pass") == (4, "The cell was stopped after 1 second of processor time.", True)
+    many = "import os\nfor _ in range(3):\n    if os.fork() == 0:\n        while True: pass\nos.wait()"
+    points, text, slow = said(many, cell=1.0, clock=100.0)
+    assert (points, slow) == (4, True)
+    assert "did not stop within 1 second of processor time" in text
+
+
+# ---------------------------------------------------------------- changed arguments
+
+IN_PLACE = """def softmax(scores):
+    scores -= scores.max(-1, keepdims=True)
+    np.exp(scores, out=scores)
+    scores /= scores.sum(-1, keepdims=True)
+    return scores.copy()"""
+# Tells the grader's side of the sandbox that nothing was changed, as the reply was made up before.
+FORGES = """import gc
+runner = next(x for x in gc.get_objects() if type(x).__name__ == "Runner")
+send = runner.send
+def forged(header, arrays=()):
+    header.pop("modified", None)
+    send({**header, "modified": []}, arrays)
+runner.send = forged"""
+
+
+def test_that_an_argument_was_changed_is_seen_outside(box):
+    for cells in ([IMPORTS, IN_PLACE], [IMPORTS, FORGES, IN_PLACE]):
+        receipt = grading.grade_one(data(*cells), gradecheck.assignment(), sandbox=box, limits=SMALL)
+        assert receipt.results[0].points == 0
+        assert "changes its argument scores" in receipt.results[0].headline
+
+
+ARGUMENTS = (np.arange(6.0).reshape(2, 3), [1, [2.0, None]], {"a": np.ones(2)}, float("nan"), "text")
+
+
+def _reply(args):
+    descriptions, arrays = [], []
+    for argument in args:
+        text, parts = frames.pack_argument(argument)
+        descriptions.append([text, len(parts)])
+        arrays += parts
+    return descriptions, arrays
+
+
+@pytest.mark.parametrize(
+    ("changed", "which"),
+    [
+        (ARGUMENTS, ()),
+        ((np.arange(6.0).reshape(2, 3) * 1.0, *ARGUMENTS[1:]), ()),
+        ((np.arange(6.0).reshape(3, 2), *ARGUMENTS[1:]), (0,)),
+        ((np.arange(6, dtype=np.float32).reshape(2, 3), *ARGUMENTS[1:]), (0,)),
+        ((-np.arange(6.0).reshape(2, 3), *ARGUMENTS[1:]), (0,)),  # -0.0 is another 0.0
+        ((ARGUMENTS[0], [1, [2, None]], *ARGUMENTS[2:]), (1,)),
+        ((*ARGUMENTS[:2], {"a": np.ones(2), "b": 1}, *ARGUMENTS[3:]), (2,)),
+        ((*ARGUMENTS[:2], {"a": np.zeros(2)}, 0.0, "other"), (2, 3, 4)),
+    ],
+)
+def test_arguments_are_compared_by_their_bytes(changed, which):
+    assert grading._modified(*_reply(changed), ARGUMENTS) == which
+
+
+@pytest.mark.parametrize(
+    "given", [None, [], [[1, 2, 3]] * 5, [["1", -1]] * 5, [["1", True]] * 5, [["1", 99]] * 5, [["1", 0]] * 5, "12345"]
+)
+def test_forged_arguments_are_malformed_or_changed(given):
+    try:
+        assert grading._modified(given, [np.ones(1)], ARGUMENTS) != ()
+    except frames.Malformed:
+        pass
+
+
+def test_every_checker_s_arguments_and_results_fit_into_one_reply():
+    from toytf import check
+    from toytf.check.core import collect
+
+    for checker in check.CHECKS.values():
+        cases = checker.cases(np.random.default_rng(0))
+        for case, outcome in zip(cases, collect(checker.expected, cases), strict=True):
+            frames.pack({"text": "x" * 2000}, [*outcome.arrays, *_reply(case.args)[1]])
+
+
+# ---------------------------------------------------------------- names and tables
+
+
+def test_a_blank_at_the_end_of_a_name_blocks_nobody_s_points_and_pages(tmp_path, box):
+    week = gradecheck.folder(tmp_path / "week", {"anna .ipynb": HONEST, "bob.ipynb": HONEST, " cem.ipynb": HONEST})
+    out, manual = tmp_path / "g.csv", tmp_path / "manual.csv"
+    gradecheck.grade(week, out, box)
+    filled = (tmp_path / "g" / "to_read.csv").read_text().replace('"",""', '"1","good"')
+    manual.write_text(filled)
+    gradecheck.grade(week, out, box, manual=manual)
+    assert lines(out) == {" cem": ["5", "2", "2", "1"], "anna ": ["5", "2", "2", "1"], "bob": ["5", "2", "2", "1"]}
+    archive, without = exports.feedback_zip(out)
+    assert (len(zipfile.ZipFile(io.BytesIO(archive)).namelist()), without) == (3, [])
+    manual.write_text("student,exercise,points,comment\nanna,9.3,2,\ncem,9.3,3,\n")  # as a spreadsheet may leave it
+    gradecheck.grade(week, out, box, manual=manual)
+    assert (lines(out)["anna "][0], lines(out)[" cem"][0]) == ("6", "7")
+    (tmp_path / "class.csv").write_text("student\nanna\nbob\ncem\ndora\n")
+    summary, receipts = gradecheck.grade(week, out, box, class_list=tmp_path / "class.csv")
+    assert sorted(receipts) == [" cem", "anna ", "bob", "dora"]
+    assert summary.notes == []
+
+
+def test_two_spellings_of_one_name_are_two_submissions_that_keep_their_points(tmp_path, box):
+    names = ["josé", "jose\u0301"]
+    assert unicodedata.normalize("NFC", names[1]) == names[0]
+    week = gradecheck.folder(
+        tmp_path / "week", {f"{names[0]}.ipynb": HONEST, f"{names[1]}.ipynb": data(IMPORTS, SOFTMAX)}
+    )
+    (tmp_path / "class.csv").write_text("student\njosé\n", "utf-8")
+    summary, receipts = gradecheck.grade(week, tmp_path / "g.csv", box, class_list=tmp_path / "class.csv")
+    assert {student: receipt.points for student, receipt in receipts.items()} == {names[0]: 4, names[1]: 2}
+    assert len({*submission.file_names(names).values()}) == 2
+    assert any("2 names that read the same were handed in" in note for note in summary.notes)
+
+
+def test_a_formula_and_its_written_form_are_two_students(tmp_path, box):
+    first, second = data(IMPORTS, SOFTMAX), data(IMPORTS, BY_HAND, "# other")
+    week = gradecheck.folder(tmp_path / "week", {"=1.ipynb": first, "'=1.ipynb": second})
+    _, receipts = gradecheck.grade(week, tmp_path / "g.csv", box)
+    archive, without = exports.feedback_zip(tmp_path / "g.csv")
+    assert without == []
+    pages = zipfile.ZipFile(io.BytesIO(archive))
+    for student, points in (("=1", "8.8 softmax: 2 of 2"), ("'=1", "8.8 softmax: 0 of 2")):
+        assert receipts[student].points == 2
+        assert points in pages.read(f"{student}/feedback.html").decode()
+    assert list(lines(tmp_path / "g.csv")) == ["''=1", "'=1"]
+
+
+NAMES = st.text(st.characters(codec=None, exclude_characters="/\0"), min_size=1, max_size=60)
+
+
+@given(st.lists(NAMES, min_size=2, max_size=6, unique=True))
+def test_any_names_have_files_and_lines_of_their_own(students):
+    files = submission.file_names(students)
+    assert len({name.lower() for name in files.values()}) == len(students)
+    assert all(re.fullmatch(r"[A-Za-z0-9_.@+~-]+", name) and len(name) < 120 for name in files.values())
+    cells = [inert(written(student)) for student in students]
+    assert len(set(cells)) == len(students)
+    roll = Roll(students)
+    assert [roll(cell) for cell in cells] == students
+    for cell in cells:
+        assert "\n" not in cell
+        cell.encode()
+
+
+@given(st.text("=+-@\uff1d\uff0b\uff0d\uff20;,|\t\r\n \"'a1", max_size=20))
+def test_no_cell_begins_a_formula_in_any_dialect(cell):
+    for separator in ";,|\t":
+        for line in gradebook.to_csv([[cell]]).decode().splitlines():
+            for part in line.split(separator):
+                bare = part.strip(' "\t\r')
+                assert not re.match("[=+\\-@\uff1d\uff0b\uff0d\uff20]", bare), (cell, line)
+
+
+@given(st.lists(st.lists(st.text(st.characters(codec="utf-8", exclude_categories=["Cc"])), min_size=2, max_size=2)))
+def test_a_table_comes_back_as_it_was_written(tmp_path_factory, rows):
+    path = tmp_path_factory.getbasetemp() / "table.csv"
+    path.write_bytes(gradebook.to_csv([["a", "b"], *rows]))
+    back = read_csv(path, ["a", "b"])
+    assert [[row["a"], row["b"]] for row in back] == [[inert(cell) for cell in row] for row in rows]
+
+
+def test_the_hash_in_a_file_s_name_has_no_second_name():
+    """With 48 bits a second name was found in 42 seconds; 128 are out of reach."""
+    for student in ("/x", "a b", "index"):
+        assert re.search(r"~[0-9a-f]{32}\Z", submission.file_name(student))
+
+
+# ---------------------------------------------------------------- plain words for what is wrong
+
+
+def no_space(path, *args, **kwargs):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+
+def test_a_full_disk_is_a_plain_message(three, tmp_path, box, monkeypatch, capsys):
+    monkeypatch.setattr(gradebook, "write_whole", no_space)
+    assert main([str(three), "--out", str(tmp_path / "g.csv")]) == 2
+    assert capsys.readouterr().err.startswith("Stopped: No space left on device: ")
+    monkeypatch.undo()
+    assert main([str(three), "--out", str(tmp_path / "g.csv")]) == 0
+
+
+def test_a_folder_in_which_nothing_can_be_written_is_a_plain_message(three, tmp_path, box, capsys):
+    (tmp_path / "file").write_text("")
+    assert main([str(three), "--out", str(tmp_path / "file" / "g.csv")]) == 2
+    assert re.match("Stopped: (Not a directory|File exists): ", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("words_", "says"),
+    [
+        (["--cell-seconds", "0"], "--cell-seconds: expected a number of seconds above 0, got 0"),
+        (["--cell-seconds", "nan"], "--cell-seconds: expected a number of seconds above 0, got nan"),
+        (["--call-seconds", "-1"], "--call-seconds: expected a number of seconds above 0, got -1"),
+        (["--seconds", "0"], "--seconds: expected a number of seconds above 0, got 0"),
+        (["--seconds", "inf"], "--seconds: expected a number of seconds above 0, got inf"),
+        (["--jobs", "0"], "--jobs: expected at least 1, got 0"),
+        (["--memory", "1"], "--memory: expected at least 256 MB, got 1"),
+        (["--allow", "toytf"], "--allow: toytf holds the right functions"),
+        (["--allow", "ToyTF"], "--allow: toytf holds the right functions"),
+        (["--out", "."], "--out: expected a file name that ends in .csv, got a folder"),
+    ],
+)
+def test_a_limit_that_is_none_and_the_solutions_are_refused_with_a_reason(
+    three, tmp_path, box, capsys, monkeypatch, words_, says
+):
+    monkeypatch.chdir(tmp_path)
+    assert main([str(three), *words_]) == 2
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "grades.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("student,exercise,points,comment\nanna,9.3,1," + "x" * 140_000, "field larger than field limit"),
+        ("", "expected the columns student, exercise, points, comment, got ''"),
+        ('student,exercise,points,comment\n"anna', "unexpected end of data"),
+        ("student,exercise\0,points,comment\nanna,9.3,1,", "expected"),
+    ],
+)
+def test_an_odd_table_is_named_with_what_is_odd(three, tmp_path, box, content, says):
+    manual = tmp_path / "manual.csv"
+    manual.write_text(content)
+    with pytest.raises(Trouble, match="manual.csv: expected") as trouble:
+        gradecheck.grade(three, tmp_path / "g.csv", box, manual=manual)
+    assert says in str(trouble.value)
+
+
+def test_an_empty_list_of_what_is_to_be_read_can_be_given_back(three, tmp_path, box):
+    (tmp_path / "manual.csv").write_text('"student","exercise","points","comment"\n')
+    summary, _ = gradecheck.grade(three, tmp_path / "g.csv", box, manual=tmp_path / "manual.csv")
+    whole(tmp_path / "g.csv", summary)
+
+
+@pytest.mark.parametrize("content", [b"[" * 200_000, b'{"a":' * 200_000])
+def test_a_deep_file_is_no_assignment_and_no_receipt(content):
+    with pytest.raises(grading.BadAssignment, match="expected a JSON file"):
+        grading.read_assignment(content)
+    with pytest.raises(ValueError):
+        grading.Receipt.from_json(content)
+
+
+@pytest.mark.parametrize("name", [["softmax"], {"a": 1}, 3, None])
+def test_the_name_of_a_checker_is_a_text(name):
+    entry = {"label": "a", "number": "1", "kind": "function", "name": name, "points": 1}
+    whole_ = json.loads(gradecheck.ASSIGNMENT) | {"exercises": [entry]}
+    with pytest.raises(grading.BadAssignment, match=r"exercises\[0\]: name: expected a checker"):
+        grading.read_assignment(json.dumps(whole_).encode())
