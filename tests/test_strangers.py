@@ -29,6 +29,7 @@ from toytf.grade.__main__ import main
 from toytf.grade.gradebook import Roll, Trouble, inert, read_csv, written
 
 DEEP = os.environ.get("TOYTF_DEEP") == "1"
+pytestmark = pytest.mark.timeout(5400 if DEEP else 300)
 
 
 @pytest.fixture

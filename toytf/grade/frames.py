@@ -74,6 +74,8 @@ def _portable(array) -> np.ndarray:
 
 def lengths(head: bytes) -> tuple[int, int]:
     """Read the first 12 bytes of a message: how long its header and its body are."""
+    if len(head) < HEAD.size:
+        raise Malformed("expected a whole message, got a piece")
     magic, header, body = HEAD.unpack(head)
     if magic != MAGIC or header > MOST_HEADER or body > MOST_BODY:
         raise Malformed("expected a message, got other bytes")
