@@ -39,7 +39,10 @@ ARRAYS = st.lists(
         st.fixed_dictionaries(
             {
                 "dtype": st.sampled_from(["f8", "b1", "i1", "f2", "O", 3]),
-                "shape": st.lists(st.sampled_from([0, 1, 2, 3, -1, 2**24, True, "1"]), max_size=9),
+                "shape": st.one_of(
+                    st.lists(st.sampled_from([0, 2**24]), max_size=8),
+                    st.lists(st.sampled_from([0, 1, 2, 3, -1, 2**24, True, "1"]), max_size=9),
+                ),
             }
         ),
     ),
