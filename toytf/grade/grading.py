@@ -15,7 +15,7 @@ import numpy as np
 
 import toytf
 from toytf import check
-from toytf.check.core import Outcome, Report, diagnose
+from toytf.check.core import Outcome, Report, Unfair, diagnose
 from toytf.exercises import NOT_ANSWERED
 from toytf.grade import frames, submission
 from toytf.grade.sandbox import GRACE, Failure, Limits, Session
@@ -380,7 +380,10 @@ class _Run:
 
     def _function(self, session: Session, exercise: Exercise) -> None:
         checker = check.CHECKS[exercise.name]
-        cases = checker.cases(self._inputs(exercise))
+        try:
+            cases = checker.draw(self._inputs(exercise))
+        except Unfair as error:
+            return self._checker_failed(exercise, error)
         outcomes: list[Outcome] = []
         for case in cases:
             arrays: list = []
