@@ -5,6 +5,7 @@ Most are made from the solution's source, run with another arithmetic: `in_anoth
 """
 
 import builtins
+from itertools import pairwise
 
 import numpy as np
 
@@ -185,7 +186,7 @@ def _beam(score):
 
 
 def _steps(first, following, words):
-    return [first[words[0]], *(following[a, b] for a, b in zip(words, words[1:]))]
+    return [first[words[0]], *(following[a, b] for a, b in pairwise(words))]
 
 
 def _by_the_sum_of_logits(table, weight, sos, eos, limit):
