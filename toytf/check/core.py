@@ -116,7 +116,8 @@ class Check:
         Whether `cases` draws anything.
     gap : callable, optional
         For a function that decides (the largest, the first k, above a limit): from a case's arguments
-        to the smallest distance between two numbers that it compares, see `apart`.
+        to the smallest distance between two numbers that it compares (`apart`). Where that is within
+        rounding, two right functions may decide differently.
     """
 
     solution: Callable
@@ -160,10 +161,20 @@ class Check:
 
         They are fair if
 
-        - each known mistake differs from the right function by `MARGIN` tolerances at least,
-          handed in as float64, float32 or float16;
-        - inputs rounded to float32 move no right result by more than a `MARGIN`-th of the tolerance;
+        - no known mistake passes, handed in as float64, float32 or float16, not even with `MARGIN`
+          times the tolerance;
+        - rounding the inputs to float32 moves no right result by more than a `MARGIN`-th of the
+          tolerance for float32;
         - no decision lies within rounding: `gap` is above `GAP` in each case.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        Inputs
+            The cases, and what was computed on the way.
 
         Raises
         ------
@@ -206,13 +217,13 @@ class Unfair(RuntimeError):
 
 
 class Inputs(tuple):
-    """Cases, and what functions give on them: each call is made when it is asked for, and once."""
+    """Cases, and what functions of ours give on them: each is called when it is asked for, and once."""
 
     def __init__(self, cases: Iterable[Case]):
         self._given: dict[Callable, list[Outcome]] = {}
 
     def given(self, function: Callable) -> Iterator[Outcome]:
-        """What a function of ours gives, case by case."""
+        """What a function gives, case by case."""
         known = self._given.setdefault(function, [])
         for i, case in enumerate(self):
             if i == len(known):
