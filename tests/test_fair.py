@@ -65,8 +65,15 @@ def test_nearly_every_draw_is_fair_at_once(one, monkeypatch):
     assert len(drawn) <= len(SEEDS) + 1 + len(SEEDS) // 20
 
 
-def beam_summed_anew(one, cases):
-    return diagnose(one, cases, collect(right_ways(one)["by hand, 1"], cases)).right
+def transitions(sentences):
+    """Of each sentence its first word and its steps from word to word, in alphabetical order."""
+    return [(words[0], *sorted(zip(words, words[1:], strict=False))) for words in sentences.tolist()]
+
+
+def no_sentence_of_the_same_steps(one, cases):
+    """No two of the sentences that are found take the same steps in another order, so that rounding ranks them."""
+    steps = transitions(one.solution(*cases[-1].args)[0])
+    return len(set(steps)) == len(steps)
 
 
 def overflow_unseen(one, cases):
@@ -77,8 +84,8 @@ def overflow_unseen(one, cases):
 @pytest.mark.parametrize(
     ("name", "seed", "holds"),
     [
-        ("beam", 104, beam_summed_anew),
-        ("beam", 125, beam_summed_anew),
+        ("beam", 104, no_sentence_of_the_same_steps),
+        ("beam", 125, no_sentence_of_the_same_steps),
         ("cross_attention", 4, overflow_unseen),
         ("cross_attention", 157, overflow_unseen),
     ],
