@@ -34,7 +34,7 @@ def test_the_solution_is_right_with_numpy_alone(one):
 @each
 @pytest.mark.parametrize("seed", range(3))
 def test_the_solution_is_right_on_inputs_of_any_seed(one, seed):
-    cases = one.cases(np.random.default_rng(seed + 1))
+    cases = one.draw(np.random.default_rng(seed + 1))
     report = diagnose(one, cases, collect(run(one.source, one.name), cases))
     assert report.right, str(report)
 
@@ -50,13 +50,13 @@ def test_a_planted_mistake_is_called_by_its_name(one, mistake):
 @planted
 @pytest.mark.parametrize("seed", range(3))
 def test_a_planted_mistake_is_named_on_inputs_of_any_seed(one, mistake, seed):
-    cases = one.cases(np.random.default_rng(seed + 1))
+    cases = one.draw(np.random.default_rng(seed + 1))
     assert diagnose(one, cases, collect(mistake.function, cases)).mistake == mistake.name
 
 
 @planted
 def test_a_mistake_gives_numbers_on_some_input_so_that_not_every_error_looks_like_it(one, mistake):
-    outcomes = collect(mistake.function, one.cases(np.random.default_rng(0)))
+    outcomes = collect(mistake.function, one.draw(np.random.default_rng(0)))
     assert any(outcome.kind == "arrays" for outcome in outcomes)
 
 
@@ -106,7 +106,7 @@ def test_common_accidents_have_a_message_of_their_own(one):
 def test_cases_of_one_seed_are_equal_and_of_another_differ(one):
     def text(seed):
         with np.printoptions(threshold=10**6, precision=17):
-            return str([case.args for case in one.cases(np.random.default_rng(seed))])
+            return str([case.args for case in one.draw(np.random.default_rng(seed))])
 
     assert text(0) == text(0)
     if one.random:

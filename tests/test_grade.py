@@ -627,7 +627,7 @@ def test_an_argument_that_is_no_data_cannot_be_sent():
 
 def test_every_checker_s_inputs_can_be_sent():
     for checker in check.CHECKS.values():
-        for case in checker.cases(np.random.default_rng(0)):
+        for case in checker.draw(np.random.default_rng(0)):
             arrays = []
             json.dumps(frames.pack_value(tuple(case.args), arrays))
 

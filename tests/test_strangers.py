@@ -424,7 +424,7 @@ def test_every_checker_s_arguments_and_results_fit_into_one_reply():
     from toytf.check.core import collect
 
     for checker in check.CHECKS.values():
-        cases = checker.cases(np.random.default_rng(0))
+        cases = checker.draw(np.random.default_rng(0))
         for case, outcome in zip(cases, collect(checker.expected, cases), strict=True):
             frames.pack({"text": "x" * 2000}, [*outcome.arrays, *_reply(case.args)[1]])
 

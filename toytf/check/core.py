@@ -3,6 +3,9 @@
 A `Check` knows a right function, inputs from small to large, and wrong functions with a name for
 each mistake. It calls your function, collects what came out (`collect`), and says what that looks
 like (`diagnose`). The two are apart because the grader collects in a sandbox and diagnoses outside.
+
+Inputs are drawn until they are fair (`Check.draw`): no known mistake passes on them, and no right
+function is refused because of rounding.
 """
 
 from __future__ import annotations
@@ -11,8 +14,8 @@ import ast
 import copy
 import inspect
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -22,8 +25,13 @@ from toytf.byhand import fmt
 
 Array = np.ndarray
 ROOM = 40  # numbers up to which an array is shown whole
-ASKED_FOR = ("ValueError", "TypeError")  # the errors that a function may have to raise
 ALL_ROOM = 90  # and all arguments of a call; beyond it only the small ones are shown
+ASKED_FOR = ("ValueError", "TypeError")  # the errors that a function may have to raise
+
+HANDED_IN = (np.float64, np.float32, np.float16)  # in what a result may come; truth values stay what they are
+MARGIN = 4  # how far from a tolerance fair inputs keep, in both directions
+GAP = 1e-4  # the least distance at a decision: a hundred times what float32 rounds off numbers near 10
+DRAWS = 50  # after so many, no draw of a checker is fair
 
 
 # ---------------------------------------------------------------- what a checker is made of
@@ -94,7 +102,7 @@ class Check:
     expected : callable
         The right function, if possible the one of `toytf`.
     cases : callable
-        From a `numpy.random.Generator` to a list of `Case`, the smallest first.
+        From a `numpy.random.Generator` to a list of `Case`, the smallest first. `draw` calls it.
     mistakes : sequence of Mistake
     exercise : str
         The label of the exercise in the book: "ex-08-7".
@@ -107,6 +115,10 @@ class Check:
         Why fewer than six mistakes are known, where that is so.
     random : bool
         Whether `cases` draws anything.
+    gap : callable, optional
+        For a function that decides (the largest, the first k, above a limit): from a case's arguments
+        to the smallest distance between two numbers that it compares (`apart`). Where that is within
+        rounding, two right functions may decide differently.
     """
 
     solution: Callable
@@ -119,6 +131,7 @@ class Check:
     points: int = 2
     few_mistakes: str = ""
     random: bool = True
+    gap: Callable[..., float] | None = None
     name: str = field(init=False)
     __doc__: str = field(init=False, default="")
 
@@ -141,8 +154,40 @@ class Check:
                 f"{self.name}: expected your function, got {type(mine).__name__}. "
                 f"Write check.{self.name}({self.name}), without calling it.",
             )
-        cases = self.cases(np.random.default_rng(0))
+        cases = self.draw(np.random.default_rng(0))
         return diagnose(self, cases, collect(mine, cases))
+
+    def draw(self, rng: np.random.Generator) -> Inputs:
+        """Draw cases, again and again until they are fair.
+
+        They are fair if
+
+        - no known mistake passes, handed in as float64, float32 or float16, not even with `MARGIN`
+          times the tolerance;
+        - rounding the inputs to float32 moves no right result by more than a `MARGIN`-th of the
+          tolerance for float32;
+        - no decision lies within rounding: `gap` is above `GAP` in each case.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+
+        Returns
+        -------
+        Inputs
+            The cases, and what was computed on the way.
+
+        Raises
+        ------
+        Unfair
+            If `DRAWS` draws are not enough: then `cases` has to be mended.
+        """
+        for _ in range(DRAWS if self.random else 1):
+            inputs = Inputs(self.cases(rng))
+            unfair = _unfair(self, inputs)
+            if unfair is None:
+                return inputs
+        raise Unfair(f"{self.name}: cases: expected fair inputs, got none; in the last draw {unfair}")
 
     @property
     def parameters(self) -> list[str]:
@@ -165,6 +210,80 @@ class Check:
         return "\n".join([*head, f'    raise NotImplementedError("{self.name} is not written yet")']) + "\n"
 
 
+# ---------------------------------------------------------------- fair inputs
+
+
+class Unfair(RuntimeError):
+    """A checker of which no draw is fair."""
+
+
+class Inputs(tuple):
+    """Cases, and what functions of ours give on them: each is called when it is asked for, and once."""
+
+    def __init__(self, cases: Iterable[Case]):
+        self._given: dict[Callable, list[Outcome]] = {}
+
+    def given(self, function: Callable) -> Iterator[Outcome]:
+        """What a function gives, case by case."""
+        known = self._given.setdefault(function, [])
+        for i, case in enumerate(self):
+            if i == len(known):
+                known.append(_call(function, case.args))
+            yield known[i]
+
+
+def apart(a, b) -> float:
+    """How far numbers lie apart that are compared, the nearest two of them.
+
+    An exact tie does not count: equal numbers that are short binary fractions, such as 4 or 0.75,
+    are equal in every right way of computing.
+
+    Examples
+    --------
+    >>> apart([0.5, 0.75], 0.75)
+    0.25
+    >>> apart([0.3, 0.6], 0.3)
+    0.0
+    """
+    a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
+    exact = (a == b) & (a * 1024 == np.round(a * 1024))
+    return float(np.abs(a - b).min(initial=np.inf, where=~exact))
+
+
+def _unfair(check: Check, inputs: Inputs) -> str | None:
+    """Why cases are not fair; None if they are."""
+    right = right_outcomes(check, inputs)
+    for case, ours in zip(inputs, right, strict=True):
+        if check.gap is not None and not (gap := check.gap(*case.args)) > GAP:
+            return f"a decision lies within rounding: numbers {gap:.1g} apart ({case.about})"
+        rounded = _call(check.expected, tuple(map(_in_single, case.args)))
+        if not _agree(check, _cast(rounded, np.float32), ours, 1 / MARGIN):
+            return f"float32 is not precise enough for the arguments ({case.about})"
+    for mistake in check.mistakes:
+        for dtype in HANDED_IN:
+            pairs = zip(inputs.given(mistake.function), right, strict=True)
+            if all(_agree(check, _cast(theirs, dtype), ours, MARGIN) for theirs, ours in pairs):
+                return f"{mistake.name!r} passes as {np.dtype(dtype)}"
+    return None
+
+
+def _cast(outcome: Outcome, dtype) -> Outcome:
+    """The same numbers, handed in in another precision."""
+    with np.errstate(all="ignore"):
+        return replace(outcome, arrays=tuple(a if a.dtype.kind == "b" else a.astype(dtype) for a in outcome.arrays))
+
+
+def _in_single(arg):
+    """An argument rounded to float32; what that cannot hold stays as it is."""
+    if isinstance(arg, tuple):
+        return tuple(map(_in_single, arg))
+    if not (isinstance(arg, np.ndarray) and arg.dtype.kind == "f"):
+        return arg
+    with np.errstate(over="ignore"):
+        single = arg.astype(np.float32).astype(float)
+    return single if np.array_equal(np.isfinite(single), np.isfinite(arg)) else arg
+
+
 # ---------------------------------------------------------------- calling
 
 
@@ -173,9 +292,9 @@ def collect(mine: Callable, cases: Sequence[Case]) -> list[Outcome]:
     return [_call(mine, case.args) for case in cases]
 
 
-def expected_outcomes(check: Check, cases: Sequence[Case]) -> list[Outcome]:
+def right_outcomes(check: Check, inputs: Inputs) -> list[Outcome]:
     """What the right function gives. An error that no exercise asks for is ours, and is raised."""
-    outcomes = collect(check.expected, cases)
+    outcomes = list(inputs.given(check.expected))
     for outcome in outcomes:
         if outcome.kind != "arrays" and outcome.text.split(":")[0] not in ASKED_FOR:
             raise RuntimeError(f"{check.name}: the right function failed: {outcome.kind} {outcome.text}")
@@ -249,9 +368,9 @@ def _differs(x: Array, y: Array, tolerance: float) -> Array:
 
 def diagnose(check: Check, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Report:
     """Say whether the outcomes are right; if not, which known mistake gives the same, and where it shows first."""
-    right = expected_outcomes(check, cases)
-    pairs = enumerate(zip(outcomes, right, strict=True))
-    wrong = [i for i, (mine, ours) in pairs if not (same(mine, ours, _tol(check, mine)) and _same_error(mine, ours))]
+    inputs = cases if isinstance(cases, Inputs) else Inputs(cases)
+    right = right_outcomes(check, inputs)
+    wrong = [i for i, pair in enumerate(zip(outcomes, right, strict=True)) if not _agree(check, *pair)]
     if not wrong:
         modified = _modified(check, cases, outcomes)
         inputs = f"{len(cases)} input{'s'[: len(cases) != 1]}"
@@ -260,7 +379,7 @@ def diagnose(check: Check, cases: Sequence[Case], outcomes: Sequence[Outcome]) -
     mine, ours, case = outcomes[first], right[first], cases[first]
     if mine.kind == "not written":
         return Report(False, f"{check.name}: not written yet.")
-    known = _known_mistake(check, cases, outcomes)
+    known = _known_mistake(check, inputs, outcomes)
     shown = _example(check, case, mine, ours)
     if any(array.dtype == np.float16 for array in mine.arrays):
         shown += ("Your result is float16, which keeps three digits. Work with float64.",)
@@ -270,6 +389,11 @@ def diagnose(check: Check, cases: Sequence[Case], outcomes: Sequence[Outcome]) -
         return Report(False, headline, (known.advice, *shown, *raised), known.name)
     general = _in_general(check, mine, ours) or _pattern([(outcomes[i], right[i]) for i in wrong])
     return Report(False, f"{check.name}: not yet. {general or 'Some numbers differ.'}", shown)
+
+
+def _agree(check: Check, mine: Outcome, ours: Outcome, times: float = 1.0) -> bool:
+    """Whether an outcome is right, with so many times the tolerance."""
+    return same(mine, ours, times * _tol(check, mine)) and _same_error(mine, ours)
 
 
 def _same_error(mine: Outcome, ours: Outcome) -> bool:
@@ -303,10 +427,10 @@ def _modified(check: Check, cases, outcomes) -> Report | None:
     return None
 
 
-def _known_mistake(check: Check, cases, outcomes) -> Mistake | None:
+def _known_mistake(check: Check, inputs: Inputs, outcomes) -> Mistake | None:
     for mistake in check.mistakes:
-        theirs = collect(mistake.function, cases)
-        if all(same(mine, other, _tol(check, mine)) for mine, other in zip(outcomes, theirs, strict=True)):
+        pairs = zip(outcomes, inputs.given(mistake.function), strict=True)
+        if all(same(mine, other, _tol(check, mine)) for mine, other in pairs):
             return mistake
     return None
 

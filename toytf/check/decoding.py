@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import attention, decode, ops
-from toytf.check.core import Case, Check, Mistake
+from toytf.check.core import Case, Check, Mistake, apart
 from toytf.check.pencil import ByHand, Part, number, product, sum_of_products
 from toytf.example import W_K
 
@@ -884,10 +884,17 @@ def _expected_pick(logits):
     return np.array([h.ids[0] for h in written])
 
 
+def _lead(scores) -> float:
+    """How far the largest score of each row lies above the others."""
+    ranked = np.sort(scores, axis=-1)
+    return apart(ranked[..., :-1], ranked[..., -1:])
+
+
 PICK = Check(
     solution=pick,
     expected=_expected_pick,
     cases=_pick_cases,
+    gap=lambda logits: _lead(logits[:, -1]),
     exercise="ex-13-9",
     mistakes=(
         Mistake(
@@ -974,8 +981,8 @@ TEMPERATURE = Check(
         Case((np.array([0.0, np.log(3.0)]), 0.5), "1/4 and 3/4 become 1/10 and 9/10"),
         Case((np.array([0.0, np.log(9.0)]), 2.0), "1/10 and 9/10 become 1/4 and 3/4"),
         Case((np.array([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]]), 1.0), "two sentences at temperature 1"),
-        Case((np.array([[20.0, 19.99], [-20.0, -20.0]]), 0.01), "a low temperature"),
-        Case((np.array([7.15, 7.14]), 0.01), "powers that overflow unless the maximum is subtracted"),
+        Case((np.array([[20.0, 19.0], [-20.0, -20.0]]), 0.01), "a low temperature"),
+        Case((np.array([712.0, 711.0]) / 128, 1 / 128), "powers that overflow unless the maximum is subtracted"),
         Case((rng.normal(size=(2, 3, 5)) * 2, 0.7), "two sentences, three rows, five words"),
     ],
     exercise="ex-13-10",
@@ -1065,16 +1072,23 @@ def _order(probs):
     return np.argsort(-probs, kind="stable")
 
 
+def _at_the_cut(probs, kept) -> float:
+    """How far the last word kept lies above those that are cut off."""
+    ranked = np.sort(probs)[::-1]
+    return apart(ranked[kept - 1], ranked[kept:])
+
+
 TOP_K = Check(
     solution=top_k,
     expected=lambda p, k: _renew(_shares(p, decode.kept_tokens(p, top_k=k))),
     cases=lambda rng: [
-        Case((np.array([0.25, 0.5, 0.125, 0.125]), 2), "the two best of four words"),
+        Case((np.array([0.125, 0.5, 0.125, 0.25]), 2), "the two best of four words"),
         Case((np.array([0.125, 0.5, 0.25, 0.125]), 3), "two words of equal probability, room for one"),
         Case((np.array([0.5, 0.25, 0.25]), 1), "one word"),
         Case((np.array([0.25, 0.75]), 2), "all words"),
         Case((rng.dirichlet(np.ones(8)), 3), "three of eight words"),
     ],
+    gap=_at_the_cut,
     exercise="ex-13-11",
     mistakes=(
         Mistake(
@@ -1150,6 +1164,11 @@ def _reached(probs):
     return np.cumsum(probs[_order(probs)])
 
 
+def _top_p_gap(probs, p) -> float:
+    """The sums are compared with p, then the words with each other."""
+    return min(apart(_reached(probs), p), _at_the_cut(probs, len(decode.kept_tokens(probs, top_p=p))))
+
+
 TOP_P = Check(
     solution=top_p,
     expected=lambda probs, p: _renew(_shares(probs, decode.kept_tokens(probs, top_p=p))),
@@ -1161,6 +1180,7 @@ TOP_P = Check(
         Case((np.array([0.5, 0.25, 0.25]), 1.0), "all words"),
         Case((rng.dirichlet(np.ones(8)), 0.9), "eight words"),
     ],
+    gap=_top_p_gap,
     exercise="ex-13-12",
     mistakes=(
         Mistake(
@@ -1428,10 +1448,27 @@ def _beam_cases(rng):
     ]
 
 
+def _beam_gap(first, following, length, width) -> float:
+    """The nearest two of the candidates that are kept and the best one that is not.
+
+    Sentences with the same transitions in another order have equal sums, or nearly, as rounding wills.
+    """
+    kept = _order(first)[:width]
+    sentences, log_probs, candidates = kept[:, None], first[kept], first
+    gaps = []
+    for _ in range(length):
+        ranked = np.sort(candidates, axis=None)[::-1][: width + 1]
+        gaps.append(apart(ranked[1:], ranked[:-1]))
+        candidates = log_probs[:, None] + following[sentences[:, -1]]
+        sentences, log_probs = _right(sentences, log_probs, following, width)
+    return min(gaps)
+
+
 BEAM = Check(
     solution=beam,
     expected=_expected_beam,
     cases=_beam_cases,
+    gap=_beam_gap,
     exercise="ex-13-5",
     results=("sentences", "log_probs"),
     points=3,
@@ -1554,10 +1591,17 @@ def _generate_cases(rng):
     ]
 
 
+def _generate_gap(table, weight, sos, eos, limit) -> float:
+    """The lead of each word that is written."""
+    ids = [sos, *generate(table, weight, sos, eos, limit)]
+    return min(_lead(table[ids[:t]].mean(axis=0) @ weight) for t in range(1, len(ids)))
+
+
 GENERATE = Check(
     solution=generate,
     expected=_expected_generate,
     cases=_generate_cases,
+    gap=_generate_gap,
     exercise="ex-13-6",
     mistakes=(
         Mistake(

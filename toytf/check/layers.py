@@ -796,7 +796,10 @@ def _add_and_norm_cases(rng):
 
     return [
         Case((np.array([[1.0, 0.0]]), np.array([[1.0, 6.0]]), np.ones(2), np.zeros(2)), "the sum is [2, 6]"),
-        Case((np.eye(2, 3), np.array([[0.0, 3.0, 2.0], [1.0, 1.0, 7.0]]), np.ones(3), np.zeros(3)), "two rows"),
+        Case(
+            (np.eye(2, 3), np.array([[0.0, 3.0, 2.0], [0.001, -1.0, 0.005]]), np.ones(3), np.zeros(3)),
+            "two rows; the second sum is nearly constant",
+        ),
         Case(drawn(3, 5), "three rows of width 5"),
         Case(drawn(2, 3, 4), "two sentences"),
     ]
@@ -928,10 +931,17 @@ def _rows_stand_alone_cases(rng):
     ]
 
 
+def _farthest(moved) -> float:
+    """What decides whether rows are equal: the largest distance, if it is more than rounding."""
+    distance = np.abs(moved).max()
+    return np.inf if distance < 1e-12 else float(distance)
+
+
 ROWS_STAND_ALONE = Check(
     solution=rows_stand_alone,
     expected=lambda together, alone: bool(np.abs(together - alone).max() < 1e-9),
     cases=_rows_stand_alone_cases,
+    gap=lambda together, alone: _farthest(together - alone),
     exercise="ex-09-4",
     mistakes=(
         Mistake(
@@ -1288,6 +1298,7 @@ OTHER_ROWS_MOVED = Check(
     solution=other_rows_moved,
     expected=lambda before, after, row: bool(np.abs(_others(before, after, row)).max() > 1e-9),
     cases=_other_rows_moved_cases,
+    gap=lambda before, after, row: _farthest(_others(before, after, row)),
     exercise="ex-10-5",
     mistakes=(
         Mistake(

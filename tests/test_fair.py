@@ -1,0 +1,339 @@
+"""Inputs are fair: on no draw a known mistake gets full marks, and on none a right function is refused.
+
+A few seeds for each checker; with TOYTF_DEEP=1 as many as four hundred.
+"""
+
+import os
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import gradecheck
+from rightways import InPlace, OtherOrder, as_kind, in_place, in_single, right_ways
+from toytf import check, grade
+from toytf.check.core import Case, Check, Inputs, Mistake, Unfair, apart, collect, diagnose
+
+SEEDS = range(400) if os.environ.get("TOYTF_DEEP") == "1" else range(4, 8)
+CHECKS = list(check.CHECKS.values())
+each = pytest.mark.parametrize("one", CHECKS, ids=[c.name for c in CHECKS])
+
+
+# ---------------------------------------------------------------- every checker, many seeds
+
+
+def handed_in(outcomes, dtype):
+    """The same numbers with another precision; truth values, and what is no number, stay."""
+    with np.errstate(over="ignore"):
+        return [replace(o, arrays=tuple(a if a.dtype == bool else a.astype(dtype) for a in o.arrays)) for o in outcomes]
+
+
+@each
+@pytest.mark.timeout(1800)  # the deep run is long
+def test_no_known_mistake_passes_in_any_precision(one):
+    passed = []
+    for seed in SEEDS:
+        inputs = one.draw(np.random.default_rng(seed))
+        for mistake in one.mistakes:
+            outcomes = list(inputs.given(mistake.function))
+            ways = {"as computed": outcomes}
+            ways |= {dtype: handed_in(outcomes, dtype) for dtype in ("float32", "float16")}
+            passed += [(seed, mistake.name, way) for way, found in ways.items() if diagnose(one, inputs, found)]
+    assert passed == []
+
+
+@each
+@pytest.mark.timeout(1800)
+def test_no_right_way_is_refused(one):
+    refused = []
+    for seed in SEEDS:
+        inputs = one.draw(np.random.default_rng(seed))
+        for name, way in right_ways(one).items():
+            report = diagnose(one, inputs, collect(way, inputs))
+            if not report:
+                refused.append((seed, name, str(report)))
+    assert refused == []
+
+
+@each
+def test_nearly_every_draw_is_fair_at_once(one, monkeypatch):
+    drawn, cases = [], one.cases
+    monkeypatch.setattr(one, "cases", lambda rng: drawn.append(0) or cases(rng))
+    for seed in SEEDS:
+        one.draw(np.random.default_rng(seed))
+    assert len(drawn) <= len(SEEDS) + 1 + len(SEEDS) // 20
+
+
+def transitions(sentences):
+    """Of each sentence its first word and its steps from word to word, in alphabetical order."""
+    return [(words[0], *sorted(zip(words, words[1:], strict=False))) for words in sentences.tolist()]
+
+
+def no_sentence_of_the_same_steps(one, cases):
+    """No two of the sentences that are found take the same steps in another order, so that rounding ranks them."""
+    steps = transitions(one.solution(*cases[-1].args)[0])
+    return len(set(steps)) == len(steps)
+
+
+def overflow_unseen(one, cases):
+    (naive,) = [m.function for m in one.mistakes if m.name == "no maximum subtracted"]
+    return not diagnose(one, cases, collect(naive, cases)).right
+
+
+@pytest.mark.parametrize(
+    ("name", "seed", "holds"),
+    [
+        ("beam", 104, no_sentence_of_the_same_steps),
+        ("beam", 125, no_sentence_of_the_same_steps),
+        ("cross_attention", 4, overflow_unseen),
+        ("cross_attention", 157, overflow_unseen),
+    ],
+)
+def test_where_the_first_draw_would_give_wrong_points_another_is_used(name, seed, holds):
+    one = check.CHECKS[name]
+    assert not holds(one, one.cases(np.random.default_rng(seed)))
+    assert holds(one, one.draw(np.random.default_rng(seed)))
+
+
+# ---------------------------------------------------------------- decisions
+
+BY_NATURE_EXACT = {"embed": "compares whole numbers", "clip": "at the limit both answers are the same"}
+
+
+@each
+def test_a_checker_of_a_function_that_decides_says_how_closely(one):
+    body = one.source.split('"""', 2)[2].replace("<unk>", "")
+    decides = re.search(r"argmax|argsort|close|[<>]", body) is not None
+    assert (one.gap is not None) == (decides and one.name not in BY_NATURE_EXACT)
+
+
+TWO = np.log([0.5, 0.5 - 1e-9]), np.log([[0.5, 0.5], [0.25, 0.75]])
+SAME_STEPS = np.log([0.9, 0.1]), np.log([[0.7, 0.3], [0.7, 0.3]])
+ROW = np.array([[-1.0, 1.0], [-1.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("pick", (np.array([[[0.0, 9.0], [1.0, 1.0 + 1e-9]]]),)),
+        ("top_k", (np.array([0.5, 0.25 + 1e-9, 0.25 - 1e-9]), 2)),
+        ("top_p", (np.array([0.6, 0.3, 0.1]), 0.9)),  # 0.6 + 0.3 is less
+        ("top_p", (np.array([0.5, 0.25 + 1e-9, 0.25 - 1e-9]), 0.7)),
+        ("beam", (*TWO, 1, 1)),
+        ("beam", (*TWO, 1, 2)),  # the order counts too
+        ("beam", (*SAME_STEPS, 3, 2)),  # 0 0 1 and 0 1 0
+        ("generate", (np.eye(2), np.array([[1.0, 1.0 + 1e-9], [0.0, 0.0]]), 0, 1, 3)),
+        ("generate", (np.eye(2), np.array([[0.0, 0.1], [0.2, 0.1]]), 0, 9, 3)),  # the second word: 0.2 to 0.2
+        ("relu_backward", (np.array([1e-9, 1.0]), np.ones(2))),
+        ("rows_stand_alone", (ROW + 1e-7, ROW)),
+        ("other_rows_moved", (ROW, ROW + 1e-7, 0)),
+    ],
+)
+def test_a_near_tie_is_seen(name, args):
+    assert check.CHECKS[name].gap(*args) < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("pick", (np.array([[[1.0, 4.0, 4.0]]]),)),
+        ("top_k", (np.array([0.5, 0.25, 0.25]), 2)),
+        ("top_p", (np.array([0.25, 0.5, 0.25]), 0.75)),
+        ("relu_backward", (np.array([0.0, 1.0]), np.ones(2))),
+        ("rows_stand_alone", (ROW + 1e-14, ROW)),
+    ],
+)
+def test_a_tie_that_is_part_of_the_task_does_not_count(name, args):
+    assert check.CHECKS[name].gap(*args) > 0.1
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "distance"),
+    [
+        (1.0, 1.5, 0.5),
+        ([3.0, 1.0], 1.25, 0.25),
+        ([2.0, 1.0], 1.0, 1.0),  # 1 and 1 are equal exactly
+        (0.1, 0.1, 0.0),  # and these by luck
+        (0.1 + 0.2, 0.3, 0.1 + 0.2 - 0.3),
+        ([], 0.5, np.inf),
+    ],
+)
+def test_exact_ties_alone_do_not_count_as_near(a, b, distance):
+    assert apart(a, b) == distance
+
+
+# ---------------------------------------------------------------- drawing again
+
+
+def drawing(inputs, expected=lambda x: x, mistakes=(), **how):
+    """A checker whose draws are given, one after the other; and how many it has drawn."""
+    drawn = []
+
+    def cases(rng):
+        drawn.append(inputs[min(len(drawn), len(inputs) - 1)])
+        return [Case((np.array(drawn[-1]),), "an array")]
+
+    return Check((lambda x: None), expected, cases, mistakes, "ex-00-1", **how), drawn
+
+
+def mistake(function):
+    return Mistake("the mistake", "Do not make it.", function)
+
+
+@pytest.mark.parametrize(
+    ("unfair", "fair", "wrong"),
+    [
+        ([2.0], [-2.0], np.abs),
+        ([1.0], [-2.0], lambda x: np.where(x > 0, x + 1e-6, 0.0)),  # float32 has seven digits
+        ([1.0], [-2.0], lambda x: np.where(x > 0, x + 1e-4, 0.0)),  # float16 rounds 1.0001 to 1
+        ([1.0], [-2.0], lambda x: np.where(x > 0, x * (1 + 1.5e-5), 0.0)),  # float32, and not much more than rounding
+    ],
+)
+def test_inputs_on_which_a_known_mistake_passes_are_drawn_again(unfair, fair, wrong):
+    one, drawn = drawing([unfair, unfair, fair], mistakes=[mistake(wrong)])
+    (case,) = one.draw(np.random.default_rng(0))
+    assert case.args[0].tolist() == fair
+    assert len(drawn) == 3
+
+
+def test_inputs_with_a_decision_within_rounding_are_drawn_again():
+    one, _ = drawing([[1.0, 1.00001], [1.0, 1.1]], expected=np.argmax, gap=lambda x: apart(x[0], x[1]))
+    assert one.draw(np.random.default_rng(0))[0].args[0].tolist() == [1.0, 1.1]
+
+
+def test_inputs_that_are_too_delicate_for_float32_are_drawn_again():
+    one, _ = drawing([[1.0001, 1.0], [1.5, 1.0]], expected=lambda x: np.diff(x) * 1000)
+    assert one.draw(np.random.default_rng(0))[0].args[0].tolist() == [1.5, 1.0]
+
+
+def test_inputs_that_float32_cannot_hold_are_taken_as_they_are():
+    one, drawn = drawing([[1e308, 1.0]], expected=lambda x: np.isfinite(x).all())
+    assert one.draw(np.random.default_rng(0))[0].args[0][0] == 1e308
+    assert len(drawn) == 1
+
+
+def test_a_mistake_that_differs_only_by_its_error_does_not_pass():
+    def refuse(error):
+        def function(x):
+            raise error("no")
+
+        return function
+
+    one, _ = drawing([[1.0]], expected=refuse(ValueError), mistakes=[mistake(refuse(TypeError))])
+    assert len(one.draw(np.random.default_rng(0))) == 1
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"mistakes": [mistake(np.abs)]}, "'the mistake' passes as float64"),
+        ({"mistakes": [mistake(lambda x: x * (1 + 1e-6))]}, "'the mistake' passes as float32"),
+        ({"mistakes": [mistake(lambda x: x * (1 + 1e-5))]}, "'the mistake' passes as float32"),
+        ({"mistakes": [mistake(lambda x: x * (1 + 1e-4))]}, "'the mistake' passes as float16"),
+        ({"gap": lambda x: 1e-9}, "a decision lies within rounding: numbers 1e-09 apart (an array)"),
+        ({"gap": lambda x: np.nan}, "a decision lies within rounding"),
+        ({"expected": lambda x: np.sin(1e6 * x + 0.1)}, "float32 is not precise enough for the arguments (an array)"),
+    ],
+)
+def test_a_checker_without_fair_inputs_says_so_loudly(how, says):
+    value = [1.0 / 3] if "expected" in how else [2.0]
+    one, drawn = drawing([value], **how)
+    one.name = "made"
+    with pytest.raises(Unfair, match=re.escape("made: cases: expected fair inputs, got none; in the last draw ")) as e:
+        one.draw(np.random.default_rng(0))
+    assert says in str(e.value)
+    assert 10 <= len(drawn) <= 100
+
+
+def test_a_checker_that_draws_nothing_is_not_asked_twice():
+    one, drawn = drawing([[2.0]], mistakes=[mistake(np.abs)], random=False)
+    with pytest.raises(Unfair):
+        one.draw(np.random.default_rng(0))
+    assert len(drawn) == 1
+
+
+def test_a_student_s_report_is_on_fair_inputs():
+    one, _ = drawing([[2.0], [-2.0]], mistakes=[mistake(np.abs)])
+    assert one.report(np.abs).mistake == "the mistake"
+
+
+def graded(cells):
+    limits = replace(gradecheck.SMALL, cell=20.0, call=20.0, total=60.0)
+    whole = gradecheck.data(gradecheck.IMPORTS, *cells)
+    return grade.grade_one(whole, gradecheck.assignment(), sandbox=grade.Unprotected(), limits=limits).results[0]
+
+
+def test_the_grader_s_hidden_inputs_are_drawn_until_they_are_fair(monkeypatch):
+    softmax, drawn = check.CHECKS["softmax"], []
+
+    def first_one_that_tells_nothing(rng):
+        drawn.append(rng.normal(size=3))
+        return [Case((np.zeros(3) if len(drawn) == 1 else drawn[-1],), "three scores")]
+
+    monkeypatch.setattr(softmax, "cases", first_one_that_tells_nothing)
+    monkeypatch.setattr(softmax, "mistakes", [mistake(lambda scores: np.full(3, 1 / 3))])
+    result = graded(["def softmax(scores):\n    return np.full(3, 1 / 3)"])
+    assert (result.points, result.mistake) == (0, "the mistake")
+    assert len(drawn) == 2
+
+
+def test_a_checker_without_fair_inputs_is_flagged_and_fails_no_batch(monkeypatch):
+    monkeypatch.setattr(check.CHECKS["softmax"], "cases", lambda rng: [Case((np.zeros(3),), "three scores")])
+    result = graded([gradecheck.SOFTMAX])
+    assert (result.points, result.person) == (0, True)
+    assert "the checker itself failed" in result.headline
+    assert "Unfair: softmax: cases: expected fair inputs, got none" in result.details[0]
+
+
+def test_what_was_computed_for_the_draw_is_not_computed_again():
+    calls = []
+
+    def counted(name, function):
+        return lambda x: calls.append(name) or function(x)
+
+    one, _ = drawing([[2.0, -1.0]], counted("right", lambda x: x), [mistake(counted("wrong", np.abs))])
+    inputs = one.draw(np.random.default_rng(0))
+    before = sorted(calls)
+    assert diagnose(one, inputs, collect(np.abs, inputs)).mistake == "the mistake"
+    assert sorted(calls) == before
+
+
+def test_a_mistake_is_called_only_until_it_differs():
+    inputs, calls = Inputs([Case((1,)), Case((2,)), Case((3,))]), []
+    given = inputs.given(lambda x: calls.append(x) or x)
+    assert [float(next(given).arrays[0]) for _ in range(2)] == [1, 2]
+    assert calls == [1, 2]
+
+
+# ---------------------------------------------------------------- the right ways are other ways
+
+
+def test_another_order_rounds_otherwise():
+    x = np.random.default_rng(0).normal(size=(4, 50))
+    there, back = np.array(x), as_kind(OtherOrder, x)
+    for function in (lambda x: x.sum(axis=1), lambda x: x @ x.T, lambda x: x.mean(axis=1), lambda x: x[0] @ x.T):
+        right, other = function(there), np.asarray(function(back))
+        np.testing.assert_allclose(other, right, rtol=1e-9)
+        assert (other != right).any()
+
+
+def test_float32_is_float32_at_every_step():
+    one = check.CHECKS["encoder_layer"]
+    for case in one.draw(np.random.default_rng(0)):
+        found = in_single(one)(*case.args)
+        assert found.dtype == np.float32
+        right = one.expected(*case.args)
+        np.testing.assert_allclose(found, right, rtol=1e-3, atol=1e-3)
+        assert (found != right.astype(np.float32)).any()  # not rounded at the end alone
+
+
+def test_in_place_changes_own_copies_alone():
+    x = np.array([1.0, 2.0])
+    one = check.CHECKS["softmax"]
+    args = (x.copy(),)
+    np.testing.assert_array_equal(in_place(one)(*args), one.solution(x))
+    np.testing.assert_array_equal(args[0], x)
+    here = as_kind(InPlace, x)
+    here -= 1.0
+    np.testing.assert_array_equal(here, [0.0, 1.0])
