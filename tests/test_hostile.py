@@ -165,7 +165,7 @@ SAYS = {  # words that its receipt must hold
     "forged_huge_shape": "handed back no arrays",
     "forged_kind": "handed back no arrays",
     "answers_that_are_no_dictionary": "to be a dictionary with",
-    "more_privileges": "CapEff:\\\\t0000000000000000",
+    "more_privileges": "capabilities [0, 0, 0, 0, 0, 0] [] no new 1 filter 2",
     "ast_transformer": "NoneType",
     "float16_to_be_compared_coarsely": "Work with float64",
     "endless_recursion": "softmax: not yet",
@@ -218,6 +218,7 @@ class World:
         places = {
             "SUBMISSIONS": self.submissions, "CANARY": self.canary, "CSV": self.out, "HOME": self.out.with_suffix(""),
             "PORT": self.ears[0].getsockname()[1], "UNIX": f"/tmp/{self.mark}", "MARK": self.mark,
+            "PROJECT": pathlib.Path(toytf.__file__).parents[1], "ENVIRONMENT": pathlib.Path(tqdm.__file__).parents[1],
         }  # fmt: skip
         return re.sub("@([A-Z]+)@", lambda m: str(places[m.group(1)]), source)
 
