@@ -36,6 +36,7 @@ from pathlib import Path
 
 from toytf.byhand import expressions
 from toytf.grade import frames
+from toytf.grade.nameless import nameless
 
 HERE = Path(__file__).parent
 FIRST_USER = 61184  # of the range that systemd keeps for users who exist only for a while
@@ -347,12 +348,19 @@ class Bubblewrap:
             if not _under(place, [other for other in masks if other != place]):
                 seen += [("--tmpfs", place), ("--remount-ro", place)]
         seen += [("--ro-bind", str(HERE / name), f"/grader/{name}") for name in ("runner.py", "frames.py")]
-        seen += [("--ro-bind", str(place), f"/site/{top}") for top, place in self.site.items()]
+        seen += [("--ro-bind", str(self.packages()), "/site")]
         # No /proc, which tells much about the machine, and no terminals, of which it has so many and no more.
         seen += [("--dev-bind", place, place) for place in DEVICES]
         seen += [("--size", str(limits.folder)), ("--tmpfs", "/dev/shm")]
         seen += [("--remount-ro", "/"), ("--chdir", "/tmp")]
         return seen
+
+    def packages(self) -> Path:
+        """The folder of packages that is shown."""
+        try:
+            return nameless(tuple(self.site.values()), "/site")
+        except OSError as error:
+            raise SandboxError(f"a folder for the packages cannot be made: {error}; XDG_CACHE_HOME moves it") from error
 
     def environment(self) -> dict[str, str]:
         """All that is in the environment inside."""
