@@ -524,7 +524,7 @@ CALLS = [
     ("leaves_its_core", "sched_setaffinity", "sched_setaffinity"),
     ("locks_a_file_that_others_see", "flock", "flock"),
     ("locks_a_file_that_others_see", "fcntl", "lockf"),
-    ("locks_a_file_that_others_see", "fcntl", "F_OFD_SETLK"),
+    ("locks_a_file_that_others_see", "fcntl", "F_OFD_GETLK"),
     ("locks_a_file_that_others_see", "fcntl", "F_GETLEASE"),
     *[("watches_what_others_do", call, call) for call in ("inotify_init1", "fanotify_init")],
     *[("watches_what_others_do", "inotify_init", "inotify_init")] * (platform.machine() == "x86_64"),
@@ -533,7 +533,6 @@ CALLS = [
     ("asks_what_is_in_the_machine_s_memory", "listmount", "cachestat"),
     *[("asks_what_is_in_the_machine_s_memory", "madvise", f"MADV_{what}") for what in ("MERGEABLE", "PAGEOUT")],
     ("asks_what_is_in_the_machine_s_memory", "prctl", "PR_SET_MEMORY_MERGE"),
-    ("leaves_a_note_for_the_next", "utimensat", "utimensat"),
     ("leaves_a_note_for_the_next", "fcntl", "fcntl 1035"),
     ("leaves_a_note_for_the_next", "ioctl", "ioctl"),
     ("uses_up_what_the_machine_has_once", "io_setup", "io_setup"),
@@ -561,8 +560,7 @@ def test_with_one_call_allowed_again_its_attack_succeeds(
     if call == "listmount":
         monkeypatch.setattr(sandbox, "_NEWEST", 1000)
     else:
-        calls = next(calls for calls in (sandbox._REFUSED, sandbox._IDLE, sandbox._BY_ARGUMENT) if call in calls)
-        monkeypatch.delitem(calls, call)
+        monkeypatch.delitem(sandbox._REFUSED if call in sandbox._REFUSED else sandbox._BY_ARGUMENT, call)
     assert f"GOT {says}" in gradecheck.printed(attack(world, name, Weak(world), tmp_path))
 
 

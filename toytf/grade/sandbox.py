@@ -197,11 +197,11 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     # What the machine is and how busy: load, memory, free space on its disks, how its clock is set.
     "sysinfo": (99, 179), "statfs": (137, 43), "fstatfs": (138, 44), "ustat": (136, None),
     "quotactl": (179, 60), "quotactl_fd": (443, 443), "adjtimex": (159, 171), "clock_adjtime": (305, 266),
-    # What two sandboxes could tell each other by a file that both may only read: a lock on it, a watch over
-    # it, whether it is in the machine's memory.
-    "flock": (73, 32), "inotify_init": (253, None), "inotify_init1": (294, 26), "fanotify_init": (300, 262),
-    "mincore": (27, 232), "preadv2": (327, 286), "fadvise64": (221, 223), "process_madvise": (440, 440),
-    "sync": (162, 81), "syncfs": (306, 267),
+    # What two sandboxes could tell each other by a file that both may only read: a watch over it, whether it
+    # is in the machine's memory, what has not been written yet.
+    "inotify_init": (253, None), "inotify_init1": (294, 26), "fanotify_init": (300, 262), "mincore": (27, 232),
+    "preadv2": (327, 286), "fadvise64": (221, 223), "process_madvise": (440, 440), "sync": (162, 81),
+    "syncfs": (306, 267),
     # Each sandbox stays on the core that it was given.
     "sched_setaffinity": (203, 122),
     # libc takes clone instead, whose flags the filter can see.
@@ -209,34 +209,36 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
 }  # fmt: skip
 _NEWEST = 449  # the first call of Linux 5.16; what it and later ones brought is not there, listmount for example
 
-# Calls that say that they did it and do nothing. A file's times: those of /dev/null can be set by everybody and
-# would hold a note for the next sandbox.
-_IDLE: dict[str, tuple[int | None, int | None]] = {
-    "utime": (132, None), "utimes": (235, None), "futimesat": (261, None), "utimensat": (280, 88),
-}  # fmt: skip
-
 _KILL, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # of classic BPF
-_NO_SUCH_CALL, _NO_SUCH_ARGUMENT = _ERRNO | errno.ENOSYS, _ERRNO | errno.EINVAL
+_NO_SUCH_CALL, _NO_SUCH_ARGUMENT, _NOT_DONE = _ERRNO | errno.ENOSYS, _ERRNO | errno.EINVAL, _ERRNO
 
-# Calls that depend on one argument: which, how it is compared, with what, and the answer if one fits and if none does.
+# Calls that depend on one argument: which it is, how it is compared, the answers if one fits, the answer if none does.
+# Locks are not taken, and it says that they are: by a lock on a file that both read one sandbox could hear of
+# another, but sqlite3 wants one on a file of its own, where nobody else is.
 _BY_ARGUMENT = {
     # A user namespace, in which one is root.
-    "clone": ((56, 220), 0, _ANY_BIT, (0x10000000,), _ERRNO | errno.EPERM, _ALLOW),
+    "clone": ((56, 220), 0, _ANY_BIT, {0x10000000: _ERRNO | errno.EPERM}, _ALLOW),
     # UNIX, IPv4 and IPv6, which the empty network namespace holds; a virtual machine's line to its host (VSOCK) for
     # example it does not hold.
-    "socket": ((41, 198), 0, _EQUAL, (1, 2, 10), _ALLOW, _ERRNO | errno.EAFNOSUPPORT),
+    "socket": ((41, 198), 0, _EQUAL, dict.fromkeys((1, 2, 10), _ALLOW), _ERRNO | errno.EAFNOSUPPORT),
     # FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FICLONE; no terminal, and nothing of the disk under a file.
-    "ioctl": ((16, 29), 1, _EQUAL, (0x541B, 0x5421, 0x5450, 0x5451, 0x40049409), _ALLOW, _ERRNO | errno.ENOTTY),
-    # Locks (F_GETLK to F_SETLKW, and those of open files), leases, F_NOTIFY, larger pipes, and the hints to the disk,
-    # which stay with a file.
+    "ioctl": (
+        (16, 29), 1, _EQUAL, dict.fromkeys((0x541B, 0x5421, 0x5450, 0x5451, 0x40049409), _ALLOW),
+        _ERRNO | errno.ENOTTY,
+    ),
+    "flock": ((73, 32), 1, _EQUAL, {}, _NOT_DONE),
+    # F_SETLK, F_SETLKW and those of open files. Then the questions about locks, leases, F_NOTIFY, larger pipes, and
+    # the hints to the disk, which stay with a file.
     "fcntl": (
-        (72, 25), 1, _EQUAL, (5, 6, 7, 36, 37, 38, 1024, 1025, 1026, 1031, 1035, 1036, 1037, 1038),
-        _NO_SUCH_ARGUMENT, _ALLOW,
+        (72, 25), 1, _EQUAL,
+        dict.fromkeys((6, 7, 37, 38), _NOT_DONE)
+        | dict.fromkeys((5, 36, 1024, 1025, 1026, 1031, 1035, 1036, 1037, 1038), _NO_SUCH_ARGUMENT),
+        _ALLOW,
     ),
     # One copy of equal pages for all processes (MADV_MERGEABLE, PR_SET_MEMORY_MERGE); pages out (MADV_PAGEOUT).
-    "madvise": ((28, 233), 2, _EQUAL, (12, 21), _NO_SUCH_ARGUMENT, _ALLOW),
-    "prctl": ((157, 167), 0, _EQUAL, (67,), _NO_SUCH_ARGUMENT, _ALLOW),
+    "madvise": ((28, 233), 2, _EQUAL, dict.fromkeys((12, 21), _NO_SUCH_ARGUMENT), _ALLOW),
+    "prctl": ((157, 167), 0, _EQUAL, {67: _NO_SUCH_ARGUMENT}, _ALLOW),
 }  # fmt: skip
 _MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
@@ -258,14 +260,13 @@ def seccomp(machine: str | None = None) -> bytes | None:
 
     program = [load(4), step(_EQUAL, arch, 1, 0), back(_KILL), load(0)]
     program += [step(_AT_LEAST, _NEWEST, 0, 1), back(_NO_SUCH_CALL)]  # the other numbering of x86-64 too
-    for calls, answer in ((_REFUSED, _NO_SUCH_CALL), (_IDLE, _ERRNO)):
-        for numbers in calls.values():
-            if numbers[column] is not None:
-                program += [step(_EQUAL, numbers[column], 0, 1), back(answer)]
-    for numbers, argument, compare, values, fits, otherwise in _BY_ARGUMENT.values():
+    for numbers in _REFUSED.values():
+        if numbers[column] is not None:
+            program += [step(_EQUAL, numbers[column], 0, 1), back(_NO_SUCH_CALL)]
+    for numbers, argument, compare, answers, otherwise in _BY_ARGUMENT.values():
         asked = [load(16 + 8 * argument)]
-        for value in values:
-            asked += [step(compare, value, 0, 1), back(fits)]
+        for value, answer in answers.items():
+            asked += [step(compare, value, 0, 1), back(answer)]
         asked += [back(otherwise)]
         program += [step(_EQUAL, numbers[column], 0, len(asked)), *asked]
     program += [back(_ALLOW)]
@@ -407,6 +408,7 @@ class Bubblewrap:
                 read_end, write_end = os.pipe()
                 with open(write_end, "wb") as file:
                     file.write(program)
+            _wipe_devices()
             process = _popen(self.command(limits, user, read_end), [] if read_end is None else [read_end])
         except OSError as error:
             self._free_slot(slot)
@@ -489,6 +491,13 @@ def _popen(command: list[str], passed: list[int], **how) -> subprocess.Popen:
     how = {"env": {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, "cwd": "/"} | how
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen(command, **pipes, pass_fds=passed, start_new_session=True, **how)
+
+
+def _wipe_devices() -> None:
+    """Set the times of the devices inside: every user may set those, and so leave a note for the next sandbox."""
+    for place in DEVICES:
+        with contextlib.suppress(OSError):
+            os.utime(place)
 
 
 def _counted_already() -> int:
