@@ -6,8 +6,22 @@ all that was started, bytes that come out, and the time on the clock.
 
 What this does not promise: that the Linux kernel has no hole (a virtual machine for the grader does more);
 a bound on memory that the kernel itself uses, for a million empty files for example (time and size bound
-it indirectly); that nobody measures how busy the machine is; and the filter of system calls on processors
-other than x86-64 and 64-bit ARM.
+it indirectly); and the filter of system calls on processors other than x86-64 and 64-bit ARM.
+
+There is no /proc inside and no /sys, no terminal, no name of a person, of a folder of yours or of another
+student. But some things remain to be seen:
+
+- The time of day, and for how long the machine has been running. So students who compare know who was graded first.
+- The kernel's version and a NIS domain (uname), the kind of processor, the core, and by timing how busy it is.
+- The programs and libraries in /usr, with sizes, times and numbers of their files.
+- Where Python is installed, if not in /usr, and its compiled files say so too. In a home folder that is the
+  name of a user; the system's own Python tells nothing.
+- Numbers that the kernel counts up for everybody, that of a new pipe for example.
+
+And two programs that run at the same time and agreed on it can tell each other something: by being busy and idle,
+by waking each other on a page of a library that both have in memory (futex), by the times of /dev/null, which
+everybody may set, and, unless root started the grader, by using up what the kernel grants one user (memory for
+pipes). It does not help them much: right answers are outside, and each submission has inputs of its own.
 """
 
 from __future__ import annotations
@@ -49,7 +63,7 @@ INSTALL = """The grader runs the code of strangers and needs bubblewrap (version
 Ubuntu 24.04 and newer forbid user namespaces to programs without an AppArmor profile; allow them with
     sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
 Debian 10 and some servers forbid them with  sysctl kernel.unprivileged_userns_clone=0  (1 allows them).
-Inside a container, start the container with  --security-opt seccomp=unconfined --security-opt systempaths=unconfined.
+Inside a container, start the container with  --security-opt seccomp=unconfined
 Windows and macOS have no bubblewrap: grade on a Linux machine, in a virtual machine, or (Windows) in WSL2.
 In a container that holds nothing of value and is thrown away afterwards, the option
 --without-sandbox-i-trust-this-code grades without it."""
