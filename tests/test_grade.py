@@ -55,6 +55,7 @@ def test_errors_elsewhere_and_what_was_left_out_are_told(honest):
     said = gradecheck.printed(honest["errors_elsewhere"])
     for words_ in ("ZeroDivisionError", "No module named 'pandas'", "SyntaxError", "FileNotFoundError", "EOFError"):
         assert words_ in said
+    assert not any("error" in cell for cell in honest["what_the_system_does_for_python"].cells)
     assert "Left out, since only Jupyter understands it: %matplotlib inline" in gradecheck.printed(honest["magics"])
 
 

@@ -8,11 +8,13 @@ away one at a time, and the attacks succeed: so they do test something.
 import contextlib
 import csv
 import dataclasses
+import functools
 import glob
 import io
 import json
 import os
 import pathlib
+import platform
 import re
 import socket
 import tempfile
@@ -26,6 +28,7 @@ import tqdm
 import gradecheck
 import toytf
 from gradecheck import HONEST, IMPORTS, SOFTMAX, code, data, notebook, words
+from toytf.grade import sandbox
 from toytf.grade.sandbox import Bubblewrap
 
 # ---------------------------------------------------------------- the attacks
@@ -195,7 +198,7 @@ SAYS = {  # words that its receipt must hold
     "forged_huge_shape": "handed back no arrays",
     "forged_kind": "handed back no arrays",
     "answers_that_are_no_dictionary": "to be a dictionary with",
-    "more_privileges": "CapEff:\\\\t0000000000000000",
+    "more_privileges": "capabilities [0, 0, 0, 0, 0, 0] [] no new 1 filter 2",
     "ast_transformer": "NoneType",
     "float16_to_be_compared_coarsely": "Work with float64",
     "endless_recursion": "softmax: not yet",
@@ -258,6 +261,8 @@ class World:
         places = {
             "SUBMISSIONS": self.submissions, "CANARY": self.canary, "CSV": self.out, "HOME": self.out.with_suffix(""),
             "PORT": self.ears[0].getsockname()[1], "UNIX": f"/tmp/{self.mark}", "MARK": self.mark,
+            "PROJECT": pathlib.Path(toytf.__file__).parents[1],
+            "ENVIRONMENT": pathlib.Path(tqdm.__file__).resolve().parents[1],
         }  # fmt: skip
         return re.sub("@([A-Z]+)@", lambda m: str(places[m.group(1)]), source)
 
@@ -293,7 +298,7 @@ def world():
 
 @pytest.fixture(scope="module")
 def batch(world):
-    sandbox = gradecheck.sandbox_or_skip()
+    box = gradecheck.sandbox_or_skip()
     files = {f"{name}.ipynb": world.notebook(parts) for name, parts in CODE.items()}
     files |= {f"{name}.ipynb": content for name, content in EDITED.items()}
     files |= {"honest.ipynb": HONEST, "zz_honest.ipynb": HONEST, "folder_honest/Week 3 (copy).ipynb": HONEST, **FILES}
@@ -310,7 +315,7 @@ def batch(world):
                 path.write_bytes(content)
     before = {p: p.read_bytes() for p in world.submissions.glob("*.ipynb") if p.is_file() and p.stat().st_size < 10**6}
     start = time.monotonic()
-    summary, receipts = gradecheck.grade(world.submissions, world.out, sandbox)
+    summary, receipts = gradecheck.grade(world.submissions, world.out, box)
     return {"summary": summary, "receipts": receipts, "before": before, "seconds": time.monotonic() - start}
 
 
@@ -481,9 +486,9 @@ class Weak(Bubblewrap):
         return super().filter() if self.filters else None
 
 
-def attack(world, name, sandbox, tmp_path, **how):
+def attack(world, name, box, tmp_path, **how):
     submissions = gradecheck.folder(tmp_path / "s", {f"{name}.ipynb": world.notebook(CODE[name])})
-    _, receipts = gradecheck.grade(submissions, tmp_path / "g.csv", sandbox, **how)
+    _, receipts = gradecheck.grade(submissions, tmp_path / "g.csv", box, **how)
     return receipts[name]
 
 
@@ -508,9 +513,8 @@ def test_with_the_canary_writable_it_is_overwritten(world, batch, tmp_path):
 
 
 def test_with_toytf_in_sight_the_solution_is_imported(world, batch, tmp_path):
-    package = str(pathlib.Path(toytf.__file__).parent)
-    also = [("--ro-bind", package, "/site/toytf"), ("--ro-bind", str(pathlib.Path(tqdm.__file__).parent), "/site/tqdm")]
-    weak = Weak(world, system=lambda options: [*options[:2], *also, *options[2:]])
+    weak = Weak(world)
+    weak.site |= {place.name: place for place in (pathlib.Path(one.__file__).parent for one in (toytf, tqdm))}
     assert gradecheck.points(attack(world, "imports_the_solution", weak, tmp_path))["8.8"] == 2
 
 
@@ -529,6 +533,76 @@ def test_without_the_filter_of_calls_memory_is_taken_that_no_limit_counts(world,
     assert "GOT" in gradecheck.printed(
         attack(world, "memory_that_no_limit_counts", Weak(world, filters=False), tmp_path)
     )
+
+
+def test_with_proc_in_sight_it_tells_of_the_machine(world, batch, tmp_path):
+    weak = Weak(world, system=lambda options: [*options[:2], ("--proc", "/proc"), *options[2:]])
+    said = gradecheck.printed(attack(world, "reads_what_the_system_says_of_itself", weak, tmp_path))
+    assert "GOT /proc/self/mountinfo" in said
+    assert "GOT /proc/1/cmdline" in said
+
+
+def test_with_all_of_dev_in_sight_there_are_terminals(world, batch, tmp_path):
+    weak = Weak(world, system=lambda options: [("--dev", "/dev"), *options])
+    assert "GOT" in gradecheck.printed(attack(world, "opens_terminals", weak, tmp_path))
+
+
+def test_with_the_packages_shown_where_they_are_installed_they_name_the_place(world, batch, tmp_path):
+    def as_installed(options):
+        at = next(i for i, option in enumerate(options) if option[-1] == "/site")
+        shown = [("--ro-bind", str(place), f"/site/{place.name}") for place in weak.site.values()]
+        return [*options[:at], *shown, *options[at + 1 :]]
+
+    weak = Weak(world, system=as_installed)
+    assert "GOT" in gradecheck.printed(attack(world, "learns_where_the_project_is", weak, tmp_path))
+
+
+# A call that the filter refuses, the attack that tries it, and what that attack says if it gets through.
+CALLS = [
+    *[("asks_how_busy_the_machine_is", call, call) for call in "sysinfo statfs fstatfs adjtimex clock_adjtime".split()],
+    *[("asks_how_busy_the_machine_is", "ustat", "ustat")] * (platform.machine() == "x86_64"),
+    ("asks_the_kernel_for_the_mounts", "listmount", "[b'"),
+    ("leaves_its_core", "sched_setaffinity", "sched_setaffinity"),
+    ("locks_a_file_that_others_see", "flock", "flock"),
+    ("locks_a_file_that_others_see", "fcntl", "lockf"),
+    ("locks_a_file_that_others_see", "fcntl", "F_OFD_GETLK"),
+    ("locks_a_file_that_others_see", "fcntl", "F_GETLEASE"),
+    *[("watches_what_others_do", call, call) for call in ("inotify_init1", "fanotify_init")],
+    *[("watches_what_others_do", "inotify_init", "inotify_init")] * (platform.machine() == "x86_64"),
+    ("watches_what_others_do", "fcntl", "F_NOTIFY"),
+    *[("asks_what_is_in_the_machine_s_memory", call, call) for call in "mincore preadv2 fadvise64".split()],
+    ("asks_what_is_in_the_machine_s_memory", "listmount", "cachestat"),
+    *[("asks_what_is_in_the_machine_s_memory", "madvise", f"MADV_{what}") for what in ("MERGEABLE", "PAGEOUT")],
+    ("asks_what_is_in_the_machine_s_memory", "prctl", "PR_SET_MEMORY_MERGE"),
+    ("leaves_a_note_for_the_next", "fcntl", "fcntl 1035"),
+    ("leaves_a_note_for_the_next", "ioctl", "ioctl"),
+    ("uses_up_what_the_machine_has_once", "io_setup", "io_setup"),
+    ("uses_up_what_the_machine_has_once", "fcntl", "fcntl, a pipe"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def unfiltered(world, batch, tmp_path_factory):
+    """What each of these attacks says without any filter: not every kernel has every call."""
+
+    @functools.cache
+    def said(name):
+        return gradecheck.printed(attack(world, name, Weak(world, filters=False), tmp_path_factory.mktemp("open")))
+
+    return said
+
+
+@pytest.mark.parametrize(("name", "call", "says"), CALLS, ids=lambda word: word.replace(" ", "_"))
+def test_with_one_call_allowed_again_its_attack_succeeds(
+    world, batch, unfiltered, tmp_path, monkeypatch, name, call, says
+):
+    if f"GOT {says}" not in unfiltered(name):
+        pytest.skip(f"Linux {platform.release()} does not do this at all")
+    if call == "listmount":
+        monkeypatch.setattr(sandbox, "_NEWEST", 1000)
+    else:
+        monkeypatch.delitem(sandbox._REFUSED if call in sandbox._REFUSED else sandbox._BY_ARGUMENT, call)
+    assert f"GOT {says}" in gradecheck.printed(attack(world, name, Weak(world), tmp_path))
 
 
 def test_without_a_limit_to_the_folder_the_disk_is_flooded(world, batch, tmp_path):

@@ -247,6 +247,10 @@ class Runner:
         import numpy
 
         sys.path.remove(here)
+        with contextlib.suppress(Exception):  # it would ask how full /dev/shm is, which nobody is told here
+            import multiprocessing.heap
+
+            multiprocessing.heap.Arena._dir_candidates = []
         self.frames, self.numpy = frames, numpy
         self.asarray, self.errstate = numpy.asarray, numpy.errstate
         self.setitimer, self.signal = signal.setitimer, signal.signal

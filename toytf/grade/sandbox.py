@@ -6,13 +6,28 @@ processor time of all that was started, bytes that come out, and the time on the
 
 What this does not promise: that the Linux kernel has no hole (a virtual machine for the grader does more);
 a bound on memory that the kernel itself uses, for a million empty files for example (time and size bound
-it indirectly); that nobody measures how busy the machine is; and the filter of system calls on processors
-other than x86-64 and 64-bit ARM.
+it indirectly); and the filter of system calls on processors other than x86-64 and 64-bit ARM.
+
+There is no /proc inside and no /sys, no terminal, no name of a person, of a folder of yours or of another
+student. But some things remain to be seen:
+
+- The time of day, and for how long the machine has been running. So students who compare know who was graded first.
+- The kernel's version and a NIS domain (uname), the kind of processor, the core, and by timing how busy it is.
+- The programs and libraries in /usr, with sizes, times and numbers of their files.
+- Where Python is installed, if not in /usr, and its compiled files say so too. In a home folder that is the
+  name of a user; the system's own Python tells nothing.
+- Numbers that the kernel counts up for everybody, that of a new pipe for example.
+
+And two programs that run at the same time and agreed on it can tell each other something: by being busy and idle,
+by waking each other on a page of a library that both have in memory (futex), by the times of /dev/null, which
+everybody may set, and, unless root started the grader, by using up what the kernel grants one user (memory for
+pipes). It does not help them much: right answers are outside, and each submission has inputs of its own.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import glob
 import importlib.metadata
 import importlib.util
@@ -34,9 +49,11 @@ from pathlib import Path
 
 from toytf.byhand import expressions
 from toytf.grade import frames
+from toytf.grade.nameless import nameless
 
 HERE = Path(__file__).parent
 FIRST_USER = 61184  # of the range that systemd keeps for users who exist only for a while
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 GRACE = 1.0  # seconds between asking a student's code to stop and ending its process
 STARTING = 60.0  # seconds for Python and NumPy to start, on a machine that has much else to do
 INSTALL = """The grader runs the code of strangers and needs bubblewrap (version 0.7 or newer) to do so safely.
@@ -45,7 +62,7 @@ INSTALL = """The grader runs the code of strangers and needs bubblewrap (version
 Ubuntu 24.04 and newer forbid user namespaces to programs without an AppArmor profile; allow them with
     sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
 Debian 10 and some servers forbid them with  sysctl kernel.unprivileged_userns_clone=0  (1 allows them).
-Inside a container, start the container with  --security-opt seccomp=unconfined --security-opt systempaths=unconfined.
+Inside a container, start the container with  --security-opt seccomp=unconfined
 Windows and macOS have no bubblewrap: grade on a Linux machine, in a virtual machine, or (Windows) in WSL2.
 In a container that holds nothing of value and is thrown away afterwards, the option
 --without-sandbox-i-trust-this-code grades without it."""
@@ -176,50 +193,99 @@ def _under(path: str, folders) -> bool:
 
 # ---------------------------------------------------------------- what is forbidden inside
 
-# Calls that no exercise needs and that reach around the limits above or deep into the kernel:
-# memory that no limit counts, other processes' memory, new namespaces, mounts, kernel modules.
-_CALLS = {
-    "x86_64": (0xC000003E, 41, 56, 435, (
-        29, 30, 31, 64, 68, 101, 103, 155, 161, 165, 166, 175, 176, 246, 248, 249, 250, 272, 298, 303, 304, 308, 310,
-        311, 313, 319, 320, 321, 323, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 447,
-    )),
-    "aarch64": (0xC00000B7, 198, 220, 435, (
-        39, 40, 41, 51, 97, 104, 105, 106, 116, 117, 186, 190, 194, 195, 196, 217, 218, 219, 241, 264, 265, 268, 270,
-        271, 273, 279, 280, 282, 294, 425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 447,
-    )),
+# Calls that no exercise needs: their numbers on x86-64 and on 64-bit ARM (None: not there).
+_REFUSED: dict[str, tuple[int | None, int | None]] = {
+    # Memory that no limit counts.
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190), "msgget": (68, 186),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "io_setup": (206, 0),
+    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
+    # Other processes, namespaces, mounts, kernel modules, keys: deep into the kernel.
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "userfaultfd": (323, 282),
+    "perf_event_open": (298, 241), "bpf": (321, 280), "syslog": (103, 116),
+    "unshare": (272, 97), "setns": (308, 268), "chroot": (161, 51), "pivot_root": (155, 41), "mount": (165, 40),
+    "umount2": (166, 39), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
+    "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433), "mount_setattr": (442, 442),
+    "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265),
+    "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106),
+    "kexec_load": (246, 104), "kexec_file_load": (320, 294),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    # What the machine is and how busy: load, memory, free space on its disks, how its clock is set.
+    "sysinfo": (99, 179), "statfs": (137, 43), "fstatfs": (138, 44), "ustat": (136, None),
+    "quotactl": (179, 60), "quotactl_fd": (443, 443), "adjtimex": (159, 171), "clock_adjtime": (305, 266),
+    # What two sandboxes could tell each other by a file that both may only read: a watch over it, whether it
+    # is in the machine's memory, what has not been written yet.
+    "inotify_init": (253, None), "inotify_init1": (294, 26), "fanotify_init": (300, 262), "mincore": (27, 232),
+    "preadv2": (327, 286), "fadvise64": (221, 223), "process_madvise": (440, 440), "sync": (162, 81),
+    "syncfs": (306, 267),
+    # Each sandbox stays on the core that it was given.
+    "sched_setaffinity": (203, 122),
+    # libc takes clone instead, whose flags the filter can see.
+    "clone3": (435, 435),
 }  # fmt: skip
+_NEWEST = 449  # the first call of Linux 5.16; what it and later ones brought is not there, listmount for example
+
 _KILL, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
-_EPERM, _ENOSYS, _EAFNOSUPPORT, _NEWUSER = 1, 38, 97, 0x10000000
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # of classic BPF
+_NO_SUCH_CALL, _NO_SUCH_ARGUMENT, _NOT_DONE = _ERRNO | errno.ENOSYS, _ERRNO | errno.EINVAL, _ERRNO
+
+# Calls that depend on one argument: which it is, how it is compared, the answers if one fits, the answer if none does.
+# Locks are not taken, and it says that they are: by a lock on a file that both read one sandbox could hear of
+# another, but sqlite3 wants one on a file of its own, where nobody else is.
+_BY_ARGUMENT = {
+    # A user namespace, in which one is root.
+    "clone": ((56, 220), 0, _ANY_BIT, {0x10000000: _ERRNO | errno.EPERM}, _ALLOW),
+    # UNIX, IPv4 and IPv6, which the empty network namespace holds; a virtual machine's line to its host (VSOCK) for
+    # example it does not hold.
+    "socket": ((41, 198), 0, _EQUAL, dict.fromkeys((1, 2, 10), _ALLOW), _ERRNO | errno.EAFNOSUPPORT),
+    # FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FICLONE; no terminal, and nothing of the disk under a file.
+    "ioctl": (
+        (16, 29), 1, _EQUAL, dict.fromkeys((0x541B, 0x5421, 0x5450, 0x5451, 0x40049409), _ALLOW),
+        _ERRNO | errno.ENOTTY,
+    ),
+    "flock": ((73, 32), 1, _EQUAL, {}, _NOT_DONE),
+    # F_SETLK, F_SETLKW and those of open files. Then the questions about locks, leases, F_NOTIFY, larger pipes, and
+    # the hints to the disk, which stay with a file.
+    "fcntl": (
+        (72, 25), 1, _EQUAL,
+        dict.fromkeys((6, 7, 37, 38), _NOT_DONE)
+        | dict.fromkeys((5, 36, 1024, 1025, 1026, 1031, 1035, 1036, 1037, 1038), _NO_SUCH_ARGUMENT),
+        _ALLOW,
+    ),
+    # One copy of equal pages for all processes (MADV_MERGEABLE, PR_SET_MEMORY_MERGE); pages out (MADV_PAGEOUT).
+    "madvise": ((28, 233), 2, _EQUAL, dict.fromkeys((12, 21), _NO_SUCH_ARGUMENT), _ALLOW),
+    "prctl": ((157, 167), 0, _EQUAL, {67: _NO_SUCH_ARGUMENT}, _ALLOW),
+}  # fmt: skip
+_MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 
 
 def seccomp(machine: str | None = None) -> bytes | None:
-    """A filter for the kernel (classic BPF) that refuses those calls, or None on a processor that it does not know.
-
-    Sockets may be of the families UNIX, IPv4 and IPv6 only: the empty network namespace holds these, but not
-    for example a virtual machine's line to its host (VSOCK).
-    """
-    if (machine or platform.machine()) not in _CALLS:
+    """A filter for the kernel (classic BPF) that refuses those calls, or None on a processor that it does not know."""
+    if (machine or platform.machine()) not in _MACHINES:
         return None
-    arch, socket, clone, clone3, refused = _CALLS[machine or platform.machine()]
+    column, arch = _MACHINES[machine or platform.machine()]
 
     def load(offset):
-        return (0x20, 0, 0, offset)
+        return (_LOAD, 0, 0, offset)
 
-    def equal(value, yes, no):
-        return (0x15, yes, no, value)
+    def step(compare, value, yes, no):
+        return (compare, yes, no, value)
 
-    def back(value):
-        return (0x06, 0, 0, value)
+    def back(answer):
+        return (_RETURN, 0, 0, answer)
 
-    program = [load(4), equal(arch, 1, 0), back(_KILL), load(0)]
-    program += [(0x35, 0, 1, 0x40000000), back(_ERRNO | _ENOSYS)]  # the other numbering of x86-64
-    program += [equal(clone3, 0, 1), back(_ERRNO | _ENOSYS)]  # Python and libc take clone instead
-    for number in refused:
-        program += [equal(number, 0, 1), back(_ERRNO | _EPERM)]
-    program += [equal(clone, 0, 4), load(16), (0x45, 0, 1, _NEWUSER), back(_ERRNO | _EPERM), back(_ALLOW)]
-    program += [equal(socket, 0, 5), load(16), equal(1, 3, 0), equal(2, 2, 0), equal(10, 1, 0)]
-    program += [back(_ERRNO | _EAFNOSUPPORT), back(_ALLOW)]
-    return b"".join(struct.pack("<HBBI", *step) for step in program)
+    program = [load(4), step(_EQUAL, arch, 1, 0), back(_KILL), load(0)]
+    program += [step(_AT_LEAST, _NEWEST, 0, 1), back(_NO_SUCH_CALL)]  # the other numbering of x86-64 too
+    for numbers in _REFUSED.values():
+        if numbers[column] is not None:
+            program += [step(_EQUAL, numbers[column], 0, 1), back(_NO_SUCH_CALL)]
+    for numbers, argument, compare, answers, otherwise in _BY_ARGUMENT.values():
+        asked = [load(16 + 8 * argument)]
+        for value, answer in answers.items():
+            asked += [step(compare, value, 0, 1), back(answer)]
+        asked += [back(otherwise)]
+        program += [step(_EQUAL, numbers[column], 0, len(asked)), *asked]
+    program += [back(_ALLOW)]
+    return b"".join(struct.pack("<HBBI", *one) for one in program)
 
 
 # ---------------------------------------------------------------- how it is started
@@ -299,11 +365,19 @@ class Bubblewrap:
             if not _under(place, [other for other in masks if other != place]):
                 seen += [("--tmpfs", place), ("--remount-ro", place)]
         seen += [("--ro-bind", str(HERE / name), f"/grader/{name}") for name in ("runner.py", "frames.py")]
-        seen += [("--ro-bind", str(place), f"/site/{top}") for top, place in self.site.items()]
-        seen += [("--proc", "/proc"), ("--dev", "/dev")]
-        seen += [("--size", str(limits.folder)), ("--tmpfs", "/dev/shm"), ("--remount-ro", "/dev")]
+        seen += [("--ro-bind", str(self.packages()), "/site")]
+        # No /proc, which tells much about the machine, and no terminals, of which it has so many and no more.
+        seen += [("--dev-bind", place, place) for place in DEVICES]
+        seen += [("--size", str(limits.folder)), ("--tmpfs", "/dev/shm")]
         seen += [("--remount-ro", "/"), ("--chdir", "/tmp")]
         return seen
+
+    def packages(self) -> Path:
+        """The folder of packages that is shown."""
+        try:
+            return nameless(tuple(self.site.values()), "/site")
+        except OSError as error:
+            raise SandboxError(f"a folder for the packages cannot be made: {error}; XDG_CACHE_HOME moves it") from error
 
     def environment(self) -> dict[str, str]:
         """All that is in the environment inside."""
@@ -349,6 +423,7 @@ class Bubblewrap:
                 read_end, write_end = os.pipe()
                 with open(write_end, "wb") as file:
                     file.write(program)
+            _wipe_devices()
             process = _popen(self.command(limits, user, read_end), [] if read_end is None else [read_end])
         except OSError as error:
             raise SandboxError(str(error)) from error
@@ -417,10 +492,17 @@ class Unprotected:
 
 
 def _popen(command: list[str], passed: list[int], **how) -> subprocess.Popen:
-    # The environment of bwrap can be read inside (/proc/1/environ), so it is as empty as the one inside.
+    # Inside, bwrap itself is process 1. Its environment is as empty as the one inside.
     how = {"env": {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, "cwd": "/"} | how
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     return subprocess.Popen(command, **pipes, pass_fds=passed, start_new_session=True, **how)
+
+
+def _wipe_devices() -> None:
+    """Set the times of the devices inside: every user may set those, and so leave a note for the next sandbox."""
+    for place in DEVICES:
+        with contextlib.suppress(OSError):
+            os.utime(place)
 
 
 def _counted_already() -> int:
