@@ -281,7 +281,7 @@ def test_the_grader_s_hidden_inputs_are_drawn_until_they_are_fair(monkeypatch):
 def test_a_checker_without_fair_inputs_is_flagged_and_fails_no_batch(monkeypatch):
     monkeypatch.setattr(check.CHECKS["softmax"], "cases", lambda rng: [Case((np.zeros(3),), "three scores")])
     result = graded([gradecheck.SOFTMAX])
-    assert (result.points, result.person) == (0, True)
+    assert (result.points, result.person) == (None, True)
     assert "the checker itself failed" in result.headline
     assert "Unfair: softmax: cases: expected fair inputs, got none" in result.details[0]
 

@@ -146,7 +146,8 @@ def test_a_text_is_left_to_a_person_and_a_blank_one_is_not(box):
 def test_what_hangs_is_named_and_the_rest_is_graded_without_it(box):
     timers = "signal.setitimer(signal.ITIMER_REAL, 0)\nsignal.setitimer(signal.ITIMER_PROF, 0)"
     deaf = f"import signal\n{timers}\nwhile True: pass"
-    receipt = one(IMPORTS, deaf, SOFTMAX, BY_HAND, box=box)
+    patient = gradecheck.limits(clock=60.0)  # on a busy machine a second of the processor takes its time
+    receipt = one(IMPORTS, deaf, SOFTMAX, BY_HAND, box=box, limits=patient)
     assert receipt.points == 4
     assert receipt.cells == [
         {
@@ -155,7 +156,7 @@ def test_what_hangs_is_named_and_the_rest_is_graded_without_it(box):
         }
     ]
     inside = deaf.replace("\n", "\n    ")
-    receipt = one(IMPORTS, f"def softmax(scores):\n    {inside}", BY_HAND, box=box)
+    receipt = one(IMPORTS, f"def softmax(scores):\n    {inside}", BY_HAND, box=box, limits=patient)
     assert receipt.results[0].headline == "softmax: not yet. It did not stop within 1 second of processor time."
     assert receipt.results[1].points == 2
 

@@ -30,7 +30,7 @@ CHANNELS = gradecheck.cells_of("channels.txt")
 
 
 def run(session, source):
-    session.request({"do": "cell", "number": 1, "source": source, "seconds": 5}, seconds=6)
+    session.request({"do": "cell", "number": 1, "source": source}, seconds=5, clock=15)
     return session.take_printed()
 
 
@@ -131,7 +131,10 @@ def test_a_note_left_in_the_times_of_a_device_is_gone_for_the_next(box, monkeypa
     left, read = note_and_what_the_next_reads(box)
     assert read > left
     monkeypatch.setattr(sandbox, "_wipe_devices", lambda: None)
-    left, read = note_and_what_the_next_reads(box)
+    for _ in range(20):  # another grader at work on this machine wipes them too
+        left, read = note_and_what_the_next_reads(box)
+        if read == left:
+            break
     assert read == left
 
 

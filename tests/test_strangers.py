@@ -349,7 +349,8 @@ def test_time_is_the_processor_s_and_sleep_ends_by_the_clock(box):
 
     assert said("import time\ntime.sleep(1.5)") == (4, "", False)  # more than the second that the cell has
     assert said("import time\ntime.sleep(100)") == (4, "The cell was stopped after 3 seconds on the clock.", True)
-    assert said("while True: pass") == (4, "The cell was stopped after 1 second of processor time.", True)
+    text = "The cell was stopped after 1 second of processor time."
+    assert said("while True: pass", clock=100.0) == (4, text, True)
     many = "import os\nfor _ in range(3):\n    if os.fork() == 0:\n        while True: pass\nos.wait()"
     points, text, slow = said(many, cell=1.0, clock=100.0)
     assert (points, slow) == (4, True)
