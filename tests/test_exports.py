@@ -257,6 +257,17 @@ def test_nobody_but_root_grades_without_bubblewrap(autograder, monkeypatch):
 
 
 @needs_linux
+def test_a_checker_that_fails_writes_no_zero_at_gradescope(autograder, monkeypatch, capsys):
+    from toytf.grade import grading
+
+    monkeypatch.setattr(grading, "diagnose", lambda *a: 1 / 0)
+    hand_in(autograder, editions()[1])
+    assert exports.main(["gradescope", str(autograder)]) == 2
+    assert "the checker itself failed at" in capsys.readouterr().err
+    assert not (autograder / "results" / "results.json").exists()
+
+
+@needs_linux
 def test_run_autograder_closes_the_folders_to_others(autograder):
     for name in ("source", "submission", "results"):
         (autograder / name).chmod(0o777)

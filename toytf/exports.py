@@ -157,9 +157,9 @@ def gradescope(root: Path, sandbox=None) -> dict:
     Raises
     ------
     SandboxError
-        If it cannot run; then no result is written, and Gradescope tells the instructor.
+        If it cannot run, or a checker failed; then no result is written, and Gradescope tells the instructor.
     """
-    from toytf.grade import grade_one, read_assignment
+    from toytf.grade import SandboxError, grade_one, read_assignment
     from toytf.grade.grading import nothing_to_grade
 
     source, submission, results = root / "source", root / "submission", root / "results"
@@ -169,6 +169,8 @@ def gradescope(root: Path, sandbox=None) -> dict:
     handed_in = sorted(path for path in submission.glob("*.ipynb") if not path.name.startswith("."))
     if len(handed_in) == 1:
         receipt = grade_one(handed_in[0], assignment, sandbox=sandbox, key=key, student="submission")
+        if receipt.failed:
+            raise SandboxError(f"the checker itself failed at {', '.join(receipt.failed)}")
     else:
         many = ", ".join(path.name for path in handed_in) or "none"
         reason = f"Hand in one notebook (.ipynb). There are {len(handed_in)}: {many}."
