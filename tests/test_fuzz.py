@@ -86,6 +86,9 @@ class Forged:
     def used(self):
         return 0.0
 
+    def starved(self, clock):
+        return True
+
     def take_printed(self):
         return "printed"
 

@@ -348,13 +348,37 @@ def test_time_is_the_processor_s_and_sleep_ends_by_the_clock(box):
         return receipt.points, gradecheck.printed(receipt).strip(), receipt.slow
 
     assert said("import time\ntime.sleep(1.5)") == (4, "", False)  # more than the second that the cell has
-    assert said("import time\ntime.sleep(100)") == (4, "The cell was stopped after 3 seconds on the clock.", True)
+    assert said("import time\ntime.sleep(100)") == (4, "The cell was stopped after 3 seconds on the clock.", False)
     text = "The cell was stopped after 1 second of processor time."
     assert said("while True: pass", clock=100.0) == (4, text, True)
     many = "import os\nfor _ in range(3):\n    if os.fork() == 0:\n        while True: pass\nos.wait()"
     points, text, slow = said(many, cell=1.0, clock=100.0)
     assert (points, slow) == (4, True)
     assert "did not stop within 1 second of processor time" in text
+
+
+def test_one_who_waits_for_a_processor_is_told_from_one_who_sleeps():
+    core = min(desks.cores())
+
+    def child(work):
+        pid = os.fork()
+        if not pid:
+            if hasattr(os, "sched_setaffinity"):
+                os.sched_setaffinity(0, {core})
+            while True:
+                work()
+        return pid
+
+    busy, other, asleep = child(lambda: None), child(lambda: None), child(lambda: time.sleep(10))
+    try:
+        before = [sandbox.waiting_seconds([pid]) for pid in (busy, asleep)]
+        time.sleep(1.0)
+        waited = [sandbox.waiting_seconds([pid]) - was for pid, was in zip((busy, asleep), before, strict=True)]
+        assert waited[0] > 0.25 > waited[1]
+    finally:
+        for pid in (busy, other, asleep):
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
 
 
 # ---------------------------------------------------------------- changed arguments

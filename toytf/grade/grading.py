@@ -144,7 +144,8 @@ class Receipt:
     versions, settings : dict
         With what it was graded.
     slow : bool
-        Whether something was stopped because its time was over.
+        Whether something was stopped because its time was over, and might not be at another try: what
+        slept would sleep again.
     graded : bool
         False if the grader itself failed: then no points are said, and ``reason`` is for the teacher.
     """
@@ -280,7 +281,7 @@ class _Run:
 
     def __init__(self, read: submission.Submission, assignment, sandbox, limits, key):
         self.read, self.assignment, self.sandbox, self.limits, self.key = read, assignment, sandbox, limits, key
-        self.slow = False  # whether anything was stopped for its time
+        self.slow = self.asleep = False  # whether anything was stopped for its time, at work or asleep
         self.session: Session | None = None
         self.spent = 0.0  # seconds of the processor, in the sandboxes that are gone
         self.results: dict[str, Result] = {}
@@ -303,13 +304,15 @@ class _Run:
                 self._exercises()
             except Failure as failure:
                 self.slow |= failure.kind == "slow"
+                self.asleep |= failure.kind == "asleep"
             finally:
                 self.spent += self.session.used()
                 self.session.close()
                 self.session = None
         why = "too many sandboxes had to be ended before it"
         if self._over():
-            why, self.slow = f"its {lasting(self.limits.total)} were used up", True
+            why = f"its {lasting(self.limits.total)} were used up"
+            self.slow |= self._left()[0] <= 0 or not self.asleep
         for exercise in self.assignment.exercises:
             if exercise.label not in self.results:
                 self._no_points(exercise, f"{exercise.name or exercise.number}: not reached, {why}.")
@@ -332,9 +335,13 @@ class _Run:
 
     def _stopped(self, reply) -> str:
         """After how long the code that was just asked was stopped, in words."""
-        self.slow = True
         if reply.header.get("clock") == "clock":
+            if self.session.starved(self.clock):
+                self.slow = True
+            else:
+                self.asleep = True
             return f"stopped after {lasting(self.clock)} on the clock"
+        self.slow = True
         return f"stopped after {lasting(self.seconds)} of processor time"
 
     def _cells(self) -> None:

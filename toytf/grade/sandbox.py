@@ -73,7 +73,7 @@ class SandboxError(RuntimeError):
 
 
 class Failure(Exception):
-    """A sandbox had to be ended: `kind` is slow, memory, processes, flood, ended or broken."""
+    """A sandbox had to be ended: `kind` is slow, asleep, memory, processes, flood, ended or broken."""
 
     def __init__(self, kind: str, text: str):
         super().__init__(text)
@@ -573,6 +573,17 @@ def processor_seconds(pids: list[int]) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
+def waiting_seconds(pids: list[int]) -> float | None:
+    """How long these processes wanted a processor and had none; None where the kernel does not say."""
+    nanoseconds, said = 0, False
+    for pid in pids:
+        for place in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+            with contextlib.suppress(OSError, ValueError, IndexError), open(place) as file:
+                nanoseconds += int(file.read().split()[1])
+                said = True
+    return nanoseconds / 1e9 if said else None
+
+
 # ---------------------------------------------------------------- talking with it
 
 
@@ -635,6 +646,11 @@ class Session:
         self.most_used = max(self.most_used, processor_seconds(family(self.process.pid)) - self.starting)
         return self.most_used  # also of what has ended and left no trace
 
+    def starved(self, clock: float) -> bool:
+        """Whether the code of the last request had to wait for a processor for half of its time on the clock."""
+        now = waiting_seconds(family(self.process.pid))
+        return now is None or self.waited is None or now - self.waited > clock / 2
+
     # ---- requests
 
     def request(self, header: dict, arrays=(), *, seconds: float, clock: float) -> Reply:
@@ -657,6 +673,7 @@ class Session:
         waiting = memoryview(frames.pack({"n": self.count, "seconds": seconds, "clock": clock, **header}, arrays))
         now, most = time.monotonic(), self.used() + seconds + GRACE
         until, watch_next = now + clock + GRACE, now + 0.1
+        self.waited = waiting_seconds(family(self.process.pid))
         with selectors.DefaultSelector() as selector:
             selector.register(self.process.stdin, selectors.EVENT_WRITE)
             selector.register(self.process.stdout, selectors.EVENT_READ)
@@ -664,7 +681,8 @@ class Session:
             while True:
                 now = time.monotonic()
                 if now > until:
-                    raise Failure("slow", f"did not stop within {lasting(clock)} on the clock")
+                    kind = "slow" if self.starved(clock) else "asleep"
+                    raise Failure(kind, f"did not stop within {lasting(clock)} on the clock")
                 if now > watch_next:
                     self._watch()
                     if self.used() > most:
