@@ -7,8 +7,7 @@ BUILD := $(BIN)/jupyter-book build . -W -n --keep-going --all
 # SOLUTIONS=no leaves them out, and builds into a folder of its own.
 SOLUTIONS ?= yes
 SITE := $(if $(filter no,$(SOLUTIONS)),_build/without-solutions/)_build/html
-UV := uv==0.13.9
-LISTS := book test lab nbgrader
+LISTS := book test lab nbgrader torch lock
 LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
@@ -108,11 +107,16 @@ $(QUIET_LAB): .venv/lab.stamp
 	$(BIN)/python -m pip install --no-deps --no-build-isolation -e .
 	@touch $@
 
-# PyTorch has an environment of its own: the book and `make test` must do without it.
-.venv-torch/torch.stamp: requirements/torch.txt pyproject.toml | .venv/pyvenv.cfg
-	@echo "Installing requirements/torch.txt into .venv-torch (once; some minutes)"
+# PyTorch has an environment of its own: the book and `make test` must do without it. Only a build
+# for CUDA asks for torch-cuda.txt (gigabytes), and `pip check` tells whether this is one.
+.venv-torch/torch.stamp: $(wildcard requirements/torch*.txt) pyproject.toml | .venv/pyvenv.cfg
+	@echo "Installing requirements/torch*.txt into .venv-torch (once; some minutes)"
 	$(PYTHON) -m venv .venv-torch
-	.venv-torch/bin/python -m pip install -r $<
+	.venv-torch/bin/python -m pip install --require-hashes -r requirements/torch.txt
+	.venv-torch/bin/python -m pip install --no-deps -r requirements/torch-itself.txt  # no hash: the file says why
+	.venv-torch/bin/python -m pip check >/dev/null || \
+		.venv-torch/bin/python -m pip install --require-hashes -r requirements/torch-cuda.txt
+	.venv-torch/bin/python -m pip check
 	.venv-torch/bin/python -m pip install --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -125,8 +129,8 @@ $(QUIET_LAB): .venv/lab.stamp
 		echo "On Debian and Ubuntu: sudo apt install python3-venv"; exit 1; }
 	$(PYTHON) -m venv .venv
 
-# All four lists are resolved together first, so that the locks agree with each other;
-# what is locked now stays as it is unless UPGRADE says otherwise.
+# The lists are resolved together first, so that the locks agree with each other; what is locked
+# now stays as it is unless UPGRADE says otherwise.
 lock: _build/lock/bin/uv
 	cat requirements/*.txt > _build/lock/all.txt
 	$(LOCK) $(LISTS:%=requirements/%.in) -o _build/lock/all.txt
@@ -134,10 +138,14 @@ lock: _build/lock/bin/uv
 		$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/$$name.in \
 			-o requirements/$$name.txt || exit 1; done
 	$(LOCK) --generate-hashes requirements/matrix.in -o requirements/matrix.txt  # another NumPy, so on its own
+	$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/torch-itself.txt -o requirements/torch-cuda.txt \
+		--no-emit-package torch $$(sed -n 's/^\([^ =#]*\)==.*/--no-emit-package \1/p' requirements/torch.txt)
+	$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/toytf.in -o toytf/data/requirements.txt
 
-_build/lock/bin/uv:
+_build/lock/bin/uv: requirements/lock.txt
 	$(PYTHON) -m venv _build/lock
-	_build/lock/bin/python -m pip install $(UV)
+	_build/lock/bin/python -m pip install --require-hashes -r $<
+	@touch $@
 
 clean:
 	rm -rf .venv .venv-torch _build .pytest_cache .hypothesis
