@@ -7,7 +7,7 @@ BUILD := $(BIN)/jupyter-book build . -W -n --keep-going --all
 # SOLUTIONS=no leaves them out, and builds into a folder of its own.
 SOLUTIONS ?= yes
 SITE := $(if $(filter no,$(SOLUTIONS)),_build/without-solutions/)_build/html
-LISTS := book test lab nbgrader torch lock
+LISTS := book test lab nbgrader mutants torch lock
 LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
@@ -15,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book test assignments test-nbgrader test-torch torch-results test-matrix test-kills bench bench-course weights experiments lab notebooks lint lock clean
+.PHONY: help book test assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants bench bench-course weights experiments lab notebooks lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -32,6 +32,9 @@ help:
 	@echo "make torch-results  run the listings of chapter 19 again and store what they give"
 	@echo "make test-matrix  the notebooks' numbers under other processors' instructions and another NumPy"
 	@echo "make test-kills  kill the grader a thousand times, at random moments; it must lose nothing (five minutes)"
+	@echo "make test-deep  every property with thousands of random calls, every checker and wrong call at full length"
+	@echo "make test-hostile  every attack on the grader and its sandbox that we know of"
+	@echo "make test-mutants  change the core in 150 small ways; its tests must notice (MUTANTS=300; MUTANTS=all)"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make bench-course  how long each notebook takes, how large the site and each page are"
 	@echo "make lint       style of the code, spelling of the text"
@@ -84,6 +87,20 @@ test-matrix: .venv/test.stamp
 
 test-kills: .venv/test.stamp
 	$(BIN)/python tests/kills.py 1000
+
+# What `make test` does with a hundred or so examples, here with all of them.
+DEEP := tests/test_properties.py tests/test_wrong_calls.py tests/test_check.py tests/test_fair_inputs.py
+test-deep: .venv/test.stamp
+	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(DEEP)
+
+HOSTILE := tests/test_hostile.py tests/test_grade.py tests/test_sandbox.py
+test-hostile: .venv/test.stamp
+	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(HOSTILE)
+
+# MUTANTS=300: so many, MUTANTS=all: every one (hours).
+MUTANTS ?= 150
+test-mutants: .venv/test.stamp .venv/mutants.stamp
+	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 bench: .venv-torch/torch.stamp
 	.venv-torch/bin/python bench/ten_seeds.py
