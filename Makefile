@@ -7,8 +7,7 @@ BUILD := $(BIN)/jupyter-book build . -W -n --keep-going --all
 # SOLUTIONS=no leaves them out, and builds into a folder of its own.
 SOLUTIONS ?= yes
 SITE := $(if $(filter no,$(SOLUTIONS)),_build/without-solutions/)_build/html
-UV := uv==0.13.9
-LISTS := book test lab nbgrader
+LISTS := book test lab nbgrader mutants torch lock
 LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
@@ -16,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book test assignments test-nbgrader test-torch torch-results test-matrix test-kills bench bench-course weights experiments lab notebooks lint lock clean
+.PHONY: help book test assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants bench bench-course weights experiments lab notebooks lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -33,6 +32,9 @@ help:
 	@echo "make torch-results  run the listings of chapter 19 again and store what they give"
 	@echo "make test-matrix  the notebooks' numbers under other processors' instructions and another NumPy"
 	@echo "make test-kills  kill the grader a thousand times, at random moments; it must lose nothing (five minutes)"
+	@echo "make test-deep  every property with thousands of random calls, every checker and wrong call at full length"
+	@echo "make test-hostile  every attack on the grader and its sandbox that we know of"
+	@echo "make test-mutants  change the core in 150 small ways; its tests must notice (MUTANTS=300; MUTANTS=all)"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make bench-course  how long each notebook takes, how large the site and each page are"
 	@echo "make lint       style of the code, spelling of the text"
@@ -86,6 +88,20 @@ test-matrix: .venv/test.stamp
 test-kills: .venv/test.stamp
 	$(BIN)/python tests/kills.py 1000
 
+# What `make test` does with a hundred or so examples, here with all of them.
+DEEP := tests/test_properties.py tests/test_wrong_calls.py tests/test_check.py tests/test_fair_inputs.py
+test-deep: .venv/test.stamp
+	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(DEEP)
+
+HOSTILE := tests/test_hostile.py tests/test_grade.py tests/test_sandbox.py
+test-hostile: .venv/test.stamp
+	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(HOSTILE)
+
+# MUTANTS=300: so many, MUTANTS=all: every one (hours).
+MUTANTS ?= 150
+test-mutants: .venv/test.stamp .venv/mutants.stamp
+	$(BIN)/python tests/mutants.py $(MUTANTS)
+
 bench: .venv-torch/torch.stamp
 	.venv-torch/bin/python bench/ten_seeds.py
 	.venv-torch/bin/python bench/speed.py --out toytf/data/bench.json
@@ -108,11 +124,16 @@ $(QUIET_LAB): .venv/lab.stamp
 	$(BIN)/python -m pip install --no-deps --no-build-isolation -e .
 	@touch $@
 
-# PyTorch has an environment of its own: the book and `make test` must do without it.
-.venv-torch/torch.stamp: requirements/torch.txt pyproject.toml | .venv/pyvenv.cfg
-	@echo "Installing requirements/torch.txt into .venv-torch (once; some minutes)"
+# PyTorch has an environment of its own: the book and `make test` must do without it. Only a build
+# for CUDA asks for torch-cuda.txt (gigabytes), and `pip check` tells whether this is one.
+.venv-torch/torch.stamp: $(wildcard requirements/torch*.txt) pyproject.toml | .venv/pyvenv.cfg
+	@echo "Installing requirements/torch*.txt into .venv-torch (once; some minutes)"
 	$(PYTHON) -m venv .venv-torch
-	.venv-torch/bin/python -m pip install -r $<
+	.venv-torch/bin/python -m pip install --require-hashes -r requirements/torch.txt
+	.venv-torch/bin/python -m pip install --no-deps -r requirements/torch-itself.txt  # no hash: the file says why
+	.venv-torch/bin/python -m pip check >/dev/null || \
+		.venv-torch/bin/python -m pip install --require-hashes -r requirements/torch-cuda.txt
+	.venv-torch/bin/python -m pip check
 	.venv-torch/bin/python -m pip install --no-deps --no-build-isolation -e .
 	@touch $@
 
@@ -125,8 +146,8 @@ $(QUIET_LAB): .venv/lab.stamp
 		echo "On Debian and Ubuntu: sudo apt install python3-venv"; exit 1; }
 	$(PYTHON) -m venv .venv
 
-# All four lists are resolved together first, so that the locks agree with each other;
-# what is locked now stays as it is unless UPGRADE says otherwise.
+# The lists are resolved together first, so that the locks agree with each other; what is locked
+# now stays as it is unless UPGRADE says otherwise.
 lock: _build/lock/bin/uv
 	cat requirements/*.txt > _build/lock/all.txt
 	$(LOCK) $(LISTS:%=requirements/%.in) -o _build/lock/all.txt
@@ -134,10 +155,14 @@ lock: _build/lock/bin/uv
 		$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/$$name.in \
 			-o requirements/$$name.txt || exit 1; done
 	$(LOCK) --generate-hashes requirements/matrix.in -o requirements/matrix.txt  # another NumPy, so on its own
+	$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/torch-itself.txt -o requirements/torch-cuda.txt \
+		--no-emit-package torch $$(sed -n 's/^\([^ =#]*\)==.*/--no-emit-package \1/p' requirements/torch.txt)
+	$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/toytf.in -o toytf/data/requirements.txt
 
-_build/lock/bin/uv:
+_build/lock/bin/uv: requirements/lock.txt
 	$(PYTHON) -m venv _build/lock
-	_build/lock/bin/python -m pip install $(UV)
+	_build/lock/bin/python -m pip install --require-hashes -r $<
+	@touch $@
 
 clean:
 	rm -rf .venv .venv-torch _build .pytest_cache .hypothesis

@@ -330,8 +330,40 @@ def test_the_workflow_allows_bubblewrap_before_it_grades():
     assert install < allow < grade
     assert "apt-get install -q -y --no-install-recommends bubblewrap" in steps()[install]["run"]
     assert "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0" in steps()[allow]["run"]
-    assert workflow()["permissions"] == {"actions": "read", "checks": "write", "contents": "read"}
-    assert steps()[0]["with"] == {"persist-credentials": False}
+
+
+def loose_actions(text):
+    """The actions of a workflow that are not pinned by a commit, or do not say of which version it is."""
+    uses = re.findall(r"^\s*(?:- )?uses: *(.*)$", text, re.M)
+    return [used for used in uses if not re.fullmatch(r"[\w.-]+(?:/[\w.-]+)+@[0-9a-f]{40}  # v\d+(?:\.\d+)*", used)]
+
+
+def test_the_workflows_actions_are_pinned_by_their_commits():
+    text = template()[".github/workflows/classroom.yml"]
+    assert loose_actions(text) == []
+    assert sum("uses" in step for step in steps()) == text.count("uses:") == 4
+
+
+@pytest.mark.parametrize("fault", ["@v7", "@main", f"@{'0a' * 19}  # v7", f"@{'0a' * 20}", f"@{'0A' * 20}  # v7", ""])
+def test_an_action_that_is_not_pinned_is_found(fault):
+    text = template()[".github/workflows/classroom.yml"]
+    planted = re.sub(r"(actions/setup-python)@.*", rf"\1{fault}", text)
+    assert loose_actions(planted) == [f"actions/setup-python{fault}"]
+
+
+def test_the_workflow_may_read_the_repository_and_nothing_else():
+    assert workflow()["permissions"] == {"contents": "read"}
+    assert not [job for job in workflow()["jobs"].values() if "permissions" in job]
+    (checkout,) = (step for step in steps() if step.get("uses", "").startswith("actions/checkout@"))
+    assert checkout["with"] == {"persist-credentials": False}  # no later step finds the token on the disk
+
+
+def test_both_exports_install_the_locked_list_with_its_hashes():
+    locked = (ROOT / "toytf" / "data" / "requirements.txt").read_text("utf-8")
+    assert archive().read("requirements.txt").decode() == template()[".github/grader/requirements.txt"] == locked
+    assert '--require-hashes -r "$root/source/requirements.txt"' in archive().read("setup.sh").decode()
+    (install,) = (step["run"] for step in steps() if "pip install" in step.get("run", ""))
+    assert "--require-hashes -r .github/grader/requirements.txt" in install
 
 
 def test_no_step_puts_an_expression_into_a_script():

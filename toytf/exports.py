@@ -39,7 +39,6 @@ import sys
 import textwrap
 import zipfile
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 
 from toytf._command import write_whole
@@ -55,8 +54,8 @@ def package_files(below: str) -> dict[str, bytes]:
 
 
 def requirements() -> str:
-    """The versions with which the assignment was made."""
-    return "".join(f"{name}=={metadata.version(name)}\n" for name in ("numpy", "tqdm"))
+    """What this package needs: the versions that the course is tested with, and the hashes of their files."""
+    return (PACKAGE / "data" / "requirements.txt").read_text("utf-8")
 
 
 # ---------------------------------------------------------------- Gradescope
@@ -75,7 +74,7 @@ if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
   python=python3.11
 fi
 "$python" -m venv "$root/venv"
-"$root/venv/bin/python" -m pip install --no-cache-dir -r "$root/source/requirements.txt"
+"$root/venv/bin/python" -m pip install --no-cache-dir --require-hashes -r "$root/source/requirements.txt"
 chmod -R go= "$root/source"
 """
 
@@ -252,26 +251,24 @@ name: Autograding Tests
   - push
   - workflow_dispatch
 permissions:
-  actions: read
-  checks: write
-  contents: read
+  contents: read  # for the checkout; the reporter prints its points as a notice, which needs none
 jobs:
   grade:
     if: github.actor != 'github-classroom[bot]'
     runs-on: ubuntu-24.04
     timeout-minutes: 15
     steps:
-      - uses: actions/checkout@v4
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1  # v7.0.1
         with:
           persist-credentials: false
-      - uses: actions/setup-python@v5
+      - uses: actions/setup-python@5fda3b95a4ea91299a34e894583c3862153e4b97  # v7.0.0
         with:
           python-version: "3.12"
       - name: Install bubblewrap and NumPy
         run: |
           sudo apt-get update -q
           sudo apt-get install -q -y --no-install-recommends bubblewrap
-          python -m pip install -r .github/grader/requirements.txt
+          python -m pip install --require-hashes -r .github/grader/requirements.txt
       - name: Allow bubblewrap to make namespaces
         # Ubuntu 24.04 forbids it to programs without an AppArmor profile. This machine is thrown away afterwards.
         run: |
@@ -289,12 +286,12 @@ jobs:
             --assignment .github/grader/assignment.json --out "$RUNNER_TEMP/grades.csv"
           python -P -m toytf.exports classroom "$RUNNER_TEMP/grades/receipts/student.json" >> "$GITHUB_OUTPUT"
       - name: Keep the feedback page
-        uses: actions/upload-artifact@v4
+        uses: actions/upload-artifact@bbbca2ddaa5d8feaa63e36b76fdaad77386f024f  # v7.0.0
         with:
           name: feedback
           path: ${{ runner.temp }}/grades/feedback/student.html
       - name: Report the points
-        uses: classroom-resources/autograding-grading-reporter@v1
+        uses: classroom-resources/autograding-grading-reporter@d13b5912daf5042ac1b71bc38bdb4a6bcd61d8ca  # v1
         env:
           TOYTF_RESULTS: ${{ steps.toytf.outputs.result }}
         with:
