@@ -89,11 +89,11 @@ test-kills: .venv/test.stamp
 	$(BIN)/python tests/kills.py 1000
 
 # What `make test` does with a hundred or so examples, here with all of them.
-DEEP := tests/test_properties.py tests/test_wrong_calls.py tests/test_check.py tests/test_fair_inputs.py
+DEEP := tests/test_properties.py tests/test_wrong_calls.py tests/test_check.py tests/test_fair.py
 test-deep: .venv/test.stamp
 	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(DEEP)
 
-HOSTILE := tests/test_hostile.py tests/test_grade.py tests/test_sandbox.py
+HOSTILE := tests/test_hostile.py tests/test_strangers.py tests/test_fuzz.py tests/test_grade.py tests/test_sandbox.py
 test-hostile: .venv/test.stamp
 	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(HOSTILE)
 
