@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 HALF = np.dtype(np.float16)  # its largest number is 65504: sums leave its range, so they are made in float32
 ROOM = 2**30  # the most numbers in an array that a count asks for: 8 GB of float64
 EXACT = 2**53  # the largest whole number up to which a float64 has them all
@@ -48,7 +49,7 @@ def shown(value) -> str:
 # ---------------------------------------------------------------- arrays
 
 
-def as_floats(name: str, x, min_ndim: int = 1, what: str = "number") -> np.ndarray:
+def as_floats(name: str, x, min_ndim: int = 1) -> np.ndarray:
     """Return `x` as a floating array: floats keep their dtype, integers become float64.
 
     Raises
@@ -56,7 +57,7 @@ def as_floats(name: str, x, min_ndim: int = 1, what: str = "number") -> np.ndarr
     TypeError
         If `x` is not made of real numbers (strings, None, complex, ragged lists), or is a masked array.
     ValueError
-        If `x` has fewer than `min_ndim` axes, or is empty.
+        If `x` has fewer than `min_ndim` axes.
     """
     if type(x) is not np.ndarray:
         x = as_array(name, x)
@@ -69,8 +70,6 @@ def as_floats(name: str, x, min_ndim: int = 1, what: str = "number") -> np.ndarr
             f"{name}: expected at least {min_ndim} {'axis' if min_ndim == 1 else 'axes'}, "
             f"got {x.ndim} (shape {shape_text(x.shape)})"
         )
-    if not x.size:
-        raise ValueError(f"{name}: expected at least one {what}, got shape {shape_text(x.shape)}")
     return x
 
 
@@ -114,8 +113,15 @@ def require_ndim(name: str, x: np.ndarray, ndim: int) -> None:
         raise ValueError(f"{name}: expected {ndim} {'axis' if ndim == 1 else 'axes'}, got shape {shape_text(x.shape)}")
 
 
+def require_some(name: str, x: np.ndarray, what: str = "number") -> None:
+    """Raise `ValueError` if there is nothing in `x`."""
+    if not x.size:
+        raise ValueError(f"{name}: expected at least one {what}, got shape {shape_text(x.shape)}")
+
+
 def require_finite(name: str, x: np.ndarray) -> None:
-    """Raise `ValueError` naming the first NaN or infinity in `x`, if there is one."""
+    """Raise `ValueError` naming the first NaN or infinity in `x`, if there is one, or if there is nothing."""
+    require_some(name, x)
     if surely_finite(x):
         return
     bad = np.argwhere(~np.isfinite(x))
@@ -131,8 +137,7 @@ def surely_finite(x: np.ndarray) -> bool:
     Numbers near the end of the float range give False too; look at each of them then.
     """
     row = x.ravel(order="K")
-    with np.errstate(over="ignore", invalid="ignore"):
-        return math.isfinite(np.dot(row, row))
+    return math.isfinite(np.vdot(row, row))  # which does not warn of an overflow, as np.dot does
 
 
 def require_shape(name: str, x: np.ndarray, shape: tuple[int, ...], like: str) -> None:
@@ -264,11 +269,11 @@ def number(name: str, value, expected: str = "a finite number", allowed: Callabl
     return as_float
 
 
-def positive_number(name: str, value, dtype=np.float64) -> float:
+def positive_number(name: str, value, dtype: np.dtype = DOUBLE) -> float:
     """Return `value` as a float, above 0 and finite, also among the numbers of `dtype`."""
     value = number(name, value, "a positive number", lambda x: 0 < x < math.inf)
-    if dtype != np.float64 and not np.finfo(dtype).smallest_subnormal <= value <= np.finfo(dtype).max:
-        raise ValueError(f"{name}: expected a positive number of {np.dtype(dtype)}, got {value}")
+    if dtype != DOUBLE and not np.finfo(dtype).smallest_subnormal <= value <= np.finfo(dtype).max:
+        raise ValueError(f"{name}: expected a positive number of {dtype}, got {value}")
     return value
 
 
@@ -317,6 +322,13 @@ def require_callable(name: str, value) -> None:
         raise TypeError(f"{name}: expected a function, got {shown(value)}")
 
 
+def pair_from(name: str, given, what: str) -> tuple:
+    """Return what the function `name` gave, once it is seen to be a tuple of two."""
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise TypeError(f"{name}: expected a function that gives {what}, got {shown_class(given)} from it")
+    return given
+
+
 def require_generator(rng) -> None:
     """Raise `TypeError` unless `rng` draws as the course does: from a seed of one's own."""
     if not isinstance(rng, np.random.Generator):
@@ -325,9 +337,11 @@ def require_generator(rng) -> None:
 
 def as_list(name: str, values, of: str) -> list:
     """Return what can be gone through as a list; a string, which can, is refused: its letters are not meant."""
+    if type(values) in (list, tuple):
+        return list(values)
     if isinstance(values, str):
         raise TypeError(f"{name}: expected a list of {of}, got the single string {shown(values)}")
-    if isinstance(values, (bytes, dict, set)) or not isinstance(values, Iterable):
+    if isinstance(values, (bytes, dict, set, np.ma.MaskedArray)) or not isinstance(values, Iterable):
         raise TypeError(f"{name}: expected a list of {of}, got {shown(values)}")
     try:
         return list(values)
@@ -362,19 +376,20 @@ def require_parameters(name: str, p, cls: type) -> None:
     alone: whoever uses it looks into it. The numbers are not looked through, which would cost as much
     as some of the formulas.
     """
-    if not isinstance(p, cls):
-        raise TypeError(f"{name}: expected {_article(cls.__name__)} {cls.__name__}, got {shown_class(p)}")
+    if type(p) is not cls:
+        require_class(name, p, cls)
     lengths: dict[str, int] = {}
     for field, axes, optional, part in _declared(cls):
         value = getattr(p, field)
         if value is None and optional:
             continue
-        if axes is None:
-            _require_part(f"{name}.{field}", value, part)
+        if part is not None:
+            if type(value) is not part:
+                _require_part(f"{name}.{field}", value, part)
             continue
-        if not _is_array(value) or value.ndim != len(axes) or not value.size:
-            _explain_array(f"{name}.{field}", value, axes)
-        for axis, length in zip(axes, value.shape, strict=True):
+        if type(value) is not np.ndarray or value.dtype.kind != "f" or value.ndim != len(axes) or not value.size:
+            _require_array(f"{name}.{field}", value, axes)
+        for axis, length in zip(axes, value.shape, strict=False):
             if lengths.setdefault(axis, length) != length:
                 expected = shape_text(tuple(lengths[a] for a in axes))
                 raise ValueError(
@@ -383,31 +398,23 @@ def require_parameters(name: str, p, cls: type) -> None:
                 )
 
 
-def _is_array(value) -> bool:
-    """Whether `value` is an array of real numbers as it stands: parameters are never converted."""
-    if type(value) is not np.ndarray and (
-        not isinstance(value, np.ndarray) or isinstance(value, (np.ma.MaskedArray, np.matrix))
-    ):
-        return False
-    return value.dtype.kind in "fiu"
-
-
-def _explain_array(name: str, value, axes: tuple[str, ...]) -> None:
-    """Raise the error that says what is wrong with an array of parameters."""
+def _require_array(name: str, value, axes: tuple[str, ...]) -> None:
+    """Raise an error unless `value` is an array of real numbers as it stands: parameters are never converted."""
     expected = f"an array of real numbers, {' x '.join(axes)}"
     if not isinstance(value, np.ndarray) or isinstance(value, (np.ma.MaskedArray, np.matrix)):
         raise TypeError(f"{name}: expected {expected}, got {shown_class(value)}")
     if value.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected {expected}, got dtype {value.dtype}")
-    raise ValueError(f"{name}: expected {expected}, got shape {shape_text(value.shape)}")
+    if value.ndim != len(axes) or not value.size:
+        raise ValueError(f"{name}: expected {expected}, got shape {shape_text(value.shape)}")
 
 
-def _require_part(name: str, value, part: tuple[type, bool]) -> None:
-    cls, several = part
-    if not several:
-        require_class(name, value, cls)
-    elif not isinstance(value, list) or not all(isinstance(v, cls) for v in value):
-        raise TypeError(f"{name}: expected a list of {cls.__name__}, got {shown_class(value)}")
+def _require_part(name: str, value, part: type | tuple[type]) -> None:
+    """Raise an error unless `value` is a dataclass of the class `part`; for a tuple with a class, a list of them."""
+    if not isinstance(part, tuple):
+        require_class(name, value, part)
+    elif not isinstance(value, list) or not all(isinstance(v, part) for v in value):
+        raise TypeError(f"{name}: expected a list of {part[0].__name__}, got {shown_class(value)}")
 
 
 @functools.cache
@@ -426,7 +433,7 @@ def _declared(cls: type) -> tuple[tuple, ...]:
         if typing.get_origin(hint) is typing.Annotated:
             found.append((field.name, tuple(hint.__metadata__[0].split()), optional, None))
         elif typing.get_origin(hint) is list:
-            found.append((field.name, None, optional, (typing.get_args(hint)[0], True)))
+            found.append((field.name, None, optional, typing.get_args(hint)))
         elif dataclasses.is_dataclass(hint):
-            found.append((field.name, None, optional, (hint, False)))
+            found.append((field.name, None, optional, hint))
     return tuple(found)

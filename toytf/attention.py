@@ -23,11 +23,12 @@ from toytf._validate import (
     require_parameters,
     require_room,
     require_shape,
+    require_some,
     require_width,
     shape_text,
     surely_finite,
 )
-from toytf.ops import Array, Linear, _linear, _linear_backward, _softmax, softmax_backward
+from toytf.ops import Array, Linear, _linear, _linear_backward, _softmax, _softmax_backward
 
 
 @dataclass
@@ -84,7 +85,11 @@ def attention(q, k, v, mask=None, scale: float | None = None) -> tuple[Array, At
     >>> print(fmt(trace.attn_weights), fmt(out))
     [[0.7311 0.2689]] [[12.6894]]
     """
-    q, k, v, mask, scale = _usable(q, k, v, mask, scale)
+    return _attention(*_usable(q, k, v, mask, scale))
+
+
+def _attention(q: Array, k: Array, v: Array, mask: Array | None, scale: float) -> tuple[Array, AttentionTrace]:
+    """`attention` alone."""
     scaled_scores = q @ np.swapaxes(k, -1, -2)
     scaled_scores *= scale
     attn_weights = _masked_softmax("scaled_scores", scaled_scores, mask)
@@ -103,7 +108,7 @@ def _usable(q, k, v, mask, scale) -> tuple[Array, Array, Array, Array | None, fl
         )
     require_leading("q", q, "k", k)
     require_leading("q", q, "v", v)
-    scale = 1.0 / math.sqrt(q.shape[-1]) if scale is None else number("scale", scale)
+    scale = _usable_scale(scale, q.shape[-1])
     if mask is not None:
         leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
         mask = as_mask("mask", mask, (*leading, q.shape[-2], k.shape[-2]))
@@ -111,6 +116,10 @@ def _usable(q, k, v, mask, scale) -> tuple[Array, Array, Array, Array | None, fl
     for name, x in (("q", q), ("k", k), ("v", v)):
         require_finite(name, x)
     return q, k, v, mask, scale
+
+
+def _usable_scale(scale: float | None, d_k: int) -> float:
+    return 1.0 / math.sqrt(d_k) if scale is None else number("scale", scale)
 
 
 def attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array, Array]:
@@ -136,7 +145,7 @@ def attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array
     require_shape("dout", dout, (*a.shape[:-1], trace.v.shape[-1]), "the output has")
     dv = np.swapaxes(a, -1, -2) @ dout
     da = dout @ np.swapaxes(trace.v, -1, -2)
-    ds = softmax_backward(a, da) * trace.scale
+    ds = _softmax_backward(a, da) * trace.scale
     dq = ds @ trace.k
     dk = np.swapaxes(ds, -1, -2) @ trace.q
     return _sum_to(dq, trace.q.shape), _sum_to(dk, trace.k.shape), _sum_to(dv, trace.v.shape)
@@ -377,7 +386,7 @@ def multi_head_attention(
     q = split_heads(_linear(Linear(p.w_q, p.b_q), x), n_heads)
     k = split_heads(_linear(Linear(p.w_k, p.b_k), memory), n_heads)
     v = split_heads(_linear(Linear(p.w_v, p.b_v), memory), n_heads)
-    per_head, trace = attention(q, k, v, mask, scale)
+    per_head, trace = _attention(q, k, v, mask, _usable_scale(scale, q.shape[-1]))
     heads = merge_heads(per_head)
     out = _linear(Linear(p.w_o, p.b_o), heads)
     return out, MultiHeadTrace(x, memory, trace, heads)
@@ -448,6 +457,7 @@ def split_heads(x, n_heads: int) -> Array:
     (64, 6, 12, 50)
     """
     x = as_floats("x", x, min_ndim=2)
+    require_some("x", x)
     n_heads = positive_int("n_heads", n_heads)
     if x.shape[-1] % n_heads:
         raise ValueError(f"n_heads: expected a divisor of the width {x.shape[-1]}, got {n_heads}")
@@ -463,5 +473,7 @@ def merge_heads(x) -> Array:
     >>> merge_heads(np.zeros((64, 6, 12, 50))).shape
     (64, 12, 300)
     """
-    x = np.swapaxes(as_floats("x", x, min_ndim=3), -2, -3)
+    x = as_floats("x", x, min_ndim=3)
+    require_some("x", x)
+    x = np.swapaxes(x, -2, -3)
     return x.reshape(*x.shape[:-2], -1)

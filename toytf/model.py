@@ -29,6 +29,7 @@ from toytf._validate import (
     as_mask,
     as_path,
     one_of,
+    pair_from,
     positive_int,
     positive_number,
     require_callable,
@@ -38,6 +39,7 @@ from toytf._validate import (
     require_ndim,
     require_parameters,
     require_shape,
+    require_some,
     require_width,
     shape_text,
     shown_class,
@@ -56,10 +58,10 @@ from toytf.ops import (
     LayerNorm,
     LayerNormTrace,
     Linear,
+    _embedding_backward,
     _linear,
     _linear_backward,
     embedding,
-    embedding_backward,
     gelu,
     gelu_backward,
     layer_norm,
@@ -497,11 +499,10 @@ def add_and_norm(cfg: Config, norm: LayerNorm, x: Array, sublayer: Callable) -> 
 
 def _two_from(name: str, given, x: Array) -> tuple[Array, object]:
     """Return what a sub-layer's function gave: something of the shape of `x`, and something of its own."""
-    if not isinstance(given, tuple) or len(given) != 2:
-        raise TypeError(f"{name}: expected a function that gives a pair, got {shown_class(given)} from it")
-    rows = as_floats(f"{name}: the first that it gives", given[0])
-    require_shape(f"{name}: the first that it gives", rows, x.shape, "x has")
-    return rows, given[1]
+    rows, own = pair_from(name, given, "rows and something of its own")
+    rows = as_floats(f"{name}: what it gives", rows)
+    require_shape(f"{name}: what it gives", rows, x.shape, "x has")
+    return rows, own
 
 
 def add_and_norm_backward(
@@ -519,18 +520,19 @@ def add_and_norm_backward(
     dsublayer : the sub-layer's parameters' class
     """
     require_class("cfg", cfg, Config)
-    require_parameters("norm", norm, LayerNorm)
+    require_class("norm", norm, LayerNorm)
     require_class("trace", trace, SublayerTrace)
     require_callable("sublayer_backward", sublayer_backward)
     dout = as_floats("dout", dout)
     require_shape("dout", dout, trace.out.shape, "the output has")
-    dnorm = LayerNorm(np.zeros_like(norm.gamma), np.zeros_like(norm.beta))
     dtotal = dout
     if cfg.norm == "post":
         dtotal, dnorm = layer_norm_backward(norm, trace.norm, dout)
     dx, dsublayer = _two_from("sublayer_backward", sublayer_backward(dtotal), trace.x)
     if cfg.norm == "pre":
         dx, dnorm = layer_norm_backward(norm, trace.norm, dx)
+    if cfg.norm == "none":
+        dnorm = LayerNorm(np.zeros_like(norm.gamma), np.zeros_like(norm.beta))
     return (dx + dtotal if cfg.residual else dx), dnorm, dsublayer
 
 
@@ -718,6 +720,7 @@ def _usable_table(table, cfg: Config, ids) -> tuple[Array, Array]:
     require_class("cfg", cfg, Config)
     table = as_floats("table", table)
     require_ndim("table", table, 2)
+    require_some("table", table)
     if table.shape[1] != cfg.d_model:
         raise ValueError(f"table: expected {cfg.d_model} columns as cfg says, got shape {shape_text(table.shape)}")
     return table, _as_sentences("ids", ids, len(table))
@@ -735,7 +738,7 @@ def embed_backward(table: Array, cfg: Config, ids: Array, dx: Array) -> Array:
     require_shape("dx", dx, (*ids.shape, cfg.d_model), "embed's rows have")
     if cfg.scale_embeddings:
         dx = dx * table.dtype.type(math.sqrt(cfg.d_model))
-    return embedding_backward(len(table), ids, dx)
+    return _embedding_backward(len(table), ids, dx)
 
 
 def encode(
@@ -919,7 +922,7 @@ def backward(params: Transformer, cfg: Config, trace: Trace, dlogits: Array) -> 
     if params.encoder:
         if dmemory is None:  # nobody read the memory
             dmemory = np.zeros_like(trace.encoder.out)
-        d_src_embedding, d_encoder, d_encoder_norm = encode_backward(params, cfg, trace.encoder, dmemory)
+        d_src_embedding, d_encoder, d_encoder_norm = _encode_backward(params, cfg, trace.encoder, dmemory)
     return Transformer(d_src_embedding, d_encoder, d_encoder_norm, d_tgt_embedding, d_decoder, d_decoder_norm, d_output)
 
 
@@ -938,6 +941,10 @@ def encode_backward(
     require_class("trace", trace, StackTrace)
     dmemory = as_floats("dmemory", dmemory)
     require_shape("dmemory", dmemory, trace.out.shape, "the memory has")
+    return _encode_backward(params, cfg, trace, dmemory)
+
+
+def _encode_backward(params: Transformer, cfg: Config, trace: StackTrace, dmemory: Array):
     dx, d_last_norm = _last_norm_backward(params.encoder_norm, trace, dmemory)
     layers = []
     for p, layer in zip(reversed(params.encoder), reversed(trace.layers), strict=True):

@@ -10,6 +10,7 @@ import numpy as np
 
 from toytf._validate import (
     HALF,
+    SINGLE,
     as_array,
     as_axis,
     as_floats,
@@ -22,6 +23,7 @@ from toytf._validate import (
     require_parameters,
     require_room,
     require_shape,
+    require_some,
     require_width,
     shape_text,
     share,
@@ -35,35 +37,30 @@ SHORT = 32  # rows up to here are handled as columns, where that is quicker
 # ---------------------------------------------------------------- sums of rows
 
 
-def sum_along(x: Array, axis: int = -1) -> Array:
+def _sum_along(x: Array, axis: int = -1) -> Array:
     """``sum_i x[i]`` along an axis, which stays with length 1.
 
     What ``x.sum(axis, keepdims=True)`` does; on many short rows einsum is several times faster.
 
     Examples
     --------
-    >>> print(sum_along(np.array([[1.0, 2.0], [3.0, 4.0]])))
+    >>> print(_sum_along(np.array([[1.0, 2.0], [3.0, 4.0]])))
     [[3.]
      [7.]]
     """
-    x = as_floats("x", x)
-    axis = as_axis("axis", axis, x)
     if axis in (-1, x.ndim - 1):
         return np.einsum("...i->...", x)[..., None]
     return x.sum(axis=axis, keepdims=True)
 
 
-def dot_along(x: Array, y: Array, axis: int = -1) -> Array:
+def _dot_along(x: Array, y: Array, axis: int = -1) -> Array:
     """``sum_i x[i] y[i]`` along an axis, which stays with length 1.
 
     Examples
     --------
-    >>> print(dot_along(np.array([[1.0, 2.0]]), np.array([[10.0, 100.0]])))
+    >>> print(_dot_along(np.array([[1.0, 2.0]]), np.array([[10.0, 100.0]])))
     [[210.]]
     """
-    x, y = as_floats("x", x), as_floats("y", y)
-    require_shape("y", y, x.shape, "x has")
-    axis = as_axis("axis", axis, x)
     if axis in (-1, x.ndim - 1):
         return np.einsum("...i,...i->...", x, y)[..., None]
     return (x * y).sum(axis=axis, keepdims=True)
@@ -116,11 +113,11 @@ def _softmax(name: str, x, axis: int = -1) -> Array:
     """`softmax`, where errors speak of `x` by another name."""
     x, largest = _scores_and_largest(name, x, axis)
     if x.dtype == HALF:  # 70,000 ones are more than the largest float16
-        return _softmax(name, x.astype(np.float32), axis).astype(HALF)
+        return _softmax(name, x.astype(SINGLE), axis).astype(HALF)
     with np.errstate(over="ignore", under="ignore"):  # a gap beyond the float range is weight 0
         exps = x - largest
         np.exp(exps, out=exps)  # in place: a new array of this size would cost more than the exponentials
-    exps /= sum_along(exps, axis)
+    exps /= _sum_along(exps, axis)
     return exps
 
 
@@ -151,14 +148,20 @@ def softmax_backward(weights: Array, dout: Array, axis: int = -1) -> Array:
     """
     weights, dout = as_floats("weights", weights), as_floats("dout", dout)
     require_shape("dout", dout, weights.shape, "weights has")
-    dx = dout - dot_along(weights, dout, axis)
+    return _softmax_backward(weights, dout, as_axis("axis", axis, weights))
+
+
+def _softmax_backward(weights: Array, dout: Array, axis: int = -1) -> Array:
+    """`softmax_backward` alone."""
+    dx = dout - _dot_along(weights, dout, axis)
     dx *= weights
     return dx
 
 
 def _scores_and_largest(name: str, x, axis: int) -> tuple[Array, Array]:
     """Return the scores as floats and the largest of each row, once both are known to be usable."""
-    x = as_floats(name, x, what="score")
+    x = as_floats(name, x)
+    require_some(name, x, "score")
     axis = as_axis("axis", axis, x)
     if x.shape[axis] < SHORT:  # NumPy is quicker at comparing a few long columns than many short rows
         largest = np.expand_dims(np.ascontiguousarray(np.moveaxis(x, axis, 0)).max(axis=0), axis)
@@ -201,7 +204,8 @@ def softmax_naive(x, axis: int = -1) -> Array:
     >>> print(fmt(softmax_naive([1.0, 2.0, 3.0])))
     [0.0900 0.2447 0.6652]
     """
-    x = as_floats("x", x, what="score")
+    x = as_floats("x", x)
+    require_some("x", x, "score")
     axis = as_axis("axis", axis, x)
     exps = np.exp(x)
     return exps / exps.sum(axis=axis, keepdims=True)
@@ -240,10 +244,10 @@ def log_softmax(x, axis: int = -1) -> Array:
     """
     x, largest = _scores_and_largest("x", x, axis)
     if x.dtype == HALF:
-        return log_softmax(x.astype(np.float32), axis).astype(HALF)
+        return log_softmax(x.astype(SINGLE), axis).astype(HALF)
     with np.errstate(over="ignore", under="ignore"):
         shifted = x - largest
-        shifted -= np.log(sum_along(np.exp(shifted), axis))
+        shifted -= np.log(_sum_along(np.exp(shifted), axis))
         return shifted
 
 
@@ -374,6 +378,7 @@ def embedding(table, ids) -> Array:
     """
     table = as_floats("table", table)
     require_ndim("table", table, 2)
+    require_some("table", table)
     return table[as_ids("ids", ids, table.shape[0])]
 
 
@@ -401,8 +406,14 @@ def embedding_backward(size: int, ids, dout: Array) -> Array:
     """
     size = positive_int("size", size)
     ids, dout = as_ids("ids", ids, size), as_floats("dout", dout)
+    require_some("dout", dout)
     require_shape("dout", dout, (*ids.shape, *dout.shape[-1:]), "ids has, and the width")
     require_room("size", ids.size, size)
+    return _embedding_backward(size, ids, dout)
+
+
+def _embedding_backward(size: int, ids: Array, dout: Array) -> Array:
+    """`embedding_backward` alone."""
     ids = ids.ravel()
     one_hot = np.zeros((len(ids), size), dtype=dout.dtype)
     one_hot[np.arange(len(ids)), ids] = 1
@@ -591,11 +602,11 @@ def layer_norm(p: LayerNorm, x, eps: float = 1e-5) -> tuple[Array, LayerNormTrac
     """
     x, eps = _rows_and_eps(p, x, eps)
     if x.dtype == HALF:  # its squares leave the float range at 256
-        out, trace = layer_norm(p, x.astype(np.float32), eps)
+        out, trace = layer_norm(p, x.astype(SINGLE), eps)
         return out.astype(HALF), trace
     d = x.shape[-1]
     centred, unit = _centred_in_units_whose_squares_fit(x)
-    variance = dot_along(centred, centred) / d
+    variance = _dot_along(centred, centred) / d
     std = np.sqrt(variance + eps / unit / unit)
     centred /= std
     out = p.gamma * centred
@@ -611,7 +622,7 @@ def _rows_and_eps(p: LayerNorm, x, eps: float) -> tuple[Array, float]:
             f"gamma: expected shape {shape_text(x.shape[-1:])} for rows of shape {shape_text(x.shape)}, "
             f"got {shape_text(p.gamma.shape)}"
         )
-    return x, positive_number("eps", eps, np.float32 if x.dtype == HALF else x.dtype)
+    return x, positive_number("eps", eps, SINGLE if x.dtype == HALF else x.dtype)
 
 
 def _centred_in_units_whose_squares_fit(x: Array) -> tuple[Array, Array | float]:
@@ -622,16 +633,16 @@ def _centred_in_units_whose_squares_fit(x: Array) -> tuple[Array, Array | float]
     """
     d = x.shape[-1]
     if surely_finite(x):
-        return x - sum_along(x) / d, 1.0
+        return x - _sum_along(x) / d, 1.0
     require_finite("x", x)
     one = x.dtype.type(1)
     _, exponent = np.frexp(np.abs(x).max(axis=-1, keepdims=True))
     with np.errstate(over="ignore"):
-        unit = np.where(np.isfinite(dot_along(x, x)), one, np.ldexp(one, exponent - 1))
+        unit = np.where(np.isfinite(_dot_along(x, x)), one, np.ldexp(one, exponent - 1))
         small = x / unit
-        small -= sum_along(small) / d
+        small -= _sum_along(small) / d
         centred = small * unit
-        fits = np.isfinite(dot_along(centred, centred))
+        fits = np.isfinite(_dot_along(centred, centred))
     return np.where(fits, centred, small), np.where(fits, one, unit)
 
 
@@ -663,8 +674,8 @@ def layer_norm_backward(p: LayerNorm, trace: LayerNormTrace, dout: Array) -> tup
     normalised = trace.normalised
     g = dout * p.gamma
     d = g.shape[-1]
-    dx = g - sum_along(g) / d
-    dx -= normalised * (dot_along(g, normalised) / d)
+    dx = g - _sum_along(g) / d
+    dx -= normalised * (_dot_along(g, normalised) / d)
     dx /= trace.std
     dout, normalised = dout.reshape(-1, d), normalised.reshape(-1, d)
     return dx, LayerNorm(np.einsum("ij,ij->j", dout, normalised), dout.sum(axis=0))
@@ -693,6 +704,7 @@ def layer_norm_eps_outside(x, eps: float = 1e-6) -> Array:
     [[-1.4142  0.0000  0.0000  1.4142]]
     """
     x, eps = as_floats("x", x), positive_number("eps", eps)
+    require_some("x", x)
     return (x - x.mean(axis=-1, keepdims=True)) / (x.std(axis=-1, keepdims=True) + eps)
 
 
@@ -749,7 +761,7 @@ def cross_entropy(logits, targets, is_token=None, label_smoothing: float = 0.0) 
     """
     logits = as_floats("logits", logits, min_ndim=2)
     if logits.dtype == HALF:  # a sum over all tokens, and one part in so many, leave its range
-        logits = logits.astype(np.float32)
+        logits = logits.astype(SINGLE)
     require_finite("logits", logits)
     targets = as_ids("targets", targets, logits.shape[-1])
     if targets.shape != logits.shape[:-1]:
@@ -775,7 +787,7 @@ def cross_entropy(logits, targets, is_token=None, label_smoothing: float = 0.0) 
     np.put_along_axis(goal, targets[..., None], 1 - label_smoothing + label_smoothing / vocabulary, axis=-1)
     log_probs = log_softmax(logits)
     counted = counted[..., None]
-    loss = -float((dot_along(goal, log_probs) * counted).sum()) / n
+    loss = -float((_dot_along(goal, log_probs) * counted).sum()) / n
     return loss, CrossEntropyTrace(np.exp(log_probs, out=log_probs), goal, counted, n)
 
 
