@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from toytf._validate import shape_text
+from toytf._validate import as_bool, list_of, require_class, shape_text, whole_number
 from toytf.byhand.expressions import Array, Num, fixed, is_transcendental, trimmed
 
 # JupyterLab hides the triangle that browsers draw; the book hides this one and keeps the browser's.
@@ -32,6 +32,12 @@ class Entry:
             evaluated = is_transcendental(before) and not is_transcendental(after)
             relations.append("=" if shown_in_full and not evaluated else "≈")
         return [(relation, step.render(form)) for relation, step in zip(relations, self.steps, strict=True)]
+
+
+def require_decimals(decimals) -> None:
+    """Raise an error unless Python can write a number with so many decimals."""
+    if whole_number("decimals", decimals, least=0) > 1000:
+        raise ValueError(f"decimals: expected at most 1000, got {decimals}")
 
 
 @dataclass(frozen=True)
@@ -61,6 +67,12 @@ class Working:
     entries: tuple[Entry, ...] = ()
     decimals: int = 4
     sci: bool = False
+
+    def __post_init__(self):
+        require_class("name", self.name, str)
+        require_class("formula", self.formula, str)
+        require_decimals(self.decimals)
+        as_bool("sci", self.sci)
 
     # -- choosing
 
@@ -171,7 +183,7 @@ class Working:
 
 def beside(*workings: Working) -> _Beside:
     """Show several tables next to each other (below each other where the window is narrow)."""
-    return _Beside(workings)
+    return _Beside(tuple(list_of("workings", workings, Working, "tables as matmul gives them")))
 
 
 @dataclass(frozen=True)
