@@ -204,8 +204,8 @@ def softmax(scores, name="", formula="", *, subtract_max=False, rows=None, cols=
     scores, subtract_max = _matrix("scores", scores), as_bool("subtract_max", subtract_max)
     if not subtract_max and np.abs(scores.max(axis=-1)).max() > WRITABLE_POWER:
         raise ValueError(
-            f"scores: expected the largest of each row between -{WRITABLE_POWER} and {WRITABLE_POWER}, so that its power "
-            f"of e is a float, got {scores.max()}; subtract_max=True subtracts it first"
+            f"scores: expected the largest of each row between -{WRITABLE_POWER} and {WRITABLE_POWER}, "
+            f"so that its power of e is a float, got {scores.max()}; subtract_max=True subtracts it first"
         )
 
     def exponent(i, k):
@@ -554,10 +554,9 @@ def _matrix(name: str, x) -> Array:
     if x.ndim != 2 or x.size == 0:
         raise ValueError(f"{name}: expected a row or a matrix with at least one entry, got shape {shape_text(x.shape)}")
     require_finite(name, x)
-    if np.abs(x).max() > WRITABLE:
-        raise ValueError(
-            f"{name}: expected numbers up to {WRITABLE:g}, whose products are floats, got {np.abs(x).max():g}"
-        )
+    largest = np.abs(x).max()
+    if largest > WRITABLE:
+        raise ValueError(f"{name}: expected numbers up to {WRITABLE:g}, whose products are floats, got {largest:g}")
     return x
 
 
