@@ -178,8 +178,8 @@ def as_flags(name: str, flags, meaning: str) -> np.ndarray:
     return flags
 
 
-def as_mask(name: str, mask, shape: tuple[int, ...]) -> np.ndarray:
-    """Return `mask` as a boolean array that broadcasts to `shape`, True meaning "may attend"."""
+def as_mask(name: str, mask, shape: tuple[int, ...], like: str) -> np.ndarray:
+    """Return `mask` as a boolean array that broadcasts to `shape`, which is that of `like`. True is "may attend"."""
     mask = as_array(name, mask)
     if mask.dtype != np.bool_:
         raise TypeError(
@@ -192,8 +192,8 @@ def as_mask(name: str, mask, shape: tuple[int, ...]) -> np.ndarray:
         fits = False
     if not fits:
         raise ValueError(
-            f"{name}: expected a shape that broadcasts to {shape_text(shape)} (..., query, key), "
-            f"got {shape_text(mask.shape)}"
+            f"{name}: expected a shape that broadcasts to {shape_text(shape)} (..., query, key) "
+            f"as {like}, got {shape_text(mask.shape)}"
         )
     return mask
 
@@ -391,9 +391,10 @@ def require_parameters(name: str, p, cls: type) -> None:
             _require_array(f"{name}.{field}", value, axes)
         for axis, length in zip(axes, value.shape, strict=False):
             if lengths.setdefault(axis, length) != length:
-                expected = shape_text(tuple(lengths[a] for a in axes))
+                expected = shape_text(tuple(lengths.get(a, n) for a, n in zip(axes, value.shape, strict=True)))
+                first = next(other for other, others, *_ in _declared(cls) if others and axis in others)
                 raise ValueError(
-                    f"{name}.{field}: expected shape {expected} ({' x '.join(axes)}) beside the other arrays, "
+                    f"{name}.{field}: expected shape {expected} ({' x '.join(axes)}), as {first} has {axis}, "
                     f"got {shape_text(value.shape)}"
                 )
 

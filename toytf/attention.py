@@ -111,7 +111,7 @@ def _usable(q, k, v, mask, scale) -> tuple[Array, Array, Array, Array | None, fl
     scale = _usable_scale(scale, q.shape[-1])
     if mask is not None:
         leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
-        mask = as_mask("mask", mask, (*leading, q.shape[-2], k.shape[-2]))
+        mask = as_mask("mask", mask, (*leading, q.shape[-2], k.shape[-2]), "q and k have")
         k, v = _blank_unseen(mask, k), _blank_unseen(mask, v)
     for name, x in (("q", q), ("k", k), ("v", v)):
         require_finite(name, x)
@@ -142,7 +142,7 @@ def attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array
     """
     require_class("trace", trace, AttentionTrace)
     a, dout = trace.attn_weights, as_floats("dout", dout)
-    require_shape("dout", dout, (*a.shape[:-1], trace.v.shape[-1]), "the output has")
+    require_shape("dout", dout, (*a.shape[:-1], trace.v.shape[-1]), "trace gives")
     dv = np.swapaxes(a, -1, -2) @ dout
     da = dout @ np.swapaxes(trace.v, -1, -2)
     ds = _softmax_backward(a, da) * trace.scale
@@ -183,7 +183,7 @@ def masked_softmax(scores, mask) -> Array:
      [0.0000 0.0000 0.0000]]
     """
     scores = as_floats("scores", scores, min_ndim=2)
-    return _masked_softmax("scores", scores, as_mask("mask", mask, scores.shape))
+    return _masked_softmax("scores", scores, as_mask("mask", mask, scores.shape, "scores has"))
 
 
 def _masked_softmax(name: str, scores: Array, mask: Array | None) -> Array:
@@ -321,7 +321,7 @@ class MultiHead:
         w_o = as_floats("w_o", w_o, min_ndim=2)
         require_width("the heads side by side", stacks["w_v"], "w_o", w_o, axis=-2)
         p = cls(**stacks, w_o=w_o)
-        require_parameters("p", p, cls)
+        require_parameters("MultiHead", p, cls)
         return p
 
 
@@ -407,7 +407,7 @@ def _usable_rows(p: MultiHead, x, memory, mask) -> tuple[Array, Array, Array | N
         require_finite("memory", memory)
     if mask is not None:  # the same mask for every head: an axis of length 1 before the last two
         leading = np.broadcast_shapes(x.shape[:-2], memory.shape[:-2])
-        mask = as_mask("mask", mask, (*leading, x.shape[-2], memory.shape[-2]))
+        mask = as_mask("mask", mask, (*leading, x.shape[-2], memory.shape[-2]), "x and memory have")
         mask = np.atleast_2d(mask)[..., None, :, :]
     return x, memory, mask
 
@@ -433,7 +433,7 @@ def multi_head_attention_backward(
     require_parameters("p", p, MultiHead)
     require_class("trace", trace, MultiHeadTrace)
     dout = as_floats("dout", dout)
-    require_shape("dout", dout, (*trace.heads.shape[:-1], p.w_o.shape[-1]), "the output has")
+    require_shape("dout", dout, (*trace.heads.shape[:-1], p.w_o.shape[-1]), "trace and p give")
     n_heads = trace.attention.q.shape[-3]
     dheads, d_o = _linear_backward(Linear(p.w_o, p.b_o), trace.heads, dout)
     dq, dk, dv = attention_backward(trace.attention, split_heads(dheads, n_heads))

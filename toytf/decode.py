@@ -17,8 +17,8 @@ from typing import Annotated, Protocol
 import numpy as np
 
 from toytf._validate import (
-    as_array,
     as_bool,
+    as_flags,
     as_floats,
     as_ids,
     as_rows,
@@ -108,7 +108,7 @@ def start(params: Transformer, cfg: Config, src=None, src_is_token=None, cached:
     require_ndim("src", src, 2)
     mask = None
     if src_is_token is not None:
-        src_is_token = np.atleast_2d(as_array("src_is_token", src_is_token))
+        src_is_token = np.atleast_2d(as_flags("src_is_token", src_is_token, "where a token stands"))
         mask = padding_mask(src_is_token)
     memory, _ = encode(params, cfg, src, src_is_token, keep_trace=False)
     state = DecodeState(np.zeros((len(src), 0), dtype=np.int64), memory if cfg.reads_memory else None, mask, cached)
@@ -344,9 +344,9 @@ def _draw(probs: Array, rng, top_k, top_p) -> int:
 
 def _write(step, state, n, sos, eos, max_length, choose) -> list[Hypothesis]:
     """Write `n` sentences side by side, each next token chosen from its logits."""
-    sos, eos, max_length = _usable_ends(step, sos, eos, max_length)
     n = positive_int("n", n)
     require_room("n", n)
+    sos, eos, max_length = _usable_ends(step, sos, eos, max_length, n)
     last = np.full(n, sos)
     ids: list[list[int]] = [[] for _ in range(n)]
     log_prob, ended = np.zeros(n), np.zeros(n, dtype=bool)
@@ -366,9 +366,11 @@ def _write(step, state, n, sos, eos, max_length, choose) -> list[Hypothesis]:
     ]
 
 
-def _usable_ends(step, sos, eos, max_length) -> tuple[int, int, int]:
+def _usable_ends(step, sos, eos, max_length, side_by_side: int) -> tuple[int, int, int]:
     require_callable("step", step)
-    return whole_number("sos", sos, 0), whole_number("eos", eos, -1), positive_int("max_length", max_length)
+    max_length = positive_int("max_length", max_length)
+    require_room("max_length", side_by_side, max_length)
+    return whole_number("sos", sos, 0), whole_number("eos", eos, -1), max_length
 
 
 def _one_step(step: Callable, state: State, last: Array, t: int, eos: int) -> tuple[Array, State]:
@@ -428,11 +430,12 @@ def beam_search(
     *Attention Is All You Need*, section 6.1 (width 4, length penalty 0.6); Wu et al., *Google's Neural
     Machine Translation System*, 2016, equation 14, for the penalty.
     """
-    sos, eos, max_length = _usable_ends(step, sos, eos, max_length)
     width, n_best = positive_int("width", width), positive_int("n_best", n_best)
+    require_room("width", width)
     if n_best > width:
         raise ValueError(f"n_best: expected at most width = {width}, got {n_best}")
-    length_penalty = number("length_penalty", length_penalty, "0 or more", lambda x: 0 <= x < np.inf)
+    sos, eos, max_length = _usable_ends(step, sos, eos, max_length, width)
+    length_penalty = number("length_penalty", length_penalty, "0 or more, up to 100", lambda x: 0 <= x <= 100)
 
     def hypothesis(tokens, log_prob, ended):
         return Hypothesis(tokens, log_prob, ended, log_prob / ((5 + len(tokens)) / 6) ** length_penalty)

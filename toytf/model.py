@@ -42,6 +42,7 @@ from toytf._validate import (
     require_some,
     require_width,
     shape_text,
+    shown,
     shown_class,
     whole_number,
 )
@@ -339,6 +340,8 @@ def _require_model(params: Transformer, cfg: Config) -> None:
     """
     require_parameters("params", params, Transformer)
     require_class("cfg", cfg, Config)
+    if (params.encoder and params.src_embedding is None) or (params.decoder and params.tgt_embedding is None):
+        raise ValueError("params: expected an embedding for each stack of layers, got None")
     output = None if params.output is None else params.output.weight
     for name, array, shape in (
         ("src_embedding", params.src_embedding, (cfg.src_vocab, cfg.d_model)),
@@ -467,7 +470,7 @@ def feed_forward_backward(
     require_parameters("p", p, FeedForward)
     require_class("trace", trace, FeedForwardTrace)
     dout = as_floats("dout", dout)
-    require_shape("dout", dout, (*trace.x.shape[:-1], p.w_2.shape[-1]), "the output has")
+    require_shape("dout", dout, (*trace.x.shape[:-1], p.w_2.shape[-1]), "trace and p give")
     _, activate_backward = ACTIVATIONS[one_of("activation", activation, ACTIVATIONS)]
     dhidden, d_2 = _linear_backward(Linear(p.w_2, p.b_2), trace.hidden, dout)
     dbefore = activate_backward(trace.before, dhidden)
@@ -482,7 +485,7 @@ def add_and_norm(cfg: Config, norm: LayerNorm, x: Array, sublayer: Callable) -> 
     first, no norm, no residual, are here and nowhere else.
     """
     require_class("cfg", cfg, Config)
-    require_class("norm", norm, LayerNorm)
+    require_parameters("norm", norm, LayerNorm)
     require_callable("sublayer", sublayer)
     x = as_floats("x", x)
     before_norm = None
@@ -520,11 +523,11 @@ def add_and_norm_backward(
     dsublayer : the sub-layer's parameters' class
     """
     require_class("cfg", cfg, Config)
-    require_class("norm", norm, LayerNorm)
+    require_parameters("norm", norm, LayerNorm)
     require_class("trace", trace, SublayerTrace)
     require_callable("sublayer_backward", sublayer_backward)
     dout = as_floats("dout", dout)
-    require_shape("dout", dout, trace.out.shape, "the output has")
+    require_shape("dout", dout, trace.out.shape, "trace has")
     dtotal = dout
     if cfg.norm == "post":
         dtotal, dnorm = layer_norm_backward(norm, trace.norm, dout)
@@ -631,8 +634,7 @@ def decoder_layer(
 
 def _usable_memory(p: DecoderLayer, cfg: Config, x, memory, memory_mask) -> tuple[Array, Array | None, Array | None]:
     """Return what `decoder_layer` was given beside its mask, once the memory is seen to be there if it is read."""
-    require_parameters("p", p, DecoderLayer)
-    require_class("cfg", cfg, Config)
+    _require_decoder_layer(p, cfg)
     x = as_floats("x", x, min_ndim=2)
     _require_memory(memory, p.cross_attention is not None)
     if memory is None:
@@ -640,8 +642,17 @@ def _usable_memory(p: DecoderLayer, cfg: Config, x, memory, memory_mask) -> tupl
     memory = as_floats("memory", memory, min_ndim=2)
     if memory_mask is not None:
         leading = np.broadcast_shapes(x.shape[:-2], memory.shape[:-2])
-        memory_mask = as_mask("memory_mask", memory_mask, (*leading, x.shape[-2], memory.shape[-2]))
+        memory_mask = as_mask(
+            "memory_mask", memory_mask, (*leading, x.shape[-2], memory.shape[-2]), "x and memory have"
+        )
     return x, memory, memory_mask
+
+
+def _require_decoder_layer(p: DecoderLayer, cfg: Config) -> None:
+    require_parameters("p", p, DecoderLayer)
+    require_class("cfg", cfg, Config)
+    if (p.cross_attention is None) != (p.norm_2 is None):
+        raise ValueError("p: expected cross_attention and norm_2 both, or neither, got one of them")
 
 
 def _require_memory(memory, is_read: bool) -> None:
@@ -662,8 +673,7 @@ def decoder_layer_backward(
     dmemory : Array, shape of `memory`, or None without cross-attention
     dp : DecoderLayer
     """
-    require_parameters("p", p, DecoderLayer)
-    require_class("cfg", cfg, Config)
+    _require_decoder_layer(p, cfg)
     require_class("trace", trace, DecoderLayerTrace)
     dmemory = d_cross = d_norm_2 = None
 
@@ -735,7 +745,7 @@ def embed_backward(table: Array, cfg: Config, ids: Array, dx: Array) -> Array:
     """
     table, ids = _usable_table(table, cfg, ids)
     dx = as_floats("dx", dx)
-    require_shape("dx", dx, (*ids.shape, cfg.d_model), "embed's rows have")
+    require_shape("dx", dx, (*ids.shape, cfg.d_model), "ids and cfg give")
     if cfg.scale_embeddings:
         dx = dx * table.dtype.type(math.sqrt(cfg.d_model))
     return _embedding_backward(len(table), ids, dx)
@@ -763,7 +773,7 @@ def encode(
     trace : StackTrace, or None if it is not kept
     """
     _require_model(params, cfg)
-    if not params.encoder or params.src_embedding is None:
+    if not params.encoder:
         raise ValueError("params: expected a model with an encoder, got one without encoder layers")
     ids = _as_sentences("src", src, cfg.src_vocab)
     keep_trace = as_bool("keep_trace", keep_trace)
@@ -808,7 +818,7 @@ def decode(
     trace : StackTrace, or None if it is not kept
     """
     _require_model(params, cfg)
-    if not params.decoder or params.tgt_embedding is None:
+    if not params.decoder:
         raise ValueError("params: expected a model with a decoder, got one without decoder layers")
     _require_memory(memory, cfg.reads_memory)
     ids = _as_sentences("tgt", tgt, cfg.tgt_vocab)
@@ -820,8 +830,9 @@ def decode(
     memory_mask = None
     if memory is not None:
         memory = as_floats("memory", memory, min_ndim=2)
+        require_some("memory", memory)
         if src_is_token is not None:
-            memory_mask = padding_mask(_same_shape("src_is_token", src_is_token, "the memory", memory[..., 0]))
+            memory_mask = padding_mask(_same_shape("src_is_token", src_is_token, "memory", memory[..., 0]))
     embedded, x = embed(params.tgt_embedding, cfg, ids)
     rows, layers = x, []
     for p in params.decoder:
@@ -912,8 +923,8 @@ def backward(params: Transformer, cfg: Config, trace: Trace, dlogits: Array) -> 
     if trace is None:
         raise ValueError("trace: expected what forward kept, got None; call it without keep_trace=False")
     require_class("trace", trace, Trace)
-    if trace.decoder is None:
-        raise ValueError("trace: expected one of a model with a decoder, got one without")
+    if trace.decoder is None or params.output is None:
+        raise ValueError("trace, params: expected those of a model with a decoder, got one without")
     dlogits = as_floats("dlogits", dlogits)
     require_shape("dlogits", dlogits, trace.logits.shape, "the logits have")
     drows, d_output = _linear_backward(params.output, trace.decoder.out, dlogits)
@@ -940,7 +951,7 @@ def encode_backward(
     _require_model(params, cfg)
     require_class("trace", trace, StackTrace)
     dmemory = as_floats("dmemory", dmemory)
-    require_shape("dmemory", dmemory, trace.out.shape, "the memory has")
+    require_shape("dmemory", dmemory, trace.out.shape, "trace has")
     return _encode_backward(params, cfg, trace, dmemory)
 
 
@@ -965,6 +976,8 @@ def _decode_backward(params: Transformer, cfg: Config, trace: StackTrace, drows:
 
 
 def _last_norm_backward(norm: LayerNorm | None, trace: StackTrace, dout: Array) -> tuple[Array, LayerNorm | None]:
+    if (norm is None) != (trace.last_norm is None):
+        raise ValueError("params, trace: expected both with a norm after the last layer or both without")
     return (dout, None) if norm is None else layer_norm_backward(norm, trace.last_norm, dout)
 
 
@@ -1005,12 +1018,16 @@ def named_arrays(params) -> dict[str, Array]:
 
 def _arrays_of(name: str, tree) -> dict[str, Array]:
     """`named_arrays`, where errors speak of the tree by its name."""
-    if not isinstance(tree, (np.ndarray, list)) and not _is_dataclass(tree):
+    if not isinstance(tree, list) and not _is_dataclass(tree):
         raise TypeError(f"{name}: expected a dataclass of arrays, got {shown_class(tree)}")
-    return _named(tree, np.ndarray)
+    arrays = _named(tree, np.ndarray, name)
+    for part, array in arrays.items():
+        if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
+            raise TypeError(f"{name}: {part}: expected an array, got a masked array of numpy.ma")
+    return arrays
 
 
-def float_arrays(name: str, tree) -> dict[str, Array]:
+def _float_arrays(name: str, tree) -> dict[str, Array]:
     """Return every array of a tree, of which there is one at least, and all hold floats.
 
     Raises
@@ -1022,14 +1039,16 @@ def float_arrays(name: str, tree) -> dict[str, Array]:
     if not arrays:
         raise ValueError(f"{name}: expected a dataclass with at least one array, got none in {shown_class(tree)}")
     for part, array in arrays.items():
-        if array.dtype.kind != "f" or isinstance(array, np.ma.MaskedArray):
-            got = shown_class(array) if isinstance(array, np.ma.MaskedArray) else f"dtype {array.dtype}"
-            raise TypeError(f"{name}: {part}: expected an array of floats, got {got}")
+        if array.dtype.kind != "f":
+            raise TypeError(f"{name}: {part}: expected an array of floats, got dtype {array.dtype}")
     return arrays
 
 
-def _named(params, kind: type) -> dict[str, object]:
-    """Return every leaf of one kind in a tree of dataclasses and lists, under its name."""
+def _named(params, kind: type, tree: str = "params") -> dict[str, object]:
+    """Return every leaf of one kind in a tree of dataclasses and lists, under its name.
+
+    What else a dataclass holds is passed over; what else a list holds is taken for a mistake.
+    """
     found = {}
 
     def visit(name, node):
@@ -1040,6 +1059,8 @@ def _named(params, kind: type) -> dict[str, object]:
                 visit(f"{name}.{field}" if name else field, part)
         elif isinstance(node, list):
             for i, part in enumerate(node):
+                if not isinstance(part, (kind, list)) and not _is_dataclass(part):
+                    raise TypeError(f"{tree}: {name}: expected arrays, got a list with {shown(part)} in it")
                 visit(f"{name}.{i}", part)
 
     visit("", params)
@@ -1058,7 +1079,7 @@ def paired_arrays(params, grads) -> list[tuple[str, Array, Array]]:
     ValueError
         If an array has no gradient of its shape, or a gradient no array.
     """
-    arrays, gradients = float_arrays("params", params), float_arrays("grads", grads)
+    arrays, gradients = _float_arrays("params", params), _float_arrays("grads", grads)
     if arrays.keys() != gradients.keys():
         odd = sorted(arrays.keys() ^ gradients.keys())
         raise ValueError(f"grads: expected one for every array of params, got {odd} on one side only")
@@ -1093,7 +1114,7 @@ def save(path, params: Transformer, cfg: Config, extra: dict | None = None) -> N
     """
     path = as_path("path", path)
     _require_model(params, cfg)
-    arrays = float_arrays("params", params)
+    arrays = _float_arrays("params", params)
     try:
         _require_shapes({name: array.shape for name, array in arrays.items()}, cfg)
     except _Misfit as misfit:

@@ -331,7 +331,7 @@ def linear_backward(p: Linear, x: Array, dout: Array) -> tuple[Array, Linear]:
     require_parameters("p", p, Linear)
     x, dout = as_floats("x", x), as_floats("dout", dout)
     require_width("x", x, "weight", p.weight, axis=-2)
-    require_shape("dout", dout, (*x.shape[:-1], p.weight.shape[-1]), "the output has")
+    require_shape("dout", dout, (*x.shape[:-1], p.weight.shape[-1]), "x and p give")
     return _linear_backward(p, x, dout)
 
 
@@ -620,8 +620,9 @@ def _rows_and_eps(p: LayerNorm, x, eps: float) -> tuple[Array, float]:
     if p.gamma.shape != x.shape[-1:]:
         raise ValueError(
             f"gamma: expected shape {shape_text(x.shape[-1:])} for rows of shape {shape_text(x.shape)}, "
-            f"got {shape_text(p.gamma.shape)}"
+            f"got {shape_text(p.gamma.shape)}; x has width {x.shape[-1]}"
         )
+    require_some("x", x)
     return x, positive_number("eps", eps, SINGLE if x.dtype == HALF else x.dtype)
 
 
@@ -669,7 +670,7 @@ def layer_norm_backward(p: LayerNorm, trace: LayerNormTrace, dout: Array) -> tup
     require_parameters("p", p, LayerNorm)
     require_class("trace", trace, LayerNormTrace)
     dout = as_floats("dout", dout)
-    require_shape("dout", dout, trace.normalised.shape, "the output has")
+    require_shape("dout", dout, trace.normalised.shape, "trace has")
     require_width("dout", dout, "gamma", p.gamma, axis=-1)
     normalised = trace.normalised
     g = dout * p.gamma

@@ -10,16 +10,19 @@ from typing import Annotated
 import numpy as np
 
 from toytf._validate import (
+    EXACT,
     HALF,
+    as_floats,
     positive_int,
     positive_number,
     require_finite,
+    require_ndim,
     share,
     shown,
     surely_finite,
     whole_number,
 )
-from toytf.model import float_arrays, paired_arrays
+from toytf.model import _float_arrays, paired_arrays
 from toytf.ops import Array
 
 BLOCK = 2**15  # so many numbers at a time: a block stays in the processor's cache from one line to the next
@@ -93,6 +96,15 @@ class Adam:
     def __post_init__(self):
         self.beta1, self.beta2 = share("beta1", self.beta1), share("beta2", self.beta2)
         self.eps, self.t = positive_number("eps", self.eps), whole_number("t", self.t, least=0)
+        if self.t > EXACT:
+            raise ValueError(f"t: expected at most {EXACT:,} steps, got {shown(self.t)}")
+        for name in ("m", "v"):
+            if getattr(self, name) is not None:
+                setattr(self, name, as_floats(name, getattr(self, name)))
+                require_ndim(name, getattr(self, name), 1)
+                require_finite(name, getattr(self, name))
+        if np.shape(self.m) != np.shape(self.v) or (self.m is None) != (self.v is None):
+            raise ValueError("m, v: expected both of one shape, or neither")
 
     def step(self, params, grads, learning_rate: float) -> None:
         """Move `params` one step, in place.
@@ -172,7 +184,7 @@ def clip(grads, limit: float) -> float:
     if not math.isfinite(length):
         raise ValueError(f"grads: expected finite gradients, got a length of {length}")
     if length > limit:
-        for g in float_arrays("grads", grads).values():
+        for g in _float_arrays("grads", grads).values():
             g *= limit / length
     return length
 
@@ -186,7 +198,12 @@ def gradient_length(grads) -> float:
     >>> gradient_length(LayerNorm(np.array([3.0]), np.array([4.0])))
     5.0
     """
-    arrays = list(float_arrays("grads", grads).values())
+    return _length("grads", grads)
+
+
+def _length(name: str, grads) -> float:
+    """`gradient_length`, where errors speak of the gradients by another name."""
+    arrays = list(_float_arrays(name, grads).values())
     with np.errstate(over="ignore", invalid="ignore"):
         square = sum(float((g * g).sum()) for g in arrays)
     return math.sqrt(square) if math.isfinite(square) else _length_in_units_of_the_largest(arrays)
@@ -226,13 +243,20 @@ def paper_schedule(d_model: int, warmup: int = 4000) -> Callable[[int], float]:
     >>> f"{rate(1):.3g} {rate(4000):.3g} {rate(16000):.3g}"
     '1.75e-07 0.000699 0.000349'
     """
-    d_model, warmup = positive_int("d_model", d_model), positive_int("warmup", warmup)
+    d_model, warmup = _at_least_1("d_model", d_model), _at_least_1("warmup", warmup)
 
     def rate(t: int) -> float:
-        t = positive_int("t", t)
+        t = _at_least_1("t", t)
         return d_model**-0.5 * min(t**-0.5, t * warmup**-1.5)
 
     return rate
+
+
+def _at_least_1(name: str, value) -> int:
+    value = positive_int(name, value)
+    if value > EXACT:
+        raise ValueError(f"{name}: expected at most {EXACT:,}, above which floats have gaps, got {shown(value)}")
+    return value
 
 
 def cosine_schedule(peak: float, warmup: int, steps: int) -> Callable[[int], float]:
@@ -256,12 +280,12 @@ def cosine_schedule(peak: float, warmup: int, steps: int) -> Callable[[int], flo
     >>> [f"{rate(t):.4f}" for t in (1, 100, 350, 600)]
     ['0.0001', '0.0100', '0.0050', '0.0000']
     """
-    peak, steps, warmup = positive_number("peak", peak), positive_int("steps", steps), whole_number("warmup", warmup)
+    peak, steps, warmup = positive_number("peak", peak), _at_least_1("steps", steps), whole_number("warmup", warmup)
     if not 0 <= warmup <= steps:
         raise ValueError(f"warmup: expected 0 to {steps}, the number of steps, got {shown(warmup)}")
 
     def rate(t: int) -> float:
-        t = positive_int("t", t)
+        t = _at_least_1("t", t)
         if t > steps + 1:
             raise ValueError(f"t: expected 1 to {steps + 1}, one step after the last, got {shown(t)}")
         if t <= warmup:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from tqdm import tqdm
 
 from toytf._validate import as_bool, number, pair_from, positive_int, positive_number, require_callable, shown
-from toytf.model import float_arrays
-from toytf.optim import clip, gradient_length
+from toytf.model import _float_arrays
+from toytf.optim import _length, clip
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def train(
     >>> f"{records[0].loss:.2f} {records[-1].loss:.2f} {p.gamma[0]:.2f}"
     '9.00 0.00 3.00'
     """
-    float_arrays("params", params)
+    _float_arrays("params", params)
     require_callable("loss_and_gradients", loss_and_gradients)
     require_callable("learning_rate", learning_rate)
     if not callable(getattr(optimiser, "step", None)):
@@ -144,15 +144,14 @@ def _train(params, loss_and_gradients, data, optimiser, learning_rate, steps, cl
 
 
 def _loss_from(given) -> tuple[float, object]:
-    """Return what `loss_and_gradients` gave, once it is seen to be a number and a tree of arrays."""
+    """Return what `loss_and_gradients` gave, once it is seen to be a number and something else."""
     loss, gradients = pair_from("loss_and_gradients", given, "a loss and gradients")
-    float_arrays("loss_and_gradients: its gradients", gradients)
     return number("loss_and_gradients: its loss", loss, "a number", lambda x: True), gradients
 
 
 def _checked_length(step: int, rate: float, loss: float, gradients) -> float:
     """Return the length of all gradients, or explain why this step cannot be taken."""
-    length = gradient_length(gradients)
+    length = _length("loss_and_gradients: its gradients", gradients)
     if math.isfinite(loss) and math.isfinite(length):
         return length
     raise FloatingPointError(

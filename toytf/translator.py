@@ -22,8 +22,10 @@ from toytf._validate import (
     as_list,
     list_of,
     positive_int,
+    positive_number,
     require_callable,
     require_class,
+    require_room,
     share,
     whole_number,
 )
@@ -148,6 +150,9 @@ class Translator:
         steps, warmup = positive_int("steps", steps), whole_number("warmup", warmup, least=0)
         batch_size, label_smoothing = positive_int("batch_size", batch_size), share("label_smoothing", label_smoothing)
         require_callable("objective", objective)
+        require_room("batch_size", batch_size)
+        if not callable(learning_rate):
+            learning_rate = positive_number("learning_rate", learning_rate)
         rate = learning_rate if callable(learning_rate) else cosine_schedule(learning_rate, min(warmup, steps), steps)
         return train(
             self.params,
@@ -181,14 +186,19 @@ class Translator:
         if isinstance(sentences, str):
             raise TypeError(f"sentences: expected a list of sentences, got the single string {sentences!r}")
         cut = [tuple(sentence.split()) for sentence in list_of("sentences", sentences, str, "strings")]
+        if not all(cut):
+            raise ValueError("sentences: expected at least one word in each, got an empty one")
         return [" ".join(self._words(hypothesis)) for hypothesis in self.write(cut, width)]
 
     def write(self, sources: Sequence[Sequence[str]], width: int = 1) -> list[Hypothesis]:
         """As `translate`, for sentences cut into tokens, with ids and log-probabilities."""
         width = positive_int("width", width)
-        sources = [as_list("sources", source, "words") for source in as_list("sources", sources, "lists of words")]
-        if not all(len(source) for source in sources):
-            raise ValueError("sentences: expected at least one word in each, got an empty one")
+        sources = [
+            list_of("sources", source, str, "words, each a string")
+            for source in as_list("sources", sources, "lists of words")
+        ]
+        if not all(sources):
+            raise ValueError("sources: expected at least one word in each, got an empty one")
         ids = [self.src_vocab.ids(source) for source in sources]
         step = stepper(self.params, self.cfg)
         ends = {"sos": self.tgt_vocab.id(SOS), "eos": self.tgt_vocab.id(EOS)}

@@ -40,8 +40,10 @@ def fmt(x, decimals: int = 4, sci: bool = False) -> str:
     """
     # This text also goes into students' notebooks, alone: it asks nobody else.
     if isinstance(decimals, bool) or not isinstance(decimals, (int, np.integer)) or not 0 <= decimals <= 1000:
-        raise TypeError(f"decimals: expected a whole number from 0 to 1000, got {decimals!r}")
-    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError(f"decimals: expected a whole number from 0 to 1000, got {type(decimals).__name__}")
+    if not isinstance(sci, (bool, np.bool_)):
+        raise TypeError(f"sci: expected True or False, got {type(sci).__name__}")
+    if any(isinstance(part, np.ma.MaskedArray) for part in (x if isinstance(x, (list, tuple)) else [x])):
         raise TypeError("x: expected numbers, got a masked array of numpy.ma")
     try:
         x = np.asarray(x)

@@ -16,6 +16,7 @@ from toytf._validate import (
     number,
     positive_int,
     positive_number,
+    require_class,
     require_finite,
     require_room,
     require_width,
@@ -123,6 +124,7 @@ def dot(a, b, name: str = "", formula: str = "", *, decimals: int = 4) -> Workin
     8·4 + 3·8 + 3·4
     """
     a, b = _matrix("a", a), _matrix("b", b)
+    require_class("name", name, str)
     return matmul(a, b.T, name, formula, rows=[name or "a · b"], cols=[""], decimals=decimals)
 
 
@@ -525,7 +527,7 @@ def positions(pos: Sequence[int], d_model: int, name="PE", *, column_as_i=False,
     pos = [whole_number("pos", p, least=0) for p in as_list("pos", pos, "positions")]
     if not pos:
         raise ValueError("pos: expected at least one position, got none")
-    require_room("pos", max(pos) + 1, positive_int("d_model", d_model))
+    require_room("pos, d_model", max(pos) + 1, positive_int("d_model", d_model))
     full = (sinusoids_column_as_i if as_bool("column_as_i", column_as_i) else sinusoids)(max(pos) + 1, d_model)
     decimals = whole_number("decimals", decimals, least=0)
     many = max(decimals, 6)  # the angles need more digits than the values, or they would all read 0

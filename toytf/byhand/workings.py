@@ -89,7 +89,7 @@ class Working:
         [q, k] = 1·1 + 2·2 = 1 + 4 = 5
         """
         known = [entry.where for entry in self.entries]
-        for name in where:
+        for name in list_of("where", where, str, "names of entries"):
             if name not in known:
                 raise ValueError(f"where: expected some of {known}, got {name!r}")
         return replace(self, entries=tuple(e for e in self.entries if e.where in where))
