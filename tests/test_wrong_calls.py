@@ -456,13 +456,15 @@ call("positions.shift", k=place_of.takes("either way", "minus one", EIGHT_BITS),
 
 scale = optional(real(0.5)).takes("any number that is finite", *REALS)
 # Products of q and k may leave the float range where neither does: then the error speaks of the scores.
-q, k = rows(Q).called("scaled_scores"), floats(K).takes("any leading axes", "one axis more").called("scaled_scores")
+# And where they do not fit the mask, it speaks of the mask, and says what shape they ask for.
+q = rows(Q).called("scaled_scores", "mask")
+k = floats(K).takes("any leading axes", "one axis more").called("scaled_scores", "mask")
 v = floats(V).takes("any leading axes", "one axis more").takes("any width", "one column more").takes(IN_RANGE, LARGE)
 call("attention.attention", q=q, k=k, v=v, mask=mask(MASK), scale=scale)
 call("attention.attention_backward", trace=thing(ATTENTION_TRACE), dout=gradient(attention.attention(Q, K, V)[0]))
 call(
     "attention.masked_softmax",
-    scores=floats(V[:2, :4]).takes("any leading axes", "one axis more").takes(IN_RANGE, LARGE),
+    scores=floats(V[:2, :4]).takes("any leading axes", "one axis more").takes(IN_RANGE, LARGE).called("mask"),
     mask=mask(MASK),
 )
 call("attention.causal_mask", length=whole(3))
@@ -471,12 +473,12 @@ three = RNG.normal(size=(2, 4, 3))
 matrices = floats(three).takes(SHOWN, *NOT_FINITE).called("the heads side by side", "MultiHead")
 w_o = floats(HEADS.w_o).takes(SHOWN, *NOT_FINITE).called("MultiHead")
 call("attention.MultiHead.from_heads", w_q=matrices, w_k=matrices, w_v=matrices, w_o=w_o)
-memory_rows = optional(rows(MEMORY_ROWS)).called("scaled_scores").takes(IN_RANGE, LARGE)
+memory_rows = optional(rows(MEMORY_ROWS)).called("scaled_scores", "mask").takes(IN_RANGE, LARGE)
 heads = lacking(parameters(HEADS), "b_q", "b_k", "b_v", "b_o")
 call(
     "attention.multi_head_attention",
     p=heads,
-    x=rows(X).called("scaled_scores"),
+    x=rows(X).called("scaled_scores", "mask"),
     memory=memory_rows,
     n_heads=whole(2),
     mask=mask(np.array([[True, False]] * 3)),
@@ -533,7 +535,7 @@ call(
     sublayer_backward=function(lambda d: (d, None)),
 )
 own, across = mask(np.eye(3, dtype=bool)), mask(np.array([[True, False]] * 3))
-call("model.encoder_layer", p=parameters(ENCODER_LAYER), cfg=cfg, x=rows(X).called("scaled_scores"), mask=own)
+call("model.encoder_layer", p=parameters(ENCODER_LAYER), cfg=cfg, x=rows(X).called("scaled_scores", "mask"), mask=own)
 call("model.encoder_layer_backward", p=parameters(ENCODER_LAYER), cfg=cfg, trace=thing(ENCODER_TRACE), dout=gradient(X))
 call(
     "model.decoder_layer",
@@ -541,8 +543,8 @@ call(
     cfg=cfg,
     mask=own,
     memory_mask=across,
-    x=floats(X).takes("any leading axes", "one axis more").called("scaled_scores"),
-    memory=floats(MEMORY_ROWS).called("scaled_scores", "sublayer").takes(IN_RANGE, LARGE),
+    x=floats(X).takes("any leading axes", "one axis more").called("scaled_scores", "mask", "memory_mask"),
+    memory=floats(MEMORY_ROWS).called("scaled_scores", "sublayer", "memory_mask").takes(IN_RANGE, LARGE),
 )
 call("model.decoder_layer_backward", p=parameters(DECODER_LAYER), cfg=cfg, trace=thing(DECODER_TRACE), dout=gradient(X))
 vocabulary = gradient(PARAMS.src_embedding).takes("a larger vocabulary", "one row more")
@@ -565,7 +567,7 @@ call(
     params=params,
     cfg=cfg,
     tgt=ids(TGT),
-    memory=floats(memory).called("scaled_scores"),
+    memory=floats(memory).called("scaled_scores", "mask"),
     tgt_is_token=target,
     src_is_token=source,
     keep_trace=switch(),

@@ -178,8 +178,8 @@ def as_flags(name: str, flags, meaning: str) -> np.ndarray:
     return flags
 
 
-def as_mask(name: str, mask, shape: tuple[int, ...], like: str) -> np.ndarray:
-    """Return `mask` as a boolean array that broadcasts to `shape`, which is that of `like`. True is "may attend"."""
+def as_mask(name: str, mask, shape: tuple[int, ...]) -> np.ndarray:
+    """Return `mask` as a boolean array that broadcasts to `shape`, True meaning "may attend"."""
     mask = as_array(name, mask)
     if mask.dtype != np.bool_:
         raise TypeError(
@@ -192,8 +192,8 @@ def as_mask(name: str, mask, shape: tuple[int, ...], like: str) -> np.ndarray:
         fits = False
     if not fits:
         raise ValueError(
-            f"{name}: expected a shape that broadcasts to {shape_text(shape)} (..., query, key) "
-            f"as {like}, got {shape_text(mask.shape)}"
+            f"{name}: expected a shape that broadcasts to {shape_text(shape)} (..., query, key), "
+            f"got {shape_text(mask.shape)}"
         )
     return mask
 

@@ -111,7 +111,7 @@ def _usable(q, k, v, mask, scale) -> tuple[Array, Array, Array, Array | None, fl
     scale = _usable_scale(scale, q.shape[-1])
     if mask is not None:
         leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
-        mask = as_mask("mask", mask, (*leading, q.shape[-2], k.shape[-2]), "q and k have")
+        mask = as_mask("mask", mask, (*leading, q.shape[-2], k.shape[-2]))
         k, v = _blank_unseen(mask, k), _blank_unseen(mask, v)
     for name, x in (("q", q), ("k", k), ("v", v)):
         require_finite(name, x)
@@ -183,7 +183,7 @@ def masked_softmax(scores, mask) -> Array:
      [0.0000 0.0000 0.0000]]
     """
     scores = as_floats("scores", scores, min_ndim=2)
-    return _masked_softmax("scores", scores, as_mask("mask", mask, scores.shape, "scores has"))
+    return _masked_softmax("scores", scores, as_mask("mask", mask, scores.shape))
 
 
 def _masked_softmax(name: str, scores: Array, mask: Array | None) -> Array:
@@ -407,7 +407,7 @@ def _usable_rows(p: MultiHead, x, memory, mask) -> tuple[Array, Array, Array | N
         require_finite("memory", memory)
     if mask is not None:  # the same mask for every head: an axis of length 1 before the last two
         leading = np.broadcast_shapes(x.shape[:-2], memory.shape[:-2])
-        mask = as_mask("mask", mask, (*leading, x.shape[-2], memory.shape[-2]), "x and memory have")
+        mask = as_mask("mask", mask, (*leading, x.shape[-2], memory.shape[-2]))
         mask = np.atleast_2d(mask)[..., None, :, :]
     return x, memory, mask
 

@@ -642,9 +642,7 @@ def _usable_memory(p: DecoderLayer, cfg: Config, x, memory, memory_mask) -> tupl
     memory = as_floats("memory", memory, min_ndim=2)
     if memory_mask is not None:
         leading = np.broadcast_shapes(x.shape[:-2], memory.shape[:-2])
-        memory_mask = as_mask(
-            "memory_mask", memory_mask, (*leading, x.shape[-2], memory.shape[-2]), "x and memory have"
-        )
+        memory_mask = as_mask("memory_mask", memory_mask, (*leading, x.shape[-2], memory.shape[-2]))
     return x, memory, memory_mask
 
 
