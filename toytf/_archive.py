@@ -56,20 +56,21 @@ class Archive:
             self._members[name] = member
         if sum(member.compress_size for member in self._members.values()) > os.fstat(file.fileno()).st_size:
             raise ValueError("its members overlap")
-        self.declared = {name: self._header(member) for name, member in self._members.items()}
+        self.declared = {name: self._declared(member) for name, member in self._members.items()}
 
-    def _header(self, member: zipfile.ZipInfo) -> Declared:
+    def _declared(self, member: zipfile.ZipInfo) -> Declared:
         """Read what one array declares, once it is seen to be as long as that."""
         if member.flag_bits & 0x1:
             raise ValueError(f"{member.filename} is encrypted")
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ValueError(f"{member.filename} is compressed in a way that NumPy does not use")
-        with self._zip.open(member) as file:
-            version = npy.read_magic(file)
-            if version not in HEADERS:
-                raise ValueError(f"{member.filename} has a header of version {version}")
-            shape, _, dtype = HEADERS[version](file)
-            length = file.tell() + math.prod(shape) * dtype.itemsize
+        try:
+            with self._zip.open(member) as file:
+                version = npy.read_magic(file)
+                shape, _, dtype = HEADERS[version](file)
+                length = file.tell() + math.prod(shape) * dtype.itemsize
+        except Exception as error:
+            raise ValueError(f"the header of {member.filename} is none of NumPy's: {error}") from error
         if dtype.hasobject:
             raise ValueError(f"{member.filename} holds Python objects, which only pickle could read")
         if min(shape, default=0) < 0 or length != member.file_size:
