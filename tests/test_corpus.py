@@ -1,12 +1,25 @@
 """What `toytf.corpus` promises."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from axes import check_axes
-from toytf.corpus import Pair, Vocabulary, batches, pad, read_pairs, split, to_batch, vocabularies
+from toytf.corpus import (
+    Batch,
+    Pair,
+    Vocabulary,
+    _that_share_a_sentence,
+    batches,
+    pad,
+    read_pairs,
+    split,
+    to_batch,
+    vocabularies,
+)
 
 sentences = st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=8), min_size=1, max_size=5)
 
@@ -68,6 +81,29 @@ def test_no_argument_is_modified():
     ids[0, 0] = 7
     assert batch == [[1, 2], [3]]
     assert np.issubdtype(ids.dtype, np.integer)
+
+
+def test_padding_refuses_what_is_no_token_id():
+    with pytest.raises(TypeError, match="sentences: expected integer token ids, got dtype float64"):
+        pad([[1.9]], 2, 0)
+    for wrong in (
+        [[True]],
+        [["a"]],
+        [[None]],
+        [[[1]]],
+        [[-1]],
+        [np.ma.array([1])],
+        [[1], 2],
+        "ab",
+        3,
+    ):
+        with pytest.raises((TypeError, ValueError), match="^sentences: expected"):
+            pad(wrong, 2, 0)
+    for wrong in (-1, 0.5, True, None, "0"):
+        with pytest.raises((TypeError, ValueError), match="^pad_id: expected"):
+            pad([[1]], 2, wrong)
+    with pytest.raises(ValueError, match="length: expected an array of at most 1,073,741,824 numbers"):
+        pad([[1]], 10**10, 0)
 
 
 # ---------------------------------------------------------------- sentence pairs
@@ -135,6 +171,37 @@ def test_a_split_holds_out_the_share_that_was_asked_for():
         split([pair("a", "b"), pair("a", "c")], np.random.default_rng(0), held_out=0.5)
 
 
+def groups_pair_by_pair(pairs):
+    """The same groups as `split` makes, each list made anew for each pair that joins it."""
+    groups = []
+    for p in pairs:
+        joined = [p]
+        for side in ("src", "tgt"):
+            for group in groups:
+                if any(getattr(member, side) == getattr(p, side) for member in group if member is not p):
+                    groups.remove(group)
+                    joined = group + joined
+                    break
+        groups.append(joined)
+    return groups
+
+
+@given(st.lists(st.tuples(words, words), min_size=1, max_size=14))
+def test_groups_are_those_that_are_found_pair_by_pair_in_the_same_order(drawn):
+    pairs = [Pair((a,), (b,), (number,)) for number, (a, b) in enumerate(drawn)]
+    assert _that_share_a_sentence(pairs) == groups_pair_by_pair(pairs)
+
+
+def test_twenty_thousand_pairs_that_share_their_sentences_are_split_in_a_moment():
+    pairs = [pair("the same", f"v{i}") for i in range(20_000)] + [pair(f"w{i}", f"u{i}") for i in range(20_000)]
+    chain = [pair(f"x{i // 2}", f"y{(i + 1) // 2}") for i in range(20_000)]  # each shares with the one before
+    before = time.process_time()
+    for many in (pairs, pairs[::-1], chain + pairs, chain[::2] + chain[1::2] + pairs):
+        train, held_out = split(many, np.random.default_rng(0), held_out=0.1)
+        assert len(train) + len(held_out) == len(many)
+    assert time.process_time() - before < 10  # it took minutes
+
+
 # ---------------------------------------------------------------- batches
 
 PAIRS = [pair("hello world", "hola mundo"), pair("the red house", "la casa roja"), pair("hello", "hola")]
@@ -170,3 +237,15 @@ def test_each_time_through_the_data_every_pair_comes_once():
     assert len(next(batches(data, 25, np.random.default_rng(0)))) == 25  # more than there are
     with pytest.raises(ValueError, match="size: expected at least 1, got 0"):
         next(batches(data, 0, np.random.default_rng(0)))
+
+
+def test_batches_that_cannot_be_are_refused_at_once_and_large_ones_are_made_at_once():
+    data = to_batch(PAIRS, *vocabularies(PAIRS))
+    none = Batch(*(array[:0] for array in vars(data).values()))
+    with pytest.raises(ValueError, match="data: expected at least one sentence pair, got none"):
+        batches(none, 2, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="size: expected an array of at most 1,073,741,824 numbers, got 10000000000"):
+        batches(data, 10**10, np.random.default_rng(0))
+    before = time.process_time()
+    assert len(next(batches(data, 300_000, np.random.default_rng(0)))) == 300_000  # each pair 100,000 times
+    assert time.process_time() - before < 10

@@ -243,3 +243,35 @@ def test_a_step_refuses_unknown_tokens_and_a_wrong_number_of_them():
         stepper(params, cfg)(state, [1, 1])
     with pytest.raises(ValueError, match="cached: expected False for a decoder without causal mask"):
         start(*small(causal=False), SRC[0])
+
+
+@pytest.mark.parametrize("write", [greedy, lambda *a, **k: beam_search(*a, width=2, **k)])
+def test_an_end_that_is_no_token_is_refused_as_soon_as_the_tokens_are_known(write):
+    params, cfg = small()
+    state = start(params, cfg, SRC[0])
+    with pytest.raises(ValueError, match="eos: expected one of the 5 tokens, or -1 for none, got 99"):
+        write(stepper(params, cfg), state, **args(eos=99))
+    (never,) = write(stepper(params, cfg), state, **args(eos=-1))
+    assert len(never.ids) == 3 and not never.ended
+    with pytest.raises(ValueError, match="ids: expected ids from 0 to 4") as caught:
+        write(stepper(params, cfg), state, **args(sos=99))
+    assert caught.value.__notes__ == ["step: this came of step 1, which reads sos: 99"]
+
+
+def test_cuts_that_cannot_be_are_refused_by_kept_tokens_itself():
+    for cut, message in (
+        ({"top_k": -1}, "top_k: expected at least 1, got -1"),
+        ({"top_k": 0}, "top_k: expected at least 1, got 0"),
+        ({"top_p": 0}, "top_p: expected more than 0 and at most 1, got 0"),
+        ({"top_p": np.nan}, "top_p: expected more than 0 and at most 1, got nan"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            kept_tokens([0.1, 0.9], **cut)
+    with pytest.raises(ValueError, match="probs: expected probabilities of 0 or more, got -0.5 at 1"):
+        kept_tokens([0.5, -0.5])
+
+
+@pytest.mark.parametrize("given", [None, "ab", (np.zeros(5), None), (np.zeros((2, 5)), None), ([["a"]], None)])
+def test_a_step_that_gives_something_else_is_named(given):
+    with pytest.raises((TypeError, ValueError), match="^step: "):
+        greedy(lambda state, ids: given, None, **args())

@@ -119,3 +119,8 @@ def test_a_grammar_that_has_no_more_sentences_says_how_many_it_gave(monkeypatch)
     assert len({pair.src for pair in everything}) == len(DETERMINERS) ** 2 == 64
     with pytest.raises(ValueError, match="n: expected a number that the grammar can supply, got 65; it gave 64"):
         draw_pairs(np.random.default_rng(0), 65, adjectives=(0,), greetings=0)
+
+
+def test_more_sentences_than_the_grammar_has_are_refused_before_the_first_is_drawn():
+    with pytest.raises(ValueError, match="n: expected a number that the grammar can supply, got 10000000000; it has"):
+        draw_pairs(np.random.default_rng(0), 10**10)

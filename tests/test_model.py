@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from axes import check_axes
-from toytf import model
+from toytf import model, size
 from toytf.attention import causal_mask, multi_head_attention
 from toytf.gradcheck import directional
 from toytf.model import Config, backward, count, decode, encode, forward, init, load, named_arrays, save
@@ -344,6 +344,45 @@ def test_a_file_with_an_array_too_few_or_of_a_wrong_shape_is_refused(tmp_path):
 def test_a_config_that_cannot_be_is_refused(change, error, message):
     with pytest.raises(error, match=message):
         dataclasses.replace(SMALL, **change)
+
+
+def test_a_switch_is_true_or_false_and_nothing_like_it():
+    for name in ("residual", "scale", "positions", "causal", "cross_attention", "bias", "scale_embeddings"):
+        for value in ("no", "False", 0, 1, None, []):
+            with pytest.raises(TypeError, match=f"{name}: expected True or False, got"):
+                dataclasses.replace(SMALL, **{name: value})
+        assert getattr(dataclasses.replace(SMALL, **{name: np.bool_(False)}), name) is False
+
+
+def test_whole_numbers_of_numpy_become_python_s_which_do_not_overflow():
+    small = Config(np.int8(100), np.uint8(100), np.int8(100), np.int8(4), np.int8(100), np.int8(1), np.int8(0))
+    assert small == Config(100, 100, 100, 4, 100, 1, 0)
+    assert all(type(getattr(small, f.name)) is not np.int8 for f in dataclasses.fields(small))
+    assert sum(size.parameters(small).values()) == count(init(small, np.random.default_rng(0))) == 70_600
+
+
+def test_an_activation_that_nobody_knows_is_refused_wherever_one_is_named():
+    params, _ = small()
+    p, x = params.encoder[0].feed_forward, np.ones((2, 6))
+    _, trace = model.feed_forward(p, x, "gelu")
+    for name in ("ReLU", "tanh", "", "gelu "):
+        for call in (
+            lambda name=name: model.feed_forward(p, x, name),
+            lambda name=name: model.feed_forward_backward(p, trace, x, name),
+            lambda name=name: dataclasses.replace(SMALL, activation=name),
+        ):
+            with pytest.raises(ValueError, match=f"activation: expected one of relu, gelu, got '{name}'"):
+                call()
+
+
+def test_a_decoder_layer_that_reads_a_memory_gets_one_and_no_other_does():
+    params, cfg = small()
+    x = np.ones((2, 6))
+    with pytest.raises(ValueError, match="memory: expected the encoder's output, got None"):
+        model.decoder_layer(params.decoder[0], cfg, x, None)
+    params, cfg = small(cross_attention=False)
+    with pytest.raises(ValueError, match="memory: expected None for a decoder without cross-attention, got an array"):
+        model.decoder_layer(params.decoder[0], cfg, x, x)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """What `toytf.ops` promises."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -174,6 +177,31 @@ def test_log_softmax_of_what_softmax_rounds_to_zero_is_finite():
     np.testing.assert_array_equal(log_softmax([0.0, 1e4, -1e4]), [-1e4, 0.0, -2e4])
 
 
+# ---------------------------------------------------------------- float16
+
+
+def test_sums_of_float16_do_not_leave_its_range():
+    zeros = np.zeros(70_000, np.float16)  # as many ones are more than 65504
+    weights = softmax(zeros)
+    assert weights.dtype == np.float16
+    np.testing.assert_array_equal(weights, np.full(70_000, 1 / 70_000, np.float16))
+    np.testing.assert_array_equal(log_softmax(zeros), np.full(70_000, -np.log(70_000), np.float16))
+    x = np.random.default_rng(0).normal(size=(3, 50)).astype(np.float16)
+    np.testing.assert_allclose(softmax(x), softmax(x.astype(float)), rtol=1e-3)
+    np.testing.assert_allclose(log_softmax(x), log_softmax(x.astype(float)), rtol=1e-3)
+
+
+def test_the_loss_of_many_tokens_in_float16_is_that_of_float32():
+    rng = np.random.default_rng(0)
+    logits, targets = rng.normal(size=(70_000, 3)).astype(np.float16), rng.integers(3, size=70_000)
+    loss, trace = cross_entropy(logits, targets, label_smoothing=0.1)
+    expected, expected_trace = cross_entropy(logits.astype(np.float32), targets, label_smoothing=0.1)
+    assert loss == expected and trace.n == 70_000
+    gradient = cross_entropy_backward(trace)  # one part in 70,000 would be 0, or nearly, in float16
+    assert gradient.dtype == np.float32
+    np.testing.assert_array_equal(gradient, cross_entropy_backward(expected_trace))
+
+
 # ---------------------------------------------------------------- activations
 
 
@@ -236,6 +264,83 @@ def test_rows_shifted_by_a_million_or_as_large_as_1e30_stay_right():
     expected = layer_norm(norm(4), x)[0]
     np.testing.assert_allclose(layer_norm(norm(4), x + 1e6)[0], expected, rtol=1e-9)
     np.testing.assert_allclose(layer_norm(norm(4), x * 1e30)[0], expected, rtol=1e-5)
+
+
+LARGEST = np.finfo(float).max
+
+
+def exact_layer_norm(row, eps=1e-5):
+    """The row and its std, in fractions: nothing is rounded and nothing overflows before the end."""
+    row = [Fraction(v) for v in row]
+    mean = sum(row) / len(row)
+    variance = sum((v - mean) ** 2 for v in row) / len(row) + Fraction(eps)
+    unit = max(abs(v - mean) for v in row) + 1
+    root = Fraction(math.sqrt(variance / unit**2)) * unit
+    return [float((v - mean) / root) for v in row], float(root)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        [1e200, -1e200],
+        [1e200, 3e200, 3e200, 5e200],
+        [LARGEST, -LARGEST],
+        [LARGEST, LARGEST, -LARGEST],  # x - mean leaves the float range
+        [LARGEST] * 4,  # the sum does, and the row is constant
+        [1e200] * 4,
+        [1e200, 1e200, 1e200 * (1 + 2**-50), 1e200 * (1 - 2**-50)],
+        [1e170] * 5 + [1e170 + 1e167],
+        [1e154, -1e154, 0, 0],
+        [1e308, 5e-324],
+        [1e160, 1e-160, 1, -1],
+    ],
+)
+def test_rows_whose_squares_leave_the_float_range_are_normalised_all_the_same(row):
+    for sign in (1, -1):
+        out, trace = layer_norm(norm(len(row)), [[sign * v for v in row]])  # a warning would fail here
+        expected, std = exact_layer_norm([sign * v for v in row])
+        np.testing.assert_allclose(out, [expected], rtol=1e-12, atol=1e-15)
+        np.testing.assert_allclose(trace.std, [[std]], rtol=1e-12)
+
+
+def test_in_float32_and_float16_too():
+    out, _ = layer_norm(
+        LayerNorm(np.ones(2, np.float32), np.zeros(2, np.float32)), np.array([[1e20, -1e20]], np.float32)
+    )
+    np.testing.assert_array_equal(out, np.array([[1, -1]], np.float32))
+    assert out.dtype == np.float32
+    half = LayerNorm(np.ones(4, np.float16), np.zeros(4, np.float16))
+    out, _ = layer_norm(half, np.array([[65504, -65504, 60000, -60000]], np.float16))
+    np.testing.assert_allclose(out, layer_norm(norm(4), [[65504.0, -65504, 60000, -60000]])[0], rtol=1e-3)
+    assert out.dtype == np.float16
+    np.testing.assert_array_equal(layer_norm(half, np.full((1, 4), 7, np.float16), eps=1e-12)[0], np.zeros((1, 4)))
+
+
+def test_a_large_row_changes_no_digit_of_the_rows_beside_it():
+    x = np.random.default_rng(0).normal(size=(5, 7)) * np.array([[1e-300], [1], [1e6], [1e153], [1e-9]])
+    alone, alone_trace = layer_norm(norm(7), x)
+    out, trace = layer_norm(norm(7), np.vstack([x, np.full((1, 7), 1e300) * np.arange(7)]))
+    np.testing.assert_array_equal(out[:-1], alone)
+    np.testing.assert_array_equal(trace.std[:-1], alone_trace.std)
+
+
+@pytest.mark.parametrize("power", [-3, 100, 500, 511, 512, 600, 1000, 1022])
+def test_a_row_times_a_power_of_two_is_normalised_to_the_same_digits_and_its_gradient_divided(power):
+    x, dout = np.random.default_rng(1).uniform(-1, 1, size=(3, 5)), np.random.default_rng(2).normal(size=(3, 5))
+    unit = 2.0**power
+    out, trace = layer_norm(norm(5), x, eps=1e-300)
+    scaled, scaled_trace = layer_norm(norm(5), x * unit, eps=1e-300)
+    np.testing.assert_array_equal(scaled, out)
+    np.testing.assert_array_equal(scaled_trace.std, trace.std * unit)
+    dx, _ = layer_norm_backward(norm(5), trace, dout)
+    scaled_dx, _ = layer_norm_backward(norm(5), scaled_trace, dout)
+    np.testing.assert_allclose(scaled_dx, dx / unit, rtol=1e-12, atol=1e-320)
+
+
+def test_an_epsilon_that_the_dtype_takes_for_zero_is_refused():
+    p = LayerNorm(np.ones(2, np.float32), np.zeros(2, np.float32))
+    with pytest.raises(ValueError, match="eps: expected a positive number of float32, got 1e-50"):
+        layer_norm(p, np.ones((1, 2), np.float32), eps=1e-50)
 
 
 def test_where_epsilon_stands_matters_for_rows_that_are_nearly_constant():

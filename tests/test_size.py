@@ -353,3 +353,30 @@ def test_writing_needs_a_decoder_and_a_cache_needs_the_causal_mask():
         writing(dataclasses.replace(SMALL, n_decoder_layers=0), 3, 3)
     with pytest.raises(ValueError, match="without causal mask"):
         writing(dataclasses.replace(SMALL, causal=False), 3, 3)
+
+
+@every_switch
+@pytest.mark.parametrize("cached", [True, False])
+def test_writing_is_the_sum_over_its_steps(switches, cached):
+    cfg = dataclasses.replace(SMALL, **switches)
+    if not cfg.n_decoder_layers or not cfg.causal:
+        return
+    source = 5 if cfg.n_encoder_layers else None
+    totals = [writing(cfg, source, m, cached) for m in range(1, 12)]
+    for m, (before, after) in enumerate(zip(totals, totals[1:], strict=False), start=2):
+        # What step m adds: one row and m keys, or m rows anew.
+        one = multiplications(cfg, source, 1)
+        all_rows = multiplications(cfg, source, m)
+        added = {part: after[part] - before[part] for part in after}
+        if cached:
+            assert added["decoder scores and sums"] == m * one["decoder scores and sums"]
+            assert added["decoder projections"] == one["decoder projections"]
+            assert added["cross-attention scores and sums"] == one["cross-attention scores and sums"]
+        else:
+            decoding = [part for part in all_rows if part.startswith(("decoder", "cross"))]
+            assert {part: added[part] for part in decoding} == {part: all_rows[part] for part in decoding}
+        assert added["output"] == one["output"]
+
+
+def test_writing_ten_thousand_million_tokens_is_reckoned_and_not_counted_out():
+    assert writing(SMALL, 5, 10**10)["output"] == 10**10 * SMALL.d_model * SMALL.tgt_vocab

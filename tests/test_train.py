@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from toytf.gradcheck import directional
 from toytf.ops import LayerNorm
 from toytf.optim import Adam
 from toytf.train import Record, train
@@ -167,3 +168,10 @@ def test_the_bar_shows_to_people_and_not_in_pipes_or_stored_outputs(capsys, monk
     assert "/3" in run() and run(progress=False) == ""
     monkeypatch.setenv("TOYTF_PROGRESS", "0")
     assert run() == ""
+
+
+def test_a_loss_whose_arrays_are_moved_is_put_back_when_it_fails():
+    p = point(2.0)
+    with pytest.raises(TypeError, match="loss: expected a function that gives a number"):
+        directional(lambda: np.zeros(2), p, point(1.0), np.random.default_rng(0))
+    np.testing.assert_array_equal([p.gamma[0], p.beta[0]], [2.0, 0.0])

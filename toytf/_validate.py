@@ -1,13 +1,52 @@
-"""Checks of arguments: each raises an error that names the argument, what was expected and what came."""
+"""Checks of arguments, at the door: what comes back can be used by the formula.
+
+Each raises an error that names the argument, what was expected and what came:
+``name: expected WHAT, got WHAT``. `ValueError` means that the kind was right and the value was not,
+`TypeError` that the kind was wrong.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import math
+import os
+import reprlib
+import types
+import typing
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
 import numpy as np
+
+DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
+HALF = np.dtype(np.float16)  # its largest number is 65504: sums leave its range, so they are made in float32
+ROOM = 2**30  # the most numbers in an array that a count asks for: 8 GB of float64
+EXACT = 2**53  # the largest whole number up to which a float64 has them all
+
+# ---------------------------------------------------------------- how errors speak
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
     """Return a shape as people write it: ``(2, 4)`` becomes ``"2 x 4"``."""
     return " x ".join(str(n) for n in shape) if shape else "a single number"
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
+
+
+def shown(value) -> str:
+    """Return a value as an error shows it: short, and never an error itself."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        return _SHORT.repr(value)
+    except Exception:  # a repr of somebody else's, or an integer of more digits than Python writes
+        return f"something of type {type(value).__name__}"
+
+
+# ---------------------------------------------------------------- arrays
 
 
 def as_floats(name: str, x, min_ndim: int = 1) -> np.ndarray:
@@ -16,26 +55,73 @@ def as_floats(name: str, x, min_ndim: int = 1) -> np.ndarray:
     Raises
     ------
     TypeError
-        If `x` is not made of real numbers (strings, None, complex, ragged lists).
+        If `x` is not made of real numbers (strings, None, complex, ragged lists), or is a masked array.
     ValueError
         If `x` has fewer than `min_ndim` axes.
     """
-    try:
-        x = np.asarray(x)
-    except ValueError as error:  # rows of unequal length
-        raise TypeError(f"{name}: expected rows of equal length, got a ragged list") from error
-    if x.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: expected real numbers, got dtype {x.dtype}")
+    if type(x) is not np.ndarray:
+        x = as_array(name, x)
+    if x.dtype.kind != "f":
+        if x.dtype.kind not in "iu":
+            raise TypeError(f"{name}: expected real numbers, got dtype {x.dtype}")
+        x = x.astype(np.float64)
     if x.ndim < min_ndim:
         raise ValueError(
             f"{name}: expected at least {min_ndim} {'axis' if min_ndim == 1 else 'axes'}, "
             f"got {x.ndim} (shape {shape_text(x.shape)})"
         )
-    return x if x.dtype.kind == "f" else x.astype(np.float64)
+    return x
+
+
+def as_array(name: str, x) -> np.ndarray:
+    """Return `x` as an array of NumPy, once nothing of it would be lost."""
+    try:
+        array = np.asarray(x)
+    except ValueError as error:  # rows of unequal length
+        raise TypeError(f"{name}: expected rows of equal length, got a ragged list") from error
+    except Exception as error:  # whatever an object does that is asked for its numbers
+        raise TypeError(f"{name}: expected an array, got {shown(x)} ({error})") from error
+    if _holds_masked(x, array.ndim):
+        raise TypeError(
+            f"{name}: expected an array without a mask of its own, got a masked array of numpy.ma: "
+            "what it hides would count. Fill it (x.filled(0)), and say in a mask of booleans what may be seen"
+        )
+    return array
+
+
+def _holds_masked(x, depth: int) -> bool:
+    """Whether `x` is a masked array, or a list with one in it, `depth` lists deep at most."""
+    if isinstance(x, (list, tuple)) and depth:
+        return any(_holds_masked(part, depth - 1) for part in x)
+    return isinstance(x, np.ma.MaskedArray)
+
+
+def as_float_dtype(name: str, dtype) -> np.dtype:
+    """Return a dtype of floats. (None, which NumPy takes for float64, is refused.)"""
+    try:
+        found = np.dtype(dtype) if dtype is not None else None
+    except Exception:  # NumPy asks anything for a dtype, and anything may come of it
+        found = None
+    if found is None or found.kind != "f":
+        raise TypeError(f"{name}: expected a dtype of floats, as np.float32, got {shown(dtype)}")
+    return found
+
+
+def require_ndim(name: str, x: np.ndarray, ndim: int) -> None:
+    """Raise `ValueError` unless `x` has `ndim` axes."""
+    if x.ndim != ndim:
+        raise ValueError(f"{name}: expected {ndim} {'axis' if ndim == 1 else 'axes'}, got shape {shape_text(x.shape)}")
+
+
+def require_some(name: str, x: np.ndarray, what: str = "number") -> None:
+    """Raise `ValueError` if there is nothing in `x`."""
+    if not x.size:
+        raise ValueError(f"{name}: expected at least one {what}, got shape {shape_text(x.shape)}")
 
 
 def require_finite(name: str, x: np.ndarray) -> None:
-    """Raise `ValueError` naming the first NaN or infinity in `x`, if there is one."""
+    """Raise `ValueError` naming the first NaN or infinity in `x`, if there is one, or if there is nothing."""
+    require_some(name, x)
     if surely_finite(x):
         return
     bad = np.argwhere(~np.isfinite(x))
@@ -51,8 +137,13 @@ def surely_finite(x: np.ndarray) -> bool:
     Numbers near the end of the float range give False too; look at each of them then.
     """
     row = x.ravel(order="K")
-    with np.errstate(over="ignore", invalid="ignore"):
-        return bool(np.isfinite(np.dot(row, row)))
+    return math.isfinite(np.vdot(row, row))  # which does not warn of an overflow, as np.dot does
+
+
+def require_shape(name: str, x: np.ndarray, shape: tuple[int, ...], like: str) -> None:
+    """Raise `ValueError` unless `x` has this shape, which is that of `like`."""
+    if x.shape != shape:
+        raise ValueError(f"{name}: expected shape {shape_text(shape)} as {like}, got {shape_text(x.shape)}")
 
 
 def require_width(name: str, x: np.ndarray, other_name: str, other: np.ndarray, axis: int) -> None:
@@ -76,9 +167,20 @@ def require_leading(name: str, x: np.ndarray, other_name: str, other: np.ndarray
         ) from None
 
 
+def as_flags(name: str, flags, meaning: str) -> np.ndarray:
+    """Return `flags` as a boolean array of at least one axis; `meaning` says what True stands for."""
+    flags = as_array(name, flags)
+    if flags.dtype != np.bool_:
+        raise TypeError(f"{name}: expected booleans, True {meaning}, got dtype {flags.dtype}")
+    if flags.ndim < 1 or not flags.size:
+        what = "a single value" if flags.ndim < 1 else f"shape {shape_text(flags.shape)}"
+        raise ValueError(f"{name}: expected at least 1 axis, and one value, got {what}")
+    return flags
+
+
 def as_mask(name: str, mask, shape: tuple[int, ...]) -> np.ndarray:
     """Return `mask` as a boolean array that broadcasts to `shape`, True meaning "may attend"."""
-    mask = np.asarray(mask)
+    mask = as_array(name, mask)
     if mask.dtype != np.bool_:
         raise TypeError(
             f"{name}: expected booleans, True meaning 'may attend', got dtype {mask.dtype}. "
@@ -96,33 +198,243 @@ def as_mask(name: str, mask, shape: tuple[int, ...]) -> np.ndarray:
     return mask
 
 
-def as_ids(name: str, ids, size: int) -> np.ndarray:
-    """Return token ids as an integer array, all of them in ``0 .. size - 1``."""
-    ids = np.asarray(ids)
+def as_ids(name: str, ids, size: int | None = None) -> np.ndarray:
+    """Return token ids as an integer array, all of them in ``0 .. size - 1``; without a size, 0 or more."""
+    ids = as_array(name, ids)
     if ids.size == 0:
         raise ValueError(f"{name}: expected at least one token id, got none")
     if ids.dtype.kind not in "iu":
         raise TypeError(f"{name}: expected integer token ids, got dtype {ids.dtype}")
-    bad = np.argwhere((ids < 0) | (ids >= size))
-    if len(bad):
-        where = tuple(int(i) for i in bad[0])
-        raise ValueError(
-            f"{name}: expected ids from 0 to {size - 1} (the vocabulary has {size} tokens), "
-            f"got {int(ids[where])} at {list(where)}"
-        )
-    return ids
+    if ids.min() >= 0 and (size is None or ids.max() < size):
+        return ids
+    where = tuple(int(i) for i in np.argwhere((ids < 0) | (ids >= (ids.max() + 1 if size is None else size)))[0])
+    expected = "ids from 0" if size is None else f"ids from 0 to {size - 1} (the vocabulary has {size} tokens)"
+    raise ValueError(f"{name}: expected {expected}, got {int(ids[where])} at {list(where)}")
+
+
+def as_rows(name: str, rows, size: int) -> np.ndarray:
+    """Return the places of some rows, of `size` that there are, as an integer array with one axis."""
+    rows = as_array(name, rows)
+    if rows.dtype.kind not in "iu":
+        raise TypeError(f"{name}: expected the numbers of some rows, whole numbers, got dtype {rows.dtype}")
+    if rows.ndim != 1 or not rows.size or rows.min() < 0 or rows.max() >= size:
+        raise ValueError(f"{name}: expected a list of numbers from 0 to {size - 1}, got {shown(rows.tolist())}")
+    return rows
+
+
+def as_axis(name: str, axis, x: np.ndarray) -> int:
+    """Return the number of an axis that `x` has."""
+    if type(axis) is not int:
+        axis = whole_number(name, axis)
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"{name}: expected {-x.ndim} to {x.ndim - 1} for shape {shape_text(x.shape)}, got {axis}")
+    return axis
+
+
+# ---------------------------------------------------------------- numbers, switches, names
+
+
+def whole_number(name: str, value, least: int | None = None) -> int:
+    """Return `value` as an int of Python's, at least `least` if that is given."""
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise TypeError(f"{name}: expected a whole number, got {shown(value)}")
+    if least is not None and value < least:
+        raise ValueError(f"{name}: expected at least {least}, got {shown(value)}")
+    return int(value)
 
 
 def positive_int(name: str, value) -> int:
-    """Return `value` as an int, at least 1."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"{name}: expected a whole number, got {value!r}")
-    if value < 1:
-        raise ValueError(f"{name}: expected at least 1, got {value}")
-    return int(value)
+    """Return `value` as an int of Python's, at least 1."""
+    return whole_number(name, value, least=1)
+
+
+def require_room(name: str, *counts: int) -> None:
+    """Raise `ValueError` if an array of so many numbers is more than any machine of a reader's holds."""
+    if math.prod(counts) > ROOM:
+        raise ValueError(
+            f"{name}: expected an array of at most {ROOM:,} numbers, got {' x '.join(map(shown, counts))} of them"
+        )
+
+
+def number(name: str, value, expected: str = "a finite number", allowed: Callable = math.isfinite) -> float:
+    """Return `value` as a float of Python's for which `allowed` holds; `expected` says that in words."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
+        raise TypeError(f"{name}: expected {expected}, got {shown(value)}")
+    try:
+        as_float = float(value)
+    except OverflowError:  # an int beyond the float range
+        as_float = math.inf if value > 0 else -math.inf
+    if not allowed(as_float):
+        raise ValueError(f"{name}: expected {expected}, got {shown(value)}")
+    return as_float
+
+
+def positive_number(name: str, value, dtype: np.dtype = DOUBLE) -> float:
+    """Return `value` as a float, above 0 and finite, also among the numbers of `dtype`."""
+    value = number(name, value, "a positive number", lambda x: 0 < x < math.inf)
+    if dtype != DOUBLE and not np.finfo(dtype).smallest_subnormal <= value <= np.finfo(dtype).max:
+        raise ValueError(f"{name}: expected a positive number of {dtype}, got {value}")
+    return value
+
+
+def share(name: str, value) -> float:
+    """Return `value` as a float, at least 0 and below 1."""
+    return number(name, value, "at least 0 and below 1", lambda x: 0 <= x < 1)
+
+
+def as_bool(name: str, value) -> bool:
+    """Return a switch as a bool: what is only like one (1, "no", None) is refused."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name}: expected True or False, got {shown(value)}")
+    return bool(value)
+
+
+def one_of(name: str, value, known: Sequence[str]) -> str:
+    """Return a name that is one of those known."""
+    if not isinstance(value, str) or value not in known:
+        error = ValueError if isinstance(value, str) else TypeError
+        raise error(f"{name}: expected one of {', '.join(known)}, got {shown(value)}")
+    return value
+
+
+# ---------------------------------------------------------------- objects
+
+
+def require_class(name: str, value, *classes: type) -> None:
+    """Raise `TypeError` unless `value` is of one of the classes."""
+    if not isinstance(value, classes):
+        expected = " or ".join(cls.__name__ for cls in classes)
+        raise TypeError(f"{name}: expected {_article(expected)} {expected}, got {shown_class(value)}")
+
+
+def shown_class(value) -> str:
+    """Return None as it is, and the class of anything else: a whole array or model would be no help."""
+    return "None" if value is None else f"{_article(type(value).__name__)} {type(value).__name__}"
+
+
+def _article(word: str) -> str:
+    return "an" if word[0] in "AEIOUaeiou" else "a"
+
+
+def require_callable(name: str, value) -> None:
+    """Raise `TypeError` unless `value` can be called."""
+    if not callable(value):
+        raise TypeError(f"{name}: expected a function, got {shown(value)}")
+
+
+def pair_from(name: str, given, what: str) -> tuple:
+    """Return what the function `name` gave, once it is seen to be a tuple of two."""
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise TypeError(f"{name}: expected a function that gives {what}, got {shown_class(given)} from it")
+    return given
 
 
 def require_generator(rng) -> None:
     """Raise `TypeError` unless `rng` draws as the course does: from a seed of one's own."""
     if not isinstance(rng, np.random.Generator):
         raise TypeError(f"rng: expected np.random.default_rng(seed), got {type(rng).__name__}")
+
+
+def as_list(name: str, values, of: str) -> list:
+    """Return what can be gone through as a list; a string, which can, is refused: its letters are not meant."""
+    if type(values) in (list, tuple):
+        return list(values)
+    if isinstance(values, str):
+        raise TypeError(f"{name}: expected a list of {of}, got the single string {shown(values)}")
+    if isinstance(values, (bytes, dict, set, np.ma.MaskedArray)) or not isinstance(values, Iterable):
+        raise TypeError(f"{name}: expected a list of {of}, got {shown(values)}")
+    try:
+        return list(values)
+    except TypeError as error:  # an array without an axis says that it can be gone through, and cannot
+        raise TypeError(f"{name}: expected a list of {of}, got {shown(values)}") from error
+
+
+def list_of(name: str, values, cls: type, of: str) -> list:
+    """Return a list of instances of one class."""
+    values = as_list(name, values, of)
+    for place, value in enumerate(values):
+        if not isinstance(value, cls):
+            raise TypeError(f"{name}: expected {of}, got {shown(value)} at {place}")
+    return values
+
+
+def as_path(name: str, path) -> Path:
+    """Return the name of a file as a `Path`. (`open` would take a number too: 0 waits for the keyboard.)"""
+    if not isinstance(path, (str, os.PathLike)) or not str(path) or "\0" in str(path):
+        error = ValueError if isinstance(path, str) else TypeError
+        raise error(f"{name}: expected the name of a file, got {shown(path)}")
+    return Path(path)
+
+
+# ---------------------------------------------------------------- dataclasses of parameters
+
+
+def require_parameters(name: str, p, cls: type) -> None:
+    """Raise an error unless `p` is a `cls` whose arrays have the axes that its annotations declare.
+
+    Axes of one name have one length. A part that is a dataclass itself is checked by its class
+    alone: whoever uses it looks into it. The numbers are not looked through, which would cost as much
+    as some of the formulas.
+    """
+    if type(p) is not cls:
+        require_class(name, p, cls)
+    lengths: dict[str, int] = {}
+    for field, axes, optional, part in _declared(cls):
+        value = getattr(p, field)
+        if value is None and optional:
+            continue
+        if part is not None:
+            if type(value) is not part:
+                _require_part(f"{name}.{field}", value, part)
+            continue
+        if type(value) is not np.ndarray or value.dtype.kind != "f" or value.ndim != len(axes) or not value.size:
+            _require_array(f"{name}.{field}", value, axes)
+        for axis, length in zip(axes, value.shape, strict=False):
+            if lengths.setdefault(axis, length) != length:
+                expected = shape_text(tuple(lengths.get(a, n) for a, n in zip(axes, value.shape, strict=True)))
+                first = next(other for other, others, *_ in _declared(cls) if others and axis in others)
+                raise ValueError(
+                    f"{name}.{field}: expected shape {expected} ({' x '.join(axes)}), as {first} has {axis}, "
+                    f"got {shape_text(value.shape)}"
+                )
+
+
+def _require_array(name: str, value, axes: tuple[str, ...]) -> None:
+    """Raise an error unless `value` is an array of real numbers as it stands: parameters are never converted."""
+    expected = f"an array of real numbers, {' x '.join(axes)}"
+    if not isinstance(value, np.ndarray) or isinstance(value, (np.ma.MaskedArray, np.matrix)):
+        raise TypeError(f"{name}: expected {expected}, got {shown_class(value)}")
+    if value.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected {expected}, got dtype {value.dtype}")
+    if value.ndim != len(axes) or not value.size:
+        raise ValueError(f"{name}: expected {expected}, got shape {shape_text(value.shape)}")
+
+
+def _require_part(name: str, value, part: type | tuple[type]) -> None:
+    """Raise an error unless `value` is a dataclass of the class `part`; for a tuple with a class, a list of them."""
+    if not isinstance(part, tuple):
+        require_class(name, value, part)
+    elif not isinstance(value, list) or not all(isinstance(v, part) for v in value):
+        raise TypeError(f"{name}: expected a list of {part[0].__name__}, got {shown_class(value)}")
+
+
+@functools.cache
+def _declared(cls: type) -> tuple[tuple, ...]:
+    """Return ``(field, axes, optional, part)`` for the arrays and the parts of a dataclass of parameters.
+
+    ``Annotated[Array, "d_in d_out"]`` declares axes, and ``list[EncoderLayer]`` or ``LayerNorm`` a part.
+    """
+    found = []
+    hints = typing.get_type_hints(cls, include_extras=True)
+    for field in dataclasses.fields(cls):
+        options = [hints[field.name]]
+        if isinstance(options[0], types.UnionType) or typing.get_origin(options[0]) is typing.Union:
+            options = list(typing.get_args(options[0]))
+        optional, hint = type(None) in options, options[0]
+        if typing.get_origin(hint) is typing.Annotated:
+            found.append((field.name, tuple(hint.__metadata__[0].split()), optional, None))
+        elif typing.get_origin(hint) is list:
+            found.append((field.name, None, optional, typing.get_args(hint)))
+        elif dataclasses.is_dataclass(hint):
+            found.append((field.name, None, optional, hint))
+    return tuple(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -9,16 +10,25 @@ from typing import Annotated
 import numpy as np
 
 from toytf._validate import (
+    as_flags,
     as_floats,
+    as_list,
     as_mask,
+    number,
     positive_int,
+    require_class,
     require_finite,
     require_leading,
+    require_ndim,
+    require_parameters,
+    require_room,
+    require_shape,
+    require_some,
     require_width,
     shape_text,
     surely_finite,
 )
-from toytf.ops import Array, Linear, linear, linear_backward, softmax, softmax_backward
+from toytf.ops import Array, Linear, _linear, _linear_backward, _softmax, _softmax_backward
 
 
 @dataclass
@@ -75,41 +85,41 @@ def attention(q, k, v, mask=None, scale: float | None = None) -> tuple[Array, At
     >>> print(fmt(trace.attn_weights), fmt(out))
     [[0.7311 0.2689]] [[12.6894]]
     """
-    q, k, v = (as_floats(name, x, min_ndim=2) for name, x in (("q", q), ("k", k), ("v", v)))
+    return _attention(*_usable(q, k, v, mask, scale))
+
+
+def _attention(q: Array, k: Array, v: Array, mask: Array | None, scale: float) -> tuple[Array, AttentionTrace]:
+    """`attention` alone."""
+    scaled_scores = q @ np.swapaxes(k, -1, -2)
+    scaled_scores *= scale
+    attn_weights = _masked_softmax("scaled_scores", scaled_scores, mask)
+    out = attn_weights @ v
+    return out, AttentionTrace(q, k, v, scaled_scores, attn_weights, scale, mask)
+
+
+def _usable(q, k, v, mask, scale) -> tuple[Array, Array, Array, Array | None, float]:
+    """Return what `attention` was given as its formula can use it."""
+    q, k, v = as_floats("q", q, min_ndim=2), as_floats("k", k, min_ndim=2), as_floats("v", v, min_ndim=2)
     require_width("q", q, "k", k, axis=-1)
     if k.shape[-2] != v.shape[-2]:
         raise ValueError(
             f"k has {k.shape[-2]} rows (shape {shape_text(k.shape)}) and v has {v.shape[-2]} "
             f"(shape {shape_text(v.shape)}): every key needs its value"
         )
-    for name, other in (("k", k), ("v", v)):
-        require_leading("q", q, name, other)
-    if scale is None:
-        scale = 1.0 / float(np.sqrt(q.shape[-1]))
-    elif not np.isfinite(scale):
-        raise ValueError(f"scale: expected a finite number, got {scale}")
-
-    if mask is None:
-        for name, x in (("q", q), ("k", k), ("v", v)):
-            require_finite(name, x)
-        scaled_scores = _scaled_scores(q, k, scale)
-        attn_weights = softmax(scaled_scores)
-    else:
+    require_leading("q", q, "k", k)
+    require_leading("q", q, "v", v)
+    scale = _usable_scale(scale, q.shape[-1])
+    if mask is not None:
         leading = np.broadcast_shapes(q.shape[:-2], k.shape[:-2])
         mask = as_mask("mask", mask, (*leading, q.shape[-2], k.shape[-2]))
         k, v = _blank_unseen(mask, k), _blank_unseen(mask, v)
-        for name, x in (("q", q), ("k", k), ("v", v)):
-            require_finite(name, x)
-        scaled_scores = _scaled_scores(q, k, scale)
-        attn_weights = masked_softmax(scaled_scores, mask)
-    out = attn_weights @ v
-    return out, AttentionTrace(q, k, v, scaled_scores, attn_weights, scale, mask)
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        require_finite(name, x)
+    return q, k, v, mask, scale
 
 
-def _scaled_scores(q: Array, k: Array, scale: float) -> Array:
-    scores = q @ np.swapaxes(k, -1, -2)
-    scores *= scale
-    return scores
+def _usable_scale(scale: float | None, d_k: int) -> float:
+    return 1.0 / math.sqrt(d_k) if scale is None else number("scale", scale)
 
 
 def attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array, Array]:
@@ -130,10 +140,12 @@ def attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array
     -------
     dq, dk, dv : Array, shapes of the trace's `q`, `k` and `v`
     """
-    a = trace.attn_weights
+    require_class("trace", trace, AttentionTrace)
+    a, dout = trace.attn_weights, as_floats("dout", dout)
+    require_shape("dout", dout, (*a.shape[:-1], trace.v.shape[-1]), "trace gives")
     dv = np.swapaxes(a, -1, -2) @ dout
     da = dout @ np.swapaxes(trace.v, -1, -2)
-    ds = softmax_backward(a, da) * trace.scale
+    ds = _softmax_backward(a, da) * trace.scale
     dq = ds @ trace.k
     dk = np.swapaxes(ds, -1, -2) @ trace.q
     return _sum_to(dq, trace.q.shape), _sum_to(dk, trace.k.shape), _sum_to(dv, trace.v.shape)
@@ -171,14 +183,20 @@ def masked_softmax(scores, mask) -> Array:
      [0.0000 0.0000 0.0000]]
     """
     scores = as_floats("scores", scores, min_ndim=2)
-    mask = as_mask("mask", mask, scores.shape)
+    return _masked_softmax("scores", scores, as_mask("mask", mask, scores.shape))
+
+
+def _masked_softmax(name: str, scores: Array, mask: Array | None) -> Array:
+    """`masked_softmax` of what has been checked; without a mask all may be attended to."""
+    if mask is None:
+        return _softmax(name, scores)
     hidden = scores.dtype.type(-np.inf)
     empty = ~mask.any(axis=-1, keepdims=True)
     if not empty.any():
-        return softmax(np.where(mask, scores, hidden))
+        return _softmax(name, np.where(mask, scores, hidden))
     # An empty row is given equal scores to keep the softmax defined, then set to zero.
     nothing = scores.dtype.type(0)
-    weights = softmax(np.where(mask, scores, np.where(empty, nothing, hidden)))
+    weights = _softmax(name, np.where(mask, scores, np.where(empty, nothing, hidden)))
     return np.where(empty, nothing, weights)
 
 
@@ -207,6 +225,7 @@ def causal_mask(length: int) -> Array:
      [ True  True  True]]
     """
     length = positive_int("length", length)
+    require_room("length", length, length)
     return np.tri(length, dtype=bool)
 
 
@@ -234,12 +253,7 @@ def padding_mask(is_token) -> Array:
      [ True  True False]
      [ True  True False]]
     """
-    is_token = np.asarray(is_token)
-    if is_token.dtype != np.bool_:
-        raise TypeError(f"is_token: expected booleans, True where a token stands, got dtype {is_token.dtype}")
-    if is_token.ndim < 1:
-        raise ValueError("is_token: expected at least 1 axis, got a single value")
-    return is_token[..., None, :]
+    return as_flags("is_token", is_token, "where a token stands")[..., None, :]
 
 
 def _blank_unseen(mask: Array, rows: Array) -> Array:
@@ -287,14 +301,17 @@ class MultiHead:
         ValueError
             If the numbers of heads or the shapes differ.
         """
-        stacks = {}
+        stacks, n_heads = {}, None
         for name, matrices in (("w_q", w_q), ("w_k", w_k), ("w_v", w_v)):
+            matrices = as_list(name, matrices, "matrices, one a head")
             matrices = [as_floats(f"{name}[{h}]", m, min_ndim=2) for h, m in enumerate(matrices)]
-            if len(matrices) != len(w_q):
-                raise ValueError(f"{name}: expected {len(w_q)} heads, as many as w_q has, got {len(matrices)}")
+            n_heads = len(matrices) if n_heads is None else n_heads
+            if len(matrices) != n_heads:
+                raise ValueError(f"{name}: expected {n_heads} heads, as many as w_q has, got {len(matrices)}")
             if not matrices:
                 raise ValueError("w_q: expected at least one head, got none")
             for h, m in enumerate(matrices):
+                require_ndim(f"{name}[{h}]", m, 2)
                 if m.shape != matrices[0].shape:
                     raise ValueError(
                         f"{name}[{h}]: expected shape {shape_text(matrices[0].shape)} as in head 0, "
@@ -303,7 +320,9 @@ class MultiHead:
             stacks[name] = np.concatenate(matrices, axis=-1)
         w_o = as_floats("w_o", w_o, min_ndim=2)
         require_width("the heads side by side", stacks["w_v"], "w_o", w_o, axis=-2)
-        return cls(**stacks, w_o=w_o)
+        p = cls(**stacks, w_o=w_o)
+        require_parameters("MultiHead", p, cls)
+        return p
 
 
 @dataclass
@@ -363,21 +382,34 @@ def multi_head_attention(
     >>> trace.attention.attn_weights.shape  # head, query, key
     (2, 2, 2)
     """
+    x, memory, mask = _usable_rows(p, x, memory, mask)
+    q = split_heads(_linear(Linear(p.w_q, p.b_q), x), n_heads)
+    k = split_heads(_linear(Linear(p.w_k, p.b_k), memory), n_heads)
+    v = split_heads(_linear(Linear(p.w_v, p.b_v), memory), n_heads)
+    per_head, trace = _attention(q, k, v, mask, _usable_scale(scale, q.shape[-1]))
+    heads = merge_heads(per_head)
+    out = _linear(Linear(p.w_o, p.b_o), heads)
+    return out, MultiHeadTrace(x, memory, trace, heads)
+
+
+def _usable_rows(p: MultiHead, x, memory, mask) -> tuple[Array, Array, Array | None]:
+    """Return what `multi_head_attention` was given as its formula can use it."""
+    require_parameters("p", p, MultiHead)
     x = as_floats("x", x, min_ndim=2)
-    memory = x if memory is None else as_floats("memory", memory, min_ndim=2)
     require_width("x", x, "w_q", p.w_q, axis=-2)
-    require_width("memory", memory, "w_k", p.w_k, axis=-2)
-    q = split_heads(linear(Linear(p.w_q, p.b_q), x), n_heads)
-    k = split_heads(linear(Linear(p.w_k, p.b_k), memory), n_heads)
-    v = split_heads(linear(Linear(p.w_v, p.b_v), memory), n_heads)
+    require_finite("x", x)
+    if memory is None:
+        memory = x
+    else:
+        memory = as_floats("memory", memory, min_ndim=2)
+        require_width("memory", memory, "w_k", p.w_k, axis=-2)
+        require_leading("x", x, "memory", memory)
+        require_finite("memory", memory)
     if mask is not None:  # the same mask for every head: an axis of length 1 before the last two
         leading = np.broadcast_shapes(x.shape[:-2], memory.shape[:-2])
         mask = as_mask("mask", mask, (*leading, x.shape[-2], memory.shape[-2]))
         mask = np.atleast_2d(mask)[..., None, :, :]
-    per_head, trace = attention(q, k, v, mask, scale)
-    heads = merge_heads(per_head)
-    out = linear(Linear(p.w_o, p.b_o), heads)
-    return out, MultiHeadTrace(x, memory, trace, heads)
+    return x, memory, mask
 
 
 def multi_head_attention_backward(
@@ -398,12 +430,16 @@ def multi_head_attention_backward(
     dmemory : Array, shape of `memory`, or None in self-attention
     dp : MultiHead
     """
+    require_parameters("p", p, MultiHead)
+    require_class("trace", trace, MultiHeadTrace)
+    dout = as_floats("dout", dout)
+    require_shape("dout", dout, (*trace.heads.shape[:-1], p.w_o.shape[-1]), "trace and p give")
     n_heads = trace.attention.q.shape[-3]
-    dheads, d_o = linear_backward(Linear(p.w_o, p.b_o), trace.heads, dout)
+    dheads, d_o = _linear_backward(Linear(p.w_o, p.b_o), trace.heads, dout)
     dq, dk, dv = attention_backward(trace.attention, split_heads(dheads, n_heads))
-    dx, d_q = linear_backward(Linear(p.w_q, p.b_q), trace.x, merge_heads(dq))
-    from_keys, d_k = linear_backward(Linear(p.w_k, p.b_k), trace.memory, merge_heads(dk))
-    from_values, d_v = linear_backward(Linear(p.w_v, p.b_v), trace.memory, merge_heads(dv))
+    dx, d_q = _linear_backward(Linear(p.w_q, p.b_q), trace.x, merge_heads(dq))
+    from_keys, d_k = _linear_backward(Linear(p.w_k, p.b_k), trace.memory, merge_heads(dk))
+    from_values, d_v = _linear_backward(Linear(p.w_v, p.b_v), trace.memory, merge_heads(dv))
     dmemory = from_keys + from_values
     weights = (d_q.weight, d_k.weight, d_v.weight, d_o.weight)
     dp = MultiHead(*weights, d_q.bias, d_k.bias, d_v.bias, d_o.bias)
@@ -421,6 +457,7 @@ def split_heads(x, n_heads: int) -> Array:
     (64, 6, 12, 50)
     """
     x = as_floats("x", x, min_ndim=2)
+    require_some("x", x)
     n_heads = positive_int("n_heads", n_heads)
     if x.shape[-1] % n_heads:
         raise ValueError(f"n_heads: expected a divisor of the width {x.shape[-1]}, got {n_heads}")
@@ -436,5 +473,7 @@ def merge_heads(x) -> Array:
     >>> merge_heads(np.zeros((64, 6, 12, 50))).shape
     (64, 12, 300)
     """
-    x = np.swapaxes(as_floats("x", x, min_ndim=3), -2, -3)
+    x = as_floats("x", x, min_ndim=3)
+    require_some("x", x)
+    x = np.swapaxes(x, -2, -3)
     return x.reshape(*x.shape[:-2], -1)

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 
-from toytf._validate import positive_int, require_generator
+from toytf._validate import (
+    as_ids,
+    as_list,
+    as_path,
+    as_rows,
+    list_of,
+    number,
+    positive_int,
+    require_class,
+    require_generator,
+    require_ndim,
+    require_room,
+    shown,
+    whole_number,
+)
 from toytf.ops import Array
 
 
@@ -38,15 +52,13 @@ class Vocabulary:
     """
 
     def __init__(self, tokens: Iterable[str]):
-        if isinstance(tokens, str):
-            raise TypeError(f"tokens: expected a list of strings, got the single string {tokens!r}")
-        self._tokens = tuple(tokens)
+        self._tokens = tuple(as_list("tokens", tokens, "strings"))
         if not self._tokens:
             raise ValueError("tokens: expected at least one token, got none")
         self._ids: dict[str, int] = {}
         for place, token in enumerate(self._tokens):
             if not isinstance(token, str):
-                raise TypeError(f"tokens: expected strings, got {token!r} at {place}")
+                raise TypeError(f"tokens: expected strings, got {shown(token)} at {place}")
             if not token:
                 raise ValueError(f"tokens: expected non-empty strings, got '' at {place}")
             if token in self._ids:
@@ -69,10 +81,13 @@ class Vocabulary:
         ------
         KeyError
             If the token is not in the vocabulary.
+        TypeError
+            If it is no string.
         """
+        require_class("token", token, str)
         try:
             return self._ids[token]
-        except (KeyError, TypeError):
+        except KeyError:
             known = ", ".join(self._tokens[:10]) + (", ..." if len(self) > 10 else "")
             raise KeyError(f"unknown token {token!r}: the vocabulary has {len(self)} tokens ({known})") from None
 
@@ -82,7 +97,7 @@ class Vocabulary:
             raise TypeError(
                 f"tokens: expected a list of strings, got the single string {tokens!r}; cut it into tokens first"
             )
-        return [self.id(token) for token in tokens]
+        return [self.id(token) for token in list_of("tokens", tokens, str, "strings")]
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Return the token of every id.
@@ -92,9 +107,10 @@ class Vocabulary:
         ValueError
             If an id lies outside ``0 .. len(self) - 1``.
         """
+        ids = [whole_number("ids", i) for i in as_list("ids", ids, "whole numbers")]
         for place, i in enumerate(ids):
             if not 0 <= i < len(self):
-                raise ValueError(f"ids: expected 0 to {len(self) - 1}, got {i} at {place}")
+                raise ValueError(f"ids: expected 0 to {len(self) - 1}, got {shown(i)} at {place}")
         return [self._tokens[i] for i in ids]
 
 
@@ -133,15 +149,20 @@ def pad(sentences: Sequence[Sequence[int]], length: int, pad_id: int) -> tuple[A
     [[ True  True False]
      [ True  True  True]]
     """
-    length = positive_int("length", length)
-    if not len(sentences):
+    length, pad_id = positive_int("length", length), int(as_ids("pad_id", whole_number("pad_id", pad_id)))
+    sentences = as_list("sentences", sentences, "lists of token ids")
+    if not sentences:
         raise ValueError("sentences: expected at least one sentence, got none")
+    require_room("length", len(sentences), length)
+    sentences = [as_list("sentences", sentence, "lists of token ids") for sentence in sentences]
+    if not all(sentences):
+        row = sentences.index([])
+        raise ValueError(f"sentences: expected at least one token in each sentence, got none in sentence {row}")
+    require_ndim("sentences", as_ids("sentences", [i for sentence in sentences for i in sentence]), 1)
     ids = np.full((len(sentences), length), pad_id, dtype=np.int64)
     is_token = np.zeros((len(sentences), length), dtype=bool)
     for row, sentence in enumerate(sentences):
-        if not len(sentence):
-            raise ValueError(f"sentences: expected at least one token in each sentence, got none in sentence {row}")
-        kept = list(sentence)[:length]
+        kept = sentence[:length]
         ids[row, : len(kept)] = kept
         is_token[row, : len(kept)] = True
     return ids, is_token
@@ -199,22 +220,23 @@ def read_pairs(path) -> list[Pair]:
         bad line is named by its number. If no pair is left.
     """
     pairs, bad = {}, []
-    for number, line in enumerate(Path(path).read_bytes().splitlines(), start=1):
+    path = as_path("path", path)
+    for place, line in enumerate(path.read_bytes().splitlines(), start=1):
         try:
-            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+            text = line.decode("utf-8-sig" if place == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            bad.append(f"line {number}: expected UTF-8, got the byte {line[error.start]:#04x} at {error.start}")
+            bad.append(f"line {place}: expected UTF-8, got the byte {line[error.start]:#04x} at {error.start}")
             continue
         if not text.strip() or text.startswith("#"):
             continue
         columns = [tuple(column.split()) for column in text.split("\t")]
         special = [token for column in columns for token in column if token in SPECIAL]
         if len(columns) != 2:
-            bad.append(f"line {number}: expected two columns with a tab between them, got {len(columns)}")
+            bad.append(f"line {place}: expected two columns with a tab between them, got {len(columns)}")
         elif not all(columns):
-            bad.append(f"line {number}: expected text in both columns, got none in column {1 + columns.index(())}")
+            bad.append(f"line {place}: expected text in both columns, got none in column {1 + columns.index(())}")
         elif special:
-            bad.append(f"line {number}: expected words, got {special[0]!r}, which has a meaning of its own")
+            bad.append(f"line {place}: expected words, got {special[0]!r}, which has a meaning of its own")
         else:
             pairs[Pair(*columns)] = None
     if bad:
@@ -250,29 +272,70 @@ def split(pairs: Sequence[Pair], rng: np.random.Generator, held_out: float = 0.2
     >>> len(train), len(test)
     (4, 1)
     """
+    pairs = _pairs(pairs)
     require_generator(rng)
-    if not 0 < held_out < 1:
-        raise ValueError(f"held_out: expected a share between 0 and 1, got {held_out}")
+    held_out = number("held_out", held_out, "a share between 0 and 1", lambda share: 0 < share < 1)
     wanted = round(held_out * len(pairs))
-    group_of: dict[tuple[str, tuple[str, ...]], list[Pair]] = {}
-    groups: dict[int, list[Pair]] = {}
-    for pair in pairs:
-        keys = ("src", pair.src), ("tgt", pair.tgt)
-        joined = [pair]
-        for group in {id(group_of[key]): group_of[key] for key in keys if key in group_of}.values():
-            joined = group + joined
-            del groups[id(group)]
-        groups[id(joined)] = joined
-        for member in joined:
-            group_of["src", member.src] = group_of["tgt", member.tgt] = joined
-    in_order = list(groups.values())
+    groups = _that_share_a_sentence(pairs)
     train, test = [], []
-    for place in rng.permutation(len(in_order)):
-        fits = len(test) + len(in_order[place]) <= wanted
-        (test if fits else train).extend(in_order[place])
+    for place in rng.permutation(len(groups)):
+        fits = len(test) + len(groups[place]) <= wanted
+        (test if fits else train).extend(groups[place])
     if not train or not test:
         raise ValueError(f"pairs: expected enough of them for two parts, got {len(train)} and {len(test)}")
     return train, test
+
+
+def _pairs(pairs) -> list[Pair]:
+    pairs = list_of("pairs", pairs, Pair, "sentence pairs, each a Pair")
+    if not pairs:
+        raise ValueError("pairs: expected at least one sentence pair, got none")
+    return pairs
+
+
+def _that_share_a_sentence(pairs: Sequence[Pair]) -> list[list[Pair]]:
+    """Put pairs that hang together, by a sentence on either side, into one group.
+
+    A pair is put behind the group of its source sentence, and both behind that of its target sentence; the
+    group that grew last comes last.
+    """
+    group_of: dict[tuple[str, tuple[str, ...]], _Group] = {}
+    grown: dict[_Group, None] = {}
+    for pair in pairs:
+        group = _Group([pair])
+        for end in (("src", pair.src), ("tgt", pair.tgt)):
+            if end in group_of and (before := group_of[end].found()) is not group:
+                grown.pop(before)
+                group = before.followed_by(group)
+            group_of[end] = group
+        grown[group] = None
+    return [list(group.members) for group in grown]
+
+
+class _Group:
+    """Some pairs in their order, which can be put behind others at the cost of the fewer of the two."""
+
+    def __init__(self, members: Iterable[Pair]):
+        self.members = deque(members)
+        self._became_part_of: _Group | None = None
+
+    def found(self) -> _Group:
+        """Return the group that this one has become a part of, or itself."""
+        group = self
+        while group._became_part_of is not None:
+            group = group._became_part_of
+        return group
+
+    def followed_by(self, other: _Group) -> _Group:
+        """Join both: `other` comes behind. The larger one takes in the smaller, so ways to it stay short."""
+        if len(self.members) >= len(other.members):
+            larger, smaller = self, other
+            larger.members.extend(smaller.members)
+        else:
+            larger, smaller = other, self
+            larger.members.extendleft(reversed(smaller.members))
+        smaller._became_part_of = larger
+        return larger
 
 
 def vocabularies(pairs: Iterable[Pair]) -> tuple[Vocabulary, Vocabulary]:
@@ -284,7 +347,7 @@ def vocabularies(pairs: Iterable[Pair]) -> tuple[Vocabulary, Vocabulary]:
     >>> list(src_vocab)
     ['<pad>', '<sos>', '<eos>', 'hello', 'world']
     """
-    pairs = list(pairs)
+    pairs = _pairs(pairs)
     return tuple(
         Vocabulary([*SPECIAL, *sorted({token for pair in pairs for token in getattr(pair, side)})])
         for side in ("src", "tgt")
@@ -313,6 +376,7 @@ class Batch:
 
     def take(self, rows) -> Batch:
         """Return some of the sentence pairs."""
+        rows = as_rows("rows", rows, len(self))
         return Batch(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
@@ -330,8 +394,9 @@ def to_batch(pairs: Sequence[Pair], src_vocab: Vocabulary, tgt_vocab: Vocabulary
     [[3 4 2]
      [3 2 0]]
     """
-    if not len(pairs):
-        raise ValueError("pairs: expected at least one sentence pair, got none")
+    pairs = _pairs(pairs)
+    require_class("src_vocab", src_vocab, Vocabulary)
+    require_class("tgt_vocab", tgt_vocab, Vocabulary)
     sources = [src_vocab.ids(pair.src) for pair in pairs]
     targets = [tgt_vocab.ids(pair.tgt) for pair in pairs]
     sos, eos = tgt_vocab.id(SOS), tgt_vocab.id(EOS)
@@ -358,10 +423,20 @@ def batches(data: Batch, size: int, rng: np.random.Generator) -> Iterator[Batch]
     ------
     Batch
     """
+    require_class("data", data, Batch)
+    require_generator(rng)
     size = positive_int("size", size)
+    require_room("size", size)
+    if not len(data):
+        raise ValueError("data: expected at least one sentence pair, got none")
+    return _batches(data, size, rng)
+
+
+def _batches(data: Batch, size: int, rng: np.random.Generator) -> Iterator[Batch]:
+    """`batches`, whose arguments have been checked before the first is asked for."""
     waiting = np.zeros(0, dtype=np.int64)
     while True:
-        while len(waiting) < size:
-            waiting = np.concatenate([waiting, rng.permutation(len(data))])
+        orders = -(-(size - len(waiting)) // len(data))  # so many are needed, rounded up
+        waiting = np.concatenate([waiting, *(rng.permutation(len(data)) for _ in range(orders))])
         rows, waiting = waiting[:size], waiting[size:]
         yield data.take(rows)

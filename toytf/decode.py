@@ -8,6 +8,7 @@ changed, so that a beam can go back to an older one.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,10 +16,28 @@ from typing import Annotated, Protocol
 
 import numpy as np
 
-from toytf._validate import as_ids, positive_int, require_generator, shape_text
-from toytf.attention import MultiHead, attention, merge_heads, padding_mask, split_heads
-from toytf.model import Config, Transformer, add_and_norm, decode, embed, encode, feed_forward
-from toytf.ops import Array, Linear, layer_norm, linear, log_softmax, softmax
+from toytf._validate import (
+    as_bool,
+    as_flags,
+    as_floats,
+    as_ids,
+    as_rows,
+    number,
+    pair_from,
+    positive_int,
+    positive_number,
+    require_callable,
+    require_class,
+    require_finite,
+    require_generator,
+    require_ndim,
+    require_room,
+    shape_text,
+    whole_number,
+)
+from toytf.attention import MultiHead, _attention, merge_heads, padding_mask, split_heads
+from toytf.model import Config, Transformer, _require_model, add_and_norm, decode, embed, encode, feed_forward
+from toytf.ops import Array, Linear, _linear, layer_norm, log_softmax, softmax
 
 # ---------------------------------------------------------------- one step of the model
 
@@ -42,6 +61,8 @@ class DecodeState:
 
     def take(self, rows) -> DecodeState:
         """Return the state of some of the sentences, in the order of `rows`, repeated if repeated there."""
+
+        rows = as_rows("rows", rows, len(self.ids))
 
         def pick(array):
             return None if array is None else array[rows]
@@ -76,14 +97,18 @@ def start(params: Transformer, cfg: Config, src=None, src_is_token=None, cached:
     -------
     DecodeState
     """
-    if cached and not cfg.causal:
+    _require_decoder(params, cfg)
+    if as_bool("cached", cached) and not cfg.causal:
         raise ValueError("cached: expected False for a decoder without causal mask, got True")
     if src is None:
+        if params.encoder:
+            raise ValueError("src: expected token ids for a model with an encoder, got None")
         return DecodeState(np.zeros((1, 0), dtype=np.int64), None, None, cached)
-    src = np.atleast_2d(np.asarray(src))
+    src = np.atleast_2d(as_ids("src", src, cfg.src_vocab))
+    require_ndim("src", src, 2)
     mask = None
     if src_is_token is not None:
-        src_is_token = np.atleast_2d(np.asarray(src_is_token))
+        src_is_token = np.atleast_2d(as_flags("src_is_token", src_is_token, "where a token stands"))
         mask = padding_mask(src_is_token)
     memory, _ = encode(params, cfg, src, src_is_token, keep_trace=False)
     state = DecodeState(np.zeros((len(src), 0), dtype=np.int64), memory if cfg.reads_memory else None, mask, cached)
@@ -109,10 +134,18 @@ def stepper(params: Transformer, cfg: Config) -> Callable:
     >>> logits.shape, state.ids.shape
     ((1, 7), (1, 1))
     """
+    _require_decoder(params, cfg)
     return partial(_step, params, cfg)
 
 
+def _require_decoder(params: Transformer, cfg: Config) -> None:
+    _require_model(params, cfg)
+    if not params.decoder or params.tgt_embedding is None or params.output is None:
+        raise ValueError("params: expected a model with a decoder and an output, got one without")
+
+
 def _step(params: Transformer, cfg: Config, state: DecodeState, ids) -> tuple[Array, DecodeState]:
+    require_class("state", state, DecodeState)
     ids = as_ids("ids", ids, cfg.tgt_vocab)
     if ids.shape != (len(state.ids),):
         raise ValueError(
@@ -122,7 +155,7 @@ def _step(params: Transformer, cfg: Config, state: DecodeState, ids) -> tuple[Ar
     if not state.cached:
         is_source_token = None if state.memory_mask is None else state.memory_mask[:, 0]
         rows, _ = decode(params, cfg, state.ids, state.memory, src_is_token=is_source_token, keep_trace=False)
-        return linear(params.output, rows[:, -1]), state
+        return _linear(params.output, rows[:, -1]), state
 
     _, x = embed(params.tgt_embedding, cfg, ids[:, None], start=state.ids.shape[1] - 1)
     keys, values = [], []
@@ -147,17 +180,18 @@ def _step(params: Transformer, cfg: Config, state: DecodeState, ids) -> tuple[Ar
         x, _ = add_and_norm(cfg, p.norm_3, x, partial(feed_forward, p.feed_forward, activation=cfg.activation))
     if params.decoder_norm is not None:
         x, _ = layer_norm(params.decoder_norm, x, cfg.eps)
-    return linear(params.output, x[:, 0]), replace(state, keys=tuple(keys), values=tuple(values))
+    return _linear(params.output, x[:, 0]), replace(state, keys=tuple(keys), values=tuple(values))
 
 
 def _heads(rows: Array, weight: Array, bias: Array | None, cfg: Config) -> Array:
-    return split_heads(linear(Linear(weight, bias), rows), cfg.n_heads)
+    return split_heads(_linear(Linear(weight, bias), rows), cfg.n_heads)
 
 
 def _attend(p: MultiHead, cfg: Config, rows: Array, k: Array, v: Array, mask) -> Array:
     """Multi-head attention with keys and values that are already there."""
-    per_head, _ = attention(_heads(rows, p.w_q, p.b_q, cfg), k, v, mask, None if cfg.scale else 1.0)
-    return linear(Linear(p.w_o, p.b_o), merge_heads(per_head))
+    q = _heads(rows, p.w_q, p.b_q, cfg)
+    per_head, _ = _attention(q, k, v, mask, 1 / math.sqrt(cfg.head_width) if cfg.scale else 1.0)
+    return _linear(Linear(p.w_o, p.b_o), merge_heads(per_head))
 
 
 # ---------------------------------------------------------------- choosing tokens
@@ -203,7 +237,7 @@ def greedy(step: Callable, state: State, *, n: int = 1, sos: int, eos: int, max_
     n : int, default 1
         How many sentences are written side by side.
     sos, eos : int
-        The tokens that start and end a sentence.
+        The tokens that start and end a sentence; `eos` is -1 if no token ends it.
     max_length : int
         Stop after so many tokens, the end token included.
 
@@ -247,12 +281,8 @@ def sample(
         `log_prob` is that of the model, before temperature and cuts.
     """
     require_generator(rng)
-    if not 0 < temperature < np.inf:
-        raise ValueError(f"temperature: expected a positive number, got {temperature}")
-    if top_k is not None:
-        positive_int("top_k", top_k)
-    if top_p is not None and not 0 < top_p <= 1:
-        raise ValueError(f"top_p: expected more than 0 and at most 1, got {top_p}")
+    temperature = positive_number("temperature", temperature)
+    top_k, top_p = _usable_cuts(top_k, top_p)
 
     def choose(logits):
         return np.array([_draw(softmax(row / temperature), rng, top_k, top_p) for row in logits])
@@ -263,12 +293,40 @@ def sample(
 def kept_tokens(probs, top_k: int | None = None, top_p: float | None = None) -> Array:
     """Return the ids that `sample` may draw from, the most probable first.
 
+    Parameters
+    ----------
+    probs : array_like, shape (vocabulary,)
+        Of each token; none below 0. Their sum need not be 1.
+    top_k, top_p
+        As in `sample`.
+
+    Returns
+    -------
+    Array of int, shape (kept,)
+
     Examples
     --------
     >>> kept_tokens([0.1, 0.6, 0.3], top_k=2).tolist(), kept_tokens([0.1, 0.6, 0.3], top_p=0.7).tolist()
     ([1, 2], [1, 2])
     """
-    probs = np.asarray(probs, dtype=float)
+    probs = as_floats("probs", probs)
+    require_ndim("probs", probs, 1)
+    require_finite("probs", probs)
+    if probs.min() < 0:
+        raise ValueError(f"probs: expected probabilities of 0 or more, got {probs.min()} at {probs.argmin()}")
+    top_k, top_p = _usable_cuts(top_k, top_p)
+    return _kept(probs.astype(np.float64, copy=False), top_k, top_p)
+
+
+def _usable_cuts(top_k, top_p) -> tuple[int | None, float | None]:
+    if top_k is not None:
+        top_k = positive_int("top_k", top_k)
+    if top_p is not None:
+        top_p = number("top_p", top_p, "more than 0 and at most 1", lambda share: 0 < share <= 1)
+    return top_k, top_p
+
+
+def _kept(probs: Array, top_k: int | None, top_p: float | None) -> Array:
     order = np.argsort(-probs, kind="stable")
     if top_k is not None:
         order = order[:top_k]
@@ -279,20 +337,21 @@ def kept_tokens(probs, top_k: int | None = None, top_p: float | None = None) -> 
 
 
 def _draw(probs: Array, rng, top_k, top_p) -> int:
-    kept = kept_tokens(probs, top_k, top_p)
+    kept = _kept(probs, top_k, top_p)
     share = probs[kept] / probs[kept].sum()
     return int(kept[min(np.searchsorted(np.cumsum(share), rng.random(), side="right"), len(kept) - 1)])
 
 
 def _write(step, state, n, sos, eos, max_length, choose) -> list[Hypothesis]:
     """Write `n` sentences side by side, each next token chosen from its logits."""
-    positive_int("max_length", max_length)
-    positive_int("n", n)
+    n = positive_int("n", n)
+    require_room("n", n)
+    sos, eos, max_length = _usable_ends(step, sos, eos, max_length, n)
     last = np.full(n, sos)
     ids: list[list[int]] = [[] for _ in range(n)]
     log_prob, ended = np.zeros(n), np.zeros(n, dtype=bool)
-    for _ in range(max_length):
-        logits, state = step(state, last)
+    for t in range(max_length):
+        logits, state = _one_step(step, state, last, t, eos)
         last = choose(logits)
         gained = np.take_along_axis(log_softmax(logits), last[:, None], axis=-1)[:, 0]
         for row in np.flatnonzero(~ended):
@@ -305,6 +364,31 @@ def _write(step, state, n, sos, eos, max_length, choose) -> list[Hypothesis]:
         Hypothesis(tuple(tokens), float(p), bool(e), float(p))
         for tokens, p, e in zip(ids, log_prob, ended, strict=True)
     ]
+
+
+def _usable_ends(step, sos, eos, max_length, side_by_side: int) -> tuple[int, int, int]:
+    require_callable("step", step)
+    max_length = positive_int("max_length", max_length)
+    require_room("max_length", side_by_side, max_length)
+    return whole_number("sos", sos, 0), whole_number("eos", eos, -1), max_length
+
+
+def _one_step(step: Callable, state: State, last: Array, t: int, eos: int) -> tuple[Array, State]:
+    """Take a step, and see that it gave a score for each token; only then is it known how many tokens there are."""
+    try:
+        logits, state = pair_from("step", step(state, last), "logits and a state")
+    except Exception as error:
+        error.add_note(f"step: this came of step {t + 1}" + (f", which reads sos: {last[0]}" if t == 0 else ""))
+        raise
+    logits = as_floats("step: its logits", logits)
+    if logits.ndim != 2 or len(logits) != len(last):
+        raise ValueError(
+            f"step: expected logits of shape {len(last)} x vocabulary, a row for each sentence, "
+            f"got {shape_text(logits.shape)}"
+        )
+    if eos >= logits.shape[-1]:
+        raise ValueError(f"eos: expected one of the {logits.shape[-1]} tokens, or -1 for none, got {eos}")
+    return logits, state
 
 
 def beam_search(
@@ -346,22 +430,21 @@ def beam_search(
     *Attention Is All You Need*, section 6.1 (width 4, length penalty 0.6); Wu et al., *Google's Neural
     Machine Translation System*, 2016, equation 14, for the penalty.
     """
-    positive_int("max_length", max_length)
-    positive_int("width", width)
-    positive_int("n_best", n_best)
+    width, n_best = positive_int("width", width), positive_int("n_best", n_best)
+    require_room("width", width)
     if n_best > width:
         raise ValueError(f"n_best: expected at most width = {width}, got {n_best}")
-    if not 0 <= length_penalty < np.inf:
-        raise ValueError(f"length_penalty: expected 0 or more, got {length_penalty}")
+    sos, eos, max_length = _usable_ends(step, sos, eos, max_length, width)
+    length_penalty = number("length_penalty", length_penalty, "0 or more, up to 100", lambda x: 0 <= x <= 100)
 
     def hypothesis(tokens, log_prob, ended):
         return Hypothesis(tokens, log_prob, ended, log_prob / ((5 + len(tokens)) / 6) ** length_penalty)
 
     alive: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
     done: list[Hypothesis] = []
-    for _ in range(max_length):
+    for t in range(max_length):
         last = np.array([tokens[-1] if tokens else sos for tokens, _ in alive])
-        logits, state = step(state, last)
+        logits, state = _one_step(step, state, last, t, eos)
         totals = np.array([log_prob for _, log_prob in alive])[:, None] + log_softmax(logits)
         vocabulary = totals.shape[1]
         best = np.argsort(-totals, axis=None, kind="stable")[:width]

@@ -7,6 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from toytf._validate import (
+    as_floats,
+    number,
+    positive_number,
+    require_callable,
+    require_finite,
+    require_generator,
+    shown_class,
+)
 from toytf.model import paired_arrays
 from toytf.ops import Array
 
@@ -53,16 +62,25 @@ def numeric_gradient(f: Callable[[Array], float], x: Array, step: float = STEP) 
     >>> print(fmt(numeric_gradient(lambda x: float((x**2).sum()), np.array([1.0, -3.0]))))
     [ 2.0000 -6.0000]
     """
-    x = np.array(x, dtype=np.float64)
+    require_callable("f", f)
+    x, step = np.array(as_floats("x", x, min_ndim=0), dtype=np.float64), positive_number("step", step)
+    require_finite("x", x)
     out = np.empty_like(x)
     for i in np.ndindex(x.shape):
         kept = x[i]
         x[i] = kept + step
-        above = f(x)
+        above = _value("f", f(x))
         x[i] = kept - step
-        out[i] = (above - f(x)) / (2 * step)
+        out[i] = (above - _value("f", f(x))) / (2 * step)
         x[i] = kept
     return out
+
+
+def _value(name: str, value) -> float:
+    """Return what a function gave, once it is seen to be one number."""
+    if np.ndim(value):
+        raise TypeError(f"{name}: expected a function that gives a number, got {shown_class(value)} from it")
+    return number(f"{name}: what it gives", value[()] if isinstance(value, np.ndarray) else value)
 
 
 def elementwise(f: Callable[[Array], float], x: Array, gradient: Array, step: float = STEP) -> Mismatch:
@@ -92,8 +110,9 @@ def elementwise(f: Callable[[Array], float], x: Array, gradient: Array, step: fl
     >>> elementwise(lambda x: float((x**2).sum()), x, x).where
     (1,)
     """
-    if np.shape(gradient) != np.shape(x):
-        raise ValueError(f"gradient: expected shape {np.shape(x)} as x has, got {np.shape(gradient)}")
+    x, gradient = as_floats("x", x, min_ndim=0), as_floats("gradient", gradient, min_ndim=0)
+    if gradient.shape != x.shape:
+        raise ValueError(f"gradient: expected shape {x.shape} as x has, got {gradient.shape}")
     numeric = numeric_gradient(f, x, step)
     found = [Mismatch(i, float(gradient[i]), float(numeric[i])) for i in np.ndindex(numeric.shape)]
     return max(found, key=lambda mismatch: (mismatch.error, abs(mismatch.analytic - mismatch.numeric)))
@@ -126,14 +145,18 @@ def directional(
     ValueError
         If an array has no gradient of its shape.
     """
-    found = {}
+    require_callable("loss", loss)
+    require_generator(rng)
+    step, found = positive_number("step", step), {}
     for name, array, gradient in paired_arrays(params, grads):
         direction = rng.normal(size=array.shape)
         kept = array.copy()
         array[...] = kept + step * direction
-        above = loss()
-        array[...] = kept - step * direction
-        slope = (above - loss()) / (2 * step)
-        array[...] = kept
+        try:
+            above = _value("loss", loss())
+            array[...] = kept - step * direction
+            slope = (above - _value("loss", loss())) / (2 * step)
+        finally:
+            array[...] = kept
         found[name] = Mismatch((), float((gradient * direction).sum()), slope)
     return found

@@ -7,13 +7,24 @@ adjective and verb the form that the noun asks for: masculine or feminine, one o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from toytf._validate import positive_int, require_generator
+from toytf._validate import (
+    as_bool,
+    as_list,
+    list_of,
+    number,
+    positive_int,
+    require_class,
+    require_generator,
+    shown,
+    whole_number,
+)
 from toytf.corpus import Pair, Vocabulary, split, vocabularies
 
 
@@ -119,16 +130,20 @@ class Phrase:
         >>> print(Phrase(OBJECTS[4], (ADJECTIVES[2], ADJECTIVES[0]), DETERMINERS[4], several=True).pair())
         the small red houses -> las casas rojas pequeñas
         """
-        form = 1 + (self.noun.gender == "f") + 2 * self.several
+        require_class("noun", self.noun, Noun)
+        adjectives = list_of("adjectives", self.adjectives, Adjective, "adjectives")
+        require_class("determiner", self.determiner, Determiner, type(None))
+        several = as_bool("several", self.several)
+        form = 1 + (self.noun.gender == "f") + 2 * several
         before = () if self.determiner is None else (self.determiner.english,)
         antes = (
             () if self.determiner is None else (self.determiner.m if self.noun.gender == "m" else self.determiner.f,)
         )
-        src = (*before, *(a.english for a in self.adjectives), self.noun.several if self.several else self.noun.one)
+        src = (*before, *(a.english for a in adjectives), self.noun.several if several else self.noun.one)
         tgt = (
             *antes,
-            self.noun.varios if self.several else self.noun.uno,
-            *(a[form] for a in reversed(self.adjectives)),
+            self.noun.varios if several else self.noun.uno,
+            *(a[form] for a in reversed(adjectives)),
         )
         # In Spanish what follows the determiner stands in the opposite order.
         links = (*range(len(before)), *range(len(src) - 1, len(before) - 1, -1))
@@ -147,6 +162,9 @@ def sentence(subject: Phrase, verb: Verb, thing: Phrase) -> Pair:
     >>> pair.links
     (0, 1, 2, 3, 5, 4)
     """
+    require_class("subject", subject, Phrase)
+    require_class("verb", verb, Verb)
+    require_class("thing", thing, Phrase)
     a, b = subject.pair(), thing.pair()
     middle = len(a.src)
     return Pair(
@@ -164,7 +182,7 @@ def greeting(noun: Noun, adjectives: Sequence[Adjective] = (), several: bool = F
     >>> print(greeting(OBJECTS[0]))
     hello world -> hola mundo
     """
-    named = Phrase(noun, tuple(adjectives), several=several).pair()
+    named = Phrase(noun, adjectives, several=several).pair()
     return Pair(("hello", *named.src), ("hola", *named.tgt), (0, *(1 + i for i in named.links)))
 
 
@@ -210,11 +228,15 @@ def draw_pairs(
     """
     n = positive_int("n", n)
     require_generator(rng)
-    adjectives = tuple(adjectives)
+    adjectives = tuple(whole_number("adjectives", count) for count in as_list("adjectives", adjectives, "numbers"))
     if not adjectives or not all(0 <= count <= len(ADJECTIVES) for count in adjectives):
-        raise ValueError(f"adjectives: expected numbers from 0 to {len(ADJECTIVES)}, got {list(adjectives)}")
-    if not 0 <= greetings < 1:
-        raise ValueError(f"greetings: expected a share from 0 to below 1, got {greetings}")
+        raise ValueError(f"adjectives: expected numbers from 0 to {len(ADJECTIVES)}, got {shown(list(adjectives))}")
+    greetings = number("greetings", greetings, "a share from 0 to below 1", lambda share: 0 <= share < 1)
+    without = list_of("without", without, Pair, "sentence pairs, each a Pair")
+    if n > _most_pairs(adjectives):
+        raise ValueError(
+            f"n: expected a number that the grammar can supply, got {shown(n)}; it has {_most_pairs(adjectives)}"
+        )
 
     def pick(things):
         return things[rng.integers(len(things))]
@@ -242,6 +264,14 @@ def draw_pairs(
             taken.add(pair.src)
             found.append(pair)
     return found
+
+
+def _most_pairs(adjectives: Sequence[int]) -> int:
+    """How many different English sentences there are at most, with so many adjectives at a noun."""
+    orders = sum(math.perm(len(ADJECTIVES), count) for count in set(adjectives))
+    determined = len(DETERMINERS) * orders
+    sentences = len(SUBJECTS) * determined * len(VERBS) * len(OBJECTS) * determined
+    return sentences + 2 * (len(SUBJECTS) + len(OBJECTS)) * orders  # and the greetings, of one and of several
 
 
 def corpus(rng: np.random.Generator, n: int = 4000, **how) -> tuple[list[Pair], list[Pair]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -19,7 +18,34 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from toytf._validate import as_floats, as_ids, positive_int, require_generator, shape_text
+from toytf._archive import Archive
+from toytf._validate import (
+    ROOM,
+    as_bool,
+    as_flags,
+    as_float_dtype,
+    as_floats,
+    as_ids,
+    as_mask,
+    as_path,
+    one_of,
+    pair_from,
+    positive_int,
+    positive_number,
+    require_callable,
+    require_class,
+    require_finite,
+    require_generator,
+    require_ndim,
+    require_parameters,
+    require_shape,
+    require_some,
+    require_width,
+    shape_text,
+    shown,
+    shown_class,
+    whole_number,
+)
 from toytf.attention import (
     MultiHead,
     MultiHeadTrace,
@@ -33,18 +59,20 @@ from toytf.ops import (
     LayerNorm,
     LayerNormTrace,
     Linear,
+    _embedding_backward,
+    _linear,
+    _linear_backward,
     embedding,
-    embedding_backward,
     gelu,
     gelu_backward,
     layer_norm,
     layer_norm_backward,
-    linear,
-    linear_backward,
     relu,
     relu_backward,
 )
 from toytf.positions import sinusoids
+
+ACTIVATIONS = {"relu": (relu, relu_backward), "gelu": (gelu, gelu_backward)}
 
 # ---------------------------------------------------------------- sizes and switches
 
@@ -118,15 +146,15 @@ class Config:
 
     def __post_init__(self):
         for name in ("src_vocab", "tgt_vocab", "d_model", "n_heads", "d_ff"):
-            positive_int(name, getattr(self, name))
+            self._keep(name, positive_int)
         for name in ("n_encoder_layers", "n_decoder_layers"):
-            value = getattr(self, name)
-            if value != 0 or isinstance(value, bool):
-                positive_int(name, value)
+            self._keep(name, _layers)
         if self.n_encoder_layers == self.n_decoder_layers == 0:
             raise ValueError("n_encoder_layers, n_decoder_layers: expected at least one layer, got 0 and 0")
+        for name in ("residual", "scale", "positions", "causal", "cross_attention", "bias", "scale_embeddings"):
+            self._keep(name, as_bool)
         if self.d_head is not None:
-            positive_int("d_head", self.d_head)
+            self._keep("d_head", positive_int)
         elif self.d_model % self.n_heads:
             raise ValueError(
                 f"n_heads: expected a divisor of d_model = {self.d_model}, got {self.n_heads}; "
@@ -134,11 +162,13 @@ class Config:
             )
         if self.positions and self.d_model % 2:
             raise ValueError(f"d_model: expected an even number (sines and cosines come in pairs), got {self.d_model}")
-        for name, known in (("norm", ("post", "pre", "none")), ("activation", ("relu", "gelu"))):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}")
-        if not 0 < self.eps < math.inf:
-            raise ValueError(f"eps: expected a positive number, got {self.eps}")
+        one_of("norm", self.norm, ("post", "pre", "none"))
+        one_of("activation", self.activation, tuple(ACTIVATIONS))
+        self._keep("eps", positive_number)
+
+    def _keep(self, name: str, check: Callable) -> None:
+        """Replace a field by what its check makes of it: an int of NumPy, which may overflow, by one of Python's."""
+        object.__setattr__(self, name, check(name, getattr(self, name)))  # as a frozen dataclass sets its own
 
     @property
     def head_width(self) -> int:
@@ -149,6 +179,12 @@ class Config:
     def reads_memory(self) -> bool:
         """Whether the decoder has cross-attention."""
         return self.cross_attention and self.n_encoder_layers > 0
+
+
+def _layers(name: str, value) -> int:
+    """Return how many layers a stack has: at least 1, or 0, which leaves it out."""
+    value = whole_number(name, value)
+    return value if value == 0 else positive_int(name, value)
 
 
 # ---------------------------------------------------------------- parameters
@@ -224,18 +260,50 @@ def init(cfg: Config, rng: np.random.Generator, dtype=np.float64) -> Transformer
     >>> count(init(cfg, np.random.default_rng(0)))
     467
     """
+    require_class("cfg", cfg, Config)
     require_generator(rng)
-    d, wide = cfg.d_model, cfg.n_heads * cfg.head_width
+    dtype = as_float_dtype("dtype", dtype)
+    numbers = sum(map(math.prod, shapes(cfg).values()))
+    if numbers > ROOM:
+        raise ValueError(f"cfg: expected a model of at most {ROOM:,} parameters, got {numbers:,}")
 
     def matrix(rows, columns):
         a = math.sqrt(6 / (rows + columns))
         return rng.uniform(-a, a, size=(rows, columns)).astype(dtype)
 
-    def zeros(n):
-        return np.zeros(n, dtype)
+    def table(rows, columns):
+        return (rng.normal(size=(rows, columns)) * columns**-0.5).astype(dtype)
+
+    return _put_together(cfg, matrix, table, partial(np.ones, dtype=dtype), partial(np.zeros, dtype=dtype))
+
+
+def shapes(cfg: Config) -> dict[str, tuple[int, ...]]:
+    """Return the shape of every array that a model has, by its name, without making one.
+
+    Examples
+    --------
+    >>> shapes(Config(37000, 37000))["encoder.0.feed_forward.w_1"]
+    (512, 2048)
+    """
+    require_class("cfg", cfg, Config)
+    return _named(_outline(cfg), tuple)
+
+
+def _outline(cfg: Config) -> Transformer:
+    """Return a `Transformer` that has the shape of each array in the array's place."""
+
+    def shape(*lengths):
+        return lengths
+
+    return _put_together(cfg, shape, shape, shape, shape)
+
+
+def _put_together(cfg: Config, matrix: Callable, table: Callable, ones: Callable, zeros: Callable) -> Transformer:
+    """Make a `Transformer` of what four functions make of an array's lengths."""
+    d, wide = cfg.d_model, cfg.n_heads * cfg.head_width
 
     def norm():
-        return LayerNorm(np.ones(d, dtype), zeros(d))
+        return LayerNorm(ones(d), zeros(d))
 
     def attention():
         weights = [matrix(d, wide) for _ in range(3)] + [matrix(wide, d)]
@@ -244,9 +312,6 @@ def init(cfg: Config, rng: np.random.Generator, dtype=np.float64) -> Transformer
 
     def feed_forward_network():
         return FeedForward(matrix(d, cfg.d_ff), zeros(cfg.d_ff), matrix(cfg.d_ff, d), zeros(d))
-
-    def table(size):
-        return (rng.normal(size=(size, d)) * d**-0.5).astype(dtype)
 
     def encoder_parameters():
         return EncoderLayer(attention(), norm(), feed_forward_network(), norm())
@@ -258,14 +323,35 @@ def init(cfg: Config, rng: np.random.Generator, dtype=np.float64) -> Transformer
     last_norm = norm if cfg.norm == "pre" else lambda: None
     encodes, decodes = cfg.n_encoder_layers > 0, cfg.n_decoder_layers > 0
     return Transformer(
-        src_embedding=table(cfg.src_vocab) if encodes else None,
+        src_embedding=table(cfg.src_vocab, d) if encodes else None,
         encoder=[encoder_parameters() for _ in range(cfg.n_encoder_layers)],
         encoder_norm=last_norm() if encodes else None,
-        tgt_embedding=table(cfg.tgt_vocab) if decodes else None,
+        tgt_embedding=table(cfg.tgt_vocab, d) if decodes else None,
         decoder=[decoder_parameters() for _ in range(cfg.n_decoder_layers)],
         decoder_norm=last_norm() if decodes else None,
         output=Linear(matrix(d, cfg.tgt_vocab), zeros(cfg.tgt_vocab)) if decodes else None,
     )
+
+
+def _require_model(params: Transformer, cfg: Config) -> None:
+    """Raise an error unless these are a model's parameters and sizes, and its vocabularies have the sizes.
+
+    Layers are left to those who compute them: with another `Config` the same weights may be used another way.
+    """
+    require_parameters("params", params, Transformer)
+    require_class("cfg", cfg, Config)
+    if (params.encoder and params.src_embedding is None) or (params.decoder and params.tgt_embedding is None):
+        raise ValueError("params: expected an embedding for each stack of layers, got None")
+    output = None if params.output is None else params.output.weight
+    for name, array, shape in (
+        ("src_embedding", params.src_embedding, (cfg.src_vocab, cfg.d_model)),
+        ("tgt_embedding", params.tgt_embedding, (cfg.tgt_vocab, cfg.d_model)),
+        ("output.weight", output, (cfg.d_model, cfg.tgt_vocab)),
+    ):
+        if array is not None and array.shape != shape:
+            raise ValueError(
+                f"params: {name}: expected shape {shape_text(shape)} as cfg says, got {shape_text(array.shape)}"
+            )
 
 
 # ---------------------------------------------------------------- what a forward pass leaves behind
@@ -361,9 +447,14 @@ def feed_forward(p: FeedForward, x, activation: str = "relu") -> tuple[Array, Fe
     [[3.0]
      [2.0]]
     """
-    before = linear(Linear(p.w_1, p.b_1), x)
-    hidden = (relu if activation == "relu" else gelu)(before)
-    return linear(Linear(p.w_2, p.b_2), hidden), FeedForwardTrace(np.asarray(x), before, hidden)
+    require_parameters("p", p, FeedForward)
+    x = as_floats("x", x)
+    require_width("x", x, "w_1", p.w_1, axis=-2)
+    require_finite("x", x)
+    activate, _ = ACTIVATIONS[one_of("activation", activation, ACTIVATIONS)]
+    before = _linear(Linear(p.w_1, p.b_1), x)
+    hidden = activate(before)
+    return _linear(Linear(p.w_2, p.b_2), hidden), FeedForwardTrace(x, before, hidden)
 
 
 def feed_forward_backward(
@@ -376,9 +467,14 @@ def feed_forward_backward(
     dx : Array, shape of `x`
     dp : FeedForward
     """
-    dhidden, d_2 = linear_backward(Linear(p.w_2, p.b_2), trace.hidden, dout)
-    dbefore = (relu_backward if activation == "relu" else gelu_backward)(trace.before, dhidden)
-    dx, d_1 = linear_backward(Linear(p.w_1, p.b_1), trace.x, dbefore)
+    require_parameters("p", p, FeedForward)
+    require_class("trace", trace, FeedForwardTrace)
+    dout = as_floats("dout", dout)
+    require_shape("dout", dout, (*trace.x.shape[:-1], p.w_2.shape[-1]), "trace and p give")
+    _, activate_backward = ACTIVATIONS[one_of("activation", activation, ACTIVATIONS)]
+    dhidden, d_2 = _linear_backward(Linear(p.w_2, p.b_2), trace.hidden, dout)
+    dbefore = activate_backward(trace.before, dhidden)
+    dx, d_1 = _linear_backward(Linear(p.w_1, p.b_1), trace.x, dbefore)
     return dx, FeedForward(d_1.weight, d_1.bias, d_2.weight, d_2.bias)
 
 
@@ -388,16 +484,28 @@ def add_and_norm(cfg: Config, norm: LayerNorm, x: Array, sublayer: Callable) -> 
     `sublayer` takes rows and gives rows and a trace. The other forms that `Config` knows, norm
     first, no norm, no residual, are here and nowhere else.
     """
+    require_class("cfg", cfg, Config)
+    require_parameters("norm", norm, LayerNorm)
+    require_callable("sublayer", sublayer)
+    x = as_floats("x", x)
     before_norm = None
     rows = x
     if cfg.norm == "pre":
         rows, before_norm = layer_norm(norm, x, cfg.eps)
-    inner_out, inner = sublayer(rows)
+    inner_out, inner = _two_from("sublayer", sublayer(rows), x)
     total = x + inner_out if cfg.residual else inner_out
     if cfg.norm == "post":
         out, after_norm = layer_norm(norm, total, cfg.eps)
         return out, SublayerTrace(x, inner, inner_out, total, after_norm, out)
     return total, SublayerTrace(x, inner, inner_out, total, before_norm, total)
+
+
+def _two_from(name: str, given, x: Array) -> tuple[Array, object]:
+    """Return what a sub-layer's function gave: something of the shape of `x`, and something of its own."""
+    rows, own = pair_from(name, given, "rows and something of its own")
+    rows = as_floats(f"{name}: what it gives", rows)
+    require_shape(f"{name}: what it gives", rows, x.shape, "x has")
+    return rows, own
 
 
 def add_and_norm_backward(
@@ -414,13 +522,20 @@ def add_and_norm_backward(
     dnorm : LayerNorm
     dsublayer : the sub-layer's parameters' class
     """
-    dnorm = LayerNorm(np.zeros_like(norm.gamma), np.zeros_like(norm.beta))
+    require_class("cfg", cfg, Config)
+    require_parameters("norm", norm, LayerNorm)
+    require_class("trace", trace, SublayerTrace)
+    require_callable("sublayer_backward", sublayer_backward)
+    dout = as_floats("dout", dout)
+    require_shape("dout", dout, trace.out.shape, "trace has")
     dtotal = dout
     if cfg.norm == "post":
         dtotal, dnorm = layer_norm_backward(norm, trace.norm, dout)
-    dx, dsublayer = sublayer_backward(dtotal)
+    dx, dsublayer = _two_from("sublayer_backward", sublayer_backward(dtotal), trace.x)
     if cfg.norm == "pre":
         dx, dnorm = layer_norm_backward(norm, trace.norm, dx)
+    if cfg.norm == "none":
+        dnorm = LayerNorm(np.zeros_like(norm.gamma), np.zeros_like(norm.beta))
     return (dx + dtotal if cfg.residual else dx), dnorm, dsublayer
 
 
@@ -447,6 +562,8 @@ def encoder_layer(p: EncoderLayer, cfg: Config, x: Array, mask=None) -> tuple[Ar
     out : Array, shape (..., length, d_model)
     trace : EncoderLayerTrace
     """
+    require_parameters("p", p, EncoderLayer)
+    require_class("cfg", cfg, Config)
     y, attended = add_and_norm(cfg, p.norm_1, x, lambda rows: _attend(p.self_attention, cfg, rows, mask=mask))
     out, fed = add_and_norm(cfg, p.norm_2, y, partial(feed_forward, p.feed_forward, activation=cfg.activation))
     return out, EncoderLayerTrace(attended, fed, out)
@@ -462,6 +579,9 @@ def encoder_layer_backward(
     dx : Array, shape of `x`
     dp : EncoderLayer
     """
+    require_parameters("p", p, EncoderLayer)
+    require_class("cfg", cfg, Config)
+    require_class("trace", trace, EncoderLayerTrace)
 
     def back_through_attention(d):
         dx, _, dp = multi_head_attention_backward(p.self_attention, trace.self_attention.inner, d)
@@ -501,6 +621,7 @@ def decoder_layer(
     out : Array, shape (..., length, d_model)
     trace : DecoderLayerTrace
     """
+    x, memory, memory_mask = _usable_memory(p, cfg, x, memory, memory_mask)
     y, attended = add_and_norm(cfg, p.norm_1, x, lambda rows: _attend(p.self_attention, cfg, rows, mask=mask))
     read = None
     if p.cross_attention is not None:
@@ -509,6 +630,34 @@ def decoder_layer(
         )
     out, fed = add_and_norm(cfg, p.norm_3, y, partial(feed_forward, p.feed_forward, activation=cfg.activation))
     return out, DecoderLayerTrace(attended, read, fed, out)
+
+
+def _usable_memory(p: DecoderLayer, cfg: Config, x, memory, memory_mask) -> tuple[Array, Array | None, Array | None]:
+    """Return what `decoder_layer` was given beside its mask, once the memory is seen to be there if it is read."""
+    _require_decoder_layer(p, cfg)
+    x = as_floats("x", x, min_ndim=2)
+    _require_memory(memory, p.cross_attention is not None)
+    if memory is None:
+        return x, None, None
+    memory = as_floats("memory", memory, min_ndim=2)
+    if memory_mask is not None:
+        leading = np.broadcast_shapes(x.shape[:-2], memory.shape[:-2])
+        memory_mask = as_mask("memory_mask", memory_mask, (*leading, x.shape[-2], memory.shape[-2]))
+    return x, memory, memory_mask
+
+
+def _require_decoder_layer(p: DecoderLayer, cfg: Config) -> None:
+    require_parameters("p", p, DecoderLayer)
+    require_class("cfg", cfg, Config)
+    if (p.cross_attention is None) != (p.norm_2 is None):
+        raise ValueError("p: expected cross_attention and norm_2 both, or neither, got one of them")
+
+
+def _require_memory(memory, is_read: bool) -> None:
+    if is_read and memory is None:
+        raise ValueError("memory: expected the encoder's output, got None")
+    if memory is not None and not is_read:
+        raise ValueError("memory: expected None for a decoder without cross-attention, got an array")
 
 
 def decoder_layer_backward(
@@ -522,6 +671,8 @@ def decoder_layer_backward(
     dmemory : Array, shape of `memory`, or None without cross-attention
     dp : DecoderLayer
     """
+    _require_decoder_layer(p, cfg)
+    require_class("trace", trace, DecoderLayerTrace)
     dmemory = d_cross = d_norm_2 = None
 
     def back_through_self_attention(d):
@@ -563,6 +714,7 @@ def embed(table: Array, cfg: Config, ids, start: int = 0) -> tuple[Array, Array]
     embedded, x : Array, shape (..., length, d_model)
         Without and with positions.
     """
+    table, ids = _usable_table(table, cfg, ids)
     embedded = embedding(table, ids)
     if cfg.scale_embeddings:
         embedded = embedded * table.dtype.type(math.sqrt(cfg.d_model))
@@ -572,6 +724,16 @@ def embed(table: Array, cfg: Config, ids, start: int = 0) -> tuple[Array, Array]
     return embedded, embedded + pe.astype(table.dtype)
 
 
+def _usable_table(table, cfg: Config, ids) -> tuple[Array, Array]:
+    require_class("cfg", cfg, Config)
+    table = as_floats("table", table)
+    require_ndim("table", table, 2)
+    require_some("table", table)
+    if table.shape[1] != cfg.d_model:
+        raise ValueError(f"table: expected {cfg.d_model} columns as cfg says, got shape {shape_text(table.shape)}")
+    return table, _as_sentences("ids", ids, len(table))
+
+
 def embed_backward(table: Array, cfg: Config, ids: Array, dx: Array) -> Array:
     """The gradient of `embed` with respect to the table; positions are fixed and take none.
 
@@ -579,9 +741,12 @@ def embed_backward(table: Array, cfg: Config, ids: Array, dx: Array) -> Array:
     -------
     Array, shape of `table`
     """
+    table, ids = _usable_table(table, cfg, ids)
+    dx = as_floats("dx", dx)
+    require_shape("dx", dx, (*ids.shape, cfg.d_model), "ids and cfg give")
     if cfg.scale_embeddings:
         dx = dx * table.dtype.type(math.sqrt(cfg.d_model))
-    return embedding_backward(len(table), ids, dx)
+    return _embedding_backward(len(table), ids, dx)
 
 
 def encode(
@@ -605,9 +770,11 @@ def encode(
     memory : Array, shape (..., source length, d_model)
     trace : StackTrace, or None if it is not kept
     """
+    _require_model(params, cfg)
     if not params.encoder:
         raise ValueError("params: expected a model with an encoder, got one without encoder layers")
-    ids = as_ids("src", src, cfg.src_vocab)
+    ids = _as_sentences("src", src, cfg.src_vocab)
+    keep_trace = as_bool("keep_trace", keep_trace)
     mask = None if src_is_token is None else padding_mask(_same_shape("src_is_token", src_is_token, "src", ids))
     embedded, x = embed(params.src_embedding, cfg, ids)
     rows, layers = x, []
@@ -648,20 +815,22 @@ def decode(
     rows : Array, shape (..., length, d_model)
     trace : StackTrace, or None if it is not kept
     """
+    _require_model(params, cfg)
     if not params.decoder:
         raise ValueError("params: expected a model with a decoder, got one without decoder layers")
-    if (memory is None) == cfg.reads_memory:
-        raise ValueError(
-            "memory: expected the encoder's output, got None"
-            if cfg.reads_memory
-            else "memory: expected None for a decoder without cross-attention, got an array"
-        )
-    ids = as_ids("tgt", tgt, cfg.tgt_vocab)
+    _require_memory(memory, cfg.reads_memory)
+    ids = _as_sentences("tgt", tgt, cfg.tgt_vocab)
+    keep_trace = as_bool("keep_trace", keep_trace)
     mask = causal_mask(ids.shape[-1]) if cfg.causal else None
     if tgt_is_token is not None:
         hides_padding = padding_mask(_same_shape("tgt_is_token", tgt_is_token, "tgt", ids))
         mask = hides_padding if mask is None else mask & hides_padding
-    memory_mask = None if src_is_token is None or memory is None else padding_mask(src_is_token)
+    memory_mask = None
+    if memory is not None:
+        memory = as_floats("memory", memory, min_ndim=2)
+        require_some("memory", memory)
+        if src_is_token is not None:
+            memory_mask = padding_mask(_same_shape("src_is_token", src_is_token, "memory", memory[..., 0]))
     embedded, x = embed(params.tgt_embedding, cfg, ids)
     rows, layers = x, []
     for p in params.decoder:
@@ -707,6 +876,9 @@ def forward(
     >>> logits.shape
     (2, 7)
     """
+    require_class("params", params, Transformer)
+    if params.output is None:
+        raise ValueError("params: expected a model with an output, got None")
     memory = encoder_trace = None
     if src is not None:
         memory, encoder_trace = encode(params, cfg, src, src_is_token, keep_trace=keep_trace)
@@ -714,7 +886,7 @@ def forward(
         raise ValueError("src: expected token ids for a model with an encoder, got None")
     memory = memory if cfg.reads_memory else None
     rows, decoder_trace = decode(params, cfg, tgt, memory, tgt_is_token, src_is_token, keep_trace=keep_trace)
-    logits = linear(params.output, rows)
+    logits = _linear(params.output, rows)
     return logits, Trace(encoder_trace, decoder_trace, logits) if keep_trace else None
 
 
@@ -745,22 +917,21 @@ def backward(params: Transformer, cfg: Config, trace: Trace, dlogits: Array) -> 
     >>> grads.output.weight.shape
     (4, 7)
     """
+    _require_model(params, cfg)
     if trace is None:
         raise ValueError("trace: expected what forward kept, got None; call it without keep_trace=False")
-    if trace.decoder is None:
-        raise ValueError("trace: expected one of a model with a decoder, got one without")
-    if dlogits.shape != trace.logits.shape:
-        raise ValueError(
-            f"dlogits: expected shape {shape_text(trace.logits.shape)} as the logits have, "
-            f"got {shape_text(dlogits.shape)}"
-        )
-    drows, d_output = linear_backward(params.output, trace.decoder.out, dlogits)
+    require_class("trace", trace, Trace)
+    if trace.decoder is None or params.output is None:
+        raise ValueError("trace, params: expected those of a model with a decoder, got one without")
+    dlogits = as_floats("dlogits", dlogits)
+    require_shape("dlogits", dlogits, trace.logits.shape, "the logits have")
+    drows, d_output = _linear_backward(params.output, trace.decoder.out, dlogits)
     d_tgt_embedding, d_decoder, d_decoder_norm, dmemory = _decode_backward(params, cfg, trace.decoder, drows)
     d_src_embedding, d_encoder, d_encoder_norm = None, [], None
     if params.encoder:
         if dmemory is None:  # nobody read the memory
             dmemory = np.zeros_like(trace.encoder.out)
-        d_src_embedding, d_encoder, d_encoder_norm = encode_backward(params, cfg, trace.encoder, dmemory)
+        d_src_embedding, d_encoder, d_encoder_norm = _encode_backward(params, cfg, trace.encoder, dmemory)
     return Transformer(d_src_embedding, d_encoder, d_encoder_norm, d_tgt_embedding, d_decoder, d_decoder_norm, d_output)
 
 
@@ -775,6 +946,14 @@ def encode_backward(
     d_encoder : list of EncoderLayer
     d_encoder_norm : LayerNorm or None
     """
+    _require_model(params, cfg)
+    require_class("trace", trace, StackTrace)
+    dmemory = as_floats("dmemory", dmemory)
+    require_shape("dmemory", dmemory, trace.out.shape, "trace has")
+    return _encode_backward(params, cfg, trace, dmemory)
+
+
+def _encode_backward(params: Transformer, cfg: Config, trace: StackTrace, dmemory: Array):
     dx, d_last_norm = _last_norm_backward(params.encoder_norm, trace, dmemory)
     layers = []
     for p, layer in zip(reversed(params.encoder), reversed(trace.layers), strict=True):
@@ -795,6 +974,8 @@ def _decode_backward(params: Transformer, cfg: Config, trace: StackTrace, drows:
 
 
 def _last_norm_backward(norm: LayerNorm | None, trace: StackTrace, dout: Array) -> tuple[Array, LayerNorm | None]:
+    if (norm is None) != (trace.last_norm is None):
+        raise ValueError("params, trace: expected both with a norm after the last layer or both without")
     return (dout, None) if norm is None else layer_norm_backward(norm, trace.last_norm, dout)
 
 
@@ -806,12 +987,16 @@ def _finish(norm: LayerNorm | None, cfg: Config, ids, embedded, x, rows, layers)
     return rows, StackTrace(ids, embedded, x, layers, trace, rows)
 
 
+def _as_sentences(name: str, ids, size: int) -> Array:
+    ids = as_ids(name, ids, size)
+    if ids.ndim < 1:
+        raise ValueError(f"{name}: expected at least 1 axis, got the single id {ids}")
+    return ids
+
+
 def _same_shape(name: str, flags, other_name: str, other: Array) -> Array:
-    flags = np.asarray(flags)
-    if flags.shape != other.shape:
-        raise ValueError(
-            f"{name}: expected shape {shape_text(other.shape)} as {other_name} has, got {shape_text(flags.shape)}"
-        )
+    flags = as_flags(name, flags, "where a token stands")
+    require_shape(name, flags, other.shape, f"{other_name} has")
     return flags
 
 
@@ -826,20 +1011,62 @@ def named_arrays(params) -> dict[str, Array]:
     >>> list(named_arrays(LayerNorm(np.ones(4), np.zeros(4))))
     ['gamma', 'beta']
     """
-    found: dict[str, Array] = {}
+    return _arrays_of("params", params)
+
+
+def _arrays_of(name: str, tree) -> dict[str, Array]:
+    """`named_arrays`, where errors speak of the tree by its name."""
+    if not isinstance(tree, list) and not _is_dataclass(tree):
+        raise TypeError(f"{name}: expected a dataclass of arrays, got {shown_class(tree)}")
+    arrays = _named(tree, np.ndarray, name)
+    for part, array in arrays.items():
+        if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
+            raise TypeError(f"{name}: {part}: expected an array, got a masked array of numpy.ma")
+    return arrays
+
+
+def _float_arrays(name: str, tree) -> dict[str, Array]:
+    """Return every array of a tree, of which there is one at least, and all hold floats.
+
+    Raises
+    ------
+    TypeError
+        If an array holds anything else: a step could not change it in place.
+    """
+    arrays = _arrays_of(name, tree)
+    if not arrays:
+        raise ValueError(f"{name}: expected a dataclass with at least one array, got none in {shown_class(tree)}")
+    for part, array in arrays.items():
+        if array.dtype.kind != "f":
+            raise TypeError(f"{name}: {part}: expected an array of floats, got dtype {array.dtype}")
+    return arrays
+
+
+def _named(params, kind: type, tree: str = "params") -> dict[str, object]:
+    """Return every leaf of one kind in a tree of dataclasses and lists, under its name.
+
+    What else a dataclass holds is passed over; what else a list holds is taken for a mistake.
+    """
+    found = {}
 
     def visit(name, node):
-        if isinstance(node, np.ndarray):
+        if isinstance(node, kind):
             found[name] = node
-        elif dataclasses.is_dataclass(node):
+        elif _is_dataclass(node):
             for field, part in vars(node).items():
                 visit(f"{name}.{field}" if name else field, part)
         elif isinstance(node, list):
             for i, part in enumerate(node):
+                if not isinstance(part, (kind, list)) and not _is_dataclass(part):
+                    raise TypeError(f"{tree}: {name}: expected arrays, got a list with {shown(part)} in it")
                 visit(f"{name}.{i}", part)
 
     visit("", params)
     return found
+
+
+def _is_dataclass(node) -> bool:
+    return dataclasses.is_dataclass(node) and not isinstance(node, type)
 
 
 def paired_arrays(params, grads) -> list[tuple[str, Array, Array]]:
@@ -850,7 +1077,7 @@ def paired_arrays(params, grads) -> list[tuple[str, Array, Array]]:
     ValueError
         If an array has no gradient of its shape, or a gradient no array.
     """
-    arrays, gradients = named_arrays(params), named_arrays(grads)
+    arrays, gradients = _float_arrays("params", params), _float_arrays("grads", grads)
     if arrays.keys() != gradients.keys():
         odd = sorted(arrays.keys() ^ gradients.keys())
         raise ValueError(f"grads: expected one for every array of params, got {odd} on one side only")
@@ -869,6 +1096,8 @@ def count(params) -> int:
 
 # ---------------------------------------------------------------- files
 
+VERSION = 1  # of the files that `save` writes
+
 
 def save(path, params: Transformer, cfg: Config, extra: dict | None = None) -> None:
     """Write parameters and their `Config` to an ``.npz`` file, without pickle.
@@ -881,75 +1110,108 @@ def save(path, params: Transformer, cfg: Config, extra: dict | None = None) -> N
     extra : dict, optional
         Whatever else belongs to the model and can be written as JSON; `load_extra` reads it.
     """
-    about = json.dumps({"format": "toytf", "version": 1, "config": dataclasses.asdict(cfg), "extra": extra or {}})
+    path = as_path("path", path)
+    _require_model(params, cfg)
+    arrays = _float_arrays("params", params)
+    try:
+        _require_shapes({name: array.shape for name, array in arrays.items()}, cfg)
+    except _Misfit as misfit:
+        raise ValueError(f"params: {misfit}") from None
+    require_class("extra", {} if extra is None else extra, dict)
+    try:
+        about = json.dumps(
+            {"format": "toytf", "version": VERSION, "config": dataclasses.asdict(cfg), "extra": extra or {}}
+        )
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(f"extra: expected what can be written as JSON, got something else: {error}") from error
     with open(path, "wb") as file:
-        np.savez(file, about=np.array(about), **named_arrays(params))
+        np.savez(file, about=np.array(about), **arrays)
 
 
 def load(path) -> tuple[Transformer, Config]:
     """Read what `save` wrote.
 
+    The shapes of all arrays are compared with the file's own `Config` before one of them is read.
+
     Raises
     ------
     ValueError
-        If the file is cut off, is not one of ours, or its arrays do not fit its `Config`.
+        If the file is cut off or damaged, is not one of ours, or its arrays do not fit its `Config`.
     FileNotFoundError
         If there is none.
     """
     arrays, cfg, _ = _read(path)
-    params = init(cfg, np.random.default_rng(0))
-    expected = named_arrays(params)
-    if set(arrays) != set(expected):
-        odd = sorted(set(arrays) ^ set(expected))[0]
-        raise ValueError(f"{path}: expected the arrays of its own Config, got {odd!r} missing or left over")
-    for name, array in arrays.items():
-        if array.shape != expected[name].shape:
-            raise ValueError(
-                f"{path}: {name}: expected shape {shape_text(expected[name].shape)}, got {shape_text(array.shape)}"
-            )
-        as_floats(name, array)
-    return _replaced(params, arrays), cfg
+    return _filled(_outline(cfg), arrays), cfg
 
 
 def load_extra(path) -> dict:
     """Read what `save` was given as `extra`; errors as of `load`."""
-    return _read(path)[2]
+    return _read(path, arrays_too=False)[2]
 
 
-def _read(path) -> tuple[dict[str, Array], Config, dict]:
+class _Misfit(ValueError):
+    """A file is one of ours, and its parts do not belong together."""
+
+
+def _read(path, arrays_too: bool = True) -> tuple[dict[str, Array], Config, dict]:
+    path = as_path("path", path)
+    expected = f"{path}: expected a file that toytf.model.save wrote"
     try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
+        with open(path, "rb") as file:
+            archive = Archive(file)
+            cfg, extra = _about(archive)
+            _require_shapes({name: d.shape for name, d in archive.declared.items() if name != "about"}, cfg)
+            names = [name for name in archive.declared if name != "about"] if arrays_too else []
+            return {name: as_floats(name, archive.array(name)) for name in names}, cfg, extra
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
-        raise ValueError(
-            f"{path}: expected a file that toytf.model.save wrote, got one that cannot be read: {error}"
-        ) from error
+    except _Misfit as misfit:
+        raise ValueError(f"{path}: {misfit}") from None
+    except _Foreign as error:
+        raise ValueError(f"{expected}, got another .npz file ({error})") from error
+    except Exception as error:  # a damaged file may end in any: of zipfile, of zlib, of NumPy
+        raise ValueError(f"{expected}, got one that cannot be read: {error}") from error
+
+
+class _Foreign(ValueError):
+    """A file is an archive, and not one of ours."""
+
+
+def _about(archive: Archive) -> tuple[Config, dict]:
+    """Return the `Config` that a file was saved with, and whatever else it was given."""
     try:
-        about = json.loads(str(arrays.pop("about")))
-        if about["format"] != "toytf" or about["version"] != 1:
-            raise ValueError("another format or version")
-        return arrays, Config(**about["config"]), about["extra"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(
-            f"{path}: expected a file that toytf.model.save wrote, got another .npz file ({error})"
-        ) from error
+        about = json.loads(archive.text("about"))
+        if about["format"] != "toytf" or about["version"] != VERSION:
+            raise ValueError(f"expected format 'toytf', version {VERSION}, got another format or version")
+        cfg, extra = Config(**about["config"]), about["extra"]
+        require_class("extra", extra, dict)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise _Foreign(str(error)) from error
+    return cfg, extra
 
 
-def _replaced(params, arrays: dict[str, Array], name: str = ""):
-    """Return a tree like `params` with each array taken from `arrays` by its name."""
-    if isinstance(params, np.ndarray):
+def _require_shapes(found: dict[str, tuple[int, ...]], cfg: Config) -> None:
+    """Raise `_Misfit` unless arrays of these shapes are those of a model of `cfg`."""
+    if cfg.n_encoder_layers + cfg.n_decoder_layers > len(found):  # and so many need not be listed
+        raise _Misfit(f"expected the arrays of its own Config, got {len(found)} for more layers than that")
+    expected = shapes(cfg)
+    if set(found) != set(expected):
+        odd = sorted(set(found) ^ set(expected))[0]
+        raise _Misfit(f"expected the arrays of its own Config, got {odd!r} missing or left over")
+    for name, shape in found.items():
+        if shape != expected[name]:
+            raise _Misfit(f"{name}: expected shape {shape_text(expected[name])}, got {shape_text(shape)}")
+
+
+def _filled(outline, arrays: dict[str, Array], name: str = ""):
+    """Return a tree like `outline`, with the array of its name in the place of each shape."""
+    if isinstance(outline, tuple):
         return arrays[name]
-    if dataclasses.is_dataclass(params):
-        return type(params)(
-            **{
-                field.name: _replaced(
-                    getattr(params, field.name), arrays, f"{name}.{field.name}" if name else field.name
-                )
-                for field in dataclasses.fields(params)
-            }
-        )
-    if isinstance(params, list):
-        return [_replaced(part, arrays, f"{name}.{i}") for i, part in enumerate(params)]
-    return params
+    if dataclasses.is_dataclass(outline):
+        parts = {
+            field: _filled(part, arrays, f"{name}.{field}" if name else field) for field, part in vars(outline).items()
+        }
+        return type(outline)(**parts)
+    if isinstance(outline, list):
+        return [_filled(part, arrays, f"{name}.{i}") for i, part in enumerate(outline)]
+    return outline

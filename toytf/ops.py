@@ -8,7 +8,27 @@ from typing import Annotated
 
 import numpy as np
 
-from toytf._validate import as_floats, as_ids, require_finite, require_width, shape_text
+from toytf._validate import (
+    HALF,
+    SINGLE,
+    as_array,
+    as_axis,
+    as_floats,
+    as_ids,
+    positive_int,
+    positive_number,
+    require_class,
+    require_finite,
+    require_ndim,
+    require_parameters,
+    require_room,
+    require_shape,
+    require_some,
+    require_width,
+    shape_text,
+    share,
+    surely_finite,
+)
 
 Array = np.ndarray
 SHORT = 32  # rows up to here are handled as columns, where that is quicker
@@ -17,14 +37,14 @@ SHORT = 32  # rows up to here are handled as columns, where that is quicker
 # ---------------------------------------------------------------- sums of rows
 
 
-def sum_along(x: Array, axis: int = -1) -> Array:
+def _sum_along(x: Array, axis: int = -1) -> Array:
     """``sum_i x[i]`` along an axis, which stays with length 1.
 
     What ``x.sum(axis, keepdims=True)`` does; on many short rows einsum is several times faster.
 
     Examples
     --------
-    >>> print(sum_along(np.array([[1.0, 2.0], [3.0, 4.0]])))
+    >>> print(_sum_along(np.array([[1.0, 2.0], [3.0, 4.0]])))
     [[3.]
      [7.]]
     """
@@ -33,12 +53,12 @@ def sum_along(x: Array, axis: int = -1) -> Array:
     return x.sum(axis=axis, keepdims=True)
 
 
-def dot_along(x: Array, y: Array, axis: int = -1) -> Array:
+def _dot_along(x: Array, y: Array, axis: int = -1) -> Array:
     """``sum_i x[i] y[i]`` along an axis, which stays with length 1.
 
     Examples
     --------
-    >>> print(dot_along(np.array([[1.0, 2.0]]), np.array([[10.0, 100.0]])))
+    >>> print(_dot_along(np.array([[1.0, 2.0]]), np.array([[10.0, 100.0]])))
     [[210.]]
     """
     if axis in (-1, x.ndim - 1):
@@ -53,7 +73,8 @@ def softmax(x, axis: int = -1) -> Array:
     """Turn scores into weights: ``softmax(x)[i] = exp(x[i]) / sum_j exp(x[j])``.
 
     The largest score of each row is subtracted first. That changes nothing in exact arithmetic
-    (numerator and denominator shrink by the same factor) and keeps `exp` from overflowing.
+    (numerator and denominator shrink by the same factor) and keeps `exp` from overflowing. Scores in
+    float16 are added up in float32.
 
     Parameters
     ----------
@@ -85,11 +106,18 @@ def softmax(x, axis: int = -1) -> Array:
     >>> print(fmt(softmax([1001.0, 1002.0, 1003.0])))
     [0.0900 0.2447 0.6652]
     """
-    x, largest = _scores_and_largest(x, axis)
+    return _softmax("x", x, axis)
+
+
+def _softmax(name: str, x, axis: int = -1) -> Array:
+    """`softmax`, where errors speak of `x` by another name."""
+    x, largest = _scores_and_largest(name, x, axis)
+    if x.dtype == HALF:  # 70,000 ones are more than the largest float16
+        return _softmax(name, x.astype(SINGLE), axis).astype(HALF)
     with np.errstate(over="ignore", under="ignore"):  # a gap beyond the float range is weight 0
         exps = x - largest
         np.exp(exps, out=exps)  # in place: a new array of this size would cost more than the exponentials
-    exps /= sum_along(exps, axis)
+    exps /= _sum_along(exps, axis)
     return exps
 
 
@@ -118,32 +146,37 @@ def softmax_backward(weights: Array, dout: Array, axis: int = -1) -> Array:
     >>> print(fmt(softmax_backward(softmax([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0]))))
     [-0.0599 -0.1628  0.2227]
     """
-    dx = dout - dot_along(weights, dout, axis)
+    weights, dout = as_floats("weights", weights), as_floats("dout", dout)
+    require_shape("dout", dout, weights.shape, "weights has")
+    return _softmax_backward(weights, dout, as_axis("axis", axis, weights))
+
+
+def _softmax_backward(weights: Array, dout: Array, axis: int = -1) -> Array:
+    """`softmax_backward` alone."""
+    dx = dout - _dot_along(weights, dout, axis)
     dx *= weights
     return dx
 
 
-def _scores_and_largest(x, axis: int) -> tuple[Array, Array]:
+def _scores_and_largest(name: str, x, axis: int) -> tuple[Array, Array]:
     """Return the scores as floats and the largest of each row, once both are known to be usable."""
-    x = as_floats("x", x)
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"axis: expected {-x.ndim} to {x.ndim - 1} for shape {shape_text(x.shape)}, got {axis}")
-    if x.shape[axis] == 0:
-        raise ValueError(f"x: expected at least one score along axis {axis}, got shape {shape_text(x.shape)}")
+    x = as_floats(name, x)
+    require_some(name, x, "score")
+    axis = as_axis("axis", axis, x)
     if x.shape[axis] < SHORT:  # NumPy is quicker at comparing a few long columns than many short rows
         largest = np.expand_dims(np.ascontiguousarray(np.moveaxis(x, axis, 0)).max(axis=0), axis)
     else:
         largest = x.max(axis=axis, keepdims=True)
     if not np.isfinite(largest).all():  # NaN, +inf and a row of -inf all show in the maximum
-        _explain_unusable_scores(x, largest)
+        _explain_unusable_scores(name, x, largest)
     return x, largest
 
 
-def _explain_unusable_scores(x: Array, largest: Array) -> None:
+def _explain_unusable_scores(name: str, x: Array, largest: Array) -> None:
     """Raise the error that says what `softmax` cannot use, and where."""
-    require_finite("x", np.where(np.isneginf(x), 0.0, x))
+    require_finite(name, np.where(np.isneginf(x), 0.0, x))
     where = [int(i) for i in np.argwhere(np.isneginf(largest))[0]]
-    raise ValueError(f"x: expected a finite score in every row, got only -inf in the row at {where}")
+    raise ValueError(f"{name}: expected a finite score in every row, got only -inf in the row at {where}")
 
 
 def softmax_naive(x, axis: int = -1) -> Array:
@@ -171,7 +204,10 @@ def softmax_naive(x, axis: int = -1) -> Array:
     >>> print(fmt(softmax_naive([1.0, 2.0, 3.0])))
     [0.0900 0.2447 0.6652]
     """
-    exps = np.exp(as_floats("x", x))
+    x = as_floats("x", x)
+    require_some("x", x, "score")
+    axis = as_axis("axis", axis, x)
+    exps = np.exp(x)
     return exps / exps.sum(axis=axis, keepdims=True)
 
 
@@ -206,10 +242,12 @@ def log_softmax(x, axis: int = -1) -> Array:
     >>> print(fmt(log_softmax([0.0, 1000.0]), decimals=1))
     [-1000.0     0.0]
     """
-    x, largest = _scores_and_largest(x, axis)
+    x, largest = _scores_and_largest("x", x, axis)
+    if x.dtype == HALF:
+        return log_softmax(x.astype(SINGLE), axis).astype(HALF)
     with np.errstate(over="ignore", under="ignore"):
         shifted = x - largest
-        shifted -= np.log(sum_along(np.exp(shifted), axis))
+        shifted -= np.log(_sum_along(np.exp(shifted), axis))
         return shifted
 
 
@@ -250,17 +288,18 @@ def linear(p: Linear, x) -> Array:
     >>> print(fmt(linear(Linear(W), [[1.0, 2.0, 3.0]]), decimals=1))
     [[4.0 5.0]]
     """
+    require_parameters("p", p, Linear)
     x = as_floats("x", x)
     require_width("x", x, "weight", p.weight, axis=-2)
     require_finite("x", x)
+    return _linear(p, x)
+
+
+def _linear(p: Linear, x: Array) -> Array:
+    """`linear` alone, for those who have been at the door with a larger dataclass."""
     # One product of two matrices is faster than one product for each leading index.
     y = x.reshape(-1, x.shape[-1]) @ p.weight
     if p.bias is not None:
-        if p.bias.shape != p.weight.shape[-1:]:
-            raise ValueError(
-                f"bias: expected shape {shape_text(p.weight.shape[-1:])} for a weight of shape "
-                f"{shape_text(p.weight.shape)}, got {shape_text(p.bias.shape)}"
-            )
         y += p.bias
     return y.reshape(*x.shape[:-1], p.weight.shape[-1])
 
@@ -289,6 +328,15 @@ def linear_backward(p: Linear, x: Array, dout: Array) -> tuple[Array, Linear]:
     >>> print(fmt(dx, 0), fmt(dp.weight.T, 0))
     [[1 2]] [[3 4]]
     """
+    require_parameters("p", p, Linear)
+    x, dout = as_floats("x", x), as_floats("dout", dout)
+    require_width("x", x, "weight", p.weight, axis=-2)
+    require_shape("dout", dout, (*x.shape[:-1], p.weight.shape[-1]), "x and p give")
+    return _linear_backward(p, x, dout)
+
+
+def _linear_backward(p: Linear, x: Array, dout: Array) -> tuple[Array, Linear]:
+    """`linear_backward` alone, as `_linear`."""
     rows, drows = x.reshape(-1, x.shape[-1]), dout.reshape(-1, dout.shape[-1])
     dx = (drows @ p.weight.T).reshape(x.shape)
     return dx, Linear(rows.T @ drows, None if p.bias is None else drows.sum(axis=0))
@@ -328,7 +376,9 @@ def embedding(table, ids) -> Array:
     [[5 6]
      [1 2]]
     """
-    table = as_floats("table", table, min_ndim=2)
+    table = as_floats("table", table)
+    require_ndim("table", table, 2)
+    require_some("table", table)
     return table[as_ids("ids", ids, table.shape[0])]
 
 
@@ -354,7 +404,17 @@ def embedding_backward(size: int, ids, dout: Array) -> Array:
      [ 0]
      [11]]
     """
-    ids = as_ids("ids", ids, size).ravel()
+    size = positive_int("size", size)
+    ids, dout = as_ids("ids", ids, size), as_floats("dout", dout)
+    require_some("dout", dout)
+    require_shape("dout", dout, (*ids.shape, *dout.shape[-1:]), "ids has, and the width")
+    require_room("size", ids.size, size)
+    return _embedding_backward(size, ids, dout)
+
+
+def _embedding_backward(size: int, ids: Array, dout: Array) -> Array:
+    """`embedding_backward` alone."""
+    ids = ids.ravel()
     one_hot = np.zeros((len(ids), size), dtype=dout.dtype)
     one_hot[np.arange(len(ids)), ids] = 1
     return one_hot.T @ dout.reshape(len(ids), -1)
@@ -396,6 +456,7 @@ def relu_backward(x: Array, dout: Array) -> Array:
     >>> print(fmt(relu_backward(np.array([-1.0, 0.0, 2.0]), np.array([5.0, 5.0, 5.0])), 0))
     [0 0 5]
     """
+    x, dout = _input_and_gradient(x, dout)
     return dout * (x > 0)
 
 
@@ -437,8 +498,15 @@ def gelu_backward(x: Array, dout: Array) -> Array:
     >>> print(fmt(gelu_backward(np.array([-1.0, 0.0, 1.0]), np.ones(3))))
     [-0.0833  0.5000  1.0833]
     """
+    x, dout = _input_and_gradient(x, dout)
     bell = np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
     return (dout * (normal_cdf(x) + x * bell)).astype(x.dtype, copy=False)
+
+
+def _input_and_gradient(x, dout) -> tuple[Array, Array]:
+    x, dout = as_floats("x", x, min_ndim=0), as_floats("dout", dout, min_ndim=0)
+    require_shape("dout", dout, x.shape, "x has")
+    return x, dout
 
 
 def gelu_tanh(x) -> Array:
@@ -468,6 +536,7 @@ def gelu_tanh(x) -> Array:
 
 def normal_cdf(x: Array) -> Array:
     """The share of a standard normal distribution below `x`: ``Phi(x) = erfc(-x / sqrt(2)) / 2``."""
+    x = as_floats("x", x, min_ndim=0)
     # NumPy has no erf. The standard library's is exact, one number at a time.
     phi = [0.5 * math.erfc(-v) for v in (x / math.sqrt(2.0)).ravel().tolist()]
     return np.array(phi, dtype=x.dtype).reshape(x.shape)
@@ -498,7 +567,9 @@ def layer_norm(p: LayerNorm, x, eps: float = 1e-5) -> tuple[Array, LayerNormTrac
         layer_norm(x) = gamma * (x - mean(x)) / sqrt(var(x) + eps) + beta
 
     Mean and variance are those of one row, over its columns; the variance divides by the number
-    of columns, not by one less. A constant row becomes `beta`.
+    of columns, not by one less. A constant row becomes `beta`. Rows of any finite size are right,
+    also where their squares are too large for a float. Rows in float16 are computed in float32;
+    the result is float16, the trace float32.
 
     Parameters
     ----------
@@ -529,24 +600,51 @@ def layer_norm(p: LayerNorm, x, eps: float = 1e-5) -> tuple[Array, LayerNormTrac
     >>> print(fmt(out))
     [[-1.4142  0.0000  0.0000  1.4142]]
     """
-    x = as_floats("x", x)
-    for name, array in (("gamma", p.gamma), ("beta", p.beta)):
-        if array.shape != x.shape[-1:]:
-            raise ValueError(
-                f"{name}: expected shape {shape_text(x.shape[-1:])} for rows of shape {shape_text(x.shape)}, "
-                f"got {shape_text(array.shape)}"
-            )
-    if not 0 < eps < np.inf:
-        raise ValueError(f"eps: expected a positive number, got {eps}")
-    require_finite("x", x)
+    x, eps = _rows_and_eps(p, x, eps)
+    if x.dtype == HALF:  # its squares leave the float range at 256
+        out, trace = layer_norm(p, x.astype(SINGLE), eps)
+        return out.astype(HALF), trace
     d = x.shape[-1]
-    centred = x - sum_along(x) / d
-    variance = dot_along(centred, centred) / d
-    std = np.sqrt(variance + eps)
+    centred, unit = _centred_in_units_whose_squares_fit(x)
+    variance = _dot_along(centred, centred) / d
+    std = np.sqrt(variance + eps / unit / unit)
     centred /= std
     out = p.gamma * centred
     out += p.beta
-    return out, LayerNormTrace(normalised=centred, std=std)
+    return out, LayerNormTrace(normalised=centred, std=std * unit)
+
+
+def _rows_and_eps(p: LayerNorm, x, eps: float) -> tuple[Array, float]:
+    require_parameters("p", p, LayerNorm)
+    x = as_floats("x", x)
+    if p.gamma.shape != x.shape[-1:]:
+        raise ValueError(
+            f"gamma: expected shape {shape_text(x.shape[-1:])} for rows of shape {shape_text(x.shape)}, "
+            f"got {shape_text(p.gamma.shape)}; x has width {x.shape[-1]}"
+        )
+    require_some("x", x)
+    return x, positive_number("eps", eps, SINGLE if x.dtype == HALF else x.dtype)
+
+
+def _centred_in_units_whose_squares_fit(x: Array) -> tuple[Array, Array | float]:
+    """Return ``x - mean(x)`` in a unit of each row's own, and that unit: 1, but for rows as large as 1e154.
+
+    Their squares would leave the float range. Such a row is measured in a power of two near its largest
+    number: to divide by that is exact, and moves no digit.
+    """
+    d = x.shape[-1]
+    if surely_finite(x):
+        return x - _sum_along(x) / d, 1.0
+    require_finite("x", x)
+    one = x.dtype.type(1)
+    _, exponent = np.frexp(np.abs(x).max(axis=-1, keepdims=True))
+    with np.errstate(over="ignore"):
+        unit = np.where(np.isfinite(_dot_along(x, x)), one, np.ldexp(one, exponent - 1))
+        small = x / unit
+        small -= _sum_along(small) / d
+        centred = small * unit
+        fits = np.isfinite(_dot_along(centred, centred))
+    return np.where(fits, centred, small), np.where(fits, one, unit)
 
 
 def layer_norm_backward(p: LayerNorm, trace: LayerNormTrace, dout: Array) -> tuple[Array, LayerNorm]:
@@ -569,11 +667,16 @@ def layer_norm_backward(p: LayerNorm, trace: LayerNormTrace, dout: Array) -> tup
     dx : Array, shape of `dout`
     dp : LayerNorm
     """
+    require_parameters("p", p, LayerNorm)
+    require_class("trace", trace, LayerNormTrace)
+    dout = as_floats("dout", dout)
+    require_shape("dout", dout, trace.normalised.shape, "trace has")
+    require_width("dout", dout, "gamma", p.gamma, axis=-1)
     normalised = trace.normalised
     g = dout * p.gamma
     d = g.shape[-1]
-    dx = g - sum_along(g) / d
-    dx -= normalised * (dot_along(g, normalised) / d)
+    dx = g - _sum_along(g) / d
+    dx -= normalised * (_dot_along(g, normalised) / d)
     dx /= trace.std
     dout, normalised = dout.reshape(-1, d), normalised.reshape(-1, d)
     return dx, LayerNorm(np.einsum("ij,ij->j", dout, normalised), dout.sum(axis=0))
@@ -601,7 +704,8 @@ def layer_norm_eps_outside(x, eps: float = 1e-6) -> Array:
     >>> print(fmt(layer_norm_eps_outside([[1.0, 3.0, 3.0, 5.0]])))
     [[-1.4142  0.0000  0.0000  1.4142]]
     """
-    x = as_floats("x", x)
+    x, eps = as_floats("x", x), positive_number("eps", eps)
+    require_some("x", x)
     return (x - x.mean(axis=-1, keepdims=True)) / (x.std(axis=-1, keepdims=True) + eps)
 
 
@@ -624,7 +728,8 @@ def cross_entropy(logits, targets, is_token=None, label_smoothing: float = 0.0) 
         loss = mean over tokens of  - sum_w goal[w] * log softmax(logits)[w]
 
     The goal is 1 for the right token and 0 for the others; with label smoothing e it is
-    ``1 - e + e / vocabulary`` for the right one and ``e / vocabulary`` for each other.
+    ``1 - e + e / vocabulary`` for the right one and ``e / vocabulary`` for each other. Logits in
+    float16 are computed in float32, and so are the trace and the gradient.
 
     Parameters
     ----------
@@ -656,6 +761,8 @@ def cross_entropy(logits, targets, is_token=None, label_smoothing: float = 0.0) 
     0.4076
     """
     logits = as_floats("logits", logits, min_ndim=2)
+    if logits.dtype == HALF:  # a sum over all tokens, and one part in so many, leave its range
+        logits = logits.astype(SINGLE)
     require_finite("logits", logits)
     targets = as_ids("targets", targets, logits.shape[-1])
     if targets.shape != logits.shape[:-1]:
@@ -663,19 +770,17 @@ def cross_entropy(logits, targets, is_token=None, label_smoothing: float = 0.0) 
             f"targets: expected shape {shape_text(logits.shape[:-1])} for logits of shape "
             f"{shape_text(logits.shape)}, got {shape_text(targets.shape)}"
         )
-    if not 0 <= label_smoothing < 1:
-        raise ValueError(f"label_smoothing: expected at least 0 and below 1, got {label_smoothing}")
-    if is_token is None:
-        counted = np.ones(targets.shape, dtype=logits.dtype)
-    else:
-        is_token = np.asarray(is_token)
+    label_smoothing = share("label_smoothing", label_smoothing)
+    counted = np.ones(targets.shape, dtype=logits.dtype)
+    if is_token is not None:
+        is_token = as_array("is_token", is_token)
         if is_token.dtype != np.bool_ or is_token.shape != targets.shape:
             raise ValueError(
                 f"is_token: expected booleans of shape {shape_text(targets.shape)}, "
                 f"got dtype {is_token.dtype} and shape {shape_text(is_token.shape)}"
             )
         counted = is_token.astype(logits.dtype)
-    n = int(counted.sum())
+    n = int(np.count_nonzero(counted))
     if n == 0:
         raise ValueError("is_token: expected at least one token to count, got none")
     vocabulary = logits.shape[-1]
@@ -683,7 +788,7 @@ def cross_entropy(logits, targets, is_token=None, label_smoothing: float = 0.0) 
     np.put_along_axis(goal, targets[..., None], 1 - label_smoothing + label_smoothing / vocabulary, axis=-1)
     log_probs = log_softmax(logits)
     counted = counted[..., None]
-    loss = -float((dot_along(goal, log_probs) * counted).sum()) / n
+    loss = -float((_dot_along(goal, log_probs) * counted).sum()) / n
     return loss, CrossEntropyTrace(np.exp(log_probs, out=log_probs), goal, counted, n)
 
 
@@ -704,6 +809,7 @@ def cross_entropy_backward(trace: CrossEntropyTrace) -> Array:
     >>> print(fmt(cross_entropy_backward(trace)))
     [[ 0.0900  0.2447 -0.3348]]
     """
+    require_class("trace", trace, CrossEntropyTrace)
     dlogits = trace.probs - trace.goal
     dlogits *= trace.counted / trace.n
     return dlogits

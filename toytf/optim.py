@@ -9,16 +9,23 @@ from typing import Annotated
 
 import numpy as np
 
-from toytf._validate import positive_int
-from toytf.model import named_arrays, paired_arrays
+from toytf._validate import (
+    EXACT,
+    HALF,
+    as_floats,
+    positive_int,
+    positive_number,
+    require_finite,
+    require_ndim,
+    share,
+    shown,
+    surely_finite,
+    whole_number,
+)
+from toytf.model import _float_arrays, paired_arrays
 from toytf.ops import Array
 
 BLOCK = 2**15  # so many numbers at a time: a block stays in the processor's cache from one line to the next
-
-
-def _positive(name: str, value: float) -> None:
-    if not 0 < value < math.inf:
-        raise ValueError(f"{name}: expected a positive number, got {value}")
 
 
 def sgd_step(params, grads, learning_rate: float) -> None:
@@ -38,8 +45,10 @@ def sgd_step(params, grads, learning_rate: float) -> None:
     >>> print(p.gamma, p.beta)
     [0.5] [1.]
     """
-    _positive("learning_rate", learning_rate)
-    for _, array, gradient in paired_arrays(params, grads):
+    learning_rate, pairs = positive_number("learning_rate", learning_rate), paired_arrays(params, grads)
+    for name, _, gradient in pairs:
+        require_finite(f"grads: {name}", gradient)
+    for _, array, gradient in pairs:
         array -= learning_rate * gradient
 
 
@@ -85,10 +94,17 @@ class Adam:
     v: Annotated[Array, "count"] | None = None
 
     def __post_init__(self):
-        for name in ("beta1", "beta2"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name}: expected at least 0 and below 1, got {getattr(self, name)}")
-        _positive("eps", self.eps)
+        self.beta1, self.beta2 = share("beta1", self.beta1), share("beta2", self.beta2)
+        self.eps, self.t = positive_number("eps", self.eps), whole_number("t", self.t, least=0)
+        if self.t > EXACT:
+            raise ValueError(f"t: expected at most {EXACT:,} steps, got {shown(self.t)}")
+        for name in ("m", "v"):
+            if getattr(self, name) is not None:
+                setattr(self, name, as_floats(name, getattr(self, name)))
+                require_ndim(name, getattr(self, name), 1)
+                require_finite(name, getattr(self, name))
+        if np.shape(self.m) != np.shape(self.v) or (self.m is None) != (self.v is None):
+            raise ValueError("m, v: expected both of one shape, or neither")
 
     def step(self, params, grads, learning_rate: float) -> None:
         """Move `params` one step, in place.
@@ -99,10 +115,8 @@ class Adam:
             The same class.
         learning_rate : float
         """
-        _positive("learning_rate", learning_rate)
-        pairs = paired_arrays(params, grads)
-        # All arrays in one row: a few operations on many numbers, not many on a few.
-        g = np.concatenate([gradient.ravel() for _, _, gradient in pairs])
+        learning_rate, pairs = positive_number("learning_rate", learning_rate), paired_arrays(params, grads)
+        g = _in_one_row(pairs)
         if self.m is None:
             self.m, self.v = np.zeros_like(g), np.zeros_like(g)
         elif self.m.shape != g.shape:
@@ -131,6 +145,18 @@ class Adam:
         g *= learning_rate / (1 - self.beta1**self.t)
 
 
+def _in_one_row(pairs: list[tuple[str, Array, Array]]) -> Array:
+    """Return all gradients one behind the other: a few operations on many numbers, not many on a few."""
+    g = np.concatenate([gradient.ravel() for _, _, gradient in pairs])
+    if g.dtype == HALF:  # in which Adam's epsilon would be 0
+        g = g.astype(np.float32)
+    if not surely_finite(g):
+        for name, _, gradient in pairs:
+            require_finite(f"grads: {name}", gradient)
+        raise ValueError(f"grads: expected numbers whose squares are within the range of {g.dtype}, got larger ones")
+    return g
+
+
 def clip(grads, limit: float) -> float:
     """Shorten all gradients together, in place, if their common length exceeds `limit`.
 
@@ -154,10 +180,11 @@ def clip(grads, limit: float) -> float:
     >>> print(g.gamma.round(6), g.beta.round(6))
     [0.6] [0.8]
     """
-    _positive("limit", limit)
-    length = gradient_length(grads)
+    limit, length = positive_number("limit", limit), gradient_length(grads)
+    if not math.isfinite(length):
+        raise ValueError(f"grads: expected finite gradients, got a length of {length}")
     if length > limit:
-        for g in named_arrays(grads).values():
+        for g in _float_arrays("grads", grads).values():
             g *= limit / length
     return length
 
@@ -171,7 +198,24 @@ def gradient_length(grads) -> float:
     >>> gradient_length(LayerNorm(np.array([3.0]), np.array([4.0])))
     5.0
     """
-    return math.sqrt(sum(float((g * g).sum()) for g in named_arrays(grads).values()))
+    return _length("grads", grads)
+
+
+def _length(name: str, grads) -> float:
+    """`gradient_length`, where errors speak of the gradients by another name."""
+    arrays = list(_float_arrays(name, grads).values())
+    with np.errstate(over="ignore", invalid="ignore"):
+        square = sum(float((g * g).sum()) for g in arrays)
+    return math.sqrt(square) if math.isfinite(square) else _length_in_units_of_the_largest(arrays)
+
+
+def _length_in_units_of_the_largest(arrays: list[Array]) -> float:
+    """The length of what is so long that its square leaves the float range; NaN or infinity if they are in it."""
+    arrays = [g.astype(np.float64) for g in arrays]
+    largest = float(np.max([np.abs(g).max() for g in arrays if g.size]))
+    if not math.isfinite(largest):
+        return largest
+    return largest * math.sqrt(sum(float(((g / largest) ** 2).sum()) for g in arrays))
 
 
 def paper_schedule(d_model: int, warmup: int = 4000) -> Callable[[int], float]:
@@ -199,9 +243,20 @@ def paper_schedule(d_model: int, warmup: int = 4000) -> Callable[[int], float]:
     >>> f"{rate(1):.3g} {rate(4000):.3g} {rate(16000):.3g}"
     '1.75e-07 0.000699 0.000349'
     """
-    positive_int("d_model", d_model)
-    positive_int("warmup", warmup)
-    return lambda t: d_model**-0.5 * min(t**-0.5, t * warmup**-1.5)
+    d_model, warmup = _at_least_1("d_model", d_model), _at_least_1("warmup", warmup)
+
+    def rate(t: int) -> float:
+        t = _at_least_1("t", t)
+        return d_model**-0.5 * min(t**-0.5, t * warmup**-1.5)
+
+    return rate
+
+
+def _at_least_1(name: str, value) -> int:
+    value = positive_int(name, value)
+    if value > EXACT:
+        raise ValueError(f"{name}: expected at most {EXACT:,}, above which floats have gaps, got {shown(value)}")
+    return value
 
 
 def cosine_schedule(peak: float, warmup: int, steps: int) -> Callable[[int], float]:
@@ -225,12 +280,14 @@ def cosine_schedule(peak: float, warmup: int, steps: int) -> Callable[[int], flo
     >>> [f"{rate(t):.4f}" for t in (1, 100, 350, 600)]
     ['0.0001', '0.0100', '0.0050', '0.0000']
     """
-    _positive("peak", peak)
-    positive_int("steps", steps)
+    peak, steps, warmup = positive_number("peak", peak), _at_least_1("steps", steps), whole_number("warmup", warmup)
     if not 0 <= warmup <= steps:
-        raise ValueError(f"warmup: expected 0 to {steps}, the number of steps, got {warmup}")
+        raise ValueError(f"warmup: expected 0 to {steps}, the number of steps, got {shown(warmup)}")
 
     def rate(t: int) -> float:
+        t = _at_least_1("t", t)
+        if t > steps + 1:
+            raise ValueError(f"t: expected 1 to {steps + 1}, one step after the last, got {shown(t)}")
         if t <= warmup:
             return peak * t / warmup
         return peak * 0.5 * (1 + math.cos(math.pi * (t - warmup) / (steps - warmup + 1)))

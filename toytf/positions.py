@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toytf._validate import positive_int
+from toytf._validate import EXACT, positive_int, require_room, shown, whole_number
 from toytf.ops import Array
 
 BASE = 10000.0  # the paper's constant: wavelengths run from 2 pi to about 10000 times 2 pi
@@ -49,7 +49,7 @@ def sinusoids(length: int, d_model: int, start: int = 0) -> Array:
      [0.8415 0.5403 0.0100 1.0000]]
     """
     pos, i = _positions_and_pairs(length, d_model)
-    pos += start
+    pos += _place("start", start, least=0)
     return _interleave(*_sin_cos(pos / BASE ** (2 * i / d_model)))
 
 
@@ -142,7 +142,8 @@ def shift(k: int, d_model: int) -> Array:
      [0.0000 0.0000 0.0000 0.0000]]
     """
     _, i = _positions_and_pairs(1, d_model)
-    angles = k / BASE ** (2 * i / d_model)
+    require_room("d_model", d_model, d_model)
+    angles = _place("k", k) / BASE ** (2 * i / d_model)
     rotation = np.zeros((d_model, d_model))
     for pair, angle in enumerate(angles):
         sin, cos = np.sin(angle), np.cos(angle)
@@ -155,7 +156,16 @@ def _positions_and_pairs(length: int, d_model: int) -> tuple[Array, Array]:
     length, d_model = positive_int("length", length), positive_int("d_model", d_model)
     if d_model % 2:
         raise ValueError(f"d_model: expected an even number (one sine and one cosine a pair), got {d_model}")
+    require_room("length, d_model", length, d_model)
     return np.arange(length, dtype=float)[:, None], np.arange(d_model // 2)
+
+
+def _place(name: str, value: int, least: int | None = None) -> int:
+    """Return a position, or how many to move: whole, and small enough for a float to hold the last 1."""
+    value = whole_number(name, value, least)
+    if abs(value) > EXACT:
+        raise ValueError(f"{name}: expected at most {EXACT:,}, above which floats have gaps, got {shown(value)}")
+    return value
 
 
 def _sin_cos(angles: Array) -> tuple[Array, Array]:

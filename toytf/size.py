@@ -10,7 +10,7 @@ out is 0.
 
 from __future__ import annotations
 
-from toytf._validate import positive_int
+from toytf._validate import as_bool, positive_int, require_class
 from toytf.model import Config
 
 # ---------------------------------------------------------------- parameters
@@ -122,7 +122,10 @@ def multiplications(cfg: Config, source: int | None = None, target: int | None =
     output                             56
     """
     n, m = _lengths(cfg, source, target)
-    return {**_encoding(cfg, n), **_decoding(cfg, n, m, rows=m)}
+    return {
+        **_encoding(cfg, n),
+        **_decoding(cfg, rows=m, meetings=m * m, memory_rows=n, memory_meetings=m * n, words=m),
+    }
 
 
 def writing(cfg: Config, source: int | None, target: int, cached: bool = True) -> dict[str, int]:
@@ -160,24 +163,20 @@ def writing(cfg: Config, source: int | None, target: int, cached: bool = True) -
     3112
     14896
     """
+    require_class("cfg", cfg, Config)
     if cfg.n_decoder_layers == 0:
         raise ValueError("cfg: expected a model with a decoder, got one without decoder layers")
-    if cached and not cfg.causal:
+    if as_bool("cached", cached) and not cfg.causal:
         raise ValueError("cached: expected False for a decoder without causal mask, got True")
     n, m = _lengths(cfg, source, target)
-    _, w, _ = _widths(cfg)
-    _, decoders, readers = _layers(cfg)
-    total = {**_encoding(cfg, n), **dict.fromkeys(_decoding(cfg, n, 1, rows=1), 0)}
-    for t in range(1, m + 1):
-        if cached:  # one row meets t keys; the memory's keys and values are made in the first step
-            step = _decoding(cfg, n if t == 1 else 0, 1, rows=1)
-            step["decoder scores and sums"] = decoders * 2 * t * w
-            step["cross-attention scores and sums"] = readers * 2 * n * w
-        else:
-            step = _decoding(cfg, n, t, rows=1)
-        for part, multiplied in step.items():
-            total[part] += multiplied
-    return total
+    one_to_m, squares = m * (m + 1) // 2, m * (m + 1) * (2 * m + 1) // 6
+    if cached:  # in step t one row meets t keys; the memory's keys and values are made in the first step
+        decoding = _decoding(cfg, rows=m, meetings=one_to_m, memory_rows=n, memory_meetings=m * n, words=m)
+    else:  # in step t all t rows meet t keys each, and the memory's are made again
+        decoding = _decoding(
+            cfg, rows=one_to_m, meetings=squares, memory_rows=m * n, memory_meetings=one_to_m * n, words=m
+        )
+    return {**_encoding(cfg, n), **decoding}
 
 
 def crossover(cfg: Config) -> float:
@@ -205,17 +204,22 @@ def _encoding(cfg: Config, n: int) -> dict[str, int]:
     }
 
 
-def _decoding(cfg: Config, n: int, m: int, rows: int) -> dict[str, int]:
-    """One pass of `m` rows through the decoder, `n` rows of the memory, and `rows` rows to logits."""
+def _decoding(
+    cfg: Config, *, rows: int, meetings: int, memory_rows: int, memory_meetings: int, words: int
+) -> dict[str, int]:
+    """So many rows through the decoder, and to logits those of so many words.
+
+    A meeting is one of a query and a key: of two of the decoder's rows, or of one with one of the memory's.
+    """
     d, w, f = _widths(cfg)
     _, layers, readers = _layers(cfg)
     return {
-        "decoder projections": layers * 4 * m * d * w,
-        "decoder scores and sums": layers * 2 * m * m * w,
-        "cross-attention projections": readers * 2 * (m + n) * d * w,
-        "cross-attention scores and sums": readers * 2 * m * n * w,
-        "decoder feed-forward": layers * 2 * m * d * f,
-        "output": (layers > 0) * rows * d * cfg.tgt_vocab,
+        "decoder projections": layers * 4 * rows * d * w,
+        "decoder scores and sums": layers * 2 * meetings * w,
+        "cross-attention projections": readers * 2 * (rows + memory_rows) * d * w,
+        "cross-attention scores and sums": readers * 2 * memory_meetings * w,
+        "decoder feed-forward": layers * 2 * rows * d * f,
+        "output": (layers > 0) * words * d * cfg.tgt_vocab,
     }
 
 
@@ -346,6 +350,7 @@ def memory(
 
 def _widths(cfg: Config) -> tuple[int, int, int]:
     """A row, all heads side by side, the inside of the feed-forward network."""
+    require_class("cfg", cfg, Config)
     return cfg.d_model, cfg.n_heads * cfg.head_width, cfg.d_ff
 
 
@@ -356,6 +361,7 @@ def _layers(cfg: Config) -> tuple[int, int, int]:
 
 def _lengths(cfg: Config, source, target) -> tuple[int, int]:
     """The two lengths; 0 for a sequence that the model does not have."""
+    require_class("cfg", cfg, Config)
     lengths = []
     for name, value, layers in (("source", source, cfg.n_encoder_layers), ("target", target, cfg.n_decoder_layers)):
         if layers == 0:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 from tqdm import tqdm
 
-from toytf._validate import positive_int
-from toytf.optim import clip, gradient_length
+from toytf._validate import as_bool, number, pair_from, positive_int, positive_number, require_callable, shown
+from toytf.model import _float_arrays
+from toytf.optim import _length, clip
 
 
 @dataclass(frozen=True)
@@ -99,8 +100,21 @@ def train(
     >>> f"{records[0].loss:.2f} {records[-1].loss:.2f} {p.gamma[0]:.2f}"
     '9.00 0.00 3.00'
     """
+    _float_arrays("params", params)
+    require_callable("loss_and_gradients", loss_and_gradients)
+    require_callable("learning_rate", learning_rate)
+    if not callable(getattr(optimiser, "step", None)):
+        raise TypeError(f"optimiser: expected one with a method step, as Adam(), got {shown(optimiser)}")
+    if isinstance(data, str) or not isinstance(data, Iterable):
+        raise TypeError(f"data: expected batches that can be gone through, got {shown(data)}")
     steps = positive_int("steps", steps)
-    data = iter(data)
+    clip_at = None if clip_at is None else positive_number("clip_at", clip_at)
+    progress = None if progress is None else as_bool("progress", progress)
+    return _train(params, loss_and_gradients, iter(data), optimiser, learning_rate, steps, clip_at, progress)
+
+
+def _train(params, loss_and_gradients, data, optimiser, learning_rate, steps, clip_at, progress) -> Iterator[Record]:
+    """`train`, whose arguments have been checked before the first record is asked for."""
     with tqdm(
         total=steps, disable=not _show(progress), leave=False, unit="step", file=sys.stderr, mininterval=0.2
     ) as bar:
@@ -111,11 +125,11 @@ def train(
                 raise ValueError(f"data: expected a batch for each of {steps} steps, got {step - 1}") from None
             with _whole_step() as interrupted:
                 try:
-                    loss, gradients = loss_and_gradients(params, batch)
+                    loss, gradients = _loss_from(loss_and_gradients(params, batch))
                 except Exception as error:
                     error.add_note(f"in step {step} of {steps}; the parameters are those after step {step - 1}")
                     raise
-                rate = learning_rate(step)
+                rate = positive_number("learning_rate: what it gives", learning_rate(step))
                 length = _checked_length(step, rate, loss, gradients)
                 if clip_at is not None:
                     clip(gradients, clip_at)
@@ -129,9 +143,15 @@ def train(
                 return
 
 
+def _loss_from(given) -> tuple[float, object]:
+    """Return what `loss_and_gradients` gave, once it is seen to be a number and something else."""
+    loss, gradients = pair_from("loss_and_gradients", given, "a loss and gradients")
+    return number("loss_and_gradients: its loss", loss, "a number", lambda x: True), gradients
+
+
 def _checked_length(step: int, rate: float, loss: float, gradients) -> float:
     """Return the length of all gradients, or explain why this step cannot be taken."""
-    length = gradient_length(gradients)
+    length = _length("loss_and_gradients: its gradients", gradients)
     if math.isfinite(loss) and math.isfinite(length):
         return length
     raise FloatingPointError(

@@ -18,7 +18,17 @@ from pathlib import Path
 
 import numpy as np
 
-from toytf._validate import positive_int
+from toytf._validate import (
+    as_list,
+    list_of,
+    positive_int,
+    positive_number,
+    require_callable,
+    require_class,
+    require_room,
+    share,
+    whole_number,
+)
 from toytf.corpus import EOS, PAD, SOS, Batch, Pair, Vocabulary, batches, pad, read_pairs, split, to_batch, vocabularies
 from toytf.decode import Hypothesis, beam_search, greedy, start, stepper
 from toytf.grammar import all_words, corpus
@@ -49,6 +59,7 @@ def loss_and_gradients(
     loss : float
     gradients : Transformer
     """
+    require_class("batch", batch, Batch)
     logits, trace = forward(params, cfg, batch.src, batch.tgt, batch.src_is_token, batch.tgt_is_token)
     loss, loss_trace = cross_entropy(logits, batch.goal, batch.tgt_is_token, label_smoothing)
     return loss, backward(params, cfg, trace, cross_entropy_backward(loss_trace))
@@ -70,6 +81,15 @@ class Translator:
     src_vocab: Vocabulary
     tgt_vocab: Vocabulary
 
+    def __post_init__(self):
+        require_class("params", self.params, Transformer)
+        require_class("cfg", self.cfg, Config)
+        for name in ("src_vocab", "tgt_vocab"):
+            vocabulary, size = getattr(self, name), getattr(self.cfg, name)
+            require_class(name, vocabulary, Vocabulary)
+            if len(vocabulary) != size:
+                raise ValueError(f"{name}: expected {size} tokens as cfg says, got {len(vocabulary)}")
+
     @classmethod
     def new(
         cls, rng: np.random.Generator, words: tuple[Vocabulary, Vocabulary] | None = None, dtype=np.float64, **sizes
@@ -85,7 +105,10 @@ class Translator:
         **sizes
             Of `Config`; where left out, those of `SIZES`, the course's small model.
         """
-        src_vocab, tgt_vocab = all_words() if words is None else words
+        words = all_words() if words is None else list_of("words", words, Vocabulary, "vocabularies")
+        if len(words) != 2:
+            raise ValueError(f"words: expected two vocabularies, source and target, got {len(words)}")
+        src_vocab, tgt_vocab = words
         cfg = Config(len(src_vocab), len(tgt_vocab), **{**SIZES, **sizes})
         return cls(init(cfg, rng, dtype), cfg, src_vocab, tgt_vocab)
 
@@ -124,6 +147,12 @@ class Translator:
         ------
         Record
         """
+        steps, warmup = positive_int("steps", steps), whole_number("warmup", warmup, least=0)
+        batch_size, label_smoothing = positive_int("batch_size", batch_size), share("label_smoothing", label_smoothing)
+        require_callable("objective", objective)
+        require_room("batch_size", batch_size)
+        if not callable(learning_rate):
+            learning_rate = positive_number("learning_rate", learning_rate)
         rate = learning_rate if callable(learning_rate) else cosine_schedule(learning_rate, min(warmup, steps), steps)
         return train(
             self.params,
@@ -156,14 +185,20 @@ class Translator:
         """
         if isinstance(sentences, str):
             raise TypeError(f"sentences: expected a list of sentences, got the single string {sentences!r}")
-        cut = [tuple(sentence.split()) for sentence in sentences]
+        cut = [tuple(sentence.split()) for sentence in list_of("sentences", sentences, str, "strings")]
+        if not all(cut):
+            raise ValueError("sentences: expected at least one word in each, got an empty one")
         return [" ".join(self._words(hypothesis)) for hypothesis in self.write(cut, width)]
 
     def write(self, sources: Sequence[Sequence[str]], width: int = 1) -> list[Hypothesis]:
         """As `translate`, for sentences cut into tokens, with ids and log-probabilities."""
-        positive_int("width", width)
-        if not all(len(source) for source in sources):
-            raise ValueError("sentences: expected at least one word in each, got an empty one")
+        width = positive_int("width", width)
+        sources = [
+            list_of("sources", source, str, "words, each a string")
+            for source in as_list("sources", sources, "lists of words")
+        ]
+        if not all(sources):
+            raise ValueError("sources: expected at least one word in each, got an empty one")
         ids = [self.src_vocab.ids(source) for source in sources]
         step = stepper(self.params, self.cfg)
         ends = {"sos": self.tgt_vocab.id(SOS), "eos": self.tgt_vocab.id(EOS)}
@@ -188,6 +223,7 @@ class Translator:
         -------
         Array of bool, shape (pairs,)
         """
+        pairs = list_of("pairs", pairs, Pair, "sentence pairs, each a Pair")
         written = self.write([pair.src for pair in pairs])
         return np.array([h.ended and self._words(h) == pair.tgt for h, pair in zip(written, pairs, strict=True)])
 
@@ -209,6 +245,8 @@ class Translator:
             return cls(params, cfg, Vocabulary(extra["src_vocab"]), Vocabulary(extra["tgt_vocab"]))
         except KeyError as missing:
             raise ValueError(f"{path}: expected a translator, got a model without {missing}") from None
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path}: expected a translator with its two vocabularies, got {error}") from error
 
 
 # ---------------------------------------------------------------- the command

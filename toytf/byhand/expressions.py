@@ -38,7 +38,17 @@ def fmt(x, decimals: int = 4, sci: bool = False) -> str:
     >>> print(fmt([4.67695573e-10, 1.0], decimals=3, sci=True))
     [4.677e-10 1.000e+00]
     """
-    x = np.asarray(x)
+    # This text also goes into students' notebooks, alone: it asks nobody else.
+    if isinstance(decimals, bool) or not isinstance(decimals, (int, np.integer)) or not 0 <= decimals <= 1000:
+        raise TypeError(f"decimals: expected a whole number from 0 to 1000, got {type(decimals).__name__}")
+    if not isinstance(sci, (bool, np.bool_)):
+        raise TypeError(f"sci: expected True or False, got {type(sci).__name__}")
+    if any(isinstance(part, np.ma.MaskedArray) for part in (x if isinstance(x, (list, tuple)) else [x])):
+        raise TypeError("x: expected numbers, got a masked array of numpy.ma")
+    try:
+        x = np.asarray(x)
+    except ValueError:
+        raise TypeError("x: expected numbers in rows of equal length, got a ragged list") from None
     if x.dtype.kind == "f":
         words = [fixed(v, decimals, sci) for v in x.ravel().tolist()]
     elif x.dtype.kind in "iub":

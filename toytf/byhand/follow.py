@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from toytf._validate import positive_int, shape_text
+from toytf._validate import as_list, positive_int, require_class, shape_text, shown, whole_number
 from toytf.byhand.expressions import Num
-from toytf.byhand.workings import OPENS
-from toytf.model import Config, SublayerTrace, Trace, Transformer
+from toytf.byhand.workings import OPENS, require_decimals
+from toytf.model import Config, SublayerTrace, Trace, Transformer, _require_model
 
 # ---------------------------------------------------------------- what is found
 
@@ -179,6 +179,9 @@ def follow(
       0.5647 = 1·0.5647   decoder.out[0, 1] · output.weight[1, hola]
       0   output.bias[hola]
     """
+    _require_model(params, cfg)
+    require_class("trace", trace, Trace)
+    require_class("array", array, str)
     for name, stack in (("encoder", trace.encoder), ("decoder", trace.decoder)):
         if stack is not None and stack.ids.ndim != 1:
             raise ValueError(
@@ -188,14 +191,30 @@ def follow(
     if depth is not None:
         positive_int("depth", depth)
     positive_int("breadth", breadth)
-    if attention not in ("values", "all"):
-        raise ValueError(f"attention: expected 'values' or 'all', got {attention!r}")
-    way = _WayBack(params, cfg, trace, src, tgt, words)
+    if not isinstance(attention, str) or attention not in ("values", "all"):
+        raise ValueError(f"attention: expected 'values' or 'all', got {shown(attention)}")
+    require_decimals(decimals)
+    way = _WayBack(
+        params, cfg, trace,
+        _names("src", src, 0 if trace.encoder is None else len(trace.encoder.ids)),
+        _names("tgt", tgt, 0 if trace.decoder is None else len(trace.decoder.ids)),
+        _names("words", words, 0 if trace.logits is None else trace.logits.shape[-1]),
+    )  # fmt: skip
     find, shape = way.find(array)
-    index = tuple(int(i) for i in index)
+    index = tuple(whole_number("index", i) for i in as_list("index", index, "two numbers"))
     if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape, strict=False)):
         raise ValueError(f"index: expected a row and a column of {array} ({shape_text(shape)}), got {index}")
     return _open(find(*index), depth, breadth, attention == "all", decimals)
+
+
+def _names(name: str, names, n: int) -> list[str] | None:
+    """Return names for `n` rows or columns at least."""
+    if names is None:
+        return None
+    names = as_list(name, names, "names")
+    if len(names) < n:
+        raise ValueError(f"{name}: expected {n} names, got {len(names)}")
+    return names
 
 
 def _open(step: Step, depth: int | None, breadth: int, weights_too: bool, decimals: int) -> Step:

@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from toytf import ops
-from toytf._validate import as_floats, require_finite, require_width, shape_text
+from toytf._validate import (
+    as_bool,
+    as_floats,
+    as_list,
+    number,
+    positive_int,
+    positive_number,
+    require_class,
+    require_finite,
+    require_room,
+    require_width,
+    shape_text,
+    shown,
+    whole_number,
+)
 from toytf.byhand.expressions import (
     Array,
     Cos,
@@ -26,6 +41,9 @@ from toytf.byhand.expressions import (
 )
 from toytf.byhand.workings import Entry, Working
 from toytf.positions import BASE, sinusoids, sinusoids_column_as_i
+
+WRITABLE = 1e150  # of larger numbers the squares are no floats
+WRITABLE_POWER = 700  # nor are the powers of e of larger scores
 
 
 def table(array, name: str = "", *, rows=None, cols=None, decimals: int = 4, sci: bool = False) -> Working:
@@ -106,6 +124,7 @@ def dot(a, b, name: str = "", formula: str = "", *, decimals: int = 4) -> Workin
     8·4 + 3·8 + 3·4
     """
     a, b = _matrix("a", a), _matrix("b", b)
+    require_class("name", name, str)
     return matmul(a, b.T, name, formula, rows=[name or "a · b"], cols=[""], decimals=decimals)
 
 
@@ -149,9 +168,11 @@ def divide(a, divisor, name: str = "", formula: str = "", *, root=False, rows=No
     [('=', '68 / √3'), ('≈', '68 / 1.7321'), ('≈', '39.2598')]
     """
     a = _matrix("a", a)
-    if not np.isfinite(divisor) or divisor == 0 or (root and divisor < 0):
-        raise ValueError(f"divisor: expected a {'positive' if root else 'non-zero'} number, got {divisor}")
-    by = float(np.sqrt(divisor)) if root else float(divisor)
+    if as_bool("root", root):
+        divisor = positive_number("divisor", divisor)
+    else:
+        divisor = number("divisor", divisor, "a non-zero number", lambda x: math.isfinite(x) and x != 0)
+    by = math.sqrt(divisor) if root else divisor
 
     def steps(i, j):
         top = Num(float(a[i, j]), decimals)
@@ -182,7 +203,12 @@ def softmax(scores, name="", formula="", *, subtract_max=False, rows=None, cols=
     ≈ 2.7183 / 30.1929
     ≈ 0.09
     """
-    scores = _matrix("scores", scores)
+    scores, subtract_max = _matrix("scores", scores), as_bool("subtract_max", subtract_max)
+    if not subtract_max and np.abs(scores.max(axis=-1)).max() > WRITABLE_POWER:
+        raise ValueError(
+            f"scores: expected the largest of each row between -{WRITABLE_POWER} and {WRITABLE_POWER}, "
+            f"so that its power of e is a float, got {scores.max()}; subtract_max=True subtracts it first"
+        )
 
     def exponent(i, k):
         score = Num(float(scores[i, k]), decimals)
@@ -298,7 +324,7 @@ def variance(x, name="variance", *, unbiased=False, rows=None, decimals=4) -> Wo
     = 2
     """
     x = _matrix("x", x)
-    by = x.shape[1] - (1 if unbiased else 0)
+    by = x.shape[1] - (1 if as_bool("unbiased", unbiased) else 0)
     if by < 1:
         raise ValueError(f"x: expected at least 2 columns for the unbiased variance, got {x.shape[1]}")
     width, means = Num(float(by)), x.mean(axis=-1)
@@ -335,7 +361,7 @@ def layer_norm(x, name="", formula="", *, eps=1e-5, eps_outside=False, rows=None
     ≈ 2 / 1.4142
     ≈ 1.4142
     """
-    x = _matrix("x", x)
+    x, eps, eps_outside = _matrix("x", x), positive_number("eps", eps), as_bool("eps_outside", eps_outside)
     means, variances = x.mean(axis=-1), x.var(axis=-1)
     small = Num(float(eps), 8)
     widths = np.sqrt(variances) + eps if eps_outside else np.sqrt(variances + eps)
@@ -498,7 +524,12 @@ def positions(pos: Sequence[int], d_model: int, name="PE", *, column_as_i=False,
     = sin(0.01)
     ≈ 0.01
     """
-    full = (sinusoids_column_as_i if column_as_i else sinusoids)(max(pos) + 1, d_model)
+    pos = [whole_number("pos", p, least=0) for p in as_list("pos", pos, "positions")]
+    if not pos:
+        raise ValueError("pos: expected at least one position, got none")
+    require_room("pos, d_model", max(pos) + 1, positive_int("d_model", d_model))
+    full = (sinusoids_column_as_i if as_bool("column_as_i", column_as_i) else sinusoids)(max(pos) + 1, d_model)
+    decimals = whole_number("decimals", decimals, least=0)
     many = max(decimals, 6)  # the angles need more digits than the values, or they would all read 0
 
     def steps(r, j):
@@ -525,6 +556,9 @@ def _matrix(name: str, x) -> Array:
     if x.ndim != 2 or x.size == 0:
         raise ValueError(f"{name}: expected a row or a matrix with at least one entry, got shape {shape_text(x.shape)}")
     require_finite(name, x)
+    largest = np.abs(x).max()
+    if largest > WRITABLE:
+        raise ValueError(f"{name}: expected numbers up to {WRITABLE:g}, whose products are floats, got {largest:g}")
     return x
 
 
@@ -538,9 +572,9 @@ def _same_shape(name: str, a: Array, other_name: str, b: Array) -> None:
 def _labels(name: str, labels, n: int) -> tuple[str, ...]:
     if labels is None:
         return tuple(str(i + 1) for i in range(n))
-    labels = tuple(str(label) for label in labels)
+    labels = tuple(str(label) for label in as_list(name, labels, "labels"))
     if len(labels) != n:
-        raise ValueError(f"{name}: expected {n} labels, got {len(labels)}")
+        raise ValueError(f"{name}: expected {n} labels, got {len(labels)}: {shown(labels)}")
     return labels
 
 

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from toytf._validate import shape_text
+from toytf._validate import as_bool, list_of, require_class, shape_text, whole_number
 from toytf.byhand.expressions import Array, Num, fixed, is_transcendental, trimmed
 
 # JupyterLab hides the triangle that browsers draw; the book hides this one and keeps the browser's.
@@ -32,6 +32,12 @@ class Entry:
             evaluated = is_transcendental(before) and not is_transcendental(after)
             relations.append("=" if shown_in_full and not evaluated else "≈")
         return [(relation, step.render(form)) for relation, step in zip(relations, self.steps, strict=True)]
+
+
+def require_decimals(decimals) -> None:
+    """Raise an error unless Python can write a number with so many decimals."""
+    if whole_number("decimals", decimals, least=0) > 1000:
+        raise ValueError(f"decimals: expected at most 1000, got {decimals}")
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,12 @@ class Working:
     decimals: int = 4
     sci: bool = False
 
+    def __post_init__(self):
+        require_class("name", self.name, str)
+        require_class("formula", self.formula, str)
+        require_decimals(self.decimals)
+        as_bool("sci", self.sci)
+
     # -- choosing
 
     def only(self, *where: str) -> Working:
@@ -77,7 +89,7 @@ class Working:
         [q, k] = 1·1 + 2·2 = 1 + 4 = 5
         """
         known = [entry.where for entry in self.entries]
-        for name in where:
+        for name in list_of("where", where, str, "names of entries"):
             if name not in known:
                 raise ValueError(f"where: expected some of {known}, got {name!r}")
         return replace(self, entries=tuple(e for e in self.entries if e.where in where))
@@ -171,7 +183,7 @@ class Working:
 
 def beside(*workings: Working) -> _Beside:
     """Show several tables next to each other (below each other where the window is narrow)."""
-    return _Beside(workings)
+    return _Beside(tuple(list_of("workings", workings, Working, "tables as matmul gives them")))
 
 
 @dataclass(frozen=True)
