@@ -171,7 +171,7 @@ def test_no_parameter_and_no_input_is_modified():
 
 
 def test_every_array_of_parameters_and_trace_has_its_axes_named_and_true():
-    sizes = {"src_vocab": 11, "tgt_vocab": 13, "d_model": 6, "d_ff": 7, "heads": 2, "d_k": 5, "d_v": 5}
+    sizes = {"src_vocab": 11, "tgt_vocab": 13, "d_model": 6, "d_ff": 7, "d_y": 6, "heads": 2, "d_k": 5, "d_v": 5}
     sizes |= {"d_in": 6, "d_out": 13, "1": 1}
     params, cfg = small(norm="pre", bias=True)
     _, trace = forward(params, cfg, SRC, TGT, np.ones((2, 4), bool), np.ones((2, 3), bool))

@@ -196,8 +196,8 @@ class FeedForward:
 
     w_1: Annotated[Array, "d_model d_ff"]
     b_1: Annotated[Array, "d_ff"]
-    w_2: Annotated[Array, "d_ff d_model"]
-    b_2: Annotated[Array, "d_model"]
+    w_2: Annotated[Array, "d_ff d_y"]  # in a layer d_y is d_model: the result is added to x
+    b_2: Annotated[Array, "d_y"]
 
 
 @dataclass
@@ -432,7 +432,7 @@ def feed_forward(p: FeedForward, x, activation: str = "relu") -> tuple[Array, Fe
 
     Returns
     -------
-    out : Array, shape (..., length, d_model)
+    out : Array, shape (..., length, d_y)
     trace : FeedForwardTrace
 
     Notes

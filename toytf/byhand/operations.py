@@ -572,7 +572,8 @@ def _same_shape(name: str, a: Array, other_name: str, b: Array) -> None:
 def _labels(name: str, labels, n: int) -> tuple[str, ...]:
     if labels is None:
         return tuple(str(i + 1) for i in range(n))
-    labels = tuple(str(label) for label in as_list(name, labels, "labels"))
+    labels = list(labels) if isinstance(labels, dict) else as_list(name, labels, "labels")  # steps by their names
+    labels = tuple(str(label) for label in labels)
     if len(labels) != n:
         raise ValueError(f"{name}: expected {n} labels, got {len(labels)}: {shown(labels)}")
     return labels
