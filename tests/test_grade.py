@@ -401,10 +401,10 @@ def test_a_grader_that_forgot_what_it_had_written_would_be_caught(tmp_path):
 
     def careless(path, new):
         path.write_bytes(new[: len(new) // 2])
-        time.sleep(0.02)
+        time.sleep(0.1)  # long enough to be hit, also where each write is in a process of its own
         path.write_bytes(new)
 
-    assert kills.run(12, tmp_path, seed=0, write=careless, watch=True)["differences"]
+    assert kills.run(20, tmp_path, seed=0, write=careless, watch=True)["differences"]
 
 
 def test_killed_it_leaves_no_process_behind(week, tmp_path, box):

@@ -469,6 +469,7 @@ def feed_forward_backward(
     """
     require_parameters("p", p, FeedForward)
     require_class("trace", trace, FeedForwardTrace)
+    require_width("trace.x", trace.x, "p.w_1", p.w_1, axis=-2)
     dout = as_floats("dout", dout)
     require_shape("dout", dout, (*trace.x.shape[:-1], p.w_2.shape[-1]), "trace and p give")
     _, activate_backward = ACTIVATIONS[one_of("activation", activation, ACTIVATIONS)]
