@@ -4,11 +4,15 @@ import os
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # No example may fail because a machine is slow, or pass because the dice fell well.
-settings.register_profile("book", deadline=None, derandomize=True)
-settings.load_profile("book")
+settings.register_profile("book", deadline=None, derandomize=True, database=None)
+# TOYTF_DEEP=1: ten thousand examples of each, other ones each time.
+settings.register_profile(
+    "deep", deadline=None, max_examples=10_000, database=None, print_blob=True, suppress_health_check=list(HealthCheck)
+)
+settings.load_profile("deep" if os.environ.get("TOYTF_DEEP") == "1" else "book")
 
 # Notebooks that are compared with their stored outputs show no progress bar, as in `make notebooks`.
 os.environ["TOYTF_PROGRESS"] = "0"

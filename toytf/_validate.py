@@ -120,8 +120,7 @@ def require_some(name: str, x: np.ndarray, what: str = "number") -> None:
 
 
 def require_finite(name: str, x: np.ndarray) -> None:
-    """Raise `ValueError` naming the first NaN or infinity in `x`, if there is one, or if there is nothing."""
-    require_some(name, x)
+    """Raise `ValueError` naming the first NaN or infinity in `x`, if there is one."""
     if surely_finite(x):
         return
     bad = np.argwhere(~np.isfinite(x))

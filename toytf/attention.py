@@ -114,6 +114,7 @@ def _usable(q, k, v, mask, scale) -> tuple[Array, Array, Array, Array | None, fl
         mask = as_mask("mask", mask, (*leading, q.shape[-2], k.shape[-2]))
         k, v = _blank_unseen(mask, k), _blank_unseen(mask, v)
     for name, x in (("q", q), ("k", k), ("v", v)):
+        require_some(name, x)
         require_finite(name, x)
     return q, k, v, mask, scale
 
@@ -396,12 +397,14 @@ def _usable_rows(p: MultiHead, x, memory, mask) -> tuple[Array, Array, Array | N
     """Return what `multi_head_attention` was given as its formula can use it."""
     require_parameters("p", p, MultiHead)
     x = as_floats("x", x, min_ndim=2)
+    require_some("x", x)
     require_width("x", x, "w_q", p.w_q, axis=-2)
     require_finite("x", x)
     if memory is None:
         memory = x
     else:
         memory = as_floats("memory", memory, min_ndim=2)
+        require_some("memory", memory)
         require_width("memory", memory, "w_k", p.w_k, axis=-2)
         require_leading("x", x, "memory", memory)
         require_finite("memory", memory)

@@ -32,6 +32,7 @@ from toytf._validate import (
     require_generator,
     require_ndim,
     require_room,
+    require_some,
     shape_text,
     whole_number,
 )
@@ -311,6 +312,7 @@ def kept_tokens(probs, top_k: int | None = None, top_p: float | None = None) -> 
     """
     probs = as_floats("probs", probs)
     require_ndim("probs", probs, 1)
+    require_some("probs", probs)
     require_finite("probs", probs)
     if probs.min() < 0:
         raise ValueError(f"probs: expected probabilities of 0 or more, got {probs.min()} at {probs.argmin()}")

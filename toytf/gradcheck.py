@@ -14,6 +14,7 @@ from toytf._validate import (
     require_callable,
     require_finite,
     require_generator,
+    require_some,
     shown_class,
 )
 from toytf.model import paired_arrays
@@ -64,6 +65,7 @@ def numeric_gradient(f: Callable[[Array], float], x: Array, step: float = STEP) 
     """
     require_callable("f", f)
     x, step = np.array(as_floats("x", x, min_ndim=0), dtype=np.float64), positive_number("step", step)
+    require_some("x", x)
     require_finite("x", x)
     out = np.empty_like(x)
     for i in np.ndindex(x.shape):
@@ -111,6 +113,7 @@ def elementwise(f: Callable[[Array], float], x: Array, gradient: Array, step: fl
     (1,)
     """
     x, gradient = as_floats("x", x, min_ndim=0), as_floats("gradient", gradient, min_ndim=0)
+    require_some("x", x)
     if gradient.shape != x.shape:
         raise ValueError(f"gradient: expected shape {x.shape} as x has, got {gradient.shape}")
     numeric = numeric_gradient(f, x, step)

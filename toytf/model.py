@@ -449,6 +449,7 @@ def feed_forward(p: FeedForward, x, activation: str = "relu") -> tuple[Array, Fe
     """
     require_parameters("p", p, FeedForward)
     x = as_floats("x", x)
+    require_some("x", x)
     require_width("x", x, "w_1", p.w_1, axis=-2)
     require_finite("x", x)
     activate, _ = ACTIVATIONS[one_of("activation", activation, ACTIVATIONS)]

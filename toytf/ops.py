@@ -290,6 +290,7 @@ def linear(p: Linear, x) -> Array:
     """
     require_parameters("p", p, Linear)
     x = as_floats("x", x)
+    require_some("x", x)
     require_width("x", x, "weight", p.weight, axis=-2)
     require_finite("x", x)
     return _linear(p, x)
@@ -567,9 +568,10 @@ def layer_norm(p: LayerNorm, x, eps: float = 1e-5) -> tuple[Array, LayerNormTrac
         layer_norm(x) = gamma * (x - mean(x)) / sqrt(var(x) + eps) + beta
 
     Mean and variance are those of one row, over its columns; the variance divides by the number
-    of columns, not by one less. A constant row becomes `beta`. Rows of any finite size are right,
-    also where their squares are too large for a float. Rows in float16 are computed in float32;
-    the result is float16, the trace float32.
+    of columns, not by one less. A constant row becomes `beta`; beyond 1e13 the rounding of its mean
+    may be larger than the root of `eps`, and shows. Rows of any finite size are right otherwise, also
+    where their squares are too large for a float. Rows in float16 are computed in float32; the
+    result is float16, the trace float32.
 
     Parameters
     ----------
@@ -761,6 +763,7 @@ def cross_entropy(logits, targets, is_token=None, label_smoothing: float = 0.0) 
     0.4076
     """
     logits = as_floats("logits", logits, min_ndim=2)
+    require_some("logits", logits)
     if logits.dtype == HALF:  # a sum over all tokens, and one part in so many, leave its range
         logits = logits.astype(SINGLE)
     require_finite("logits", logits)

@@ -1,0 +1,741 @@
+"""Properties: random right calls of every function, compared with plain Python.
+
+About a hundred calls of each function in the default run, the same ones each time; ten thousand, and new ones
+each time, with ``TOYTF_DEEP=1`` (see `conftest.py`). The plain functions are in `plain.py`; `plain(array)` turns
+arrays and parameters into lists and dicts.
+"""
+
+import dataclasses
+import importlib
+import inspect
+import math
+import os
+import tempfile
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import plain
+from toytf import attention, corpus, decode, model, ops, optim, positions
+from toytf.attention import MultiHead
+from toytf.corpus import Pair
+from toytf.model import Config
+from toytf.ops import LayerNorm, Linear
+
+# ---------------------------------------------------------------- which function a test is about
+
+TESTED = Counter()
+
+
+def of(*names):
+    """Say which functions a test compares."""
+    TESTED.update(names)
+    return lambda test: test
+
+
+NOT_HERE = {  # what is compared elsewhere
+    "model.feed_forward_backward": "with finite differences, tests/test_model.py, as all of a model's gradients",
+    "model.add_and_norm_backward": "the same",
+    "model.encoder_layer_backward": "the same",
+    "model.decoder_layer_backward": "the same",
+    "model.embed_backward": "the same",
+    "model.backward": "the same",
+    "model.encode_backward": "the same",
+    "model.save": "tests/test_model_files.py",
+    "model.load": "tests/test_model_files.py",
+    "model.load_extra": "tests/test_model_files.py",
+    "model.paired_arrays": "the optimisers here are built on it",
+}
+
+
+def test_every_function_of_these_modules_is_compared():
+    missing = []
+    for name in ("ops", "positions", "attention", "model", "decode", "optim", "corpus"):
+        home = importlib.import_module(f"toytf.{name}")
+        for function in vars(home).values():
+            if inspect.isfunction(function) and function.__module__ == home.__name__ and function.__name__[0] != "_":
+                if f"{name}.{function.__name__}" not in (*TESTED, *NOT_HERE):
+                    missing.append(f"{name}.{function.__name__}")
+    assert not missing
+
+
+# ---------------------------------------------------------------- drawing
+
+SIDES = st.integers(1, 4)
+NUMBERS = st.floats(-50, 50, allow_subnormal=False)
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+def arrays(*shape, elements=NUMBERS):
+    return hnp.arrays(np.float64, shape, elements=elements)
+
+
+@st.composite
+def shaped(draw, *names, leading=2, elements=NUMBERS):
+    """Arrays whose axes have names: those of one name are of one length; all have the same leading axes."""
+    lengths = {axis: draw(SIDES) for name in names for axis in name.split()}
+    before = tuple(draw(st.lists(SIDES, max_size=leading)))
+    return [draw(arrays(*before, *(lengths[axis] for axis in name.split()), elements=elements)) for name in names]
+
+
+def close(got, expected, scale=1.0):
+    """Whether numbers agree but for rounding, where they come out of ones of this size."""
+    np.testing.assert_allclose(got, np.array(expected, dtype=float), rtol=1e-10, atol=1e-12 * max(1.0, scale))
+
+
+def size_of(*arrays):
+    return float(max(np.abs(a).max() for a in arrays))
+
+
+def plainly(tree):
+    """Arrays as lists, dataclasses as dicts."""
+    if isinstance(tree, np.ndarray):
+        return tree.tolist()
+    if dataclasses.is_dataclass(tree):
+        return {name: plainly(part) for name, part in vars(tree).items()}
+    return [plainly(part) for part in tree] if isinstance(tree, list) else tree
+
+
+def by_rows(function, *arrays):
+    """Give each row of some arrays to a function, the last axis being the row."""
+    rows = zip(*(a.reshape(-1, a.shape[-1]).tolist() for a in arrays), strict=True)
+    return np.array([function(*row) for row in rows]).reshape(arrays[0].shape)
+
+
+def by_matrices(function, *arrays):
+    """Give each matrix of some arrays to a function, whatever axes they have before the last two."""
+    before = arrays[0].shape[:-2]
+    matrices = zip(*(a.reshape(-1, *a.shape[-2:]).tolist() for a in arrays), strict=True)
+    out = np.array([function(*each) for each in matrices])
+    return out.reshape(*before, *out.shape[1:])
+
+
+# ---------------------------------------------------------------- ops
+
+
+@of("ops.softmax", "ops.log_softmax", "ops.softmax_naive")
+@given(hnp.arrays(np.float64, hnp.array_shapes(max_dims=3, max_side=4), elements=NUMBERS), st.data())
+def test_softmax_and_its_logarithm(x, data):
+    axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
+    rows = np.moveaxis(x, axis, -1)
+    close(np.moveaxis(ops.softmax(x, axis), axis, -1), by_rows(plain.softmax, rows))
+    close(np.moveaxis(ops.softmax_naive(x, axis), axis, -1), by_rows(plain.softmax, rows))
+    close(np.moveaxis(ops.log_softmax(x, axis), axis, -1), by_rows(plain.log_softmax, rows), 100)
+
+
+@of("ops.softmax_backward")
+@given(shaped("n", "n"), st.data())
+def test_softmax_backward(drawn, data):
+    weights, dout = ops.softmax(drawn[0]), drawn[1]
+    axis = data.draw(st.integers(-weights.ndim, weights.ndim - 1))
+    weights = ops.softmax(drawn[0], axis)
+    expected = by_rows(plain.softmax_backward, np.moveaxis(weights, axis, -1), np.moveaxis(dout, axis, -1))
+    close(np.moveaxis(ops.softmax_backward(weights, dout, axis), axis, -1), expected, 50)
+
+
+@of("ops.linear", "ops.linear_backward")
+@given(shaped("n d"), st.booleans(), SIDES, st.data())
+def test_linear_and_its_gradients(drawn, has_bias, d_out, data):
+    (x,) = drawn
+    weight = data.draw(arrays(x.shape[-1], d_out))
+    bias = data.draw(arrays(d_out)) if has_bias else None
+    p = Linear(weight, bias)
+    y = ops.linear(p, x)
+    close(y, by_matrices(lambda m: plain.linear(m, weight.tolist(), plainly(bias)), x), 2500)
+    dout = data.draw(arrays(*y.shape))
+    dx, dp = ops.linear_backward(p, x, dout)
+    close(dx, by_matrices(lambda d: plain.matmul(d, plain.transposed(weight.tolist())), dout), 2500)
+    rows, drows = x.reshape(-1, x.shape[-1]).tolist(), dout.reshape(-1, d_out).tolist()
+    close(dp.weight, plain.matmul(plain.transposed(rows), drows), 1e5)
+    assert (dp.bias is None) == (bias is None)
+    if has_bias:
+        close(dp.bias, [math.fsum(column) for column in zip(*drows, strict=True)], 1e3)
+
+
+@of("ops.embedding", "ops.embedding_backward")
+@given(shaped("vocabulary d", leading=0), hnp.array_shapes(max_dims=3, max_side=4), st.data())
+def test_embedding_and_its_gradient(drawn, shape, data):
+    (table,) = drawn
+    ids = data.draw(hnp.arrays(np.int64, shape, elements=st.integers(0, len(table) - 1)))
+    rows = ops.embedding(table, ids)
+    close(rows.reshape(-1, table.shape[1]), [table[i].tolist() for i in ids.ravel().tolist()])
+    dout = data.draw(arrays(*rows.shape))
+    expected = [[0.0] * table.shape[1] for _ in table]
+    for i, d in zip(ids.ravel().tolist(), dout.reshape(-1, table.shape[1]).tolist(), strict=True):
+        expected[i] = [a + b for a, b in zip(expected[i], d, strict=True)]
+    close(ops.embedding_backward(len(table), ids, dout), expected, 1e4)
+
+
+@of("ops.relu", "ops.relu_backward", "ops.gelu", "ops.gelu_backward", "ops.gelu_tanh", "ops.normal_cdf")
+@given(hnp.array_shapes(min_dims=0, max_dims=3, max_side=4), st.data())
+def test_activations_and_their_gradients(shape, data):
+    x, dout = data.draw(arrays(*shape)), data.draw(arrays(*shape))
+    for got, function in (
+        (ops.relu(x), plain.relu),
+        (ops.gelu(x), plain.gelu),
+        (ops.gelu_tanh(x), plain.gelu_tanh),
+        (ops.normal_cdf(x), plain.bell_below),
+    ):
+        close(got, np.array([function(v) for v in x.ravel().tolist()]).reshape(shape))
+    pairs = list(zip(x.ravel().tolist(), dout.ravel().tolist(), strict=True))
+    close(ops.relu_backward(x, dout), np.array([d if v > 0 else 0.0 for v, d in pairs]).reshape(shape))
+    slopes = [plain.bell_below(v) + v * math.exp(-v * v / 2) / math.sqrt(2 * math.pi) for v, _ in pairs]
+    expected = np.array([d * slope for (_, d), slope in zip(pairs, slopes, strict=True)])
+    close(ops.gelu_backward(x, dout), expected.reshape(shape), 50)
+
+
+@of("ops.layer_norm", "ops.layer_norm_backward", "ops.layer_norm_eps_outside")
+@given(shaped("d", "d"), st.sampled_from([1e-12, 1e-5, 0.1, 3.0]), st.data())
+def test_layer_norm_and_its_gradients(drawn, eps, data):
+    x, dout = drawn
+    gamma, beta = data.draw(arrays(x.shape[-1])), data.draw(arrays(x.shape[-1]))
+    p = LayerNorm(gamma, beta)
+    out, trace = ops.layer_norm(p, x, eps)
+    # What is left of a nearly constant row after its mean was taken away is rounding, which eps divides.
+    scale = 1e3 / math.sqrt(eps)
+    close(out, by_rows(lambda r: plain.layer_norm(r, gamma.tolist(), beta.tolist(), eps), x), scale)
+    dx, dp = ops.layer_norm_backward(p, trace, dout)
+    close(dx, by_rows(lambda r, d: plain.layer_norm_backward(r, gamma.tolist(), eps, d), x, dout), scale**3)
+    normalised = by_rows(lambda r: plain.normalised(r, eps), x).reshape(-1, x.shape[-1])
+    drows = dout.reshape(-1, x.shape[-1])
+    close(dp.gamma, [math.fsum(column) for column in (drows * normalised).T.tolist()], 1e3 * scale)
+    close(dp.beta, [math.fsum(column) for column in drows.T.tolist()], 1e3)
+
+    def outside(row):
+        std = math.sqrt(plain.mean([(v - plain.mean(row)) ** 2 for v in row]))
+        return [(v - plain.mean(row)) / (std + eps) for v in row]
+
+    close(ops.layer_norm_eps_outside(x, eps), by_rows(outside, x), 1e3 / eps)
+
+
+@of("ops.layer_norm")
+@given(
+    st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=5).filter(
+        lambda r: max(map(abs, r)) > 1
+    )
+)
+def test_layer_norm_of_rows_of_any_size(row):
+    out, trace = ops.layer_norm(LayerNorm(np.ones(len(row)), np.zeros(len(row))), [row])
+    unit = 2.0 ** (math.frexp(max(map(abs, row)))[1] - 1)
+    small = [x / unit for x in row]  # exact, or too small to matter
+    spread = max(small) - min(small)
+    assume(spread > 1e-6)  # else the row is constant but for rounding
+    close(out[0], plain.normalised(small, 1e-5 / unit / unit), 1e4)
+    assert np.isfinite(out).all() and np.isfinite(trace.std).all()
+
+
+@of("ops.cross_entropy", "ops.cross_entropy_backward")
+@given(shaped("n vocabulary"), st.sampled_from([0.0, 0.1, 0.9]), st.booleans(), st.data())
+def test_cross_entropy_and_its_gradient(drawn, smoothing, all_count, data):
+    (logits,) = drawn
+    places, vocabulary = logits.shape[:-1], logits.shape[-1]
+    targets = data.draw(hnp.arrays(np.int64, places, elements=st.integers(0, vocabulary - 1)))
+    counted = np.ones(places, bool) if all_count else data.draw(hnp.arrays(bool, places))
+    assume(counted.any())
+    loss, trace = ops.cross_entropy(logits, targets, None if all_count else counted, smoothing)
+    rows, goals, flags = logits.reshape(-1, vocabulary).tolist(), targets.ravel().tolist(), counted.ravel().tolist()
+    close(loss, plain.cross_entropy(rows, goals, flags, smoothing), 100)
+    expected = []
+    for row, goal, counts in zip(rows, goals, flags, strict=True):
+        wanted = [smoothing / vocabulary + (1 - smoothing) * (word == goal) for word in range(vocabulary)]
+        expected.append([counts * (p - w) / sum(flags) for p, w in zip(plain.softmax(row), wanted, strict=True)])
+    close(ops.cross_entropy_backward(trace), np.array(expected).reshape(logits.shape))
+
+
+# ---------------------------------------------------------------- positions
+
+
+@of("positions.sinusoids", "positions.sinusoids_column_as_i", "positions.sinusoids_halves", "positions.shift")
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 10**6), st.integers(-50, 50))
+def test_positions(length, pairs, start, k):
+    d, last = 2 * pairs, max(pairs - 1, 1)
+    # A large position has few digits behind the point: its angle is right to some 1e-16 of itself.
+    close(
+        positions.sinusoids(length, d, start), [plain.position(start + t, d) for t in range(length)], 1e3 * (start + 10)
+    )
+    expected = [[(math.cos if j % 2 else math.sin)(t / 10000 ** (2 * j / d)) for j in range(d)] for t in range(length)]
+    close(positions.sinusoids_column_as_i(length, d), expected)
+    expected = [
+        [wave(t / 10000 ** (i / last)) for wave in (math.sin, math.cos) for i in range(pairs)] for t in range(length)
+    ]
+    close(positions.sinusoids_halves(length, d), expected)
+    rows = [plain.position(t, d) for t in range(60, 60 + length)]
+    moved = [plain.position(t + k, d) for t in range(60, 60 + length)]
+    close(plain.matmul(rows, positions.shift(k, d).tolist()), moved, 100)
+
+
+# ---------------------------------------------------------------- attention
+
+
+@st.composite
+def masks(draw, *shape):
+    return draw(hnp.arrays(bool, shape)) if draw(st.booleans()) else np.ones(shape, bool)
+
+
+SMALL_NUMBERS = st.floats(-4, 4, allow_subnormal=False)
+
+
+@of("attention.attention", "attention.attention_backward", "attention.masked_softmax")
+@given(shaped("query d_k", "key d_k", "key d_v", elements=SMALL_NUMBERS), st.none() | st.floats(-2, 2), st.data())
+def test_attention_and_its_gradients(drawn, scale, data):
+    q, k, v = drawn
+    mask = data.draw(masks(*q.shape[:-1], k.shape[-2]))
+    out, trace = attention.attention(q, k, v, mask, scale)
+    factor = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    close(out, by_matrices(lambda *m: plain.attention(*m, factor)[0], q, k, v, mask))
+    close(trace.attn_weights, by_matrices(lambda *m: plain.attention(*m, factor)[1], q, k, v, mask))
+    close(attention.masked_softmax(trace.scaled_scores, mask), trace.attn_weights)
+    if mask.all():
+        np.testing.assert_array_equal(attention.attention(q, k, v, None, scale)[0], out)
+    dout = data.draw(arrays(*out.shape, elements=SMALL_NUMBERS))
+    for place, gradient in enumerate(attention.attention_backward(trace, dout)):
+        expected = by_matrices(
+            lambda q, k, v, mask, d, place=place: plain.attention_backward(q, k, v, mask, factor, d)[place],
+            q, k, v, mask, dout,
+        )  # fmt: skip
+        close(gradient, expected, 100)
+
+
+@of("attention.causal_mask", "attention.padding_mask")
+@given(st.integers(1, 9), hnp.arrays(bool, hnp.array_shapes(max_dims=3, max_side=4)))
+def test_masks(length, flags):
+    assert attention.causal_mask(length).tolist() == [
+        [key <= query for key in range(length)] for query in range(length)
+    ]
+    assert attention.padding_mask(flags).tolist() == np.expand_dims(flags, -2).tolist()
+
+
+@of("attention.split_heads", "attention.merge_heads")
+@given(shaped("n d"), SIDES)
+def test_heads_are_cut_and_put_together(drawn, n_heads):
+    x = np.concatenate([drawn[0]] * n_heads, axis=-1)
+    d = drawn[0].shape[-1]
+    heads = attention.split_heads(x, n_heads)
+    for h in range(n_heads):
+        assert heads[..., h, :, :].tolist() == x[..., h * d : (h + 1) * d].tolist()
+    assert attention.merge_heads(heads).tolist() == x.tolist()
+
+
+def heads_from(rng, d, n_heads, d_k, d_v, bias):
+    shapes = [(d, n_heads * d_k)] * 2 + [(d, n_heads * d_v), (n_heads * d_v, d)]
+    biases = [(n_heads * d_k,)] * 2 + [(n_heads * d_v,), (d,)]
+    return MultiHead(
+        *(rng.normal(size=shape) for shape in shapes),
+        *(rng.normal(size=shape) if bias else None for shape in biases),
+    )
+
+
+@of("attention.multi_head_attention", "attention.multi_head_attention_backward")
+@given(
+    shaped("query d", "key d", elements=SMALL_NUMBERS),
+    SEEDS, SIDES, SIDES, SIDES, st.booleans(), st.booleans(), st.none() | st.floats(-2, 2), st.data(),
+)  # fmt: skip
+def test_several_heads_and_their_gradients(drawn, seed, n_heads, d_k, d_v, bias, own, scale, data):
+    x, memory = drawn[0], drawn[0] if own else drawn[1]
+    p = heads_from(np.random.default_rng(seed), x.shape[-1], n_heads, d_k, d_v, bias)
+    mask = data.draw(masks(*x.shape[:-1], memory.shape[-2]))
+    out, trace = attention.multi_head_attention(p, x, None if own else memory, n_heads=n_heads, mask=mask, scale=scale)
+    expected = by_matrices(
+        lambda x, m, mask: plain.multi_head_attention(plainly(p), x, m, n_heads, mask, scale), x, memory, mask
+    )
+    close(out, expected, 1e4)
+    # The gradient along a direction, against the plain function a little further on either side.
+    dout = data.draw(arrays(*out.shape, elements=SMALL_NUMBERS))
+    dx, dmemory, dp = attention.multi_head_attention_backward(p, trace, dout)
+    assert (dmemory is None) == own
+    rng, step = np.random.default_rng(seed + 1), 1e-5
+
+    def loss(sign):
+        moved = MultiHead(**{f: None if a is None else a + sign * step * along[f] for f, a in vars(p).items()})
+        there = x + sign * step * along["x"]
+        other = there if own else memory + sign * step * along["memory"]
+        rows = by_matrices(
+            lambda x, m, mask: plain.multi_head_attention(plainly(moved), x, m, n_heads, mask, scale),
+            there,
+            other,
+            mask,
+        )
+        return float((rows * dout).sum())
+
+    along = {f: None if a is None else rng.normal(size=a.shape) for f, a in vars(p).items()}
+    along |= {"x": rng.normal(size=x.shape), "memory": rng.normal(size=memory.shape)}
+    found = float((dx * along["x"]).sum()) + (0.0 if own else float((dmemory * along["memory"]).sum()))
+    parts = [(f, a) for f, a in vars(dp).items() if a is not None]
+    found += sum(float((a * along[f]).sum()) for f, a in parts)
+    size = 1 + sum(np.abs(a).sum() for _, a in [*parts, ("x", dx)])
+    assert abs(found - (loss(1) - loss(-1)) / (2 * step)) < 1e-4 * size
+
+
+@of("attention.MultiHead.from_heads")
+@given(st.integers(1, 3), SIDES, SIDES, SIDES, SEEDS)
+def test_heads_side_by_side(n_heads, d, d_k, d_v, seed):
+    rng = np.random.default_rng(seed)
+    w_q, w_k, w_v = ([rng.normal(size=(d, width)).tolist() for _ in range(n_heads)] for width in (d_k, d_k, d_v))
+    p = MultiHead.from_heads(w_q, w_k, w_v, rng.normal(size=(n_heads * d_v, d)))
+    for whole, heads in ((p.w_q, w_q), (p.w_k, w_k), (p.w_v, w_v)):
+        assert whole.tolist() == [[v for head in heads for v in head[row]] for row in range(d)]
+
+
+# ---------------------------------------------------------------- model
+
+
+@st.composite
+def configs(draw):
+    n_heads, bias = draw(st.integers(1, 2)), draw(st.booleans())
+    encoders, decoders = draw(st.integers(0, 2)), draw(st.integers(0, 2))
+    assume(encoders or decoders)
+    return Config(
+        src_vocab=draw(st.integers(2, 5)), tgt_vocab=draw(st.integers(2, 5)), d_model=2 * draw(st.integers(1, 2)),
+        n_heads=n_heads, d_head=draw(st.integers(1, 3)), d_ff=draw(st.integers(1, 4)), n_encoder_layers=encoders,
+        n_decoder_layers=decoders, norm=draw(st.sampled_from(["post", "pre", "none"])), bias=bias,
+        eps=draw(st.sampled_from([1e-5, 0.1])), activation=draw(st.sampled_from(["relu", "gelu"])),
+        **{
+            name: draw(st.booleans())
+            for name in ("residual", "scale", "positions", "causal", "cross_attention", "scale_embeddings")
+        },
+    )  # fmt: skip
+
+
+def drawn_model(cfg, seed):
+    """A model, none of whose arrays is all zeros or ones."""
+    rng = np.random.default_rng(seed)
+    params = model.init(cfg, rng)
+    for array in model.named_arrays(params).values():
+        array += 0.5 * rng.normal(size=array.shape)
+    return params, rng
+
+
+@of("model.init", "model.shapes", "model.named_arrays", "model.count")
+@given(configs(), SEEDS)
+def test_the_arrays_of_a_model(cfg, seed):
+    params, found = model.init(cfg, np.random.default_rng(seed)), {}
+
+    def visit(name, part):
+        if isinstance(part, np.ndarray):
+            found[name] = part
+        elif isinstance(part, list):
+            for i, one in enumerate(part):
+                visit(f"{name}.{i}", one)
+        elif part is not None:
+            for field, one in vars(part).items():
+                visit(f"{name}.{field}".removeprefix("."), one)
+
+    visit("", params)
+    assert list(model.named_arrays(params)) == list(found) == list(model.shapes(cfg))
+    assert all(model.named_arrays(params)[name] is array for name, array in found.items())
+    assert model.shapes(cfg) == {name: array.shape for name, array in found.items()}
+    assert model.count(params) == sum(math.prod(shape) for shape in model.shapes(cfg).values())
+    for name, array in found.items():
+        last = name.rsplit(".", 1)[-1]
+        if last in ("gamma", "beta", "bias") or last.startswith("b_"):
+            assert (array == (last == "gamma")).all()
+        elif not name.endswith("embedding"):
+            assert np.abs(array).max() <= math.sqrt(6 / sum(array.shape))
+
+
+@of("model.feed_forward", "model.add_and_norm", "model.encoder_layer", "model.decoder_layer")
+@given(configs(), st.integers(1, 3), st.integers(1, 3), SEEDS, st.data())
+def test_the_layers_of_a_model(cfg, n, m, seed, data):
+    params, rng = drawn_model(cfg, seed)
+    x, memory = rng.normal(size=(2, n, cfg.d_model)), rng.normal(size=(2, m, cfg.d_model))
+    own, across = data.draw(masks(2, n, n)), data.draw(masks(2, n, m))
+    p = (params.encoder + params.decoder)[0]
+    feed, norm = p.feed_forward, p.norm_1
+    fed = by_matrices(lambda x: plain.feed_forward(plainly(feed), x, cfg.activation), x)
+    close(model.feed_forward(feed, x, cfg.activation)[0], fed, 1e3)
+
+    def twice_and_one(rows):
+        return [[2 * v + 1 for v in row] for row in rows]
+
+    out, _ = model.add_and_norm(cfg, norm, x, lambda rows: (2 * rows + 1, None))
+    close(out, by_matrices(lambda x: plain.add_and_norm(cfg, plainly(norm), x, twice_and_one), x), 1e4)
+    if params.encoder:
+        out, _ = model.encoder_layer(p, cfg, x, own)
+        close(out, by_matrices(lambda x, own: plain.layer(plainly(p), cfg, x, own), x, own), 1e5)
+    if params.decoder:
+        p = params.decoder[0]
+        reads = p.cross_attention is not None
+        out, _ = model.decoder_layer(p, cfg, x, memory if reads else None, own, across if reads else None)
+        expected = by_matrices(
+            lambda x, own, memory, across: plain.layer(plainly(p), cfg, x, own, memory, across), x, own, memory, across
+        )
+        close(out, expected, 1e5)
+
+
+@st.composite
+def sentences(draw, vocabulary, n):
+    """Ids and flags of `n` sentences of one length, the first token of each a real one."""
+    length = draw(st.integers(1, 4))
+    ids = draw(hnp.arrays(np.int64, (n, length), elements=st.integers(0, vocabulary - 1)))
+    kept = draw(hnp.arrays(np.int64, n, elements=st.integers(1, length)))
+    return ids, np.arange(length) < kept[:, None]
+
+
+@of("model.embed", "model.encode", "model.decode", "model.forward")
+@given(configs(), SEEDS, st.booleans(), st.booleans(), st.data())
+def test_a_whole_model(cfg, seed, padded, keep_trace, data):
+    params, _ = drawn_model(cfg, seed)
+    src, src_flags = data.draw(sentences(cfg.src_vocab, 2))
+    tgt, tgt_flags = data.draw(sentences(cfg.tgt_vocab, 2))
+    if not padded:
+        src_flags[:], tgt_flags[:] = True, True
+    given_src, given_tgt = (src_flags, tgt_flags) if padded else (None, None)
+    simple = plainly(params)
+    memory = None
+    if params.encoder:
+        start = data.draw(st.integers(0, 9))
+        _, x = model.embed(params.src_embedding, cfg, src, start)
+        close(x, [plain.embed(simple["src_embedding"], cfg, row, start) for row in src.tolist()])
+        memory, _ = model.encode(params, cfg, src, given_src, keep_trace=keep_trace)
+        expected = [plain.encode(simple, cfg, *row) for row in zip(src.tolist(), src_flags.tolist(), strict=True)]
+        close(memory, expected, 1e6)
+    if params.decoder:
+        read = memory if cfg.reads_memory else None
+        rows, _ = model.decode(params, cfg, tgt, read, given_tgt, given_src, keep_trace=keep_trace)
+        four = [a.tolist() for a in (src, tgt, src_flags, tgt_flags)]
+        logits, trace = model.forward(
+            params, cfg, src if params.encoder else None, tgt, given_src, given_tgt, keep_trace=keep_trace
+        )
+        assert (trace is not None) == keep_trace
+        close(logits, [plain.forward(simple, cfg, *row) for row in zip(*four, strict=True)], 1e7)
+        output = simple["output"]
+        close(by_matrices(lambda m: plain.linear(m, output["weight"], output["bias"]), rows), logits, 1e7)
+
+
+# ---------------------------------------------------------------- decode
+
+
+@of("decode.start", "decode.stepper", "decode.DecodeState.take")
+@given(configs(), SEEDS, st.booleans(), st.data())
+def test_steps_give_what_the_whole_model_gives(cfg, seed, cached, data):
+    assume(cfg.n_decoder_layers)
+    cached = cached and cfg.causal
+    params, _ = drawn_model(cfg, seed)
+    src, flags = data.draw(sentences(cfg.src_vocab, 2))
+    tgt, _ = data.draw(sentences(cfg.tgt_vocab, 2))
+    step, simple = decode.stepper(params, cfg), plainly(params)
+    if params.encoder:
+        order = data.draw(st.lists(st.integers(0, 1), min_size=2, max_size=2))
+        state = decode.start(params, cfg, src, flags, cached)
+    else:
+        order = [0]
+        state = decode.start(params, cfg, cached=cached)
+    for t in range(tgt.shape[1]):
+        if t == 1:  # from here on other sentences, as a beam would have it
+            state, src, flags, tgt = (
+                state.take(order),
+                src[order],
+                flags[order],
+                np.hstack([tgt[order, :1], tgt[: len(order), 1:]]),
+            )
+        ids = tgt[: len(order) if t or not params.encoder else 2, t]
+        logits, state = step(state, ids)
+        for row in range(len(logits)):
+            so_far = tgt[row, : t + 1].tolist()
+            expected = plain.forward(simple, cfg, src[row].tolist(), so_far, flags[row].tolist(), [True] * (t + 1))
+            close(logits[row], expected[-1], 1e7)
+
+
+@dataclasses.dataclass(frozen=True)
+class Chain:
+    """A made-up model: the next token's scores depend on the last two tokens."""
+
+    sentences: tuple = ((),)
+
+    def take(self, rows):
+        return Chain(tuple(self.sentences[row] for row in rows))
+
+
+def chain(scores):
+    """A step through a `Chain`, and the same for `plain`: a function of the tokens so far."""
+
+    def after(tokens):
+        return scores[tokens[-1]][tokens[-2] if len(tokens) > 1 else 0]
+
+    def step(state, ids):
+        longer = tuple((*s, int(i)) for s, i in zip(state.sentences, ids, strict=True))
+        return np.array([after(s) for s in longer]), Chain(longer)
+
+    return step, after
+
+
+@st.composite
+def chains(draw):
+    vocabulary = draw(st.integers(2, 4))
+    scores = np.random.default_rng(draw(SEEDS)).normal(size=(vocabulary,) * 3) * draw(st.sampled_from([0.3, 1, 4]))
+    sos, eos = draw(st.integers(0, vocabulary - 1)), draw(st.integers(-1, vocabulary - 1))
+    return scores.tolist(), {"sos": sos, "eos": eos, "max_length": draw(st.integers(1, 6))}
+
+
+def same(hypothesis, tokens, log_prob, eos):
+    assert hypothesis.ids == tokens
+    assert hypothesis.log_prob == pytest.approx(log_prob, abs=1e-9)
+    assert hypothesis.ended == (tokens[-1] == eos)
+
+
+@of("decode.greedy")
+@given(chains(), st.integers(1, 3))
+def test_greedy(drawn, n):
+    scores, ends = drawn
+    step, after = chain(scores)
+    found = decode.greedy(step, Chain(((),) * n), n=n, **ends)
+    assert len(found) == n
+    for hypothesis in found:
+        same(hypothesis, *plain.greedy(after, **ends), ends["eos"])
+
+
+CUTS = {"top_k": st.none() | st.integers(1, 5), "top_p": st.none() | st.floats(0.01, 1)}
+
+
+@of("decode.kept_tokens")
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.fixed_dictionaries(CUTS))
+def test_kept_tokens(probs, cuts):
+    assert decode.kept_tokens(probs, **cuts).tolist() == plain.kept_tokens(probs, **cuts)
+
+
+@of("decode.sample")
+@given(chains(), st.fixed_dictionaries(CUTS), st.floats(0.2, 5), SEEDS)
+def test_sample(drawn, cuts, temperature, seed):
+    scores, ends = drawn
+    step, after = chain(scores)
+    (found,) = decode.sample(step, Chain(), rng=np.random.default_rng(seed), temperature=temperature, **cuts, **ends)
+    random = np.random.default_rng(seed).random
+    same(found, *plain.sample(after, random=random, temperature=temperature, **cuts, **ends), ends["eos"])
+
+
+@of("decode.beam_search")
+@given(chains(), st.integers(1, 5), st.sampled_from([0.0, 0.6, 2.0]), st.data())
+def test_beam_search(drawn, width, length_penalty, data):
+    scores, ends = drawn
+    step, after = chain(scores)
+    n_best = data.draw(st.integers(1, width))
+    found = decode.beam_search(step, Chain(), width=width, length_penalty=length_penalty, n_best=n_best, **ends)
+    done, alive = plain.beam_search(after, width=width, length_penalty=length_penalty, **ends)
+    expected = (done + alive)[:n_best]
+    # Without a penalty the search may stop as soon as no sentence can overtake: what ended comes first either way.
+    assert len(found) == len(expected)
+    for hypothesis, (tokens, log_prob) in zip(found, expected, strict=True):
+        same(hypothesis, tokens, log_prob, ends["eos"])
+        assert hypothesis.score == pytest.approx(log_prob / ((5 + len(tokens)) / 6) ** length_penalty, abs=1e-9)
+
+
+# ---------------------------------------------------------------- optim
+
+RATES = st.floats(1e-4, 1.0)
+
+
+@of("optim.sgd_step", "optim.Adam.step", "optim.clip", "optim.gradient_length")
+@given(
+    st.lists(st.tuples(NUMBERS, st.lists(NUMBERS, min_size=3, max_size=3)), min_size=1, max_size=5),
+    st.lists(RATES, min_size=3, max_size=3), st.floats(0, 0.99), st.floats(0, 0.999), st.floats(1e-9, 1.0), RATES,
+)  # fmt: skip
+def test_optimisers(numbers, rates, beta1, beta2, eps, limit):
+    def tree(values):
+        return LayerNorm(np.array(values), np.zeros(0))
+
+    moved, descended = tree([p for p, _ in numbers]), tree([p for p, _ in numbers])
+    adam = optim.Adam(beta1, beta2, eps)
+    for t, rate in enumerate(rates):
+        gradients = [g[t] for _, g in numbers]
+        adam.step(moved, tree(gradients), rate)
+        optim.sgd_step(descended, tree(gradients), rate)
+        clipped = tree(gradients)
+        length = math.sqrt(math.fsum(g * g for g in gradients))
+        assert optim.gradient_length(tree(gradients)) == pytest.approx(length, rel=1e-12)
+        assert optim.clip(clipped, limit) == pytest.approx(length, rel=1e-12)
+        close(clipped.gamma, [g * min(1, limit / length) if length else g for g in gradients])
+    close(moved.gamma, [plain.adam(p, g, rates, beta1, beta2, eps) for p, g in numbers], 1e3)
+    expected = [p - math.fsum(rate * g for rate, g in zip(rates, gs, strict=True)) for p, gs in numbers]
+    close(descended.gamma, expected, 1e3)
+
+
+@of("optim.paper_schedule", "optim.cosine_schedule")
+@given(st.integers(1, 1000), st.integers(1, 1000), st.integers(1, 10**6), RATES, st.data())
+def test_schedules(d_model, warmup, t, peak, data):
+    expected = min(1 / math.sqrt(t), t / warmup**1.5) / math.sqrt(d_model)
+    assert optim.paper_schedule(d_model, warmup)(t) == pytest.approx(expected, rel=1e-12)
+    steps = data.draw(st.integers(warmup, 2000))
+    t = data.draw(st.integers(1, steps))
+    down = (t - warmup) / (steps - warmup + 1)  # 0 at the peak, 1 one step after the last
+    expected = peak * t / warmup if t <= warmup else peak * (1 + math.cos(math.pi * down)) / 2
+    assert optim.cosine_schedule(peak, warmup, steps)(t) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+# ---------------------------------------------------------------- corpus
+
+WORDS = st.text("abc", min_size=1, max_size=2)
+SENTENCES = st.lists(WORDS, min_size=1, max_size=4).map(tuple)
+PAIRS = st.builds(Pair, SENTENCES, SENTENCES)
+
+
+@of("corpus.Vocabulary", "corpus.vocabularies")
+@given(st.lists(PAIRS, min_size=1, max_size=6))
+def test_vocabularies(pairs):
+    for vocabulary, side in zip(corpus.vocabularies(pairs), ("src", "tgt"), strict=True):
+        words = sorted({word for pair in pairs for word in getattr(pair, side)})
+        assert list(vocabulary) == ["<pad>", "<sos>", "<eos>", *words]
+        for pair in pairs:
+            ids = vocabulary.ids(getattr(pair, side))
+            assert ids == [3 + words.index(word) for word in getattr(pair, side)]
+            assert vocabulary.tokens(ids) == list(getattr(pair, side))
+
+
+@of("corpus.pad")
+@given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=6), min_size=1, max_size=5), st.integers(1, 8), SIDES)
+def test_pad(sentences, length, pad_id):
+    ids, is_token = corpus.pad(sentences, length, pad_id)
+    expected = [plain.padded(sentence, length, pad_id) for sentence in sentences]
+    assert ids.tolist() == [row for row, _ in expected]
+    assert is_token.tolist() == [flags for _, flags in expected]
+
+
+@of("corpus.to_batch", "corpus.batches", "corpus.Batch.take")
+@given(st.lists(PAIRS, min_size=1, max_size=6), st.integers(1, 9), SEEDS)
+def test_batches(pairs, size, seed):
+    src_vocab, tgt_vocab = corpus.vocabularies(pairs)
+    data = corpus.to_batch(pairs, src_vocab, tgt_vocab)
+    longest = [max(len(getattr(pair, side)) for pair in pairs) for side in ("src", "tgt")]
+    for row, pair in enumerate(pairs):
+        src, src_flags = plain.padded(src_vocab.ids(pair.src), longest[0], 0)
+        tgt, tgt_flags = plain.padded([1, *tgt_vocab.ids(pair.tgt)], longest[1] + 1, 0)
+        goal, _ = plain.padded([*tgt_vocab.ids(pair.tgt), 2], longest[1] + 1, 0)
+        got = [part.tolist() for part in vars(data.take([row])).values()]
+        assert got == [[src], [src_flags], [tgt], [goal], [tgt_flags]]
+    rng, waiting = np.random.default_rng(seed), []
+    endless = corpus.batches(data, size, np.random.default_rng(seed))
+    for _ in range(4):
+        while len(waiting) < size:
+            waiting += rng.permutation(len(pairs)).tolist()
+        rows, waiting = waiting[:size], waiting[size:]
+        batch = next(endless)
+        assert all((vars(batch)[name] == array[rows]).all() for name, array in vars(data).items())
+
+
+@of("corpus.split")
+@given(st.lists(PAIRS, min_size=2, max_size=10), st.floats(0.1, 0.9), SEEDS)
+def test_split(pairs, share, seed):
+    pairs = [dataclasses.replace(pair, links=(number,)) for number, pair in enumerate(pairs)]
+    try:
+        train, test = corpus.split(pairs, np.random.default_rng(seed), share)
+    except ValueError as error:
+        assert str(error).startswith("pairs: expected enough of them for two parts")
+        return
+    assert sorted(pair.links for pair in train + test) == [(number,) for number in range(len(pairs))]
+    assert not {pair.src for pair in train} & {pair.src for pair in test}
+    assert not {pair.tgt for pair in train} & {pair.tgt for pair in test}
+    assert len(test) <= round(share * len(pairs))
+
+
+@of("corpus.read_pairs")
+@given(st.lists(PAIRS, min_size=1, max_size=6))
+def test_pairs_in_a_file(pairs):
+    lines = [f"{' '.join(pair.src)}\t{' '.join(pair.tgt)}" for pair in pairs]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "pairs.tsv")
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            file.write("# a comment\n\n" + "\r\n".join(lines))
+        assert corpus.read_pairs(path) == list(dict.fromkeys(pairs))
