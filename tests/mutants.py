@@ -34,7 +34,7 @@ JUDGED = Path(__file__).with_name("survivors.txt")
 MODULES = ("ops", "positions", "attention", "model", "decode", "optim", "translator")
 ONLY = {"translator": ("Translator.save", "Translator.load")}
 # What should notice.
-TESTS = (*MODULES, "gradcheck")
+TESTS = (*MODULES, "gradcheck", "mutants_caught")
 SETTINGS = """\
 [mutmut]
 source_paths=toytf
