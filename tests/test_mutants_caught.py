@@ -74,7 +74,7 @@ def test_what_is_no_number_or_has_too_few_axes_is_refused_by_the_arguments_name(
         with pytest.raises(ValueError) as error:
             call(np.ones((1,) * (axes - 1)))
         got = rf"got ({axes - 1} \(|shape 1)"
-        assert re.match(rf"{name}(\[\d\])?: expected (at least )?{axes} ax\w+, {got}", str(error.value))
+        assert re.match(rf"{re.escape(name)}: expected (at least )?{axes} ax\w+, {got}", str(error.value))
 
 
 @pytest.mark.parametrize("activation", [ops.relu, ops.gelu, ops.gelu_tanh])
