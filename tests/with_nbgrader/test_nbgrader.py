@@ -64,11 +64,11 @@ def wrong_function():
 NAME = FUNCTION.check.name
 CHEATS = {
     "cheat-checker": f"{wrong_function()}\n\ncheck.points = lambda *args, of: of",
+    # In the function, when the inputs are drawn: before that a comparison that finds all equal finds no fair inputs.
     "cheat-numpy": f"""def {NAME}(*args):
+    np.abs = lambda x: 0.0 * np.asarray(x)
     right = check.{NAME}.expected(*args)
-    return tuple(0 * part for part in right) if isinstance(right, tuple) else 0 * right
-
-np.abs = lambda x: 0.0 * np.asarray(x)""",
+    return tuple(0 * part for part in right) if isinstance(right, tuple) else 0 * right""",
     "cheat-import": f"def {NAME}(*args):\n    return check.{NAME}.expected(*args)",
 }
 
