@@ -64,11 +64,22 @@ def wrong_function():
 NAME = FUNCTION.check.name
 CHEATS = {
     "cheat-checker": f"{wrong_function()}\n\ncheck.points = lambda *args, of: of",
-    # In the function, when the inputs are drawn: before that a comparison that finds all equal finds no fair inputs.
-    "cheat-numpy": f"""def {NAME}(*args):
+    # np.abs lies only while results are compared: inputs drawn with it would not be fair, which the checker notices.
+    "cheat-numpy": f"""real_abs, real_rng = np.abs, np.random.default_rng
+
+
+def {NAME}(*args):
     np.abs = lambda x: 0.0 * np.asarray(x)
     right = check.{NAME}.expected(*args)
-    return tuple(0 * part for part in right) if isinstance(right, tuple) else 0 * right""",
+    return tuple(0 * part for part in right) if isinstance(right, tuple) else 0 * right
+
+
+def default_rng(seed):
+    np.abs = real_abs
+    return real_rng(seed)
+
+
+np.random.default_rng = default_rng""",
     "cheat-import": f"def {NAME}(*args):\n    return check.{NAME}.expected(*args)",
 }
 
