@@ -12,12 +12,20 @@ settings.register_profile("book", deadline=None, derandomize=True, database=None
 settings.register_profile(
     "deep", deadline=None, max_examples=10_000, database=None, print_blob=True, suppress_health_check=list(HealthCheck)
 )
-settings.load_profile("deep" if os.environ.get("TOYTF_DEEP") == "1" else "book")
+DEEP = os.environ.get("TOYTF_DEEP") == "1"
+settings.load_profile("deep" if DEEP else "book")
 
 # Notebooks that are compared with their stored outputs show no progress bar, as in `make notebooks`.
 os.environ["TOYTF_PROGRESS"] = "0"
 # Several tests run side by side, and their products are small: a second thread for each only waits.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
+def pytest_collection_modifyitems(items):
+    """Ten thousand examples take some tests longer than any test may take otherwise."""
+    if DEEP:
+        for item in items:
+            item.add_marker(pytest.mark.timeout(0))
 
 
 @pytest.fixture
