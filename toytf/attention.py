@@ -143,9 +143,8 @@ def attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array
     dq, dk, dv : Array, shapes of the trace's `q`, `k` and `v`
     """
     require_class("trace", trace, AttentionTrace)
-    a = trace.attn_weights
-    dout = as_gradient("dout", dout, (*a.shape[:-1], trace.v.shape[-1]), "trace gives")
-    return _attention_backward(trace, dout)
+    shape = (*trace.attn_weights.shape[:-1], trace.v.shape[-1])
+    return _attention_backward(trace, as_gradient("dout", dout, shape, "trace gives"))
 
 
 def _attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array, Array]:
