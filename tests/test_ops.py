@@ -303,6 +303,14 @@ def test_rows_whose_squares_leave_the_float_range_are_normalised_all_the_same(ro
         np.testing.assert_allclose(trace.std, [[std]], rtol=1e-12)
 
 
+def test_epsilon_is_measured_in_the_unit_of_a_large_row_too():
+    row = [1e155, 2e155, -1e155]
+    out, trace = layer_norm(norm(3), [row], eps=1e308)  # a hundredth of the variance
+    expected, std = exact_layer_norm(row, eps=1e308)
+    np.testing.assert_allclose(out, [expected], rtol=1e-12)
+    np.testing.assert_allclose(trace.std, [[std]], rtol=1e-12)
+
+
 def test_in_float32_and_float16_too():
     out, _ = layer_norm(
         LayerNorm(np.ones(2, np.float32), np.zeros(2, np.float32)), np.array([[1e20, -1e20]], np.float32)
