@@ -353,7 +353,7 @@ def test_the_gradient_of_a_table_has_a_row_for_every_word_and_any_leading_axes()
 def test_rows_and_leading_axes_keep_their_places_in_the_gradients_of_a_linear_map():
     p, x, dout = Linear(drawn(0, 3, 2), drawn(1, 2)), drawn(2, 4, 5, 3), drawn(3, 4, 5, 2)
     dx, dp = ops.linear_backward(p, x, dout)
-    np.testing.assert_allclose(dx, np.einsum("abd,ed->abe", dout, p.weight), rtol=1e-12)
+    np.testing.assert_allclose(dx, np.einsum("abi,oi->abo", dout, p.weight), rtol=1e-12)
     np.testing.assert_allclose(dp.weight, np.einsum("abe,abd->ed", x, dout), rtol=1e-12)
     np.testing.assert_allclose(dp.bias, dout.sum(axis=(0, 1)), rtol=1e-12)
 
