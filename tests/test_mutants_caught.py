@@ -260,6 +260,8 @@ def test_the_axis_is_the_last_one_unless_said_otherwise(function):
     np.testing.assert_array_equal(function(x), function(x, axis=-1))
     for axis in (0, 1):
         np.testing.assert_allclose(function(x, axis), np.moveaxis(function(np.moveaxis(x, axis, -1)), -1, axis))
+        total = np.exp(function(x, axis)) if function is ops.log_softmax else function(x, axis)
+        np.testing.assert_allclose(total.sum(axis=axis), 1, rtol=1e-12)
     weights, dout = ops.softmax(x), drawn(1, 2, 3, 5)
     np.testing.assert_array_equal(ops.softmax_backward(weights, dout), ops.softmax_backward(weights, dout, -1))
     assert np.abs(ops._sum_along(ops.softmax_backward(weights, dout))).max() < 1e-12
@@ -321,8 +323,8 @@ def test_epsilon_is_a_hundred_thousandth_inside_the_root_and_a_millionth_outside
     np.testing.assert_allclose(ops.layer_norm(p, x)[0], x / np.sqrt(1e-6 + 1e-5), rtol=1e-12)
     np.testing.assert_allclose(ops.layer_norm_eps_outside(x), x / (1e-3 + 1e-6), rtol=1e-12)
     np.testing.assert_allclose(ops.layer_norm_eps_outside(x, 1e-3), x / 2e-3, rtol=1e-12)
-    y = drawn(0, 3, 4)
-    expected = (y - y.mean(axis=1, keepdims=True)) / (y.std(axis=1, keepdims=True) + 1e-6)
+    y = drawn(0, 2, 3, 4)
+    expected = (y - y.mean(axis=2, keepdims=True)) / (y.std(axis=2, keepdims=True) + 1e-6)
     np.testing.assert_allclose(ops.layer_norm_eps_outside(y), expected, rtol=1e-12)
 
 
@@ -365,10 +367,12 @@ def test_positions_start_at_zero_unless_said_otherwise():
     np.testing.assert_array_equal(positions.sinusoids(1, 4), [[0.0, 1.0, 0.0, 1.0]])
 
 
-def test_the_halves_by_their_formula():
-    pos, i = np.arange(5)[:, None], np.arange(4)
-    angles = pos / 10000 ** (i / 3)
-    np.testing.assert_allclose(positions.sinusoids_halves(5, 8), np.hstack([np.sin(angles), np.cos(angles)]))
+@pytest.mark.parametrize("pairs", [2, 3, 4])
+def test_the_halves_by_their_formula(pairs):
+    pos, i = np.arange(5)[:, None], np.arange(pairs)
+    angles = pos / 10000 ** (i / (pairs - 1))
+    expected = np.hstack([np.sin(angles), np.cos(angles)])
+    np.testing.assert_allclose(positions.sinusoids_halves(5, 2 * pairs), expected)
 
 
 def test_an_embedding_is_its_row_times_the_root_of_the_width_plus_the_position():
@@ -391,9 +395,9 @@ def test_an_embedding_is_its_row_times_the_root_of_the_width_plus_the_position()
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_attention_keeps_the_dtype_where_a_nan_is_hidden_or_a_row_is_empty(dtype):
-    q, k, v = drawn(0, 2, 3, dtype=dtype), drawn(1, 4, 3, dtype=dtype), drawn(2, 4, 5, dtype=dtype)
+    q, k, v = drawn(0, 3, 3, dtype=dtype), drawn(1, 4, 3, dtype=dtype), drawn(2, 4, 5, dtype=dtype)
     k[3], v[3] = np.nan, np.nan
-    mask = np.array([[True, True, True, False], [False] * 4])
+    mask = np.array([[True, True, True, False], [False] * 4, [True, False, True, False]])
     out, trace = attention.attention(q, k, v, mask)
     dq, dk, dv = attention.attention_backward(trace, np.ones_like(out))
     for found in (out, trace.k, trace.v, trace.scaled_scores, trace.attn_weights, dq, dk, dv):
@@ -748,6 +752,14 @@ def test_a_beam_goes_on_while_a_living_sentence_is_better_and_stops_when_they_ar
     assert found.ids == (1,) and state.steps == 1
 
 
+def test_a_beam_compares_with_the_worst_sentence_that_it_would_return():
+    # Step 1: end 0.4, "a" 0.5. Step 2, after "a": end 0.1, which makes 0.05, and "a" 0.3, which makes 0.15 < 0.4.
+    step = counted(lambda n, last: np.log([1e-9, 0.4, 0.5, 0.1]) if n == 1 else np.log([1e-9, 0.4, 0.3, 0.3]))
+    state = Nothing()
+    (found,) = decode.beam_search(step, state, sos=0, eos=1, max_length=9, width=4)
+    assert found.ids == (1,) and state.steps == 2
+
+
 def test_a_beam_gives_as_many_sentences_as_asked_for_one_by_default_and_the_cut_off_ones_last():
     step = counted(lambda n, last: np.log([1e-9, 0.3, 0.4, 0.3]) if n == 1 else np.log([1e-9, 0.5, 0.3, 0.2]))
     found = decode.beam_search(step, Nothing(), sos=0, eos=1, max_length=2, width=4, n_best=4)
@@ -811,6 +823,18 @@ def test_a_sampled_sentence_has_the_models_probability_before_temperature_and_cu
         assert found.score == found.log_prob
 
 
+def test_a_sampled_sentence_stops_at_its_end():
+    step = counted(lambda n, last: [-1e9, 0.0, -1e9] if n == 2 else [-1e9, -1e9, 0.0])
+    state = Nothing()
+    (found,) = decode.sample(step, state, sos=0, eos=1, max_length=9, rng=np.random.default_rng(0))
+    assert found.ids == (2, 1) and found.ended and state.steps == 2
+
+
+def test_no_share_at_all_is_no_cut():
+    with pytest.raises(ValueError, match="^top_p: expected more than 0 and at most 1, got 0"):
+        decode.sample(*WALK, rng=np.random.default_rng(0), top_p=0.0, **ARGS)
+
+
 def test_a_temperature_of_one_changes_nothing_and_is_the_default():
     def write(**how):
         rng = np.random.default_rng(3)
@@ -827,6 +851,9 @@ def test_what_may_be_drawn_ends_where_the_probability_is_reached():
         assert decode.kept_tokens(probs, top_p=top_p).tolist() == kept
     assert decode.kept_tokens(probs, top_k=3, top_p=0.75).tolist() == [1, 2]
     assert decode.kept_tokens(probs, top_k=1, top_p=1.0).tolist() == [1]
+    np.testing.assert_array_equal(decode.kept_tokens(np.full(200, 0.005), top_k=100), np.arange(100))  # ties
+    even = np.full(10_000, 1e-4, np.float32)  # added up in float32 these would be 0.5 much too late
+    assert len(decode.kept_tokens(even, top_p=0.5)) == np.searchsorted(np.cumsum(even.astype(float)), 0.5) + 1
     thirds = [1 / 3] * 3  # a sum that rounding leaves just below what was asked for is reached
     assert decode.kept_tokens([0.1] * 10, top_p=0.3).tolist() == [0, 1, 2]
     assert len(decode.kept_tokens(thirds, top_p=1.0)) == 3
@@ -885,9 +912,39 @@ def test_keys_and_values_are_kept_unless_said_otherwise():
     assert not plain.cached and plain.memory_keys == plain.memory_values == ()
     _, plain = decode.stepper(params, cfg)(plain, [0])
     assert plain.keys == plain.values == ()
+    with pytest.raises(ValueError, match="^cached: expected False for a decoder without causal mask, got True$"):
+        decode.start(*small(causal=False), [1, 2, 3])
     alone = decode.start(*small(n_encoder_layers=0))
     assert alone.memory is None and alone.memory_mask is None and alone.ids.shape == (1, 0)
     assert alone.ids.dtype == np.int64 and alone.cached
+
+
+def test_the_keys_and_values_that_are_kept_are_those_of_the_whole():
+    params, cfg = small(bias=True)
+    state, step = decode.start(params, cfg, [[1, 2, 3]]), decode.stepper(params, cfg)
+    for token in (0, 3, 2):
+        _, state = step(state, [token])
+    _, trace = model.forward(params, cfg, [[1, 2, 3]], [[0, 3, 2]])
+    for i, layer in enumerate(trace.decoder.layers):
+        own, memory = layer.self_attention.inner.attention, layer.cross_attention.inner.attention
+        np.testing.assert_allclose(state.keys[i], own.k, atol=1e-12)
+        np.testing.assert_allclose(state.values[i], own.v, atol=1e-12)
+        np.testing.assert_allclose(state.memory_keys[i], memory.k, atol=1e-12)
+        np.testing.assert_allclose(state.memory_values[i], memory.v, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["encode", "decode"])
+def test_nobody_keeps_a_trace_for_writing(name, monkeypatch):
+    whole, asked = getattr(decode, name), []
+
+    def watched(*args, keep_trace=True, **how):
+        asked.append(keep_trace)
+        return whole(*args, keep_trace=keep_trace, **how)
+
+    monkeypatch.setattr(decode, name, watched)
+    params, cfg = small()
+    decode.stepper(params, cfg)(decode.start(params, cfg, [1, 2, 3], cached=False), [0])
+    assert asked == [False]
 
 
 def test_float32_stays_float32_word_after_word():
