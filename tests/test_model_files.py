@@ -245,5 +245,8 @@ def test_the_shapes_of_a_model_need_no_model():
     assert shapes(Config(37000, 37000, d_model=2**20))["tgt_embedding"] == (37000, 2**20)
     assert tracemalloc.get_traced_memory()[1] < 1_000_000
     tracemalloc.stop()
+    for make in (shapes, lambda cfg: init(cfg, np.random.default_rng(0))):
+        with pytest.raises(ValueError, match="cfg: expected at most 10,000 layers"):
+            make(dataclasses.replace(CFG, n_decoder_layers=10**12))
     with pytest.raises(ValueError, match="cfg: expected a model of at most 1,073,741,824 parameters, got"):
         init(Config(37000, 37000, d_model=2**20), np.random.default_rng(0))

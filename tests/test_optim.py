@@ -107,7 +107,7 @@ def test_a_gradient_that_is_no_number_changes_no_parameter():
         with pytest.raises(ValueError, match=r"grads: beta: expected finite numbers, got nan at \[0\]"):
             step(p, pair([1.0], [np.nan]))
         np.testing.assert_array_equal([p.gamma[0], p.beta[0]], [1.0, 2.0])
-    with pytest.raises(ValueError, match="grads: expected numbers whose squares are within the range of float64"):
+    with pytest.raises(ValueError, match="grads: expected numbers whose squares are finite in float64"):
         Adam().step(p, pair([1e200], [1.0]), 0.1)
 
 

@@ -155,6 +155,22 @@ def require_width(name: str, x: np.ndarray, other_name: str, other: np.ndarray, 
         )
 
 
+def rows_for(name: str, x, matrix_name: str, matrix: np.ndarray, min_ndim: int = 1) -> np.ndarray:
+    """Return `x` as finite rows that can be multiplied with a matrix."""
+    x = as_floats(name, x, min_ndim)
+    require_some(name, x)
+    require_width(name, x, matrix_name, matrix, axis=-2)
+    require_finite(name, x)
+    return x
+
+
+def as_gradient(name: str, gradient, shape: tuple[int, ...], like: str) -> np.ndarray:
+    """Return a gradient as floats of the shape of `like`. It may hold anything: what is not finite flows on."""
+    gradient = as_floats(name, gradient, min_ndim=0)
+    require_shape(name, gradient, shape, like)
+    return gradient
+
+
 def require_leading(name: str, x: np.ndarray, other_name: str, other: np.ndarray) -> None:
     """Raise `ValueError` unless the axes before the last two of both arrays fit each other."""
     try:

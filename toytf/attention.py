@@ -12,6 +12,7 @@ import numpy as np
 from toytf._validate import (
     as_flags,
     as_floats,
+    as_gradient,
     as_list,
     as_mask,
     number,
@@ -22,9 +23,9 @@ from toytf._validate import (
     require_ndim,
     require_parameters,
     require_room,
-    require_shape,
     require_some,
     require_width,
+    rows_for,
     shape_text,
     surely_finite,
 )
@@ -142,8 +143,13 @@ def attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array
     dq, dk, dv : Array, shapes of the trace's `q`, `k` and `v`
     """
     require_class("trace", trace, AttentionTrace)
-    a, dout = trace.attn_weights, as_floats("dout", dout)
-    require_shape("dout", dout, (*a.shape[:-1], trace.v.shape[-1]), "trace gives")
+    shape = (*trace.attn_weights.shape[:-1], trace.v.shape[-1])
+    return _attention_backward(trace, as_gradient("dout", dout, shape, "trace gives"))
+
+
+def _attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array, Array]:
+    """`attention_backward` alone."""
+    a = trace.attn_weights
     dv = np.swapaxes(a, -1, -2) @ dout
     da = dout @ np.swapaxes(trace.v, -1, -2)
     ds = _softmax_backward(a, da) * trace.scale
@@ -396,18 +402,12 @@ def multi_head_attention(
 def _usable_rows(p: MultiHead, x, memory, mask) -> tuple[Array, Array, Array | None]:
     """Return what `multi_head_attention` was given as its formula can use it."""
     require_parameters("p", p, MultiHead)
-    x = as_floats("x", x, min_ndim=2)
-    require_some("x", x)
-    require_width("x", x, "w_q", p.w_q, axis=-2)
-    require_finite("x", x)
+    x = rows_for("x", x, "w_q", p.w_q, min_ndim=2)
     if memory is None:
         memory = x
     else:
-        memory = as_floats("memory", memory, min_ndim=2)
-        require_some("memory", memory)
-        require_width("memory", memory, "w_k", p.w_k, axis=-2)
+        memory = rows_for("memory", memory, "w_k", p.w_k, min_ndim=2)
         require_leading("x", x, "memory", memory)
-        require_finite("memory", memory)
     if mask is not None:  # the same mask for every head: an axis of length 1 before the last two
         leading = np.broadcast_shapes(x.shape[:-2], memory.shape[:-2])
         mask = as_mask("mask", mask, (*leading, x.shape[-2], memory.shape[-2]))
@@ -435,11 +435,10 @@ def multi_head_attention_backward(
     """
     require_parameters("p", p, MultiHead)
     require_class("trace", trace, MultiHeadTrace)
-    dout = as_floats("dout", dout)
-    require_shape("dout", dout, (*trace.heads.shape[:-1], p.w_o.shape[-1]), "trace and p give")
+    dout = as_gradient("dout", dout, (*trace.heads.shape[:-1], p.w_o.shape[-1]), "trace and p give")
     n_heads = trace.attention.q.shape[-3]
     dheads, d_o = _linear_backward(Linear(p.w_o, p.b_o), trace.heads, dout)
-    dq, dk, dv = attention_backward(trace.attention, split_heads(dheads, n_heads))
+    dq, dk, dv = _attention_backward(trace.attention, split_heads(dheads, n_heads))
     dx, d_q = _linear_backward(Linear(p.w_q, p.b_q), trace.x, merge_heads(dq))
     from_keys, d_k = _linear_backward(Linear(p.w_k, p.b_k), trace.memory, merge_heads(dk))
     from_values, d_v = _linear_backward(Linear(p.w_v, p.b_v), trace.memory, merge_heads(dv))

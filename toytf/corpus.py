@@ -194,6 +194,16 @@ class Pair:
     tgt: tuple[str, ...]
     links: tuple[int, ...] | None = None
 
+    def __post_init__(self):
+        for side in ("src", "tgt"):
+            words = tuple(list_of(side, getattr(self, side), str, "words, each a string"))
+            if not words:
+                raise ValueError(f"{side}: expected at least one word, got none")
+            object.__setattr__(self, side, words)  # as a frozen dataclass sets its own
+        if self.links is not None:
+            places = as_list("links", self.links, "places")
+            object.__setattr__(self, "links", tuple(whole_number("links", place, least=0) for place in places))
+
     def __str__(self) -> str:
         return f"{' '.join(self.src)} -> {' '.join(self.tgt)}"
 

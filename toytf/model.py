@@ -25,6 +25,7 @@ from toytf._validate import (
     as_flags,
     as_float_dtype,
     as_floats,
+    as_gradient,
     as_ids,
     as_mask,
     as_path,
@@ -34,13 +35,12 @@ from toytf._validate import (
     positive_number,
     require_callable,
     require_class,
-    require_finite,
     require_generator,
     require_ndim,
     require_parameters,
     require_shape,
     require_some,
-    require_width,
+    rows_for,
     shape_text,
     shown,
     shown_class,
@@ -72,6 +72,7 @@ from toytf.ops import (
 )
 from toytf.positions import sinusoids
 
+MOST_LAYERS = 10_000  # in one model
 ACTIVATIONS = {"relu": (relu, relu_backward), "gelu": (gelu, gelu_backward)}
 
 # ---------------------------------------------------------------- sizes and switches
@@ -300,6 +301,8 @@ def _outline(cfg: Config) -> Transformer:
 
 def _put_together(cfg: Config, matrix: Callable, table: Callable, ones: Callable, zeros: Callable) -> Transformer:
     """Make a `Transformer` of what four functions make of an array's lengths."""
+    if cfg.n_encoder_layers + cfg.n_decoder_layers > MOST_LAYERS:
+        raise ValueError(f"cfg: expected at most {MOST_LAYERS:,} layers, got more")
     d, wide = cfg.d_model, cfg.n_heads * cfg.head_width
 
     def norm():
@@ -448,10 +451,7 @@ def feed_forward(p: FeedForward, x, activation: str = "relu") -> tuple[Array, Fe
      [2.0]]
     """
     require_parameters("p", p, FeedForward)
-    x = as_floats("x", x)
-    require_some("x", x)
-    require_width("x", x, "w_1", p.w_1, axis=-2)
-    require_finite("x", x)
+    x = rows_for("x", x, "w_1", p.w_1)
     activate, _ = ACTIVATIONS[one_of("activation", activation, ACTIVATIONS)]
     before = _linear(Linear(p.w_1, p.b_1), x)
     hidden = activate(before)
@@ -471,8 +471,7 @@ def feed_forward_backward(
     require_parameters("p", p, FeedForward)
     require_class("trace", trace, FeedForwardTrace)
     require_width("trace.x", trace.x, "p.w_1", p.w_1, axis=-2)
-    dout = as_floats("dout", dout)
-    require_shape("dout", dout, (*trace.x.shape[:-1], p.w_2.shape[-1]), "trace and p give")
+    dout = as_gradient("dout", dout, (*trace.x.shape[:-1], p.w_2.shape[-1]), "trace and p give")
     _, activate_backward = ACTIVATIONS[one_of("activation", activation, ACTIVATIONS)]
     dhidden, d_2 = _linear_backward(Linear(p.w_2, p.b_2), trace.hidden, dout)
     dbefore = activate_backward(trace.before, dhidden)
@@ -528,8 +527,7 @@ def add_and_norm_backward(
     require_parameters("norm", norm, LayerNorm)
     require_class("trace", trace, SublayerTrace)
     require_callable("sublayer_backward", sublayer_backward)
-    dout = as_floats("dout", dout)
-    require_shape("dout", dout, trace.out.shape, "trace has")
+    dout = as_gradient("dout", dout, trace.out.shape, "trace has")
     dtotal = dout
     if cfg.norm == "post":
         dtotal, dnorm = layer_norm_backward(norm, trace.norm, dout)
@@ -744,8 +742,7 @@ def embed_backward(table: Array, cfg: Config, ids: Array, dx: Array) -> Array:
     Array, shape of `table`
     """
     table, ids = _usable_table(table, cfg, ids)
-    dx = as_floats("dx", dx)
-    require_shape("dx", dx, (*ids.shape, cfg.d_model), "ids and cfg give")
+    dx = as_gradient("dx", dx, (*ids.shape, cfg.d_model), "ids and cfg give")
     if cfg.scale_embeddings:
         dx = dx * table.dtype.type(math.sqrt(cfg.d_model))
     return _embedding_backward(len(table), ids, dx)
@@ -925,8 +922,7 @@ def backward(params: Transformer, cfg: Config, trace: Trace, dlogits: Array) -> 
     require_class("trace", trace, Trace)
     if trace.decoder is None or params.output is None:
         raise ValueError("trace, params: expected those of a model with a decoder, got one without")
-    dlogits = as_floats("dlogits", dlogits)
-    require_shape("dlogits", dlogits, trace.logits.shape, "the logits have")
+    dlogits = as_gradient("dlogits", dlogits, trace.logits.shape, "the logits have")
     drows, d_output = _linear_backward(params.output, trace.decoder.out, dlogits)
     d_tgt_embedding, d_decoder, d_decoder_norm, dmemory = _decode_backward(params, cfg, trace.decoder, drows)
     d_src_embedding, d_encoder, d_encoder_norm = None, [], None
@@ -950,9 +946,7 @@ def encode_backward(
     """
     _require_model(params, cfg)
     require_class("trace", trace, StackTrace)
-    dmemory = as_floats("dmemory", dmemory)
-    require_shape("dmemory", dmemory, trace.out.shape, "trace has")
-    return _encode_backward(params, cfg, trace, dmemory)
+    return _encode_backward(params, cfg, trace, as_gradient("dmemory", dmemory, trace.out.shape, "trace has"))
 
 
 def _encode_backward(params: Transformer, cfg: Config, trace: StackTrace, dmemory: Array):

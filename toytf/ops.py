@@ -14,6 +14,7 @@ from toytf._validate import (
     as_array,
     as_axis,
     as_floats,
+    as_gradient,
     as_ids,
     positive_int,
     positive_number,
@@ -25,6 +26,7 @@ from toytf._validate import (
     require_shape,
     require_some,
     require_width,
+    rows_for,
     shape_text,
     share,
     surely_finite,
@@ -146,8 +148,8 @@ def softmax_backward(weights: Array, dout: Array, axis: int = -1) -> Array:
     >>> print(fmt(softmax_backward(softmax([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0]))))
     [-0.0599 -0.1628  0.2227]
     """
-    weights, dout = as_floats("weights", weights), as_floats("dout", dout)
-    require_shape("dout", dout, weights.shape, "weights has")
+    weights = as_floats("weights", weights)
+    dout = as_gradient("dout", dout, weights.shape, "weights has")
     return _softmax_backward(weights, dout, as_axis("axis", axis, weights))
 
 
@@ -289,11 +291,7 @@ def linear(p: Linear, x) -> Array:
     [[4.0 5.0]]
     """
     require_parameters("p", p, Linear)
-    x = as_floats("x", x)
-    require_some("x", x)
-    require_width("x", x, "weight", p.weight, axis=-2)
-    require_finite("x", x)
-    return _linear(p, x)
+    return _linear(p, rows_for("x", x, "weight", p.weight))
 
 
 def _linear(p: Linear, x: Array) -> Array:
@@ -330,10 +328,9 @@ def linear_backward(p: Linear, x: Array, dout: Array) -> tuple[Array, Linear]:
     [[1 2]] [[3 4]]
     """
     require_parameters("p", p, Linear)
-    x, dout = as_floats("x", x), as_floats("dout", dout)
+    x = as_floats("x", x)
     require_width("x", x, "weight", p.weight, axis=-2)
-    require_shape("dout", dout, (*x.shape[:-1], p.weight.shape[-1]), "x and p give")
-    return _linear_backward(p, x, dout)
+    return _linear_backward(p, x, as_gradient("dout", dout, (*x.shape[:-1], p.weight.shape[-1]), "x and p give"))
 
 
 def _linear_backward(p: Linear, x: Array, dout: Array) -> tuple[Array, Linear]:
@@ -505,9 +502,8 @@ def gelu_backward(x: Array, dout: Array) -> Array:
 
 
 def _input_and_gradient(x, dout) -> tuple[Array, Array]:
-    x, dout = as_floats("x", x, min_ndim=0), as_floats("dout", dout, min_ndim=0)
-    require_shape("dout", dout, x.shape, "x has")
-    return x, dout
+    x = as_floats("x", x, min_ndim=0)
+    return x, as_gradient("dout", dout, x.shape, "x has")
 
 
 def gelu_tanh(x) -> Array:
@@ -671,8 +667,7 @@ def layer_norm_backward(p: LayerNorm, trace: LayerNormTrace, dout: Array) -> tup
     """
     require_parameters("p", p, LayerNorm)
     require_class("trace", trace, LayerNormTrace)
-    dout = as_floats("dout", dout)
-    require_shape("dout", dout, trace.normalised.shape, "trace has")
+    dout = as_gradient("dout", dout, trace.normalised.shape, "trace has")
     require_width("dout", dout, "gamma", p.gamma, axis=-1)
     normalised = trace.normalised
     g = dout * p.gamma

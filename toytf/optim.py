@@ -153,7 +153,7 @@ def _in_one_row(pairs: list[tuple[str, Array, Array]]) -> Array:
     if not surely_finite(g):
         for name, _, gradient in pairs:
             require_finite(f"grads: {name}", gradient)
-        raise ValueError(f"grads: expected numbers whose squares are within the range of {g.dtype}, got larger ones")
+        raise ValueError(f"grads: expected numbers whose squares are finite in {g.dtype}, got larger ones")
     return g
 
 
