@@ -40,6 +40,7 @@ from toytf._validate import (
     require_parameters,
     require_shape,
     require_some,
+    require_width,
     rows_for,
     shape_text,
     shown,
