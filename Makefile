@@ -65,7 +65,7 @@ weights: .venv/book.stamp
 	$(BIN)/python -m toytf.translator train --out toytf/data/translator.npz
 
 experiments: .venv/book.stamp
-	$(BIN)/python -m toytf.experiments --out toytf/data/experiments.json
+	$(BIN)/python -m toytf.course.experiments --out toytf/course/data/experiments.json
 
 test-nbgrader: .venv/test.stamp .venv/nbgrader.stamp
 	$(BIN)/python -m pytest -o addopts= tests/with_nbgrader
@@ -73,14 +73,14 @@ test-nbgrader: .venv/test.stamp .venv/nbgrader.stamp
 # CHAPTERS="8 9": some of them; EXERCISES="9.1 9.7 8.8" TITLE="Week 3": one assignment. OUT=..., FORCE=--force.
 OUT ?= _build/assignments
 assignments: .venv/book.stamp
-	$(BIN)/python -m toytf.assign --out $(OUT) $(if $(TITLE),--title "$(TITLE)") $(FORCE) \
+	$(BIN)/python -m toytf.teach.assign --out $(OUT) $(if $(TITLE),--title "$(TITLE)") $(FORCE) \
 		$(if $(EXERCISES),--exercises $(EXERCISES),--apart $(if $(CHAPTERS),--chapters $(CHAPTERS)))
 
 test-torch: .venv-torch/torch.stamp
 	OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest -o addopts= tests/with_torch
 
 torch-results: .venv-torch/torch.stamp
-	OMP_NUM_THREADS=1 .venv-torch/bin/python -m toytf.listings --out toytf/data/pytorch.json
+	OMP_NUM_THREADS=1 .venv-torch/bin/python -m toytf.course.listings --out toytf/course/data/pytorch.json
 
 test-matrix: .venv/test.stamp
 	$(BIN)/python tests/matrix.py
@@ -104,7 +104,7 @@ test-mutants: .venv/test.stamp .venv/mutants.stamp
 
 bench: .venv-torch/torch.stamp
 	.venv-torch/bin/python bench/ten_seeds.py
-	.venv-torch/bin/python bench/speed.py --out toytf/data/bench.json
+	.venv-torch/bin/python bench/speed.py --out toytf/course/data/bench.json
 
 bench-course: .venv/book.stamp
 	$(BIN)/python bench/course.py
@@ -157,7 +157,7 @@ lock: _build/lock/bin/uv
 	$(LOCK) --generate-hashes requirements/matrix.in -o requirements/matrix.txt  # another NumPy, so on its own
 	$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/torch-itself.txt -o requirements/torch-cuda.txt \
 		--no-emit-package torch $$(sed -n 's/^\([^ =#]*\)==.*/--no-emit-package \1/p' requirements/torch.txt)
-	$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/toytf.in -o toytf/data/requirements.txt
+	$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/toytf.in -o toytf/teach/requirements.txt
 
 _build/lock/bin/uv: requirements/lock.txt
 	$(PYTHON) -m venv _build/lock

@@ -25,12 +25,13 @@ import torch
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from toytf import pytorch as bridge
 from toytf.attention import MultiHead, attention, multi_head_attention, split_heads
-from toytf.decode import beam_search, start, stepper
-from toytf.model import Config, backward, count, encoder_layer, forward, init
+from toytf.course import pytorch as bridge
+from toytf.generate import beam_search, start, stepper
+from toytf.model import Config, backward, encoder_layer, forward, init
 from toytf.ops import cross_entropy, cross_entropy_backward, softmax
 from toytf.optim import Adam
+from toytf.tree import count
 
 VOCABULARY = 1000
 BASE = {"d_model": 512, "n_heads": 8, "d_ff": 2048, "n_encoder_layers": 6, "n_decoder_layers": 6}

@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_info
 from tqdm import tqdm
 
 from toytf.grammar import HELLO_WORLD, corpus, draw_pairs
-from toytf.model import count
 from toytf.translator import Translator
+from toytf.tree import count
 
 SECONDS, SHARE, MORE = 3.0, 0.9995, 10_000
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from toytf.grade.gradebook import grade_folder
-from toytf.grade.grading import Receipt, read_assignment
-from toytf.grade.sandbox import Bubblewrap, Limits, SandboxError
+from toytf.teach.grade.gradebook import grade_folder
+from toytf.teach.grade.grading import Receipt, read_assignment
+from toytf.teach.grade.sandbox import Bubblewrap, Limits, SandboxError
 
 IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"
 SOFTMAX = """def softmax(scores):

@@ -19,9 +19,9 @@ from pathlib import Path
 from tqdm import tqdm
 
 import gradecheck
-from toytf.grade import gradebook, grading, submission
-from toytf.grade.grading import Receipt, Result
-from toytf.grade.sandbox import settings
+from toytf.teach.grade import gradebook, grading, submission
+from toytf.teach.grade.grading import Receipt, Result
+from toytf.teach.grade.sandbox import settings
 
 FILES = {
     "anna.ipynb": gradecheck.HONEST,

@@ -6,7 +6,7 @@ line and change; those that no test can notice, or none should, stand in `surviv
 reason. mutmut makes the mutants and runs the tests that call the changed function.
 
     python tests/mutants.py 150                  # a sample, the same each time
-    python tests/mutants.py all --only decode    # every mutant of one module
+    python tests/mutants.py all --only generate    # every mutant of one module
     python tests/mutants.py 150 --resume         # go on where the last run was stopped
 """
 
@@ -31,10 +31,13 @@ ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "_build" / "mutants"
 JUDGED = Path(__file__).with_name("survivors.txt")
 # What is changed: these modules, and of the last one what reads and writes model files.
-MODULES = ("ops", "positions", "attention", "model", "decode", "optim", "translator")
+MODULES = ("ops", "positions", "attention", "tree", "model", "generate", "optim", "store", "translator")
 ONLY = {"translator": ("Translator.save", "Translator.load")}
 # What should notice, but for the tests that list a module's functions: they would count the mutants too.
-TESTS = (*MODULES, "gradcheck", "mutants_caught", "wrong_calls", "properties", "model_files")
+TESTS = (
+    *("ops", "positions", "attention", "model", "generate", "optim", "translator"),
+    *("gradcheck", "mutants_caught", "wrong_calls", "properties", "model_files"),
+)
 LISTING = (
     "tests/test_wrong_calls.py::test_every_public_function_is_called_with_every_argument_wrong",
     "tests/test_properties.py::test_every_function_of_these_modules_is_compared",

@@ -211,7 +211,7 @@ def forward(params, cfg, src, tgt, src_is_token, tgt_is_token):
     return linear(rows, params["output"]["weight"], params["output"]["bias"])
 
 
-# ---------------------------------------------------------------- decode
+# ---------------------------------------------------------------- generate
 
 
 def greedy(logits_after, sos, eos, max_length):

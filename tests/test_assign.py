@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
-from toytf import assign
-from toytf.exercises import read
+from toytf.teach import assign
+from toytf.teach.exercises import read
 
 ROOT = Path(__file__).resolve().parent.parent
 MASTER = ROOT / "notebooks"
@@ -224,7 +224,7 @@ def test_no_link_of_the_book_is_left_in_an_assignment():
                 assert not re.search(r"\]\((#|\.\./|[\w.-]+\.ipynb)", source(cell)), source(cell)
 
 
-# ---------------------------------------------------------------- for nbgrader and toytf.grade
+# ---------------------------------------------------------------- for nbgrader and toytf.teach.grade
 
 
 def test_both_editions_are_valid_notebooks_with_nbgrader_metadata():

@@ -33,7 +33,7 @@ def test_the_table_of_contents_lists_what_there_is():
 
 
 def test_the_chapters_that_published_numbers_count_as_written_are_those_of_the_contents():
-    from toytf.published import CHAPTERS
+    from toytf.course.published import CHAPTERS
 
     written = check.written_chapters((check.ROOT / "_toc.yml").read_text(encoding="utf-8"))
     assert {int(number): f"notebooks/{name}" for number, name in CHAPTERS.items()} == written

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 
 import notebookcheck
-from toytf import check, exercises
+from toytf import check
 from toytf.check import ByHand
-from toytf.exercises import KINDS, SOLUTION_TAG, parse, read, without_solutions
+from toytf.teach import exercises
+from toytf.teach.exercises import KINDS, SOLUTION_TAG, parse, read, without_solutions
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"

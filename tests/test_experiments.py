@@ -1,4 +1,4 @@
-"""The stored experiments are those of the table, and come out again; what `toytf.experiments` promises."""
+"""The stored experiments are those of the table, and come out again; what `toytf.course.experiments` promises."""
 
 import json
 import signal
@@ -7,8 +7,8 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-from toytf import experiments
-from toytf.experiments import (
+from toytf.course import experiments
+from toytf.course.experiments import (
     ENCODER,
     EXPERIMENTS,
     HELD_OUT,
@@ -27,7 +27,7 @@ from toytf.experiments import (
     silence,
     unseen_combinations,
 )
-from toytf.model import named_arrays
+from toytf.tree import named_arrays
 
 # ---------------------------------------------------------------- the stored results
 
@@ -270,7 +270,7 @@ def test_wrong_arguments_are_named(arguments, message, capsys, monkeypatch, tmp_
 def test_a_file_that_is_not_ours_is_neither_read_nor_overwritten(text, tmp_path, capsys):
     path = tmp_path / "r.json"
     path.write_text(text)
-    with pytest.raises(ValueError, match=r"r\.json: expected a file of toytf\.experiments, got another"):
+    with pytest.raises(ValueError, match=r"r\.json: expected a file of toytf experiments, got another"):
         load(path)
     assert main(["--out", str(path)]) == 2
     assert path.read_text() == text

@@ -20,9 +20,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from toytf import assign, exports
-from toytf.exercises import read
-from toytf.grade import Bubblewrap, SandboxError, Unprotected
+from toytf.teach import assign, exports
+from toytf.teach.exercises import read
+from toytf.teach.grade import Bubblewrap, SandboxError, Unprotected
 
 ROOT = Path(__file__).resolve().parent.parent
 MASTER = ROOT / "notebooks"
@@ -258,7 +258,7 @@ def test_nobody_but_root_grades_without_bubblewrap(autograder, monkeypatch):
 
 @needs_linux
 def test_a_checker_that_fails_writes_no_zero_at_gradescope(autograder, monkeypatch, capsys):
-    from toytf.grade import grading
+    from toytf.teach.grade import grading
 
     monkeypatch.setattr(grading, "diagnose", lambda *a: 1 / 0)
     hand_in(autograder, editions()[1])
@@ -359,7 +359,7 @@ def test_the_workflow_may_read_the_repository_and_nothing_else():
 
 
 def test_both_exports_install_the_locked_list_with_its_hashes():
-    locked = (ROOT / "toytf" / "data" / "requirements.txt").read_text("utf-8")
+    locked = (ROOT / "toytf" / "teach" / "requirements.txt").read_text("utf-8")
     assert archive().read("requirements.txt").decode() == template()[".github/grader/requirements.txt"] == locked
     assert '--require-hashes -r "$root/source/requirements.txt"' in archive().read("setup.sh").decode()
     (install,) = (step["run"] for step in steps() if "pip install" in step.get("run", ""))
@@ -408,7 +408,7 @@ def test_the_grading_step_runs_here(tmp_path, edition):
 
 
 def test_what_the_reporter_prints_holds_no_command_for_github():
-    from toytf.grade import Receipt, Result
+    from toytf.teach.grade import Receipt, Result
 
     planted = Result("ex-09-1", "9.1", "function", "f", 2, 0, "::error::planted", ["##[error]planted", " ::set-env::"])
     result = exports.classroom_result(Receipt("x", "", "", [planted]))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import gradecheck
 from gradecheck import BY_HAND, HONEST, IMPORTS, SOFTMAX, code, data, words
-from toytf.grade import feedback, frames, gradebook, grading, sandbox, submission
+from toytf.teach.grade import feedback, frames, gradebook, grading, sandbox, submission
 
 DEEP = os.environ.get("TOYTF_DEEP") == "1"
 pytestmark = pytest.mark.timeout(5400 if DEEP else 300)

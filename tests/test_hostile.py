@@ -28,8 +28,8 @@ import tqdm
 import gradecheck
 import toytf
 from gradecheck import HONEST, IMPORTS, SOFTMAX, code, data, notebook, words
-from toytf.grade import sandbox
-from toytf.grade.sandbox import Bubblewrap
+from toytf.teach.grade import sandbox
+from toytf.teach.grade.sandbox import Bubblewrap
 
 # ---------------------------------------------------------------- the attacks
 
@@ -618,7 +618,7 @@ def test_the_memory_of_many_processes_counts_together_and_without_the_watch_outs
     name, patient = "memory_flood_in_many_processes", dataclasses.replace(gradecheck.SMALL, cell=30.0, total=60.0)
     watched = attack(world, name, gradecheck.sandbox_or_skip(), tmp_path / "watched", limits=patient)
     assert "used more than 512 MB of memory" in gradecheck.printed(watched)
-    monkeypatch.setattr("toytf.grade.sandbox.usage", lambda pids: (1, 1))
+    monkeypatch.setattr("toytf.teach.grade.sandbox.usage", lambda pids: (1, 1))
     receipt = attack(world, "memory_flood_in_many_processes", gradecheck.sandbox_or_skip(), tmp_path)
     assert "used more than" not in receipt.to_json().decode()
 

@@ -21,11 +21,11 @@ from PIL import Image, PngImagePlugin
 
 import gradecheck
 import notebookcheck as check
-from toytf import exports, rehearsal
-from toytf.exercises import read
-from toytf.grade import grading
-from toytf.grade.gradebook import Trouble
-from toytf.grade.submission import file_name
+from toytf.teach import exports, rehearsal
+from toytf.teach.exercises import read
+from toytf.teach.grade import grading
+from toytf.teach.grade.gradebook import Trouble
+from toytf.teach.grade.submission import file_name
 
 PAGE = check.ROOT / "book" / "instructors.ipynb"
 PICTURE = check.ROOT / "book" / "_assets" / "feedback.png"
@@ -248,7 +248,7 @@ def test_the_made_up_class_has_wrong_functions_that_the_checker_names():
 
 
 def test_a_class_can_be_made_up_for_every_exercise():
-    from toytf import assign
+    from toytf.teach import assign
 
     chosen = list(read(check.ROOT / "notebooks", [1, 11, 13]).values())
     student, _ = assign.notebooks(chosen, "All")
@@ -287,18 +287,18 @@ def test_an_archive_of_feedback_without_a_page_for_somebody_says_so_and_holds_th
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
-        ("student.ipynb", b"[]", "expected a notebook written by toytf.assign"),
-        ("student.ipynb", b'{"cells": [3]}', "expected a notebook written by toytf.assign"),
-        ("student.ipynb", b'{"cells": [{"metadata": {"toytf": 3}}]}', "expected a notebook written by toytf.assign"),
-        ("student.ipynb", b"\xff", "expected a notebook written by toytf.assign"),
-        ("student.ipynb", b"[" * 100_000, "expected a notebook written by toytf.assign"),
+        ("student.ipynb", b"[]", "expected a notebook written by toytf assign"),
+        ("student.ipynb", b'{"cells": [3]}', "expected a notebook written by toytf assign"),
+        ("student.ipynb", b'{"cells": [{"metadata": {"toytf": 3}}]}', "expected a notebook written by toytf assign"),
+        ("student.ipynb", b"\xff", "expected a notebook written by toytf assign"),
+        ("student.ipynb", b"[" * 100_000, "expected a notebook written by toytf assign"),
         ("submissions/assignment.json", b"[]", "toytf assignment"),
         ("submissions/assignment.json", b"[" * 100_000, "expected a JSON file"),
         ("submissions/assignment.json", None, "assignment.json"),
     ],
 )
 def test_a_rehearsal_with_a_wrong_file_says_which(tmp_path, capsys, name, content, says):
-    from toytf import assign
+    from toytf.teach import assign
 
     chosen = list(read(check.ROOT / "notebooks", [9]).values())[:2]
     assign.write({tmp_path / "week3": assign.files(chosen, "Week 3", None)}, False)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import notebookcheck as check
-from toytf import listings, pytorch
 from toytf.attention import MultiHead
+from toytf.course import listings, pytorch
 from toytf.model import Config, init
 
 PACKAGE = Path(listings.__file__).parent
-TEXT = resources.files("toytf").joinpath("data", listings.DATA).read_text(encoding="utf-8")
+TEXT = resources.files("toytf.course").joinpath("data", listings.DATA).read_text(encoding="utf-8")
 
 # ---------------------------------------------------------------------------------------
 # What is stored
@@ -139,10 +139,10 @@ def test_a_call_without_torch_says_what_to_install(name, monkeypatch):
 def test_importing_imports_no_torch():
     code = (
         "import sys; sys.modules['torch'] = None\n"
-        "import toytf, toytf.pytorch, toytf.published\n"
-        "from toytf import listings\n"
+        "import toytf, toytf.course.pytorch, toytf.course.published\n"
+        "from toytf.course import listings\n"
         "for name in listings.names(): listings.stored(name), listings.code(name)\n"
-        "assert not any(name.startswith('toytf.listings.') for name in sys.modules)\n"
+        "assert not any(name.startswith('toytf.course.listings.') for name in sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=check.ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from toytf import exports
+from toytf.teach import exports
 
 ROOT = Path(__file__).resolve().parent.parent
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
-LISTS = [*sorted(ROOT.glob("requirements/*.txt")), ROOT / "toytf" / "data" / "requirements.txt"]
+LISTS = [*sorted(ROOT.glob("requirements/*.txt")), ROOT / "toytf" / "teach" / "requirements.txt"]
 INSTALLERS = {
     "Makefile": MAKEFILE,
     ".ci/run": (ROOT / ".ci" / "run").read_text("utf-8"),

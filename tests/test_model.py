@@ -10,8 +10,10 @@ from axes import check_axes
 from toytf import model, size
 from toytf.attention import causal_mask, multi_head_attention
 from toytf.gradcheck import directional
-from toytf.model import Config, backward, count, decode, encode, forward, init, load, named_arrays, save
+from toytf.model import Config, backward, decode, encode, forward, init
 from toytf.ops import cross_entropy, cross_entropy_backward, layer_norm, relu
+from toytf.store import load, save
+from toytf.tree import count, named_arrays
 
 # All sizes differ, so that two swapped axes show.
 SMALL = Config(
@@ -292,7 +294,7 @@ def test_a_truncated_file_is_refused_with_a_reason(tmp_path, share):
     save(tmp_path / "model.npz", params, cfg)
     whole = (tmp_path / "model.npz").read_bytes()
     (tmp_path / "cut.npz").write_bytes(whole[: int(share * len(whole))])
-    with pytest.raises(ValueError, match=r"cut\.npz: expected a file that toytf\.model\.save wrote"):
+    with pytest.raises(ValueError, match=r"cut\.npz: expected a file that toytf\.store\.save wrote"):
         load(tmp_path / "cut.npz")
 
 

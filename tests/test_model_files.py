@@ -10,11 +10,13 @@ import zipfile
 import numpy as np
 import pytest
 
-from toytf.model import Config, init, load, load_extra, named_arrays, save, shapes
+from toytf.model import Config, init, shapes
+from toytf.store import load, load_extra, save
 from toytf.translator import TRAINED, Translator
+from toytf.tree import named_arrays
 
 CFG = Config(5, 7, d_model=4, n_heads=2, d_ff=6, n_encoder_layers=1, n_decoder_layers=1)
-NOT_OURS = "expected a file that toytf.model.save wrote"
+NOT_OURS = "expected a file that toytf.store.save wrote"
 
 
 @pytest.fixture

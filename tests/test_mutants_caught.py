@@ -10,7 +10,7 @@ import re
 import numpy as np
 import pytest
 
-from toytf import attention, decode, model, ops, optim, positions
+from toytf import attention, generate, model, ops, optim, positions, store, tree
 from toytf.attention import MultiHead
 from toytf.model import Config
 from toytf.ops import LayerNorm, Linear
@@ -27,7 +27,7 @@ SMALL = Config(src_vocab=9, tgt_vocab=5, d_model=6, n_heads=2, d_ff=7, n_encoder
 def small(dtype=float, **switches):
     cfg = dataclasses.replace(SMALL, **switches)
     params = model.init(cfg, np.random.default_rng(0), dtype)
-    for array in model.named_arrays(params).values():
+    for array in tree.named_arrays(params).values():
         if array.ndim == 1:  # biases off 0 and gammas off 1, so that they show
             array += drawn(1, *array.shape, dtype=dtype) / 3
     return params, cfg
@@ -88,7 +88,7 @@ TAKES_IDS = {
     "cross_entropy": ("targets", lambda ids: ops.cross_entropy(np.ones((1, 3)), ids)),
     "encode": ("src", lambda ids: model.encode(*small(), ids)),
     "decode": ("tgt", lambda ids: model.decode(*small(), ids, np.ones((1, 6)))),
-    "a step": ("ids", lambda ids: decode.stepper(*small())(decode.start(*small(), [1]), ids)),
+    "a step": ("ids", lambda ids: generate.stepper(*small())(generate.start(*small(), [1]), ids)),
 }
 
 
@@ -118,12 +118,12 @@ TAKES_SIZES = {
     "their width": ("d_model", lambda n: positions.sinusoids(3, n)),
     "causal_mask": ("length", attention.causal_mask),
     "split_heads": ("n_heads", lambda n: attention.split_heads(ROWS, n)),
-    "greedy": ("n", lambda n: decode.greedy(*WALK, n=n, **ARGS)),
-    "its limit": ("max_length", lambda n: decode.greedy(*WALK, **{**ARGS, "max_length": n})),
-    "sample": ("top_k", lambda n: decode.sample(*WALK, rng=np.random.default_rng(0), top_k=n, **ARGS)),
-    "beam_search": ("width", lambda n: decode.beam_search(*WALK, width=n, **ARGS)),
-    "its sentences": ("n_best", lambda n: decode.beam_search(*WALK, width=2, n_best=n, **ARGS)),
-    "a beam's limit": ("max_length", lambda n: decode.beam_search(*WALK, width=2, **{**ARGS, "max_length": n})),
+    "greedy": ("n", lambda n: generate.greedy(*WALK, n=n, **ARGS)),
+    "its limit": ("max_length", lambda n: generate.greedy(*WALK, **{**ARGS, "max_length": n})),
+    "sample": ("top_k", lambda n: generate.sample(*WALK, rng=np.random.default_rng(0), top_k=n, **ARGS)),
+    "beam_search": ("width", lambda n: generate.beam_search(*WALK, width=n, **ARGS)),
+    "its sentences": ("n_best", lambda n: generate.beam_search(*WALK, width=2, n_best=n, **ARGS)),
+    "a beam's limit": ("max_length", lambda n: generate.beam_search(*WALK, width=2, **{**ARGS, "max_length": n})),
     "paper_schedule": ("d_model", optim.paper_schedule),
     "its warm-up": ("warmup", lambda n: optim.paper_schedule(8, n)),
     "cosine_schedule": ("steps", lambda n: optim.cosine_schedule(0.1, 0, n)),
@@ -159,7 +159,7 @@ TAKES_POSITIVE = {
     "Adam": ("eps", lambda x: optim.Adam(eps=x)),
     "clip": ("limit", lambda x: optim.clip(LayerNorm(np.ones(1), np.ones(1)), x)),
     "cosine_schedule": ("peak", lambda x: optim.cosine_schedule(x, 1, 2)),
-    "sample": ("temperature", lambda x: decode.sample(*WALK, rng=np.random.default_rng(0), temperature=x, **ARGS)),
+    "sample": ("temperature", lambda x: generate.sample(*WALK, rng=np.random.default_rng(0), temperature=x, **ARGS)),
 }
 
 
@@ -180,10 +180,10 @@ def test_what_must_be_positive_and_finite_is_refused_by_the_arguments_name(case,
         ("beta1", lambda x: optim.Adam(beta1=x), 0.0, 0.999, 1.0),
         ("beta2", lambda x: optim.Adam(beta2=x), 0.0, 0.999, 1.0),
         ("warmup", lambda x: optim.cosine_schedule(0.1, x, 5), 0, 5, 6),
-        ("length_penalty", lambda x: decode.beam_search(*WALK, width=1, length_penalty=x, **ARGS), 0.0, 9.0, np.inf),
+        ("length_penalty", lambda x: generate.beam_search(*WALK, width=1, length_penalty=x, **ARGS), 0.0, 9.0, np.inf),
         (
             "top_p",
-            lambda x: decode.sample(*WALK, rng=np.random.default_rng(0), top_p=x, **ARGS),
+            lambda x: generate.sample(*WALK, rng=np.random.default_rng(0), top_p=x, **ARGS),
             1e-9, 1.0, 1.001,
         ),
     ],
@@ -473,7 +473,7 @@ def test_a_model_is_drawn_as_it_says():
     cfg = Config(src_vocab=300, tgt_vocab=400, d_model=64, n_heads=4, d_ff=96, n_encoder_layers=1, n_decoder_layers=1,
                  bias=True, norm="pre")  # fmt: skip
     params = model.init(cfg, np.random.default_rng(0))
-    for name, array in model.named_arrays(params).items():
+    for name, array in tree.named_arrays(params).items():
         if name.endswith("gamma"):
             np.testing.assert_array_equal(array, np.ones(64), err_msg=name)
         elif array.ndim == 1:
@@ -488,13 +488,13 @@ def test_a_model_is_drawn_as_it_says():
 
 def test_layers_do_not_share_their_arrays():
     params, _ = small()
-    arrays = list(model.named_arrays(params).values())
+    arrays = list(tree.named_arrays(params).values())
     assert len({id(array) for array in arrays}) == len(arrays)
     assert not any(np.array_equal(a, b) for a, b in zip(*map(drawn_matrices, params.encoder), strict=True))
 
 
 def drawn_matrices(layer):
-    return [array for array in model.named_arrays(layer).values() if array.ndim == 2]
+    return [array for array in tree.named_arrays(layer).values() if array.ndim == 2]
 
 
 @pytest.mark.parametrize("layers", [(1, 0), (0, 1)])
@@ -523,8 +523,8 @@ def test_the_bend_is_a_relu_unless_said_otherwise():
     out, trace = model.feed_forward(p, drawn(4, 2, 3))
     np.testing.assert_array_equal(out, model.feed_forward(p, drawn(4, 2, 3), "relu")[0])
     for mine, other in zip(
-        model.named_arrays(model.feed_forward_backward(p, trace, out)[1]).values(),
-        model.named_arrays(model.feed_forward_backward(p, trace, out, "relu")[1]).values(),
+        tree.named_arrays(model.feed_forward_backward(p, trace, out)[1]).values(),
+        tree.named_arrays(model.feed_forward_backward(p, trace, out, "relu")[1]).values(),
         strict=True,
     ):
         np.testing.assert_array_equal(mine, other)
@@ -627,17 +627,17 @@ def test_a_memory_that_nobody_reads_gives_an_encoder_without_gradients():
     grads = model.backward(params, cfg, trace, drawn(0, 1, 2, 5))
     assert len(grads.encoder) == 2
     for layer in grads.encoder:
-        assert all((array == 0).all() for array in model.named_arrays(layer).values())
+        assert all((array == 0).all() for array in tree.named_arrays(layer).values())
 
 
 def test_an_array_without_its_gradient_and_a_gradient_without_its_array_are_named():
     whole, part = LayerNorm(np.ones(2), np.ones(2)), LayerNorm(np.ones(2), None)
     for params, grads in ((whole, part), (part, whole)):
         with pytest.raises(ValueError, match=r"^grads: expected one for every array of params, got \['beta'\]"):
-            model.paired_arrays(params, grads)
+            tree.paired_arrays(params, grads)
     with pytest.raises(ValueError, match=r"^grads: beta: expected shape 2, got 2 x 1"):
-        model.paired_arrays(whole, LayerNorm(np.ones(2), np.ones((2, 1))))
-    assert [name for name, *_ in model.paired_arrays(whole, whole)] == ["gamma", "beta"]
+        tree.paired_arrays(whole, LayerNorm(np.ones(2), np.ones((2, 1))))
+    assert [name for name, *_ in tree.paired_arrays(whole, whole)] == ["gamma", "beta"]
 
 
 # ---------------------------------------------------------------- files
@@ -658,7 +658,7 @@ def altered(path, **change):
 @pytest.fixture
 def file(tmp_path):
     params, cfg = small()
-    model.save(tmp_path / "model.npz", params, cfg, {"words": ["a", "b"]})
+    store.save(tmp_path / "model.npz", params, cfg, {"words": ["a", "b"]})
     return tmp_path / "model.npz"
 
 
@@ -668,37 +668,37 @@ def test_a_file_says_its_format_and_version_and_brings_what_was_added(file):
     assert about == {
         "format": "toytf", "version": 1, "config": dataclasses.asdict(SMALL), "extra": {"words": ["a", "b"]}
     }  # fmt: skip
-    assert model.load_extra(file) == {"words": ["a", "b"]}
-    model.save(file, *small())
-    assert model.load_extra(file) == {}
+    assert store.load_extra(file) == {"words": ["a", "b"]}
+    store.save(file, *small())
+    assert store.load_extra(file) == {}
 
 
 @pytest.mark.parametrize("change", [{"format": "other"}, {"version": 2}, {"version": 0}, {"version": None}])
-@pytest.mark.parametrize("read", [model.load, model.load_extra])
+@pytest.mark.parametrize("read", [store.load, store.load_extra])
 def test_a_file_of_another_format_or_version_is_refused(file, change, read):
-    with pytest.raises(ValueError, match=r"model\.npz: expected a file that toytf\.model\.save wrote"):
+    with pytest.raises(ValueError, match=r"model\.npz: expected a file that toytf\.store\.save wrote"):
         read(altered(file, **change))
 
 
 def test_a_file_with_words_in_place_of_numbers_is_refused_by_the_arrays_name(file):
     with pytest.raises((TypeError, ValueError), match="output.bias: expected real numbers"):
-        model.load(altered(file, **{"output.bias": np.array(list("abcde"))}))
+        store.load(altered(file, **{"output.bias": np.array(list("abcde"))}))
 
 
 def test_a_file_with_an_array_too_many_is_refused_by_its_name(file):
     with pytest.raises(ValueError, match=r"model\.npz: .*'surplus'"):
-        model.load(altered(file, surplus=np.ones(2)))
+        store.load(altered(file, surplus=np.ones(2)))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_model_comes_back_with_its_dtype_and_its_lists(tmp_path, dtype):
     params, cfg = small(dtype, norm="pre", bias=True)
-    model.save(tmp_path / "model.npz", params, cfg)
-    again, _ = model.load(tmp_path / "model.npz")
+    store.save(tmp_path / "model.npz", params, cfg)
+    again, _ = store.load(tmp_path / "model.npz")
     assert isinstance(again.encoder, list) and isinstance(again.encoder[1], model.EncoderLayer)
-    for name, array in model.named_arrays(again).items():
+    for name, array in tree.named_arrays(again).items():
         assert array.dtype == dtype, name
-        np.testing.assert_array_equal(array, model.named_arrays(params)[name], err_msg=name)
+        np.testing.assert_array_equal(array, tree.named_arrays(params)[name], err_msg=name)
 
 
 def test_a_translator_comes_back_with_its_words_in_order(tmp_path):
@@ -729,7 +729,7 @@ def test_a_beam_stops_as_soon_as_nothing_can_overtake():
     step = counted(lambda n, last: np.log([1e-9, 0.8, 0.2]))
     for n_best, steps in ((1, 1), (2, 2)):
         state = Nothing()
-        found = decode.beam_search(step, state, sos=0, eos=1, max_length=9, width=2, n_best=n_best)
+        found = generate.beam_search(step, state, sos=0, eos=1, max_length=9, width=2, n_best=n_best)
         assert state.steps == steps
         assert [h.ids for h in found] == [(1,), (2, 1)][:n_best]
 
@@ -737,18 +737,18 @@ def test_a_beam_stops_as_soon_as_nothing_can_overtake():
 def test_a_beam_with_a_length_penalty_goes_on_to_the_limit():
     step = counted(lambda n, last: np.log([1e-9, 0.8, 0.2]))
     state = Nothing()
-    decode.beam_search(step, state, sos=0, eos=1, max_length=5, width=2, length_penalty=0.6)
+    generate.beam_search(step, state, sos=0, eos=1, max_length=5, width=2, length_penalty=0.6)
     assert state.steps == 5
 
 
 def test_a_beam_goes_on_while_a_living_sentence_is_better_and_stops_when_they_are_even():
     better = counted(lambda n, last: np.log([1e-9, 0.4, 0.6]) if n == 1 else np.log([1e-9, 0.9, 0.1]))
     state = Nothing()
-    (found,) = decode.beam_search(better, state, sos=0, eos=1, max_length=9, width=2)
+    (found,) = generate.beam_search(better, state, sos=0, eos=1, max_length=9, width=2)
     assert found.ids == (2, 1) and state.steps == 2
     even = counted(lambda n, last: [-1e9, 0.0, 0.0])
     state = Nothing()
-    (found,) = decode.beam_search(even, state, sos=0, eos=1, max_length=9, width=2)
+    (found,) = generate.beam_search(even, state, sos=0, eos=1, max_length=9, width=2)
     assert found.ids == (1,) and state.steps == 1
 
 
@@ -756,22 +756,22 @@ def test_a_beam_compares_with_the_worst_sentence_that_it_would_return():
     # Step 1: end 0.4, "a" 0.5. Step 2, after "a": end 0.1, which makes 0.05, and "a" 0.3, which makes 0.15 < 0.4.
     step = counted(lambda n, last: np.log([1e-9, 0.4, 0.5, 0.1]) if n == 1 else np.log([1e-9, 0.4, 0.3, 0.3]))
     state = Nothing()
-    (found,) = decode.beam_search(step, state, sos=0, eos=1, max_length=9, width=4)
+    (found,) = generate.beam_search(step, state, sos=0, eos=1, max_length=9, width=4)
     assert found.ids == (1,) and state.steps == 2
 
 
 def test_a_beam_gives_as_many_sentences_as_asked_for_one_by_default_and_the_cut_off_ones_last():
     step = counted(lambda n, last: np.log([1e-9, 0.3, 0.4, 0.3]) if n == 1 else np.log([1e-9, 0.5, 0.3, 0.2]))
-    found = decode.beam_search(step, Nothing(), sos=0, eos=1, max_length=2, width=4, n_best=4)
+    found = generate.beam_search(step, Nothing(), sos=0, eos=1, max_length=2, width=4, n_best=4)
     assert [h.ended for h in found] == [True, True, True, False]
     assert [h.ids for h in found] == [(1,), (2, 1), (3, 1), (2, 2)]
     assert [h.score for h in found] == [h.log_prob for h in found]  # no penalty unless asked for
-    assert len(decode.beam_search(step, Nothing(), sos=0, eos=1, max_length=2, width=4)) == 1
+    assert len(generate.beam_search(step, Nothing(), sos=0, eos=1, max_length=2, width=4)) == 1
 
 
 def test_the_length_penalty_is_the_one_of_the_paper():
     step = counted(lambda n, last: np.log([1e-9, 0.5, 0.5]))
-    found = decode.beam_search(step, Nothing(), sos=0, eos=1, max_length=3, width=2, n_best=2, length_penalty=0.6)
+    found = generate.beam_search(step, Nothing(), sos=0, eos=1, max_length=3, width=2, n_best=2, length_penalty=0.6)
     for h in found:
         assert h.score == pytest.approx(h.log_prob / ((5 + len(h.ids)) / 6) ** 0.6, rel=1e-12)
         assert h.log_prob == pytest.approx(len(h.ids) * np.log(0.5), abs=1e-8)
@@ -780,7 +780,7 @@ def test_the_length_penalty_is_the_one_of_the_paper():
 def test_greedy_writes_one_sentence_by_default_and_stops_at_its_end():
     step = counted(lambda n, last: [0.0, 9.0, 0.0] if n == 3 else [0.0, 0.0, 9.0])
     state = Nothing()
-    found = decode.greedy(step, state, sos=0, eos=1, max_length=9)
+    found = generate.greedy(step, state, sos=0, eos=1, max_length=9)
     assert [h.ids for h in found] == [(2, 2, 1)] and found[0].ended and state.steps == 3
     assert found[0].score == found[0].log_prob < 0
     assert type(found[0].log_prob) is float and type(found[0].ended) is bool
@@ -794,7 +794,7 @@ def test_a_sentence_that_has_ended_gains_no_more_words_while_others_go_on():
         second = [0.0, 9.0, 0.0] if state.steps == 3 else [0.0, 0.0, 9.0]
         return np.array([first, second]), state
 
-    one, other = decode.greedy(step, Nothing(), n=2, sos=0, eos=1, max_length=9)
+    one, other = generate.greedy(step, Nothing(), n=2, sos=0, eos=1, max_length=9)
     assert one.ids == (1,) and other.ids == (2, 2, 1)
     each = np.log(np.exp(9) / (np.exp(9) + 2))
     assert one.log_prob == pytest.approx(each, rel=1e-9) and other.log_prob == pytest.approx(3 * each, rel=1e-9)
@@ -807,16 +807,16 @@ def test_the_first_step_is_given_the_start_token_for_every_sentence():
         seen.append(ids.tolist())
         return np.tile([0.0, 9.0, 0.0], (len(ids), 1)), state
 
-    decode.greedy(step, None, n=3, sos=2, eos=1, max_length=4)
-    decode.beam_search(step, Nothing(), sos=2, eos=1, max_length=4, width=2)
-    decode.sample(step, None, n=2, sos=0, eos=1, max_length=1, rng=np.random.default_rng(0))
+    generate.greedy(step, None, n=3, sos=2, eos=1, max_length=4)
+    generate.beam_search(step, Nothing(), sos=2, eos=1, max_length=4, width=2)
+    generate.sample(step, None, n=2, sos=0, eos=1, max_length=1, rng=np.random.default_rng(0))
     assert seen == [[2, 2, 2], [2], [0, 0]]
 
 
 def test_a_sampled_sentence_has_the_models_probability_before_temperature_and_cuts():
     logits = np.log([[0.1, 0.2, 0.7]])
     for how in ({"temperature": 0.1}, {"top_k": 1}, {"top_p": 0.5}):
-        (found,) = decode.sample(
+        (found,) = generate.sample(
             lambda state, ids: (logits, state), None, sos=0, eos=1, max_length=1, rng=np.random.default_rng(0), **how
         )
         assert found.ids == (2,) and found.log_prob == pytest.approx(np.log(0.7)) and not found.ended
@@ -826,37 +826,37 @@ def test_a_sampled_sentence_has_the_models_probability_before_temperature_and_cu
 def test_a_sampled_sentence_stops_at_its_end():
     step = counted(lambda n, last: [-1e9, 0.0, -1e9] if n == 2 else [-1e9, -1e9, 0.0])
     state = Nothing()
-    (found,) = decode.sample(step, state, sos=0, eos=1, max_length=9, rng=np.random.default_rng(0))
+    (found,) = generate.sample(step, state, sos=0, eos=1, max_length=9, rng=np.random.default_rng(0))
     assert found.ids == (2, 1) and found.ended and state.steps == 2
 
 
 def test_no_share_at_all_is_no_cut():
     with pytest.raises(ValueError, match="^top_p: expected more than 0 and at most 1, got 0"):
-        decode.sample(*WALK, rng=np.random.default_rng(0), top_p=0.0, **ARGS)
+        generate.sample(*WALK, rng=np.random.default_rng(0), top_p=0.0, **ARGS)
 
 
 def test_a_temperature_of_one_changes_nothing_and_is_the_default():
     def write(**how):
         rng = np.random.default_rng(3)
         step = lambda state, ids: (np.log(np.tile([0.2, 0.3, 0.5, 1e-12], (len(ids), 1))), state)  # noqa: E731
-        return [h.ids for h in decode.sample(step, None, n=50, sos=0, eos=3, max_length=4, rng=rng, **how)]
+        return [h.ids for h in generate.sample(step, None, n=50, sos=0, eos=3, max_length=4, rng=rng, **how)]
 
     assert write() == write(temperature=1.0) != write(temperature=3.0)
 
 
 def test_what_may_be_drawn_ends_where_the_probability_is_reached():
     probs = [0.125, 0.5, 0.25, 0.125]
-    assert decode.kept_tokens(probs).tolist() == [1, 2, 0, 3]
+    assert generate.kept_tokens(probs).tolist() == [1, 2, 0, 3]
     for top_p, kept in ((0.5, [1]), (0.50001, [1, 2]), (0.75, [1, 2]), (0.8, [1, 2, 0]), (1.0, [1, 2, 0, 3])):
-        assert decode.kept_tokens(probs, top_p=top_p).tolist() == kept
-    assert decode.kept_tokens(probs, top_k=3, top_p=0.75).tolist() == [1, 2]
-    assert decode.kept_tokens(probs, top_k=1, top_p=1.0).tolist() == [1]
-    np.testing.assert_array_equal(decode.kept_tokens(np.full(200, 0.005), top_k=100), np.arange(100))  # ties
+        assert generate.kept_tokens(probs, top_p=top_p).tolist() == kept
+    assert generate.kept_tokens(probs, top_k=3, top_p=0.75).tolist() == [1, 2]
+    assert generate.kept_tokens(probs, top_k=1, top_p=1.0).tolist() == [1]
+    np.testing.assert_array_equal(generate.kept_tokens(np.full(200, 0.005), top_k=100), np.arange(100))  # ties
     even = np.full(10_000, 1e-4, np.float32)  # added up in float32 these would be 0.5 much too late
-    assert len(decode.kept_tokens(even, top_p=0.5)) == np.searchsorted(np.cumsum(even.astype(float)), 0.5) + 1
+    assert len(generate.kept_tokens(even, top_p=0.5)) == np.searchsorted(np.cumsum(even.astype(float)), 0.5) + 1
     thirds = [1 / 3] * 3  # a sum that rounding leaves just below what was asked for is reached
-    assert decode.kept_tokens([0.1] * 10, top_p=0.3).tolist() == [0, 1, 2]
-    assert len(decode.kept_tokens(thirds, top_p=1.0)) == 3
+    assert generate.kept_tokens([0.1] * 10, top_p=0.3).tolist() == [0, 1, 2]
+    assert len(generate.kept_tokens(thirds, top_p=1.0)) == 3
 
 
 def test_a_draw_falls_where_the_shares_say():
@@ -869,9 +869,9 @@ def test_a_draw_falls_where_the_shares_say():
 
     probs = np.array([0.25, 0.5, 0.25])  # most probable first: 1 below 0.5, 0 below 0.75, then 2
     for value, token in ((0.0, 1), (0.499, 1), (0.5, 0), (0.749, 0), (0.75, 2), (0.999, 2), (1.0, 2)):
-        assert decode._draw(probs, Fixed(value), None, None) == token
+        assert generate._draw(probs, Fixed(value), None, None) == token
     for value, token in ((0.0, 1), (0.66, 1), (0.67, 0), (0.999, 0)):  # of the two that are left, 2/3 and 1/3
-        assert decode._draw(probs, Fixed(value), 2, None) == token
+        assert generate._draw(probs, Fixed(value), 2, None) == token
 
 
 # ---------------------------------------------------------------- one word after the other
@@ -882,7 +882,7 @@ def test_a_draw_falls_where_the_shares_say():
 def test_word_after_word_gives_what_the_whole_gives(cached, switches):
     params, cfg = small(eps=1e-2, **switches)
     src, flags, tgt = [[1, 2, 3], [4, 5, 0]], [[True] * 3, [True, True, False]], np.array([[0, 3, 2], [0, 1, 4]])
-    state, step = decode.start(params, cfg, src, flags, cached), decode.stepper(params, cfg)
+    state, step = generate.start(params, cfg, src, flags, cached), generate.stepper(params, cfg)
     for t in range(3):
         logits, state = step(state, tgt[:, t])
         whole, _ = model.forward(params, cfg, src, tgt[:, : t + 1], flags)
@@ -894,7 +894,7 @@ def test_word_after_word_gives_what_the_whole_gives(cached, switches):
 def test_sentences_can_be_taken_out_of_a_state_repeated_and_reordered(cached):
     params, cfg = small(bias=True)
     src, flags = [[1, 2, 3], [4, 5, 0]], [[True] * 3, [True, True, False]]
-    state, step = decode.start(params, cfg, src, flags, cached), decode.stepper(params, cfg)
+    state, step = generate.start(params, cfg, src, flags, cached), generate.stepper(params, cfg)
     _, state = step(state, [0, 3])
     logits, _ = step(state, [2, 4])
     again, _ = step(state.take([1, 0, 1]), [4, 2, 4])
@@ -903,25 +903,25 @@ def test_sentences_can_be_taken_out_of_a_state_repeated_and_reordered(cached):
 
 def test_keys_and_values_are_kept_unless_said_otherwise():
     params, cfg = small()
-    state = decode.start(params, cfg, [1, 2, 3])
+    state = generate.start(params, cfg, [1, 2, 3])
     assert state.cached and len(state.memory_keys) == len(state.memory_values) == 2
     assert state.ids.shape == (1, 0) and state.ids.dtype == np.int64
-    _, state = decode.stepper(params, cfg)(state, [0])
+    _, state = generate.stepper(params, cfg)(state, [0])
     assert len(state.keys) == len(state.values) == 2 and state.keys[0].shape == (1, 2, 1, 3)
-    plain = decode.start(params, cfg, [1, 2, 3], cached=False)
+    plain = generate.start(params, cfg, [1, 2, 3], cached=False)
     assert not plain.cached and plain.memory_keys == plain.memory_values == ()
-    _, plain = decode.stepper(params, cfg)(plain, [0])
+    _, plain = generate.stepper(params, cfg)(plain, [0])
     assert plain.keys == plain.values == ()
     with pytest.raises(ValueError, match="^cached: expected False for a decoder without causal mask, got True$"):
-        decode.start(*small(causal=False), [1, 2, 3])
-    alone = decode.start(*small(n_encoder_layers=0))
+        generate.start(*small(causal=False), [1, 2, 3])
+    alone = generate.start(*small(n_encoder_layers=0))
     assert alone.memory is None and alone.memory_mask is None and alone.ids.shape == (1, 0)
     assert alone.ids.dtype == np.int64 and alone.cached
 
 
 def test_the_keys_and_values_that_are_kept_are_those_of_the_whole():
     params, cfg = small(bias=True)
-    state, step = decode.start(params, cfg, [[1, 2, 3]]), decode.stepper(params, cfg)
+    state, step = generate.start(params, cfg, [[1, 2, 3]]), generate.stepper(params, cfg)
     for token in (0, 3, 2):
         _, state = step(state, [token])
     _, trace = model.forward(params, cfg, [[1, 2, 3]], [[0, 3, 2]])
@@ -935,23 +935,23 @@ def test_the_keys_and_values_that_are_kept_are_those_of_the_whole():
 
 @pytest.mark.parametrize("name", ["encode", "decode"])
 def test_nobody_keeps_a_trace_for_writing(name, monkeypatch):
-    whole, asked = getattr(decode, name), []
+    whole, asked = getattr(generate, name), []
 
     def watched(*args, keep_trace=True, **how):
         asked.append(keep_trace)
         return whole(*args, keep_trace=keep_trace, **how)
 
-    monkeypatch.setattr(decode, name, watched)
+    monkeypatch.setattr(generate, name, watched)
     params, cfg = small()
-    decode.stepper(params, cfg)(decode.start(params, cfg, [1, 2, 3], cached=False), [0])
+    generate.stepper(params, cfg)(generate.start(params, cfg, [1, 2, 3], cached=False), [0])
     assert asked == [False]
 
 
 def test_float32_stays_float32_word_after_word():
     for cached in (True, False):
         params, cfg = small(np.float32, bias=True)
-        state = decode.start(params, cfg, [1, 2, 3], cached=cached)
-        assert decode.stepper(params, cfg)(state, [0])[0].dtype == np.float32
+        state = generate.start(params, cfg, [1, 2, 3], cached=cached)
+        assert generate.stepper(params, cfg)(state, [0])[0].dtype == np.float32
 
 
 # ---------------------------------------------------------------- optimisers

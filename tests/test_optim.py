@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toytf.model import named_arrays
 from toytf.ops import LayerNorm
 from toytf.optim import Adam, clip, cosine_schedule, gradient_length, paper_schedule, sgd_step
+from toytf.tree import named_arrays
 
 
 def pair(gamma, beta):

@@ -1,4 +1,4 @@
-"""What `toytf.plot` promises."""
+"""What `toytf.course.plot` promises."""
 
 import ast
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from toytf import plot
+from toytf.course import plot
 
 
 @pytest.fixture(autouse=True)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import plain
-from toytf import attention, corpus, decode, model, ops, optim, positions
+from toytf import attention, corpus, generate, model, ops, optim, positions, tree
 from toytf.attention import MultiHead
 from toytf.corpus import Pair
 from toytf.model import Config
@@ -45,16 +45,16 @@ NOT_HERE = {  # what is compared elsewhere
     "model.embed_backward": "the same",
     "model.backward": "the same",
     "model.encode_backward": "the same",
-    "model.save": "tests/test_model_files.py",
-    "model.load": "tests/test_model_files.py",
-    "model.load_extra": "tests/test_model_files.py",
-    "model.paired_arrays": "the optimisers here are built on it",
+    "store.save": "tests/test_model_files.py",
+    "store.load": "tests/test_model_files.py",
+    "store.load_extra": "tests/test_model_files.py",
+    "tree.paired_arrays": "the optimisers here are built on it",
 }
 
 
 def test_every_function_of_these_modules_is_compared():
     missing = []
-    for name in ("ops", "positions", "attention", "model", "decode", "optim", "corpus"):
+    for name in ("ops", "positions", "attention", "tree", "model", "generate", "optim", "store", "corpus"):
         home = importlib.import_module(f"toytf.{name}")
         for function in vars(home).values():
             if inspect.isfunction(function) and function.__module__ == home.__name__ and function.__name__[0] != "_":
@@ -404,12 +404,12 @@ def drawn_model(cfg, seed):
     """A model, none of whose arrays is all zeros or ones."""
     rng = np.random.default_rng(seed)
     params = model.init(cfg, rng)
-    for array in model.named_arrays(params).values():
+    for array in tree.named_arrays(params).values():
         array += 0.5 * rng.normal(size=array.shape)
     return params, rng
 
 
-@of("model.init", "model.shapes", "model.named_arrays", "model.count")
+@of("model.init", "model.shapes", "tree.named_arrays", "tree.count")
 @given(configs(), SEEDS)
 def test_the_arrays_of_a_model(cfg, seed):
     params, found = model.init(cfg, np.random.default_rng(seed)), {}
@@ -425,10 +425,10 @@ def test_the_arrays_of_a_model(cfg, seed):
                 visit(f"{name}.{field}".removeprefix("."), one)
 
     visit("", params)
-    assert list(model.named_arrays(params)) == list(found) == list(model.shapes(cfg))
-    assert all(model.named_arrays(params)[name] is array for name, array in found.items())
+    assert list(tree.named_arrays(params)) == list(found) == list(model.shapes(cfg))
+    assert all(tree.named_arrays(params)[name] is array for name, array in found.items())
     assert model.shapes(cfg) == {name: array.shape for name, array in found.items()}
-    assert model.count(params) == sum(math.prod(shape) for shape in model.shapes(cfg).values())
+    assert tree.count(params) == sum(math.prod(shape) for shape in model.shapes(cfg).values())
     for name, array in found.items():
         last = name.rsplit(".", 1)[-1]
         if last in ("gamma", "beta", "bias") or last.startswith("b_"):
@@ -506,10 +506,10 @@ def test_a_whole_model(cfg, seed, padded, keep_trace, data):
         close(by_matrices(lambda m: plain.linear(m, output["weight"], output["bias"]), rows), logits, 1e7)
 
 
-# ---------------------------------------------------------------- decode
+# ---------------------------------------------------------------- generate
 
 
-@of("decode.start", "decode.stepper", "decode.DecodeState.take")
+@of("generate.start", "generate.stepper", "generate.DecodeState.take")
 @given(configs(), SEEDS, st.booleans(), st.data())
 def test_steps_give_what_the_whole_model_gives(cfg, seed, cached, data):
     assume(cfg.n_decoder_layers)
@@ -517,13 +517,13 @@ def test_steps_give_what_the_whole_model_gives(cfg, seed, cached, data):
     params, _ = drawn_model(cfg, seed)
     src, flags = data.draw(sentences(cfg.src_vocab, 2))
     tgt, _ = data.draw(sentences(cfg.tgt_vocab, 2))
-    step, simple = decode.stepper(params, cfg), plainly(params)
+    step, simple = generate.stepper(params, cfg), plainly(params)
     if params.encoder:
         order = data.draw(st.lists(st.integers(0, 1), min_size=2, max_size=2))
-        state = decode.start(params, cfg, src, flags, cached)
+        state = generate.start(params, cfg, src, flags, cached)
     else:
         order = [0]
-        state = decode.start(params, cfg, cached=cached)
+        state = generate.start(params, cfg, cached=cached)
     for t in range(tgt.shape[1]):
         if t == 1:  # from here on other sentences, as a beam would have it
             state, src, flags, tgt = (
@@ -577,12 +577,12 @@ def same(hypothesis, tokens, log_prob, eos):
     assert hypothesis.ended == (tokens[-1] == eos)
 
 
-@of("decode.greedy")
+@of("generate.greedy")
 @given(chains(), st.integers(1, 3))
 def test_greedy(drawn, n):
     scores, ends = drawn
     step, after = chain(scores)
-    found = decode.greedy(step, Chain(((),) * n), n=n, **ends)
+    found = generate.greedy(step, Chain(((),) * n), n=n, **ends)
     assert len(found) == n
     for hypothesis in found:
         same(hypothesis, *plain.greedy(after, **ends), ends["eos"])
@@ -591,29 +591,29 @@ def test_greedy(drawn, n):
 CUTS = {"top_k": st.none() | st.integers(1, 5), "top_p": st.none() | st.floats(0.01, 1)}
 
 
-@of("decode.kept_tokens")
+@of("generate.kept_tokens")
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.fixed_dictionaries(CUTS))
 def test_kept_tokens(probs, cuts):
-    assert decode.kept_tokens(probs, **cuts).tolist() == plain.kept_tokens(probs, **cuts)
+    assert generate.kept_tokens(probs, **cuts).tolist() == plain.kept_tokens(probs, **cuts)
 
 
-@of("decode.sample")
+@of("generate.sample")
 @given(chains(), st.fixed_dictionaries(CUTS), st.floats(0.2, 5), SEEDS)
 def test_sample(drawn, cuts, temperature, seed):
     scores, ends = drawn
     step, after = chain(scores)
-    (found,) = decode.sample(step, Chain(), rng=np.random.default_rng(seed), temperature=temperature, **cuts, **ends)
+    (found,) = generate.sample(step, Chain(), rng=np.random.default_rng(seed), temperature=temperature, **cuts, **ends)
     random = np.random.default_rng(seed).random
     same(found, *plain.sample(after, random=random, temperature=temperature, **cuts, **ends), ends["eos"])
 
 
-@of("decode.beam_search")
+@of("generate.beam_search")
 @given(chains(), st.integers(1, 5), st.sampled_from([0.0, 0.6, 2.0]), st.data())
 def test_beam_search(drawn, width, length_penalty, data):
     scores, ends = drawn
     step, after = chain(scores)
     n_best = data.draw(st.integers(1, width))
-    found = decode.beam_search(step, Chain(), width=width, length_penalty=length_penalty, n_best=n_best, **ends)
+    found = generate.beam_search(step, Chain(), width=width, length_penalty=length_penalty, n_best=n_best, **ends)
     done, alive = plain.beam_search(after, width=width, length_penalty=length_penalty, **ends)
     expected = (done + alive)[:n_best]
     # Without a penalty the search may stop as soon as no sentence can overtake: what ended comes first either way.

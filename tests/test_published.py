@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from myst_parser.mdit_to_docutils.base import default_slugify
 
 import notebookcheck as check
-from toytf import published
-from toytf.published import (
+from toytf.course import published
+from toytf.course.published import (
     CORRECTED,
     ENTRIES,
     ERRATA,
@@ -36,9 +36,9 @@ from toytf.published import (
     Recomputation,
     agrees,
 )
-from toytf.published.cli import NUMBERS, _shortened
-from toytf.published.recompute.register import recomputes
-from toytf.published.show import _home_link
+from toytf.course.published.cli import NUMBERS, _shortened
+from toytf.course.published.recompute.register import recomputes
+from toytf.course.published.show import _home_link
 
 ROOT = Path(__file__).parent.parent
 
@@ -409,7 +409,7 @@ def test_a_text_that_the_printed_run_cannot_give_fails(text, monkeypatch):
     ],
 )
 def test_a_check_sees_what_it_is_about(name, module, attribute, wrong, monkeypatch):
-    monkeypatch.setattr(importlib.import_module(f"toytf.published.recompute.{module}"), attribute, wrong)
+    monkeypatch.setattr(importlib.import_module(f"toytf.course.published.recompute.{module}"), attribute, wrong)
     assert replace(FULL).result(name).status == FAILED
 
 
@@ -529,7 +529,7 @@ def test_errors_name_what_was_expected(monkeypatch):
         published.table("s0-k")
     with pytest.raises(KeyError, match="see ENTRIES"):
         published.value("nothing like it")
-    monkeypatch.setattr("toytf.published.recompute.LEDGER", replace(LEDGER, reached=REACHED - {"19"}))
+    monkeypatch.setattr("toytf.course.published.recompute.LEDGER", replace(LEDGER, reached=REACHED - {"19"}))
     with pytest.raises(ValueError, match="expected an entry of a finished chapter, got one of chapter 19"):
         published.value("s1-mha-defaults")
     with pytest.raises(ValueError, match="s0-pe-formula: expected a number"):
@@ -797,7 +797,7 @@ def python(*arguments, **options):
 
 
 def run(*arguments):
-    return python("-m", "toytf.published", *arguments)
+    return python("-m", "toytf.course.published", *arguments)
 
 
 def test_as_a_command_of_the_system():
@@ -812,11 +812,11 @@ def test_a_planted_mistake_ends_the_command_with_1():
     """The whole way: a digit changed in the data file, the command run on it."""
     code = (
         "import pathlib, sys\n"
-        "text = pathlib.Path('toytf/published/published.json').read_text(encoding='utf-8')\n"
+        "text = pathlib.Path('toytf/course/published/published.json').read_text(encoding='utf-8')\n"
         "assert text.count('135.5517') == 2\n"
         "read = pathlib.Path.read_text\n"
         "pathlib.Path.read_text = lambda self, **how: read(self, **how).replace('135.5517', '135.5518')\n"
-        "from toytf import published\n"
+        "from toytf.course import published\n"
         "sys.exit(published.main([]))\n"
     )
     done = python("-c", code)
@@ -826,5 +826,5 @@ def test_a_planted_mistake_ends_the_command_with_1():
 
 
 def test_a_plain_terminal_is_no_obstacle():
-    done = python("-X", "utf8=0", "-m", "toytf.published", env={"PYTHONIOENCODING": "ascii", "PATH": ""})
+    done = python("-X", "utf8=0", "-m", "toytf.course.published", env={"PYTHONIOENCODING": "ascii", "PATH": ""})
     assert done.returncode == 0, done.stderr

@@ -21,8 +21,8 @@ import pytest
 import gradecheck
 from gradecheck import SMALL
 from test_hostile import Weak
-from toytf.grade import sandbox
-from toytf.grade.nameless import nameless
+from toytf.teach.grade import sandbox
+from toytf.teach.grade.nameless import nameless
 
 # ---------------------------------------------------------------- two at the same time, and one after the other
 

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toytf import attention, decode, ops
-from toytf.model import Config, backward, count, encode, forward, init, named_arrays
+from toytf import attention, generate, ops
+from toytf.model import Config, backward, encode, forward, init
 from toytf.ops import cross_entropy, cross_entropy_backward
 from toytf.optim import Adam
 from toytf.size import activations, cache, crossover, memory, multiplications, parameters, writing
+from toytf.tree import count, named_arrays
 
 # All sizes differ, so that two swapped ones show.
 SMALL = Config(
@@ -231,9 +232,9 @@ def test_writing_takes_the_multiplications_that_the_steps_make(counted, switches
         return
 
     def write(params):
-        state = decode.start(params, cfg, ids(cfg.src_vocab, SOURCE) if cfg.n_encoder_layers else None, None, cached)
+        state = generate.start(params, cfg, ids(cfg.src_vocab, SOURCE) if cfg.n_encoder_layers else None, None, cached)
         for t in range(TARGET):
-            _, state = decode.stepper(params, cfg)(state, [t])
+            _, state = generate.stepper(params, cfg)(state, [t])
 
     check(counted(drawn(cfg), write), writing(cfg, SOURCE, TARGET, cached))
 
@@ -314,9 +315,9 @@ def test_the_cache_is_the_bytes_of_a_decode_state(switches):
         return
     batch = 2 if cfg.n_encoder_layers else 1
     params = drawn(cfg)
-    state = decode.start(params, cfg, ids(cfg.src_vocab, SOURCE, (2,)) if cfg.n_encoder_layers else None)
+    state = generate.start(params, cfg, ids(cfg.src_vocab, SOURCE, (2,)) if cfg.n_encoder_layers else None)
     for t in range(TARGET):
-        _, state = decode.stepper(params, cfg)(state, [t] * batch)
+        _, state = generate.stepper(params, cfg)(state, [t] * batch)
     parts = cache(cfg, batch, SOURCE, TARGET)
     own = [*state.keys, *state.values]
     theirs = [*state.memory_keys, *state.memory_values]

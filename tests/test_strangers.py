@@ -23,10 +23,10 @@ from hypothesis import strategies as st
 
 import gradecheck
 from gradecheck import BY_HAND, HONEST, IMPORTS, SMALL, SOFTMAX, data, words
-from toytf import exports
-from toytf.grade import desks, frames, gradebook, grading, sandbox, submission
-from toytf.grade.__main__ import main
-from toytf.grade.gradebook import Roll, Trouble, inert, read_csv, written
+from toytf.teach import exports
+from toytf.teach.grade import desks, frames, gradebook, grading, sandbox, submission
+from toytf.teach.grade.__main__ import main
+from toytf.teach.grade.gradebook import Roll, Trouble, inert, read_csv, written
 
 DEEP = os.environ.get("TOYTF_DEEP") == "1"
 pytestmark = pytest.mark.timeout(5400 if DEEP else 300)

@@ -10,8 +10,10 @@ import pytest
 
 from toytf.corpus import Pair, vocabularies
 from toytf.grammar import corpus, draw_pairs
-from toytf.model import Config, init, named_arrays, save
+from toytf.model import Config, init
+from toytf.store import save
 from toytf.translator import TRAINED, Translator, main
+from toytf.tree import named_arrays
 
 TINY = {"d_model": 4, "n_heads": 1, "d_ff": 4}
 FRENCH = [Pair(("je", "suis", "étudiant"), ("i", "am", "a", "student")), Pair(("merci",), ("thanks",))]

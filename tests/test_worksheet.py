@@ -1,4 +1,4 @@
-"""What `toytf.worksheet` promises: numbers of one's own, fit for a pencil, right answers, none of them handed out."""
+"""What `toytf.teach.worksheet` promises: own numbers, fit for a pencil, right answers, none of them handed out."""
 
 import hashlib
 import hmac
@@ -16,10 +16,11 @@ import nbformat
 import numpy as np
 import pytest
 
-from toytf import byhand, worksheet
-from toytf.worksheet import files, pages
-from toytf.worksheet.__main__ import main
-from toytf.worksheet.exercises import DIVISORS, Asked, Exercise, Given, complaints, rounding, ugly_divisors
+from toytf import byhand
+from toytf.teach import worksheet
+from toytf.teach.worksheet import files, pages
+from toytf.teach.worksheet.__main__ import main
+from toytf.teach.worksheet.exercises import DIVISORS, Asked, Exercise, Given, complaints, rounding, ugly_divisors
 
 KEY = "a secret of the teacher"
 ALL = list(worksheet.TOPICS)
@@ -876,11 +877,11 @@ def test_all_topics_are_listed_and_the_default_is_a_choice_of_them(capsys):
 
 def test_the_module_runs_from_the_command_line_and_imports_numpy_and_tqdm_alone(tmp_path):
     code = (
-        "import sys; from toytf.worksheet.__main__ import main; status = main(sys.argv[1:]); "
+        "import sys; from toytf.teach.worksheet.__main__ import main; status = main(sys.argv[1:]); "
         "assert not {'matplotlib', 'nbformat', 'IPython', 'torch'} & set(sys.modules); sys.exit(status)"
     )
     arguments = ["--student", "anna", "--topics", "all", "--out", str(tmp_path / "out")]
-    for command in (["-c", code], ["-m", "toytf.worksheet"]):
+    for command in (["-c", code], ["-m", "toytf.teach.worksheet"]):
         done = subprocess.run(
             [sys.executable, *command, *arguments],
             env=os.environ | {"TOYTF_KEY": KEY},

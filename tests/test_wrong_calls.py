@@ -22,13 +22,16 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from toytf import attention, byhand, corpus, decode, grammar, model, ops, optim
+from toytf import attention, byhand, corpus, generate, grammar, model, ops, optim
 from toytf import translator as translators
 from toytf.corpus import Pair, Vocabulary
 from toytf.model import Config
 from toytf.ops import LayerNorm, Linear
 
-MODULES = "ops positions attention model decode optim train gradcheck corpus grammar translator size example byhand"
+MODULES = (
+    "ops positions attention tree model generate optim store train gradcheck "
+    "corpus grammar translator size example byhand"
+)
 SECONDS = 2.0  # of processor time, for one call
 MEMORY = 2 * 2**30  # bytes that the calls may take beside what is there
 
@@ -370,9 +373,9 @@ SMALL = translators.Translator.new(
 )
 CAT = grammar.Phrase(grammar.SUBJECTS[0], (grammar.ADJECTIVES[0],), grammar.DETERMINERS[0])
 ONE_LOGITS, ONE_TRACE = model.forward(PARAMS, CFG, SRC[0], TGT[0])
-STATE = decode.start(PARAMS, CFG, SRC)
-ONE_STATE = decode.start(PARAMS, CFG, SRC[0])
-STEP = decode.stepper(PARAMS, CFG)
+STATE = generate.start(PARAMS, CFG, SRC)
+ONE_STATE = generate.start(PARAMS, CFG, SRC[0])
+STEP = generate.stepper(PARAMS, CFG)
 WORKING = byhand.matmul([[1, 2]], [[1], [2]], "s", rows=["q"], cols=["k"])
 
 
@@ -588,25 +591,25 @@ a_tree = tree(LINEAR).takes("any tree of arrays", "an empty list", "parameters o
 any_dtype = [key for key in a_tree.bad if key.startswith("its copy")]
 for name in ("named_arrays", "count"):
     call(
-        f"model.{name}",
+        f"tree.{name}",
         params=a_tree.takes("arrays of any kind", *any_dtype).takes(
             "it is an array all the same", "NaN inside", "infinity inside"
         ),
     )
-call("model.paired_arrays", params=parameters(LINEAR), grads=parameters(LINEAR))
+call("tree.paired_arrays", params=parameters(LINEAR), grads=parameters(LINEAR))
 new = thing("model.npz").takes("it is the name of a file", "a string")
 there = thing(translators.TRAINED).raises(FileNotFoundError, "there is no such file", "a string")
 call(
-    "model.save",
+    "store.save",
     path=new,
     params=params,
     cfg=cfg,
     extra=optional(thing({"a": 1}, **{"a class in it": {"a": int}})).takes("it is one", "a dictionary"),
 )
-call("model.load", path=there)
-call("model.load_extra", path=there)
+call("store.load", path=there)
+call("store.load_extra", path=there)
 
-# ---------------------------------------------------------------- decode
+# ---------------------------------------------------------------- generate
 
 writing = {
     "step": function(STEP),
@@ -616,13 +619,13 @@ writing = {
 }
 top_k = optional(whole(2)).takes("all that there are", *COUNTS)
 rows_of_state = ids(np.array([0, 1])).takes("as many as one likes", "one row more", "one column more", ONE)
-call("decode.start", params=params, cfg=cfg, src=ids(SRC), src_is_token=source, cached=switch())
-call("decode.stepper", params=params, cfg=cfg)
-call("decode.stepper", STEP, "(...)(state, ids)", state=thing(STATE), ids=ids(np.array([1, 3])))
-call("decode.DecodeState.take", STATE.take, rows=rows_of_state)
-call("decode.greedy", **writing, state=thing(STATE), n=whole(2))
+call("generate.start", params=params, cfg=cfg, src=ids(SRC), src_is_token=source, cached=switch())
+call("generate.stepper", params=params, cfg=cfg)
+call("generate.stepper", STEP, "(...)(state, ids)", state=thing(STATE), ids=ids(np.array([1, 3])))
+call("generate.DecodeState.take", STATE.take, rows=rows_of_state)
+call("generate.greedy", **writing, state=thing(STATE), n=whole(2))
 call(
-    "decode.sample",
+    "generate.sample",
     **writing,
     state=thing(STATE),
     n=whole(2),
@@ -633,13 +636,13 @@ call(
 )
 probs = floats(np.array([0.1, 0.6, 0.3])).takes("of any number of tokens", ONE, "one row more", "one column more")
 call(
-    "decode.kept_tokens",
+    "generate.kept_tokens",
     probs=probs.takes("their sum need not be 1", LARGE),
     top_k=top_k,
     top_p=optional(part),
 )
 call(
-    "decode.beam_search",
+    "generate.beam_search",
     **writing,
     state=thing(ONE_STATE),
     width=whole(3),
@@ -997,7 +1000,7 @@ def test_a_wrong_value_is_refused_by_an_error_that_names_the_argument(place, arg
 
 NOT_SWEPT = {  # public, and why not here
     "translator.main": "the command line has tests of its own",
-    "decode.State.take": "a protocol: what others write",
+    "generate.State.take": "a protocol: what others write",
     "byhand.Step.lines": "its arguments are for its own use",
     "byhand.Step.html": "its arguments are for its own use",
     "byhand.Entry.chain": "Working shows it",

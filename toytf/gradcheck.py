@@ -17,8 +17,8 @@ from toytf._validate import (
     require_some,
     shown_class,
 )
-from toytf.model import paired_arrays
 from toytf.ops import Array
+from toytf.tree import paired_arrays
 
 # Central differences in float64 lose about half of the 16 digits.
 STEP, TOLERANCE = 1e-6, 1e-7

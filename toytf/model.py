@@ -8,8 +8,6 @@ or two lines that ask for them.
 
 from __future__ import annotations
 
-import dataclasses
-import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +16,6 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from toytf._archive import Archive
 from toytf._validate import (
     ROOM,
     as_bool,
@@ -28,7 +25,6 @@ from toytf._validate import (
     as_gradient,
     as_ids,
     as_mask,
-    as_path,
     one_of,
     pair_from,
     positive_int,
@@ -43,8 +39,6 @@ from toytf._validate import (
     require_width,
     rows_for,
     shape_text,
-    shown,
-    shown_class,
     whole_number,
 )
 from toytf.attention import (
@@ -72,6 +66,7 @@ from toytf.ops import (
     relu_backward,
 )
 from toytf.positions import sinusoids
+from toytf.tree import _leaves
 
 MOST_LAYERS = 10_000  # in one model
 ACTIVATIONS = {"relu": (relu, relu_backward), "gelu": (gelu, gelu_backward)}
@@ -259,6 +254,7 @@ def init(cfg: Config, rng: np.random.Generator, dtype=np.float64) -> Transformer
     Examples
     --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
+    >>> from toytf.tree import count
     >>> count(init(cfg, np.random.default_rng(0)))
     467
     """
@@ -288,7 +284,7 @@ def shapes(cfg: Config) -> dict[str, tuple[int, ...]]:
     (512, 2048)
     """
     require_class("cfg", cfg, Config)
-    return _named(_outline(cfg), tuple)
+    return _leaves(_outline(cfg), tuple)
 
 
 def _outline(cfg: Config) -> Transformer:
@@ -995,220 +991,3 @@ def _same_shape(name: str, flags, other_name: str, other: Array) -> Array:
     flags = as_flags(name, flags, "where a token stands")
     require_shape(name, flags, other.shape, f"{other_name} has")
     return flags
-
-
-# ---------------------------------------------------------------- all arrays of a model
-
-
-def named_arrays(params) -> dict[str, Array]:
-    """Return every array of a tree of parameters under its name, in a fixed order.
-
-    Examples
-    --------
-    >>> list(named_arrays(LayerNorm(np.ones(4), np.zeros(4))))
-    ['gamma', 'beta']
-    """
-    return _arrays_of("params", params)
-
-
-def _arrays_of(name: str, tree) -> dict[str, Array]:
-    """`named_arrays`, where errors speak of the tree by its name."""
-    if not isinstance(tree, list) and not _is_dataclass(tree):
-        raise TypeError(f"{name}: expected a dataclass of arrays, got {shown_class(tree)}")
-    arrays = _named(tree, np.ndarray, name)
-    for part, array in arrays.items():
-        if type(array) is not np.ndarray and isinstance(array, np.ma.MaskedArray):
-            raise TypeError(f"{name}: {part}: expected an array, got a masked array of numpy.ma")
-    return arrays
-
-
-def _float_arrays(name: str, tree) -> dict[str, Array]:
-    """Return every array of a tree, of which there is one at least, and all hold floats.
-
-    Raises
-    ------
-    TypeError
-        If an array holds anything else: a step could not change it in place.
-    """
-    arrays = _arrays_of(name, tree)
-    if not arrays:
-        raise ValueError(f"{name}: expected a dataclass with at least one array, got none in {shown_class(tree)}")
-    for part, array in arrays.items():
-        if array.dtype.kind != "f":
-            raise TypeError(f"{name}: {part}: expected an array of floats, got dtype {array.dtype}")
-    return arrays
-
-
-def _named(params, kind: type, tree: str = "params") -> dict[str, object]:
-    """Return every leaf of one kind in a tree of dataclasses and lists, under its name.
-
-    What else a dataclass holds is passed over; what else a list holds is taken for a mistake.
-    """
-    found = {}
-
-    def visit(name, node):
-        if isinstance(node, kind):
-            found[name] = node
-        elif _is_dataclass(node):
-            for field, part in vars(node).items():
-                visit(f"{name}.{field}" if name else field, part)
-        elif isinstance(node, list):
-            for i, part in enumerate(node):
-                if not isinstance(part, (kind, list)) and not _is_dataclass(part):
-                    raise TypeError(f"{tree}: {name}: expected arrays, got a list with {shown(part)} in it")
-                visit(f"{name}.{i}", part)
-
-    visit("", params)
-    return found
-
-
-def _is_dataclass(node) -> bool:
-    return dataclasses.is_dataclass(node) and not isinstance(node, type)
-
-
-def paired_arrays(params, grads) -> list[tuple[str, Array, Array]]:
-    """Return ``(name, array, gradient)`` for every array of a tree of parameters.
-
-    Raises
-    ------
-    ValueError
-        If an array has no gradient of its shape, or a gradient no array.
-    """
-    arrays, gradients = _float_arrays("params", params), _float_arrays("grads", grads)
-    if arrays.keys() != gradients.keys():
-        odd = sorted(arrays.keys() ^ gradients.keys())
-        raise ValueError(f"grads: expected one for every array of params, got {odd} on one side only")
-    for name, array in arrays.items():
-        if gradients[name].shape != array.shape:
-            raise ValueError(
-                f"grads: {name}: expected shape {shape_text(array.shape)}, got {shape_text(gradients[name].shape)}"
-            )
-    return [(name, array, gradients[name]) for name, array in arrays.items()]
-
-
-def count(params) -> int:
-    """Return how many numbers a tree of parameters holds."""
-    return sum(array.size for array in named_arrays(params).values())
-
-
-# ---------------------------------------------------------------- files
-
-VERSION = 1  # of the files that `save` writes
-
-
-def save(path, params: Transformer, cfg: Config, extra: dict | None = None) -> None:
-    """Write parameters and their `Config` to an ``.npz`` file, without pickle.
-
-    Parameters
-    ----------
-    path : str or path
-    params : Transformer
-    cfg : Config
-    extra : dict, optional
-        Whatever else belongs to the model and can be written as JSON; `load_extra` reads it.
-    """
-    path = as_path("path", path)
-    _require_model(params, cfg)
-    arrays = _float_arrays("params", params)
-    try:
-        _require_shapes({name: array.shape for name, array in arrays.items()}, cfg)
-    except _Misfit as misfit:
-        raise ValueError(f"params: {misfit}") from None
-    require_class("extra", {} if extra is None else extra, dict)
-    try:
-        about = json.dumps(
-            {"format": "toytf", "version": VERSION, "config": dataclasses.asdict(cfg), "extra": extra or {}}
-        )
-    except (TypeError, ValueError, RecursionError) as error:
-        raise TypeError(f"extra: expected what can be written as JSON, got something else: {error}") from error
-    with open(path, "wb") as file:
-        np.savez(file, about=np.array(about), **arrays)
-
-
-def load(path) -> tuple[Transformer, Config]:
-    """Read what `save` wrote.
-
-    The shapes of all arrays are compared with the file's own `Config` before one of them is read.
-
-    Raises
-    ------
-    ValueError
-        If the file is cut off or damaged, is not one of ours, or its arrays do not fit its `Config`.
-    FileNotFoundError
-        If there is none.
-    """
-    arrays, cfg, _ = _read(path)
-    return _filled(_outline(cfg), arrays), cfg
-
-
-def load_extra(path) -> dict:
-    """Read what `save` was given as `extra`; errors as of `load`."""
-    return _read(path, arrays_too=False)[2]
-
-
-class _Misfit(ValueError):
-    """A file is one of ours, and its parts do not belong together."""
-
-
-def _read(path, arrays_too: bool = True) -> tuple[dict[str, Array], Config, dict]:
-    path = as_path("path", path)
-    expected = f"{path}: expected a file that toytf.model.save wrote"
-    try:
-        with open(path, "rb") as file:
-            archive = Archive(file)
-            cfg, extra = _about(archive)
-            _require_shapes({name: d.shape for name, d in archive.declared.items() if name != "about"}, cfg)
-            names = [name for name in archive.declared if name != "about"] if arrays_too else []
-            return {name: as_floats(name, archive.array(name)) for name in names}, cfg, extra
-    except FileNotFoundError:
-        raise
-    except _Misfit as misfit:
-        raise ValueError(f"{path}: {misfit}") from None
-    except _Foreign as error:
-        raise ValueError(f"{expected}, got another .npz file ({error})") from error
-    except Exception as error:  # a damaged file may end in any: of zipfile, of zlib, of NumPy
-        raise ValueError(f"{expected}, got one that cannot be read: {error}") from error
-
-
-class _Foreign(ValueError):
-    """A file is an archive, and not one of ours."""
-
-
-def _about(archive: Archive) -> tuple[Config, dict]:
-    """Return the `Config` that a file was saved with, and whatever else it was given."""
-    try:
-        about = json.loads(archive.text("about"))
-        if about["format"] != "toytf" or about["version"] != VERSION:
-            raise ValueError(f"expected format 'toytf', version {VERSION}, got another format or version")
-        cfg, extra = Config(**about["config"]), about["extra"]
-        require_class("extra", extra, dict)
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise _Foreign(str(error)) from error
-    return cfg, extra
-
-
-def _require_shapes(found: dict[str, tuple[int, ...]], cfg: Config) -> None:
-    """Raise `_Misfit` unless arrays of these shapes are those of a model of `cfg`."""
-    if cfg.n_encoder_layers + cfg.n_decoder_layers > len(found):  # and so many need not be listed
-        raise _Misfit(f"expected the arrays of its own Config, got {len(found)} for more layers than that")
-    expected = shapes(cfg)
-    if set(found) != set(expected):
-        odd = sorted(set(found) ^ set(expected))[0]
-        raise _Misfit(f"expected the arrays of its own Config, got {odd!r} missing or left over")
-    for name, shape in found.items():
-        if shape != expected[name]:
-            raise _Misfit(f"{name}: expected shape {shape_text(expected[name])}, got {shape_text(shape)}")
-
-
-def _filled(outline, arrays: dict[str, Array], name: str = ""):
-    """Return a tree like `outline`, with the array of its name in the place of each shape."""
-    if isinstance(outline, tuple):
-        return arrays[name]
-    if dataclasses.is_dataclass(outline):
-        parts = {
-            field: _filled(part, arrays, f"{name}.{field}" if name else field) for field, part in vars(outline).items()
-        }
-        return type(outline)(**parts)
-    if isinstance(outline, list):
-        return [_filled(part, arrays, f"{name}.{i}") for i, part in enumerate(outline)]
-    return outline

@@ -22,8 +22,8 @@ from toytf._validate import (
     surely_finite,
     whole_number,
 )
-from toytf.model import _float_arrays, paired_arrays
 from toytf.ops import Array
+from toytf.tree import _float_arrays, paired_arrays
 
 BLOCK = 2**15  # so many numbers at a time: a block stays in the processor's cache from one line to the next
 
@@ -70,7 +70,7 @@ class Adam:
         How many steps have been taken.
     m, v : Array, shape (count,)
         The two running means, of all arrays one behind the other in the order of
-        `toytf.model.named_arrays`; None before the first step.
+        `toytf.tree.named_arrays`; None before the first step.
 
     Notes
     -----

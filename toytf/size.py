@@ -32,7 +32,7 @@ def parameters(cfg: Config) -> dict[str, int]:
     Returns
     -------
     dict from str to int
-        All layers of a stack together. The sum is what `toytf.model.count` finds in the arrays of
+        All layers of a stack together. The sum is what `toytf.tree.count` finds in the arrays of
         `toytf.model.init`.
 
     Examples
@@ -143,7 +143,7 @@ def writing(cfg: Config, source: int | None, target: int, cached: bool = True) -
     target : int
         Steps, so tokens that are written, the end token included.
     cached : bool, default True
-        Keep keys and values, as `toytf.decode.start` does.
+        Keep keys and values, as `toytf.generate.start` does.
 
     Returns
     -------
@@ -273,7 +273,7 @@ def activations(cfg: Config, batch: int = 1, source: int | None = None, target: 
 
 
 def cache(cfg: Config, batch: int = 1, source: int | None = None, target: int | None = None) -> dict[str, int]:
-    """How many numbers a `toytf.decode.DecodeState` keeps after `target` tokens::
+    """How many numbers a `toytf.generate.DecodeState` keeps after `target` tokens::
 
         own keys and values         2 * layers * m * w
         memory's keys and values    2 * layers * n * w

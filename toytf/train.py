@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from tqdm import tqdm
 
 from toytf._validate import as_bool, number, pair_from, positive_int, positive_number, require_callable, shown
-from toytf.model import _float_arrays
 from toytf.optim import _length, clip
+from toytf.tree import _float_arrays
 
 
 @dataclass(frozen=True)

@@ -30,12 +30,14 @@ from toytf._validate import (
     whole_number,
 )
 from toytf.corpus import EOS, PAD, SOS, Batch, Pair, Vocabulary, batches, pad, read_pairs, split, to_batch, vocabularies
-from toytf.decode import Hypothesis, beam_search, greedy, start, stepper
+from toytf.generate import Hypothesis, beam_search, greedy, start, stepper
 from toytf.grammar import all_words, corpus
-from toytf.model import Config, Transformer, backward, count, forward, init, load, load_extra, save
+from toytf.model import Config, Transformer, backward, forward, init
 from toytf.ops import cross_entropy, cross_entropy_backward
 from toytf.optim import Adam, cosine_schedule
+from toytf.store import load, load_extra, save
 from toytf.train import Record, train
+from toytf.tree import count
 
 TRAINED = Path(__file__).with_name("data") / "translator.npz"
 SIZES = {"d_model": 16, "n_heads": 2, "d_ff": 32, "n_encoder_layers": 1, "n_decoder_layers": 1}

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from toytf import assign
-from toytf.exercises import read
+from toytf.teach import assign
+from toytf.teach.exercises import read
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MASTER = ROOT / "notebooks"
@@ -192,5 +192,5 @@ def test_feedback_shows_what_the_checker_says(course):
 
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_a_submission_that_cheats_fools_nbgrader(course, cheat):
-    """The reason why `toytf.grade` exists: if this fails, nbgrader has got better and the docs may say so."""
+    """The reason why `toytf.teach.grade` exists: if this fails, nbgrader has got better and the docs may say so."""
     assert float(marks(course)[cheat]["score"]) >= FUNCTION.points

@@ -1,4 +1,4 @@
-"""What `toytf.pytorch` promises: with the same parameters the same numbers, forward and back."""
+"""What `toytf.course.pytorch` promises: with the same parameters the same numbers, forward and back."""
 
 import itertools
 from dataclasses import replace
@@ -9,8 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toytf import pytorch as bridge
 from toytf.attention import causal_mask, multi_head_attention, multi_head_attention_backward, padding_mask
+from toytf.course import pytorch as bridge
 from toytf.model import (
     Config,
     backward,
@@ -20,10 +20,10 @@ from toytf.model import (
     encoder_layer_backward,
     forward,
     init,
-    named_arrays,
 )
 from toytf.ops import Linear, cross_entropy, cross_entropy_backward, layer_norm, linear, linear_backward
 from toytf.translator import Translator
+from toytf.tree import named_arrays
 
 FORWARD, BACKWARD = 1e-12, 1e-10
 SWITCHES = [

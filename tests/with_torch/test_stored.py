@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from toytf import listings
-from toytf.listings.__main__ import main
+from toytf.course import listings
+from toytf.course.listings.__main__ import main
 
-TEXT = resources.files("toytf").joinpath("data", listings.DATA).read_text(encoding="utf-8")
+TEXT = resources.files("toytf.course").joinpath("data", listings.DATA).read_text(encoding="utf-8")
 TOLERANCE = 1e-10
 
 
@@ -31,7 +31,7 @@ def differences(found, stored):
 
 def test_the_stored_results_are_of_the_torch_that_runs():
     found = json.loads(TEXT)
-    message = "make them again: python -m toytf.listings --out toytf/data/pytorch.json"
+    message = "make them again: python -m toytf.course.listings --out toytf/course/data/pytorch.json"
     assert found["torch"] == torch.__version__.split("+")[0], message
 
 

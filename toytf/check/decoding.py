@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from toytf import attention, decode, ops
+from toytf import attention, ops
 from toytf.check.core import Case, Check, Mistake, apart
 from toytf.check.pencil import ByHand, Part, number, product, sum_of_products
 from toytf.example import W_K
+from toytf.generate import beam_search, greedy, kept_tokens
 
 # ---------------------------------------------------------------- chapter 11: masks
 
@@ -880,7 +881,7 @@ def _pick_cases(rng):
 
 
 def _expected_pick(logits):
-    written = decode.greedy(lambda state, ids: (logits[:, -1], state), None, n=len(logits), sos=0, eos=-1, max_length=1)
+    written = greedy(lambda state, ids: (logits[:, -1], state), None, n=len(logits), sos=0, eos=-1, max_length=1)
     return np.array([h.ids[0] for h in written])
 
 
@@ -1080,7 +1081,7 @@ def _at_the_cut(probs, kept) -> float:
 
 TOP_K = Check(
     solution=top_k,
-    expected=lambda p, k: _renew(_shares(p, decode.kept_tokens(p, top_k=k))),
+    expected=lambda p, k: _renew(_shares(p, kept_tokens(p, top_k=k))),
     cases=lambda rng: [
         Case((np.array([0.125, 0.5, 0.125, 0.25]), 2), "the two best of four words"),
         Case((np.array([0.125, 0.5, 0.25, 0.125]), 3), "two words of equal probability, room for one"),
@@ -1166,12 +1167,12 @@ def _reached(probs):
 
 def _top_p_gap(probs, p) -> float:
     """The sums are compared with p, then the words with each other."""
-    return min(apart(_reached(probs), p), _at_the_cut(probs, len(decode.kept_tokens(probs, top_p=p))))
+    return min(apart(_reached(probs), p), _at_the_cut(probs, len(kept_tokens(probs, top_p=p))))
 
 
 TOP_P = Check(
     solution=top_p,
-    expected=lambda probs, p: _renew(_shares(probs, decode.kept_tokens(probs, top_p=p))),
+    expected=lambda probs, p: _renew(_shares(probs, kept_tokens(probs, top_p=p))),
     cases=lambda rng: [
         Case((np.array([0.125, 0.5, 0.125, 0.25]), 0.7), "two words are enough"),
         Case((np.array([0.25, 0.5, 0.125, 0.125]), 0.75), "two words reach p exactly"),
@@ -1262,7 +1263,7 @@ def _penalty(x, alpha):
 
 SENTENCE_SCORE = Check(
     solution=sentence_score,
-    expected=lambda x, alpha: np.sum(x) / _penalty(x, alpha),  # as toytf.decode.beam_search ranks
+    expected=lambda x, alpha: np.sum(x) / _penalty(x, alpha),  # as toytf.generate.beam_search ranks
     cases=lambda rng: [
         Case((np.array([-1.0, -2.0, -1.0, -1.0, -1.0, -1.0, -1.0]), 1.0), "seven tokens: -8 / 2"),
         Case((np.array([-2.0]), 0.6), "one token: its penalty is 1"),
@@ -1361,7 +1362,7 @@ def _expected_beam(first, following, length, width):
         return (first[None] if state is None else following[ids]), _Begun()
 
     limits = {"sos": 0, "eos": -1, "max_length": length}
-    found = decode.beam_search(step, None, width=width, n_best=width, **limits)
+    found = beam_search(step, None, width=width, n_best=width, **limits)
     return np.array([h.ids for h in found]), np.array([h.log_prob for h in found])
 
 
@@ -1563,7 +1564,7 @@ def _expected_generate(table, weight, sos, eos, limit):
         read = [*read, *ids]
         return (table[read].mean(axis=0) @ weight)[None], read
 
-    (h,) = decode.greedy(step, [], sos=sos, eos=eos, max_length=limit)
+    (h,) = greedy(step, [], sos=sos, eos=eos, max_length=limit)
     return np.array(h.ids)
 
 

@@ -1,0 +1,1 @@
+"""What the course shows beside the arithmetic: figures, published numbers, PyTorch, experiments."""

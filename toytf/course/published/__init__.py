@@ -1,0 +1,90 @@
+"""What five texts printed about the Transformer, computed again.
+
+    >>> from toytf.course import published
+    >>> published.table("s0-q1-dot-k1", "s0-pe-1-1")
+    what                                             printed  computed   verdict
+    score of Hello's query with Hello's key          68       68         ✓ reproduced
+    PE(1), column 1, in the source's own arithmetic  0.99     ✗ 0.99995  ✗ corrected
+                                                                         right: 0.540302
+                                                                         E0-02: the position of World
+                                                                         E0-03: a cosine cut off, not rounded
+
+From a terminal, ``python -m toytf.course.published`` does the same for everything that the course has
+reached, and fails when a number that should reproduce does not.
+
+The digits stand in ``published.json``, as they were printed. Functions compute them again, from the
+arrays of `toytf.example` and never from a result that a source printed, unless the source's own step
+starts from an array that nobody can compute again. Four verdicts are possible:
+
+``reproduced``
+    What is computed agrees with every printed digit.
+``corrected``
+    It does not, and an erratum says why. The right value is computed too.
+``cannot be recomputed``
+    The source drew random numbers without a seed. What must hold whatever the draw was is checked.
+``not reached yet``
+    The chapter that computes it is still to come.
+
+The modules, each built on those before it: `ledger` (what was printed, and when a number agrees),
+`recompute` (the functions), `show` (tables, links, the page of the book), `cli` (the command).
+"""
+
+from toytf.course.published.cli import main
+from toytf.course.published.ledger import (
+    CHAPTERS,
+    CORRECTED,
+    ENTRIES,
+    ERRATA,
+    FAILED,
+    NOT_REACHED,
+    REACHED,
+    REPRODUCED,
+    SOURCES,
+    STATUSES,
+    UNSEEDED,
+    Claim,
+    Entry,
+    Erratum,
+    Ledger,
+    Recomputation,
+    Result,
+    agrees,
+    counts,
+    load,
+    printed,
+)
+from toytf.course.published.recompute import LEDGER, value
+from toytf.course.published.show import Table, as_markdown, errata_heading, errata_link, slug, table
+
+__all__ = [
+    "CHAPTERS",
+    "CORRECTED",
+    "ENTRIES",
+    "ERRATA",
+    "FAILED",
+    "LEDGER",
+    "NOT_REACHED",
+    "REACHED",
+    "REPRODUCED",
+    "SOURCES",
+    "STATUSES",
+    "UNSEEDED",
+    "Claim",
+    "Entry",
+    "Erratum",
+    "Ledger",
+    "Recomputation",
+    "Result",
+    "Table",
+    "agrees",
+    "as_markdown",
+    "counts",
+    "errata_heading",
+    "errata_link",
+    "load",
+    "main",
+    "printed",
+    "slug",
+    "table",
+    "value",
+]

@@ -1,0 +1,437 @@
+"""Assignments from the book's exercises: a student's notebook and an instructor's.
+
+    python -m toytf.teach.assign --exercises 9.1 9.7 8.8 --title "Week 3" --out week3
+
+writes ``week3/student.ipynb``, ``week3/instructor.ipynb`` and ``week3/submissions/assignment.json``;
+put the students' notebooks beside the last one, and ``python -m toytf.teach.grade`` grades them.
+
+Both notebooks have the same cells. They differ only in those that a student fills in, which in the
+instructor's hold solution, common mistakes and worked answer between ``### BEGIN SOLUTION`` and
+``### END SOLUTION``. So the instructor's is also a source for nbgrader's ``generate_assignment``.
+
+The locked cell of an exercise prints what the checker says, and its last line shows the points as a
+number. nbgrader takes that number for the (partial) credit, an exception or a warning for none. An
+``assert`` would do as well for nbgrader, but would stop a student who runs the notebook from top to
+bottom; this way nothing raises, and a blank notebook runs to its end.
+
+**nbgrader can be fooled.** It runs checks in the kernel of the student's own code, so a submission that
+patches NumPy or ``toytf.check``, or that calls the right function of `toytf`, gets full marks, and its
+code reads what the grader reads. ``python -m toytf.teach.grade`` grades the same notebooks with `toytf` and the
+comparison outside of the student's process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from toytf.check.pencil import ByHand, Part
+from toytf.teach.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read
+from toytf.teach.exports import classroom_files, gradescope_zip
+
+MASTER = Path(__file__).resolve().parent.parent.parent / "notebooks"
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"
+_LINK = re.compile(r"(\(?)\[([^\]]+)\]\(((?:\.\./)?(?:notebooks/|book/)?[\w.-]+\.(?:ipynb|md))?(#[^)\s]+)?\)")
+
+
+# ---------------------------------------------------------------- which exercises
+
+
+def select(
+    exercises: Mapping[str, Exercise],
+    numbers: Sequence[str] | None = None,
+    chapters: Iterable[int] | None = None,
+    kinds: Iterable[str] | None = None,
+    levels: Iterable[int] | None = None,
+) -> list[Exercise]:
+    """Choose exercises: those of the given numbers, in their order, or those of the chapters.
+
+    Parameters
+    ----------
+    exercises : mapping
+        What `toytf.teach.exercises.read` gave.
+    numbers : sequence of str, optional
+        "9.1", ...
+    chapters, kinds, levels : iterable, optional
+        Of these, only the exercises of these chapters, of one of these kinds, of these levels.
+
+    Raises
+    ------
+    ValueError
+        If a number does not exist or stands twice, or nothing is left.
+    """
+    by_number = {one.number: one for one in exercises.values()}
+    for i, number in enumerate(numbers or ()):
+        if number not in by_number:
+            raise ValueError(f"exercises: expected numbers such as {next(iter(by_number))}, got {number}")
+        if number in numbers[:i]:
+            raise ValueError(f"exercises: expected each number once, got {number} twice")
+    chosen = [by_number[number] for number in numbers] if numbers else list(by_number.values())
+    if chapters is not None:
+        chosen = [one for one in chosen if one.chapter in set(chapters)]
+    if kinds is not None:
+        chosen = [one for one in chosen if set(kinds) & set(one.kinds)]
+    if levels is not None:
+        chosen = [one for one in chosen if one.level in set(levels)]
+    if not chosen:
+        raise ValueError("exercises: expected a choice that some exercise meets, got one that none meets")
+    return chosen
+
+
+def listed(one: Exercise) -> str:
+    """An exercise in a line: number, title, kinds, level, minutes, points, and who grades it."""
+    points = f"{one.points} point{'s'[: one.points != 1]}"
+    by = "read by a person" if one.kind == "text" else "graded by the checker"
+    kinds = " and ".join(one.kinds)
+    return f"{one.number:5} {one.title} ({kinds}, level {one.level}, {one.minutes} min, {points}, {by})"
+
+
+# ---------------------------------------------------------------- the cells
+
+
+def notebooks(chosen: Sequence[Exercise], title: str, book: str | None = None) -> tuple[dict, dict]:
+    """Make the two editions, the student's and the instructor's.
+
+    Parameters
+    ----------
+    chosen : sequence of Exercise
+    title : str
+    book : str, optional
+        Address of the built book, for links to its sections; without it they are words.
+
+    Returns
+    -------
+    student, instructor : dict
+        Notebooks as JSON, without outputs.
+    """
+    first = [_locked("title", _introduction(chosen, title)), _locked("imports", IMPORTS, "code")]
+    student, instructor = list(first), list(first)
+    for one in chosen:
+        text = _locked(f"{one.label}-text", _text(one, book), toytf={"exercise": one.label, "role": "text"})
+        blank, solved = _answers(one, book)
+        student += [text, blank, *_check(one)]
+        instructor += [text, solved, *_check(one)]
+    return _notebook(student), _notebook(instructor)
+
+
+def manifest(chosen: Sequence[Exercise], title: str) -> dict:
+    """What `toytf.teach.grade` has to know; it holds no answers."""
+    listed = []
+    for one in chosen:
+        entry = {
+            "label": one.label,
+            "number": one.number,
+            "title": one.title,
+            "kind": one.kind,
+            "name": one.check.name if one.check else None,
+            "points": one.points,
+        }
+        if one.kind == "by hand":
+            entry["parts"] = [part.name for part in one.by_hand.parts]
+        listed.append(entry)
+    return {"format": "toytf assignment", "version": 1, "title": title, "exercises": listed}
+
+
+def _introduction(chosen: Sequence[Exercise], title: str) -> str:
+    points, minutes = sum(one.points for one in chosen), sum(one.minutes for one in chosen)
+    return (
+        f"# {title}\n\n"
+        f"{len(chosen)} exercise{'s'[: len(chosen) != 1]}, {points} point{'s'[: points != 1]}, "
+        f"about {minutes} minutes for somebody who has read the chapters.\n\n"
+        "- Functions: replace the line that raises `NotImplementedError`. Keep the name and the arguments.\n"
+        "- Numbers: write them in place of `None`, a row as `[1, 2]`, a table as `[[1, 2], [3, 4]]`.\n"
+        f"- Words: write them in place of {NOT_ANSWERED}. Try things out in cells that you add.\n\n"
+        "The cell below each function and each number tells how far you are, as often as you like, and shows "
+        "the points. An exercise that refers to arrays of its chapter is best tried in that chapter's notebook."
+    )
+
+
+def _text(one: Exercise, book: str | None) -> str:
+    about = f"{' and '.join(one.kinds)}, level {one.level}, about {one.minutes} minutes"
+    points = f"{one.points} point{'s'[: one.points != 1]}"
+    return f"## {one.number} {portable(one.title, one, book)}\n\n*{about}, {points}*\n\n{portable(one.text, one, book)}"
+
+
+def _answers(one: Exercise, book: str | None) -> tuple[dict, dict]:
+    """The cell to be filled in, blank and solved."""
+    if one.kind == "function":
+        texts = one.check.stub.rstrip("\n"), _solved_function(one)
+    elif one.kind == "by hand":
+        blank = assign_answer(one.by_hand, [None] * len(one.by_hand.parts))
+        right = assign_answer(one.by_hand, [rounded(part) for part in one.by_hand.parts])
+        texts = blank, "\n".join([blank, BEGIN, right, *_comment(one.solution), END])
+    else:
+        texts = NOT_ANSWERED, portable(one.solution, one, book)
+    by_person = one.kind == "text"
+    nbgrader = {"grade": by_person, "locked": False, "solution": True}
+    if by_person:
+        nbgrader["points"] = one.points
+    blank, solved = (
+        _cell(
+            f"{one.label}-answer",
+            text,
+            "markdown" if by_person else "code",
+            nbgrader,
+            {"exercise": one.label, "role": "answer"},
+        )
+        for text in texts
+    )
+    return blank, solved
+
+
+def _check(one: Exercise) -> list[dict]:
+    """The locked cell that says how far a student is, and shows the points for nbgrader."""
+    if one.kind == "text":
+        return []
+    name, mine = (one.check.name, one.check.name) if one.check else (one.number, answer_name(one))
+    says = f"check.{name}({mine})" if one.check else f'check.byhand("{name}", {mine})'
+    source = f'{says}\ncheck.points("{name}", {mine}, of={one.points})'
+    nbgrader = {"grade": True, "locked": True, "solution": False, "points": one.points}
+    return [_cell(f"{one.label}-check", source, "code", nbgrader, {"exercise": one.label, "role": "check"})]
+
+
+def answer_name(one: Exercise | ByHand) -> str:
+    """The variable of a by-hand answer: ``answer_9_1``."""
+    return f"answer_{one.number.replace('.', '_')}"
+
+
+def assign_answer(one: ByHand, values: Sequence) -> str:
+    """The line, or lines, in which a student writes the values of a by-hand answer."""
+    parts = one.parts
+    if len(parts) == 1 and not parts[0].name:
+        return f"{answer_name(one)} = {values[0]}"
+    lines = [f"    {json.dumps(part.name, ensure_ascii=False)}: {v}," for part, v in zip(parts, values, strict=True)]
+    return "\n".join([f"{answer_name(one)} = {{", *lines, "}"])
+
+
+def rounded(part: Part):
+    """An answer as a student would type it."""
+    value = np.round(np.asarray(part.expected, dtype=float), part.decimals) + 0.0  # no -0.0
+    whole = not part.decimals and (value == np.round(value)).all()
+    return (value.astype(int) if whole else value).tolist()
+
+
+def _solved_function(one: Exercise) -> str:
+    source = one.check.source.rstrip("\n")
+    lines = source.split("\n")
+    head = ast.parse(source).body[0].body[0].end_lineno  # where the docstring ends
+    notes = []
+    if one.check.mistakes:
+        notes = ["# Common mistakes, as the checker names them:"]
+        for mistake in one.check.mistakes:
+            text = f"- {mistake.name}: {mistake.advice}"
+            notes += [f"# {line}" for line in textwrap.wrap(text, 96, subsequent_indent="  ", break_on_hyphens=False)]
+    # The worked answer shows the same source, which stands below anyway.
+    worked = re.sub(rf"```python\n{re.escape(source)}\n```\n*", "", one.solution).strip()
+    notes += _comment(worked) if worked else []
+    inside = [BEGIN, *notes]
+    return "\n".join([*lines[:head], *(f"    {line}" for line in inside), *lines[head:], f"    {END}"])
+
+
+def _comment(text: str) -> list[str]:
+    return [f"# {line}".rstrip() for line in text.split("\n")]
+
+
+def portable(text: str, one: Exercise, book: str | None = None) -> str:
+    """Make the links of an exercise work outside of the book: addresses in the built one, or words.
+
+    "([Layer norm](#layer-norm))" becomes "(*Layer norm*, chapter 9)".
+    """
+    home = one.section.split("#")[0]
+
+    def replace(link: re.Match) -> str:
+        bracket, words, file, slug = link[1], link[2], Path(link[3] or home).name, link[4] or ""
+        if not link[3] and not slug:
+            return link[0]
+        folder = "notebooks" if re.match(r"\d\d_", file) else "book"
+        if book:
+            return f"{bracket}[{words}]({book.rstrip('/')}/{folder}/{Path(file).stem}.html{slug})"
+        if folder == "book" or re.match(r"chapter \d", words):
+            return bracket + words
+        chapter = f"chapter {int(file[:2])}"
+        return f"{bracket}*{words}*, {chapter}" if bracket else f"*{words}* ({chapter})"
+
+    return _LINK.sub(replace, text)
+
+
+def _locked(name: str, source: str, kind: str = "markdown", toytf: dict | None = None) -> dict:
+    return _cell(name, source, kind, {"grade": False, "locked": True, "solution": False}, toytf)
+
+
+def _cell(name: str, source: str, kind: str, nbgrader: dict, toytf: dict | None = None) -> dict:
+    """One cell; `name` is its id, and nbgrader's name for it."""
+    metadata: dict = {"nbgrader": {**nbgrader, "grade_id": name, "schema_version": 3, "task": False}}
+    metadata["nbgrader"]["cell_type"] = kind
+    metadata["nbgrader"] = dict(sorted(metadata["nbgrader"].items()))
+    if toytf:
+        metadata["toytf"] = toytf
+    code = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "id": name, "metadata": metadata, **code, "source": source.splitlines(keepends=True)}
+
+
+def _notebook(cells: list[dict]) -> dict:
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
+    return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+
+
+# ---------------------------------------------------------------- writing
+
+
+def files(chosen: Sequence[Exercise], title: str, book: str | None = None) -> dict[str, str]:
+    """The three files of an assignment, by their paths in its folder."""
+    student, instructor = notebooks(chosen, title, book)
+    return {
+        "student.ipynb": _json(student),
+        "instructor.ipynb": _json(instructor),
+        "submissions/assignment.json": _json(manifest(chosen, title)),
+    }
+
+
+def _json(content: dict) -> str:
+    return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
+
+
+def write(folders: Mapping[Path, Mapping[str, str | bytes]], force: bool = False) -> None:
+    """Write the files of several folders; nothing is written before all of it can be.
+
+    A new folder appears with all its files at once. In a folder that is there, other files (the
+    submissions, say) stay as they are, and each file is replaced as a whole.
+
+    Parameters
+    ----------
+    folders : mapping
+        From folders to their files, from paths to contents.
+    force : bool
+        Whether files that are there may be replaced.
+
+    Raises
+    ------
+    ValueError
+        If one of the files is there already and `force` is not set.
+    OSError
+        If they cannot be written; then none is there.
+    """
+    there = [folder / name for folder, content in folders.items() for name in content if (folder / name).exists()]
+    if there and not force:
+        raise ValueError(f"{there[0]}: expected a new file, got one that is there; --force replaces it")
+    prepared: list[tuple[Path, Path]] = []
+    try:
+        for folder, content in folders.items():
+            folder = folder.resolve()
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            near = folder if folder.exists() else folder.parent  # on the same disk, and ours to write
+            new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=near))
+            prepared.append((new, folder))
+            new.chmod(0o755)  # mkdtemp keeps others out
+            for name, text in content.items():
+                (new / name).parent.mkdir(parents=True, exist_ok=True)
+                (new / name).write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
+        for (new, folder), content in zip(prepared, folders.values(), strict=True):
+            if not folder.exists():
+                os.replace(new, folder)
+                continue
+            for name in content:
+                (folder / name).parent.mkdir(parents=True, exist_ok=True)
+                os.replace(new / name, folder / name)
+    finally:
+        for new, _ in prepared:
+            shutil.rmtree(new, ignore_errors=True)
+
+
+# ---------------------------------------------------------------- the command
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write assignments; return the exit status: 0, or 2 if something in the arguments is wrong."""
+    options = _parser().parse_args(arguments)
+    try:
+        return _run(options)
+    except (OSError, ValueError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(options) -> int:
+    if not (options.list or options.out or options.gradescope or options.classroom):
+        raise ValueError("--out: expected a folder, or --gradescope, --classroom or --list, got nothing to write")
+    if options.apart and (options.exercises or options.gradescope or options.classroom):
+        raise ValueError("--apart: expected --chapters and --out, got --exercises, --gradescope or --classroom")
+    if options.exercises and options.chapters:
+        raise ValueError("--exercises: expected these or --chapters, got both")
+    chapters = options.chapters
+    if options.exercises:  # what is wrong elsewhere in the book does not matter then
+        firsts = [number.split(".")[0] for number in options.exercises]
+        chapters = [int(first) for first in firsts] if all(map(str.isdecimal, firsts)) else None
+    exercises = read(options.notebooks, chapters)
+    kinds = options.kinds and [kind.replace("-", " ") for kind in options.kinds]
+    chosen = select(exercises, options.exercises, options.chapters, kinds, options.levels)
+    for one in chosen if options.list else ():
+        print(listed(one))
+    folders: dict[Path, dict[str, str | bytes]] = {}
+    if options.out and options.apart:
+        for n in sorted({one.chapter for one in chosen}):
+            part = [one for one in chosen if one.chapter == n]
+            folders[Path(options.out) / f"chapter-{n:02}"] = files(part, f"{options.title}, chapter {n}", options.book)
+    elif options.out:
+        folders[Path(options.out)] = files(chosen, options.title, options.book)
+    if options.gradescope:
+        archive = Path(options.gradescope)
+        folders.setdefault(archive.parent, {})[archive.name] = gradescope_zip(manifest(chosen, options.title))
+    if options.classroom:
+        student, _ = notebooks(chosen, options.title, options.book)
+        template = classroom_files(manifest(chosen, options.title), _json(student))
+        folders.setdefault(Path(options.classroom), {}).update(template)
+    write(folders, options.force)
+    for folder, content in folders.items():
+        here = [name for name in content if "/toytf/" not in name]
+        print(f"{folder}: {', '.join(here)}" if folder != Path() else ", ".join(here))
+    print(
+        f"{len(chosen)} exercises, {sum(one.points for one in chosen)} points, "
+        f"about {sum(one.minutes for one in chosen)} minutes"
+    )
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m toytf.teach.assign",
+        description="Make an assignment from exercises of the book: a student's notebook and an instructor's. "
+        "Without a choice it has every exercise.",
+    )
+    choice = parser.add_argument_group("which exercises")
+    choice.add_argument("--exercises", nargs="+", metavar="N.N", help="these, in this order: 9.1 9.7 8.8")
+    choice.add_argument("--chapters", nargs="+", type=int, metavar="N", help="those of these chapters")
+    choice.add_argument(
+        "--kinds",
+        nargs="+",
+        choices=[kind.replace(" ", "-") for kind in KINDS],
+        help="of these, only those of such a kind",
+    )
+    choice.add_argument("--levels", nargs="+", type=int, choices=LEVELS, help="of these, only those of such a level")
+    parser.add_argument("--list", action="store_true", help="show the chosen exercises, a line each")
+    parser.add_argument("--title", default="Exercises", help="default: %(default)s")
+    parser.add_argument("--out", metavar="FOLDER", help="where to write the notebooks and submissions/assignment.json")
+    parser.add_argument("--gradescope", metavar="FILE.zip", help="an autograder to upload to Gradescope")
+    parser.add_argument("--classroom", metavar="FOLDER", help="a template repository for GitHub Classroom")
+    parser.add_argument("--apart", action="store_true", help="one folder for each chapter: FOLDER/chapter-09, ...")
+    parser.add_argument("--force", action="store_true", help="replace files that are there (submissions stay)")
+    parser.add_argument("--book", metavar="ADDRESS", help="where the book is served, to link to its sections")
+    parser.add_argument("--notebooks", default=MASTER, metavar="FOLDER", help="the book's notebooks, the master")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,376 @@
+"""The exercises of the book, read from its notebooks: the master of everything that is handed out.
+
+Examples
+--------
+>>> from toytf.teach.exercises import parse
+>>> text = '''
+... :::{exercise} One row (by hand, level 1, 5 min)
+... :label: ex-09-1
+...
+... Normalise the row. ([Layer norm](#layer-norm))
+... :::
+... '''
+>>> [(d.kind, d.argument, d.options["label"]) for d in parse(text)]
+[('exercise', 'One row (by hand, level 1, 5 min)', 'ex-09-1')]
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from toytf import check
+from toytf.check.core import Check
+from toytf.check.pencil import ByHand
+
+KINDS = ("by hand", "code", "explain", "explore")
+LEVELS = (1, 2, 3)
+SOLUTION_TAG = "solution"
+NOT_ANSWERED = "YOUR ANSWER HERE"  # in place of an answer in words; nbgrader's words too, which it gives 0 points
+
+_KIND = f"({'|'.join(KINDS)})"
+_TITLE = re.compile(
+    rf"^(?P<title>.+) \((?P<kinds>{_KIND}( and {_KIND})*), level (?P<level>[123]), (?P<minutes>\d+) min\)$"
+)
+_LABEL = re.compile(r"^ex-(\d\d)-(\d+)$")
+_OPENS = re.compile(r"^(?P<fence>:{3,})\{(?P<kind>exercise|solution)\}[ \t]*(?P<argument>.*?)[ \t]*$")
+_OPTION = re.compile(r"^:([\w-]+):[ \t]*(.*?)[ \t]*$")
+_CODE_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_SECTION = re.compile(r"\[[^\]]+\]\((?:\.\./notebooks/)?(?P<file>[\w.-]+\.ipynb)?#(?P<slug>[^)\s]+)\)")
+# What the paragraph in front of the solutions' code says: "The next cell computes the numbers of the solutions."
+_ANNOUNCES = re.compile(r"\b(solutions?|answers)\b", re.IGNORECASE)
+
+
+# ---------------------------------------------------------------- the directives
+
+
+@dataclass(frozen=True)
+class Directive:
+    """An exercise or a solution as it stands in a cell, with the lines that it takes."""
+
+    kind: str  # "exercise" or "solution"
+    argument: str  # what follows the braces: the title, or the label of the exercise that is solved
+    options: Mapping[str, str]
+    body: str
+    start: int
+    stop: int
+
+
+def parse(markdown: str) -> list[Directive]:
+    """Find the exercises and solutions in a text, in their order; what stands in code fences is none.
+
+    Raises
+    ------
+    ValueError
+        If one is not closed.
+    """
+    lines = markdown.splitlines()
+    found, i = [], 0
+    while i < len(lines):
+        if fence := _CODE_FENCE.match(lines[i]):
+            closes = re.compile(rf"^ {{0,3}}{fence[1][0]}{{{len(fence[1])},}}\s*$")
+            i = _next(lines, i + 1, closes, len(lines)) + 1
+        elif opens := _OPENS.match(lines[i]):
+            stop = _next(lines, i + 1, re.compile(rf"^:{{{len(opens['fence'])},}}\s*$"), None)
+            if stop is None:
+                raise ValueError(f"{lines[i]}: expected a line {opens['fence']} that closes it, got none")
+            inside, options = lines[i + 1 : stop], {}
+            while inside and (option := _OPTION.match(inside[0])):
+                options[option[1]] = option[2]
+                inside.pop(0)
+            body = "\n".join(inside).strip()
+            found.append(Directive(opens["kind"], opens["argument"], options, body, i, stop + 1))
+            i = stop + 1
+        else:
+            i += 1
+    return found
+
+
+def _next(lines: list[str], start: int, pattern: re.Pattern, otherwise: int | None) -> int | None:
+    return next((i for i in range(start, len(lines)) if pattern.match(lines[i])), otherwise)
+
+
+# ---------------------------------------------------------------- reading the book
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise of the book.
+
+    Parameters
+    ----------
+    label : str
+        "ex-09-1".
+    title : str
+    kinds : tuple of str
+        Of `KINDS`.
+    level : int
+        1, 2 or 3.
+    minutes : int
+        For somebody who has read the chapter.
+    section : str
+        The section that it belongs to: "09_residual_and_layer_norm.ipynb#layer-norm".
+    text, solution : str
+        Markdown.
+    check : Check, optional
+        Its checker, if the answer is a function.
+    by_hand : ByHand, optional
+        Its answers, if they are numbers.
+    folded : bool
+        Whether the book shows the solution only when it is opened.
+    """
+
+    label: str
+    title: str
+    kinds: tuple[str, ...]
+    level: int
+    minutes: int
+    section: str
+    text: str
+    solution: str
+    check: Check | None = None
+    by_hand: ByHand | None = None
+    folded: bool = True
+
+    @property
+    def chapter(self) -> int:
+        return int(self.label.split("-")[1])
+
+    @property
+    def number(self) -> str:
+        """Its number in the book: "9.1"."""
+        return f"{self.chapter}.{int(self.label.split('-')[2])}"
+
+    @property
+    def points(self) -> int:
+        """The checker's points for a function, else the level."""
+        return self.check.points if self.check else self.level
+
+    @property
+    def kind(self) -> str:
+        """How it is graded: "function", "by hand", or "text" by a person."""
+        return "function" if self.check else "by hand" if self.by_hand else "text"
+
+
+def read_notebook(path: Path) -> dict:
+    """A notebook as JSON, the source of each cell as one text.
+
+    Raises
+    ------
+    ValueError
+        If the file holds no notebook.
+    """
+    try:
+        notebook = json.loads(Path(path).read_text("utf-8"))
+        for cell in notebook["cells"]:
+            cell["source"] = "".join(cell["source"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path}: expected a Jupyter notebook, got {type(error).__name__}: {error}") from error
+    return notebook
+
+
+def notebooks(folder: Path, chapters: Iterable[int] | None = None) -> list[Path]:
+    """The chapters in a folder, in their order, or some of them.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or not the ones that are asked for.
+    """
+    paths = {int(path.name[:2]): path for path in sorted(Path(folder).glob("[0-9][0-9]_*.ipynb"))}
+    if not paths:
+        raise ValueError(f"folder: expected one with notebooks such as 09_name.ipynb, got {folder}")
+    wanted = list(paths) if chapters is None else sorted(set(chapters))
+    if missing := [n for n in wanted if n not in paths]:
+        raise ValueError(f"chapters: expected some of {', '.join(map(str, paths))}, got {missing[0]}")
+    return [paths[n] for n in wanted]
+
+
+def read(
+    folder: Path | str,
+    chapters: Iterable[int] | None = None,
+    *,
+    checks: Iterable[Check] | None = None,
+    by_hand: Iterable[ByHand] | None = None,
+) -> dict[str, Exercise]:
+    """Read the exercises of the chapters in a folder.
+
+    Parameters
+    ----------
+    folder : path
+        The book's notebooks.
+    chapters : iterable of int, optional
+        By default all.
+    checks, by_hand : iterable, optional
+        What checks the answers; by default that of `toytf.check`.
+
+    Returns
+    -------
+    dict from str to Exercise
+        By label, in the order of the book.
+
+    Raises
+    ------
+    ValueError
+        With one line for each thing that is wrong: a title of another form, a label that stands
+        twice, an exercise without solution, a checker without exercise, ...
+    """
+    paths = notebooks(Path(folder), chapters)
+    problems: list[str] = []
+    found: dict[str, Directive] = {}
+    solutions: dict[str, Directive] = {}
+    home: dict[str, Path] = {}
+    for path in paths:
+        where = f"{path.parent.name}/{path.name}"
+        for directive in _directives(path, where, problems):
+            is_exercise = directive.kind == "exercise"
+            label = directive.options.get("label", "") if is_exercise else directive.argument
+            matched = _LABEL.match(label)
+            at = f"{where}: {directive.kind} {label or directive.argument}"
+            if not matched or int(matched[1]) != int(path.name[:2]):
+                problems.append(f"{at}: label: expected ex-{path.name[:2]}-1, -2, ..., got {label!r}")
+            elif label in (found if is_exercise else solutions):
+                problems.append(f"{at}: label: expected one {directive.kind} of this label, got two")
+            elif is_exercise:
+                found[label], home[label] = directive, path
+            else:
+                solutions[label] = directive
+                home.setdefault(label, path)
+    where = {label: f"{path.parent.name}/{path.name}" for label, path in home.items()}
+    for label in sorted({*found, *solutions}):
+        if label not in solutions:
+            problems.append(f"{where[label]}: exercise {label}: expected a solution, got none")
+        if label not in found:
+            problems.append(f"{where[label]}: solution of {label}: expected such an exercise, got none")
+
+    numbers = {int(path.name[:2]) for path in paths}
+    checker = _by_label("check", check.CHECKS.values() if checks is None else checks, numbers, found, problems)
+    pencil = _by_label("byhand", check.BY_HAND.values() if by_hand is None else by_hand, numbers, found, problems)
+    for label in sorted(checker.keys() & pencil.keys()):
+        problems.append(f"{where[label]}: exercise {label}: expected one checker, got check and byhand")
+
+    exercises = {}
+    for label, directive in found.items():
+        title, section = _TITLE.match(directive.argument), _section(directive.body, home[label])
+        at = f"{where[label]}: exercise {label}"
+        if not title:
+            form = "... (by hand, level 1, 5 min)"
+            problems.append(f'{at}: title: expected "{form}", got "{directive.argument}"')
+        if section is None:
+            problems.append(f"{at}: text: expected a link to its section, such as [Layer norm](#layer-norm), got none")
+        if title and section and label in solutions:
+            exercises[label] = Exercise(
+                label,
+                title["title"],
+                tuple(title["kinds"].split(" and ")),
+                int(title["level"]),
+                int(title["minutes"]),
+                section,
+                directive.body,
+                solutions[label].body,
+                checker.get(label),
+                pencil.get(label),
+                "dropdown" in solutions[label].options.get("class", "").split(),
+            )
+    if problems:
+        raise ValueError("\n".join(problems))
+    return exercises
+
+
+def _directives(path: Path, where: str, problems: list[str]) -> list[Directive]:
+    found = []
+    for cell in read_notebook(path)["cells"]:
+        if cell["cell_type"] == "markdown":
+            try:
+                found += parse(cell["source"])
+            except ValueError as error:
+                problems.append(f"{where}: {error}")
+    return found
+
+
+def _by_label(name: str, checkers: Iterable, chapters: set[int], exercises: Mapping, problems: list[str]) -> dict:
+    """Checkers by the label of their exercise; those of chapters that are not read stay out."""
+    found: dict = {}
+    for one in checkers:
+        label = one.exercise
+        matched = _LABEL.match(label)
+        what = f"{name}.{one.name}" if isinstance(one, Check) else f'{name}("{label}")'
+        if not matched:
+            problems.append(f"{what}: exercise: expected a label such as ex-09-1, got {label!r}")
+        elif int(matched[1]) not in chapters:
+            continue
+        elif label not in exercises:
+            problems.append(f"{what}: exercise: expected the label of an exercise, got {label!r}")
+        elif label in found:
+            problems.append(f"{what}: exercise: expected one checker for {label}, got two")
+        else:
+            found[label] = one
+    return found
+
+
+def _section(text: str, path: Path) -> str | None:
+    """The first heading of a chapter that a text links to; the heading of the exercises themselves is none."""
+    for link in _SECTION.finditer(text):
+        if link["slug"] != "exercises":
+            return f"{link['file'] or path.name}#{link['slug']}"
+    return None
+
+
+# ---------------------------------------------------------------- leaving the solutions out
+
+
+def without_solutions(notebook: dict) -> dict:
+    """Return a copy of a notebook in which no solution is left, nor what points at one.
+
+    Solutions go, and so do the cells that are tagged "solution", with their outputs, and the
+    paragraph that announces such a cell. Everything else stays as it is.
+
+    Parameters
+    ----------
+    notebook : dict
+        As JSON; a cell's source may be a text or a list of lines, and stays so.
+
+    Raises
+    ------
+    ValueError
+        If an exercise or a solution is not closed.
+    """
+    kept: list[dict] = []
+    for cell in notebook["cells"]:
+        if SOLUTION_TAG in cell.get("metadata", {}).get("tags", []):
+            if kept and kept[-1]["cell_type"] == "markdown":
+                _without_announcement(kept)
+            continue
+        cell = copy.deepcopy(cell)
+        if cell["cell_type"] == "markdown":
+            source = "".join(cell["source"])
+            directives = [d for d in parse(source) if d.kind == "solution"]
+            if directives:
+                lines = source.splitlines()
+                for directive in reversed(directives):
+                    del lines[directive.start : directive.stop]
+                _set(cell, re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n"))
+            if not "".join(cell["source"]).strip():
+                continue
+        kept.append(cell)
+    return {**copy.deepcopy({k: v for k, v in notebook.items() if k != "cells"}), "cells": kept}
+
+
+def _without_announcement(kept: list[dict]) -> None:
+    """Take the last paragraph off the last cell, if it speaks of solutions and belongs to no exercise."""
+    source = "".join(kept[-1]["source"]).rstrip()
+    head, _, last = source.rpartition("\n\n")
+    if not _ANNOUNCES.search(last) or last.endswith(":::") or last.startswith("#"):
+        return
+    if head.strip():
+        _set(kept[-1], head)
+    else:
+        kept.pop()
+
+
+def _set(cell: dict, source: str) -> None:
+    cell["source"] = source if isinstance(cell["source"], str) else source.splitlines(keepends=True)

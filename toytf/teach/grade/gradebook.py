@@ -1,0 +1,464 @@
+"""The gradebook: a receipt for each submission, feedback pages, and grades.csv, each written whole or not at all.
+
+Receipts are the memory: a run that was killed goes on with those that are there, and everything else
+is made from receipts alone. So a second run, and a run after any number of kills, writes the same bytes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import csv
+import dataclasses
+import fcntl
+import hashlib
+import io
+import json
+import re
+import secrets
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tqdm import tqdm
+
+from toytf._command import no_bar, write_whole
+from toytf.teach.grade import desks, feedback, grading, submission
+from toytf.teach.grade.grading import Assignment, Receipt
+from toytf.teach.grade.sandbox import GRACE, STARTING, Bubblewrap, Limits, SandboxError, Unprotected, settings
+from toytf.teach.grade.submission import CONTROL, Found, plain, same_writing
+
+# What begins a formula: at the start of a cell, and after any sign that a spreadsheet may take for a cell's end.
+_SIGN = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
+STARTS = re.compile(rf"\s*'*{_SIGN}|'*[\t\r\n]")
+INSIDE = re.compile(rf"""([;,|"\t\r\n]\s*)('*{_SIGN})""")
+
+
+class Trouble(Exception):
+    """Something that the teacher has to put right before anything is graded."""
+
+
+# ---------------------------------------------------------------- files
+
+
+@contextlib.contextmanager
+def locked(folder: Path):
+    """Hold the folder against a second grader; the lock goes with the process, however that ends."""
+    with open(folder / ".lock", "a") as file:
+        for left in reversed(range(20)):  # a process that a killed grader was starting may hold it for a moment more
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if not left:
+                    raise Trouble(f"{folder}: another grader is at work in this folder.") from None
+                time.sleep(0.1)
+        yield
+
+
+def read_key(folder: Path) -> bytes:
+    """Read the secret from which hidden inputs come; it is made at the first run."""
+    path = folder / "key"
+    if not path.exists():
+        write_whole(path, secrets.token_hex(32).encode() + b"\n")
+        path.chmod(0o600)
+    key = path.read_bytes().strip()
+    if len(key) < 32:
+        raise Trouble(f"{path}: expected a key of at least 32 characters. Delete the file and a new one is made.")
+    return key
+
+
+# ---------------------------------------------------------------- tables
+
+
+def inert(cell: str) -> str:
+    """A cell in which no spreadsheet finds a formula, whatever sign it takes for the end of a cell.
+
+    Two different cells stay different (but for characters that steer a terminal, which `written` takes care of).
+
+    Examples
+    --------
+    >>> inert("=1+1"), inert("anna;=1"), inert("anna-b"), inert("'=1")
+    ("'=1+1", "anna;'=1", 'anna-b', "''=1")
+    """
+    cell = plain(cell)
+    return "'" * bool(STARTS.match(cell)) + INSIDE.sub(r"\1'\2", cell)
+
+
+def written(student: str) -> str:
+    """A student's name as it stands in tables: on one line, and no other student's.
+
+    Examples
+    --------
+    >>> print(written("anna"), written("a\\nb"), written("a\\\\b"))
+    anna a\\u000ab a\\u005cb
+    """
+    odd = [c for c in set(student) if c in "\\\n\t" or CONTROL.match(c)]
+    return student.translate({ord(c): f"\\u{ord(c):04x}" for c in odd})
+
+
+def to_csv(rows: list[list[str]]) -> bytes:
+    """A table in which every cell is quoted, and none is a formula."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows([[inert(c) for c in row] for row in rows])
+    return file.getvalue().encode("utf-8", "replace")
+
+
+def read_csv(path: Path, columns: list[str]) -> list[dict[str, str]]:
+    """Read a table that has these columns (and perhaps others), separated by commas or semicolons.
+
+    Raises
+    ------
+    Trouble
+        If the file cannot be read or a column is not there.
+    """
+    try:
+        content = path.read_bytes().decode("utf-8-sig")
+        head = content.partition("\n")[0]
+        separator = ";" if ";" in head and "," not in head else ","
+        names, *rows = list(csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)) or [[]]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise Trouble(f"{path}: expected a table (CSV, UTF-8), got {error}") from None
+    names = [name.strip() for name in names]
+    if not set(columns) <= set(names):
+        raise Trouble(f"{path}: expected the columns {', '.join(columns)}, got {plain(head.strip(), 200)!r}")
+    whole = [dict(zip(names, [*row, *[""] * len(names)], strict=False)) for row in rows if row]
+    return [{name: row[name] for name in columns} for row in whole]
+
+
+def read_class(path: Path) -> list[str]:
+    """The students of a class list, in its column ``student``."""
+    return [row["student"] for row in read_csv(path, ["student"]) if row["student"].strip()]
+
+
+class Roll:
+    """Finds the student whom a table means.
+
+    By the name as we write it in tables, else as it is, else by what `same_writing` leaves of it, if
+    that is one student's alone.
+
+    Examples
+    --------
+    >>> roll = Roll(["anna", "=1", "'=1", " bob"])
+    >>> roll("anna"), roll("'=1"), roll("''=1"), roll("bob"), roll("cem")
+    ('anna', '=1', "'=1", ' bob', None)
+    """
+
+    def __init__(self, students: list[str]):
+        self.written = {inert(written(student)): student for student in students}
+        self.known = set(students)
+        self.alike: dict[str, list[str]] = {}
+        for student in students:
+            for name in {same_writing(student), same_writing(inert(written(student)))}:
+                self.alike.setdefault(name, []).append(student)
+
+    def __call__(self, name: str) -> str | None:
+        if name in self.written:
+            return self.written[name]
+        if name in self.known:
+            return name
+        alike = self.alike.get(same_writing(name), [])
+        return alike[0] if len(alike) == 1 else None
+
+
+def read_manual(path: Path, students: list[str], assignment: Assignment) -> dict[tuple[str, str], tuple[float, str]]:
+    """Points that a person gave: (student, exercise) -> points and comment.
+
+    Raises
+    ------
+    Trouble
+        Naming the line that is not as expected.
+    """
+    roll = Roll(students)
+    exercises = {exercise.number: exercise for exercise in assignment.exercises}
+    given = {}
+    for line, row in enumerate(read_csv(path, ["student", "exercise", "points", "comment"]), start=2):
+        number, value = row["exercise"].strip(), row["points"].strip()
+        if not value:
+            continue  # not read yet
+        where, student = f"{path}, line {line}", roll(row["student"])
+        if student is None:
+            raise Trouble(f"{where}: student: expected one who handed in or is in the class, got {row['student']!r}")
+        if number not in exercises:
+            raise Trouble(f"{where}: exercise: expected one of {', '.join(exercises)}, got {number!r}")
+        most = exercises[number].points
+        try:
+            points = float(value.replace(",", "."))
+        except ValueError:
+            points = -1.0
+        if not 0 <= points <= most:
+            raise Trouble(f"{where}: points: expected a number from 0 to {most:g}, got {value!r}")
+        if (student, number) in given:
+            raise Trouble(f"{where}: {row['student']} has points for {number} in an earlier line already")
+        given[student, number] = (round(points, 2), row["comment"].strip())
+    return given
+
+
+def with_manual(receipt: Receipt, given: dict[tuple[str, str], tuple[float, str]]) -> Receipt:
+    """A receipt with the points of a person in place of, or after, those of the checkers."""
+    results = []
+    for result in receipt.results:
+        if (receipt.student, result.number) in given:
+            points, comment = given[receipt.student, result.number]
+            said = (
+                f"{result.number}: {points:g} points from your teacher."
+                if points != 1
+                else f"{result.number}: 1 point from your teacher."
+            )
+            details = [*([comment] if comment else []), *result.details]
+            result = dataclasses.replace(result, points=points, headline=said, details=details)
+        results.append(result)
+    return dataclasses.replace(receipt, results=results)
+
+
+@dataclass(frozen=True)
+class Line:
+    """What the tables and the teacher's page say of one student."""
+
+    student: str
+    grades: list[str]  # the line in grades.csv
+    to_read: list[list[str]]  # lines in to_read.csv
+    page: str  # the line on the teacher's page
+    mistakes: list[list[str]]  # exercise and name of each known mistake
+    failed: list[str]  # exercises at which the checker itself failed
+
+
+def line_of(receipt: Receipt, assignment: Assignment, file: str) -> Line:
+    """The lines of one student: points empty where a person has still to read, or where the grader failed."""
+    each = ["" if result.points is None else feedback.number(result.points) for result in receipt.results]
+    points = feedback.number(receipt.points) if receipt.graded else ""
+    name, remark = written(receipt.student), feedback.remark(receipt)
+    to_read = [[name, result.number, "", ""] for result in receipt.results if result.points is None]
+    mistakes = [[result.number, result.mistake] for result in receipt.results if result.mistake]
+    row = feedback.index_row(receipt, file)
+    line = [name, points, feedback.number(assignment.points), *each, remark]
+    return Line(receipt.student, line, to_read, row, mistakes, receipt.failed if receipt.graded else [])
+
+
+def empty_line(student: str, assignment: Assignment, why: str) -> Line:
+    """The line of a student of whom nothing else can be said; nothing in it can fail."""
+    cells = ["" for _ in assignment.exercises]
+    return Line(student, [ascii(student), "", "", *cells, why], [], "", [], [])
+
+
+# ---------------------------------------------------------------- the whole folder
+
+
+@dataclass
+class Summary:
+    """What a run did: counts, and words for the teacher."""
+
+    students: int = 0
+    graded: int = 0  # anew
+    reused: int = 0
+    failed: list[str] = field(default_factory=list)  # not graded, by no fault of the student
+    to_read: int = 0  # texts that a person has to read
+    notes: list[str] = field(default_factory=list)
+
+
+def grade_folder(
+    submissions: Path,
+    out: Path,
+    assignment: Assignment,
+    sandbox,
+    *,
+    class_list: Path | None = None,
+    manual: Path | None = None,
+    limits: Limits | None = None,
+    jobs: int = 1,
+    again: bool = False,
+) -> Summary:
+    """Grade all submissions of a folder and write `out` and the folder beside it.
+
+    Parameters
+    ----------
+    submissions, out : Path
+        A folder, and the CSV file to write.
+    assignment : Assignment
+    sandbox : Bubblewrap or Unprotected
+    class_list : Path, optional
+        CSV with a column student: who is expected.
+    manual : Path, optional
+        CSV with the columns student, exercise, points, comment.
+    limits : Limits, optional
+    jobs : int
+        How many at a time.
+    again : bool
+        Grade also what was graded before.
+
+    Raises
+    ------
+    Trouble
+        If something is to be put right first; nothing is written then.
+    """
+    limits = limits or Limits()
+    home = out.with_suffix("")
+    if manual is not None and manual.exists() and manual.resolve() == (home / "to_read.csv").resolve():
+        raise Trouble(f"{manual}: this file is written anew by each run. Copy it, and give the name of the copy.")
+    there = submission.find(submissions)
+    expected = read_class(class_list) if class_list is not None else []
+    missing, unknown = _compare(there.found, expected) if class_list is not None else ([], [])
+    found = there.found + missing
+    students = sorted(one.student for one in found)
+    names = submission.file_names(students)
+    points = read_manual(manual, students, assignment) if manual is not None else {}
+    for folder in (home, home / "receipts", home / "feedback"):
+        folder.mkdir(parents=True, exist_ok=True)
+    with locked(home):
+        for folder in (home, home / "receipts", home / "feedback", out.parent):
+            for left in folder.glob(".*.new"):  # of a run that was killed
+                left.unlink()
+        key = read_key(home)
+        summary = Summary(students=len(students), notes=list(there.notes))
+        summary.notes += [f"{plain(s, 100)}: handed in, but is not in the class list." for s in unknown]
+        about = {"versions": grading.versions(), "settings": settings(sandbox, limits)}
+        desk = _Desk(home, assignment, sandbox, limits, key, names, again, points, about)
+        lines = _lines(desk, found, jobs, summary)
+        head = ["student", "points", "out of", *(e.number for e in assignment.exercises), "remark"]
+        write_whole(out, to_csv([head, *(line.grades for line in lines)]))
+        to_read = [row for line in lines for row in line.to_read]
+        summary.to_read = len(to_read)
+        write_whole(home / "to_read.csv", to_csv([["student", "exercise", "points", "comment"], *to_read]))
+        mistakes = [tuple(mistake) for line in lines for mistake in line.mistakes]
+        page = feedback.index_page([line.page for line in lines], mistakes, assignment, summary.notes + summary.failed)
+        write_whole(home / "feedback" / "index.html", page)
+        return summary
+
+
+def _compare(found: list[Found], expected: list[str]) -> tuple[list[Found], list[str]]:
+    """Who is in the class list and handed in nothing, and who handed in and is not in the list."""
+    roll = Roll([one.student for one in found])
+    came, missing = set(), {}
+    for name in expected:
+        there = {roll(name)} - {None} or set(roll.alike.get(same_writing(name), []))  # twins: all of them
+        came |= there
+        if not there:
+            student = submission.composed(name).strip()
+            missing[student] = Found(student, None, "no submission")
+    return list(missing.values()), sorted(one.student for one in found if one.student not in came)
+
+
+def _lines(desk: _Desk, found: list[Found], jobs: int, summary: Summary) -> list[Line]:
+    """Grade everybody, some at a time; what was too slow is graded again when nobody else is at work."""
+    lines: dict[str, Line] = {}
+    limits = desk.limits
+    clock = 2 * (limits.total * limits.clock + (limits.restarts + 1) * (STARTING + GRACE)) + desks.SECONDS
+    tqdm.monitor_interval = 0  # it would be a thread, and a process with threads is not to be copied
+    alone = jobs == 1 or len(found) == 1
+    with tqdm(total=len(found), desc="graded", unit="", disable=no_bar()) as bar:
+        while found:
+            slow: list[Found] = []
+            for done in desks.work(
+                found, desk.alone if alone else desk.among_others, jobs=1 if alone else jobs, clock=clock
+            ):
+                one = done.task
+                try:
+                    if done.answer == TOO_SLOW:
+                        slow.append(one)
+                        continue
+                    if done.trouble:
+                        raise Trouble(done.trouble)
+                    new, said = json.loads(done.answer)
+                    line = lines[one.student] = Line(**said)
+                    if line.failed:
+                        what = f"{', '.join(line.failed)} could not be graded, the checker failed"
+                        summary.failed.append(f"{plain(one.student, 100)}: {what}")
+                    summary.graded += new
+                    summary.reused += not new
+                except Exception as error:  # the others are graded all the same
+                    why = str(error) if isinstance(error, Trouble) else f"{type(error).__name__}: {error}"
+                    lines[one.student] = _failed(desk, one.student, why, summary)
+                bar.update()
+            found, alone = slow, True
+    summary.failed.sort()
+    return [lines[student] for student in sorted(lines)]
+
+
+def _failed(desk: _Desk, student: str, why: str, summary: Summary) -> Line:
+    why = f"could not be graded, {plain(why, 300)}"
+    summary.failed.append(f"{plain(student, 100)}: {why}")
+    try:
+        return desk.file(grading.not_graded(student, desk.assignment, why))
+    except Exception as error:  # perhaps the same again
+        summary.notes.append(f"{plain(student, 100)}: nothing could be filed, {type(error).__name__}: {error}")
+        return empty_line(student, desk.assignment, why)
+
+
+TOO_SLOW = b"too slow"
+
+
+@dataclass(frozen=True)
+class _Desk:
+    """Grades one submission and files what came of it; all of this runs in a process of its own."""
+
+    home: Path
+    assignment: Assignment
+    sandbox: Bubblewrap | Unprotected
+    limits: Limits
+    key: bytes
+    names: dict[str, str]
+    again: bool
+    manual: dict[tuple[str, str], tuple[float, str]]
+    about: dict  # with what is graded
+
+    def among_others(self, found: Found, desk: int) -> bytes:
+        """Grade it while others are graded: what is too slow now is not filed, and gets another chance."""
+        receipt, new = self.receipt(found, desk)
+        return TOO_SLOW if new and receipt.slow else self.answer(receipt, new)
+
+    def alone(self, found: Found, desk: int) -> bytes:
+        """Grade it while nobody else is graded; what is too slow now is too slow."""
+        return self.answer(*self.receipt(found, desk))
+
+    def answer(self, receipt: Receipt, new: bool) -> bytes:
+        return json.dumps([new, dataclasses.asdict(self.file(receipt))]).encode()
+
+    def file(self, receipt: Receipt) -> Line:
+        """Write receipt and feedback page, and return the student's lines."""
+        name = self.names[receipt.student]
+        write_whole(self.home / "receipts" / f"{name}.json", receipt.to_json())
+        shown = with_manual(receipt, self.manual)
+        write_whole(self.home / "feedback" / f"{name}.html", feedback.student_page(shown, self.assignment))
+        return line_of(shown, self.assignment, f"{name}.html")
+
+    def receipt(self, found: Found, desk: int) -> tuple[Receipt, bool]:
+        """The receipt of one student, an old one if it still fits, and whether it is new."""
+        if found.trouble:
+            raise Trouble(found.trouble)
+        try:
+            data = None if found.path is None else submission.read_bytes(found.path)
+            reason = found.reason
+        except submission.Unreadable as error:
+            data, reason = None, str(error)
+        old = self.filed(found.student)
+        if data is None:
+            receipt = grading.nothing_to_grade(found.student, self.assignment, reason, **self.about)
+            return receipt, receipt != old
+        if old is not None and self.fits(old, found.student, data) and not self.again:
+            return old, False
+        sandbox = copy.copy(self.sandbox)
+        sandbox.desk = desk
+        how = {"sandbox": sandbox, "key": self.key, "student": found.student, "limits": self.limits}
+        try:
+            return grading.grade_one(data, self.assignment, **how), True
+        except SandboxError:  # the machine may have been short of something for a moment
+            return grading.grade_one(data, self.assignment, **how), True
+
+    def filed(self, student: str) -> Receipt | None:
+        """The receipt of an earlier run, if there is one that can be read."""
+        try:
+            return Receipt.from_json((self.home / "receipts" / f"{self.names[student]}.json").read_bytes())
+        except (OSError, ValueError):
+            return None
+
+    def fits(self, receipt: Receipt, student: str, data: bytes) -> bool:
+        """Whether a receipt would come out the same again."""
+        return (
+            receipt.graded
+            and not receipt.failed
+            and receipt.student == student
+            and receipt.sha256 == hashlib.sha256(data).hexdigest()
+            and receipt.assignment == self.assignment.sha256
+            and receipt.versions == self.about["versions"]
+            and receipt.settings == self.about["settings"]
+        )

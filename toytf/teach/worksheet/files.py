@@ -1,0 +1,190 @@
+"""Class lists and files: who gets a sheet, and how the sheets are written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+from tqdm import tqdm
+
+from toytf._command import no_bar, write_whole
+from toytf.teach.worksheet import pages
+from toytf.teach.worksheet.sheets import Sheet, clean_student
+
+COLUMN = "student"
+
+
+def read_class(path) -> list[str]:
+    """Read the ids of a class from a CSV file's column `student`.
+
+    Parameters
+    ----------
+    path : str or path
+        UTF-8, with or without a byte order mark; other columns are ignored.
+
+    Returns
+    -------
+    list of str
+        In the order of the file.
+
+    Raises
+    ------
+    ValueError
+        If it is not UTF-8, has no such column, or a row is empty, too short, twice there or not fit
+        for an id: the message names the line.
+    """
+    path = Path(path)
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}: expected UTF-8, got byte {error.object[error.start]:#04x} at {error.start}"
+        ) from None
+    rows = csv.reader(text.splitlines(keepends=True), strict=True)
+    seen: dict[str, int] = {}
+    try:
+        header = [name.strip() for name in next(rows, [])]
+        if header.count(COLUMN) != 1:
+            hint = "; separate columns by commas" if any(";" in name or "\t" in name for name in header) else ""
+            raise ValueError(f"{path}, line 1: expected one column {COLUMN!r}, got {', '.join(header) or 'none'}{hint}")
+        column = header.index(COLUMN)
+        for row in rows:
+            at = f"{path}, line {rows.line_num}"
+            if not any(field.strip() for field in row):
+                raise ValueError(f"{at}: expected a student, got an empty row")
+            try:
+                student = clean_student(row[column] if column < len(row) else "")
+            except ValueError as error:
+                raise ValueError(f"{at}: {error}") from None
+            if student in seen:
+                raise ValueError(f"{at}: expected each student once, got {student!r} again (line {seen[student]})")
+            seen[student] = rows.line_num
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {rows.line_num}: expected CSV, got a row that is none ({error})") from None
+    if not seen:
+        raise ValueError(f"{path}: expected at least one student, got none")
+    return list(seen)
+
+
+def file_stem(student: str) -> str:
+    """A name for a student's files that is safe on every system, and another for every id.
+
+    Examples
+    --------
+    >>> file_stem("José Pérez")
+    'jose-perez-a51ad572ac'
+    >>> file_stem("../../x")[:2], file_stem("王")[:8]
+    ('x-', 'student-')
+    """
+    student = clean_student(student)
+    plain = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode().lower()
+    readable = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:30].rstrip("-") or "student"
+    return f"{readable}-{hashlib.sha256(student.encode()).hexdigest()[:10]}"
+
+
+def one_by_one(sheet: Sheet, answers: bool) -> dict[str, Callable[[], str]]:
+    """A student's files: their names, and what writes their text."""
+    stem = file_stem(sheet.student)
+    if answers:
+        return {
+            f"{stem}.answers.html": sheet.answers_html,
+            f"{stem}.answers.json": lambda: pages.as_json(answer_file([sheet])),
+        }
+    return {f"{stem}.html": sheet.html, f"{stem}.ipynb": lambda: pages.as_json(sheet.notebook())}
+
+
+def all_in_one(sheets: Sequence[Sheet], answers: bool) -> dict[str, Callable[[], str]]:
+    """A class's file to print."""
+    if answers:
+        return {
+            "class.answers.html": lambda: pages.page(sheets, answers=True),
+            "class.answers.json": lambda: pages.as_json(answer_file(sheets)),
+        }
+    return {"class.html": lambda: pages.page(sheets, answers=False)}
+
+
+def answer_file(sheets: Sequence[Sheet]) -> dict:
+    return {"format": "toytf worksheet answers", "version": 1, "sheets": [sheet.answers() for sheet in sheets]}
+
+
+def write_files(folder, students: Sequence[str], make: Callable[[str], Sheet], *, answers, one_file, force) -> int:
+    """Write the sheets of some students; return how many files are new.
+
+    A file that is there with the same content stays as it is, so that a run that was stopped can be
+    started again. Each file is written whole or not at all.
+
+    Raises
+    ------
+    FileExistsError
+        If a file is there with another content, and `force` does not allow to replace it. Then
+        nothing has been written.
+    ValueError
+        If two students get the same numbers: not to be expected, but nothing forbids it.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"--out: expected a folder, got the file {folder}")
+    if len({file_stem(student) for student in students}) != len(students):
+        raise ValueError("two students would get files of the same name: expected ids that differ")
+    make = _all_different(make)
+    if one_file:
+        sheets = [make(student) for student in _bar(students, "sheet")]
+        jobs: Iterable[dict] = [all_in_one(sheets, answers)]
+    else:
+        # First look at what is there: nothing may be written if something would have to be refused.
+        there = [s for s in students if not force and _any_exists(folder, s, answers)]
+        for student in _bar(there, "sheet compared"):
+            _refuse_others(folder, one_by_one(make(student), answers))
+        jobs = (one_by_one(sheet, answers) for sheet in _each(students, make))
+    new = 0
+    for job in jobs:
+        if not force:
+            _refuse_others(folder, job)
+        for name, text in job.items():
+            content = text().encode()
+            folder.mkdir(parents=True, exist_ok=True)
+            new += write_whole(folder / name, content)
+    return new
+
+
+def _each(students: Sequence[str], make: Callable[[str], Sheet]) -> Iterator[Sheet]:
+    for student in _bar(students, "sheet"):
+        yield make(student)
+
+
+def _all_different(make: Callable[[str], Sheet]) -> Callable[[str], Sheet]:
+    """Make sheets, and see to it that no two students get the same numbers."""
+    seen: dict[tuple[str, ...], str] = {}
+
+    def made(student: str) -> Sheet:
+        sheet = make(student)
+        other = seen.setdefault(tuple(exercise.fingerprint for exercise in sheet.exercises), student)
+        if other != student:
+            raise ValueError(f"{other!r} and {student!r} would get the same numbers: give another title or more topics")
+        return sheet
+
+    return made
+
+
+def _any_exists(folder: Path, student: str, answers: bool) -> bool:
+    endings = (".answers.html", ".answers.json") if answers else (".html", ".ipynb")
+    return any((folder / (file_stem(student) + ending)).exists() for ending in endings)
+
+
+def _refuse_others(folder: Path, job: dict[str, Callable[[], str]]) -> None:
+    for name, text in job.items():
+        path = folder / name
+        if path.exists() and path.read_bytes() != text().encode():
+            raise FileExistsError(
+                f"{path}: is there already, with another content (another key, title, choice of topics or version). "
+                "Give another folder, or --force to replace it"
+            )
+
+
+def _bar(items: Sequence, unit: str):
+    return tqdm(items, unit=unit, disable=no_bar() or len(items) < 2, file=sys.stderr)
