@@ -111,6 +111,7 @@ bench-course: .venv/book.stamp
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/codespell
 
 $(QUIET_LAB): .venv/lab.stamp

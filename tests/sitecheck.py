@@ -44,9 +44,7 @@ def build(source, output):
 def toc_pages(root):
     """The pages that _toc.yml names, in reading order, without suffix."""
     toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
-    return [toc["root"]] + [
-        chapter["file"] for part in toc["parts"] for chapter in part["chapters"]
-    ]
+    return [toc["root"]] + [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
 
 
 # --- Without a browser: links -------------------------------------------------------------------

@@ -361,9 +361,7 @@ def test_ninety_nine_of_a_hundred_are_graded_when_one_is_bad(tmp_path, box, monk
     assert len(table(tmp_path / "grades.csv")) == 101
 
 
-def test_trouble_of_the_grader_s_own_leaves_one_line_empty_and_the_table_whole(
-    week, tmp_path, box, monkeypatch
-):
+def test_trouble_of_the_grader_s_own_leaves_one_line_empty_and_the_table_whole(week, tmp_path, box, monkeypatch):
     out, whole = tmp_path / "grades.csv", grading.grade_one
 
     def sick(data, assignment, **how):

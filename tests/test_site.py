@@ -109,9 +109,7 @@ def write_small_book(folder, first=FIRST):
     shutil.copy(ROOT / "_config.yml", folder)
     for name in ("_ext", "_assets"):
         shutil.copytree(ROOT / "book" / name, folder / "book" / name)
-    (folder / "_toc.yml").write_text(
-        "format: jb-book\nroot: first\nparts:\n- chapters:\n  - file: second\n", "utf-8"
-    )
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: first\nparts:\n- chapters:\n  - file: second\n", "utf-8")
     (folder / "first.md").write_text(first, "utf-8")
     (folder / "second.md").write_text("# Second\n\n## There\n\nText.\n", "utf-8")
     (folder / "corner.svg").write_text(PICTURE, "utf-8")

@@ -59,11 +59,9 @@ def results():
         found[f"shape of {name}"] = parameter.shape
     own_widths = nn.MultiheadAttention(WIDTH, HEADS, kdim=200, vdim=100)
     for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight"):
-        found[f"kdim=200, vdim=100: shape of {name}"] = getattr(
-            own_widths, name
-        ).shape
+        found[f"kdim=200, vdim=100: shape of {name}"] = getattr(own_widths, name).shape
     more, *_ = example(add_bias_kv=True, add_zero_attn=True)
-    found["add_bias_kv, add_zero_attn: shape of weights"] = more(
-        query, memory, memory
-    )[1].shape
+    found["add_bias_kv, add_zero_attn: shape of weights"] = more(query, memory, memory)[
+        1
+    ].shape
     return found

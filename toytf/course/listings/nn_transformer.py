@@ -12,9 +12,7 @@ def results():
     mine = layer.linear1.weight.clone()
     first, second = (part.linear1.weight for part in stack.layers)
     copies = torch.equal(first, mine) and torch.equal(first, second)
-    whole = nn.Transformer(
-        8, 2, 1, 1, 16, 0.0, custom_encoder=stack, batch_first=True
-    )
+    whole = nn.Transformer(8, 2, 1, 1, 16, 0.0, custom_encoder=stack, batch_first=True)
     ready_made = nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
     src, tgt = torch.randn(1, 4, 8), torch.randn(1, 3, 8)
     other = tgt.clone()
