@@ -37,7 +37,11 @@ DECIMALS = 12  # what is stored; the last bits of a float64 differ between machi
 def names() -> list[str]:
     """The names of all listings, in alphabetical order."""
     files = (path.name for path in resources.files(__name__).iterdir())
-    return sorted(name.removesuffix(".py") for name in files if name.endswith(".py") and name[0] != "_")
+    return sorted(
+        name.removesuffix(".py")
+        for name in files
+        if name.endswith(".py") and name[0] != "_"
+    )
 
 
 class Code:
@@ -76,11 +80,23 @@ def code(name: str, *parts: str) -> Code:
     def layer_norm_by_std(x, eps=1e-5):
         return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps)
     """
-    text = resources.files(__name__).joinpath(f"{_known(name, names())}.py").read_text(encoding="utf-8").rstrip()
+    text = (
+        resources.files(__name__)
+        .joinpath(f"{_known(name, names())}.py")
+        .read_text(encoding="utf-8")
+        .rstrip()
+    )
     if not parts:
         return Code(text)
-    found = {node.name: node for node in ast.parse(text).body if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
-    shown = [ast.get_source_segment(text, found[_known(part, found, f"part of {name}")]) for part in parts]
+    found = {
+        node.name: node
+        for node in ast.parse(text).body
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+    }
+    shown = [
+        ast.get_source_segment(text, found[_known(part, found, f"part of {name}")])
+        for part in parts
+    ]
     return Code("\n\n\n".join(shown))
 
 
@@ -121,10 +137,18 @@ def stored(name: str, data: str | None = None) -> Stored:
         If nothing is stored under that name.
     """
     if data is None:
-        data = resources.files("toytf.course").joinpath("data", DATA).read_text(encoding="utf-8")
+        data = (
+            resources.files("toytf.course")
+            .joinpath("data", DATA)
+            .read_text(encoding="utf-8")
+        )
     found = json.loads(data)
     results = found["listings"][_known(name, found["listings"])]
-    return Stored({key: _unpacked(value) for key, value in results.items()}, found["torch"], found["numpy"])
+    return Stored(
+        {key: _unpacked(value) for key, value in results.items()},
+        found["torch"],
+        found["numpy"],
+    )
 
 
 def run(name: str) -> dict:
@@ -178,10 +202,22 @@ def dumps(results: dict[str, dict], torch: str, numpy: str) -> str:
     """
     blocks = []
     for name in sorted(results):
-        lines = (f"{json.dumps(key)}: {_packed(value)}" for key, value in sorted(results[name].items()))
+        lines = (
+            f"{json.dumps(key)}: {_packed(value)}"
+            for key, value in sorted(results[name].items())
+        )
         blocks.append(f"{json.dumps(name)}: {{\n  " + ",\n  ".join(lines) + "\n }")
-    versions = (f"{json.dumps(key)}: {json.dumps(v.split('+')[0])}" for key, v in (("numpy", numpy), ("torch", torch)))
-    return '{"listings": {\n ' + ",\n ".join(blocks) + "\n},\n" + ",\n".join(versions) + "}\n"
+    versions = (
+        f"{json.dumps(key)}: {json.dumps(v.split('+')[0])}"
+        for key, v in (("numpy", numpy), ("torch", torch))
+    )
+    return (
+        '{"listings": {\n '
+        + ",\n ".join(blocks)
+        + "\n},\n"
+        + ",\n".join(versions)
+        + "}\n"
+    )
 
 
 def _packed(value) -> str:
@@ -189,12 +225,18 @@ def _packed(value) -> str:
         if value.dtype != np.float64:
             raise TypeError(f"expected arrays of float64, got {value.dtype}")
         rounded = np.round(value, DECIMALS) + 0.0  # no -0.0
-        numbers = [repr(x) if np.isfinite(x) else f'"{x}"' for x in rounded.ravel().tolist()]
-        return f'{{"array": [{", ".join(numbers)}], "shape": {json.dumps(value.shape)}}}'
+        numbers = [
+            repr(x) if np.isfinite(x) else f'"{x}"' for x in rounded.ravel().tolist()
+        ]
+        return (
+            f'{{"array": [{", ".join(numbers)}], "shape": {json.dumps(value.shape)}}}'
+        )
     parts = value if isinstance(value, tuple) else (value,)
     if all(isinstance(part, (str, bool, int)) for part in parts):
         return json.dumps(value, ensure_ascii=False)
-    raise TypeError(f"expected an array, a text, an integer, True or False, or a tuple of them, got {value!r}")
+    raise TypeError(
+        f"expected an array, a text, an integer, True or False, or a tuple of them, got {value!r}"
+    )
 
 
 def _unpacked(value):
