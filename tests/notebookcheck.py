@@ -29,7 +29,7 @@ from numbertext import (
 )
 
 ROOT = Path(__file__).resolve().parent.parent
-PUBLISHED_DATA = ROOT / "toytf" / "published" / "published.json"
+PUBLISHED_DATA = ROOT / "toytf" / "course" / "published" / "published.json"
 
 # Cells that nbval may leave uncompared: {(notebook file name, cell id): reason}.
 EXEMPT = {}
