@@ -1007,3 +1007,57 @@ def test_the_cosine_schedule_by_hand():
     assert [rate(t) for t in (1, 2, 4)] == pytest.approx([0.2, 0.4, 0.8], rel=1e-12)
     assert rate(8) == pytest.approx(0.4, rel=1e-12)  # half way from 4 to 12
     assert optim.cosine_schedule(0.8, 0, 3)(2) == pytest.approx(0.4, rel=1e-12)
+
+
+# ---------------------------------------------------------------- more that one sample of changes found
+
+
+def test_each_attention_and_network_of_a_model_with_biases_has_them_and_of_one_without_has_none():
+    for switch in (True, False):
+        params, _ = small(bias=switch)
+        attentions = [part for layer in params.encoder + params.decoder for part in vars(layer).values()]
+        attentions = [part for part in attentions if isinstance(part, MultiHead)]
+        assert len(attentions) == 6
+        for p in attentions:
+            assert {b is not None for b in (p.b_q, p.b_k, p.b_v, p.b_o)} == {switch}
+
+
+@pytest.mark.parametrize("which", ["src_embedding", "tgt_embedding"])
+def test_a_model_that_does_not_fit_its_config_is_refused_with_name_and_both_shapes(which):
+    params, cfg = small()
+    setattr(params, which, np.ones((3, 6)))
+    rows = cfg.src_vocab if which == "src_embedding" else cfg.tgt_vocab
+    with pytest.raises(ValueError) as error:
+        model.forward(params, cfg, [1, 2], [1])
+    assert str(error.value) == f"params: {which}: expected shape {rows} x 6 as cfg says, got 3 x 6"
+
+
+def test_one_memory_may_serve_many_rows_each_with_a_mask_of_its_own():
+    params, cfg = small()
+    x, memory = drawn(0, 2, 3, 6), drawn(1, 4, 6)
+    mask = drawn(2, 2, 3, 4) > 0
+    out, _ = model.decoder_layer(params.decoder[0], cfg, x, memory, memory_mask=mask)
+    for i in range(2):
+        alone, _ = model.decoder_layer(params.decoder[0], cfg, x[i], memory, memory_mask=mask[i])
+        np.testing.assert_allclose(out[i], alone, rtol=0, atol=1e-13)
+
+
+def test_the_end_token_is_an_id_or_minus_1_for_none():
+    def step(state, ids):
+        return np.zeros((len(ids), 3)), state
+
+    generate.greedy(step, None, sos=0, eos=-1, max_length=1)
+    with pytest.raises(ValueError, match="^eos: expected"):
+        generate.greedy(step, None, sos=0, eos=-2, max_length=1)
+
+
+@pytest.mark.parametrize("schedule", [optim.paper_schedule(4), optim.cosine_schedule(1.0, 1, 5)])
+def test_a_step_before_the_first_is_refused_by_its_name(schedule):
+    with pytest.raises(ValueError, match="^t: expected"):
+        schedule(0)
+
+
+def test_a_gradient_of_another_width_than_gamma_is_refused_by_its_name():
+    _, trace = ops.layer_norm(LayerNorm(np.ones(4), np.zeros(4)), ROWS)
+    with pytest.raises(ValueError, match=r"^dout has width 4 \(shape 2 x 4\), but gamma has 3 columns"):
+        ops.layer_norm_backward(LayerNorm(np.ones(3), np.zeros(3)), trace, ROWS)
