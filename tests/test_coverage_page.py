@@ -12,9 +12,9 @@ from myst_parser.mdit_to_docutils.base import compute_unique_slug, default_slugi
 from myst_parser.parsers.mdit import create_md_parser
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-import notebookcheck as check
+from bookcheck import links, pages, reading
 
-PAGE = check.ROOT / "book" / "coverage.md"
+PAGE = reading.ROOT / "book" / "coverage.md"
 TOC = "root: book/preface\nchapters:\n  - file: notebooks/03_positions\n"
 
 # ---------------------------------------------------------------------------------------
@@ -22,33 +22,33 @@ TOC = "root: book/preface\nchapters:\n  - file: notebooks/03_positions\n"
 
 
 def test_every_topic_of_the_sources_has_a_home():
-    toc = (check.ROOT / "_toc.yml").read_text(encoding="utf-8")
-    problems = check.coverage_problems(PAGE.read_text(encoding="utf-8"), PAGE.parent, toc)
+    toc = (reading.ROOT / "_toc.yml").read_text(encoding="utf-8")
+    problems = pages.coverage_problems(PAGE.read_text(encoding="utf-8"), PAGE.parent, toc)
     assert not problems, "\n".join(problems)
 
 
 def test_the_table_of_contents_lists_what_there_is():
-    problems = check.toc_problems()
+    problems = pages.toc_problems()
     assert not problems, "\n".join(problems)
 
 
 def test_the_chapters_that_published_numbers_count_as_written_are_those_of_the_contents():
     from toytf.course.published import CHAPTERS
 
-    written = check.written_chapters((check.ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    written = reading.written_chapters((reading.ROOT / "_toc.yml").read_text(encoding="utf-8"))
     assert {int(number): f"notebooks/{name}" for number, name in CHAPTERS.items()} == written
 
 
-@pytest.mark.parametrize("path", check.notebook_paths() + check.page_paths(), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", reading.notebook_paths() + reading.page_paths(), ids=lambda p: p.name)
 def test_every_link_between_pages_leads_to_a_heading(path):
-    problems = check.link_problems(check.page_markdown(path), path.parent)
+    problems = links.link_problems(reading.page_markdown(path), path.parent)
     assert not problems, "\n".join(problems)
 
 
-@pytest.mark.parametrize("path", check.notebook_paths() + check.page_paths(), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", reading.notebook_paths() + reading.page_paths(), ids=lambda p: p.name)
 def test_our_slugs_are_mysts(path):
-    markdown = check.page_markdown(path)
-    assert check.heading_slugs(markdown) == myst_slugs(markdown)
+    markdown = reading.page_markdown(path)
+    assert links.heading_slugs(markdown) == myst_slugs(markdown)
 
 
 # ---------------------------------------------------------------------------------------
@@ -56,8 +56,8 @@ def test_our_slugs_are_mysts(path):
 
 
 def test_headings_are_linkable_as_deep_as_the_book_says():
-    config = (check.ROOT / "_config.yml").read_text(encoding="utf-8")
-    assert f"myst_heading_anchors: {check.HEADING_DEPTH}\n" in config
+    config = (reading.ROOT / "_config.yml").read_text(encoding="utf-8")
+    assert f"myst_heading_anchors: {links.HEADING_DEPTH}\n" in config
 
 
 def myst_slugs(markdown):
@@ -66,14 +66,14 @@ def myst_slugs(markdown):
     tree = SyntaxTreeNode(create_md_parser(config, RendererHTML).parse(markdown))
     slugs = []
     for node in tree.children:
-        if node.type == "heading" and int(node.tag[1]) <= check.HEADING_DEPTH:
+        if node.type == "heading" and int(node.tag[1]) <= links.HEADING_DEPTH:
             slugs.append(compute_unique_slug(node, slugs))
     return slugs
 
 
 @given(st.text())
 def test_a_slug_is_mysts_slug_of_any_title(title):
-    assert check.slug(title) == default_slugify(title)
+    assert links.slug(title) == default_slugify(title)
 
 
 HEADINGS = """# Positions
@@ -97,8 +97,8 @@ HEADINGS = """# Positions
 
 
 def test_headings_are_read_as_myst_reads_them():
-    assert check.heading_slugs(HEADINGS) == myst_slugs(HEADINGS)
-    assert "the-formula-1" in check.heading_slugs(HEADINGS)
+    assert links.heading_slugs(HEADINGS) == myst_slugs(HEADINGS)
+    assert "the-formula-1" in links.heading_slugs(HEADINGS)
 
 
 # ---------------------------------------------------------------------------------------
@@ -127,13 +127,13 @@ ROW = "| T0-09 | topic | [formula](../notebooks/03_positions.ipynb#the-formula) 
 
 def table(row=ROW):
     """A coverage page on which everything is promised for later, but for one row."""
-    rows = [f"| {i} | topic | chapter 12, not written yet |" for i in check.topic_ids()]
+    rows = [f"| {i} | topic | chapter 12, not written yet |" for i in pages.topic_ids()]
     rows = [row if r.startswith("| T0-09 ") else r for r in rows]
     return "# Where each source went\n\n| id | topic | home |\n|---|---|---|\n" + "\n".join(rows) + "\n"
 
 
 def test_there_are_140_topics_and_exercises():
-    assert len(check.topic_ids()) == len(set(check.topic_ids())) == 140
+    assert len(pages.topic_ids()) == len(set(pages.topic_ids())) == 140
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_there_are_140_topics_and_exercises():
     ],
 )
 def test_a_home_may_be_sections_pages_or_a_chapter_to_come(book, home):
-    assert check.coverage_problems(table(f"| T0-09 | topic | {home} |"), book, TOC) == []
+    assert pages.coverage_problems(table(f"| T0-09 | topic | {home} |"), book, TOC) == []
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def test_a_home_may_be_sections_pages_or_a_chapter_to_come(book, home):
     ],
 )
 def test_a_planted_mistake_in_the_table_is_caught(book, row, message):
-    assert check.coverage_problems(table(), book, TOC) == []
-    problems = check.coverage_problems(table(row), book, TOC)
+    assert pages.coverage_problems(table(), book, TOC) == []
+    problems = pages.coverage_problems(table(row), book, TOC)
     assert len(problems) == 1
     assert message in problems[0]
 
@@ -178,19 +178,19 @@ def test_a_page_that_the_contents_forget_is_caught(book):
     root = book.parent
     toc = TOC + "  - file: book/notation\n"
     (root / "_toc.yml").write_text(toc.replace("root: book/preface\n", ""), encoding="utf-8")
-    assert check.toc_problems(root) == []
+    assert pages.toc_problems(root) == []
     (root / "_toc.yml").write_text(toc, encoding="utf-8")
-    assert check.toc_problems(root) == ["_toc.yml lists book/preface, which does not exist"]
+    assert pages.toc_problems(root) == ["_toc.yml lists book/preface, which does not exist"]
     (root / "_toc.yml").write_text("chapters:\n  - file: notebooks/03_positions\n", encoding="utf-8")
-    assert check.toc_problems(root) == ["book/notation is not in _toc.yml"]
+    assert pages.toc_problems(root) == ["book/notation is not in _toc.yml"]
 
 
 def test_a_broken_anchor_between_pages_is_caught(book):
     text = "# A\n\n[here](#a) [there](notation.md#shapes) [web](https://example.org/x#y)"
-    assert check.link_problems(text, book) == []
-    assert check.link_problems(text.replace("#shapes", "#shape"), book)
-    assert check.link_problems(text.replace("#a", "#b"), book)
-    assert check.link_problems(text.replace("notation", "notations"), book)
+    assert links.link_problems(text, book) == []
+    assert links.link_problems(text.replace("#shapes", "#shape"), book)
+    assert links.link_problems(text.replace("#a", "#b"), book)
+    assert links.link_problems(text.replace("notation", "notations"), book)
     code = "\n\n```python\nPARTS[part](params)\n```\n"
-    assert check.link_problems(text + code, book) == []
-    assert len(check.link_problems(code + text.replace("notation", "notations") + code, book)) == 1
+    assert links.link_problems(text + code, book) == []
+    assert len(links.link_problems(code + text.replace("notation", "notations") + code, book)) == 1

@@ -5,25 +5,25 @@ import json
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-import notebookcheck as check
+from bookcheck import pages, reading
 
-PAGE = check.ROOT / "book" / "errata.ipynb"
+PAGE = reading.ROOT / "book" / "errata.ipynb"
 
 # ---------------------------------------------------------------------------------------
 # The book's own page
 
 
 def test_every_erratum_has_a_kind_and_an_executed_check():
-    nb = check.read_notebook(PAGE)
-    assert check.errata_sections(nb)
-    problems = check.errata_problems(nb)
+    nb = reading.read_notebook(PAGE)
+    assert pages.errata_sections(nb)
+    problems = pages.errata_problems(nb)
     assert not problems, "\n".join(problems)
 
 
 def test_the_page_and_the_published_numbers_name_the_same_errata():
-    data = json.loads(check.PUBLISHED_DATA.read_text(encoding="utf-8"))
-    toc = (check.ROOT / "_toc.yml").read_text(encoding="utf-8")
-    problems = check.erratum_data_problems(check.read_notebook(PAGE), data, toc)
+    data = json.loads(reading.PUBLISHED_DATA.read_text(encoding="utf-8"))
+    toc = (reading.ROOT / "_toc.yml").read_text(encoding="utf-8")
+    problems = pages.erratum_data_problems(reading.read_notebook(PAGE), data, toc)
     assert not problems, "\n".join(problems)
 
 
@@ -63,17 +63,17 @@ def page(first="*Kind:* error\n\nIt prints 0.99.", second="*Kind:* typo\n\n*Chec
 
 
 def test_a_good_page_passes():
-    assert check.errata_problems(page()) == []
-    assert check.erratum_data_problems(page(), data(), TOC) == []
+    assert pages.errata_problems(page()) == []
+    assert pages.erratum_data_problems(page(), data(), TOC) == []
 
 
-@pytest.mark.parametrize("kind", check.KINDS)
+@pytest.mark.parametrize("kind", pages.KINDS)
 def test_the_kinds_are_the_ones_that_the_page_explains(kind):
-    assert check.errata_problems(page(first=f"*Kind:* {kind}")) == []
+    assert pages.errata_problems(page(first=f"*Kind:* {kind}")) == []
 
 
 def test_a_fact_needs_no_code():
-    assert check.errata_problems(page(second="*Kind:* error\n\n*Check:* a fact")) == []
+    assert pages.errata_problems(page(second="*Kind:* error\n\n*Check:* a fact")) == []
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_fact_needs_no_code():
     ],
 )
 def test_a_planted_mistake_on_the_page_is_caught(planted, message):
-    problems = check.errata_problems(planted)
+    problems = pages.errata_problems(planted)
     assert len(problems) == 1
     assert problems[0].startswith(message)
 
@@ -99,7 +99,7 @@ def test_code_after_the_next_heading_is_no_check():
     """The last cell of the page stands under another heading, so it proves nothing."""
     nb = page(second="*Kind:* typo")
     nb.cells[-1].outputs = [new_output("stream", name="stdout", text="1\n")]
-    assert check.errata_problems(nb)
+    assert pages.errata_problems(nb)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_code_after_the_next_heading_is_no_check():
     ],
 )
 def test_an_unknown_missing_or_renamed_erratum_is_caught(planted, message):
-    problems = check.erratum_data_problems(page(), planted, TOC)
+    problems = pages.erratum_data_problems(page(), planted, TOC)
     assert len(problems) == 1
     assert problems[0].startswith(message)
 
@@ -121,5 +121,5 @@ def test_an_erratum_that_only_the_page_knows_is_caught():
     less = data()
     del less["errata"]["E0-07"]
     less["entries"][0]["see"] = []
-    problems = check.erratum_data_problems(page(), less, TOC)
+    problems = pages.erratum_data_problems(page(), less, TOC)
     assert problems == ["E0-07 is on the page and not in published.json"]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import notebookcheck
+from bookcheck import links, reading
 from toytf import check
 from toytf.check import ByHand
 from toytf.teach import exercises
@@ -63,7 +63,7 @@ def link_problems(listed):
     for one in listed:
         file, slug = one.section.split("#")
         path = NOTEBOOKS / file
-        if not path.is_file() or slug not in notebookcheck.heading_slugs(notebookcheck.page_markdown(path)):
+        if not path.is_file() or slug not in links.heading_slugs(reading.page_markdown(path)):
             problems.append(f"{one.label}: {one.section}: no such section")
     return problems
 

@@ -20,22 +20,22 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 import gradecheck
-import notebookcheck as check
+from bookcheck import reading
 from toytf.teach import exports, rehearsal
 from toytf.teach.exercises import read
 from toytf.teach.grade import grading
 from toytf.teach.grade.gradebook import Trouble
 from toytf.teach.grade.submission import file_name
 
-PAGE = check.ROOT / "book" / "instructors.ipynb"
-PICTURE = check.ROOT / "book" / "_assets" / "feedback.png"
+PAGE = reading.ROOT / "book" / "instructors.ipynb"
+PICTURE = reading.ROOT / "book" / "_assets" / "feedback.png"
 PICTURED = "anna"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MOODLE = ["Anna Abt_1001_assignsubmission_file", "Zoë Müller_1002_assignsubmission_file_"]
 
 
 def markdown(path=PAGE):
-    return "\n\n".join(cell.source for cell in check.read_notebook(path).cells if cell.cell_type == "markdown")
+    return "\n\n".join(cell.source for cell in reading.read_notebook(path).cells if cell.cell_type == "markdown")
 
 
 def sessions(text):
@@ -58,7 +58,7 @@ def shell(command, folder):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
-        env={**os.environ, "PATH": path, "PYTHONPATH": str(check.ROOT), "TOYTF_PROGRESS": "0"},
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(reading.ROOT), "TOYTF_PROGRESS": "0"},
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}"
     return done.stdout
@@ -121,8 +121,8 @@ def test_the_four_commands_on_top_are_four_and_are_those_of_the_run():
 
 def test_no_other_page_shows_a_session_that_no_test_runs():
     """`numbertext` looks for no numbers in them."""
-    for path in check.notebook_paths() + check.page_paths():
-        assert path == PAGE or "```console" not in check.page_markdown(path), path.name
+    for path in reading.notebook_paths() + reading.page_paths():
+        assert path == PAGE or "```console" not in reading.page_markdown(path), path.name
 
 
 def test_every_student_of_the_list_gets_a_page_and_a_folder_to_hand_back(run):
@@ -168,7 +168,7 @@ def words(page):
 def rows(found):
     """The cells of the Markdown tables among a notebook's outputs."""
     texts = [
-        out.get("data", {}).get("text/markdown", "") for _, cell in check.code_cells(found) for out in cell.outputs
+        out.get("data", {}).get("text/markdown", "") for _, cell in reading.code_cells(found) for out in cell.outputs
     ]
     lines = [line for text in texts for line in text.splitlines() if line.startswith("| ")]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
@@ -176,7 +176,7 @@ def rows(found):
 
 def table_problems(found):
     """Sums of exercises and minutes on the page that are not those of the book; counted here in another way."""
-    exercises = read(check.ROOT / "notebooks").values()
+    exercises = read(reading.ROOT / "notebooks").values()
     lines = rows(found)
     tables = {row[0]: row[1:] for row in lines}
     wrong = []
@@ -194,12 +194,12 @@ def table_problems(found):
 
 
 def test_the_minutes_on_the_page_are_those_of_the_book():
-    wrong = table_problems(check.read_notebook(PAGE))
+    wrong = table_problems(reading.read_notebook(PAGE))
     assert not wrong, "\n".join(wrong)
 
 
 def test_each_plan_has_every_chapter_once():
-    weeks = [row[0] for row in rows(check.read_notebook(PAGE)) if re.match(r"\d+: ", row[0])]
+    weeks = [row[0] for row in rows(reading.read_notebook(PAGE)) if re.match(r"\d+: ", row[0])]
     starts = [i for i, week in enumerate(weeks) if week.startswith("1: ")] + [len(weeks)]
     for start, stop in itertools.pairwise(starts):
         assert re.findall(r"notebooks/(\d\d)_", " ".join(weeks[start:stop])) == [f"{n:02}" for n in range(1, 21)]
@@ -208,12 +208,12 @@ def test_each_plan_has_every_chapter_once():
 
 @pytest.mark.parametrize("shift", ["week", "chapter"])
 def test_changed_minutes_are_seen(shift):
-    found = nbformat.from_dict(json.loads(json.dumps(check.read_notebook(PAGE))))
+    found = nbformat.from_dict(json.loads(json.dumps(reading.read_notebook(PAGE))))
     line = next(row for row in rows(found) if (row[0].startswith("1: ") if shift == "week" else row[0] == "1"))
     old = line[1] if shift == "week" else line[5]
     new = str(int(re.match(r"\d+", old)[0]) + 1) + old[len(re.match(r"\d+", old)[0]) :]
     planted = 0
-    for _, cell in check.code_cells(found):
+    for _, cell in reading.code_cells(found):
         for out in cell.outputs:
             text = out.get("data", {}).get("text/markdown", "")
             start = text.find("\n| 1: " if shift == "week" else "\n| 1 |")
@@ -225,7 +225,7 @@ def test_changed_minutes_are_seen(shift):
 
 
 def test_as_many_cheats_fool_nbgrader_as_the_page_says():
-    tree = ast.parse((check.ROOT / "tests" / "with_nbgrader" / "test_nbgrader.py").read_text("utf-8"))
+    tree = ast.parse((reading.ROOT / "tests" / "with_nbgrader" / "test_nbgrader.py").read_text("utf-8"))
     cheats = next(
         n.value.keys for n in tree.body if isinstance(n, ast.Assign) and ast.unparse(n.targets[0]) == "CHEATS"
     )
@@ -250,7 +250,7 @@ def test_the_made_up_class_has_wrong_functions_that_the_checker_names():
 def test_a_class_can_be_made_up_for_every_exercise():
     from toytf.teach import assign
 
-    chosen = list(read(check.ROOT / "notebooks", [1, 11, 13]).values())
+    chosen = list(read(reading.ROOT / "notebooks", [1, 11, 13]).values())
     student, _ = assign.notebooks(chosen, "All")
     files = rehearsal.made_up(student, assign.manifest(chosen, "All"))
     assert len(files) == 30
@@ -300,7 +300,7 @@ def test_an_archive_of_feedback_without_a_page_for_somebody_says_so_and_holds_th
 def test_a_rehearsal_with_a_wrong_file_says_which(tmp_path, capsys, name, content, says):
     from toytf.teach import assign
 
-    chosen = list(read(check.ROOT / "notebooks", [9]).values())[:2]
+    chosen = list(read(reading.ROOT / "notebooks", [9]).values())[:2]
     assign.write({tmp_path / "week3": assign.files(chosen, "Week 3", None)}, False)
     path = tmp_path / "week3" / name
     path.unlink() if content is None else path.write_bytes(content)

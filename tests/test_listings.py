@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import notebookcheck as check
+from bookcheck import reading
 from toytf.attention import MultiHead
 from toytf.course import listings, pytorch
 from toytf.model import Config, init
@@ -40,7 +40,7 @@ def test_the_stored_results_name_their_versions_and_nothing_else():
 
 def test_every_stored_result_is_used_by_a_page_or_a_published_number():
     used = "".join(
-        cell.source for path in check.notebook_paths() for _, cell in check.code_cells(check.read_notebook(path))
+        cell.source for path in reading.notebook_paths() for _, cell in reading.code_cells(reading.read_notebook(path))
     )
     used += "".join(path.read_text(encoding="utf-8") for path in Path(listings.__file__).parent.parent.rglob("*.py"))
     assert [name for name in listings.names() if f'listings.stored("{name}")' not in used] == []
@@ -144,7 +144,7 @@ def test_importing_imports_no_torch():
         "for name in listings.names(): listings.stored(name), listings.code(name)\n"
         "assert not any(name.startswith('toytf.course.listings.') for name in sys.modules)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=check.ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=reading.ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -167,13 +167,13 @@ def test_the_check_for_imports_sees_every_form():
 
 
 def test_no_notebook_needs_torch():
-    for path in check.notebook_paths():
-        for index, cell in check.code_cells(check.read_notebook(path)):
+    for path in reading.notebook_paths():
+        for index, cell in reading.code_cells(reading.read_notebook(path)):
             try:
                 needs = imports_torch(cell.source)
             except SyntaxError:  # a line for IPython
                 continue
-            assert not needs, check.where(path.name, index, cell)
+            assert not needs, reading.where(path.name, index, cell)
 
 
 def test_only_listings_import_torch_when_they_are_imported():

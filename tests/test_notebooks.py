@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-import notebookcheck as check
+from bookcheck import reading, stored
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 ALT = "A heat map of two rows; the first row is darker than the second."
@@ -78,30 +78,30 @@ def cell(nb, cell_id):
 
 
 def test_the_book_has_notebooks():
-    assert check.notebook_paths()
+    assert reading.notebook_paths()
 
 
-@pytest.mark.parametrize("path", check.notebook_paths(), ids=lambda p: p.name)
-@pytest.mark.parametrize("promise", check.STORED_CHECKS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("path", reading.notebook_paths(), ids=lambda p: p.name)
+@pytest.mark.parametrize("promise", stored.STORED_CHECKS, ids=lambda f: f.__name__)
 def test_the_stored_outputs_of_a_notebook_hold(path, promise):
-    problems = promise(check.read_notebook(path), path.name)
+    problems = promise(reading.read_notebook(path), path.name)
     assert not problems, "\n".join(problems)
 
 
-@pytest.mark.parametrize("path", check.page_paths(), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", reading.page_paths(), ids=lambda p: p.name)
 def test_the_pictures_of_a_page_have_alternative_texts(path):
-    problems = check.image_problems(path.read_text(encoding="utf-8"))
+    problems = stored.image_problems(path.read_text(encoding="utf-8"))
     assert not problems, "\n".join(problems)
 
 
 def test_a_notebook_is_valid_nbformat():
-    for path in check.notebook_paths():
-        nbformat.validate(check.read_notebook(path))
+    for path in reading.notebook_paths():
+        nbformat.validate(reading.read_notebook(path))
 
 
 def test_every_exemption_from_nbval_belongs_to_a_notebook_of_the_book():
-    names = {path.name for path in check.notebook_paths()}
-    assert {file for file, _ in check.EXEMPT} <= names
+    names = {path.name for path in reading.notebook_paths()}
+    assert {file for file, _ in stored.EXEMPT} <= names
 
 
 # ---------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ def test_every_exemption_from_nbval_belongs_to_a_notebook_of_the_book():
 
 
 def test_the_good_notebook_passes_every_check(good):
-    assert check.stored_problems(good, "good.ipynb") == []
+    assert stored.stored_problems(good, "good.ipynb") == []
 
 
 def plant_unexecuted(nb):
@@ -117,7 +117,7 @@ def plant_unexecuted(nb):
 
 
 def plant_cleared_everywhere(nb):
-    for _, c in check.code_cells(nb):
+    for _, c in reading.code_cells(nb):
         c.update(execution_count=None, outputs=[])
 
 
@@ -274,21 +274,21 @@ def plant_old_format(nb):
 
 
 PLANTED = {
-    check.execution_problems: [
+    stored.execution_problems: [
         plant_unexecuted,
         plant_cleared_everywhere,
         plant_executed_twice,
         plant_swapped_cells,
         plant_empty_cell,
     ],
-    check.stored_output_problems: [plant_cleared_print, plant_cleared_result],
-    check.error_and_warning_problems: [
+    stored.stored_output_problems: [plant_cleared_print, plant_cleared_result],
+    stored.error_and_warning_problems: [
         plant_untagged_error,
         plant_stale_error_tag,
         plant_untagged_warning,
         plant_stale_warning_tag,
     ],
-    check.picture_problems: [
+    stored.picture_problems: [
         plant_missing_alt,
         plant_path_as_alt,
         plant_short_alt,
@@ -298,26 +298,26 @@ PLANTED = {
         plant_html_picture_without_alt,
         plant_figure_directive_without_alt,
     ],
-    check.path_problems: [
+    stored.path_problems: [
         plant_machine_path_in_output,
         plant_machine_path_in_source,
         plant_machine_path_in_text,
     ],
-    check.repr_problems: [plant_numpy_scalar, plant_numpy_bool, plant_array_repr, plant_address],
-    check.randomness_problems: [
+    stored.repr_problems: [plant_numpy_scalar, plant_numpy_bool, plant_array_repr, plant_address],
+    stored.randomness_problems: [
         plant_legacy_random,
         plant_unseeded_generator,
         plant_generator_seeded_with_none,
         plant_stdlib_random,
     ],
-    check.exemption_problems: [
+    stored.exemption_problems: [
         plant_skip_tag,
         plant_ignore_tag,
         plant_skip_comment,
         plant_old_ignore_comment,
         plant_uncompared_output,
     ],
-    check.metadata_problems: [
+    stored.metadata_problems: [
         plant_repeated_id,
         plant_python_version,
         plant_editor_metadata,
@@ -342,19 +342,19 @@ def test_a_planted_mistake_is_caught_by_its_check(good, promise, plant):
 
 
 def test_every_check_of_stored_outputs_has_a_planted_mistake():
-    assert set(PLANTED) == set(check.STORED_CHECKS)
+    assert set(PLANTED) == set(stored.STORED_CHECKS)
 
 
 def test_a_listed_exemption_is_allowed_and_a_stale_one_is_not(good):
     listed = {("good.ipynb", "sum"): "prints the time of day"}
-    assert "not exempt" in check.exemption_problems(good, "good.ipynb", listed)[0]
+    assert "not exempt" in stored.exemption_problems(good, "good.ipynb", listed)[0]
     plant_skip_tag(good)
-    assert check.exemption_problems(good, "good.ipynb", listed) == []
+    assert stored.exemption_problems(good, "good.ipynb", listed) == []
 
 
 def test_an_exemption_without_a_reason_does_not_count(good):
     plant_skip_tag(good)
-    assert check.exemption_problems(good, "good.ipynb", {("good.ipynb", "sum"): ""})
+    assert stored.exemption_problems(good, "good.ipynb", {("good.ipynb", "sum"): ""})
 
 
 def test_a_picture_in_text_may_have_its_alternative_text_in_any_form(good):
@@ -362,13 +362,13 @@ def test_a_picture_in_text_may_have_its_alternative_text_in_any_form(good):
         '# Map\n\n![A map](a.png)\n\n<img alt="A map" src="a.png">\n\n'
         ":::{figure} a.png\n:width: 300px\n:alt: A map\nCaption\n:::"
     )
-    assert check.picture_problems(good, "good.ipynb") == []
+    assert stored.picture_problems(good, "good.ipynb") == []
 
 
 def test_a_slash_in_base64_or_an_address_on_the_web_is_no_machine_path(good):
     cell(good, "title").source = "[x](https://example.org/home/a.html) and a/tmp/b, 1/work"
     cell(good, "figure").outputs[0].data["image/png"] = "AAAA/tmp/AAAA"
-    assert check.path_problems(good, "good.ipynb") == []
+    assert stored.path_problems(good, "good.ipynb") == []
 
 
 # ---------------------------------------------------------------------------------------
@@ -416,5 +416,5 @@ def test_nbval_catches_a_changed_digit_and_misses_cleared_outputs(tmp_path):
         "error": "FAILED",
     }, run.stdout
     for name in ("good", "cleared_and_uncounted"):
-        nb = check.read_notebook(tmp_path / f"{name}.ipynb")
-        assert bool(check.execution_problems(nb, name)) == (name != "good")
+        nb = reading.read_notebook(tmp_path / f"{name}.ipynb")
+        assert bool(stored.execution_problems(nb, name)) == (name != "good")

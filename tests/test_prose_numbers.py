@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-import notebookcheck as check
+from bookcheck import prose, reading
 from numbertext import html_numbers, html_text, latex_numbers, markdown_numbers, plain_numbers
 
 # ---------------------------------------------------------------------------------------
@@ -18,33 +18,33 @@ from numbertext import html_numbers, html_text, latex_numbers, markdown_numbers,
 
 
 def published(path):
-    return check.published_values(check.chapter_of(path))
+    return prose.published_values(prose.chapter_of(path))
 
 
-@pytest.mark.parametrize("path", check.notebook_paths(), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", reading.notebook_paths(), ids=lambda p: p.name)
 def test_every_number_in_a_notebooks_text_is_computed(path):
-    problems = check.prose_problems(check.read_notebook(path), path.name, published(path))
+    problems = prose.prose_problems(reading.read_notebook(path), path.name, published(path))
     assert not problems, "\n".join(problems)
 
 
-@pytest.mark.parametrize("path", check.notebook_paths(), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", reading.notebook_paths(), ids=lambda p: p.name)
 def test_no_result_is_typed_in_a_text_that_code_shows(path):
-    problems = check.typed_problems(check.read_notebook(path), path.name, published(path))
+    problems = prose.typed_problems(reading.read_notebook(path), path.name, published(path))
     assert not problems, "\n".join(problems)
 
 
-@pytest.mark.parametrize("path", check.page_paths(), ids=lambda p: p.name)
+@pytest.mark.parametrize("path", reading.page_paths(), ids=lambda p: p.name)
 def test_every_number_on_a_page_is_computed_by_a_notebook_that_it_links_to(path):
-    problems = check.page_problems(path, published(path))
+    problems = prose.page_problems(path, published(path))
     assert not problems, "\n".join(problems)
 
 
 def test_every_paper_constant_is_needed():
     """A constant that no text uses is one more wrong number that would pass."""
-    texts = [check.page_markdown(path) for path in check.notebook_paths() + check.page_paths()]
+    texts = [reading.page_markdown(path) for path in reading.notebook_paths() + reading.page_paths()]
     used = {n.value for text in texts for n in markdown_numbers(text)}
-    known = published(check.page_paths()[0])
-    for constant, reason in check.PAPER_CONSTANTS.items():
+    known = published(reading.page_paths()[0])
+    for constant, reason in prose.PAPER_CONSTANTS.items():
         assert reason
         assert constant in used, f"no text uses {constant}"
         assert not known.between(constant, constant), f"{constant} is a published number already"
@@ -105,30 +105,30 @@ TRUE_AND_PLANTED = {
 @pytest.mark.parametrize("case", TRUE_AND_PLANTED)
 def test_a_planted_digit_in_prose_is_caught(case):
     text, output, right, wrong = TRUE_AND_PLANTED[case]
-    assert check.prose_problems(chapter(text, output), "01.ipynb") == []
+    assert prose.prose_problems(chapter(text, output), "01.ipynb") == []
     assert text.count(right) == 1
     planted = text.replace(right, wrong)
-    problems = check.prose_problems(chapter(planted, output), "01.ipynb")
+    problems = prose.prose_problems(chapter(planted, output), "01.ipynb")
     assert len(problems) == 1
     assert problems[0].startswith("01.ipynb, cell 1 (id text): ")
 
 
 def test_a_planted_digit_in_an_output_is_caught():
     """The other way round: prose stays, the computed number changes."""
-    assert check.prose_problems(chapter(MATRIX, MATRIX_OUTPUT), "01.ipynb") == []
-    assert check.prose_problems(chapter(MATRIX, MATRIX_OUTPUT.replace("54030", "54130")), "01.ipynb")
+    assert prose.prose_problems(chapter(MATRIX, MATRIX_OUTPUT), "01.ipynb") == []
+    assert prose.prose_problems(chapter(MATRIX, MATRIX_OUTPUT.replace("54030", "54130")), "01.ipynb")
 
 
 def test_a_planted_digit_in_an_alternative_text_is_caught():
     alt = "A heat map of the weights; the largest is 0.54, at the lower left."
-    assert check.prose_problems(chapter("Text.", "0.5403", alt=alt), "01.ipynb") == []
-    problems = check.prose_problems(chapter("Text.", "0.5413", alt=alt.replace("0.54", "0.45")), "01.ipynb")
+    assert prose.prose_problems(chapter("Text.", "0.5403", alt=alt), "01.ipynb") == []
+    problems = prose.prose_problems(chapter("Text.", "0.5413", alt=alt.replace("0.54", "0.45")), "01.ipynb")
     assert len(problems) == 1
     assert "cell 2 (id code)" in problems[0]
 
 
 def test_a_message_names_the_nearest_computed_value():
-    problem = check.prose_problems(chapter("It is 0.55 here.", "0.1 0.5403 7"), "01.ipynb")[0]
+    problem = prose.prose_problems(chapter("It is 0.55 here.", "0.1 0.5403 7"), "01.ipynb")[0]
     assert "0.55 is not computed (nearest: 0.5403)" in problem
     assert "«It is 0.55 here.»" in problem
 
@@ -147,10 +147,10 @@ def test_a_message_names_the_nearest_computed_value():
 )
 def test_a_result_typed_in_a_printed_text_is_caught(source, caught):
     nb = chapter("It is 0.55.", "it is 0.55", "stdout", source)
-    assert check.prose_problems(nb, "01.ipynb") == []  # printed, so it would pass as computed
-    assert bool(check.typed_problems(nb, "01.ipynb")) == caught
+    assert prose.prose_problems(nb, "01.ipynb") == []  # printed, so it would pass as computed
+    assert bool(prose.typed_problems(nb, "01.ipynb")) == caught
     nb.cells.append(chapter("", "0.5501").cells[1])  # computed by another cell
-    assert check.typed_problems(nb, "01.ipynb") == []
+    assert prose.typed_problems(nb, "01.ipynb") == []
 
 
 @pytest.mark.parametrize(
@@ -164,12 +164,12 @@ def test_a_result_typed_in_a_printed_text_is_caught(source, caught):
     ],
 )
 def test_numbers_of_every_kind_of_output_count(kind, output):
-    assert check.prose_problems(chapter("It is 0.54.", output, kind), "01.ipynb") == []
-    assert check.prose_problems(chapter("It is 0.9.", output, kind), "01.ipynb")
+    assert prose.prose_problems(chapter("It is 0.54.", output, kind), "01.ipynb") == []
+    assert prose.prose_problems(chapter("It is 0.9.", output, kind), "01.ipynb")
 
 
 def test_the_size_of_a_picture_is_no_result():
-    assert check.prose_problems(chapter("It has 640 rows.", "<Figure size 640x480 with 1 Axes>"), "01.ipynb")
+    assert prose.prose_problems(chapter("It has 640 rows.", "<Figure size 640x480 with 1 Axes>"), "01.ipynb")
 
 
 # ---------------------------------------------------------------------------------------
@@ -179,17 +179,17 @@ def test_the_size_of_a_picture_is_no_result():
 def test_a_short_number_typed_as_an_input_may_be_repeated_in_prose():
     source = "x = [2.84, -3.99]\nassert abs(x[0] - 1.5) < 1e-12\nn = 10_000"
     text = "From 2.84 and −3.99; at most $10^{-12}$ for 10,000 of them."
-    assert check.prose_problems(chapter(text, source=source), "01.ipynb") == []
+    assert prose.prose_problems(chapter(text, source=source), "01.ipynb") == []
 
 
 @pytest.mark.parametrize("text", ["It is 2.8.", "It is -2.84.", "It is 3.99.", "It is 0.84147098.", "It is 7.00."])
 def test_an_input_is_neither_rounded_nor_negated_nor_long(text):
     source = "x = [2.84, -3.99, 7]\ny = 0.84147098  # a result that somebody typed"
-    assert check.prose_problems(chapter(text, source=source), "01.ipynb")
+    assert prose.prose_problems(chapter(text, source=source), "01.ipynb")
 
 
 def test_a_number_in_a_comment_or_a_string_of_the_code_is_no_input():
-    assert check.prose_problems(chapter("It is 2.84.", source="x = '2.84'  # 2.84"), "01.ipynb")
+    assert prose.prose_problems(chapter("It is 2.84.", source="x = '2.84'  # 2.84"), "01.ipynb")
 
 
 def test_published_numbers_count_from_their_chapter_on(tmp_path):
@@ -200,14 +200,14 @@ def test_published_numbers_count_from_their_chapter_on(tmp_path):
         {"id": "s0-v1", "chapter": "06", "printed": ["7.99", "6.84"], "decimals": 8},
     ]
     path.write_text(json.dumps({"entries": entries, "errata": {}}), encoding="utf-8")
-    published = check.published_values(6, path)
+    published = prose.published_values(6, path)
     text = r"Source 0 prints $11.46394285$, about $-13.18$, and 105.21."
-    assert check.prose_problems(chapter(text), "06.ipynb", published) == []
-    assert check.prose_problems(chapter("Its 6.84 stands for 6.84000000."), "06.ipynb", published) == []
-    assert check.prose_problems(chapter("Its 105.21 stands for 105.2100."), "06.ipynb", published)
-    assert len(check.prose_problems(chapter(text), "05.ipynb", check.published_values(5, path))) == 3
+    assert prose.prose_problems(chapter(text), "06.ipynb", published) == []
+    assert prose.prose_problems(chapter("Its 6.84 stands for 6.84000000."), "06.ipynb", published) == []
+    assert prose.prose_problems(chapter("Its 105.21 stands for 105.2100."), "06.ipynb", published)
+    assert len(prose.prose_problems(chapter(text), "05.ipynb", prose.published_values(5, path))) == 3
     for right, wrong in (("4285", "4281"), ("-13.18", "13.18"), ("105.21", "105.12")):
-        assert len(check.prose_problems(chapter(text.replace(right, wrong)), "06.ipynb", published)) == 1
+        assert len(prose.prose_problems(chapter(text.replace(right, wrong)), "06.ipynb", published)) == 1
 
 
 def test_two_places_are_rounded_from_a_value_of_the_same_section():
@@ -218,9 +218,9 @@ def test_two_places_are_rounded_from_a_value_of_the_same_section():
         return new_notebook(cells=[*computed.cells, new_markdown_cell(f"## Exercises\n\n{text}", id="end")])
 
     for text in ("It is 0.54.", "It is about 0.84.", "It is 0.8415.", r"$x \approx 0.84$"):
-        assert check.prose_problems(book(text), "01.ipynb") == []
-    assert check.prose_problems(book("It is 0.84."), "01.ipynb")
-    assert check.prose_problems(chapter("## Sines\n\nIt is 0.84.", "0.8415"), "01.ipynb") == []
+        assert prose.prose_problems(book(text), "01.ipynb") == []
+    assert prose.prose_problems(book("It is 0.84."), "01.ipynb")
+    assert prose.prose_problems(chapter("## Sines\n\nIt is 0.84.", "0.8415"), "01.ipynb") == []
 
 
 def test_a_page_may_use_the_numbers_of_the_notebooks_that_it_links_to(tmp_path):
@@ -229,11 +229,11 @@ def test_a_page_may_use_the_numbers_of_the_notebooks_that_it_links_to(tmp_path):
     (tmp_path / "notebooks" / "03_positions.ipynb").write_text(json.dumps(chapter("Text.", "0.5403")), encoding="utf-8")
     page = tmp_path / "book" / "preface.md"
     page.write_text("The cosine is 0.54, see [positions](../notebooks/03_positions.ipynb#by-hand).")
-    assert check.page_problems(page) == []
+    assert prose.page_problems(page) == []
     page.write_text("The cosine is 0.55, see [positions](../notebooks/03_positions.ipynb#by-hand).")
-    assert len(check.page_problems(page)) == 1
+    assert len(prose.page_problems(page)) == 1
     page.write_text("The cosine is 0.54, see chapter 3.")
-    assert len(check.page_problems(page)) == 1
+    assert len(prose.page_problems(page)) == 1
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_a_page_may_use_the_numbers_of_the_notebooks_that_it_links_to(tmp_path):
     ],
 )
 def test_how_closely_prose_must_agree(text, output, fits):
-    assert (check.prose_problems(chapter(text, output), "01.ipynb") == []) == fits
+    assert (prose.prose_problems(chapter(text, output), "01.ipynb") == []) == fits
 
 
 # ---------------------------------------------------------------------------------------
@@ -304,8 +304,8 @@ def test_how_closely_prose_must_agree(text, output, fits):
     ],
 )
 def test_a_planted_digit_in_written_out_arithmetic_is_caught(right, wrong):
-    assert check.arithmetic_problems(right) == []
-    assert check.arithmetic_problems(wrong)
+    assert prose.arithmetic_problems(right) == []
+    assert prose.arithmetic_problems(wrong)
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_a_planted_digit_in_written_out_arithmetic_is_caught(right, wrong):
     ],
 )
 def test_what_is_not_arithmetic_all_through_is_left_alone(text):
-    assert check.arithmetic_problems(text) == []
+    assert prose.arithmetic_problems(text) == []
 
 
 small = st.integers(0, 99)
@@ -332,7 +332,7 @@ small = st.integers(0, 99)
 def test_arithmetic_is_right_exactly_when_it_is(a, b, c, error):
     right = a * b + c + error
     for text in (f"{a}·{b} + {c} = {right}", f"${a} \\cdot {b} + {c} = {right}$", f"It is {a} × {b} + {c} = {right}."):
-        assert bool(check.arithmetic_problems(text)) == (error != 0)
+        assert bool(prose.arithmetic_problems(text)) == (error != 0)
 
 
 # ---------------------------------------------------------------------------------------
@@ -455,10 +455,10 @@ def test_printed_and_html_output_is_read_back(row):
 @given(decimals, st.integers(2, 4), st.sampled_from([-2, -1, 1, 2]))
 def test_a_rounded_number_is_found_and_its_neighbours_are_not(value, places, steps):
     rounded = round(value, places)
-    assert check.prose_problems(chapter(f"It is {rounded}.", str(value)), "01.ipynb") == []
+    assert prose.prose_problems(chapter(f"It is {rounded}.", str(value)), "01.ipynb") == []
     other = rounded + steps * Decimal(1).scaleb(-places)
     tie = abs(other - value) == Decimal(5).scaleb(-places - 1)
-    assert bool(check.prose_problems(chapter(f"It is {other}.", str(value)), "01.ipynb")) == (not tie)
+    assert bool(prose.prose_problems(chapter(f"It is {other}.", str(value)), "01.ipynb")) == (not tie)
 
 
 def test_written_out_arithmetic_is_read_factor_by_factor():
@@ -497,5 +497,5 @@ def test_twenty_notebooks_are_checked_in_seconds():
         cells.append(new_code_cell("x", outputs=[new_output("display_data", data)]))
     nb = new_notebook(cells=cells)
     start = time.perf_counter()
-    assert check.prose_problems(nb, "01.ipynb") == []
+    assert prose.prose_problems(nb, "01.ipynb") == []
     assert time.perf_counter() - start < 2.5

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from myst_parser.mdit_to_docutils.base import default_slugify
 
-import notebookcheck as check
+from bookcheck import links, reading
 from toytf.course import published
 from toytf.course.published import (
     CORRECTED,
@@ -660,7 +660,7 @@ def test_a_row_leads_to_the_section_that_computes_it():
 def home_problems(entries):
     """Homes that are no heading of the chapter's notebook."""
     slugs = {
-        chapter: check.heading_slugs(check.page_markdown(ROOT / "notebooks" / f"{name}.ipynb"))
+        chapter: links.heading_slugs(reading.page_markdown(ROOT / "notebooks" / f"{name}.ipynb"))
         for chapter, name in published.CHAPTERS.items()
     }
     return [e.id for e in entries if e.home is not None and e.home not in slugs.get(e.chapter, ())]

@@ -1,0 +1,93 @@
+"""The book's files: notebooks, pages, their cells and texts."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import nbformat
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PUBLISHED_DATA = ROOT / "toytf" / "course" / "published" / "published.json"
+
+
+def read_notebook(path):
+    """The notebook at ``path``, as nbformat 4."""
+    return nbformat.read(path, as_version=4)
+
+
+def notebook_paths(root=ROOT):
+    """Every notebook of the book, in reading order within its folder."""
+    return [p for folder in ("notebooks", "book") for p in sorted((root / folder).glob("*.ipynb"))]
+
+
+def page_paths(root=ROOT):
+    """Every page of the book that has no code."""
+    return sorted((root / "book").glob("*.md"))
+
+
+def where(name, index, cell):
+    """How a message names a cell: the notebook, the place from the top, and the id."""
+    return f"{name}, cell {index + 1} (id {cell.get('id', 'none')})"
+
+
+def code_cells(nb):
+    """``(index, cell)`` of every code cell."""
+    return [(i, c) for i, c in enumerate(nb.cells) if c.cell_type == "code"]
+
+
+def tags(cell):
+    """The tags of a cell, as a set."""
+    return set(cell.metadata.get("tags", []))
+
+
+def text_outputs(cell):
+    """``(kind, text)`` of everything that the outputs of a cell say, pictures left out."""
+    for output in cell.outputs:
+        if output.output_type == "stream":
+            yield output.name, output.text
+        elif output.output_type == "error":
+            yield "error", f"{output.ename}: {output.evalue}"
+        else:
+            for kind, data in output.data.items():
+                if isinstance(data, str) and (kind == "image/svg+xml" or "image/" not in kind):
+                    yield kind, data
+
+
+def pictures(cell):
+    """The image types among the outputs of a cell, one for each picture."""
+    return [
+        next(kind for kind in output.data if kind.startswith("image/"))
+        for output in cell.outputs
+        if any(kind.startswith("image/") for kind in output.get("data", {}))
+    ]
+
+
+def shown_alt(cell):
+    """The texts that stand in for, or under, a cell's picture."""
+    shown = cell.metadata.get("mystnb", {})
+    texts = [shown.get("image", {}).get("alt", ""), shown.get("figure", {}).get("caption", "")]
+    return [text for text in texts if text]
+
+
+@cache
+def syntax_tree(source):
+    """The syntax tree of a code cell; None for what only IPython can read."""
+    try:
+        return ast.parse(source)
+    except SyntaxError:
+        return None
+
+
+def page_markdown(path):
+    """The Markdown of a page or of a notebook, as one text."""
+    if path.suffix == ".ipynb":
+        cells = read_notebook(path).cells
+        return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
+    return path.read_text(encoding="utf-8")
+
+
+def written_chapters(toc):
+    """The numbers of the chapters that ``_toc.yml`` lists: {3: "notebooks/03_positions"}."""
+    return {int(m[2]): m[1] for m in re.finditer(r"(notebooks/(\d\d)_\w+)", toc)}
