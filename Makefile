@@ -112,6 +112,7 @@ bench-course: .venv/book.stamp
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/codespell
 
 $(QUIET_LAB): .venv/lab.stamp
