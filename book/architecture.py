@@ -13,7 +13,7 @@ from jinja2 import Environment
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "book" / "_assets" / "architecture.svg"
 ROOMS = {
-    "teach": "exercises, assignments, worksheets, the grader",
+    "teach": "exercises, assignments, the grader",
     "check": "names the mistake",
     "course": "figures, sources, PyTorch",
     "byhand": "any of it, term by term",
@@ -21,7 +21,7 @@ ROOMS = {
 DOOR = {"__main__", "_validate", "_command"}  # who does not use them?
 TRANSFORMER = "the Transformer"
 # A level's height, a file's, a room's; the picture's width, borders, a letter's width.
-LEVEL, FILE, ROOM, WIDTH, GAP, LETTER = 52, 26, 38, 420, 12, 6.9
+LEVEL, FILE, ROOM, WIDTH, GAP, LETTER = 52, 26, 40, 380, 12, 7.4
 SVG = """\
 <svg class="house" viewBox="0 0 {{ width }} {{ height }}" role="img"
  aria-label="{{ alt }}">
@@ -98,7 +98,7 @@ def places(floors):
         if not room and TRANSFORMER not in found:
             found[TRANSFORMER] = (1, top, WIDTH - 2, 0)
             top += 28
-        widths = [len(name) * LETTER + 12 for name in names]
+        widths = [len(name) * LETTER + 10 for name in names]
         if room:
             widths = [(WIDTH - 2 - GAP * (len(names) - 1)) / len(names)] * len(names)
         gap = GAP if room else (WIDTH - sum(widths)) / (len(names) + 1)
