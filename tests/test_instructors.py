@@ -326,7 +326,7 @@ def take_picture():
             shell(command, folder)
         page = folder / "week3" / "grades" / "feedback" / f"{PICTURED}.html"
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=sitecheck.find_chromium(), args=["--no-sandbox"])
+            browser = sitecheck.launch(playwright, sitecheck.find_chromium())
             tab = browser.new_page(
                 viewport={"width": 720, "height": 900}, color_scheme="light", device_scale_factor=1.5
             )
