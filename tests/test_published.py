@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from myst_parser.mdit_to_docutils.base import default_slugify
 
 import notebookcheck as check
+from toytf import _command
 from toytf.course import published
 from toytf.course.published import (
     CORRECTED,
@@ -35,6 +36,7 @@ from toytf.course.published import (
     Erratum,
     Recomputation,
     agrees,
+    cli,
 )
 from toytf.course.published.cli import NUMBERS, _shortened
 from toytf.course.published.recompute.register import recomputes
@@ -682,9 +684,13 @@ def test_a_home_that_is_no_heading_is_caught(changes):
 # The command
 
 
+def command(words, ledger=LEDGER):
+    return cli.run(_command.parser("published", cli).parse_args(words), ledger)
+
+
 @pytest.mark.parametrize("ledger", [LEDGER, FULL], ids=["reached", "ready"])
 def test_the_command_prints_a_line_for_each_and_the_counts(capsys, ledger):
-    assert published.main([], ledger) == 0
+    assert command([], ledger) == 0
     out, err = capsys.readouterr()
     *lines, last = out.splitlines()
     assert err == ""
@@ -698,13 +704,13 @@ def test_the_command_prints_a_line_for_each_and_the_counts(capsys, ledger):
 
 
 def test_a_statement_takes_the_room_of_the_erratum_that_is_not_there(capsys):
-    assert published.main(["--source", "2"]) == 0
+    assert command(["--source", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.endswith("  2 × 10 for N1 = 2 and d_voc = 10; rows sum to 1") for line in lines)
 
 
 def test_the_first_difference_is_never_hidden(capsys):
-    assert published.main(["--only", "corrected"]) == 0
+    assert command(["--only", "corrected"]) == 0
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()[:-1]}
     for name, words in {
         "s0-pe-world": ("0.99", "0.540302"),
@@ -735,21 +741,21 @@ def test_shortened_words_fit_and_keep_the_one_that_matters(words, data):
     ],
 )
 def test_the_command_chooses(capsys, arguments, count):
-    assert published.main(arguments) == 0
+    assert command(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == count + 1 and lines[-1].startswith(f"{count} published: ")
 
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_the_command_shows_one_verdict(capsys, status):
-    assert published.main(["--only", status.replace(" ", "-")]) == 0
+    assert command(["--only", status.replace(" ", "-")]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     assert all(status in line for line in lines)
     assert f"{len(lines)} {status}" in last
 
 
 def test_the_command_writes_json(capsys):
-    assert published.main(["--json", "--source", "0"]) == 0
+    assert command(["--json", "--source", "0"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert sum(data["counts"].values()) == len(data["results"]) == 151
     world = next(r for r in data["results"] if r["id"] == "s0-pe-world")
@@ -758,7 +764,7 @@ def test_the_command_writes_json(capsys):
 
 
 def test_json_can_hold_every_result(capsys):
-    assert published.main(["--json"], FULL) == 0
+    assert command(["--json"], FULL) == 0
     data = json.loads(capsys.readouterr().out)
     assert [row["id"] for row in data["results"]] == list(ENTRIES)
     assert next(row for row in data["results"] if row["id"] == "s1-scale")["computed"]["holds"] is True
@@ -766,7 +772,7 @@ def test_json_can_hold_every_result(capsys):
 
 def test_the_command_fails_loudly(capsys):
     planted = with_entry("s0-k1", printed=[["4.", "8.", "5."], ["6.84", "9.99", "6.84"]])
-    assert published.main(["--only", "corrected", "--chapter", "4"], planted) == 1
+    assert command(["--only", "corrected", "--chapter", "4"], planted) == 1
     out, err = capsys.readouterr()
     assert err.startswith("FAILED s0-k1: disagrees with what is printed, and no erratum says so: ")
     assert err.endswith("printed 5., computed 4 at [0, 2]\n")
@@ -786,7 +792,7 @@ def test_the_command_fails_loudly(capsys):
 )
 def test_wrong_arguments(capsys, arguments, message):
     with pytest.raises(SystemExit) as exit_status:
-        published.main(arguments)
+        command(arguments)
     assert exit_status.value.code == 2
     assert message in capsys.readouterr().err
 
@@ -797,7 +803,7 @@ def python(*arguments, **options):
 
 
 def run(*arguments):
-    return python("-m", "toytf.course.published", *arguments)
+    return python("-m", "toytf", "published", *arguments)
 
 
 def test_as_a_command_of_the_system():
@@ -816,8 +822,8 @@ def test_a_planted_mistake_ends_the_command_with_1():
         "assert text.count('135.5517') == 2\n"
         "read = pathlib.Path.read_text\n"
         "pathlib.Path.read_text = lambda self, **how: read(self, **how).replace('135.5517', '135.5518')\n"
-        "from toytf.course import published\n"
-        "sys.exit(published.main([]))\n"
+        "from toytf.__main__ import main\n"
+        "sys.exit(main(['published']))\n"
     )
     done = python("-c", code)
     assert done.returncode == 1, done.stderr
@@ -826,5 +832,5 @@ def test_a_planted_mistake_ends_the_command_with_1():
 
 
 def test_a_plain_terminal_is_no_obstacle():
-    done = python("-X", "utf8=0", "-m", "toytf.course.published", env={"PYTHONIOENCODING": "ascii", "PATH": ""})
+    done = python("-X", "utf8=0", "-m", "toytf", "published", env={"PYTHONIOENCODING": "ascii", "PATH": ""})
     assert done.returncode == 0, done.stderr

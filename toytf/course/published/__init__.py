@@ -9,7 +9,7 @@
                                                                          E0-02: the position of World
                                                                          E0-03: a cosine cut off, not rounded
 
-From a terminal, ``python -m toytf.course.published`` does the same for everything that the course has
+From a terminal, ``toytf published`` does the same for everything that the course has
 reached, and fails when a number that should reproduce does not.
 
 The digits stand in ``published.json``, as they were printed. Functions compute them again, from the
@@ -29,7 +29,6 @@ The modules, each built on those before it: `ledger` (what was printed, and when
 `recompute` (the functions), `show` (tables, links, the page of the book), `cli` (the command).
 """
 
-from toytf.course.published.cli import main
 from toytf.course.published.ledger import (
     CHAPTERS,
     CORRECTED,
@@ -82,7 +81,6 @@ __all__ = [
     "errata_heading",
     "errata_link",
     "load",
-    "main",
     "printed",
     "slug",
     "table",
