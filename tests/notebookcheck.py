@@ -11,10 +11,13 @@ import re
 from bisect import bisect_left
 from decimal import Decimal
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 from markdown_it import MarkdownIt
+from mdit_py_plugins.anchors.index import slugify
+from mdit_py_plugins.colon_fence import colon_fence_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from numbertext import (
@@ -29,7 +32,7 @@ from numbertext import (
 )
 
 ROOT = Path(__file__).resolve().parent.parent
-PUBLISHED_DATA = ROOT / "toytf" / "published" / "published.json"
+PUBLISHED_DATA = ROOT / "toytf" / "course" / "published" / "published.json"
 
 # Cells that nbval may leave uncompared: {(notebook file name, cell id): reason}.
 EXEMPT = {}
@@ -716,7 +719,7 @@ def _values_of(path, changed):
 # The depth to which the book's configuration makes headings linkable (myst_heading_anchors).
 HEADING_DEPTH = 4
 
-_INLINE = MarkdownIt("commonmark").use(dollarmath_plugin)
+_MARKDOWN = MarkdownIt("commonmark").use(dollarmath_plugin).use(colon_fence_plugin)
 _LINK = re.compile(r"\]\(\s*<?([^()\s<>#]*)(?:#([^()\s<>]*))?>?(?:\s+\"[^\"]*\")?\s*\)")
 
 
@@ -726,23 +729,14 @@ def links(markdown):
     return [(m[1], m[2]) for m in _LINK.finditer(text)]
 
 
-def slug(title):
-    """A heading's slug, as GitHub and MyST make it: lower case, hyphens, no punctuation."""
-    return re.sub(r"[^\w\u4e00-\u9fff\- ]", "", title.lower().replace(" ", "-"))
+def _heading_tokens(markdown):
+    """The tokens of the headings outside code fences and directives, each with that of its title."""
+    return [(one, then) for one, then in pairwise(_MARKDOWN.parse(markdown)) if one.type == "heading_open"]
 
 
 def headings(markdown):
     """``(level, title)`` of the headings outside code fences and directives."""
-    found, fence = [], None
-    for line in markdown.splitlines():
-        mark = re.match(r"\s*(`{3,}|~{3,}|:{3,})", line)
-        if fence:
-            fence = None if mark and line.strip() == fence else fence
-        elif mark:
-            fence = mark[1]
-        elif heading := re.match(r"(#{1,6})\s+(.*?)(?:\s+#+)?\s*$", line):
-            found.append((len(heading[1]), heading[2]))
-    return found
+    return [(int(heading.tag[1]), title.content) for heading, title in _heading_tokens(markdown)]
 
 
 def heading_slugs(markdown):
@@ -751,11 +745,10 @@ def heading_slugs(markdown):
     The text of a title is that of its words and code; MyST leaves formulas out.
     """
     slugs = []
-    for level, title in headings(markdown):
-        if level > HEADING_DEPTH:
+    for heading, title in _heading_tokens(markdown):
+        if int(heading.tag[1]) > HEADING_DEPTH:
             continue
-        children = _INLINE.parse(f"# {title}")[1].children or []
-        new = slug("".join(c.content for c in children if c.type in ("text", "code_inline")))
+        new = slugify("".join(c.content for c in title.children if c.type in ("text", "code_inline")))
         number = 1
         while new in slugs:
             new, number = f"{new}-{number}", number + 1

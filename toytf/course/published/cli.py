@@ -10,12 +10,12 @@ from dataclasses import asdict
 import numpy as np
 
 from toytf._command import show
+from toytf.course.chapters import chapters
 from toytf.course.published.ledger import (
     CORRECTED,
+    ENTRIES,
     ERRATA,
     FAILED,
-    LAST_CHAPTER,
-    NOT_REACHED,
     SOURCES,
     STATUSES,
     Ledger,
@@ -42,6 +42,7 @@ def run(options, ledger: Ledger = LEDGER) -> int:
 # ---------------------------------------------------------------- the arguments
 
 
+LAST_CHAPTER = int(max([*chapters(), *(entry.chapter for entry in ENTRIES.values())]))
 EXAMPLES = (
     "toytf published",
     "toytf published --source 0 --chapter 04",
@@ -120,8 +121,6 @@ def _shown(result: Result) -> tuple[object, int]:
     follow from is not: then it is what does follow.
     """
     entry, found, matches = result.entry, result.right, result.matches
-    if result.status == NOT_REACHED:
-        return f"chapter {entry.chapter}", 0
     if result.status == CORRECTED and matches is not None:
         right_matches = agrees(entry.printed, found, entry.decimals)
         found, matches = (result.computed, matches) if right_matches.all() else (found, right_matches)
