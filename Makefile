@@ -62,10 +62,10 @@ notebooks: .venv/book.stamp
 	$(BIN)/python book/execute.py
 
 weights: .venv/book.stamp
-	$(BIN)/python -m toytf.translator train --out toytf/data/translator.npz
+	$(BIN)/toytf train --out toytf/data/translator.npz
 
 experiments: .venv/book.stamp
-	$(BIN)/python -m toytf.course.experiments --out toytf/course/data/experiments.json
+	$(BIN)/toytf experiments --out toytf/course/data/experiments.json
 
 test-nbgrader: .venv/test.stamp .venv/nbgrader.stamp
 	$(BIN)/python -m pytest -o addopts= tests/with_nbgrader
@@ -73,14 +73,14 @@ test-nbgrader: .venv/test.stamp .venv/nbgrader.stamp
 # CHAPTERS="8 9": some of them; EXERCISES="9.1 9.7 8.8" TITLE="Week 3": one assignment. OUT=..., FORCE=--force.
 OUT ?= _build/assignments
 assignments: .venv/book.stamp
-	$(BIN)/python -m toytf.teach.assign --out $(OUT) $(if $(TITLE),--title "$(TITLE)") $(FORCE) \
+	$(BIN)/toytf assign --out $(OUT) $(if $(TITLE),--title "$(TITLE)") $(FORCE) \
 		$(if $(EXERCISES),--exercises $(EXERCISES),--apart $(if $(CHAPTERS),--chapters $(CHAPTERS)))
 
 test-torch: .venv-torch/torch.stamp
 	OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest -o addopts= tests/with_torch
 
 torch-results: .venv-torch/torch.stamp
-	OMP_NUM_THREADS=1 .venv-torch/bin/python -m toytf.course.listings --out toytf/course/data/pytorch.json
+	OMP_NUM_THREADS=1 .venv-torch/bin/toytf listings --out toytf/course/data/pytorch.json
 
 test-matrix: .venv/test.stamp
 	$(BIN)/python tests/matrix.py

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
+from toytf.__main__ import main
 from toytf.teach import assign
 from toytf.teach.exercises import read
 
@@ -307,7 +308,7 @@ def written(folder):
 
 
 def run(*arguments):
-    return assign.main([str(argument) for argument in arguments])
+    return main(["assign", *(str(argument) for argument in arguments)])
 
 
 def test_the_command_writes_three_files_and_the_same_bytes_again(tmp_path, capsys):

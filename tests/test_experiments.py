@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
+from toytf.__main__ import main
 from toytf.course import experiments
 from toytf.course.experiments import (
     ENCODER,
@@ -20,7 +21,6 @@ from toytf.course.experiments import (
     combinations,
     learn,
     load,
-    main,
     run,
     run_all,
     sentences,
@@ -230,7 +230,7 @@ def test_ctrl_c_does_not_store_half_a_run(monkeypatch, tmp_path, capsys, keyboar
     monkeypatch.setattr(experiments, "loss_and_gradients", interrupted)
     monkeypatch.setitem(EXPERIMENTS, "short", SHORT)
     path = tmp_path / "r.json"
-    assert main(["--out", str(path), "--only", "short"]) == 130
+    assert main(["experiments", "--out", str(path), "--only", "short"]) == 130
     assert "the same command goes on from here" in capsys.readouterr().err
     assert not path.exists()
 
@@ -241,9 +241,9 @@ def test_ctrl_c_does_not_store_half_a_run(monkeypatch, tmp_path, capsys, keyboar
 def test_the_command_runs_what_it_is_asked_for(monkeypatch, tmp_path, capsys):
     monkeypatch.setitem(EXPERIMENTS, "short", SHORT)
     path = tmp_path / "r.json"
-    assert main(["--out", str(path), "--only", "short", "--seeds", "1"]) == 0
+    assert main(["experiments", "--out", str(path), "--only", "short", "--seeds", "1"]) == 0
     assert capsys.readouterr().out.startswith("1 run to do\nshort, seed 0: loss ")
-    assert main(["--list"]) == 0
+    assert main(["experiments", "--list"]) == 0
     assert "nothing, 1+1: nothing is removed; 5 seeds" in capsys.readouterr().out
 
 
@@ -258,7 +258,7 @@ def test_the_command_runs_what_it_is_asked_for(monkeypatch, tmp_path, capsys):
 )
 def test_wrong_arguments_are_named(arguments, message, capsys, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    assert main(arguments) == 2
+    assert main(["experiments", *arguments]) == 2
     assert capsys.readouterr().err == f"error: {message}\n"
 
 
@@ -272,5 +272,5 @@ def test_a_file_that_is_not_ours_is_neither_read_nor_overwritten(text, tmp_path,
     path.write_text(text)
     with pytest.raises(ValueError, match=r"r\.json: expected a file of toytf experiments, got another"):
         load(path)
-    assert main(["--out", str(path)]) == 2
+    assert main(["experiments", "--out", str(path)]) == 2
     assert path.read_text() == text

@@ -20,8 +20,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from toytf.teach import assign, exports
+from toytf.__main__ import main
+from toytf.teach import assign
 from toytf.teach.exercises import read
+from toytf.teach.exports.classroom import classroom_files, classroom_result
+from toytf.teach.exports.gradescope import gradescope, gradescope_zip
 from toytf.teach.grade import Bubblewrap, SandboxError, Unprotected
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,7 +83,7 @@ def with_code(source):
 
 @cache
 def archive():
-    return zipfile.ZipFile(BytesIO(exports.gradescope_zip(manifest(), KEY)))
+    return zipfile.ZipFile(BytesIO(gradescope_zip(manifest(), KEY)))
 
 
 def test_the_archive_has_what_gradescope_asks_for_at_its_top():
@@ -94,8 +97,8 @@ def test_the_archive_has_what_gradescope_asks_for_at_its_top():
 
 
 def test_the_same_key_gives_the_same_bytes_and_each_archive_its_own_key():
-    assert exports.gradescope_zip(manifest(), KEY) == exports.gradescope_zip(manifest(), KEY)
-    one, two = (zipfile.ZipFile(BytesIO(exports.gradescope_zip(manifest()))).read("key") for _ in range(2))
+    assert gradescope_zip(manifest(), KEY) == gradescope_zip(manifest(), KEY)
+    one, two = (zipfile.ZipFile(BytesIO(gradescope_zip(manifest()))).read("key") for _ in range(2))
     assert one != two
     assert len(one.strip()) == 64
 
@@ -110,7 +113,7 @@ def test_scripts_are_valid_bash_and_stop_at_an_error(name):
 
 def test_an_assignment_that_only_a_person_can_read_is_refused():
     with pytest.raises(ValueError, match="expected one that can be checked"):
-        exports.gradescope_zip(assign.manifest(chosen()[2:], "Words"))
+        gradescope_zip(assign.manifest(chosen()[2:], "Words"))
 
 
 @pytest.fixture
@@ -235,12 +238,12 @@ def test_without_bubblewrap_a_students_code_is_another_user_who_is_kept_out(auto
         (autograder / name).chmod(0o700)  # as run_autograder does
     monkeypatch.setattr(Bubblewrap, "check", missing)
     hand_in(autograder, spy(autograder))
-    said = exports.gradescope(autograder)
+    said = gradescope(autograder)
     assert said["score"] == 0
     assert "saw ['PermissionError', 'PermissionError', 'PermissionError', 'PermissionError']" in said["output"]
     assert "user 0 " not in said["output"]
     hand_in(autograder, editions()[1])
-    assert exports.gradescope(autograder)["score"] == sum(one.points for one in chosen()[:2])
+    assert gradescope(autograder)["score"] == sum(one.points for one in chosen()[:2])
 
 
 @needs_linux
@@ -252,7 +255,7 @@ def test_nobody_but_root_grades_without_bubblewrap(autograder, monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(Unprotected, "check", lambda self: pytest.fail("it ran unprotected"))
     hand_in(autograder, editions()[1])
-    assert exports.main(["gradescope", str(autograder)]) == 2
+    assert main(["gradescope", str(autograder)]) == 2
     assert not (autograder / "results" / "results.json").exists()
 
 
@@ -262,7 +265,7 @@ def test_a_checker_that_fails_writes_no_zero_at_gradescope(autograder, monkeypat
 
     monkeypatch.setattr(grading, "diagnose", lambda *a: 1 / 0)
     hand_in(autograder, editions()[1])
-    assert exports.main(["gradescope", str(autograder)]) == 2
+    assert main(["gradescope", str(autograder)]) == 2
     assert "the checker itself failed at" in capsys.readouterr().err
     assert not (autograder / "results" / "results.json").exists()
 
@@ -281,7 +284,7 @@ def test_run_autograder_closes_the_folders_to_others(autograder):
 
 
 def template():
-    return exports.classroom_files(manifest(), editions()[0])
+    return classroom_files(manifest(), editions()[0])
 
 
 def workflow():
@@ -411,7 +414,7 @@ def test_what_the_reporter_prints_holds_no_command_for_github():
     from toytf.teach.grade import Receipt, Result
 
     planted = Result("ex-09-1", "9.1", "function", "f", 2, 0, "::error::planted", ["##[error]planted", " ::set-env::"])
-    result = exports.classroom_result(Receipt("x", "", "", [planted]))
+    result = classroom_result(Receipt("x", "", "", [planted]))
     decoded = base64.b64decode(result).decode()
     assert "::" not in decoded
     assert "##[" not in decoded
@@ -425,17 +428,17 @@ def test_the_command_writes_both_exports_and_asks_before_it_replaces_them(tmp_pa
     numbers = [one.number for one in chosen()]
     arguments = ["--exercises", *numbers, "--title", "Week 3", "--gradescope", str(tmp_path / "week3.zip")]
     arguments += ["--classroom", str(tmp_path / "template")]
-    assert assign.main(arguments) == 0
+    assert main(["assign", *arguments]) == 0
     assert "week3.zip" in capsys.readouterr().out
     with zipfile.ZipFile(tmp_path / "week3.zip") as whole:
         assert json.loads(whole.read("assignment.json")) == manifest()
     assert (tmp_path / "template" / ".github" / "workflows" / "classroom.yml").is_file()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["template", "week3.zip"]
-    assert assign.main(arguments) == 2
+    assert main(["assign", *arguments]) == 2
     assert "--force replaces it" in capsys.readouterr().err
-    assert assign.main([*arguments, "--force"]) == 0
+    assert main(["assign", *arguments, "--force"]) == 0
 
 
 def test_nothing_to_write_is_an_error(capsys):
-    assert assign.main(["--exercises", "1.1"]) == 2
+    assert main(["assign", "--exercises", "1.1"]) == 2
     assert "--out: expected a folder, or --gradescope, --classroom or --list" in capsys.readouterr().err

@@ -21,8 +21,11 @@ from PIL import Image, PngImagePlugin
 
 import gradecheck
 from bookcheck import reading
-from toytf.teach import exports, rehearsal
+from toytf.__main__ import main
+from toytf.course.chapters import chapters as contents
+from toytf.teach import rehearsal
 from toytf.teach.exercises import read
+from toytf.teach.exports.feedback import _folder_name, feedback_zip
 from toytf.teach.grade import grading
 from toytf.teach.grade.gradebook import Trouble
 from toytf.teach.grade.submission import file_name
@@ -50,10 +53,10 @@ def sessions(text):
 
 
 def shell(command, folder):
-    """Run a command as an instructor would, `python` being the one that runs the tests."""
+    """Run a command as an instructor would, `python` and `toytf` being those that the tests run with."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", command],
+        ["bash", "-o", "pipefail", "-c", f'toytf() {{ python -m toytf "$@"; }}\n{command}'],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -115,7 +118,7 @@ def test_the_four_commands_on_top_are_four_and_are_those_of_the_run():
     first, whole, *_ = sessions(markdown())
     assert len(first) == 4
     assert [command for command, _ in first] == [
-        command for command, _ in whole if "rehearsal" not in command and not command.startswith("head ")
+        command for command, _ in whole if "rehearse" not in command and not command.startswith("head ")
     ]
 
 
@@ -141,7 +144,7 @@ def test_folders_of_moodle_are_taken_and_come_back_by_the_same_names(run, tmp_pa
     assert sorted(p.name for p in (folder / "week4" / "submissions").iterdir()) == sorted(MOODLE)
     _, receipts = gradecheck.grade(folder / "week4" / "submissions", tmp_path / "grades.csv")
     assert {receipt.points for receipt in receipts.values()} == {4}
-    archive, without = exports.feedback_zip(tmp_path / "grades.csv")
+    archive, without = feedback_zip(tmp_path / "grades.csv")
     assert without == []
     (tmp_path / "back.zip").write_bytes(archive)
     with zipfile.ZipFile(tmp_path / "back.zip") as back:
@@ -180,7 +183,7 @@ def table_problems(found):
     lines = rows(found)
     tables = {row[0]: row[1:] for row in lines}
     wrong = []
-    for chapter in range(1, 21):
+    for chapter in map(int, contents()):
         those = [one for one in exercises if one.chapter == chapter]
         said = f"{sum(one.minutes for one in those)} ({len(those)})"
         if tables[str(chapter)][4] != said:
@@ -202,7 +205,7 @@ def test_each_plan_has_every_chapter_once():
     weeks = [row[0] for row in rows(reading.read_notebook(PAGE)) if re.match(r"\d+: ", row[0])]
     starts = [i for i, week in enumerate(weeks) if week.startswith("1: ")] + [len(weeks)]
     for start, stop in itertools.pairwise(starts):
-        assert re.findall(r"notebooks/(\d\d)_", " ".join(weeks[start:stop])) == [f"{n:02}" for n in range(1, 21)]
+        assert re.findall(r"notebooks/(\d\d)_", " ".join(weeks[start:stop])) == list(contents())
     assert [stop - start for start, stop in itertools.pairwise(starts)] == [14, 12]
 
 
@@ -259,19 +262,19 @@ def test_a_class_can_be_made_up_for_every_exercise():
 
 
 def test_a_rehearsal_without_an_assignment_says_what_is_missing(tmp_path, capsys):
-    assert rehearsal.main([str(tmp_path / "week3"), "--out", str(tmp_path)]) == 2
+    assert main(["rehearse", str(tmp_path / "week3"), "--out", str(tmp_path)]) == 2
     assert "student.ipynb" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("student", ["../../x", "a/b", "c:\\x", "con\n", "", " x", "x.", "y" * 101])
 def test_no_name_of_a_student_leads_out_of_the_archive(student):
-    assert exports._folder_name(student, file_name(student)) == file_name(student)
+    assert _folder_name(student, file_name(student)) == file_name(student)
 
 
 def test_an_archive_of_feedback_without_a_page_for_somebody_says_so_and_holds_the_others(tmp_path, capsys):
     with pytest.raises(Trouble, match="expected a table"):
-        exports.feedback_zip(tmp_path / "grades.csv")
+        feedback_zip(tmp_path / "grades.csv")
     (tmp_path / "grades.csv").write_text("student,points\nanna,2\nbob,1\n", "utf-8")
     for folder in ("receipts", "feedback"):
         (tmp_path / "grades" / folder).mkdir(parents=True)
@@ -279,7 +282,7 @@ def test_an_archive_of_feedback_without_a_page_for_somebody_says_so_and_holds_th
     (tmp_path / "grades" / "receipts" / "bob.json").write_bytes(receipt.to_json())
     (tmp_path / "grades" / "feedback" / "bob.html").write_bytes(b"page")
     archive = tmp_path / "feedback.zip"
-    assert exports.main(["feedback", str(tmp_path / "grades.csv"), "--out", str(archive)]) == 1
+    assert main(["feedback", str(tmp_path / "grades.csv"), "--out", str(archive)]) == 1
     assert "no page for 'anna'" in capsys.readouterr().err
     assert zipfile.ZipFile(archive).namelist() == ["bob/feedback.html"]
 
@@ -304,7 +307,7 @@ def test_a_rehearsal_with_a_wrong_file_says_which(tmp_path, capsys, name, conten
     assign.write({tmp_path / "week3": assign.files(chosen, "Week 3", None)}, False)
     path = tmp_path / "week3" / name
     path.unlink() if content is None else path.write_bytes(content)
-    assert rehearsal.main([str(tmp_path / "week3"), "--out", str(tmp_path)]) == 2
+    assert main(["rehearse", str(tmp_path / "week3"), "--out", str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert says in said
     assert said.startswith("error: ")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from toytf.teach import exports
+from toytf.teach.exports.classroom import WORKFLOW
+from toytf.teach.exports.gradescope import SETUP
 
 ROOT = Path(__file__).resolve().parent.parent
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
@@ -15,8 +16,8 @@ INSTALLERS = {
     ".ci/run": (ROOT / ".ci" / "run").read_text("utf-8"),
     "README.md": (ROOT / "README.md").read_text("utf-8"),
     "tests/matrix.py": (ROOT / "tests" / "matrix.py").read_text("utf-8"),
-    "setup.sh": exports.SETUP,
-    "classroom.yml": exports.WORKFLOW,
+    "setup.sh": SETUP,
+    "classroom.yml": WORKFLOW,
 }
 PIN = re.compile(r"(?P<name>[A-Za-z0-9][\w.-]*)==(?P<version>[\w.+!]+)(?P<marker> ;[^#]*?)?(?P<hashes>( --hash=\S+)*)")
 HASH = re.compile(r" --hash=sha256:[0-9a-f]{64}")

@@ -18,15 +18,16 @@ from hypothesis import strategies as st
 from myst_parser.mdit_to_docutils.base import default_slugify
 
 from bookcheck import links, reading
+from toytf import _command
+from toytf.course import chapters as contents
 from toytf.course import published
+from toytf.course.chapters import chapters
 from toytf.course.published import (
     CORRECTED,
     ENTRIES,
     ERRATA,
     FAILED,
     LEDGER,
-    NOT_REACHED,
-    REACHED,
     REPRODUCED,
     STATUSES,
     UNSEEDED,
@@ -35,6 +36,7 @@ from toytf.course.published import (
     Erratum,
     Recomputation,
     agrees,
+    cli,
 )
 from toytf.course.published.cli import NUMBERS, _shortened
 from toytf.course.published.recompute.register import recomputes
@@ -42,17 +44,13 @@ from toytf.course.published.show import _home_link
 
 ROOT = Path(__file__).parent.parent
 
-# The ledger as it is once every chapter is there whose numbers have functions, written or not yet.
-READY = REACHED | {f"{chapter:02}" for chapter in range(1, 14)}
-FULL = replace(LEDGER, reached=READY)
-
 
 def with_entry(name, **changes):
-    return replace(FULL, entries={**ENTRIES, name: replace(ENTRIES[name], **changes)})
+    return replace(LEDGER, entries={**ENTRIES, name: replace(ENTRIES[name], **changes)})
 
 
 def with_function(name, function, **more):
-    return replace(FULL, functions={**LEDGER.functions, name: Recomputation(function, **more)})
+    return replace(LEDGER, functions={**LEDGER.functions, name: Recomputation(function, **more)})
 
 
 # ---------------------------------------------------------------------------------------
@@ -103,15 +101,13 @@ def test_load_refuses_an_id_that_occurs_twice():
 # The book's own numbers
 
 
-@pytest.mark.parametrize("ledger", [LEDGER, FULL], ids=["reached", "ready"])
 @pytest.mark.parametrize("name", ENTRIES)
-def test_every_entry_has_its_verdict(name, ledger):
-    result = ledger.result(name)
+def test_every_entry_has_its_verdict(name):
+    result = LEDGER.result(name)
     entry = result.entry
     assert result.status in STATUSES, result.failure
-    assert (result.status == NOT_REACHED) == (entry.chapter not in ledger.reached)
-    assert (result.status == CORRECTED) == bool(entry.erratum and entry.chapter in ledger.reached)
-    assert (result.status == UNSEEDED) == (entry.unseeded and entry.chapter in ledger.reached)
+    assert (result.status == CORRECTED) == bool(entry.erratum)
+    assert (result.status == UNSEEDED) == entry.unseeded
 
 
 def test_source_0_is_reproduced_or_corrected_up_to_z():
@@ -121,13 +117,12 @@ def test_source_0_is_reproduced_or_corrected_up_to_z():
     assert {LEDGER.result(name).status for name in up_to_z} == {REPRODUCED, CORRECTED}
 
 
-def test_nothing_waits():
-    assert [r.entry.id for r in LEDGER.results() if r.status == NOT_REACHED] == []
-    assert sum(r.status == UNSEEDED for r in FULL.results()) == 15
+def test_fifteen_were_drawn_without_a_seed():
+    assert sum(r.status == UNSEEDED for r in LEDGER.results()) == 15
 
 
 def test_the_known_corrections():
-    corrected = {r.entry.id: r.entry.erratum for r in FULL.results() if r.status == CORRECTED}
+    corrected = {r.entry.id: r.entry.erratum for r in LEDGER.results() if r.status == CORRECTED}
     assert corrected == {
         "s0-pe-1-1": ("E0-02", "E0-03"),
         "s0-pe-world": ("E0-02", "E0-03"),
@@ -164,7 +159,7 @@ def test_the_known_corrections():
 
 def test_right_values():
     def right(name):
-        return FULL.result(name).right
+        return LEDGER.result(name).right
 
     assert np.allclose(right("s0-pe-1-1"), np.cos(1))
     assert np.allclose(right("s0-pe-world"), [np.sin(1), np.cos(1), np.sin(0.01), np.cos(0.01)])
@@ -179,7 +174,7 @@ def test_right_values():
     assert right("s3-beam-k") == 2 and right("s4-ffn-steps") == 3
     intended = [[0.08427129, 1.60292327, -0.85408598, -0.83310859]]
     assert np.allclose(right("s0-dec-cross-attention-ln"), intended, atol=5.1e-9, rtol=0)
-    assert not FULL.result("s0-dec-cross-attention-ln").matches.any()
+    assert not LEDGER.result("s0-dec-cross-attention-ln").matches.any()
 
 
 def test_the_divisor_is_found_from_the_printed_output():
@@ -190,7 +185,7 @@ def test_the_divisor_is_found_from_the_printed_output():
 def test_no_value_is_the_printed_digits_themselves():
     """A number with many digits that comes out exactly as printed was typed, not computed."""
     looked_up = {"s0-gen-encoder-input"}  # two rows of a table that is printed
-    for result in FULL.results():
+    for result in LEDGER.results():
         if result.matches is None or result.given or result.status != REPRODUCED or result.entry.id in looked_up:
             continue
         long = [len(word.split("e")[0].strip("-0.")) >= 9 for word in result.entry.words.ravel()]
@@ -204,15 +199,15 @@ def test_no_value_is_the_printed_digits_themselves():
 
 
 @pytest.mark.parametrize(
-    "name", [r.entry.id for r in FULL.results() if r.status == REPRODUCED and r.matches is not None]
+    "name", [r.entry.id for r in LEDGER.results() if r.status == REPRODUCED and r.matches is not None]
 )
 def test_a_changed_digit_fails(name):
     """In every number that reproduces, its last printed digit is changed by one."""
     entry = ENTRIES[name]
-    assert FULL.result(name).status == REPRODUCED
+    assert LEDGER.result(name).status == REPRODUCED
     for where in np.ndindex(entry.words.shape):
         words = copy.deepcopy(entry.words)
-        value = float(FULL.result(name).computed[where])
+        value = float(LEDGER.result(name).computed[where])
         words[where] = moved(words[where], away_from=value)
         result = with_entry(name, printed=words.tolist()).result(name)
         assert result.status == FAILED, words
@@ -231,7 +226,7 @@ def moved(word, away_from):
 
 
 def test_a_correction_without_its_erratum_fails():
-    for result in FULL.results():
+    for result in LEDGER.results():
         if result.status == CORRECTED:
             assert with_entry(result.entry.id, erratum=()).result(result.entry.id).status == FAILED
 
@@ -251,7 +246,7 @@ def test_a_stale_erratum_fails():
 def test_a_number_that_nothing_recomputes_fails():
     functions = {name: f for name, f in LEDGER.functions.items() if name != "s0-k1"}
     result = replace(LEDGER, functions=functions).result("s0-k1")
-    assert result.status == FAILED and result.failure == "chapter 04 is reached, and nothing recomputes it"
+    assert result.status == FAILED and result.failure == "nothing recomputes it"
 
 
 def test_a_wrong_shape_fails():
@@ -308,7 +303,7 @@ DRAWN = [name for name, entry in ENTRIES.items() if entry.unseeded]
 
 def planted_in_print(monkeypatch, name, words):
     monkeypatch.setitem(ENTRIES, name, replace(ENTRIES[name], printed=words))
-    return replace(FULL).result(name)
+    return replace(LEDGER).result(name)
 
 
 def structure_fails(monkeypatch, name, words):
@@ -410,17 +405,16 @@ def test_a_text_that_the_printed_run_cannot_give_fails(text, monkeypatch):
 )
 def test_a_check_sees_what_it_is_about(name, module, attribute, wrong, monkeypatch):
     monkeypatch.setattr(importlib.import_module(f"toytf.course.published.recompute.{module}"), attribute, wrong)
-    assert replace(FULL).result(name).status == FAILED
+    assert replace(LEDGER).result(name).status == FAILED
 
 
 # ---------------------------------------------------------------------------------------
-# The four statuses
+# The three statuses
 
 TINY = {
     "a": Entry("a", 0, "1", "reproduced", ["0.33", "0.67"], "01"),
     "b": Entry("b", 0, "1", "corrected", "0.34", "01", erratum=("E",)),
     "c": Entry("c", 0, "1", "random", ["0.1234"], "01", unseeded=True),
-    "d": Entry("d", 0, "1", "later", "5", "02"),
 }
 TINY_FUNCTIONS = {
     "a": Recomputation(lambda: [1 / 3, 2 / 3]),
@@ -435,13 +429,12 @@ def tiny(**changes):
         "errata": {"E": Erratum("a wrong third", "01")},
         "functions": TINY_FUNCTIONS,
         "rights": {},
-        "reached": frozenset({"01"}),
     }
     return published.Ledger(**{**fields, **changes})
 
 
 def test_each_status():
-    assert [r.status for r in tiny().results()] == [REPRODUCED, CORRECTED, UNSEEDED, NOT_REACHED]
+    assert [r.status for r in tiny().results()] == [REPRODUCED, CORRECTED, UNSEEDED]
     assert published.counts(tiny().results()) == dict.fromkeys(STATUSES, 1)
 
 
@@ -454,7 +447,7 @@ def test_a_structural_check_that_fails():
 
 def test_counts_show_failures_only_if_there_are_any():
     counted = published.counts(tiny(functions={}).results())
-    assert counted == {REPRODUCED: 0, CORRECTED: 0, UNSEEDED: 0, NOT_REACHED: 1, FAILED: 3}
+    assert counted == {REPRODUCED: 0, CORRECTED: 0, UNSEEDED: 0, FAILED: 3}
 
 
 # ---------------------------------------------------------------------------------------
@@ -529,8 +522,9 @@ def test_errors_name_what_was_expected(monkeypatch):
         published.table("s0-k")
     with pytest.raises(KeyError, match="see ENTRIES"):
         published.value("nothing like it")
-    monkeypatch.setattr("toytf.course.published.recompute.LEDGER", replace(LEDGER, reached=REACHED - {"19"}))
-    with pytest.raises(ValueError, match="expected an entry of a finished chapter, got one of chapter 19"):
+    functions = {name: f for name, f in LEDGER.functions.items() if name != "s1-mha-defaults"}
+    monkeypatch.setattr("toytf.course.published.recompute.LEDGER", replace(LEDGER, functions=functions))
+    with pytest.raises(ValueError, match="s1-mha-defaults: nothing recomputes it"):
         published.value("s1-mha-defaults")
     with pytest.raises(ValueError, match="s0-pe-formula: expected a number"):
         published.printed("s0-pe-formula")
@@ -553,7 +547,7 @@ def test_a_function_is_registered_once_and_for_a_known_id():
 
 def test_every_table_can_be_shown():
     assert len(published.table(*ENTRIES).results) == len(ENTRIES)
-    table = published.Table(tuple(FULL.results()))
+    table = published.Table(tuple(LEDGER.results()))
     text, html = repr(table), table._repr_html_()
     for entry in ENTRIES.values():
         assert entry.what in text
@@ -592,14 +586,14 @@ def test_digits_are_shown_to_the_places_that_are_compared():
 
 
 def test_a_tie_is_shown_with_the_digit_that_makes_it_one():
-    text = repr(published.Table((FULL.result("s0-mu2-hand"), FULL.result("s0-norm-1-numerator"))))
+    text = repr(published.Table((LEDGER.result("s0-mu2-hand"), LEDGER.result("s0-norm-1-numerator"))))
     assert "-3.595591085" in text and "17.052318495" in text
     text = repr(published.table("s0-softmax-123"))
     assert "0.090031" in text  # not a tie: six places, as always
 
 
 def test_what_cannot_be_recomputed_is_checked():
-    table = published.Table((FULL.result("s0-ffn-output"),))
+    table = published.Table((LEDGER.result("s0-ffn-output"),))
     assert "cannot be recomputed" in repr(table) and "see E0-65: fifteen outputs without a seed" in repr(table)
     assert "    checked   2 × 4, rows" in repr(table) and "computed  2" not in repr(table)
     assert '<th scope="row">checked</th>' in table._repr_html_() and '<span class="open">' in table._repr_html_()
@@ -615,24 +609,10 @@ def test_markup_in_the_data_is_escaped():
 # The page
 
 
-@pytest.mark.parametrize("name", ERRATA)
-def test_slugs_are_those_of_the_book(name):
-    heading = published.errata_heading(name)
-    assert published.slug(heading) == default_slugify(heading)
-
-
-@given(st.text())
-def test_slugs_of_any_heading(heading):
-    assert published.slug(heading) == default_slugify(heading)
-
-
 def test_links_lead_to_errata_that_are_on_the_page():
     for name in ERRATA:
         link = published.errata_link(name, page="../book/errata.ipynb", text=name)
-        if ERRATA[name].chapter in REACHED:
-            assert link == f"[{name}](../book/errata.ipynb#{default_slugify(published.errata_heading(name))})"
-        else:
-            assert link == name
+        assert link == f"[{name}](../book/errata.ipynb#{default_slugify(published.errata_heading(name))})"
 
 
 @pytest.mark.parametrize("source", range(5))
@@ -643,7 +623,7 @@ def test_the_page_has_a_row_for_every_entry(source):
     assert len(rows) == len(entries)
     for row, entry in zip(rows, entries, strict=True):
         assert row.count(" | ") == 2 and entry.what in row
-        assert ("](../notebooks/" in row) == (entry.chapter in REACHED)
+        assert "](../notebooks/" in row
         if LEDGER.result(entry.id).status == CORRECTED:
             assert f"[{entry.erratum[0]}: " in row and "→" in row
 
@@ -657,18 +637,27 @@ def test_a_row_leads_to_the_section_that_computes_it():
     assert _home_link(without_home) == "[chapter\N{NO-BREAK SPACE}4](../notebooks/04_self_attention.ipynb)"
 
 
+def test_without_the_book_a_row_names_the_chapter_and_leads_nowhere(monkeypatch, tmp_path):
+    monkeypatch.setattr(contents, "BOOK", tmp_path)
+    chapters.cache_clear()
+    try:
+        assert _home_link(ENTRIES["s0-k1"]) == "chapter\N{NO-BREAK SPACE}4"
+    finally:
+        chapters.cache_clear()
+
+
 def home_problems(entries):
     """Homes that are no heading of the chapter's notebook."""
     slugs = {
         chapter: links.heading_slugs(reading.page_markdown(ROOT / "notebooks" / f"{name}.ipynb"))
-        for chapter, name in published.CHAPTERS.items()
+        for chapter, name in chapters().items()
     }
     return [e.id for e in entries if e.home is not None and e.home not in slugs.get(e.chapter, ())]
 
 
 def test_every_home_is_a_heading_of_its_chapter():
     assert home_problems(ENTRIES.values()) == []
-    assert [e.id for e in ENTRIES.values() if e.home is None and e.chapter in REACHED] == []
+    assert [e.id for e in ENTRIES.values() if e.home is None] == []
 
 
 @pytest.mark.parametrize(
@@ -682,9 +671,12 @@ def test_a_home_that_is_no_heading_is_caught(changes):
 # The command
 
 
-@pytest.mark.parametrize("ledger", [LEDGER, FULL], ids=["reached", "ready"])
-def test_the_command_prints_a_line_for_each_and_the_counts(capsys, ledger):
-    assert published.main([], ledger) == 0
+def command(words, ledger=LEDGER):
+    return cli.run(_command.parser("published", cli).parse_args(words), ledger)
+
+
+def test_the_command_prints_a_line_for_each_and_the_counts(capsys):
+    assert command([]) == 0
     out, err = capsys.readouterr()
     *lines, last = out.splitlines()
     assert err == ""
@@ -698,13 +690,13 @@ def test_the_command_prints_a_line_for_each_and_the_counts(capsys, ledger):
 
 
 def test_a_statement_takes_the_room_of_the_erratum_that_is_not_there(capsys):
-    assert published.main(["--source", "2"]) == 0
+    assert command(["--source", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.endswith("  2 × 10 for N1 = 2 and d_voc = 10; rows sum to 1") for line in lines)
 
 
 def test_the_first_difference_is_never_hidden(capsys):
-    assert published.main(["--only", "corrected"]) == 0
+    assert command(["--only", "corrected"]) == 0
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()[:-1]}
     for name, words in {
         "s0-pe-world": ("0.99", "0.540302"),
@@ -735,21 +727,21 @@ def test_shortened_words_fit_and_keep_the_one_that_matters(words, data):
     ],
 )
 def test_the_command_chooses(capsys, arguments, count):
-    assert published.main(arguments) == 0
+    assert command(arguments) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == count + 1 and lines[-1].startswith(f"{count} published: ")
 
 
 @pytest.mark.parametrize("status", STATUSES)
 def test_the_command_shows_one_verdict(capsys, status):
-    assert published.main(["--only", status.replace(" ", "-")]) == 0
+    assert command(["--only", status.replace(" ", "-")]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
     assert all(status in line for line in lines)
     assert f"{len(lines)} {status}" in last
 
 
 def test_the_command_writes_json(capsys):
-    assert published.main(["--json", "--source", "0"]) == 0
+    assert command(["--json", "--source", "0"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert sum(data["counts"].values()) == len(data["results"]) == 151
     world = next(r for r in data["results"] if r["id"] == "s0-pe-world")
@@ -758,7 +750,7 @@ def test_the_command_writes_json(capsys):
 
 
 def test_json_can_hold_every_result(capsys):
-    assert published.main(["--json"], FULL) == 0
+    assert command(["--json"], LEDGER) == 0
     data = json.loads(capsys.readouterr().out)
     assert [row["id"] for row in data["results"]] == list(ENTRIES)
     assert next(row for row in data["results"] if row["id"] == "s1-scale")["computed"]["holds"] is True
@@ -766,7 +758,7 @@ def test_json_can_hold_every_result(capsys):
 
 def test_the_command_fails_loudly(capsys):
     planted = with_entry("s0-k1", printed=[["4.", "8.", "5."], ["6.84", "9.99", "6.84"]])
-    assert published.main(["--only", "corrected", "--chapter", "4"], planted) == 1
+    assert command(["--only", "corrected", "--chapter", "4"], planted) == 1
     out, err = capsys.readouterr()
     assert err.startswith("FAILED s0-k1: disagrees with what is printed, and no erratum says so: ")
     assert err.endswith("printed 5., computed 4 at [0, 2]\n")
@@ -780,13 +772,13 @@ def test_the_command_fails_loudly(capsys):
         (["--source", "5"], "expected a source from 0 to 4, got '5'"),
         (["--chapter", "21"], "expected a chapter from 01 to 20, got '21'"),
         (["--chapter", "six"], "expected a chapter from 01 to 20, got 'six'"),
-        (["--only", "wrong"], "expected one of 'reproduced', 'corrected', 'cannot be recomputed', 'not reached yet'"),
+        (["--only", "wrong"], "expected one of 'reproduced', 'corrected', 'cannot be recomputed', got 'wrong'"),
         (["--all"], "unrecognized arguments: --all"),
     ],
 )
 def test_wrong_arguments(capsys, arguments, message):
     with pytest.raises(SystemExit) as exit_status:
-        published.main(arguments)
+        command(arguments)
     assert exit_status.value.code == 2
     assert message in capsys.readouterr().err
 
@@ -797,7 +789,7 @@ def python(*arguments, **options):
 
 
 def run(*arguments):
-    return python("-m", "toytf.course.published", *arguments)
+    return python("-m", "toytf", "published", *arguments)
 
 
 def test_as_a_command_of_the_system():
@@ -816,8 +808,8 @@ def test_a_planted_mistake_ends_the_command_with_1():
         "assert text.count('135.5517') == 2\n"
         "read = pathlib.Path.read_text\n"
         "pathlib.Path.read_text = lambda self, **how: read(self, **how).replace('135.5517', '135.5518')\n"
-        "from toytf.course import published\n"
-        "sys.exit(published.main([]))\n"
+        "from toytf.__main__ import main\n"
+        "sys.exit(main(['published']))\n"
     )
     done = python("-c", code)
     assert done.returncode == 1, done.stderr
@@ -826,5 +818,5 @@ def test_a_planted_mistake_ends_the_command_with_1():
 
 
 def test_a_plain_terminal_is_no_obstacle():
-    done = python("-X", "utf8=0", "-m", "toytf.course.published", env={"PYTHONIOENCODING": "ascii", "PATH": ""})
+    done = python("-X", "utf8=0", "-m", "toytf", "published", env={"PYTHONIOENCODING": "ascii", "PATH": ""})
     assert done.returncode == 0, done.stderr

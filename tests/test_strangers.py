@@ -23,9 +23,9 @@ from hypothesis import strategies as st
 
 import gradecheck
 from gradecheck import BY_HAND, HONEST, IMPORTS, SMALL, SOFTMAX, data, words
-from toytf.teach import exports
+from toytf.__main__ import main
+from toytf.teach.exports.feedback import feedback_zip
 from toytf.teach.grade import desks, frames, gradebook, grading, sandbox, submission
-from toytf.teach.grade.__main__ import main
 from toytf.teach.grade.gradebook import Roll, Trouble, inert, read_csv, written
 
 DEEP = os.environ.get("TOYTF_DEEP") == "1"
@@ -181,12 +181,12 @@ def test_the_command_writes_the_table_and_ends_with_1(three, tmp_path, box, monk
     read = submission.read
     monkeypatch.setattr(submission, "read", lambda data: 1 / 0 if data == b"victim" else read(data))
     (three / "victim.ipynb").write_bytes(b"victim")
-    assert main([str(three), "--out", str(tmp_path / "g.csv")]) == 1
+    assert main(["grade", str(three), "--out", str(tmp_path / "g.csv")]) == 1
     said = capsys.readouterr()
     assert "victim: could not be graded, ZeroDivisionError: division by zero" in said.err
     assert "1 submission could not be graded; the cells are empty" in said.out
     assert lines(tmp_path / "g.csv")["honest_1"] == FULL
-    assert exports.main(["feedback", str(tmp_path / "g.csv"), "--out", str(tmp_path / "f.zip")]) == 0
+    assert main(["feedback", str(tmp_path / "g.csv"), "--out", str(tmp_path / "f.zip")]) == 0
     assert len(zipfile.ZipFile(tmp_path / "f.zip").namelist()) == 3
 
 
@@ -465,7 +465,7 @@ def test_a_blank_at_the_end_of_a_name_blocks_nobody_s_points_and_pages(tmp_path,
     manual.write_text(filled)
     gradecheck.grade(week, out, box, manual=manual)
     assert lines(out) == {" cem": ["5", "2", "2", "1"], "anna ": ["5", "2", "2", "1"], "bob": ["5", "2", "2", "1"]}
-    archive, without = exports.feedback_zip(out)
+    archive, without = feedback_zip(out)
     assert (len(zipfile.ZipFile(io.BytesIO(archive)).namelist()), without) == (3, [])
     manual.write_text("student,exercise,points,comment\nanna,9.3,2,\ncem,9.3,3,\n")  # as a spreadsheet may leave it
     gradecheck.grade(week, out, box, manual=manual)
@@ -493,7 +493,7 @@ def test_a_formula_and_its_written_form_are_two_students(tmp_path, box):
     first, second = data(IMPORTS, SOFTMAX), data(IMPORTS, BY_HAND, "# other")
     week = gradecheck.folder(tmp_path / "week", {"=1.ipynb": first, "'=1.ipynb": second})
     _, receipts = gradecheck.grade(week, tmp_path / "g.csv", box)
-    archive, without = exports.feedback_zip(tmp_path / "g.csv")
+    archive, without = feedback_zip(tmp_path / "g.csv")
     assert without == []
     pages = zipfile.ZipFile(io.BytesIO(archive))
     for student, points in (("=1", "8.8 softmax: 2 of 2"), ("'=1", "8.8 softmax: 0 of 2")):
@@ -551,16 +551,16 @@ def no_space(path, *args, **kwargs):
 
 def test_a_full_disk_is_a_plain_message(three, tmp_path, box, monkeypatch, capsys):
     monkeypatch.setattr(gradebook, "write_whole", no_space)
-    assert main([str(three), "--out", str(tmp_path / "g.csv")]) == 2
-    assert capsys.readouterr().err.startswith("Stopped: No space left on device: ")
+    assert main(["grade", str(three), "--out", str(tmp_path / "g.csv")]) == 2
+    assert capsys.readouterr().err.startswith("error: No space left on device: ")
     monkeypatch.undo()
-    assert main([str(three), "--out", str(tmp_path / "g.csv")]) == 0
+    assert main(["grade", str(three), "--out", str(tmp_path / "g.csv")]) == 0
 
 
 def test_a_folder_in_which_nothing_can_be_written_is_a_plain_message(three, tmp_path, box, capsys):
     (tmp_path / "file").write_text("")
-    assert main([str(three), "--out", str(tmp_path / "file" / "g.csv")]) == 2
-    assert re.match("Stopped: (Not a directory|File exists): ", capsys.readouterr().err)
+    assert main(["grade", str(three), "--out", str(tmp_path / "file" / "g.csv")]) == 2
+    assert re.match("error: (Not a directory|File exists): ", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
@@ -582,7 +582,7 @@ def test_a_limit_that_is_none_and_the_solutions_are_refused_with_a_reason(
     three, tmp_path, box, capsys, monkeypatch, words_, says
 ):
     monkeypatch.chdir(tmp_path)
-    assert main([str(three), *words_]) == 2
+    assert main(["grade", str(three), *words_]) == 2
     assert says in capsys.readouterr().err
     assert not (tmp_path / "grades.csv").exists()
 

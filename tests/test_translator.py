@@ -8,11 +8,12 @@ import sys
 import numpy as np
 import pytest
 
+from toytf.__main__ import main
 from toytf.corpus import Pair, vocabularies
 from toytf.grammar import corpus, draw_pairs
 from toytf.model import Config, init
 from toytf.store import save
-from toytf.translator import TRAINED, Translator, main
+from toytf.translator import TRAINED, Translator
 from toytf.tree import named_arrays
 
 TINY = {"d_model": 4, "n_heads": 1, "d_ff": 4}
@@ -116,7 +117,7 @@ def test_switches_reach_the_model_and_a_decoder_that_sees_the_future_can_still_w
 
 
 def test_the_command_translates(capsys):
-    assert main(["say", "hello world", "my red cows"]) == 0
+    assert main(["translate", "hello world", "my red cows"]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "hello world -> hola mundo"
 
 
@@ -133,10 +134,11 @@ def test_the_command_trains_from_a_file_of_pairs(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["say", "hello wrld"], "error: unknown token 'wrld'"),
-        (["say", "hello", "--model", "nowhere.npz"], "nowhere.npz"),
-        (["say", "hello", "--width", "0"], "width: expected at least 1, got 0"),
+        (["translate", "hello wrld"], "error: unknown token 'wrld'"),
+        (["translate", "hello", "--model", "nowhere.npz"], "nowhere.npz"),
+        (["translate", "hello", "--width", "0"], "width: expected at least 1, got 0"),
         (["train", "--out", "no/such/folder/model.npz"], "--out: expected a file in an existing folder"),
+        (["train", "--out", "."], "--out: expected a file, got the folder ."),
         (["train", "--out", "model.npz", "--pairs", "nowhere.tsv"], "nowhere.tsv"),
         (["train", "--out", "model.npz", "--d-model", "15"], "n_heads: expected a divisor of d_model = 15"),
     ],
@@ -144,7 +146,9 @@ def test_the_command_trains_from_a_file_of_pairs(tmp_path, capsys):
 def test_the_command_says_what_is_wrong(arguments, message, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(arguments) == 2
-    assert message in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert said.err.startswith("error: ") and message in said.err
+    assert said.out.count("step") == 0  # before the work, not after it
     assert not list(tmp_path.iterdir())
 
 

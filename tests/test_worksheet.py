@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from toytf import byhand
+from toytf.__main__ import main
 from toytf.teach import worksheet
 from toytf.teach.worksheet import files, pages
-from toytf.teach.worksheet.__main__ import main
 from toytf.teach.worksheet.exercises import DIVISORS, Asked, Exercise, Given, complaints, rounding, ugly_divisors
 
 KEY = "a secret of the teacher"
@@ -531,7 +531,10 @@ def test_any_id_is_printed_as_it_is_and_does_nothing(student, tmp_path):
     # A name for its files stays in the folder and is a plain word on every system.
     stem = files.file_stem(student)
     assert re.fullmatch(r"[a-z0-9][a-z0-9-]*-[0-9a-f]{10}", stem) and len(stem) <= 41
-    assert main([f"--student={student}", "--key", KEY, "--topics", "product", "--out", str(tmp_path / "out")]) == 0
+    assert (
+        main(["sheet", f"--student={student}", "--key", KEY, "--topics", "product", "--out", str(tmp_path / "out")])
+        == 0
+    )
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [f"{stem}.html", f"{stem}.ipynb"]
 
@@ -699,7 +702,7 @@ def test_a_wrong_class_list_names_the_line(tmp_path, content, said):
 
 
 def run(*arguments):
-    return main([str(a) for a in arguments])
+    return main(["sheet", *(str(a) for a in arguments)])
 
 
 @pytest.fixture
@@ -877,11 +880,11 @@ def test_all_topics_are_listed_and_the_default_is_a_choice_of_them(capsys):
 
 def test_the_module_runs_from_the_command_line_and_imports_numpy_and_tqdm_alone(tmp_path):
     code = (
-        "import sys; from toytf.teach.worksheet.__main__ import main; status = main(sys.argv[1:]); "
+        "import sys; from toytf.__main__ import main; status = main(sys.argv[1:]); "
         "assert not {'matplotlib', 'nbformat', 'IPython', 'torch'} & set(sys.modules); sys.exit(status)"
     )
-    arguments = ["--student", "anna", "--topics", "all", "--out", str(tmp_path / "out")]
-    for command in (["-c", code], ["-m", "toytf.teach.worksheet"]):
+    arguments = ["sheet", "--student", "anna", "--topics", "all", "--out", str(tmp_path / "out")]
+    for command in (["-c", code], ["-m", "toytf"]):
         done = subprocess.run(
             [sys.executable, *command, *arguments],
             env=os.environ | {"TOYTF_KEY": KEY},

@@ -1,16 +1,10 @@
 """A Transformer with its two vocabularies: it learns from sentence pairs, and translates.
 
-From the command line::
-
-    python -m toytf.translator say "hello world"
-    python -m toytf.translator train --out model.npz
-    python -m toytf.translator train --pairs my_sentences.tsv --out model.npz
+From the command line: ``toytf translate`` and ``toytf train``.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -29,15 +23,14 @@ from toytf._validate import (
     share,
     whole_number,
 )
-from toytf.corpus import EOS, PAD, SOS, Batch, Pair, Vocabulary, batches, pad, read_pairs, split, to_batch, vocabularies
+from toytf.corpus import EOS, PAD, SOS, Batch, Pair, Vocabulary, batches, pad, to_batch
 from toytf.generate import Hypothesis, beam_search, greedy, start, stepper
-from toytf.grammar import all_words, corpus
+from toytf.grammar import all_words
 from toytf.model import Config, Transformer, backward, forward, init
 from toytf.ops import cross_entropy, cross_entropy_backward
 from toytf.optim import Adam, cosine_schedule
 from toytf.store import load, load_extra, save
 from toytf.train import Record, train
-from toytf.tree import count
 
 TRAINED = Path(__file__).with_name("data") / "translator.npz"
 SIZES = {"d_model": 16, "n_heads": 2, "d_ff": 32, "n_encoder_layers": 1, "n_decoder_layers": 1}
@@ -249,84 +242,3 @@ class Translator:
             raise ValueError(f"{path}: expected a translator, got a model without {missing}") from None
         except (TypeError, ValueError) as error:
             raise ValueError(f"{path}: expected a translator with its two vocabularies, got {error}") from error
-
-
-# ---------------------------------------------------------------- the command
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Train or translate; return the exit status: 0, or 2 if something in the arguments is wrong."""
-    options = _parser().parse_args(arguments)
-    try:
-        return options.run(options)
-    except (OSError, KeyError, ValueError, TypeError) as error:
-        print(f"error: {error.args[0] if isinstance(error, KeyError) else error}", file=sys.stderr)
-        return 2
-
-
-def _train(options) -> int:
-    if not Path(options.out).resolve().parent.is_dir():  # before the work, not after it
-        raise ValueError(f"--out: expected a file in an existing folder, got {options.out}")
-    rng = np.random.default_rng(options.seed)
-    if options.pairs is None:
-        words = None
-        learned, held_out = corpus(rng)
-    else:
-        pairs = read_pairs(options.pairs)
-        words = vocabularies(pairs)
-        learned, held_out = split(pairs, rng)
-    sizes = {name: getattr(options, name) for name in SIZES}
-    translator = Translator.new(rng, words, **sizes)
-    print(f"{count(translator.params):,} parameters; {len(learned):,} pairs to learn from, {len(held_out):,} held out")
-    record = None
-    for record in translator.learn(
-        learned, rng, steps=options.steps, batch_size=options.batch_size, learning_rate=options.learning_rate
-    ):
-        if record.step % max(options.steps // 10, 1) == 0:
-            print(f"step {record.step:5}   loss {record.loss:.4f}", flush=True)
-    translator.save(options.out)
-    right = translator.exact(held_out)
-    print(f"held out: {int(right.sum()):,} of {len(right):,} exactly right after {record.step} steps")
-    print(f"written: {options.out}")
-    return 0
-
-
-def _say(options) -> int:
-    translator = Translator.load(options.model)
-    for sentence, translation in zip(
-        options.sentence, translator.translate(options.sentence, options.width), strict=True
-    ):
-        print(f"{sentence} -> {translation}")
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m toytf.translator", description="Train a small translator, or translate with one."
-    )
-    commands = parser.add_subparsers(required=True, metavar="say | train")
-    say = commands.add_parser("say", help="translate sentences", description="Translate sentences.")
-    say.add_argument("sentence", nargs="+", help='for example "hello world"')
-    say.add_argument("--model", default=TRAINED, metavar="FILE", help="default: the one that comes with toytf")
-    say.add_argument("--width", type=int, default=1, help="keep so many partial translations (default 1: greedy)")
-    say.set_defaults(run=_say)
-    learn = commands.add_parser(
-        "train",
-        help="train a translator",
-        description="Train a translator from the grammar in toytf.grammar or from a file of sentence pairs. "
-        "Ctrl-C stops early and keeps what was learned.",
-    )
-    learn.add_argument("--out", required=True, metavar="FILE", help="where to write the trained model (.npz)")
-    learn.add_argument("--pairs", metavar="FILE", help="text file, one pair a line, a tab between source and target")
-    learn.add_argument("--seed", type=int, default=0, help="default %(default)s")
-    learn.add_argument("--steps", type=int, default=500, help="default %(default)s")
-    learn.add_argument("--batch-size", type=int, default=48, help="default %(default)s")
-    learn.add_argument("--learning-rate", type=float, default=0.01, help="default %(default)s")
-    for name, value in SIZES.items():
-        learn.add_argument(f"--{name.replace('_', '-')}", type=int, default=value, help="default %(default)s")
-    learn.set_defaults(run=_train)
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,8 +1,11 @@
 """Headings, their slugs, and the links that lead to them."""
 
 import re
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
+from mdit_py_plugins.anchors.index import slugify
+from mdit_py_plugins.colon_fence import colon_fence_plugin
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from bookcheck.reading import page_markdown
@@ -10,7 +13,7 @@ from bookcheck.reading import page_markdown
 # The depth to which the book's configuration makes headings linkable (myst_heading_anchors).
 HEADING_DEPTH = 4
 
-_INLINE = MarkdownIt("commonmark").use(dollarmath_plugin)
+_MARKDOWN = MarkdownIt("commonmark").use(dollarmath_plugin).use(colon_fence_plugin)
 
 _LINK = re.compile(r"\]\(\s*<?([^()\s<>#]*)(?:#([^()\s<>]*))?>?(?:\s+\"[^\"]*\")?\s*\)")
 
@@ -21,23 +24,14 @@ def links(markdown):
     return [(m[1], m[2]) for m in _LINK.finditer(text)]
 
 
-def slug(title):
-    """A heading's slug, as GitHub and MyST make it: lower case, hyphens, no punctuation."""
-    return re.sub(r"[^\w\u4e00-\u9fff\- ]", "", title.lower().replace(" ", "-"))
+def _heading_tokens(markdown):
+    """The tokens of the headings outside code fences and directives, each with that of its title."""
+    return [(one, then) for one, then in pairwise(_MARKDOWN.parse(markdown)) if one.type == "heading_open"]
 
 
 def headings(markdown):
     """``(level, title)`` of the headings outside code fences and directives."""
-    found, fence = [], None
-    for line in markdown.splitlines():
-        mark = re.match(r"\s*(`{3,}|~{3,}|:{3,})", line)
-        if fence:
-            fence = None if mark and line.strip() == fence else fence
-        elif mark:
-            fence = mark[1]
-        elif heading := re.match(r"(#{1,6})\s+(.*?)(?:\s+#+)?\s*$", line):
-            found.append((len(heading[1]), heading[2]))
-    return found
+    return [(int(heading.tag[1]), title.content) for heading, title in _heading_tokens(markdown)]
 
 
 def heading_slugs(markdown):
@@ -46,11 +40,10 @@ def heading_slugs(markdown):
     The text of a title is that of its words and code; MyST leaves formulas out.
     """
     slugs = []
-    for level, title in headings(markdown):
-        if level > HEADING_DEPTH:
+    for heading, title in _heading_tokens(markdown):
+        if int(heading.tag[1]) > HEADING_DEPTH:
             continue
-        children = _INLINE.parse(f"# {title}")[1].children or []
-        new = slug("".join(c.content for c in children if c.type in ("text", "code_inline")))
+        new = slugify("".join(c.content for c in title.children if c.type in ("text", "code_inline")))
         number = 1
         while new in slugs:
             new, number = f"{new}-{number}", number + 1

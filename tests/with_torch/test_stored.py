@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from toytf.__main__ import main
 from toytf.course import listings
-from toytf.course.listings.__main__ import main
 
 TEXT = resources.files("toytf.course").joinpath("data", listings.DATA).read_text(encoding="utf-8")
 TOLERANCE = 1e-10
@@ -31,7 +31,7 @@ def differences(found, stored):
 
 def test_the_stored_results_are_of_the_torch_that_runs():
     found = json.loads(TEXT)
-    message = "make them again: python -m toytf.course.listings --out toytf/course/data/pytorch.json"
+    message = "make them again: toytf listings --out toytf/course/data/pytorch.json"
     assert found["torch"] == torch.__version__.split("+")[0], message
 
 
@@ -75,10 +75,10 @@ def test_a_missing_result_is_caught():
 
 def test_the_command_writes_the_stored_file_again(tmp_path, capsys):
     """All but the last bits, which are rounded away: of thousands of numbers a few may round differently."""
-    main(["--out", str(tmp_path / "again.json")])
+    main(["listings", "--out", str(tmp_path / "again.json")])
     assert "listings run with torch" in capsys.readouterr().out
     again = (tmp_path / "again.json").read_text(encoding="utf-8")
     number = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
     assert number.sub("#", again) == number.sub("#", TEXT)
-    main(["--out", str(tmp_path / "twice.json")])
+    main(["listings", "--out", str(tmp_path / "twice.json")])
     assert (tmp_path / "twice.json").read_text(encoding="utf-8") == again

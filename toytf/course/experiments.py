@@ -2,20 +2,18 @@
 
 Chapter 18 reads the results that come with the package. This makes them again, in about an hour::
 
-    python -m toytf.course.experiments --out experiments.json
+    toytf experiments --out experiments.json
 
 Stopped and started again with the same file, it goes on where it was.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatch
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -474,48 +472,3 @@ def _words(result: Result) -> str:
         return f"no longer finite in step {result.stopped}"
     counts = ", ".join(f"{name} {right} of {TESTED}" for name, right in result.right.items())
     return f"loss {result.loss:.4f}; {counts}"
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run experiments; return the exit status: 0, or 2 if something in the arguments is wrong."""
-    options = _parser().parse_args(arguments)
-    try:
-        if options.list:
-            for experiment in EXPERIMENTS.values():
-                print(f"{experiment.name}: {experiment.changed}; {experiment.seeds} seeds")
-            return 0
-        if options.out is None:
-            raise ValueError("--out: expected the file for the results, got none")
-        if not Path(options.out).resolve().parent.is_dir():
-            raise ValueError(f"--out: expected a file in an existing folder, got {options.out}")
-        if options.seeds is not None and options.seeds < 1:
-            raise ValueError(f"--seeds: expected at least 1, got {options.seeds}")
-        unknown = [name for name in options.only or () if name not in EXPERIMENTS]
-        if unknown:
-            raise ValueError(f"--only: expected a name that --list shows, got {unknown[0]!r}")
-        chosen = [EXPERIMENTS[name] for name in options.only or EXPERIMENTS]
-        run_all(options.out, chosen, options.seeds, partial(print, flush=True))
-    except (OSError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("stopped by hand; finished runs are kept, the same command goes on from here", file=sys.stderr)
-        return 130
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m toytf.course.experiments",
-        description="Train the course's translator again and again with one thing changed, and write down how "
-        "well each learned. Runs that the file already holds are not repeated.",
-    )
-    parser.add_argument("--out", metavar="FILE", help="the results (.json); an existing file is continued")
-    parser.add_argument("--only", action="append", metavar="NAME", help="only this experiment; may be repeated")
-    parser.add_argument("--seeds", type=int, metavar="N", help="only seeds 0 to N - 1")
-    parser.add_argument("--list", action="store_true", help="show the experiments' names and stop")
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,9 +1,9 @@
 """Assignments from the book's exercises: a student's notebook and an instructor's.
 
-    python -m toytf.teach.assign --exercises 9.1 9.7 8.8 --title "Week 3" --out week3
+    toytf assign --exercises 9.1 9.7 8.8 --title "Week 3" --out week3
 
 writes ``week3/student.ipynb``, ``week3/instructor.ipynb`` and ``week3/submissions/assignment.json``;
-put the students' notebooks beside the last one, and ``python -m toytf.teach.grade`` grades them.
+put the students' notebooks beside the last one, and ``toytf grade`` grades them.
 
 Both notebooks have the same cells. They differ only in those that a student fills in, which in the
 instructor's hold solution, common mistakes and worked answer between ``### BEGIN SOLUTION`` and
@@ -16,7 +16,7 @@ bottom; this way nothing raises, and a blank notebook runs to its end.
 
 **nbgrader can be fooled.** It runs checks in the kernel of the student's own code, so a submission that
 patches NumPy or ``toytf.check``, or that calls the right function of `toytf`, gets full marks, and its
-code reads what the grader reads. ``python -m toytf.teach.grade`` grades the same notebooks with `toytf` and the
+code reads what the grader reads. ``toytf grade`` grades the same notebooks with `toytf` and the
 comparison outside of the student's process.
 """
 
@@ -28,7 +28,6 @@ import json
 import os
 import re
 import shutil
-import sys
 import tempfile
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +37,8 @@ import numpy as np
 
 from toytf.check.pencil import ByHand, Part
 from toytf.teach.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read
-from toytf.teach.exports import classroom_files, gradescope_zip
+from toytf.teach.exports.classroom import classroom_files
+from toytf.teach.exports.gradescope import gradescope_zip
 
 MASTER = Path(__file__).resolve().parent.parent.parent / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -354,17 +354,40 @@ def write(folders: Mapping[Path, Mapping[str, str | bytes]], force: bool = False
 # ---------------------------------------------------------------- the command
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Write assignments; return the exit status: 0, or 2 if something in the arguments is wrong."""
-    options = _parser().parse_args(arguments)
-    try:
-        return _run(options)
-    except (OSError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+EXAMPLES = (
+    'toytf assign --exercises 9.1 9.7 8.8 --title "Week 3" --out week3',
+    "toytf assign --list --chapters 9 --kinds code",
+    'toytf assign --exercises 9.1 9.7 --title "Week 3" --gradescope week3.zip --classroom week3-template',
+)
 
 
-def _run(options) -> int:
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Make an assignment from exercises of the book: a student's notebook and an instructor's. "
+        "Without a choice it has every exercise."
+    )
+    choice = parser.add_argument_group("which exercises")
+    choice.add_argument("--exercises", nargs="+", metavar="N.N", help="these, in this order: 9.1 9.7 8.8")
+    choice.add_argument("--chapters", nargs="+", type=int, metavar="N", help="those of these chapters")
+    choice.add_argument(
+        "--kinds",
+        nargs="+",
+        choices=[kind.replace(" ", "-") for kind in KINDS],
+        help="of these, only those of such a kind",
+    )
+    choice.add_argument("--levels", nargs="+", type=int, choices=LEVELS, help="of these, only those of such a level")
+    parser.add_argument("--list", action="store_true", help="show the chosen exercises, a line each")
+    parser.add_argument("--title", default="Exercises", help="default: %(default)s")
+    parser.add_argument("--out", metavar="FOLDER", help="where to write the notebooks and submissions/assignment.json")
+    parser.add_argument("--gradescope", metavar="FILE.zip", help="an autograder to upload to Gradescope")
+    parser.add_argument("--classroom", metavar="FOLDER", help="a template repository for GitHub Classroom")
+    parser.add_argument("--apart", action="store_true", help="one folder for each chapter: FOLDER/chapter-09, ...")
+    parser.add_argument("--force", action="store_true", help="replace files that are there (submissions stay)")
+    parser.add_argument("--book", metavar="ADDRESS", help="where the book is served, to link to its sections")
+    parser.add_argument("--notebooks", default=MASTER, metavar="FOLDER", help="the book's notebooks, the master")
+
+
+def run(options) -> int:
     if not (options.list or options.out or options.gradescope or options.classroom):
         raise ValueError("--out: expected a folder, or --gradescope, --classroom or --list, got nothing to write")
     if options.apart and (options.exercises or options.gradescope or options.classroom):
@@ -403,35 +426,3 @@ def _run(options) -> int:
         f"about {sum(one.minutes for one in chosen)} minutes"
     )
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m toytf.teach.assign",
-        description="Make an assignment from exercises of the book: a student's notebook and an instructor's. "
-        "Without a choice it has every exercise.",
-    )
-    choice = parser.add_argument_group("which exercises")
-    choice.add_argument("--exercises", nargs="+", metavar="N.N", help="these, in this order: 9.1 9.7 8.8")
-    choice.add_argument("--chapters", nargs="+", type=int, metavar="N", help="those of these chapters")
-    choice.add_argument(
-        "--kinds",
-        nargs="+",
-        choices=[kind.replace(" ", "-") for kind in KINDS],
-        help="of these, only those of such a kind",
-    )
-    choice.add_argument("--levels", nargs="+", type=int, choices=LEVELS, help="of these, only those of such a level")
-    parser.add_argument("--list", action="store_true", help="show the chosen exercises, a line each")
-    parser.add_argument("--title", default="Exercises", help="default: %(default)s")
-    parser.add_argument("--out", metavar="FOLDER", help="where to write the notebooks and submissions/assignment.json")
-    parser.add_argument("--gradescope", metavar="FILE.zip", help="an autograder to upload to Gradescope")
-    parser.add_argument("--classroom", metavar="FOLDER", help="a template repository for GitHub Classroom")
-    parser.add_argument("--apart", action="store_true", help="one folder for each chapter: FOLDER/chapter-09, ...")
-    parser.add_argument("--force", action="store_true", help="replace files that are there (submissions stay)")
-    parser.add_argument("--book", metavar="ADDRESS", help="where the book is served, to link to its sections")
-    parser.add_argument("--notebooks", default=MASTER, metavar="FOLDER", help="the book's notebooks, the master")
-    return parser
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,7 +1,7 @@
 """A made-up class that hands in an assignment: to try the grader before the first real one comes.
 
-    python -m toytf.teach.assign --exercises 9.1 8.8 9.7 9.2 --title "Week 3" --out week3
-    python -m toytf.teach.rehearsal week3
+    toytf assign --exercises 9.1 8.8 9.7 9.2 --title "Week 3" --out week3
+    toytf rehearse week3
 
 writes ``class.csv``, a list of thirty students, and ``handed-in/`` with what they hand in: right and half
 right, with known mistakes, blank, with a syntax error, an endless loop, somebody who cheats, a file
@@ -17,7 +17,6 @@ import argparse
 import ast
 import copy
 import json
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -191,29 +190,24 @@ def _read(folder: Path) -> tuple[dict, dict]:
     return student, json.loads(data)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Write the class; return the exit status: 0, or 2 if something in the arguments is wrong."""
-    parser = argparse.ArgumentParser(
-        prog="python -m toytf.teach.rehearsal",
-        description="Make up a class of thirty that hands in an assignment, to try the grader. Writes class.csv and "
-        "a folder handed-in.",
+EXAMPLES = ("toytf rehearse week3", "toytf rehearse week3 --out trial --force")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Make up a class of thirty that hands in an assignment, to try the grader. Writes class.csv and "
+        "a folder handed-in."
     )
-    parser.add_argument("assignment", type=Path, help="the folder that python -m toytf.teach.assign wrote")
+    parser.add_argument("assignment", type=Path, help="the folder that toytf assign wrote")
     parser.add_argument("--out", type=Path, default=Path("."), metavar="FOLDER", help="where to (default: here)")
     parser.add_argument("--force", action="store_true", help="replace files that are there")
-    options = parser.parse_args(arguments)
-    try:
-        files = made_up(*_read(options.assignment))
-        handed_in = {f"handed-in/{name}": content for name, content in files.items() if content is not None}
-        students = [name.split("/")[0].removesuffix(".ipynb") for name in files]
-        write({options.out: {"class.csv": "\n".join(["student", *students]) + "\n", **handed_in}}, options.force)
-    except (OSError, ValueError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+
+
+def run(options) -> int:
+    files = made_up(*_read(options.assignment))
+    handed_in = {f"handed-in/{name}": content for name, content in files.items() if content is not None}
+    students = [name.split("/")[0].removesuffix(".ipynb") for name in files]
+    write({options.out: {"class.csv": "\n".join(["student", *students]) + "\n", **handed_in}}, options.force)
     print(f"class.csv: {len(students)} students")
     print(f"handed-in: {len(handed_in)} submissions")
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

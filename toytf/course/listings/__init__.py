@@ -13,7 +13,7 @@ the version of torch that ran it:
 
 `code` shows a listing, `run` runs it again (needs torch), and
 
-    python -m toytf.course.listings --out toytf/course/data/pytorch.json
+    toytf listings --out toytf/course/data/pytorch.json
 
 makes all stored results again. ``make test-torch`` compares them with a fresh run.
 """

@@ -9,12 +9,12 @@
                                                                          E0-02: the position of World
                                                                          E0-03: a cosine cut off, not rounded
 
-From a terminal, ``python -m toytf.course.published`` does the same for everything that the course has
-reached, and fails when a number that should reproduce does not.
+From a terminal, ``toytf published`` does the same for all of them,
+and fails when a number that should reproduce does not.
 
 The digits stand in ``published.json``, as they were printed. Functions compute them again, from the
 arrays of `toytf.example` and never from a result that a source printed, unless the source's own step
-starts from an array that nobody can compute again. Four verdicts are possible:
+starts from an array that nobody can compute again. Three verdicts are possible:
 
 ``reproduced``
     What is computed agrees with every printed digit.
@@ -22,22 +22,16 @@ starts from an array that nobody can compute again. Four verdicts are possible:
     It does not, and an erratum says why. The right value is computed too.
 ``cannot be recomputed``
     The source drew random numbers without a seed. What must hold whatever the draw was is checked.
-``not reached yet``
-    The chapter that computes it is still to come.
 
 The modules, each built on those before it: `ledger` (what was printed, and when a number agrees),
 `recompute` (the functions), `show` (tables, links, the page of the book), `cli` (the command).
 """
 
-from toytf.course.published.cli import main
 from toytf.course.published.ledger import (
-    CHAPTERS,
     CORRECTED,
     ENTRIES,
     ERRATA,
     FAILED,
-    NOT_REACHED,
-    REACHED,
     REPRODUCED,
     SOURCES,
     STATUSES,
@@ -54,17 +48,14 @@ from toytf.course.published.ledger import (
     printed,
 )
 from toytf.course.published.recompute import LEDGER, value
-from toytf.course.published.show import Table, as_markdown, errata_heading, errata_link, slug, table
+from toytf.course.published.show import Table, as_markdown, errata_heading, errata_link, table
 
 __all__ = [
-    "CHAPTERS",
     "CORRECTED",
     "ENTRIES",
     "ERRATA",
     "FAILED",
     "LEDGER",
-    "NOT_REACHED",
-    "REACHED",
     "REPRODUCED",
     "SOURCES",
     "STATUSES",
@@ -82,9 +73,7 @@ __all__ = [
     "errata_heading",
     "errata_link",
     "load",
-    "main",
     "printed",
-    "slug",
     "table",
     "value",
 ]

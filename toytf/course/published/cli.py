@@ -1,21 +1,21 @@
-"""The command ``python -m toytf.course.published``: a line for each entry, the counts, the exit status."""
+"""The command ``toytf published``: a line for each entry, the counts, the exit status."""
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from dataclasses import asdict
 
 import numpy as np
 
+from toytf._command import show
+from toytf.course.chapters import chapters
 from toytf.course.published.ledger import (
     CORRECTED,
+    ENTRIES,
     ERRATA,
     FAILED,
-    LAST_CHAPTER,
-    NOT_REACHED,
     SOURCES,
     STATUSES,
     Ledger,
@@ -28,43 +28,40 @@ from toytf.course.published.show import written
 from toytf.ops import Array
 
 
-def main(arguments: list[str] | None = None, ledger: Ledger = LEDGER) -> int:
+def run(options, ledger: Ledger = LEDGER) -> int:
     """Recompute, print a line for each entry and the counts, and return the exit status."""
-    options = _parser().parse_args(arguments)
     results = ledger.results(options.source, options.chapter)
     failures = [result for result in results if result.status == FAILED]
     shown = [r for r in results if options.only in (None, r.status) or r.status == FAILED]
-    text = _as_json(shown, results) if options.json else "\n".join([*_report(shown), _summary(results)])
     for failure in failures:
         print(f"{FAILED} {failure.entry.id}: {failure.failure}", file=sys.stderr)
-    try:
-        sys.stdout.reconfigure(errors="replace")  # a terminal without "…" shows "?"
-    except AttributeError:  # not a terminal's stream
-        pass
-    try:
-        print(text, flush=True)
-    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    show(_as_json(shown, results) if options.json else "\n".join([*_report(shown), _summary(results)]))
     return 1 if failures else 0
 
 
 # ---------------------------------------------------------------- the arguments
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m toytf.course.published",
-        description="Compute again what five texts printed about the Transformer, and compare every digit.",
-        epilog="Each line: id, verdict, what was printed, what is computed (the right value where it is "
+LAST_CHAPTER = int(max([*chapters(), *(entry.chapter for entry in ENTRIES.values())]))
+EXAMPLES = (
+    "toytf published",
+    "toytf published --source 0 --chapter 04",
+    "toytf published --only corrected --json",
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Compute again what five texts printed about the Transformer, and compare every digit."
+    parser.epilog = (
+        "Each line: id, verdict, what was printed, what is computed (the right value where it is "
         "corrected), erratum. The last line counts the verdicts. Exit status: 0 if all is as it should be, "
-        "1 if a number that should reproduce does not, 2 if the arguments are wrong.",
+        "1 if a number that should reproduce does not, 2 if the arguments are wrong."
     )
     listed = ", ".join(f"{i} {name}" for i, name in enumerate(SOURCES))
     parser.add_argument("--source", type=_source, metavar="N", help=f"only one source: {listed}")
     parser.add_argument("--chapter", type=_chapter, metavar="NN", help=f"only one chapter, 01 to {LAST_CHAPTER}")
     parser.add_argument("--only", type=_status, metavar="STATUS", help=f"only one verdict: {', '.join(STATUSES)}")
     parser.add_argument("--json", action="store_true", help="print JSON, with nothing shortened")
-    return parser
 
 
 def _source(text: str) -> int:
@@ -124,8 +121,6 @@ def _shown(result: Result) -> tuple[object, int]:
     follow from is not: then it is what does follow.
     """
     entry, found, matches = result.entry, result.right, result.matches
-    if result.status == NOT_REACHED:
-        return f"chapter {entry.chapter}", 0
     if result.status == CORRECTED and matches is not None:
         right_matches = agrees(entry.printed, found, entry.decimals)
         found, matches = (result.computed, matches) if right_matches.all() else (found, right_matches)

@@ -19,33 +19,6 @@ import numpy as np
 from toytf._validate import shape_text
 from toytf.ops import Array
 
-# The finished chapters, and the notebook of each. This is the one place that says how far the
-# course has come: a number that belongs to one of these must be computed, the others may wait.
-CHAPTERS = {
-    "01": "01_overview",
-    "02": "02_words_become_vectors",
-    "03": "03_positions",
-    "04": "04_self_attention",
-    "05": "05_scaling",
-    "06": "06_many_heads",
-    "07": "07_feed_forward",
-    "08": "08_six_layers_and_a_nan",
-    "09": "09_residual_and_layer_norm",
-    "10": "10_encoder",
-    "11": "11_masks",
-    "12": "12_decoder",
-    "13": "13_words_come_out",
-    "14": "14_loss",
-    "15": "15_gradients",
-    "16": "16_training",
-    "17": "17_looking_inside",
-    "18": "18_taking_apart",
-    "19": "19_pytorch",
-    "20": "20_full_size",
-}
-REACHED = frozenset(CHAPTERS)
-LAST_CHAPTER = 20
-
 SOURCES = (
     "The Random Transformer",
     "The Illustrated Transformer",
@@ -54,9 +27,8 @@ SOURCES = (
     "the notes",
 )
 
-REPRODUCED, CORRECTED = "reproduced", "corrected"
-UNSEEDED, NOT_REACHED = "cannot be recomputed", "not reached yet"
-STATUSES = (REPRODUCED, CORRECTED, UNSEEDED, NOT_REACHED)
+REPRODUCED, CORRECTED, UNSEEDED = "reproduced", "corrected", "cannot be recomputed"
+STATUSES = (REPRODUCED, CORRECTED, UNSEEDED)
 FAILED = "FAILED"  # no verdict: the promise is broken, and the run ends with an error
 
 
@@ -336,7 +308,6 @@ class Ledger:
     errata: Mapping[str, Erratum]
     functions: Mapping[str, Recomputation]
     rights: Mapping[str, Callable]  # the right values, where `functions` start from a mistake
-    reached: frozenset[str]
     _cache: dict[str, Result] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     def result(self, name: str) -> Result:
@@ -364,10 +335,8 @@ class Ledger:
         unknown = [name for name in (*entry.erratum, *entry.see) if name not in self.errata]
         if unknown:
             return Result(entry, FAILED, failure=f"refers to {unknown[0]}, and there is no such erratum")
-        if entry.chapter not in self.reached:
-            return Result(entry, NOT_REACHED)
         if entry.id not in self.functions:
-            return Result(entry, FAILED, failure=f"chapter {entry.chapter} is reached, and nothing recomputes it")
+            return Result(entry, FAILED, failure="nothing recomputes it")
         recomputation = self.functions[entry.id]
         try:
             computed = _as_value(recomputation.function())

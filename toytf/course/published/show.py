@@ -8,13 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from toytf.course.chapters import chapters
 from toytf.course.published.ledger import (
-    CHAPTERS,
     CORRECTED,
     ERRATA,
     FAILED,
-    NOT_REACHED,
-    REACHED,
     REPRODUCED,
     SOURCES,
     UNSEEDED,
@@ -26,21 +24,10 @@ from toytf.course.published.ledger import (
 from toytf.course.published.recompute import LEDGER
 from toytf.ops import Array
 
-SIGNS = {REPRODUCED: "✓", CORRECTED: "✗", UNSEEDED: "○", NOT_REACHED: "…", FAILED: "✗"}
+SIGNS = {REPRODUCED: "✓", CORRECTED: "✗", UNSEEDED: "○", FAILED: "✗"}
 
 
 # ---------------------------------------------------------------- names and links
-
-
-def slug(heading: str) -> str:
-    """The anchor that GitHub, JupyterLab and the book give a heading.
-
-    Examples
-    --------
-    >>> slug("E0-12: a 4 where 3.99 is meant")
-    'e0-12-a-4-where-399-is-meant'
-    """
-    return re.sub(r"[^\w\u4e00-\u9fff\- ]", "", heading.lower().replace(" ", "-"))
 
 
 def errata_heading(name: str) -> str:
@@ -60,7 +47,7 @@ def errata_heading(name: str) -> str:
 
 
 def errata_link(name: str, page: str = "errata.ipynb", text: str | None = None) -> str:
-    """A Markdown link to an erratum; its heading alone if the page does not treat it yet.
+    """A Markdown link to an erratum.
 
     Parameters
     ----------
@@ -78,9 +65,11 @@ def errata_link(name: str, page: str = "errata.ipynb", text: str | None = None) 
     >>> errata_link("E3-29", text="E3-29")
     '[E3-29](errata.ipynb#e3-29-formulas-printed-three-times)'
     """
+    from mdit_py_plugins.anchors.index import slugify  # what makes the book's anchors; only its pages need them
+
     heading = errata_heading(name)
     text = heading if text is None else text
-    return f"[{text}]({page}#{slug(heading)})" if ERRATA[name].chapter in REACHED else text
+    return f"[{text}]({page}#{slugify(heading)})"
 
 
 # ---------------------------------------------------------------- what there is to show of a result
@@ -335,12 +324,13 @@ def _markdown_row(result: Result) -> str:
 
 
 def _home_link(entry: Entry) -> str:
-    """The chapter that computes an entry; a link to the section or the notebook if it is written."""
+    """The chapter that computes an entry; a link to its section, where the book is."""
     text = f"chapter\N{NO-BREAK SPACE}{int(entry.chapter)}"
-    if entry.chapter not in REACHED:
+    name = chapters().get(entry.chapter)
+    if name is None:
         return text
     anchor = f"#{entry.home}" if entry.home else ""
-    return f"[{text}](../notebooks/{CHAPTERS[entry.chapter]}.ipynb{anchor})"
+    return f"[{text}](../notebooks/{name}.ipynb{anchor})"
 
 
 def _markdown_words(words: Array) -> str:

@@ -1,4 +1,4 @@
-"""Grade notebooks of strangers: ``python -m toytf.teach.grade submissions/ --out grades.csv``.
+"""Grade notebooks of strangers: ``toytf grade submissions/ --out grades.csv``.
 
 A student's code runs in a sandbox (`sandbox`, `runner`) and hands back arrays. Right answers, hidden
 inputs, comparison (`grading`) and gradebook (`gradebook`) stay outside, where it never runs.

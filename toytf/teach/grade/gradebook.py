@@ -22,7 +22,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from toytf._command import no_bar, write_whole
+from toytf._command import Trouble, no_bar, write_whole
 from toytf.teach.grade import desks, feedback, grading, submission
 from toytf.teach.grade.grading import Assignment, Receipt
 from toytf.teach.grade.sandbox import GRACE, STARTING, Bubblewrap, Limits, SandboxError, Unprotected, settings
@@ -32,10 +32,6 @@ from toytf.teach.grade.submission import CONTROL, Found, plain, same_writing
 _SIGN = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
 STARTS = re.compile(rf"\s*'*{_SIGN}|'*[\t\r\n]")
 INSIDE = re.compile(rf"""([;,|"\t\r\n]\s*)('*{_SIGN})""")
-
-
-class Trouble(Exception):
-    """Something that the teacher has to put right before anything is graded."""
 
 
 # ---------------------------------------------------------------- files

@@ -47,6 +47,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from toytf._command import Trouble
 from toytf.byhand import expressions
 from toytf.teach.grade import frames
 from toytf.teach.grade.nameless import nameless
@@ -68,7 +69,7 @@ In a container that holds nothing of value and is thrown away afterwards, the op
 --without-sandbox-i-trust-this-code grades without it."""
 
 
-class SandboxError(RuntimeError):
+class SandboxError(Trouble):
     """The sandbox itself does not work here; no student is to blame."""
 
 

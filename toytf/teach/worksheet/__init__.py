@@ -1,6 +1,6 @@
 """By-hand exercises with numbers of one's own for each student.
 
-    python -m toytf.teach.worksheet --student anna --key-file key.txt --out sheets
+    toytf sheet --student anna --key-file key.txt --out sheets
 
     >>> from toytf.teach import worksheet
     >>> sheet = worksheet.sheet("anna", "a secret of the teacher", ["product", "softmax"])

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toytf.course.published.ledger import ENTRIES, ERRATA, REACHED, Ledger
+from toytf.course.published.ledger import ENTRIES, ERRATA, Ledger
 from toytf.course.published.recompute import (  # noqa: F401  registers their functions
     source0_attention,
     source0_decoder,
@@ -35,7 +35,7 @@ from toytf.course.published.recompute import (  # noqa: F401  registers their fu
 )
 from toytf.course.published.recompute.register import FUNCTIONS, RIGHTS
 
-LEDGER = Ledger(ENTRIES, ERRATA, FUNCTIONS, RIGHTS, REACHED)
+LEDGER = Ledger(ENTRIES, ERRATA, FUNCTIONS, RIGHTS)
 
 
 def value(name: str):
@@ -51,7 +51,7 @@ def value(name: str):
     KeyError
         If there is no such entry.
     ValueError
-        If the course has not reached it.
+        If computing it failed.
 
     Examples
     --------
@@ -61,8 +61,7 @@ def value(name: str):
     result = LEDGER.result(name)
     found = result.computed
     if found is None:
-        late = f"expected an entry of a finished chapter, got one of chapter {result.entry.chapter}"
-        raise ValueError(f"{name}: {result.failure or late}")
+        raise ValueError(f"{name}: {result.failure}")
     if not isinstance(found, np.ndarray):
         return found
     return found.copy() if found.ndim else float(found)

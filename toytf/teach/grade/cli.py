@@ -1,4 +1,4 @@
-"""Grade a folder of notebooks: ``python -m toytf.teach.grade submissions/ --out grades.csv``."""
+"""The command ``toytf grade``: a folder of notebooks becomes a table and pages of feedback."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import sys
 from pathlib import Path
 
 import toytf
+from toytf._command import Trouble, reason
 from toytf.teach.grade import desks, gradebook
-from toytf.teach.grade.grading import BadAssignment, read_assignment
-from toytf.teach.grade.sandbox import Bubblewrap, Limits, SandboxError, Unprotected, default_packages
+from toytf.teach.grade.grading import read_assignment
+from toytf.teach.grade.sandbox import Bubblewrap, Limits, Unprotected, default_packages
 
 LEAST_MEMORY = 256  # MB; Python and NumPy alone take most of it
 LOUD = """
@@ -21,11 +22,20 @@ network. Do this only in a container that holds nothing of value and is thrown a
 """
 
 
-def arguments() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m toytf.teach.grade",
-        description="Grade notebooks. Each one's code runs in a sandbox (bubblewrap), without network and with limits.",
-        epilog="Killed or stopped with Ctrl-C, the same command goes on where it was.",
+EXAMPLES = (
+    "toytf grade week3/submissions --class class.csv --out week3/grades.csv",
+    "toytf grade week3/submissions --out week3/grades.csv --manual week3/points.csv",
+)
+STOPPED = "what is graded already is kept, the same command goes on from here"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Grade notebooks. Each one's code runs in a sandbox (bubblewrap), without network and with limits."
+    )
+    parser.epilog = (
+        "Killed or stopped with Ctrl-C, the same command goes on where it was. Exit status: 0 done, "
+        "1 some could not be graded, 2 refused, 130 stopped."
     )
     parser.add_argument("submissions", type=Path, help="folder with <student>.ipynb, or <student>/<any>.ipynb")
     parser.add_argument("--out", type=Path, default=Path("grades.csv"), help="the table to write (default: grades.csv)")
@@ -60,46 +70,32 @@ def arguments() -> argparse.ArgumentParser:
         action="store_true",
         help="run students' code unprotected; only in a container that is thrown away afterwards",
     )
-    return parser
 
 
-def main(words: list[str] | None = None) -> int:
-    """Run the command; returns its exit status: 0 done, 1 some could not be graded, 2 refused, 130 stopped."""
-    given = arguments().parse_args(words)
+def run(options) -> int:
     try:
-        return _grade(given)
-    except (gradebook.Trouble, BadAssignment, SandboxError) as error:
-        print(f"Nothing was graded. {error}", file=sys.stderr)
-        return 2
+        return _grade(options)
     except OSError as error:  # the disk is full, a folder is read-only
-        print(
-            f"Stopped: {error.strerror or error}: {error.filename or given.out}. "
-            "What is graded already is kept; the same command goes on from here.",
-            file=sys.stderr,
-        )
-        return 2
-    except KeyboardInterrupt:
-        print("\nStopped. The same command goes on from here.", file=sys.stderr)
-        return 130
+        raise Trouble(f"{reason(error)}; {STOPPED}") from error
 
 
 def _grade(given) -> int:
     if not given.submissions.is_dir():
-        raise gradebook.Trouble(f"submissions: expected a folder, got {given.submissions}")
+        raise Trouble(f"submissions: expected a folder, got {given.submissions}")
     if given.out.suffix != ".csv" or given.out.is_dir():
         what = "a folder" if given.out.is_dir() else given.out
-        raise gradebook.Trouble(f"--out: expected a file name that ends in .csv, got {what}")
+        raise Trouble(f"--out: expected a file name that ends in .csv, got {what}")
     times = {"--cell-seconds": given.cell_seconds, "--call-seconds": given.call_seconds, "--seconds": given.seconds}
     for option, value in times.items():
         if not 0 < value < 1e6:
-            raise gradebook.Trouble(f"{option}: expected a number of seconds above 0, got {value:g}")
+            raise Trouble(f"{option}: expected a number of seconds above 0, got {value:g}")
     if given.jobs < 1:
-        raise gradebook.Trouble(f"--jobs: expected at least 1, got {given.jobs}")
+        raise Trouble(f"--jobs: expected at least 1, got {given.jobs}")
     if not LEAST_MEMORY <= given.memory < 1 << 20:
-        raise gradebook.Trouble(f"--memory: expected at least {LEAST_MEMORY} MB, got {given.memory}")
+        raise Trouble(f"--memory: expected at least {LEAST_MEMORY} MB, got {given.memory}")
     home = given.out.with_suffix("").resolve()
     if home.is_relative_to(given.submissions.resolve()):
-        raise gradebook.Trouble(f"--out: expected a place outside the folder of submissions, got {given.out}")
+        raise Trouble(f"--out: expected a place outside the folder of submissions, got {given.out}")
     assignment = read_assignment(given.assignment or given.submissions / "assignment.json")
     allow = tuple(dict.fromkeys([*default_packages(), *given.allow]))
     hide = tuple(str(p) for p in (given.submissions.resolve(), home, Path(toytf.__file__).resolve().parent))
@@ -130,7 +126,3 @@ def _grade(given) -> int:
         )
         return 1
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,85 @@
+"""Feedback to hand back. After ``toytf grade week3/submissions --out week3/grades.csv``
+
+    toytf feedback week3/grades.csv --out week3/feedback.zip
+
+puts each student's page into a folder with that student's name, the name of what was handed in. With
+the folders of Moodle's export (``Anna Abt_123_assignsubmission_file``) these are the names by which
+Moodle's "upload multiple feedback files in a zip" finds its students again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+import zipfile
+from pathlib import Path
+
+from toytf._command import place_for, write_whole
+from toytf.teach.grade import Receipt
+from toytf.teach.grade.gradebook import inert, read_csv, written
+
+
+def feedback_zip(table: Path) -> tuple[bytes, int]:
+    """Put the feedback pages of a graded class into an archive, ``<student>/feedback.html``.
+
+    Parameters
+    ----------
+    table : Path
+        ``grades.csv``, as `toytf.teach.grade` wrote it; the pages are in the folder beside it.
+
+    Returns
+    -------
+    archive : bytes
+    without : list of str
+        Students of the table who have no page: the others get theirs all the same.
+    """
+    home = table.with_suffix("")
+    pages = {}
+    for path in sorted((home / "receipts").glob("*.json")):
+        student = Receipt.from_json(path.read_bytes()).student
+        pages[inert(written(student))] = student, home / "feedback" / f"{path.stem}.html"
+    archive, taken, without = io.BytesIO(), set(), []
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as whole:
+        for row in read_csv(table, ["student"]):
+            student, page = pages.get(row["student"], ("", Path()))
+            if not page.is_file():
+                without.append(row["student"])
+                continue
+            folder = _folder_name(student, page.stem)
+            if folder.lower() in taken:
+                folder = page.stem  # no two of these are equal
+            taken.add(folder.lower())
+            about = zipfile.ZipInfo(f"{folder}/feedback.html")  # of a fixed date: the same pages give the same bytes
+            about.compress_type, about.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
+            whole.writestr(about, page.read_bytes())
+    return archive.getvalue(), without
+
+
+def _folder_name(student: str, otherwise: str) -> str:
+    """The student's own name where every system takes it for a folder's, else the page's, which is harmless."""
+    odd = set('/\\:*?"<>|') & set(student) or student != student.strip(" .") or not student.isprintable()
+    return otherwise if odd or not student or len(student) > 100 else student
+
+
+# ---------------------------------------------------------------- the command
+
+EXAMPLES = ("toytf feedback week3/grades.csv --out week3/feedback.zip",)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Put each student's feedback page into an archive, to hand back."
+    parser.add_argument("grades", type=Path, help="grades.csv, written by toytf grade")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE.zip", help="the archive to write")
+
+
+def run(options) -> int:
+    out = place_for("--out", options.out)
+    archive, without = feedback_zip(options.grades)
+    write_whole(out, archive)
+    students = len(zipfile.ZipFile(io.BytesIO(archive)).namelist())
+    print(f"{out}: a page for each of {students} students")
+    if without:
+        names = ", ".join(map(repr, without))
+        print(f"error: no page for {names}; run the grader again", file=sys.stderr)
+    return 1 if without else 0

@@ -1,0 +1,112 @@
+"""The command ``toytf sheet``: sheets and answer sheets."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from toytf.teach.worksheet.files import read_class, write_files
+from toytf.teach.worksheet.sheets import DEFAULT, SHORT_KEY, TITLE, clean_student, sheet
+from toytf.teach.worksheet.topics import TOPICS
+
+EXAMPLES = (
+    'python -c "import secrets; print(secrets.token_hex(32))" > key.txt',
+    "toytf sheet --class class.csv --key-file key.txt --topics product softmax --out sheets",
+    "toytf sheet --class class.csv --key-file key.txt --topics product softmax --out answers --answers",
+    "toytf sheet --list",
+)
+STOPPED = "finished files are kept, the same command goes on from here"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Make by-hand exercises with numbers of one's own for each student: a page to print and a "
+        "notebook. With --answers and the same key, title and topics: the answer sheet, worked out term by term, and "
+        "the answers as JSON."
+    )
+    parser.epilog = (
+        "Keep the key: the answers can be made again at any time, but with this key alone. Without it nobody "
+        "can make another student's sheet from the id. It does not keep anybody from solving a sheet that they have "
+        "seen."
+    )
+    who = parser.add_argument_group("for whom")
+    who.add_argument("--student", metavar="ID", help="one student's id: a name, a number, an address")
+    who.add_argument(
+        "--class", dest="class_list", metavar="CSV", help="a class list in UTF-8; its column 'student' holds the ids"
+    )
+    keys = parser.add_argument_group("the key", "One of these, or the environment variable TOYTF_KEY.")
+    keys.add_argument("--key-file", metavar="FILE", help="a file that holds the key")
+    keys.add_argument("--key", metavar="SECRET", help="the key itself. It stays in your shell's history: prefer a file")
+    what = parser.add_argument_group("what")
+    what.add_argument(
+        "--topics",
+        nargs="+",
+        metavar="TOPIC",
+        default=list(DEFAULT),
+        help=f"which exercises, in which order; 'all' for all (default: {' '.join(DEFAULT)})",
+    )
+    what.add_argument("--list", action="store_true", help="show the topics and stop")
+    what.add_argument("--title", default=TITLE, help="what is printed at the top; another title gives other numbers")
+    what.add_argument("--answers", action="store_true", help="write the answer sheets, and nothing for students")
+    what.add_argument(
+        "--out", metavar="DIR", default="worksheets", help="the folder to write into, new or not (default: %(default)s)"
+    )
+    what.add_argument(
+        "--one-file",
+        action="store_true",
+        help="with --class: one page to print, class.html, each sheet from a new page on",
+    )
+    what.add_argument("--force", action="store_true", help="replace files that hold something else")
+
+
+def run(options) -> int:
+    if options.list:
+        for name, topic in TOPICS.items():
+            print(f"{name}: {topic.title}, about {topic.minutes} min, chapter {topic.chapter}")
+        return 0
+    if (options.student is None) == (options.class_list is None):
+        raise ValueError("expected either --student ID or --class FILE")
+    if options.one_file and options.class_list is None:
+        raise ValueError("--one-file: expected a class list (--class FILE) with it")
+    key = _key(options)
+    students = read_class(options.class_list) if options.class_list else [clean_student(options.student)]
+    topics = list(TOPICS) if options.topics == ["all"] else options.topics
+
+    def make(student: str):
+        return sheet(student, key, topics, options.title)
+
+    new = write_files(
+        options.out, students, make, answers=options.answers, one_file=options.one_file, force=options.force
+    )
+    what = "answer sheet" if options.answers else "sheet"
+    print(f"{len(students)} {what}{'s'[: len(students) != 1]} in {options.out}: {new} new file{'s'[: new != 1]}")
+    return 0
+
+
+def _key(options) -> str:
+    if options.key is not None and options.key_file is not None:
+        raise ValueError("expected --key or --key-file, got both")
+    if options.key is not None:
+        key, origin = options.key, "--key"
+    elif options.key_file is not None:
+        origin = "--key-file"
+        try:
+            key = Path(options.key_file).read_text(encoding="utf-8-sig")
+        except UnicodeDecodeError:
+            raise ValueError(f"--key-file: expected text in UTF-8, got something else in {options.key_file}") from None
+    else:
+        key, origin = os.environ.get("TOYTF_KEY"), "TOYTF_KEY"
+        if key is None:
+            raise ValueError("expected a key: --key-file FILE, the variable TOYTF_KEY, or --key SECRET")
+    key = key.strip()
+    if not key:
+        raise ValueError(f"{origin}: expected a key, got nothing but blanks")
+    if len(key) < SHORT_KEY:
+        print(
+            f"note: a key of {len(key)} characters can be guessed by trying; take {SHORT_KEY} or more that no person "
+            'thought up, such as the output of python -c "import secrets; print(secrets.token_hex(32))"',
+            file=sys.stderr,
+        )
+    return key
