@@ -46,7 +46,7 @@ def test_what_the_page_names_is_there():
     assert missing(PAGE) == []
 
 
-@pytest.mark.parametrize("name", ["modul", "ops.softmux", "published.tables", "teach/gradr.py", "cheque/"])
+@pytest.mark.parametrize("name", ["modelling", "ops.softmux", "published.tables", "teach/gradr.py", "cheque/"])
 def test_what_is_not_there_is_noticed(name):
     assert missing(f"`{name}`")
 

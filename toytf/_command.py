@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -34,7 +35,7 @@ class Trouble(Exception):
 def call(name: str, command: ModuleType, words: Sequence[str]) -> int:
     """Run a command as ``toytf NAME WORDS`` does; return its exit status."""
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError):  # not a terminal's stream
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without "ñ" shows "?"
     try:
         options = parser(name, command).parse_args(words)

@@ -14,7 +14,7 @@ import os
 import reprlib
 import types
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -304,7 +304,7 @@ def as_bool(name: str, value) -> bool:
     return bool(value)
 
 
-def one_of(name: str, value, known: Sequence[str]) -> str:
+def one_of(name: str, value, known: Collection[str]) -> str:
     """Return a name that is one of those known."""
     if not isinstance(value, str) or value not in known:
         error = ValueError if isinstance(value, str) else TypeError
@@ -439,7 +439,7 @@ def _declared(cls: type) -> tuple[tuple, ...]:
 
     ``Annotated[Array, "d_in d_out"]`` declares axes, and ``list[EncoderLayer]`` or ``LayerNorm`` a part.
     """
-    found = []
+    found: list[tuple] = []
     hints = typing.get_type_hints(cls, include_extras=True)
     for field in dataclasses.fields(cls):
         options = [hints[field.name]]

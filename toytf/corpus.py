@@ -229,7 +229,8 @@ def read_pairs(path) -> list[Pair]:
         If a line has not two columns, a column is empty, or a token is one of `SPECIAL`: every
         bad line is named by its number. If no pair is left.
     """
-    pairs, bad = {}, []
+    pairs: dict[Pair, None] = {}  # in order, each once
+    bad = []
     path = as_path("path", path)
     for place, line in enumerate(path.read_bytes().splitlines(), start=1):
         try:
@@ -287,7 +288,8 @@ def split(pairs: Sequence[Pair], rng: np.random.Generator, held_out: float = 0.2
     held_out = number("held_out", held_out, "a share between 0 and 1", lambda share: 0 < share < 1)
     wanted = round(held_out * len(pairs))
     groups = _that_share_a_sentence(pairs)
-    train, test = [], []
+    train: list[Pair] = []
+    test: list[Pair] = []
     for place in rng.permutation(len(groups)):
         fits = len(test) + len(groups[place]) <= wanted
         (test if fits else train).extend(groups[place])
@@ -358,10 +360,11 @@ def vocabularies(pairs: Iterable[Pair]) -> tuple[Vocabulary, Vocabulary]:
     ['<pad>', '<sos>', '<eos>', 'hello', 'world']
     """
     pairs = _pairs(pairs)
-    return tuple(
+    src, tgt = (
         Vocabulary([*SPECIAL, *sorted({token for pair in pairs for token in getattr(pair, side)})])
         for side in ("src", "tgt")
     )
+    return src, tgt
 
 
 # ---------------------------------------------------------------- batches

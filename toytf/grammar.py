@@ -174,7 +174,7 @@ def sentence(subject: Phrase, verb: Verb, thing: Phrase) -> Pair:
     )
 
 
-def greeting(noun: Noun, adjectives: Sequence[Adjective] = (), several: bool = False) -> Pair:
+def greeting(noun: Noun, adjectives: tuple[Adjective, ...] = (), several: bool = False) -> Pair:
     """Say hello to somebody or something.
 
     Examples
@@ -251,7 +251,8 @@ def draw_pairs(
         determiner = pick(DETERMINERS)
         return Phrase(pick(nouns), draw_adjectives(), determiner, determiner.several)
 
-    taken, found, misses = {pair.src for pair in without}, [], 0
+    taken, misses = {pair.src for pair in without}, 0
+    found: list[Pair] = []
     while len(found) < n:
         if rng.random() < greetings:
             pair = greeting(pick(SUBJECTS + OBJECTS), draw_adjectives(), pick((False, True)))

@@ -13,7 +13,7 @@ import math
 import os
 import zipfile
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy
@@ -52,7 +52,7 @@ def save(path, params: Transformer, cfg: Config, extra: dict | None = None) -> N
     except (TypeError, ValueError, RecursionError) as error:
         raise TypeError(f"extra: expected what can be written as JSON, got something else: {error}") from error
     with open(path, "wb") as file:
-        np.savez(file, about=np.array(about), **arrays)
+        np.savez(file, about=np.array(about), **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
 
 
 def load(path) -> tuple[Transformer, Config]:
@@ -130,15 +130,16 @@ def _require_shapes(found: dict[str, tuple[int, ...]], cfg: Config) -> None:
             raise _Misfit(f"{name}: expected shape {shape_text(expected[name])}, got {shape_text(shape)}")
 
 
-def _filled(outline, arrays: dict[str, Array], name: str = ""):
+def _filled(outline: Any, arrays: dict[str, Array], name: str = "") -> Any:
     """Return a tree like `outline`, with the array of its name in the place of each shape."""
     if isinstance(outline, tuple):
         return arrays[name]
-    if dataclasses.is_dataclass(outline):
+    kind: Any = type(outline)
+    if dataclasses.is_dataclass(kind):
         parts = {
             field: _filled(part, arrays, f"{name}.{field}" if name else field) for field, part in vars(outline).items()
         }
-        return type(outline)(**parts)
+        return kind(**parts)
     if isinstance(outline, list):
         return [_filled(part, arrays, f"{name}.{i}") for i, part in enumerate(outline)]
     return outline

@@ -100,10 +100,10 @@ class Translator:
         **sizes
             Of `Config`; where left out, those of `SIZES`, the course's small model.
         """
-        words = all_words() if words is None else list_of("words", words, Vocabulary, "vocabularies")
-        if len(words) != 2:
-            raise ValueError(f"words: expected two vocabularies, source and target, got {len(words)}")
-        src_vocab, tgt_vocab = words
+        both = all_words() if words is None else list_of("words", words, Vocabulary, "vocabularies")
+        if len(both) != 2:
+            raise ValueError(f"words: expected two vocabularies, source and target, got {len(both)}")
+        src_vocab, tgt_vocab = both
         cfg = Config(len(src_vocab), len(tgt_vocab), **{**SIZES, **sizes})
         return cls(init(cfg, rng, dtype), cfg, src_vocab, tgt_vocab)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TypeVar
 
 import numpy as np
 
 from toytf._validate import shape_text, shown, shown_class
 from toytf.ops import Array
+
+T = TypeVar("T")
 
 
 def named_arrays(params) -> dict[str, Array]:
@@ -50,7 +53,7 @@ def _float_arrays(name: str, tree) -> dict[str, Array]:
     return arrays
 
 
-def _leaves(params, kind: type, tree: str = "params") -> dict[str, object]:
+def _leaves(params, kind: type[T], tree: str = "params") -> dict[str, T]:
     """Return every leaf of one kind in a tree of dataclasses and lists, under its name.
 
     What else a dataclass holds is passed over; what else a list holds is taken for a mistake.
