@@ -21,7 +21,7 @@ from numpy.lib import format as npy
 from toytf._validate import as_floats, as_path, require_class, shape_text
 from toytf.model import Config, Transformer, _outline, _require_model, shapes
 from toytf.ops import Array
-from toytf.tree import _float_arrays
+from toytf.tree import _float_arrays, _is_dataclass
 
 VERSION = 1  # of the files that `save` writes
 
@@ -134,12 +134,11 @@ def _filled(outline: Any, arrays: dict[str, Array], name: str = "") -> Any:
     """Return a tree like `outline`, with the array of its name in the place of each shape."""
     if isinstance(outline, tuple):
         return arrays[name]
-    kind: Any = type(outline)
-    if dataclasses.is_dataclass(kind):
+    if _is_dataclass(outline):
         parts = {
             field: _filled(part, arrays, f"{name}.{field}" if name else field) for field, part in vars(outline).items()
         }
-        return kind(**parts)
+        return type(outline)(**parts)
     if isinstance(outline, list):
         return [_filled(part, arrays, f"{name}.{i}") for i, part in enumerate(outline)]
     return outline
