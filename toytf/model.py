@@ -54,10 +54,10 @@ from toytf.ops import (
     LayerNorm,
     LayerNormTrace,
     Linear,
-    _embedding_backward,
     _linear,
     _linear_backward,
     embedding,
+    embedding_backward,
     gelu,
     gelu_backward,
     layer_norm,
@@ -742,7 +742,7 @@ def embed_backward(table: Array, cfg: Config, ids: Array, dx: Array) -> Array:
     dx = as_gradient("dx", dx, (*ids.shape, cfg.d_model), "ids and cfg give")
     if cfg.scale_embeddings:
         dx = dx * table.dtype.type(math.sqrt(cfg.d_model))
-    return _embedding_backward(len(table), ids, dx)
+    return embedding_backward(len(table), ids, dx)
 
 
 def encode(
