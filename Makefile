@@ -103,8 +103,11 @@ test-mutants: .venv/test.stamp .venv/mutants.stamp
 	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 bench: .venv-torch/torch.stamp
-	.venv-torch/bin/python bench/ten_seeds.py
-	.venv-torch/bin/python bench/speed.py --out toytf/course/data/bench.json
+	@.venv-torch/bin/python bench/ten_seeds.py; seeds=$$?; \
+	.venv-torch/bin/python bench/speed.py --out toytf/course/data/bench.json; speed=$$?; \
+	[ $$seeds = 0 ] || echo "bench/ten_seeds.py ended with status $$seeds: its own lines above say why"; \
+	[ $$speed = 0 ] || echo "bench/speed.py ended with status $$speed: its own lines above say why"; \
+	[ $$seeds$$speed = 00 ]
 
 bench-course: .venv/book.stamp
 	$(BIN)/python bench/course.py

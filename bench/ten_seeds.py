@@ -1,8 +1,9 @@
 """Ten translators from ten seeds: `python bench/ten_seeds.py [--seeds N]`.
 
 Each learns from 3,200 sentence pairs in float64 and then translates 10,800 sentences that it has
-never seen. The bar: less than 3 seconds of training, and at least 99.95 % of the sentences exactly
-right, for every seed. The exit status is 1 if a seed stays below it.
+never seen. The bar: less than 3 seconds of the processor for the training, and at least 99.95 % of the
+sentences exactly right, for every seed. (The clock would measure what else the machine does.) The exit
+status is 1 if a seed stays below it.
 """
 
 import argparse
@@ -21,13 +22,13 @@ SECONDS, SHARE, MORE = 3.0, 0.9995, 10_000
 
 
 def one(seed):
-    """Train from one seed; return the seconds that took, the last loss, and what came out right."""
+    """Train from one seed; return the processor's seconds, the last record, and what came out right."""
     rng = np.random.default_rng(seed)
     learned, held_out = corpus(rng)
     translator = Translator.new(rng)
-    begin = time.perf_counter()
+    begin = time.process_time()
     *_, last = translator.learn(learned, rng, progress=False)
-    seconds = time.perf_counter() - begin
+    seconds = time.process_time() - begin
     unseen = held_out + draw_pairs(rng, MORE, without=learned + held_out)
     return translator, seconds, last, translator.exact(unseen), bool(translator.exact([HELLO_WORLD])[0])
 
@@ -51,7 +52,8 @@ def main(arguments=None):
             f"  {'hola mundo' if hello else 'wrong'}{'' if good else '   below the bar'}",
             flush=True,
         )
-    print(f"{count(translator.params):,} parameters, {translator.params.output.weight.dtype}; bar: under {SECONDS} s")
+    print(f"{count(translator.params):,} parameters, {translator.params.output.weight.dtype}")
+    print(f"bar: under {SECONDS} s of the processor, {SHARE:.2%} exactly right")
     print("passed" if passed else "NOT passed")
     return 0 if passed else 1
 

@@ -29,7 +29,7 @@ from toytf._validate import (
     shape_text,
     surely_finite,
 )
-from toytf.ops import Array, Linear, _linear, _linear_backward, _softmax, _softmax_backward
+from toytf.ops import Array, Linear, _linear, _linear_backward, _softmax, _softmax_backward, _transposed
 
 
 @dataclass
@@ -91,11 +91,9 @@ def attention(q, k, v, mask=None, scale: float | None = None) -> tuple[Array, At
 
 def _attention(q: Array, k: Array, v: Array, mask: Array | None, scale: float) -> tuple[Array, AttentionTrace]:
     """`attention` alone."""
-    scaled_scores = q @ np.swapaxes(k, -1, -2)
-    scaled_scores *= scale
+    scaled_scores = q @ _transposed(k) * scale
     attn_weights = _masked_softmax("scaled_scores", scaled_scores, mask)
-    out = attn_weights @ v
-    return out, AttentionTrace(q, k, v, scaled_scores, attn_weights, scale, mask)
+    return attn_weights @ v, AttentionTrace(q, k, v, scaled_scores, attn_weights, scale, mask)
 
 
 def _usable(q, k, v, mask, scale) -> tuple[Array, Array, Array, Array | None, float]:
@@ -150,11 +148,11 @@ def attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array
 def _attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array, Array]:
     """`attention_backward` alone."""
     a = trace.attn_weights
-    dv = np.swapaxes(a, -1, -2) @ dout
-    da = dout @ np.swapaxes(trace.v, -1, -2)
+    dv = _transposed(a) @ dout
+    da = dout @ _transposed(trace.v)
     ds = _softmax_backward(a, da) * trace.scale
     dq = ds @ trace.k
-    dk = np.swapaxes(ds, -1, -2) @ trace.q
+    dk = _transposed(ds) @ trace.q
     return _sum_to(dq, trace.q.shape), _sum_to(dk, trace.k.shape), _sum_to(dv, trace.v.shape)
 
 
@@ -197,14 +195,10 @@ def _masked_softmax(name: str, scores: Array, mask: Array | None) -> Array:
     """`masked_softmax` of what has been checked; without a mask all may be attended to."""
     if mask is None:
         return _softmax(name, scores)
-    hidden = scores.dtype.type(-np.inf)
-    empty = ~mask.any(axis=-1, keepdims=True)
-    if not empty.any():
-        return _softmax(name, np.where(mask, scores, hidden))
-    # An empty row is given equal scores to keep the softmax defined, then set to zero.
-    nothing = scores.dtype.type(0)
-    weights = _softmax(name, np.where(mask, scores, np.where(empty, nothing, hidden)))
-    return np.where(empty, nothing, weights)
+    # A row without a key is given equal scores to keep the softmax defined, then set to zero.
+    has_key = mask.any(axis=-1, keepdims=True)
+    hidden = np.where(has_key, -np.inf, 0).astype(scores.dtype)
+    return _softmax(name, np.where(mask, scores, hidden)) * has_key
 
 
 def causal_mask(length: int) -> Array:
@@ -390,13 +384,24 @@ def multi_head_attention(
     (2, 2, 2)
     """
     x, memory, mask = _usable_rows(p, x, memory, mask)
-    q = split_heads(_linear(Linear(p.w_q, p.b_q), x), n_heads)
+    k, v = _keys_and_values(p, memory, n_heads)
+    out, heads, trace = _ask(p, x, k, v, n_heads, mask, scale)
+    return out, MultiHeadTrace(x, memory, trace, heads)
+
+
+def _keys_and_values(p: MultiHead, memory: Array, n_heads: int) -> tuple[Array, Array]:
+    """What each head is offered: ``memory W^K`` and ``memory W^V``. One who writes token after token keeps them."""
     k = split_heads(_linear(Linear(p.w_k, p.b_k), memory), n_heads)
     v = split_heads(_linear(Linear(p.w_v, p.b_v), memory), n_heads)
+    return k, v
+
+
+def _ask(p: MultiHead, x: Array, k: Array, v: Array, n_heads: int, mask, scale) -> tuple[Array, Array, AttentionTrace]:
+    """Ask keys that are there with ``x W^Q``; mix what the heads found, side by side, with ``W^O``."""
+    q = split_heads(_linear(Linear(p.w_q, p.b_q), x), n_heads)
     per_head, trace = _attention(q, k, v, mask, _usable_scale(scale, q.shape[-1]))
     heads = merge_heads(per_head)
-    out = _linear(Linear(p.w_o, p.b_o), heads)
-    return out, MultiHeadTrace(x, memory, trace, heads)
+    return _linear(Linear(p.w_o, p.b_o), heads), heads, trace
 
 
 def _usable_rows(p: MultiHead, x, memory, mask) -> tuple[Array, Array, Array | None]:

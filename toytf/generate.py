@@ -8,7 +8,6 @@ changed, so that a beam can go back to an older one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,9 +35,9 @@ from toytf._validate import (
     shape_text,
     whole_number,
 )
-from toytf.attention import MultiHead, _attention, merge_heads, padding_mask, split_heads
-from toytf.model import Config, Transformer, _require_model, add_and_norm, decode, embed, encode, feed_forward
-from toytf.ops import Array, Linear, _linear, layer_norm, log_softmax, softmax
+from toytf.attention import MultiHead, _ask, _keys_and_values, padding_mask
+from toytf.model import Config, Transformer, _decoder_layer, _last_norm, _require_model, decode, embed, encode
+from toytf.ops import Array, _linear, log_softmax, softmax
 
 # ---------------------------------------------------------------- one step of the model
 
@@ -98,29 +97,35 @@ def start(params: Transformer, cfg: Config, src=None, src_is_token=None, cached:
     -------
     DecodeState
     """
-    _require_decoder(params, cfg)
-    if as_bool("cached", cached) and not cfg.causal:
-        raise ValueError("cached: expected False for a decoder without causal mask, got True")
+    src, src_is_token, cached = _usable_source(params, cfg, src, src_is_token, cached)
     if src is None:
-        if params.encoder:
-            raise ValueError("src: expected token ids for a model with an encoder, got None")
         return DecodeState(np.zeros((1, 0), dtype=np.int64), None, None, cached)
-    src = np.atleast_2d(as_ids("src", src, cfg.src_vocab))
-    require_ndim("src", src, 2)
-    mask = None
-    if src_is_token is not None:
-        src_is_token = np.atleast_2d(as_flags("src_is_token", src_is_token, "where a token stands"))
-        mask = padding_mask(src_is_token)
+    mask = None if src_is_token is None else padding_mask(src_is_token)
     memory, _ = encode(params, cfg, src, src_is_token, keep_trace=False)
     state = DecodeState(np.zeros((len(src), 0), dtype=np.int64), memory if cfg.reads_memory else None, mask, cached)
     if not (cached and cfg.reads_memory):
         return state
-    readers = [layer.cross_attention for layer in params.decoder]
-    return replace(
-        state,
-        memory_keys=tuple(_heads(memory, p.w_k, p.b_k, cfg) for p in readers),
-        memory_values=tuple(_heads(memory, p.w_v, p.b_v, cfg) for p in readers),
-    )
+    kept = [_keys_and_values(layer.cross_attention, memory, cfg.n_heads) for layer in params.decoder]
+    return replace(state, memory_keys=tuple(k for k, _ in kept), memory_values=tuple(v for _, v in kept))
+
+
+def _usable_source(
+    params: Transformer, cfg: Config, src, src_is_token, cached: bool
+) -> tuple[Array | None, Array | None, bool]:
+    """Return what `start` was given, one sentence as a batch of one."""
+    _require_decoder(params, cfg)
+    cached = as_bool("cached", cached)
+    if cached and not cfg.causal:
+        raise ValueError("cached: expected False for a decoder without causal mask, got True")
+    if src is None:
+        if params.encoder:
+            raise ValueError("src: expected token ids for a model with an encoder, got None")
+        return None, None, cached
+    src = np.atleast_2d(as_ids("src", src, cfg.src_vocab))
+    require_ndim("src", src, 2)
+    if src_is_token is not None:
+        src_is_token = np.atleast_2d(as_flags("src_is_token", src_is_token, "where a token stands"))
+    return src, src_is_token, cached
 
 
 def stepper(params: Transformer, cfg: Config) -> Callable:
@@ -146,53 +151,51 @@ def _require_decoder(params: Transformer, cfg: Config) -> None:
 
 
 def _step(params: Transformer, cfg: Config, state: DecodeState, ids) -> tuple[Array, DecodeState]:
+    """Read one more token of each sentence; score the next, and say what is to be kept."""
+    state = _with_ids(state, ids, cfg)
+    if not state.cached:
+        src_is_token = None if state.memory_mask is None else state.memory_mask[:, 0]
+        rows, _ = decode(params, cfg, state.ids, state.memory, src_is_token=src_is_token, keep_trace=False)
+        return _linear(params.output, rows[:, -1]), state
+    _, x = embed(params.tgt_embedding, cfg, state.ids[:, -1:], start=state.ids.shape[1] - 1)
+    kept = []
+    for i, p in enumerate(params.decoder):
+        ask_past = partial(_ask_past, p.self_attention, cfg, state, i)
+        ask_memory = partial(_ask_memory, p.cross_attention, cfg, state, i)
+        x, trace = _decoder_layer(p, cfg, x, ask_past, ask_memory)
+        kept.append(trace.self_attention.inner)
+    x, _ = _last_norm(params.decoder_norm, cfg, x)
+    state = replace(state, keys=tuple(k for k, _ in kept), values=tuple(v for _, v in kept))
+    return _linear(params.output, x[:, 0]), state
+
+
+def _with_ids(state: DecodeState, ids, cfg: Config) -> DecodeState:
+    """Return the state with one more token at the end of each sentence."""
     require_class("state", state, DecodeState)
     ids = as_ids("ids", ids, cfg.tgt_vocab)
     if ids.shape != (len(state.ids),):
         raise ValueError(
             f"ids: expected one token for each of {len(state.ids)} sentences, got shape {shape_text(ids.shape)}"
         )
-    state = replace(state, ids=np.concatenate([state.ids, ids[:, None]], axis=1))
-    if not state.cached:
-        is_source_token = None if state.memory_mask is None else state.memory_mask[:, 0]
-        rows, _ = decode(params, cfg, state.ids, state.memory, src_is_token=is_source_token, keep_trace=False)
-        return _linear(params.output, rows[:, -1]), state
-
-    _, x = embed(params.tgt_embedding, cfg, ids[:, None], start=state.ids.shape[1] - 1)
-    keys, values = [], []
-    for i, p in enumerate(params.decoder):
-
-        def attend_to_past(rows, p=p.self_attention, i=i):
-            k, v = _heads(rows, p.w_k, p.b_k, cfg), _heads(rows, p.w_v, p.b_v, cfg)
-            if state.keys:
-                k = np.concatenate([state.keys[i], k], axis=-2)
-                v = np.concatenate([state.values[i], v], axis=-2)
-            keys.append(k)
-            values.append(v)
-            return _attend(p, cfg, rows, k, v, None), None
-
-        def attend_to_memory(rows, p=p.cross_attention, i=i):
-            mask = None if state.memory_mask is None else state.memory_mask[:, None]
-            return _attend(p, cfg, rows, state.memory_keys[i], state.memory_values[i], mask), None
-
-        x, _ = add_and_norm(cfg, p.norm_1, x, attend_to_past)
-        if p.cross_attention is not None:
-            x, _ = add_and_norm(cfg, p.norm_2, x, attend_to_memory)
-        x, _ = add_and_norm(cfg, p.norm_3, x, partial(feed_forward, p.feed_forward, activation=cfg.activation))
-    if params.decoder_norm is not None:
-        x, _ = layer_norm(params.decoder_norm, x, cfg.eps)
-    return _linear(params.output, x[:, 0]), replace(state, keys=tuple(keys), values=tuple(values))
+    return replace(state, ids=np.concatenate([state.ids, ids[:, None]], axis=1))
 
 
-def _heads(rows: Array, weight: Array, bias: Array | None, cfg: Config) -> Array:
-    return split_heads(_linear(Linear(weight, bias), rows), cfg.n_heads)
+def _ask_past(p: MultiHead, cfg: Config, state: DecodeState, layer: int, x: Array) -> tuple[Array, tuple[Array, Array]]:
+    """Self-attention of the newest row: its key and value join those of the past, which come back too."""
+    k, v = _keys_and_values(p, x, cfg.n_heads)
+    if state.keys:
+        k = np.concatenate([state.keys[layer], k], axis=-2)
+        v = np.concatenate([state.values[layer], v], axis=-2)
+    out, *_ = _ask(p, x, k, v, cfg.n_heads, None, None if cfg.scale else 1.0)
+    return out, (k, v)
 
 
-def _attend(p: MultiHead, cfg: Config, rows: Array, k: Array, v: Array, mask) -> Array:
-    """Multi-head attention with keys and values that are already there."""
-    q = _heads(rows, p.w_q, p.b_q, cfg)
-    per_head, _ = _attention(q, k, v, mask, 1 / math.sqrt(cfg.head_width) if cfg.scale else 1.0)
-    return _linear(Linear(p.w_o, p.b_o), merge_heads(per_head))
+def _ask_memory(p: MultiHead, cfg: Config, state: DecodeState, layer: int, x: Array) -> tuple[Array, None]:
+    """Cross-attention to the memory's keys and values, which never change."""
+    mask = None if state.memory_mask is None else state.memory_mask[:, None]  # the same for every head
+    k, v = state.memory_keys[layer], state.memory_values[layer]
+    out, *_ = _ask(p, x, k, v, cfg.n_heads, mask, None if cfg.scale else 1.0)
+    return out, None
 
 
 # ---------------------------------------------------------------- choosing tokens
@@ -310,14 +313,17 @@ def kept_tokens(probs, top_k: int | None = None, top_p: float | None = None) -> 
     >>> kept_tokens([0.1, 0.6, 0.3], top_k=2).tolist(), kept_tokens([0.1, 0.6, 0.3], top_p=0.7).tolist()
     ([1, 2], [1, 2])
     """
+    return _kept(_usable_probs(probs), *_usable_cuts(top_k, top_p))
+
+
+def _usable_probs(probs) -> Array:
     probs = as_floats("probs", probs)
     require_ndim("probs", probs, 1)
     require_some("probs", probs)
     require_finite("probs", probs)
     if probs.min() < 0:
         raise ValueError(f"probs: expected probabilities of 0 or more, got {probs.min()} at {probs.argmin()}")
-    top_k, top_p = _usable_cuts(top_k, top_p)
-    return _kept(probs.astype(np.float64, copy=False), top_k, top_p)
+    return probs.astype(np.float64, copy=False)
 
 
 def _usable_cuts(top_k, top_p) -> tuple[int | None, float | None]:
@@ -432,12 +438,9 @@ def beam_search(
     *Attention Is All You Need*, section 6.1 (width 4, length penalty 0.6); Wu et al., *Google's Neural
     Machine Translation System*, 2016, equation 14, for the penalty.
     """
-    width, n_best = positive_int("width", width), positive_int("n_best", n_best)
-    require_room("width", width)
-    if n_best > width:
-        raise ValueError(f"n_best: expected at most width = {width}, got {n_best}")
-    sos, eos, max_length = _usable_ends(step, sos, eos, max_length, width)
-    length_penalty = number("length_penalty", length_penalty, "0 or more, up to 100", lambda x: 0 <= x <= 100)
+    sos, eos, max_length, width, n_best, length_penalty = _usable_beam(
+        step, sos, eos, max_length, width, n_best, length_penalty
+    )
 
     def hypothesis(tokens, log_prob, ended):
         return Hypothesis(tokens, log_prob, ended, log_prob / ((5 + len(tokens)) / 6) ** length_penalty)
@@ -465,6 +468,17 @@ def beam_search(
     cut = [hypothesis(tokens, log_prob, False) for tokens, log_prob in alive]
     ranked = sorted(done, key=lambda h: -h.score) + sorted(cut, key=lambda h: -h.score)
     return ranked[:n_best]
+
+
+def _usable_beam(step, sos, eos, max_length, width, n_best, length_penalty) -> tuple[int, int, int, int, int, float]:
+    """Return what `beam_search` was given beside its state."""
+    width, n_best = positive_int("width", width), positive_int("n_best", n_best)
+    require_room("width", width)
+    if n_best > width:
+        raise ValueError(f"n_best: expected at most width = {width}, got {n_best}")
+    ends = _usable_ends(step, sos, eos, max_length, width)
+    length_penalty = number("length_penalty", length_penalty, "0 or more, up to 100", lambda x: 0 <= x <= 100)
+    return *ends, width, n_best, length_penalty
 
 
 def _settled(done: list[Hypothesis], alive: list, n_best: int, length_penalty: float) -> bool:

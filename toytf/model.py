@@ -54,10 +54,10 @@ from toytf.ops import (
     LayerNorm,
     LayerNormTrace,
     Linear,
-    _embedding_backward,
     _linear,
     _linear_backward,
     embedding,
+    embedding_backward,
     gelu,
     gelu_backward,
     layer_norm,
@@ -447,12 +447,18 @@ def feed_forward(p: FeedForward, x, activation: str = "relu") -> tuple[Array, Fe
     [[3.0]
      [2.0]]
     """
-    require_parameters("p", p, FeedForward)
-    x = rows_for("x", x, "w_1", p.w_1)
-    activate, _ = ACTIVATIONS[one_of("activation", activation, ACTIVATIONS)]
+    x, activate = _usable_rows(p, x, activation)
     before = _linear(Linear(p.w_1, p.b_1), x)
     hidden = activate(before)
     return _linear(Linear(p.w_2, p.b_2), hidden), FeedForwardTrace(x, before, hidden)
+
+
+def _usable_rows(p: FeedForward, x, activation: str) -> tuple[Array, Callable]:
+    """Return the rows that `feed_forward` was given, and the function that bends them."""
+    require_parameters("p", p, FeedForward)
+    x = rows_for("x", x, "w_1", p.w_1)
+    activate, _ = ACTIVATIONS[one_of("activation", activation, ACTIVATIONS)]
+    return x, activate
 
 
 def feed_forward_backward(
@@ -465,15 +471,21 @@ def feed_forward_backward(
     dx : Array, shape of `x`
     dp : FeedForward
     """
+    dout, activate_backward = _usable_gradient(p, trace, dout, activation)
+    dhidden, d_2 = _linear_backward(Linear(p.w_2, p.b_2), trace.hidden, dout)
+    dbefore = activate_backward(trace.before, dhidden)
+    dx, d_1 = _linear_backward(Linear(p.w_1, p.b_1), trace.x, dbefore)
+    return dx, FeedForward(d_1.weight, d_1.bias, d_2.weight, d_2.bias)
+
+
+def _usable_gradient(p: FeedForward, trace: FeedForwardTrace, dout, activation: str) -> tuple[Array, Callable]:
+    """Return the gradient that `feed_forward_backward` was given, and the backward function of the bend."""
     require_parameters("p", p, FeedForward)
     require_class("trace", trace, FeedForwardTrace)
     require_width("trace.x", trace.x, "p.w_1", p.w_1, axis=-2)
     dout = as_gradient("dout", dout, (*trace.x.shape[:-1], p.w_2.shape[-1]), "trace and p give")
     _, activate_backward = ACTIVATIONS[one_of("activation", activation, ACTIVATIONS)]
-    dhidden, d_2 = _linear_backward(Linear(p.w_2, p.b_2), trace.hidden, dout)
-    dbefore = activate_backward(trace.before, dhidden)
-    dx, d_1 = _linear_backward(Linear(p.w_1, p.b_1), trace.x, dbefore)
-    return dx, FeedForward(d_1.weight, d_1.bias, d_2.weight, d_2.bias)
+    return dout, activate_backward
 
 
 def add_and_norm(cfg: Config, norm: LayerNorm, x: Array, sublayer: Callable) -> tuple[Array, SublayerTrace]:
@@ -482,20 +494,20 @@ def add_and_norm(cfg: Config, norm: LayerNorm, x: Array, sublayer: Callable) -> 
     `sublayer` takes rows and gives rows and a trace. The other forms that `Config` knows, norm
     first, no norm, no residual, are here and nowhere else.
     """
+    x = _usable_input(cfg, norm, x, sublayer)
+    rows, norm_trace = layer_norm(norm, x, cfg.eps) if cfg.norm == "pre" else (x, None)
+    inner_out, inner = _two_from("sublayer", sublayer(rows), x)
+    total = x + inner_out if cfg.residual else inner_out
+    out, norm_trace = layer_norm(norm, total, cfg.eps) if cfg.norm == "post" else (total, norm_trace)
+    return out, SublayerTrace(x, inner, inner_out, total, norm_trace, out)
+
+
+def _usable_input(cfg: Config, norm: LayerNorm, x, sublayer: Callable) -> Array:
+    """Return the rows that `add_and_norm` was given, once all it was given is seen to be usable."""
     require_class("cfg", cfg, Config)
     require_parameters("norm", norm, LayerNorm)
     require_callable("sublayer", sublayer)
-    x = as_floats("x", x)
-    before_norm = None
-    rows = x
-    if cfg.norm == "pre":
-        rows, before_norm = layer_norm(norm, x, cfg.eps)
-    inner_out, inner = _two_from("sublayer", sublayer(rows), x)
-    total = x + inner_out if cfg.residual else inner_out
-    if cfg.norm == "post":
-        out, after_norm = layer_norm(norm, total, cfg.eps)
-        return out, SublayerTrace(x, inner, inner_out, total, after_norm, out)
-    return total, SublayerTrace(x, inner, inner_out, total, before_norm, total)
+    return as_floats("x", x)
 
 
 def _two_from(name: str, given, x: Array) -> tuple[Array, object]:
@@ -520,24 +532,34 @@ def add_and_norm_backward(
     dnorm : LayerNorm
     dsublayer : the sub-layer's parameters' class
     """
-    require_class("cfg", cfg, Config)
-    require_parameters("norm", norm, LayerNorm)
-    require_class("trace", trace, SublayerTrace)
-    require_callable("sublayer_backward", sublayer_backward)
-    dout = as_gradient("dout", dout, trace.out.shape, "trace has")
+    dout = _usable_output_gradient(cfg, norm, trace, dout, sublayer_backward)
+    dnorm = LayerNorm(np.zeros_like(norm.gamma), np.zeros_like(norm.beta))  # without a norm
     dtotal = dout
     if cfg.norm == "post":
         dtotal, dnorm = layer_norm_backward(norm, trace.norm, dout)
     dx, dsublayer = _two_from("sublayer_backward", sublayer_backward(dtotal), trace.x)
     if cfg.norm == "pre":
         dx, dnorm = layer_norm_backward(norm, trace.norm, dx)
-    if cfg.norm == "none":
-        dnorm = LayerNorm(np.zeros_like(norm.gamma), np.zeros_like(norm.beta))
     return (dx + dtotal if cfg.residual else dx), dnorm, dsublayer
+
+
+def _usable_output_gradient(cfg: Config, norm: LayerNorm, trace: SublayerTrace, dout, sublayer_backward) -> Array:
+    """Return the gradient that `add_and_norm_backward` was given, once all it was given is seen to be usable."""
+    require_class("cfg", cfg, Config)
+    require_parameters("norm", norm, LayerNorm)
+    require_class("trace", trace, SublayerTrace)
+    require_callable("sublayer_backward", sublayer_backward)
+    return as_gradient("dout", dout, trace.out.shape, "trace has")
 
 
 def _attend(p: MultiHead, cfg: Config, x, memory=None, mask=None):
     return multi_head_attention(p, x, memory, n_heads=cfg.n_heads, mask=mask, scale=None if cfg.scale else 1.0)
+
+
+def _attend_backward(p: MultiHead, trace: MultiHeadTrace, dout: Array) -> tuple[Array, tuple[Array | None, MultiHead]]:
+    """`multi_head_attention_backward` as `add_and_norm_backward` wants it: the gradient of `x`, and the others."""
+    dx, *others = multi_head_attention_backward(p, trace, dout)
+    return dx, tuple(others)
 
 
 def encoder_layer(p: EncoderLayer, cfg: Config, x: Array, mask=None) -> tuple[Array, EncoderLayerTrace]:
@@ -561,7 +583,7 @@ def encoder_layer(p: EncoderLayer, cfg: Config, x: Array, mask=None) -> tuple[Ar
     """
     require_parameters("p", p, EncoderLayer)
     require_class("cfg", cfg, Config)
-    y, attended = add_and_norm(cfg, p.norm_1, x, lambda rows: _attend(p.self_attention, cfg, rows, mask=mask))
+    y, attended = add_and_norm(cfg, p.norm_1, x, partial(_attend, p.self_attention, cfg, mask=mask))
     out, fed = add_and_norm(cfg, p.norm_2, y, partial(feed_forward, p.feed_forward, activation=cfg.activation))
     return out, EncoderLayerTrace(attended, fed, out)
 
@@ -579,18 +601,10 @@ def encoder_layer_backward(
     require_parameters("p", p, EncoderLayer)
     require_class("cfg", cfg, Config)
     require_class("trace", trace, EncoderLayerTrace)
-
-    def back_through_attention(d):
-        dx, _, dp = multi_head_attention_backward(p.self_attention, trace.self_attention.inner, d)
-        return dx, dp
-
-    def back_through_feed_forward(d):
-        return feed_forward_backward(p.feed_forward, trace.feed_forward.inner, d, cfg.activation)
-
-    dy, d_norm_2, d_feed_forward = add_and_norm_backward(
-        cfg, p.norm_2, trace.feed_forward, dout, back_through_feed_forward
-    )
-    dx, d_norm_1, d_attention = add_and_norm_backward(cfg, p.norm_1, trace.self_attention, dy, back_through_attention)
+    back = partial(feed_forward_backward, p.feed_forward, trace.feed_forward.inner, activation=cfg.activation)
+    dy, d_norm_2, d_feed_forward = add_and_norm_backward(cfg, p.norm_2, trace.feed_forward, dout, back)
+    back = partial(_attend_backward, p.self_attention, trace.self_attention.inner)
+    dx, d_norm_1, (_, d_attention) = add_and_norm_backward(cfg, p.norm_1, trace.self_attention, dy, back)
     return dx, EncoderLayer(d_attention, d_norm_1, d_feed_forward, d_norm_2)
 
 
@@ -619,12 +633,19 @@ def decoder_layer(
     trace : DecoderLayerTrace
     """
     x, memory, memory_mask = _usable_memory(p, cfg, x, memory, memory_mask)
-    y, attended = add_and_norm(cfg, p.norm_1, x, lambda rows: _attend(p.self_attention, cfg, rows, mask=mask))
+    ask_past = partial(_attend, p.self_attention, cfg, mask=mask)
+    ask_memory = partial(_attend, p.cross_attention, cfg, memory=memory, mask=memory_mask)
+    return _decoder_layer(p, cfg, x, ask_past, ask_memory)
+
+
+def _decoder_layer(
+    p: DecoderLayer, cfg: Config, x: Array, ask_past: Callable, ask_memory: Callable
+) -> tuple[Array, DecoderLayerTrace]:
+    """`decoder_layer`, its two attentions given as functions: keys and values may be there already."""
+    y, attended = add_and_norm(cfg, p.norm_1, x, ask_past)
     read = None
     if p.cross_attention is not None:
-        y, read = add_and_norm(
-            cfg, p.norm_2, y, lambda rows: _attend(p.cross_attention, cfg, rows, memory, memory_mask)
-        )
+        y, read = add_and_norm(cfg, p.norm_2, y, ask_memory)
     out, fed = add_and_norm(cfg, p.norm_3, y, partial(feed_forward, p.feed_forward, activation=cfg.activation))
     return out, DecoderLayerTrace(attended, read, fed, out)
 
@@ -671,27 +692,13 @@ def decoder_layer_backward(
     _require_decoder_layer(p, cfg)
     require_class("trace", trace, DecoderLayerTrace)
     dmemory = d_cross = d_norm_2 = None
-
-    def back_through_self_attention(d):
-        dx, _, dp = multi_head_attention_backward(p.self_attention, trace.self_attention.inner, d)
-        return dx, dp
-
-    def back_through_cross_attention(d):
-        nonlocal dmemory
-        dx, dmemory, dp = multi_head_attention_backward(p.cross_attention, trace.cross_attention.inner, d)
-        return dx, dp
-
-    def back_through_feed_forward(d):
-        return feed_forward_backward(p.feed_forward, trace.feed_forward.inner, d, cfg.activation)
-
-    dy, d_norm_3, d_feed_forward = add_and_norm_backward(
-        cfg, p.norm_3, trace.feed_forward, dout, back_through_feed_forward
-    )
+    back = partial(feed_forward_backward, p.feed_forward, trace.feed_forward.inner, activation=cfg.activation)
+    dy, d_norm_3, d_feed_forward = add_and_norm_backward(cfg, p.norm_3, trace.feed_forward, dout, back)
     if p.cross_attention is not None:
-        dy, d_norm_2, d_cross = add_and_norm_backward(
-            cfg, p.norm_2, trace.cross_attention, dy, back_through_cross_attention
-        )
-    dx, d_norm_1, d_self = add_and_norm_backward(cfg, p.norm_1, trace.self_attention, dy, back_through_self_attention)
+        back = partial(_attend_backward, p.cross_attention, trace.cross_attention.inner)
+        dy, d_norm_2, (dmemory, d_cross) = add_and_norm_backward(cfg, p.norm_2, trace.cross_attention, dy, back)
+    back = partial(_attend_backward, p.self_attention, trace.self_attention.inner)
+    dx, d_norm_1, (_, d_self) = add_and_norm_backward(cfg, p.norm_1, trace.self_attention, dy, back)
     return dx, dmemory, DecoderLayer(d_self, d_norm_1, d_cross, d_norm_2, d_feed_forward, d_norm_3)
 
 
@@ -714,10 +721,10 @@ def embed(table: Array, cfg: Config, ids, start: int = 0) -> tuple[Array, Array]
     table, ids = _usable_table(table, cfg, ids)
     embedded = embedding(table, ids)
     if cfg.scale_embeddings:
-        embedded = embedded * table.dtype.type(math.sqrt(cfg.d_model))
+        embedded = embedded * math.sqrt(cfg.d_model)
     if not cfg.positions:
         return embedded, embedded
-    pe = sinusoids(embedded.shape[-2], cfg.d_model, start)
+    pe = sinusoids(ids.shape[-1], cfg.d_model, start)
     return embedded, embedded + pe.astype(table.dtype)
 
 
@@ -741,8 +748,8 @@ def embed_backward(table: Array, cfg: Config, ids: Array, dx: Array) -> Array:
     table, ids = _usable_table(table, cfg, ids)
     dx = as_gradient("dx", dx, (*ids.shape, cfg.d_model), "ids and cfg give")
     if cfg.scale_embeddings:
-        dx = dx * table.dtype.type(math.sqrt(cfg.d_model))
-    return _embedding_backward(len(table), ids, dx)
+        dx = dx * math.sqrt(cfg.d_model)
+    return embedding_backward(len(table), ids, dx)
 
 
 def encode(
@@ -766,21 +773,25 @@ def encode(
     memory : Array, shape (..., source length, d_model)
     trace : StackTrace, or None if it is not kept
     """
+    ids, mask, keep_trace = _usable_source(params, cfg, src, src_is_token, keep_trace)
+    embedded, x = embed(params.src_embedding, cfg, ids)
+    rows, layers = x, []
+    for p in params.encoder:
+        rows, trace = encoder_layer(p, cfg, rows, mask)
+        layers.append(trace if keep_trace else None)
+        del trace  # what is not kept serves the next layer
+    out, last_norm = _last_norm(params.encoder_norm, cfg, rows)
+    return out, StackTrace(ids, embedded, x, layers, last_norm, out) if keep_trace else None
+
+
+def _usable_source(params: Transformer, cfg: Config, src, src_is_token, keep_trace) -> tuple[Array, Array | None, bool]:
+    """Return ids and mask of what `encode` was given."""
     _require_model(params, cfg)
     if not params.encoder:
         raise ValueError("params: expected a model with an encoder, got one without encoder layers")
     ids = _as_sentences("src", src, cfg.src_vocab)
     keep_trace = as_bool("keep_trace", keep_trace)
-    mask = None if src_is_token is None else padding_mask(_same_shape("src_is_token", src_is_token, "src", ids))
-    embedded, x = embed(params.src_embedding, cfg, ids)
-    rows, layers = x, []
-    for p in params.encoder:
-        rows, trace = encoder_layer(p, cfg, rows, mask)
-        if keep_trace:
-            layers.append(trace)
-        del trace  # its memory serves the next layer
-    rows, trace = _finish(params.encoder_norm, cfg, ids, embedded, x, rows, layers)
-    return rows, trace if keep_trace else None
+    return ids, _hides_padding("src_is_token", src_is_token, "src", ids), keep_trace
 
 
 def decode(
@@ -811,31 +822,40 @@ def decode(
     rows : Array, shape (..., length, d_model)
     trace : StackTrace, or None if it is not kept
     """
+    ids, memory, mask, memory_mask, keep_trace = _usable_target(
+        params, cfg, tgt, memory, tgt_is_token, src_is_token, keep_trace
+    )
+    embedded, x = embed(params.tgt_embedding, cfg, ids)
+    rows, layers = x, []
+    for p in params.decoder:
+        rows, trace = decoder_layer(p, cfg, rows, memory, mask, memory_mask)
+        layers.append(trace if keep_trace else None)
+        del trace
+    out, last_norm = _last_norm(params.decoder_norm, cfg, rows)
+    return out, StackTrace(ids, embedded, x, layers, last_norm, out) if keep_trace else None
+
+
+def _usable_target(params: Transformer, cfg: Config, tgt, memory, tgt_is_token, src_is_token, keep_trace) -> tuple:
+    """Return what `decode` was given: ids, memory, the masks of both, and whether the trace is kept."""
     _require_model(params, cfg)
     if not params.decoder:
         raise ValueError("params: expected a model with a decoder, got one without decoder layers")
     _require_memory(memory, cfg.reads_memory)
     ids = _as_sentences("tgt", tgt, cfg.tgt_vocab)
     keep_trace = as_bool("keep_trace", keep_trace)
-    mask = causal_mask(ids.shape[-1]) if cfg.causal else None
-    if tgt_is_token is not None:
-        hides_padding = padding_mask(_same_shape("tgt_is_token", tgt_is_token, "tgt", ids))
-        mask = hides_padding if mask is None else mask & hides_padding
-    memory_mask = None
-    if memory is not None:
-        memory = as_floats("memory", memory, min_ndim=2)
-        require_some("memory", memory)
-        if src_is_token is not None:
-            memory_mask = padding_mask(_same_shape("src_is_token", src_is_token, "memory", memory[..., 0]))
-    embedded, x = embed(params.tgt_embedding, cfg, ids)
-    rows, layers = x, []
-    for p in params.decoder:
-        rows, trace = decoder_layer(p, cfg, rows, memory, mask, memory_mask)
-        if keep_trace:
-            layers.append(trace)
-        del trace
-    rows, trace = _finish(params.decoder_norm, cfg, ids, embedded, x, rows, layers)
-    return rows, trace if keep_trace else None
+    mask = _hides_padding("tgt_is_token", tgt_is_token, "tgt", ids)
+    if cfg.causal:
+        mask = causal_mask(ids.shape[-1]) if mask is None else causal_mask(ids.shape[-1]) & mask
+    if memory is None:
+        return ids, None, mask, None, keep_trace
+    memory = as_floats("memory", memory, min_ndim=2)
+    require_some("memory", memory)
+    return ids, memory, mask, _hides_padding("src_is_token", src_is_token, "memory", memory[..., 0]), keep_trace
+
+
+def _last_norm(norm: LayerNorm | None, cfg: Config, rows: Array) -> tuple[Array, LayerNormTrace | None]:
+    """A stack's last norm, which pre-norm models have."""
+    return (rows, None) if norm is None else layer_norm(norm, rows, cfg.eps)
 
 
 def forward(
@@ -972,14 +992,6 @@ def _last_norm_backward(norm: LayerNorm | None, trace: StackTrace, dout: Array) 
     return (dout, None) if norm is None else layer_norm_backward(norm, trace.last_norm, dout)
 
 
-def _finish(norm: LayerNorm | None, cfg: Config, ids, embedded, x, rows, layers) -> tuple[Array, StackTrace]:
-    """Apply a stack's last norm, which pre-norm models have."""
-    trace = None
-    if norm is not None:
-        rows, trace = layer_norm(norm, rows, cfg.eps)
-    return rows, StackTrace(ids, embedded, x, layers, trace, rows)
-
-
 def _as_sentences(name: str, ids, size: int) -> Array:
     ids = as_ids(name, ids, size)
     if ids.ndim < 1:
@@ -987,7 +999,10 @@ def _as_sentences(name: str, ids, size: int) -> Array:
     return ids
 
 
-def _same_shape(name: str, flags, other_name: str, other: Array) -> Array:
-    flags = as_flags(name, flags, "where a token stands")
-    require_shape(name, flags, other.shape, f"{other_name} has")
-    return flags
+def _hides_padding(name: str, is_token, other_name: str, other: Array) -> Array | None:
+    """Return the mask of flags that have the shape of `other`, or None if there are none."""
+    if is_token is None:
+        return None
+    is_token = as_flags(name, is_token, "where a token stands")
+    require_shape(name, is_token, other.shape, f"{other_name} has")
+    return padding_mask(is_token)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -25,7 +25,7 @@ from toytf._validate import (
 from toytf.ops import Array
 from toytf.tree import _float_arrays, paired_arrays
 
-BLOCK = 2**15  # so many numbers at a time: a block stays in the processor's cache from one line to the next
+BLOCK = 2**14  # so many numbers at a time: a block stays in the processor's cache from one line to the next
 
 
 def sgd_step(params, grads, learning_rate: float) -> None:
@@ -46,7 +46,7 @@ def sgd_step(params, grads, learning_rate: float) -> None:
     [0.5] [1.]
     """
     learning_rate, pairs = positive_number("learning_rate", learning_rate), paired_arrays(params, grads)
-    for name, _, gradient in pairs:
+    for name, _, gradient in pairs:  # all of them, before the first array is changed
         require_finite(f"grads: {name}", gradient)
     for _, array, gradient in pairs:
         array -= learning_rate * gradient
@@ -116,33 +116,29 @@ class Adam:
         learning_rate : float
         """
         learning_rate, pairs = positive_number("learning_rate", learning_rate), paired_arrays(params, grads)
+        change = self._gradients_in_one_row(pairs)
+        self.t += 1
+        rate = learning_rate / (1 - self.beta1**self.t)
+        for g, m, v in _in_blocks(change, self.m, self.v):
+            m[:] = self.beta1 * m + (1 - self.beta1) * g
+            v[:] = self.beta2 * v + (1 - self.beta2) * g**2
+            g[:] = m / (np.sqrt(v / (1 - self.beta2**self.t)) + self.eps) * rate
+        _subtract(change, pairs)
+
+    def _gradients_in_one_row(self, pairs: list[tuple[str, Array, Array]]) -> Array:
+        """Return what the formula needs of the gradients, once `m` and `v` are there for it: zeros at first."""
         g = _in_one_row(pairs)
         if self.m is None:
             self.m, self.v = np.zeros_like(g), np.zeros_like(g)
         elif self.m.shape != g.shape:
             raise ValueError(f"params: expected {len(self.m)} numbers as in the steps before, got {len(g)}")
-        self.t += 1
-        for begin in range(0, len(g), BLOCK):
-            block = slice(begin, begin + BLOCK)
-            self._change(g[block], self.m[block], self.v[block], learning_rate)
-        begin = 0
-        for _, array, _ in pairs:
-            array -= g[begin : begin + array.size].reshape(array.shape)
-            begin += array.size
+        return g
 
-    def _change(self, g: Array, m: Array, v: Array, learning_rate: float) -> None:
-        """The class's formulas in place: `m` and `v` take in `g`, and `g` becomes what is subtracted."""
-        m *= self.beta1
-        m += (1 - self.beta1) * g
-        v *= self.beta2
-        g *= g
-        g *= 1 - self.beta2
-        v += g
-        size = np.divide(v, 1 - self.beta2**self.t, out=g)
-        np.sqrt(size, out=size)
-        size += self.eps
-        np.divide(m, size, out=g)
-        g *= learning_rate / (1 - self.beta1**self.t)
+
+def _in_blocks(*rows: Array) -> Iterator[tuple[Array, ...]]:
+    """Give the same piece of each row, one after the other: all at once, a step of width 64 takes a tenth longer."""
+    for begin in range(0, len(rows[0]), BLOCK):
+        yield tuple(row[begin : begin + BLOCK] for row in rows)
 
 
 def _in_one_row(pairs: list[tuple[str, Array, Array]]) -> Array:
@@ -155,6 +151,14 @@ def _in_one_row(pairs: list[tuple[str, Array, Array]]) -> Array:
             require_finite(f"grads: {name}", gradient)
         raise ValueError(f"grads: expected numbers whose squares are finite in {g.dtype}, got larger ones")
     return g
+
+
+def _subtract(row: Array, pairs: list[tuple[str, Array, Array]]) -> None:
+    """Subtract from each array its part of the row, in place."""
+    begin = 0
+    for _, array, _ in pairs:
+        array -= row[begin : begin + array.size].reshape(array.shape)
+        begin += array.size
 
 
 def clip(grads, limit: float) -> float:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tqdm import tqdm
 
+from toytf._process import one_thread_if_small, whole_step
 from toytf._validate import as_bool, number, pair_from, positive_int, positive_number, require_callable, shown
 from toytf.optim import _length, clip
-from toytf.tree import _float_arrays
+from toytf.tree import _float_arrays, count
 
 
 @dataclass(frozen=True)
@@ -100,6 +98,16 @@ def train(
     >>> f"{records[0].loss:.2f} {records[-1].loss:.2f} {p.gamma[0]:.2f}"
     '9.00 0.00 3.00'
     """
+    steps, clip_at, progress = _usable(
+        params, loss_and_gradients, data, optimiser, learning_rate, steps, clip_at, progress
+    )
+    return _train(params, loss_and_gradients, iter(data), optimiser, learning_rate, steps, clip_at, progress)
+
+
+def _usable(
+    params, loss_and_gradients, data, optimiser, learning_rate, steps, clip_at, progress
+) -> tuple[int, float | None, bool | None]:
+    """Check what `train` was given before the first record is asked for; return the numbers and the switch."""
     _float_arrays("params", params)
     require_callable("loss_and_gradients", loss_and_gradients)
     require_callable("learning_rate", learning_rate)
@@ -109,26 +117,18 @@ def train(
         raise TypeError(f"data: expected batches that can be gone through, got {shown(data)}")
     steps = positive_int("steps", steps)
     clip_at = None if clip_at is None else positive_number("clip_at", clip_at)
-    progress = None if progress is None else as_bool("progress", progress)
-    return _train(params, loss_and_gradients, iter(data), optimiser, learning_rate, steps, clip_at, progress)
+    return steps, clip_at, None if progress is None else as_bool("progress", progress)
 
 
 def _train(params, loss_and_gradients, data, optimiser, learning_rate, steps, clip_at, progress) -> Iterator[Record]:
-    """`train`, whose arguments have been checked before the first record is asked for."""
+    """`train` alone."""
     with tqdm(
         total=steps, disable=not _show(progress), leave=False, unit="step", file=sys.stderr, mininterval=0.2
     ) as bar:
         for step in range(1, steps + 1):
-            try:
-                batch = next(data)
-            except StopIteration:
-                raise ValueError(f"data: expected a batch for each of {steps} steps, got {step - 1}") from None
-            with _whole_step() as interrupted:
-                try:
-                    loss, gradients = _loss_from(loss_and_gradients(params, batch))
-                except Exception as error:
-                    error.add_note(f"in step {step} of {steps}; the parameters are those after step {step - 1}")
-                    raise
+            batch = _next(data, step, steps)
+            with one_thread_if_small(count(params)), whole_step() as interrupted:
+                loss, gradients = _computed(loss_and_gradients, params, batch, step, steps)
                 rate = positive_number("learning_rate: what it gives", learning_rate(step))
                 length = _checked_length(step, rate, loss, gradients)
                 if clip_at is not None:
@@ -143,10 +143,22 @@ def _train(params, loss_and_gradients, data, optimiser, learning_rate, steps, cl
                 return
 
 
-def _loss_from(given) -> tuple[float, object]:
-    """Return what `loss_and_gradients` gave, once it is seen to be a number and something else."""
-    loss, gradients = pair_from("loss_and_gradients", given, "a loss and gradients")
-    return number("loss_and_gradients: its loss", loss, "a number", lambda x: True), gradients
+def _next(data: Iterator, step: int, steps: int):
+    """Return the next batch, or say how many there were."""
+    try:
+        return next(data)
+    except StopIteration:
+        raise ValueError(f"data: expected a batch for each of {steps} steps, got {step - 1}") from None
+
+
+def _computed(loss_and_gradients: Callable, params, batch, step: int, steps: int) -> tuple[float, object]:
+    """Return what `loss_and_gradients` gives, once it is seen to be a number and something else."""
+    try:
+        loss, gradients = pair_from("loss_and_gradients", loss_and_gradients(params, batch), "a loss and gradients")
+        return number("loss_and_gradients: its loss", loss, "a number", lambda x: True), gradients
+    except Exception as error:
+        error.add_note(f"in step {step} of {steps}; the parameters are those after step {step - 1}")
+        raise
 
 
 def _checked_length(step: int, rate: float, loss: float, gradients) -> float:
@@ -171,29 +183,3 @@ def _show(progress: bool | None) -> bool:
         return True
     interactive = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return hasattr(interactive, "kernel")  # a notebook
-
-
-@contextmanager
-def _whole_step() -> Iterator[list]:
-    """Hold Ctrl-C back until the step is whole; the list that is yielded is then no longer empty.
-
-    A second Ctrl-C is not held back. Outside the main thread Python delivers no Ctrl-C at all.
-    """
-    interrupted: list = []
-    if threading.current_thread() is not threading.main_thread():
-        yield interrupted
-        return
-
-    def hold(signum, frame):
-        interrupted.append(signum)
-        signal.signal(signal.SIGINT, before)
-
-    before = signal.getsignal(signal.SIGINT)
-    if not callable(before):  # ignored, as in a job in the background, or not Python's to handle
-        yield interrupted
-        return
-    signal.signal(signal.SIGINT, hold)
-    try:
-        yield interrupted
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from toytf._process import one_thread_if_small
 from toytf._validate import (
     as_list,
     list_of,
@@ -199,16 +200,17 @@ class Translator:
         ends = {"sos": self.tgt_vocab.id(SOS), "eos": self.tgt_vocab.id(EOS)}
         written: list[Hypothesis] = []
         size = AT_ONCE if width == 1 else 1
-        for begin in range(0, len(ids), size):
-            part = ids[begin : begin + size]
-            longest = max(map(len, part))
-            src, src_is_token = pad(part, longest, self.src_vocab.id(PAD))
-            # A decoder that sees the future cannot keep what it has computed.
-            state = start(self.params, self.cfg, src, src_is_token, cached=self.cfg.causal)
-            if width == 1:
-                written += greedy(step, state, n=len(part), max_length=2 * longest + 4, **ends)
-            else:
-                written += beam_search(step, state, max_length=2 * longest + 4, width=width, **ends)
+        with one_thread_if_small(count(self.params)):
+            for begin in range(0, len(ids), size):
+                part = ids[begin : begin + size]
+                longest = max(map(len, part))
+                src, src_is_token = pad(part, longest, self.src_vocab.id(PAD))
+                # A decoder that sees the future cannot keep what it has computed.
+                state = start(self.params, self.cfg, src, src_is_token, cached=self.cfg.causal)
+                if width == 1:
+                    written += greedy(step, state, n=len(part), max_length=2 * longest + 4, **ends)
+                else:
+                    written += beam_search(step, state, max_length=2 * longest + 4, width=width, **ends)
         return written
 
     def exact(self, pairs: Sequence[Pair]) -> np.ndarray:
