@@ -116,6 +116,7 @@ lint: .venv/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo --no-cache
+	$(BIN)/mypy
 	$(BIN)/codespell
 
 $(QUIET_LAB): .venv/lab.stamp

@@ -262,7 +262,7 @@ def _blank_unseen(mask: Array, rows: Array) -> Array:
     if surely_finite(rows):  # nothing to guard against, as in nearly every call
         return rows
     seen = np.broadcast_to(mask, (*mask.shape[:-2], *np.broadcast_shapes(mask.shape[-2:], (1, rows.shape[-2]))))
-    seen = seen.any(axis=-2)[..., None]
+    seen = np.expand_dims(seen.any(axis=-2), -1)
     return rows if seen.all() else np.where(seen, rows, 0.0).astype(rows.dtype, copy=False)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol
 
 import numpy as np
 
@@ -67,16 +67,9 @@ class DecodeState:
         def pick(array):
             return None if array is None else array[rows]
 
-        return replace(
-            self,
-            ids=pick(self.ids),
-            memory=pick(self.memory),
-            memory_mask=pick(self.memory_mask),
-            **{
-                name: tuple(map(pick, getattr(self, name)))
-                for name in ("keys", "values", "memory_keys", "memory_values")
-            },
-        )
+        layers = ("keys", "values", "memory_keys", "memory_values")
+        kept: dict[str, Any] = {name: tuple(map(pick, getattr(self, name))) for name in layers}
+        return replace(self, ids=pick(self.ids), memory=pick(self.memory), memory_mask=pick(self.memory_mask), **kept)
 
 
 def start(params: Transformer, cfg: Config, src=None, src_is_token=None, cached: bool = True) -> DecodeState:

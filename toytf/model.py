@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -371,7 +371,7 @@ class SublayerTrace:
     """One sub-layer with its residual connection and its norm."""
 
     x: Annotated[Array, "... length d_model"]
-    inner: MultiHeadTrace | FeedForwardTrace
+    inner: Any  # MultiHeadTrace or FeedForwardTrace: what the sub-layer's function left
     inner_out: Annotated[Array, "... length d_model"]
     total: Annotated[Array, "... length d_model"]  # x + inner_out, before a post-norm
     norm: LayerNormTrace | None
@@ -510,7 +510,7 @@ def _usable_input(cfg: Config, norm: LayerNorm, x, sublayer: Callable) -> Array:
     return as_floats("x", x)
 
 
-def _two_from(name: str, given, x: Array) -> tuple[Array, object]:
+def _two_from(name: str, given, x: Array) -> tuple[Array, Any]:
     """Return what a sub-layer's function gave: something of the shape of `x`, and something of its own."""
     rows, own = pair_from(name, given, "rows and something of its own")
     rows = as_floats(f"{name}: what it gives", rows)
@@ -520,7 +520,7 @@ def _two_from(name: str, given, x: Array) -> tuple[Array, object]:
 
 def add_and_norm_backward(
     cfg: Config, norm: LayerNorm, trace: SublayerTrace, dout: Array, sublayer_backward: Callable
-) -> tuple[Array, LayerNorm, object]:
+) -> tuple[Array, LayerNorm, Any]:
     """The gradients of `add_and_norm`: the residual adds, so the gradient goes both ways.
 
     `sublayer_backward` takes the gradient of the sub-layer's output and gives those of its input and
@@ -556,7 +556,7 @@ def _attend(p: MultiHead, cfg: Config, x, memory=None, mask=None):
     return multi_head_attention(p, x, memory, n_heads=cfg.n_heads, mask=mask, scale=None if cfg.scale else 1.0)
 
 
-def _attend_backward(p: MultiHead, trace: MultiHeadTrace, dout: Array) -> tuple[Array, tuple[Array | None, MultiHead]]:
+def _attend_backward(p: MultiHead, trace: MultiHeadTrace, dout: Array) -> tuple[Array, tuple]:
     """`multi_head_attention_backward` as `add_and_norm_backward` wants it: the gradient of `x`, and the others."""
     dx, *others = multi_head_attention_backward(p, trace, dout)
     return dx, tuple(others)
@@ -601,7 +601,7 @@ def encoder_layer_backward(
     require_parameters("p", p, EncoderLayer)
     require_class("cfg", cfg, Config)
     require_class("trace", trace, EncoderLayerTrace)
-    back = partial(feed_forward_backward, p.feed_forward, trace.feed_forward.inner, activation=cfg.activation)
+    back: Callable = partial(feed_forward_backward, p.feed_forward, trace.feed_forward.inner, activation=cfg.activation)
     dy, d_norm_2, d_feed_forward = add_and_norm_backward(cfg, p.norm_2, trace.feed_forward, dout, back)
     back = partial(_attend_backward, p.self_attention, trace.self_attention.inner)
     dx, d_norm_1, (_, d_attention) = add_and_norm_backward(cfg, p.norm_1, trace.self_attention, dy, back)
@@ -692,7 +692,7 @@ def decoder_layer_backward(
     _require_decoder_layer(p, cfg)
     require_class("trace", trace, DecoderLayerTrace)
     dmemory = d_cross = d_norm_2 = None
-    back = partial(feed_forward_backward, p.feed_forward, trace.feed_forward.inner, activation=cfg.activation)
+    back: Callable = partial(feed_forward_backward, p.feed_forward, trace.feed_forward.inner, activation=cfg.activation)
     dy, d_norm_3, d_feed_forward = add_and_norm_backward(cfg, p.norm_3, trace.feed_forward, dout, back)
     if p.cross_attention is not None:
         back = partial(_attend_backward, p.cross_attention, trace.cross_attention.inner)
@@ -968,7 +968,7 @@ def encode_backward(
 
 def _encode_backward(params: Transformer, cfg: Config, trace: StackTrace, dmemory: Array):
     dx, d_last_norm = _last_norm_backward(params.encoder_norm, trace, dmemory)
-    layers = []
+    layers: list[EncoderLayer] = []
     for p, layer in zip(reversed(params.encoder), reversed(trace.layers), strict=True):
         dx, dp = encoder_layer_backward(p, cfg, layer, dx)
         layers.insert(0, dp)
@@ -977,7 +977,8 @@ def _encode_backward(params: Transformer, cfg: Config, trace: StackTrace, dmemor
 
 def _decode_backward(params: Transformer, cfg: Config, trace: StackTrace, drows: Array):
     dx, d_last_norm = _last_norm_backward(params.decoder_norm, trace, drows)
-    dmemory, layers = None, []
+    dmemory = None
+    layers: list[DecoderLayer] = []
     for p, layer in zip(reversed(params.decoder), reversed(trace.layers), strict=True):
         dx, from_layer, dp = decoder_layer_backward(p, cfg, layer, dx)
         layers.insert(0, dp)

@@ -32,6 +32,7 @@ from toytf.ops import cross_entropy, cross_entropy_backward
 from toytf.optim import Adam, cosine_schedule
 from toytf.store import load, load_extra, save
 from toytf.train import Record, train
+from toytf.tree import count
 
 TRAINED = Path(__file__).with_name("data") / "translator.npz"
 SIZES = {"d_model": 16, "n_heads": 2, "d_ff": 32, "n_encoder_layers": 1, "n_decoder_layers": 1}
