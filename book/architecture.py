@@ -18,7 +18,7 @@ ROOMS = {
     "course": "figures, sources, PyTorch",
     "byhand": "any of it, term by term",
 }
-DOOR = {"__main__", "_validate", "_command"}  # who does not use them?
+DOOR = {"__main__", "_validate", "_command", "_process"}  # not part of the story
 TRANSFORMER = "the Transformer"
 # A level's height, a file's, a room's; the picture's width, borders, a letter's width.
 LEVEL, FILE, ROOM, WIDTH, GAP, LETTER = 52, 26, 40, 380, 12, 7.4
