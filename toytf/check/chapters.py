@@ -25,8 +25,16 @@ def modules(path: Iterable[str], package: str) -> list[ModuleType]:
     Returns
     -------
     list of module
+
+    Raises
+    ------
+    ValueError
+        If a file is named nearly like a chapter's, so that it would be passed over.
     """
-    names = sorted(found.name for found in pkgutil.iter_modules(path) if re.fullmatch(r"ch\d\d", found.name))
+    names = sorted(found.name for found in pkgutil.iter_modules(path) if re.match(r"ch\D*\d", found.name))
+    for name in names:
+        if not re.fullmatch(r"ch\d\d", name):
+            raise ValueError(f"{package}: expected chapters' files named as ch09.py, got {name}.py")
     return [import_module(f"{package}.{name}") for name in names]
 
 
