@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from toytf.byhand import Prod, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part
+from toytf.check.pencil import ByHand, Part, worked
 
 
 def _recurrence_at_once(x, keep=0.5):
@@ -127,7 +128,7 @@ earliest_steps.knows("""
 _N, _D, _WIDTH, _HEADS = 5, 512, 64, 8
 _SENTENCE = [1.0, 2.0, 3.0, 4.0, 1.0]
 _R = _recurrence_at_once(np.array(_SENTENCE)[:, None])[:, 0]
-_SHORT, _NARROW = 2, 4  # the running example: n and d
+_NND, _NDD = Prod(2, 2, 4), Prod(2, 4, 4)  # with n and d of the running example
 
 
 def _shape(rows, columns, name, why):
@@ -149,12 +150,7 @@ BY_HAND = [
     ByHand(
         "ex-01-2",
         (
-            Part(
-                _R[-1],
-                lambda _: f"0.5 * {_R[-2]:g} + {_SENTENCE[-1]:g} = {_R[-1]:.4f}",
-                decimals=4,
-                name="fifth result",
-            ),
+            worked(Sum(Prod(0.5, _R[-2]), _SENTENCE[-1]), decimals=4, name="fifth result"),
             Part(len(_SENTENCE), lambda _: "r_1 and, through it, every later one: 5", name="results again"),
             Part(
                 len(_SENTENCE),
@@ -166,18 +162,14 @@ BY_HAND = [
     ByHand(
         "ex-01-3",
         (
-            Part(_SHORT**2 * _NARROW, lambda _: "n * n * d = 2 * 2 * 4 = 16", name="attention product"),
-            Part(_SHORT * _NARROW**2, lambda _: "n * d * d = 2 * 4 * 4 = 32", name="recurrent product"),
-            Part(
-                2 * _SHORT**2 * _NARROW + 4 * _SHORT * _NARROW**2,
-                lambda _: "2 * n * n * d + 4 * n * d * d = 2 * 16 + 4 * 32 = 160",
+            worked(_NND, lead="n * n * d = ", name="attention product"),
+            worked(_NDD, lead="n * d * d = ", name="recurrent product"),
+            worked(
+                Sum(Prod(2, _NND.value), Prod(4, _NDD.value)),
+                lead="2 * n * n * d + 4 * n * d * d = ",
                 name="attention layer",
             ),
-            Part(
-                2 * _SHORT * _NARROW**2,
-                lambda _: "2 * n * d * d = 2 * 32 = 64",
-                name="recurrent layer",
-            ),
+            worked(Prod(2, _NDD.value), lead="2 * n * d * d = ", name="recurrent layer"),
         ),
     ),
 ]

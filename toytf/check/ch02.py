@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import ops
+from toytf.byhand import Prod, Quotient
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, product
+from toytf.check.pencil import ByHand, Part, product, worked
 from toytf.corpus import Vocabulary
 
 
@@ -217,19 +218,15 @@ BY_HAND = [
     ByHand(
         "ex-02-2",
         (
-            Part(2 * 5 * 4, lambda _: "(2 x 5)(5 x 4): 2 * 5 * 4 = 40", name="two tokens"),
-            Part(
-                10 * 37000 * 512,
-                lambda _: "(10 x 37000)(37000 x 512): 10 * 37000 * 512 = 189440000",
-                name="ten tokens",
-            ),
+            worked(Prod(2, 5, 4), lead="(2 x 5)(5 x 4): ", name="two tokens"),
+            worked(Prod(10, 37000, 512), lead="(10 x 37000)(37000 x 512): ", name="ten tokens"),
             Part(0, lambda _: "a row is copied, nothing is multiplied: 0", name="look-up"),
         ),
     ),
     ByHand(
         "ex-02-5",
         (
-            Part(2 / (2 + 1), lambda _: "n / (n + k) = 2 / 3 = 0.6667", decimals=4, name="factor"),
+            worked(Quotient(2, 3), lead="n / (n + k) = ", decimals=4, name="factor"),
             Part(3 * 2 - 2, lambda _: "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4", name="k"),
         ),
     ),

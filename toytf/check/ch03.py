@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import positions
+from toytf.byhand import Cos, Prod, Quotient, Sin
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part
+from toytf.check.pencil import ByHand, Part, worked
 
 
 def _sinusoids_cases(rng):
@@ -201,49 +202,30 @@ diagonal_spread.knows("""
 
 # ---------------------------------------------------------------- by hand
 
-_POS, _FOUR, _SIX = 2, 4, 6
-_ROW_2 = positions.sinusoids(_POS + 1, _FOUR)[_POS]
-_ROW_2_BY_COLUMN = positions.sinusoids_column_as_i(_POS + 1, _FOUR)[_POS]
-_PAIRS = np.arange(_SIX) // 2
+_PAIRS = np.arange(6) // 2
 
 
-def _wave(divisors, place, value, decimals):
-    column = place[0]
-    wave = ("sin", "cos")[column % 2]
-    return f"{wave}({_POS} / {divisors[column]}) = {value[column]:.{decimals}f}"
+def _waves(divisors):
+    """Position 2, column for column."""
+    return [(Sin, Cos)[column % 2](Quotient(2, divisor)) for column, divisor in enumerate(divisors)]
 
 
 BY_HAND = [
     ByHand(
         "ex-03-1",
         (
-            Part(
-                _ROW_2,
-                lambda place: _wave((1, 1, 100, 100), place, _ROW_2, 4),
-                decimals=4,
-                name="row",
-            ),
-            Part(
-                _ROW_2_BY_COLUMN,
-                lambda place: _wave((1, 100, 10000, 1000000), place, _ROW_2_BY_COLUMN, 2),
-                decimals=2,
-                name="column as i",
-            ),
+            worked(_waves((1, 1, 100, 100)), decimals=4, name="row"),
+            worked(_waves((1, 100, 10000, 1000000)), decimals=2, name="column as i"),
         ),
     ),
     ByHand(
         "ex-03-2",
         (
             Part(_PAIRS, lambda place: f"column {place[0]} belongs to pair {place[0] // 2}", name="pairs"),
+            worked([Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()], decimals=4, shown=".4f", name="exponents"),
             Part(
-                2 * _PAIRS / _SIX,
-                lambda place: f"2 * {place[0] // 2} / 6 = {2 * (place[0] // 2) / _SIX:.4f}",
-                decimals=4,
-                name="exponents",
-            ),
-            Part(
-                10000 ** (2 * np.arange(3) / _SIX),
-                lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / _SIX):.2f}",
+                10000 ** (2 * np.arange(3) / 6),
+                lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
                 decimals=2,
                 name="divisors",
             ),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import attention
+from toytf.byhand import Exp, Num, Quotient, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, product
+from toytf.check.pencil import ByHand, product, worked
 from toytf.example import PAPER, W_K
-from toytf.ops import softmax
 
 
 def _attend_once_cases(rng):
@@ -185,7 +185,6 @@ attend.knows("""
 _QUERY = np.array([1, 2, 0])
 _KEYS = np.array([[2, 1, 0], [0, 1, 9], [4, 2, 0]])
 _WORLD = np.round(PAPER.x[1], 4)  # as the exercise gives it
-_THINKING = np.array([112, 96])
 
 BY_HAND = [
     ByHand("ex-04-1", (product(_QUERY, _KEYS.T),)),
@@ -193,17 +192,10 @@ BY_HAND = [
     ByHand(
         "ex-04-3",
         (
-            Part(
-                _THINKING / 8,
-                lambda place: f"{_THINKING[place[0]]} / 8 = {_THINKING[place[0]] // 8}",
-                name="scaled scores",
-            ),
-            Part(
-                softmax(_THINKING / 8),
-                lambda place: (
-                    "e^2 / (e^2 + 1) = 7.389 / 8.389 = 0.88",
-                    "1 / (e^2 + 1) = 1 / 8.389 = 0.12",
-                )[place[0]],
+            worked([Quotient(112, 8), Quotient(96, 8)], name="scaled scores"),
+            worked(
+                [Quotient(Exp(2), Sum(Exp(2), 1)), Quotient(1, Sum(Exp(2), 1))],
+                [Quotient(Num(np.exp(2), 3), Num(np.exp(2) + 1, 3)), Quotient(1, Num(np.exp(2) + 1, 3))],
                 decimals=2,
                 name="weights",
             ),

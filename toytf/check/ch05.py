@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import attention
+from toytf.byhand import Exp, Num, Quotient, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part
+from toytf.check.pencil import ByHand, Part, worked
 from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
 
@@ -75,13 +76,9 @@ _GAP = float(np.diff((_X @ W_Q[0] @ (_X @ W_K[0]).T)[0])[0])
 _SPREAD = 64 * (1 / 3) ** 2  # variance of a sum of 64 products
 
 
-def _sums(axis, name):
-    def terms(place):
-        m, line = place
-        row = _MATRICES[m].take(line, axis=1 - axis)
-        return f"{row[0]:g} + {row[1]:g} = {row.sum():.1f}"
-
-    return Part(_MATRICES.sum(axis=axis + 1), terms, decimals=1, name=name)
+def _sums(matrices, name):
+    """The sum of each row of each matrix."""
+    return worked([[Sum(*row) for row in matrix] for matrix in matrices.tolist()], decimals=1, shown=".1f", name=name)
 
 
 BY_HAND = [
@@ -95,17 +92,14 @@ BY_HAND = [
     ByHand(
         "ex-05-2",
         (
-            Part(
-                softmax([1001.0, 1002.0, 1003.0]),
-                lambda place: (
-                    f"the weights of 1, 2, 3: e^{place[0] + 1} / (e^1 + e^2 + e^3) = "
-                    f"{softmax([1.0, 2.0, 3.0])[place[0]]:.2f}"
-                ),
+            worked(
+                [Quotient(Exp(score), Sum(Exp(1), Exp(2), Exp(3))) for score in (1, 2, 3)],
+                lead="the weights of 1, 2, 3: ",
                 decimals=2,
             ),
         ),
     ),
-    ByHand("ex-05-3", (_sums(1, "row sums"), _sums(0, "column sums"))),
+    ByHand("ex-05-3", (_sums(_MATRICES, "row sums"), _sums(np.swapaxes(_MATRICES, 1, 2), "column sums"))),
     ByHand(
         "ex-05-4",
         (
@@ -127,12 +121,7 @@ BY_HAND = [
                 decimals=4,
                 name="scaled gap",
             ),
-            Part(
-                _GAP / np.log(9),
-                lambda _: f"{_GAP:.2f} / {np.log(9):.4f} = {_GAP / np.log(9):.1f}",
-                decimals=1,
-                name="divisor",
-            ),
+            worked(Quotient(Num(_GAP, 2), np.log(9)), decimals=1, name="divisor"),
         ),
     ),
 ]

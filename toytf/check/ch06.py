@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import attention
+from toytf.byhand import Prod, Quotient, Sum
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, sum_of_products
+from toytf.check.pencil import ByHand, Part, sum_of_products, worked
 from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
 
@@ -286,16 +287,6 @@ _HELLO = np.round(_Q2[0] @ _K2.T, 2)
 _BATCH, _TOKENS, _D, _H = 32, 7, 1024, 16
 _HEAD = _D // _H
 
-
-def _counted(d, n_heads, width, name):
-    total = 4 * d * n_heads * width
-    return Part(total, lambda _: f"4 * {d} * {n_heads} * {width} = {total}", name=name)
-
-
-def _mix(weights, values, decimals=1):
-    return sum_of_products(weights, values, decimals)
-
-
 _SHAPES = {
     "x @ w_q": ((_BATCH, _TOKENS, _D), "32 sentences, 7 tokens, 16 * 64 columns"),
     "reshape": ((_BATCH, _TOKENS, _H, _HEAD), "the columns are cut into 16 heads of 1024 / 16 = 64"),
@@ -316,23 +307,12 @@ BY_HAND = [
                 decimals=2,
                 name="scores",
             ),
-            Part(
-                _HELLO / 30,
-                lambda place: f"{_HELLO[place[0]]:g} / 30 = {_HELLO[place[0]] / 30:.4f}",
-                decimals=4,
-                name="scaled scores",
-            ),
+            worked([Quotient(score, 30) for score in _HELLO.tolist()], decimals=4, shown=".4f", name="scaled scores"),
         ),
     ),
     ByHand(
         "ex-06-2",
-        (
-            Part(
-                (0.7 * 4 + 0.3 * 1, 0.2 * 1 + 0.8 * 3),
-                lambda place: (_mix([0.7, 0.3], [4, 1]), _mix([0.2, 0.8], [1, 3]))[place[0]],
-                decimals=1,
-            ),
-        ),
+        (worked([Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))], decimals=1),),
     ),
     ByHand(
         "ex-06-3",
@@ -344,9 +324,9 @@ BY_HAND = [
     ByHand(
         "ex-06-7",
         (
-            _counted(512, 8, 64, "8 heads of 64"),
-            _counted(512, 8, 32, "8 heads of 32"),
-            _counted(512, 16, 64, "16 heads of 64"),
+            worked(Prod(4, 512, 8, 64), name="8 heads of 64"),
+            worked(Prod(4, 512, 8, 32), name="8 heads of 32"),
+            worked(Prod(4, 512, 16, 64), name="16 heads of 64"),
         ),
     ),
 ]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import model, ops
+from toytf.byhand import Larger, Prod, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, number, product, sum_of_products
+from toytf.check.pencil import ByHand, Part, mapped, product, sum_of_products, worked
 from toytf.example import FEED_FORWARD
 
 
@@ -196,21 +197,9 @@ identity_weights.knows("""
 # ---------------------------------------------------------------- by hand
 
 
-def _map(x, w, b, name) -> Part:
-    """The answer ``x @ w + b``, each entry with its sum of products and its bias."""
-    products = product(x, w)
-    expected = x @ w + b
-
-    def terms(place):
-        return f"{products.terms(place)}; plus the bias {number(b[place[-1]])}: {number(expected[place])}"
-
-    return Part(expected, terms, name=name)
-
-
 def _bend(before, name="hidden") -> Part:
     """The answer ``max(0, before)``."""
-    expected = np.maximum(0, before)
-    return Part(expected, lambda at: f"max(0, {number(before[at])}) = {number(expected[at])}", name=name)
+    return worked(np.vectorize(lambda x: Larger(0, x), otypes=[object])(before), name=name)
 
 
 # 7.2: two units make the absolute value
@@ -223,9 +212,6 @@ _BOTH_HIDDEN = np.maximum(0, _BOTH_BEFORE)
 _TOKEN = np.array([1.0, 0.0, 2.0, 0.0])
 _BEFORE = _TOKEN @ FEED_FORWARD.w_1 + FEED_FORWARD.b_1
 _ON = np.flatnonzero(_BEFORE > 0) + 1
-
-# 7.6: how many numbers
-_D, _D_FF, _PAPER_D = 4, 8, 512
 
 BY_HAND = [
     ByHand(
@@ -243,18 +229,18 @@ BY_HAND = [
     ByHand(
         "ex-07-3",
         (
-            _map(_TOKEN, FEED_FORWARD.w_1, FEED_FORWARD.b_1, "before"),
+            mapped(_TOKEN, FEED_FORWARD.w_1, FEED_FORWARD.b_1, "before"),
             _bend(_BEFORE),
             Part(len(_ON), lambda _: f"positive before the bend are units {', '.join(map(str, _ON))}", name="on"),
-            _map(np.maximum(0, _BEFORE), FEED_FORWARD.w_2, FEED_FORWARD.b_2, "F"),
+            mapped(np.maximum(0, _BEFORE), FEED_FORWARD.w_2, FEED_FORWARD.b_2, "F"),
         ),
     ),
     ByHand(
         "ex-07-6",
         (
-            Part(2 * _D * _D_FF + _D_FF + _D, lambda _: "4 * 8 + 8 + 8 * 4 + 4 = 76", name="here"),
-            Part(8 * _PAPER_D**2, lambda _: "512 * 2048 + 2048 * 512 = 8 * 512 * 512", name="feed-forward"),
-            Part(4 * _PAPER_D**2, lambda _: "four matrices: 4 * 512 * 512", name="attention"),
+            worked(Sum(Prod(4, 8), 8, Prod(8, 4), 4), name="here"),
+            worked(Sum(Prod(512, 2048), Prod(2048, 512)), Prod(8, 512, 512), shown=None, name="feed-forward"),
+            worked(Prod(4, 512, 512), lead="four matrices: ", shown=None, name="attention"),
         ),
     ),
 ]

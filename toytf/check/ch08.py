@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import ops
+from toytf.byhand import Prod, Quotient, Root
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, number
+from toytf.check.pencil import ByHand, Part, number, worked
 
 
 def _softmax_cases(rng):
@@ -208,7 +209,6 @@ _WHY_NAN = (
     "both powers are 0, and 0 / 0 is NaN twice",
     "inf / inf is NaN, 0 / inf is 0: one NaN",
 )
-_LARGEST_SCORE, _LIMIT = 7.1, 709.78
 
 
 def _weight_terms(place) -> str:
@@ -229,18 +229,8 @@ BY_HAND = [
     ByHand(
         "ex-08-2",
         (
-            Part(
-                _LARGEST_SCORE * 100,
-                lambda _: "scores grow with the square of the factor: 7.1 * 10 * 10 = 710",
-                decimals=1,
-                name="score",
-            ),
-            Part(
-                (_LIMIT / _LARGEST_SCORE) ** 0.5,
-                lambda _: f"the root of 709.78 / 7.1, about {number((_LIMIT / _LARGEST_SCORE) ** 0.5, 3)}",
-                decimals=3,
-                name="factor",
-            ),
+            worked(Prod(7.1, 10, 10), lead="scores grow with the square of the factor: ", decimals=1, name="score"),
+            worked(Root(Quotient(709.78, 7.1)), about=True, decimals=3, name="factor"),
         ),
     ),
 ]

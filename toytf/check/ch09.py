@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import model, ops
+from toytf.byhand import Difference, Power, Quotient, Root, Sum
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, number
+from toytf.check.pencil import ByHand, Part, number, worked
 
 
 def _layer_norm_cases(rng):
@@ -280,7 +281,8 @@ def _tenths(a) -> str:
 
 
 # 9.1, 9.3 and 9.5: rows and a Jacobian
-_ROW = np.array([1.0, 3.0, 3.0, 5.0])
+_ROW = [1, 3, 3, 5]
+_SQUARES = [Power(Difference(x, 3), 2) for x in _ROW]
 _PAIRS = np.array([[2.0, 6.0], [10.0, 30.0]])
 _W = np.array([[0.5, 1.0], [0.0, -1.0]])
 
@@ -288,30 +290,17 @@ BY_HAND = [
     ByHand(
         "ex-09-1",
         (
-            Part(_ROW.mean(), lambda _: "(1 + 3 + 3 + 5) / 4 = 3", name="mean"),
-            Part(
-                (_ROW - 3) ** 2,
-                lambda at: f"({number(_ROW[at])} - 3)^2 = {number((_ROW[at] - 3) ** 2)}",
-                name="squared distances",
-            ),
-            Part(_ROW.var(), lambda _: "(4 + 0 + 0 + 4) / 4 = 2", name="variance"),
-            Part(_ROW.std(), lambda _: "the root of 2, about 1.4142", decimals=4, name="deviation"),
-            Part(
-                (_ROW - 3) / _ROW.std(),
-                lambda at: f"({number(_ROW[at])} - 3) / 1.4142, about {number((_ROW[at] - 3) / _ROW.std(), 4)}",
-                decimals=4,
-                name="result",
-            ),
+            worked(Quotient(Sum(*_ROW), 4), name="mean"),
+            worked(_SQUARES, name="squared distances"),
+            worked(Quotient(Sum(*(square.value for square in _SQUARES)), 4), name="variance"),
+            worked(Root(2), about=True, decimals=4, name="deviation"),
+            worked([Quotient(Difference(x, 3), 2**0.5) for x in _ROW], about=True, decimals=4, name="result"),
         ),
     ),
     ByHand(
         "ex-09-3",
         (
-            Part(
-                _PAIRS.mean(axis=1),
-                lambda at: "({} + {}) / 2 = {}".format(*map(number, (*_PAIRS[at[0]], _PAIRS[at[0]].mean()))),
-                name="mean",
-            ),
+            worked([Quotient(Sum(*pair), 2) for pair in _PAIRS], name="mean"),
             Part(
                 _PAIRS.std(axis=1),
                 lambda at: "both entries are {} away from the mean {}".format(
@@ -319,11 +308,8 @@ BY_HAND = [
                 ),
                 name="deviation",
             ),
-            Part(
-                norm(_PAIRS, eps=0.0),
-                lambda at: "({} - {}) / {} = {}".format(
-                    *map(number, (_PAIRS[at], _PAIRS[at[0]].mean(), _PAIRS[at[0]].std(), norm(_PAIRS, eps=0.0)[at]))
-                ),
+            worked(
+                [[Quotient(Difference(x, pair.mean()), pair.std()) for x in pair] for pair in _PAIRS],
                 name="result",
             ),
         ),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import model, ops
+from toytf.byhand import Difference, Prod, Quotient, Sum
 from toytf.check.ch09 import farthest, norm
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, number, product
+from toytf.check.pencil import ByHand, mapped, worked
 from toytf.example import FEED_FORWARD
 
 
@@ -246,55 +247,31 @@ other_rows_moved.knows(
 # ---------------------------------------------------------------- by hand
 
 
-def _map(x, w, b, name) -> Part:
-    """The answer ``x @ w + b``, each entry with its sum of products and its bias."""
-    products = product(x, w)
-    expected = x @ w + b
-
-    def terms(place):
-        return f"{products.terms(place)}; plus the bias {number(b[place[-1]])}: {number(expected[place])}"
-
-    return Part(expected, terms, name=name)
-
-
 # 10.1 and 10.2: the second half of a layer, and how many numbers a layer has
 _U = np.array([1.0, -1.0, 1.0, -1.0])
 _U_HIDDEN = np.maximum(0, _U @ FEED_FORWARD.w_1 + FEED_FORWARD.b_1)
 _U_FED = _U_HIDDEN @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2
 _TOTAL = _U + _U_FED
-_LAYER_D, _LAYER_FF = 8, 16
-_LAYER_PARTS = {
-    "attention": (4 * _LAYER_D**2, "4 * 8 * 8"),
-    "feed-forward": (2 * _LAYER_D * _LAYER_FF + _LAYER_FF + _LAYER_D, "8 * 16 + 16 + 16 * 8 + 8"),
-    "norms": (4 * _LAYER_D, "2 * (8 + 8)"),
+_LAYER = {
+    "attention": Prod(4, 8, 8),
+    "feed-forward": Sum(Prod(8, 16), 16, Prod(16, 8), 8),
+    "norms": Prod(2, Sum(8, 8)),
 }
-_LAYER_COUNT = sum(n for n, _ in _LAYER_PARTS.values())
 
 BY_HAND = [
     ByHand(
         "ex-10-1",
         (
-            _map(_U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2, "F"),
-            Part(_TOTAL, lambda at: f"{number(_U[at])} + {number(_U_FED[at])} = {number(_TOTAL[at])}", name="sum"),
-            Part(
-                norm(_TOTAL, eps=0.0),
-                lambda at: f"({number(_TOTAL[at])} - 3.5) / 1.5 = {number((_TOTAL[at] - 3.5) / 1.5)}",
-                name="result",
-            ),
+            mapped(_U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2, "F"),
+            worked([Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)], name="sum"),
+            worked([Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL], name="result"),
         ),
     ),
     ByHand(
         "ex-10-2",
         (
-            *(
-                Part(n, lambda _, n=n, text=text: f"{text} = {n}", name=name)
-                for name, (n, text) in _LAYER_PARTS.items()
-            ),
-            Part(
-                _LAYER_COUNT,
-                lambda _: f"{' + '.join(str(n) for n, _ in _LAYER_PARTS.values())} = {_LAYER_COUNT}",
-                name="together",
-            ),
+            *(worked(count, name=name) for name, count in _LAYER.items()),
+            worked(Sum(*(count.value for count in _LAYER.values())), name="together"),
         ),
     ),
 ]

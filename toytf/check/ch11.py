@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import attention
+from toytf.byhand import Quotient, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part
+from toytf.check.pencil import ByHand, Part, worked
 
 
 def _behind(length):
@@ -277,15 +278,8 @@ def _table(name, mask, reasons):
 
 
 _CAUSAL, _PADDING = np.tri(4, dtype=int), np.tile(_IS_TOKEN, (4, 1))
-_PAIRS = np.array([_CAUSAL.sum(), _PADDING.sum(), (_CAUSAL * _PADDING).sum()])
 _BEFORE = np.array([0.2, 0.3, 0.5])  # weights without a mask; the third key is hidden
 _LEFT = _BEFORE * [1, 1, 0]
-
-
-def _count(place):
-    rows = (_CAUSAL, _PADDING, _CAUSAL * _PADDING)[place[0]].sum(axis=1)
-    return f"{' + '.join(map(str, rows))} = {rows.sum()}"
-
 
 BY_HAND = [
     ByHand(
@@ -294,25 +288,23 @@ BY_HAND = [
             _table("causal", _CAUSAL, lambda at: _may(at)[:1]),
             _table("padding", _PADDING, lambda at: _may(at)[1:]),
             _table("both", _CAUSAL * _PADDING, _may),
-            Part(_PAIRS, _count, name="visible pairs"),
+            worked(
+                [Sum(*mask.sum(axis=1).tolist()) for mask in (_CAUSAL, _PADDING, _CAUSAL * _PADDING)],
+                name="visible pairs",
+            ),
         ),
     ),
     ByHand(
         "ex-11-2",
         (
-            Part(
-                _LEFT / _LEFT.sum(),
-                lambda at: f"{_LEFT[at]:g} / (0.2 + 0.3) = {_LEFT[at] / _LEFT.sum():g}",
-                decimals=1,
-                name="before",
-            ),
+            worked([Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT], decimals=1, shown="g", name="before"),
             Part(
                 _LEFT,
                 lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was",
                 decimals=1,
                 name="after",
             ),
-            Part(_LEFT.sum(), lambda _: f"0.2 + 0.3 + 0 = {_LEFT.sum():g}", decimals=1, name="sum"),
+            worked(Sum(*_LEFT), decimals=1, shown="g", name="sum"),
         ),
     ),
 ]

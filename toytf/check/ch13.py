@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import ops
+from toytf.byhand import Prod, Quotient, Root, Sum
 from toytf.check.core import Case, apart, checker
-from toytf.check.pencil import ByHand, Part
+from toytf.check.pencil import ByHand, Part, worked, written
 from toytf.generate import beam_search, greedy, kept_tokens
 
 
@@ -522,7 +523,7 @@ _RATIO = 1.2259  # of "hola" to "world", as the exercise gives it
 
 def _softmax_of_three(place):
     power, total = _POWERS[place], _POWERS.round(4).sum()  # as the exercise gives them
-    return f"{power:.4f} / (7.3891 + 2.7183 + 1) = {power:.4f} / {total:.4f}, about {power / total:.4f}"
+    return f"{power:.4f} / ({written(Sum(*_POWERS))}) = {power:.4f} / {total:.4f}, about {power / total:.4f}"
 
 
 BY_HAND = [
@@ -536,15 +537,17 @@ BY_HAND = [
     ByHand(
         "ex-13-4",
         (
-            Part(
-                _RATIO**2,
-                lambda _: f"the difference of the logits doubles: {_RATIO} * {_RATIO}, about {_RATIO**2:.3f}",
+            worked(
+                Prod(_RATIO, _RATIO),
+                lead="the difference of the logits doubles: ",
+                about=True,
                 decimals=3,
                 name="temperature 0.5",
             ),
-            Part(
-                np.sqrt(_RATIO),
-                lambda _: f"the difference of the logits is halved: the root of {_RATIO}, about {np.sqrt(_RATIO):.3f}",
+            worked(
+                Root(_RATIO),
+                lead="the difference of the logits is halved: ",
+                about=True,
                 decimals=3,
                 name="temperature 2",
             ),
@@ -553,19 +556,13 @@ BY_HAND = [
     ByHand(
         "ex-13-7",
         (
-            Part(
-                2 * 6 * 100 * 512,
-                lambda _: (
-                    f"keys and values, 6 layers, 100 tokens, 512 columns: 2 * 6 * 100 * 512 = {2 * 6 * 100 * 512}"
-                ),
+            worked(
+                Prod(2, 6, 100, 512),
+                lead="keys and values, 6 layers, 100 tokens, 512 columns: ",
                 name="numbers",
             ),
             Part(100, lambda _: "one row for each token: 100", name="rows with cache"),
-            Part(
-                100 * 101 // 2,
-                lambda _: f"1 + 2 + ... + 100 = 100 * 101 / 2 = {100 * 101 // 2}",
-                name="rows without cache",
-            ),
+            worked(Quotient(Prod(100, 101), 2), lead="1 + 2 + ... + 100 = ", name="rows without cache"),
             Part(4, lambda _: "one for each hypothesis: 4", name="caches"),
         ),
     ),

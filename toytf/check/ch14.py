@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import ops
-from toytf.byhand import fmt
+from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part
+from toytf.check.pencil import ByHand, Part, worked
 
 LOG_3 = np.log(3.0)
 
@@ -225,27 +225,14 @@ def _kl_text(g, p):
     return f"{fmt(_h(g, p))} - {fmt(_h(g, g))} = {fmt(_h(g, p) - _h(g, g))}"
 
 
-# 14.4: four words, a share of 0.2
-_SMOOTHED = smoothed_goal.solution(np.array(1), 4, 0.2)
-
-
-def _smooth_text(place):
-    return "0.8 * 1 + 0.2 / 4 = 0.85" if place == (1,) else "0.8 * 0 + 0.2 / 4 = 0.05"
-
-
 BY_HAND = [
     ByHand(
         "ex-14-1",
         (
             Part(-np.log(_SIX[3]), lambda _: "-log 0.5 = log 2 = 0.6931", decimals=4, name="loss"),
             Part(1 / _SIX[3], lambda _: "e^0.6931, about 2", decimals=2, name="perplexity"),
-            Part(
-                _MISS,
-                lambda i: f"{_SIX[i]:g} - {int(i == (3,))} = {_MISS[i]:g}",
-                decimals=2,
-                name="gradient",
-            ),
-            Part(0.0, lambda _: "0.1 + 0.05 + 0.1 - 0.5 + 0.05 + 0.2 = 0", decimals=2, name="sum"),
+            worked([Difference(p, int(i == 3)) for i, p in enumerate(_SIX)], decimals=2, shown="g", name="gradient"),
+            worked(Sum(*_MISS.round(2)), decimals=2, name="sum"),
         ),
     ),
     ByHand(
@@ -260,10 +247,10 @@ BY_HAND = [
     ByHand(
         "ex-14-4",
         (
-            Part(_SMOOTHED, _smooth_text, decimals=2, name="goal"),
+            worked([Sum(Prod(0.8, said), Quotient(0.2, 4)) for said in (0, 1, 0, 0)], decimals=2, name="goal"),
             Part(np.log(17), lambda _: f"log(0.85 / 0.05) = log 17 = {fmt(np.log(17))}", decimals=4, name="lead"),
-            Part(0.25 - _SMOOTHED[1], lambda _: "0.25 - 0.85 = -0.6", decimals=2, name="with smoothing"),
-            Part(0.25 - 1, lambda _: "0.25 - 1 = -0.75", decimals=2, name="without"),
+            worked(Difference(0.25, 0.85), decimals=2, shown="g", name="with smoothing"),
+            worked(Difference(0.25, 1), decimals=2, name="without"),
         ),
     ),
 ]

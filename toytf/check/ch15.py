@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import attention, ops
-from toytf.byhand import fmt
+from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
 from toytf.check.core import Case, apart, checker
-from toytf.check.pencil import ByHand, Part, product
+from toytf.check.pencil import ByHand, Part, product, worked
 
 
 def _dlogits_cases(rng):
@@ -415,8 +415,10 @@ attention_backward.knows("""
 _THREE = np.array([1.0, 2.0, 5.0]) / 8
 
 
-def _minus(goal):
-    return lambda place: f"{_THREE[place]:g} - {np.eye(3)[goal][place]:g} = {_THREE[place] - np.eye(3)[goal][place]:g}"
+def _minus(right, name):
+    """Said minus wanted."""
+    steps = [Difference(p, int(word == right)) for word, p in enumerate(_THREE)]
+    return worked(steps, decimals=3, shown="g", name=name)
 
 
 # 15.3: one row through a softmax
@@ -425,20 +427,16 @@ _A, _DA = np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 8.0])
 
 def _through(plus):
     average = (_A * (_DA + plus)).sum()
-
-    def terms(place):
-        return f"{_A[place]:g} * ({_DA[place] + plus:g} - {average:g}) = {_A[place] * (_DA[place] + plus - average):g}"
-
-    return Part(softmax_backward.solution(_A, _DA + plus), terms, decimals=2, name="ds, 15 added" if plus else "ds")
+    steps = [Prod(a, Difference(da, average)) for a, da in zip(_A, _DA + plus, strict=True)]
+    return worked(steps, decimals=2, shown="g", name="ds, 15 added" if plus else "ds")
 
 
 # 15.4: one query, two keys
 _Q, _K, _V, _DO = np.array([LOG_3, 0.0]), np.eye(2), np.array([[4.0, 0.0], [0.0, 8.0]]), np.array([1.0, 1.0])
 _ONE = np.array([0.75, 0.25])
-_DS = softmax_backward.solution(_ONE, _DO @ _V.T)
-
-# 15.5: a row of width 2
-_WIDTH_2 = layer_norm_backward.solution(np.array([[2.0, 6.0]]), np.ones(2), np.array([[5.0, -1.0]]), 0.0)[0]
+_DA_4 = _DO @ _V.T
+_DS = [Prod(a, Difference(da, _ONE @ _DA_4)) for a, da in zip(_ONE, _DA_4, strict=True)]
+_DS_4 = np.array([ds.value for ds in _DS])
 
 BY_HAND = [
     ByHand(
@@ -457,10 +455,10 @@ BY_HAND = [
     ByHand(
         "ex-15-2",
         (
-            Part(_THREE, lambda i: f"{8 * _THREE[i]:g} / (1 + 2 + 5) = {_THREE[i]:g}", decimals=3, name="p"),
+            worked([Quotient(power, Sum(1, 2, 5)) for power in (1, 2, 5)], decimals=3, shown="g", name="p"),
             Part(-np.log(_THREE[2]), lambda _: f"-log(5/8) = {fmt(-np.log(5 / 8))}", decimals=4, name="loss"),
-            Part(_THREE - np.eye(3)[2], _minus(2), decimals=3, name="gradient"),
-            Part(_THREE - np.eye(3)[0], _minus(0), decimals=3, name="gradient, first word right"),
+            _minus(2, "gradient"),
+            _minus(0, "gradient, first word right"),
         ),
     ),
     ByHand("ex-15-3", (_through(0), _through(15))),
@@ -470,25 +468,19 @@ BY_HAND = [
             product(_ONE, _V, name="O"),
             product(_ONE[:, None], _DO[None], decimals=2, name="dV"),
             product(_DO, _V.T, name="dA"),
-            Part(
-                _DS,
-                lambda i: f"{_ONE[i]:g} * ({(_DO @ _V.T)[i]:g} - 5) = {_DS[i]:g}",
-                decimals=2,
-                name="dS",
-            ),
-            product(_DS, _K, decimals=2, name="dQ"),
-            product(_DS[:, None], _Q[None], decimals=4, name="dK"),
+            worked(_DS, decimals=2, name="dS"),
+            product(_DS_4, _K, decimals=2, name="dQ"),
+            product(_DS_4[:, None], _Q[None], decimals=4, name="dK"),
         ),
     ),
     ByHand(
         "ex-15-5",
         (
-            Part(np.array([-1.0, 1.0]), lambda i: f"({(2, 6)[i[0]]} - 4) / 2 = {(-1, 1)[i[0]]}", name="y"),
+            worked([Quotient(Difference(x, 4), 2) for x in (2, 6)], name="y"),
             Part(2.0, lambda _: "(5 + (-1)) / 2 = 2", name="mean(dy)"),
-            Part(-3.0, lambda _: "(5 * (-1) + (-1) * 1) / 2 = -3", name="mean(dy y)"),
-            Part(
-                _WIDTH_2[0],
-                lambda i: ("(5 - 2 - (-1) * (-3)) / 2 = 0", "(-1 - 2 - 1 * (-3)) / 2 = 0")[i[0]],
+            worked(Quotient(Sum(Prod(5, -1), Prod(-1, 1)), 2), name="mean(dy y)"),
+            worked(
+                [Quotient(Difference(Difference(dy, 2), Prod(y, -3)), 2) for dy, y in ((5, -1), (-1, 1))],
                 name="dx",
             ),
         ),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import ops, optim
-from toytf.byhand import fmt
+from toytf.byhand import Power, Sum, fmt
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part
+from toytf.check.pencil import ByHand, Part, worked
 
 
 def _adam_cases(rng):
@@ -331,14 +331,14 @@ BY_HAND = [
             Part(
                 np.array([1, 1, 1, 0]), lambda _: "causal: 1 1 1 0; padding: 1 1 1 0; both: 1 1 1 0", name="third row"
             ),
-            Part(_IS_TOKEN.sum(), lambda _: "3 + 4 = 7", name="goals that count"),
+            worked(Sum(*_IS_TOKEN.sum(axis=1).tolist()), name="goals that count"),
         ),
     ),
     ByHand(
         "ex-16-3",
         (
-            Part(0.99**8, lambda _: f"0.99^8 = {fmt(0.99**8)}", decimals=4, name="8 tokens"),
-            Part(0.99**30, lambda _: f"0.99^30 = {fmt(0.99**30)}", decimals=4, name="30 tokens"),
+            worked(Power(0.99, 8), decimals=4, name="8 tokens"),
+            worked(Power(0.99, 30), decimals=4, name="30 tokens"),
         ),
     ),
 ]

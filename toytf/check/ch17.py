@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf.attention import masked_softmax
+from toytf.byhand import Prod, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, number
+from toytf.check.pencil import ByHand, Part, number, worked
 
 
 def _even_cases(rng):
@@ -246,14 +247,9 @@ def _strongest(found):
 
 
 def _logit_part(name):
-    keep = _SILENCED[name]
-
-    def terms(place):
-        k = place[0]
-        added = [f"{_HEADS[h] * keep[h]} * {_OUT[h, k]}" for h in (0, 1)]
-        return f"{_RESIDUAL[k]} + {' + '.join(added)} = {_LOGITS[name][k]}"
-
-    return Part(_LOGITS[name], terms, name=f"logits, {name}")
+    heads = (_HEADS * _SILENCED[name]).tolist()
+    columns = zip(_RESIDUAL.tolist(), *_OUT.tolist(), strict=True)
+    return worked([Sum(x, *map(Prod, heads, out)) for x, *out in columns], name=f"logits, {name}")
 
 
 def _chance_part(name):
@@ -264,12 +260,7 @@ def _chance_part(name):
 
 def _scaled_part(word):
     weight, value = _VALUES[word]
-    return Part(
-        _PARTS[word],
-        lambda at: f"{weight} * {_signed(value[at])} = {number(_PARTS[word][at], 2)}",
-        decimals=2,
-        name=word,
-    )
+    return worked([Prod(weight, x) for x in value], decimals=2, name=word)
 
 
 def _signed(value) -> str:

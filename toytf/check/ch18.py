@@ -6,8 +6,9 @@ from math import comb
 
 import numpy as np
 
+from toytf.byhand import Prod, Quotient
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part
+from toytf.check.pencil import ByHand, Part, worked
 
 
 def _exact_cases(rng):
@@ -142,9 +143,9 @@ BY_HAND = [
                 lambda _: 'the determiners are fixed by "houses"; "red" may stand before "cat" or "houses": 2',
                 name="a cat sees the red houses",
             ),
-            Part(
-                4,
-                lambda _: "two ways for the determiners, two for the adjectives: 2 * 2 = 4",
+            worked(
+                Prod(2, 2),
+                lead="two ways for the determiners, two for the adjectives: ",
                 name="the red cat sees this blue house",
             ),
         ),
@@ -159,12 +160,7 @@ BY_HAND = [
                 ),
                 name="orders",
             ),
-            Part(
-                100 / _ORDERS,
-                lambda _: f"100 / {_ORDERS}, about {100 / _ORDERS:.3f}",
-                decimals=1,
-                name="percent",
-            ),
+            worked(Quotient(100, _ORDERS), about=True, decimals=1, shown=".3f", name="percent"),
         ),
     ),
 ]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from math import prod
-
 import numpy as np
 
 from toytf.attention import causal_mask, padding_mask
+from toytf.byhand import Prod, Quotient, Root, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, number
+from toytf.check.pencil import ByHand, Part, number, worked, written
 
 
 def _turn_cases(rng):
@@ -215,32 +214,26 @@ sample_std.knows("""
 # ---------------------------------------------------------------- by hand
 
 # 19.1: the arrays of nn.MultiheadAttention(8, 2); 19.4: two deviations; 19.5: two residuals
-_WIDE = 8
 _MHA = {
-    "in_proj_weight": (3 * _WIDE, _WIDE),
-    "in_proj_bias": (3 * _WIDE,),
-    "out_proj.weight": (_WIDE, _WIDE),
-    "out_proj.bias": (_WIDE,),
+    "in_proj_weight": Prod(24, 8),
+    "in_proj_bias": Prod(24),
+    "out_proj.weight": Prod(8, 8),
+    "out_proj.bias": Prod(8),
 }
-_MHA_COUNTS = [prod(shape) for shape in _MHA.values()]
+_MHA_COUNTS = [shape.value for shape in _MHA.values()]
 _NORM_ROW = np.array([1.0, 3.0, 3.0, 5.0])
-_SQUARES = ((_NORM_ROW - 3) ** 2).sum()
+_SQUARES = (_NORM_ROW - 3) ** 2
 _DIVISORS = {"N": 4, "N - 1": 3}
 _X, _F = np.array([1.0, 0.0]), np.array([0.5, 0.5])
 
 
 def _std_part(name):
-    by = _DIVISORS[name]
-    return Part(
-        np.sqrt(_SQUARES / by),
-        lambda _: f"the root of (4 + 0 + 0 + 4) / {by}, about {np.sqrt(_SQUARES / by):.4f}",
-        decimals=4,
-        name=f"deviation with {name}",
-    )
+    step = Root(Quotient(Sum(*_SQUARES), _DIVISORS[name]))
+    return worked(step, about=True, decimals=4, name=f"deviation with {name}")
 
 
 def _normed_part(name):
-    std = np.sqrt(_SQUARES / _DIVISORS[name])
+    std = np.sqrt(_SQUARES.sum() / _DIVISORS[name])
     return Part(
         (_NORM_ROW - 3) / std,
         lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}, about {number((_NORM_ROW[at] - 3) / std, 4)}",
@@ -250,13 +243,7 @@ def _normed_part(name):
 
 
 def _residual_part(name, times):
-    total = times * _X + _F
-    return Part(
-        total,
-        lambda at: f"{' + '.join([f'{_X[at]:g}'] * times)} + {_F[at]:g} = {total[at]:g}",
-        decimals=1,
-        name=name,
-    )
+    return worked([Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1, name=name)
 
 
 BY_HAND = [
@@ -265,28 +252,16 @@ BY_HAND = [
         (
             Part(
                 _MHA_COUNTS,
-                lambda at: "{}: {}".format(
-                    list(_MHA)[at[0]], " * ".join(map(str, list(_MHA.values())[at[0]])) + f" = {_MHA_COUNTS[at[0]]}"
-                ),
+                lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
                 name="numbers",
             ),
-            Part(
-                sum(_MHA_COUNTS),
-                lambda _: f"{' + '.join(map(str, _MHA_COUNTS))} = {sum(_MHA_COUNTS)}",
-                name="together",
-            ),
+            worked(Sum(*_MHA_COUNTS), name="together"),
             Part(
                 sum(_MHA_COUNTS),
                 lambda _: f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}",
                 name="with 4 heads",
             ),
-            Part(
-                sum(_MHA_COUNTS[::2]),
-                lambda _: (
-                    f"the two weights are left: {' + '.join(map(str, _MHA_COUNTS[::2]))} = {sum(_MHA_COUNTS[::2])}"
-                ),
-                name="without bias",
-            ),
+            worked(Sum(*_MHA_COUNTS[::2]), lead="the two weights are left: ", name="without bias"),
         ),
     ),
     ByHand(

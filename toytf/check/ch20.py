@@ -6,8 +6,9 @@ from dataclasses import replace
 from math import prod
 
 from toytf import size
+from toytf.byhand import Prod, Quotient, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part
+from toytf.check.pencil import ByHand, Part, worked
 from toytf.model import Config
 
 
@@ -357,82 +358,55 @@ cache_bytes.knows("""
 # ---------------------------------------------------------------- by hand
 
 # 20.1: one layer; 20.3: a chat; 20.5: one table; 20.8: twice as large
-_SMALL, _SMALL_FF, _SMALL_HEADS = 8, 32, 2
-_SMALL_PARTS = {
-    "attention": (4 * _SMALL**2, "4 * 8 * 8"),
-    "feed-forward": (2 * _SMALL * _SMALL_FF + _SMALL_FF + _SMALL, "2 * 8 * 32 + 32 + 8"),
-    "norms": (4 * _SMALL, "2 * (8 + 8)"),
+_SMALL = {
+    "attention": Prod(4, 8, 8),
+    "feed-forward": Sum(Prod(2, 8, 32), 32, 8),
+    "norms": Prod(2, Sum(8, 8)),
 }
-_SMALL_COUNT = sum(n for n, _ in _SMALL_PARTS.values())
-_SMALL_SHARE = 100 * _SMALL_PARTS["feed-forward"][0] / _SMALL_COUNT
-_A_TOKEN = 2 * 80 * 8 * 128 * 2
-_A_CHAT = _A_TOKEN * 4096
-_WORDS, _PAPER_D, _PAPER_FF = 37_000, 512, 2048
-_CROSSOVER = 2 * _PAPER_D + _PAPER_FF
+_SMALL_COUNT = Sum(*(count.value for count in _SMALL.values()))
+_A_TOKEN = Prod(2, 80, 8, 128, 2)
+_A_CHAT = Prod(_A_TOKEN.value, 4096)
 
 BY_HAND = [
     ByHand(
         "ex-20-1",
         (
-            *(
-                Part(n, lambda _, n=n, text=text: f"{text} = {n}", name=name)
-                for name, (n, text) in _SMALL_PARTS.items()
-            ),
-            Part(
-                _SMALL_COUNT,
-                lambda _: f"{' + '.join(str(n) for n, _ in _SMALL_PARTS.values())} = {_SMALL_COUNT}",
-                name="together",
-            ),
-            Part(
-                _SMALL_SHARE,
-                lambda _: f"100 * {_SMALL_PARTS['feed-forward'][0]} / {_SMALL_COUNT}, about {_SMALL_SHARE:.1f}",
+            *(worked(count, name=name) for name, count in _SMALL.items()),
+            worked(_SMALL_COUNT, name="together"),
+            worked(
+                Quotient(Prod(100, _SMALL["feed-forward"].value), _SMALL_COUNT.value),
+                about=True,
+                shown=".1f",
                 name="percent",
             ),
-            Part(
-                4 * _SMALL,
-                lambda _: f"three of width 2 * 4 and one of width 8: 3 * 8 + 8 = {4 * _SMALL}",
-                name="biases",
-            ),
+            worked(Sum(Prod(3, 8), 8), lead="three of width 2 * 4 and one of width 8: ", name="biases"),
         ),
     ),
     ByHand(
         "ex-20-3",
         (
-            Part(
-                _A_TOKEN,
-                lambda _: f"keys and values, layers, heads, width, bytes: 2 * 80 * 8 * 128 * 2 = {_A_TOKEN}",
-                name="one token",
-            ),
-            Part(_A_CHAT, lambda _: f"{_A_TOKEN} * 4096 = {_A_CHAT}", name="conversation"),
-            Part(
-                8 * _A_CHAT,
-                lambda _: f"64 heads in place of 8, eight times as much: 8 * {_A_CHAT} = {8 * _A_CHAT}",
+            worked(_A_TOKEN, lead="keys and values, layers, heads, width, bytes: ", name="one token"),
+            worked(_A_CHAT, name="conversation"),
+            worked(
+                Prod(8, _A_CHAT.value),
+                lead="64 heads in place of 8, eight times as much: ",
                 name="without groups",
             ),
         ),
     ),
     ByHand(
         "ex-20-5",
-        (
-            Part(
-                2 * _WORDS * _PAPER_D + _WORDS,
-                lambda _: f"2 * 37000 * 512 + 37000 = {2 * _WORDS * _PAPER_D + _WORDS}",
-            ),
-        ),
+        (worked(Sum(Prod(2, 37000, 512), 37000)),),
     ),
     ByHand(
         "ex-20-8",
         (
-            Part(4, lambda _: "every matrix is twice as high and twice as wide: 2 * 2 = 4", name="factor, width"),
+            worked(Prod(2, 2), lead="every matrix is twice as high and twice as wide: ", name="factor, width"),
             Part(2, lambda _: "twice as many layers: 2", name="factor, depth"),
-            Part(
-                2 * _CROSSOVER,
-                lambda _: f"2 d + d_ff with both doubled: 2 * 1024 + 4096 = {2 * _CROSSOVER}",
-                name="crossover, width",
-            ),
-            Part(
-                _CROSSOVER,
-                lambda _: f"2 d + d_ff does not contain the number of layers: 2 * 512 + 2048 = {_CROSSOVER}",
+            worked(Sum(Prod(2, 1024), 4096), lead="2 d + d_ff with both doubled: ", name="crossover, width"),
+            worked(
+                Sum(Prod(2, 512), 2048),
+                lead="2 d + d_ff does not contain the number of layers: ",
                 name="crossover, depth",
             ),
         ),
