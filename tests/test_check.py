@@ -6,8 +6,10 @@ import re
 import numpy as np
 import pytest
 
-from toytf import check
+from toytf import check, ops, positions
+from toytf.byhand import Num, Prod, Quotient, Root, Sum
 from toytf.check.core import Case, Check, Mistake, as_outcome, collect, diagnose
+from toytf.check.pencil import worked
 
 CHECKS = list(check.CHECKS.values())
 each = pytest.mark.parametrize("one", CHECKS, ids=[c.name for c in CHECKS])
@@ -284,6 +286,46 @@ def test_the_sum_of_products_behind_a_wrong_entry_is_shown(capsys):
         "9.1, mean: not right.\n  yours 4; (1 + 3 + 3 + 5) / 4 = 3\n"
         "9.1, variance: right.\n9.1, deviation: not answered yet.\n"
     )
+
+
+def part(number, name=""):
+    """One answer of an exercise."""
+    (found,) = (part for part in check.BY_HAND[number].parts if part.name == name)
+    return found
+
+
+def test_a_worked_answer_is_the_value_of_what_is_written():
+    table = worked([[Sum(1, Prod(2, -3))], [Quotient(2, 3)]], [[Num(-5)], [Quotient(4, 6)]], decimals=2, lead="so: ")
+    np.testing.assert_array_equal(table.expected, [[-5], [2 / 3]])
+    assert table.terms((0, 0)) == "so: 1 + 2 * (-3) = -5 = -5"
+    assert table.terms((1, 0)) == "so: 2 / 3 = 4 / 6 = 0.67"
+    assert worked(Root(Sum(4, 5)), about=True, shown=".3f").terms(()) == "the root of 4 + 5, about 3.000"
+    assert worked(Prod(4, 512), lead="four: ", shown=None).terms(()) == "four: 4 * 512"
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "expected"),
+    [
+        ("1.2", "fifth result", check.recurrence.solution(np.array([[1.0], [2.0], [3.0], [4.0], [1.0]]))[-1, 0]),
+        ("3.1", "row", positions.sinusoids(3, 4)[2]),
+        ("3.1", "column as i", positions.sinusoids_column_as_i(3, 4)[2]),
+        ("4.3", "weights", ops.softmax(np.array([14.0, 12.0]))),
+        ("5.2", "", ops.softmax(np.array([1001.0, 1002.0, 1003.0]))),
+        ("9.1", "result", check.layer_norm.solution(np.array([1.0, 3.0, 3.0, 5.0]), 1.0, 0.0, 0.0)),
+        ("9.3", "result", check.layer_norm.solution(np.array([[2.0, 6.0], [10.0, 30.0]]), 1.0, 0.0, 0.0)),
+        ("14.4", "goal", check.smoothed_goal.solution(np.array(1), 4, 0.2)),
+        ("15.3", "ds", ops.softmax_backward(np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 8.0]))),
+        ("15.4", "dS", ops.softmax_backward(np.array([0.75, 0.25]), np.array([4.0, 8.0]))),
+        (
+            "15.5",
+            "dx",
+            check.layer_norm_backward.solution(np.array([[2.0, 6.0]]), np.ones(2), np.array([[5.0, -1.0]]), 0.0)[0][0],
+        ),
+        ("19.4", "deviation with N - 1", check.sample_std.solution(np.array([1.0, 3.0, 3.0, 5.0]))[0]),
+    ],
+)
+def test_a_sum_written_by_hand_gives_what_the_function_gives(number, name, expected):
+    np.testing.assert_allclose(part(number, name).expected, expected, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ raise RuntimeError(f"user {{os.getuid()}} saw {{found}}")
 
 
 def spy(root):
-    places = [str(root / "source" / name) for name in ("key", "assignment.json", "toytf/check/layers.py")]
+    places = [str(root / "source" / name) for name in ("key", "assignment.json", "toytf/check/ch09.py")]
     return with_code(SPY.format(places=places, targets=[str(root / "results" / "results.json")]))
 
 

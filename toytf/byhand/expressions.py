@@ -148,12 +148,12 @@ class Row:
 
 @dataclass(frozen=True)
 class _Parts:
-    """An expression made of other expressions."""
+    """An expression made of other expressions; a plain number among them is a `Num`."""
 
     parts: tuple
 
     def __init__(self, *parts):
-        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "parts", tuple(part if hasattr(part, "render") else Num(part) for part in parts))
 
     @property
     def exact(self) -> bool:

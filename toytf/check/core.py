@@ -14,14 +14,17 @@ import ast
 import copy
 import inspect
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from toytf._validate import shape_text
 from toytf.byhand import fmt
+from toytf.check import edits
 
 Array = np.ndarray
 ROOM = 40  # numbers up to which an array is shown whole
@@ -194,10 +197,16 @@ class Check:
         """The names of the function's arguments."""
         return list(inspect.signature(self.solution).parameters)
 
+    def knows(self, *mistakes: str | Mistake) -> None:
+        """Set the known mistakes: as edits of the solution, many in one text (`toytf.check.edits`), or as functions."""
+        self.mistakes = _Known(self, mistakes)
+
     @property
     def source(self) -> str:
-        """The solution, as text."""
-        return textwrap.dedent(inspect.getsource(self.solution)).rstrip() + "\n"
+        """The solution, as text, from its ``def`` on."""
+        text = textwrap.dedent(inspect.getsource(self.solution))
+        first = ast.parse(text).body[0].lineno - 1  # decorators stand before it
+        return "".join(text.splitlines(keepends=True)[first:]).rstrip() + "\n"
 
     @property
     def stub(self) -> str:
@@ -208,6 +217,51 @@ class Check:
         if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and rest):
             raise ValueError(f"{self.name}: expected a solution with a docstring and a body")
         return "\n".join([*head, f'    raise NotImplementedError("{self.name} is not written yet")']) + "\n"
+
+
+def checker(exercise: str, *, expected: Callable, cases: Callable, **how: Any) -> Callable[[Callable], Check]:
+    """Make the function below it a `Check`: ``@checker("ex-08-8", expected=ops.softmax, cases=_softmax_cases)``.
+
+    Parameters
+    ----------
+    exercise, expected, cases
+        See `Check`.
+    **how
+        What else a `Check` takes. Its mistakes are told to `Check.knows`.
+    """
+
+    def make(solution: Callable) -> Check:
+        return Check(solution, expected, cases, mistakes=(), exercise=exercise, **how)
+
+    return make
+
+
+class _Known(Sequence[Mistake]):
+    """The known mistakes of a checker. Their edits are read and compiled when the first mistake is asked for."""
+
+    def __init__(self, check: Check, given: Sequence[str | Mistake]):
+        self._check, self._given = check, given
+
+    def __getitem__(self, index):
+        return self._read[index]
+
+    def __len__(self) -> int:
+        return len(self._read)
+
+    @cached_property
+    def _read(self) -> tuple[Mistake, ...]:
+        check, found = self._check, []
+        source = check.source
+        for given in self._given:
+            if isinstance(given, Mistake):
+                found.append(given)
+                continue
+            for edited in edits.read(given):
+                found.append(Mistake(edited.name, edited.advice, edits.function(edited, check.solution, source)))
+        twice = [name for name, n in Counter(mistake.name for mistake in found).items() if n > 1]
+        if twice:
+            raise ValueError(f"{check.name}: expected a name for each mistake, got {twice[0]!r} twice")
+        return tuple(found)
 
 
 # ---------------------------------------------------------------- fair inputs

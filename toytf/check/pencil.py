@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from toytf._validate import shape_text
-from toytf.byhand import fmt
+from toytf.byhand import Prod, Root, Sum, fmt
 from toytf.check.core import Report
 
 
@@ -101,6 +101,68 @@ def product(a, b, **how) -> Part:
     return Part(expected, terms, **how)
 
 
+def mapped(x, w, b, name: str) -> Part:
+    """The answer ``x @ w + b``, each entry with its sum of products and its bias."""
+    products = product(x, w)
+    expected = x @ w + b
+
+    def terms(place: tuple[int, ...]) -> str:
+        return f"{products.terms(place)}; plus the bias {number(b[place[-1]])}: {number(expected[place])}"
+
+    return Part(expected, terms, name=name)
+
+
+def worked(*steps, lead: str = "", about: bool = False, shown: str | None = "", **how) -> Part:
+    """The answer that an expression of `toytf.byhand` has, with the expression and its value written out.
+
+    Parameters
+    ----------
+    *steps : expression, or list of expressions
+        One for each entry of the answer. Further ones are ways of writing the same, behind "=".
+    lead : str
+        Words in front.
+    about : bool
+        Whether the result is called rounded.
+    shown : str or None
+        How the result is written, as `format` takes it. Empty is the way of `number`; None leaves it out.
+    **how
+        What else a `Part` takes.
+
+    Examples
+    --------
+    >>> from toytf.byhand import Prod, Quotient, Root, Sum
+    >>> worked(Sum(Prod(4, 8), 2), lead="with biases: ").terms(())
+    'with biases: 4 * 8 + 2 = 34'
+    >>> worked([Quotient(1, 2), Root(2)], decimals=2, about=True).terms((1,))
+    'the root of 2, about 1.41'
+    """
+    tables = [np.array(step, dtype=object) for step in steps]
+    expected = np.array([step.value for step in tables[0].flat]).reshape(tables[0].shape)
+
+    def terms(place: tuple[int, ...]) -> str:
+        text = lead + " = ".join(written(table[place]) for table in tables)
+        if shown is None:
+            return text
+        result = f"{expected[place]:{shown}}" if shown else number(expected[place], how.get("decimals", 0))
+        return f"{text}{', about' if about else ' ='} {result}"
+
+    return Part(expected, terms, **how)
+
+
+def written(step) -> str:
+    """An expression of `toytf.byhand` as one types it.
+
+    Examples
+    --------
+    >>> from toytf.byhand import Difference, Prod
+    >>> written(Difference(Prod(3, -1), 2))
+    '3 * (-1) - 2'
+    """
+    if isinstance(step, Root):
+        return f"the root of {written(step.parts[0])}"
+    return step.render("text").replace("·", " * ")
+
+
 def sum_of_products(row, column, decimals: int = 0) -> str:
     """``1 * 4 + 0 * 8 = 4``; negative factors stand in brackets.
 
@@ -109,9 +171,8 @@ def sum_of_products(row, column, decimals: int = 0) -> str:
     >>> sum_of_products([1, -2], [4, 8])
     '1 * 4 + (-2) * 8 = -12'
     """
-    pairs = list(zip(np.asarray(row).ravel(), np.asarray(column).ravel(), strict=True))
-    total = sum(x * y for x, y in pairs)
-    return " + ".join(f"{_factor(x)} * {_factor(y)}" for x, y in pairs) + f" = {number(total, decimals)}"
+    step = Sum(*map(Prod, np.ravel(row).tolist(), np.ravel(column).tolist()))
+    return f"{written(step)} = {number(step.value, decimals)}"
 
 
 def number(value, decimals: int = 0) -> str:
@@ -123,11 +184,6 @@ def number(value, decimals: int = 0) -> str:
     ('4', '0.25')
     """
     return fmt(value, 0) if float(value).is_integer() else fmt(value, decimals or 4)
-
-
-def _factor(x) -> str:
-    text = f"{x:g}" if float(f"{x:g}") == x else fmt(x)
-    return f"({text})" if x < 0 else text
 
 
 def _compare(about: str, answer, part: Part) -> Report:

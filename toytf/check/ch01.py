@@ -1,0 +1,175 @@
+"""Checkers of chapter 1: recurrences."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from toytf.byhand import Prod, Sum
+from toytf.check.core import Case, checker
+from toytf.check.pencil import ByHand, Part, worked
+
+
+def _recurrence_at_once(x, keep=0.5):
+    """All states by one product: word s reaches state t with the factor ``keep ** (t - s)``."""
+    t, s = np.indices((len(x), len(x)))
+    return np.tril(float(keep) ** np.maximum(t - s, 0)) @ x
+
+
+def _recurrence_cases(rng):
+    return [
+        Case((np.array([[1.0], [2.0], [3.0]]), 0.5), "three words, one number each"),
+        Case((np.array([[1, 4], [2, 0], [3, 5]]), 0.5), "integers"),
+        Case((rng.normal(size=(5, 3)), 0.9), "five rows of width 3"),
+        Case((rng.normal(size=(4, 2)), 1.1), "a factor above 1"),
+    ]
+
+
+@checker("ex-01-7", expected=_recurrence_at_once, cases=_recurrence_cases, results=("states",))
+def recurrence(x, keep=0.5):
+    """Carry a row through a sentence: ``r_t = keep * r_(t-1) + x_t``, with ``r_0 = 0``.
+
+    x: array of shape (n, d), one row for each word; it may hold integers. keep: a
+    number. Returns an array of shape (n, d): the states r_1 to r_n.
+    """
+    states = np.zeros(x.shape)
+    state = np.zeros(x.shape[1:])
+    for t, row in enumerate(x):
+        state = keep * state + row
+        states[t] = state
+    return states
+
+
+recurrence.knows("""
+    - the state before the first word left in: return states => return np.vstack([np.zeros_like(states[:1]), states])
+      r_0 = 0 starts the recurrence and belongs to no word. Return r_1 to r_n, n rows.
+    - the last state alone: return states => return states[-1]
+      The function returns the state after every word. Keep each one, and return all of them.
+    - the word before in place of the state before: keep * state + row => keep * (x[t - 1] if t else 0) + row
+      x_(t-1) is what the word before brought; r_(t-1) holds all words before it. Carry the state on.
+    - the new word damped too: keep * state + row => keep * (state + row)
+      keep multiplies the old state alone; the new word is added whole. Look for a bracket around the sum.
+    - the new word damped and the state kept whole: keep * state + row => state + keep * row
+      keep says how much of the old state is kept. It stands before r_(t-1), not before x_t.
+    - keep forgotten: keep * state => state
+      This is the plain sum of all words so far. The old state is multiplied by keep in each step.
+    - an average of state and word: keep * state + row => keep * state + (1 - keep) * row
+      Nothing here makes the two factors sum to 1: the new word is added whole.
+    - 0.5 in place of keep: keep * state => 0.5 * state
+      The function keeps half, whatever keep is. Use the argument; 0.5 is only its default.
+    - the sentence read from right to left: enumerate(x) => enumerate(x[::-1])
+      The first state comes from the first word: go through the rows of x in their order.
+    - a start from the first word: np.zeros(x.shape[1:]) => x[0]
+      The first word is counted twice: once as the start, once when it is read. Start from zeros.
+    - states cut to whole numbers: np.zeros(x.shape) => np.zeros_like(x)
+      An array made by np.zeros_like(x), or by x.copy(), holds integers when x does, and drops what stands after the
+      point. Use np.zeros(x.shape).
+""")
+
+
+def _layer_and_word(n, n_layers):
+    """Layer numbers as a column and word numbers as a row, both from 0."""
+    return np.arange(n_layers)[:, None], np.arange(n)
+
+
+def _earliest_steps_cases(rng):
+    return [
+        Case((3, 2), "three words, two layers"),
+        Case((1, 3), "one word"),
+        Case((4, 1), "one layer"),
+        Case((64, 6), "a long sentence"),
+        Case((int(rng.integers(5, 40)), int(rng.integers(2, 5)))),
+    ]
+
+
+@checker(
+    "ex-01-5",
+    expected=lambda n, n_layers: sum(_layer_and_word(n, n_layers)) + 1,
+    cases=_earliest_steps_cases,
+    results=("steps",),
+)
+def earliest_steps(n, n_layers):
+    """Say in which step each state of a stack of recurrences can be computed.
+
+    Layer k's state at word t needs its own state at word t - 1 and layer k - 1's state
+    at word t, where they exist. All states that are ready are computed in the same
+    step. n, n_layers: numbers of words and layers. Returns an array of integers of
+    shape (n_layers, n): a row for each layer, a column for each word. The first is 1.
+    """
+    steps = np.zeros((n_layers + 1, n + 1), dtype=int)
+    for k in range(1, n_layers + 1):
+        for t in range(1, n + 1):
+            steps[k, t] = 1 + max(steps[k - 1, t], steps[k, t - 1])
+    return steps[1:, 1:]
+
+
+earliest_steps.knows("""
+    - each layer waits for the whole layer below: steps[k - 1, t] => steps[k - 1, n]
+      Layer 2 needs layer 1 at its own word only. It can start as soon as layer 1 has read the first word.
+    - layers that do not wait for each other: max(steps[k - 1, t], steps[k, t - 1]) => steps[k, t - 1]
+      Layer k needs layer k - 1 at the same word, so it is at least one step later.
+    - words that do not wait for each other: max(steps[k - 1, t], steps[k, t - 1]) => steps[k - 1, t]
+      That is attention. In a recurrence each state needs the state of the word before.
+    - steps counted from 0: return steps[1:, 1:] => return steps[1:, 1:] - 1
+      The first state costs a step too, so the smallest entry is 1.
+    - the waiting times added: max(steps[k - 1, t], steps[k, t - 1]) => steps[k - 1, t] + steps[k, t - 1]
+      Both inputs are computed at the same time, so the state waits for the later one: the larger of the two numbers,
+      not their sum.
+    - words as rows and layers as columns: return steps[1:, 1:] => return steps[1:, 1:].T
+      The shape is (n_layers, n): a row for each layer.
+    - only the number of steps of the whole stack: return steps[1:, 1:] => return steps[-1, -1]
+      The last entry of the table is that number. The function returns the table.
+    - zeros at the border left in: return steps[1:, 1:] => return steps
+      The row and the column of zeros stand for what does not exist. Cut them off: steps[1:, 1:].
+""")
+
+
+# ---------------------------------------------------------------- by hand
+
+_N, _D, _WIDTH, _HEADS = 5, 512, 64, 8
+_SENTENCE = [1.0, 2.0, 3.0, 4.0, 1.0]
+_R = _recurrence_at_once(np.array(_SENTENCE)[:, None])[:, 0]
+_NND, _NDD = Prod(2, 2, 4), Prod(2, 4, 4)  # with n and d of the running example
+
+
+def _shape(rows, columns, name, why):
+    return Part((rows, columns), lambda _: f"{why}: {rows} x {columns}", name=name)
+
+
+BY_HAND = [
+    ByHand(
+        "ex-01-1",
+        (
+            _shape(_N, _D, "X", "a row of width 512 for each of 5 words"),
+            _shape(_N, _WIDTH, "queries", "(5 x 512)(512 x 64)"),
+            _shape(_N, _N, "scores", "(5 x 64)(64 x 5)"),
+            _shape(_N, _HEADS * _WIDTH, "side by side", "8 heads of width 64, 5 rows"),
+            _shape(_N, _D, "Z", "(5 x 512)(512 x 512)"),
+            _shape(_N, _D, "memory", "every layer keeps the shape of X"),
+        ),
+    ),
+    ByHand(
+        "ex-01-2",
+        (
+            worked(Sum(Prod(0.5, _R[-2]), _SENTENCE[-1]), decimals=4, name="fifth result"),
+            Part(len(_SENTENCE), lambda _: "r_1 and, through it, every later one: 5", name="results again"),
+            Part(
+                len(_SENTENCE),
+                lambda _: "the word is compared with every word, so each of the 5 rows has a changed entry",
+                name="rows",
+            ),
+        ),
+    ),
+    ByHand(
+        "ex-01-3",
+        (
+            worked(_NND, lead="n * n * d = ", name="attention product"),
+            worked(_NDD, lead="n * d * d = ", name="recurrent product"),
+            worked(
+                Sum(Prod(2, _NND.value), Prod(4, _NDD.value)),
+                lead="2 * n * n * d + 4 * n * d * d = ",
+                name="attention layer",
+            ),
+            worked(Prod(2, _NDD.value), lead="2 * n * d * d = ", name="recurrent layer"),
+        ),
+    ),
+]

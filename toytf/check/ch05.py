@@ -1,0 +1,127 @@
+"""Checkers of chapter 5: the scale."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from toytf import attention
+from toytf.byhand import Exp, Num, Quotient, Sum
+from toytf.check.core import Case, checker
+from toytf.check.pencil import ByHand, Part, worked
+from toytf.example import PUBLISHED, W_K, W_Q
+from toytf.ops import softmax
+
+
+def _scaled_scores_cases(rng):
+    return [
+        Case((np.array([[1.0, 2.0, 0.0, 3.0]]), np.array([[2.0, 1.0, 5.0, 0.0], [4.0, 0.0, 1.0, 2.0]])), "d_k = 4"),
+        Case((rng.normal(size=(3, 9)), rng.normal(size=(2, 9))), "d_k = 9"),
+        Case((np.array([[1.0, 2.0], [3.0, 0.0]]), np.array([[2.0, 1.0], [0.0, 5.0]])), "everything 2 x 2"),
+        Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4, 5))), "a batch of two sentences"),
+        Case((rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(2, 3, 6, 5))), "two sentences, three heads"),
+    ]
+
+
+@checker(
+    "ex-05-8",
+    expected=lambda q, k: attention.attention(q, k, k)[1].scaled_scores,
+    cases=_scaled_scores_cases,
+    results=("scores",),
+)
+def scaled_scores(q, k):
+    """Compare every query with every key: ``q k^T / sqrt(d_k)``, before any softmax.
+
+    q: array of shape (..., query, d_k). k: array of shape (..., key, d_k). The leading
+    axes count sentences and heads; with heads, d_k is the width of one. Returns an
+    array of shape (..., query, key).
+    """
+    return q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+
+
+scaled_scores.knows("""
+    - no scaling: np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]) => np.swapaxes(k, -1, -2)
+      A sum of d_k products has a standard deviation of sqrt(d_k) (chapter 5). Divide by it.
+    - divided by d_k in place of its root: np.sqrt(q.shape[-1]) => q.shape[-1]
+      The standard deviation grows like the root of the width. With d_k itself the weights become all equal (chapter 5).
+    - the root of the number of keys: q.shape[-1] => k.shape[-2]
+      The divisor depends on how many products are added up in one score: the width, q.shape[-1].
+    - the root of the number of queries: q.shape[-1] => q.shape[-2]
+      len(q) and q.shape[-2] count rows. The divisor is the root of the width, q.shape[-1].
+    - the root of the length of the first axis: q.shape[-1] => len(q)
+      len(q) is the number of queries, or of sentences. The width is q.shape[-1].
+    - the root of all heads' width together: q.shape[-1] => q.shape[-1] * (q.shape[-3] if q.ndim > 3 else 1)
+      Each head adds up d_k products, its own width: q.shape[-1]. d_model is that width times the number of heads.
+    - multiplied by the root: / np.sqrt => * np.sqrt
+      The scores are divided by sqrt(d_k). Multiplied, the softmax saturates sooner.
+    - 30 in place of the root: np.sqrt(q.shape[-1]) => 30
+      30 was chosen for one example, whose numbers are large (chapter 5, The divisor 30). The rule is the root of d_k.
+    - keys not transposed: np.swapaxes(k, -1, -2) => k
+      q @ k multiplies queries with columns of k. Each key must become a column: np.swapaxes(k, -1, -2).
+    - axes other than the last two exchanged: np.swapaxes(k, -1, -2) => k.T
+      .T turns all axes round, swapaxes(0, 1) the first two; both are right for a matrix alone. With sentences or heads
+      in front, exchange the last two: np.swapaxes(k, -1, -2).
+    - keys as rows and queries as columns: q @ np.swapaxes(k, -1, -2) => k @ np.swapaxes(q, -1, -2)
+      A row of the scores belongs to a query: q k^T, not k q^T.
+    - the softmax taken as well:
+        q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]) => softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]))
+      The exercise stops at the scaled scores.
+""")
+
+
+# ---------------------------------------------------------------- by hand
+
+_MATRICES = np.array([[[0.3, 0.7], [0.6, 0.4]], [[0.3, 0.6], [0.7, 0.4]], [[0.5, 0.5], [0.5, 0.5]]])
+_X = PUBLISHED.x
+_GAP = float(np.diff((_X @ W_Q[0] @ (_X @ W_K[0]).T)[0])[0])
+_SPREAD = 64 * (1 / 3) ** 2  # variance of a sum of 64 products
+
+
+def _sums(matrices, name):
+    """The sum of each row of each matrix."""
+    return worked([[Sum(*row) for row in matrix] for matrix in matrices.tolist()], decimals=1, shown=".1f", name=name)
+
+
+BY_HAND = [
+    ByHand(
+        "ex-05-1",
+        (
+            Part(softmax([7.0] * 4), lambda _: "e^7 / (4 e^7) = 1/4 = 0.25", decimals=2, name="weights"),
+            Part(np.log(3), lambda _: "e^gap = (3/4) / (1/4) = 3, so the gap is ln 3 = 1.0986", decimals=4, name="gap"),
+        ),
+    ),
+    ByHand(
+        "ex-05-2",
+        (
+            worked(
+                [Quotient(Exp(score), Sum(Exp(1), Exp(2), Exp(3))) for score in (1, 2, 3)],
+                lead="the weights of 1, 2, 3: ",
+                decimals=2,
+            ),
+        ),
+    ),
+    ByHand("ex-05-3", (_sums(_MATRICES, "row sums"), _sums(np.swapaxes(_MATRICES, 1, 2), "column sums"))),
+    ByHand(
+        "ex-05-4",
+        (
+            Part(_SPREAD, lambda _: f"64 * 1/3 * 1/3 = 64/9 = {_SPREAD:.2f}", decimals=2, name="variance"),
+            Part(
+                np.sqrt(_SPREAD),
+                lambda _: f"the root of 64/9 = 8/3 = {np.sqrt(_SPREAD):.2f}",
+                decimals=2,
+                name="divisor",
+            ),
+        ),
+    ),
+    ByHand(
+        "ex-05-6",
+        (
+            Part(
+                np.log(9),
+                lambda _: f"e^gap = 0.9 / 0.1 = 9, so the scaled gap is ln 9 = {np.log(9):.4f}",
+                decimals=4,
+                name="scaled gap",
+            ),
+            worked(Quotient(Num(_GAP, 2), np.log(9)), decimals=1, name="divisor"),
+        ),
+    ),
+]

@@ -1,0 +1,333 @@
+"""Checkers of chapter 9: residual and layer norm."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from toytf import model, ops
+from toytf.byhand import Difference, Power, Quotient, Root, Sum
+from toytf.check.core import Case, Mistake, checker
+from toytf.check.pencil import ByHand, Part, number, worked
+
+
+def _layer_norm_cases(rng):
+    flat = np.array([[3.0, 3.0, 3.0], [0.0, 0.001, 0.005]])
+    return [
+        Case((np.array([[2.0, 6.0]]), np.ones(2), np.zeros(2)), "mean 4, deviation 2"),
+        Case((np.array([[1.0, 3.0], [4.0, 10.0]]), np.array([1.0, 2.0]), np.array([0.0, 1.0])), "two rows"),
+        Case((rng.normal(size=(3, 5)) + 1, rng.normal(size=5), rng.normal(size=5)), "three rows of width 5"),
+        Case((flat, np.ones(3), np.ones(3)), "a constant row, and one that is nearly constant"),
+        Case((rng.normal(size=(2, 3, 4)), rng.normal(size=4), rng.normal(size=4)), "two sentences"),
+        Case((rng.normal(size=(2, 4)), np.ones(4), rng.normal(size=4), 0.5), "a large eps"),
+    ]
+
+
+@checker(
+    "ex-09-7",
+    expected=lambda x, gamma, beta, eps=1e-5: ops.layer_norm(ops.LayerNorm(gamma, beta), x, eps)[0],
+    cases=_layer_norm_cases,
+)
+def layer_norm(x, gamma, beta, eps=1e-5):
+    """Give each row mean 0 and variance 1, then scale and shift its columns.
+
+    ``gamma * (x - mean) / sqrt(variance + eps) + beta``, with the mean and the variance
+    of the row. x: (..., n, d); gamma and beta: (d,); eps: a small number.
+    Returns an array of the shape of x.
+    """
+    away = x - x.mean(axis=-1, keepdims=True)
+    variance = (away**2).mean(axis=-1, keepdims=True)
+    return gamma * away / np.sqrt(variance + eps) + beta
+
+
+layer_norm.knows("""
+    - N - 1 in the place of N: (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1, ddof=1, keepdims=True)
+      The squares are divided by the number of columns, not by one less (chapter 9, E0-39). x.var() divides by N;
+      x.var(ddof=1) and torch.std divide by N - 1.
+    - epsilon outside the root: np.sqrt(variance + eps) => (np.sqrt(variance) + eps)
+      It stands beside the variance: sqrt(variance + eps). Outside the root it acts on much smaller rows (chapter 9,
+      E0-34).
+    - divided by the variance: np.sqrt(variance + eps) => (variance + eps)
+      Without the root, a row ten times as large comes out ten times as small. Divide by the deviation, sqrt(variance +
+      eps).
+    - the wrong axis (axis=0):
+        x.mean(axis=-1 => x.mean(axis=0
+        (away**2).mean(axis=-1 => (away**2).mean(axis=0
+      Mean and variance are those of one token's row, over its columns: axis=-1. Along axis 0 the others mix in (chapter
+      9, Layer norm or batch norm).
+    - the wrong axis (axis=-2):
+        x.mean(axis=-1 => x.mean(axis=-2
+        (away**2).mean(axis=-1 => (away**2).mean(axis=-2
+      That is a mean over the tokens, one for each column. Mean and variance are those of one token's row: axis=-1.
+    - one mean for the whole array:
+        x.mean(axis=-1, keepdims=True) => x.mean()
+        (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
+      mean() and var() without an axis take all rows together. Each row has its own: axis=-1, keepdims=True.
+    - keepdims forgotten:
+        x.mean(axis=-1, keepdims=True) => x.mean(axis=-1)
+        (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1, keepdims=True)
+      The means have lost their axis, so NumPy lines them up with the columns, or finds that the shapes do not fit.
+      keepdims=True leaves one mean at the end of each row.
+    - keepdims forgotten twice:
+        x.mean(axis=-1, keepdims=True) => x.mean(axis=-1)
+        (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1)
+      Means and variances have lost their axis, so NumPy lines them up with the columns, or finds that the shapes do not
+      fit. keepdims=True leaves one of each at the end of each row.
+    - gamma forgotten: gamma * away => away
+      Multiply each column by its gamma after the division, before beta is added.
+    - beta forgotten: np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
+      Add each column's beta as the last step.
+    - gamma and beta forgotten:
+        gamma * away => away
+        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
+      Mean 0 and variance 1 is where they begin: multiply by gamma, then add beta (chapter 9, What gamma and beta are
+      for).
+    - beta inside the brackets:
+        gamma * away / np.sqrt(variance + eps) + beta => gamma * (away / np.sqrt(variance + eps) + beta)
+      gamma * (... + beta) scales the shift too. First gamma times the normalised row, then plus beta.
+    - gamma and beta exchanged:
+        gamma * away => beta * away
+        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + gamma
+      gamma is the factor, beta is what is added. Look at the order of the arguments: x, gamma, beta.
+    - the mean not subtracted: gamma * away => gamma * x
+      Subtract the row's mean before you divide: the result of gamma 1 and beta 0 has mean 0.
+    - the brackets around the difference forgotten:
+        gamma * away / np.sqrt(variance + eps) => gamma * (x - x.mean(axis=-1, keepdims=True) / np.sqrt(variance + eps))
+      x - mean / deviation divides the mean alone. The difference is divided: (x - mean) / deviation.
+    - the root of the mean square: x - x.mean(axis=-1, keepdims=True) => x
+      That is RMS norm, which later models use: it divides by the size of the row and leaves its mean. Subtract the mean
+      first, here and in the variance.
+    - the sum of the squares: (away**2).mean => (away**2).sum
+      The variance is their mean: divide the sum by the number of columns.
+    - the mean distance:
+        (away**2).mean => np.abs(away).mean
+        np.sqrt(variance + eps) => (variance + eps)
+      np.abs weighs far entries less than the square does. The deviation is the root of the mean square.
+    - no epsilon: variance + eps => variance
+      A constant row gives 0 / 0 (chapter 9, E2-02). Add eps to the variance, inside the root.
+    - an eps of its own: variance + eps => variance + 1e-5
+      eps is an argument, with the default 1e-5. Use it, so that the caller can change it.
+    - another default for eps: eps=1e-5 => eps=1e-6
+      The signature says eps=1e-5. It shows on rows that are nearly constant.
+""")
+
+
+def _add_and_norm_cases(rng):
+    def drawn(*shape):
+        return (
+            rng.normal(size=shape) + 1,
+            2 * rng.normal(size=shape),
+            rng.normal(size=shape[-1:]),
+            rng.normal(size=shape[-1:]),
+        )
+
+    return [
+        Case((np.array([[1.0, 0.0]]), np.array([[1.0, 6.0]]), np.ones(2), np.zeros(2)), "the sum is [2, 6]"),
+        Case(
+            (np.eye(2, 3), np.array([[0.0, 3.0, 2.0], [0.001, -1.0, 0.005]]), np.ones(3), np.zeros(3)),
+            "two rows; the second sum is nearly constant",
+        ),
+        Case(drawn(3, 5), "three rows of width 5"),
+        Case(drawn(2, 3, 4), "two sentences"),
+    ]
+
+
+def _add_and_norm(x, fx, gamma, beta, eps=1e-5):
+    cfg = model.Config(src_vocab=1, tgt_vocab=1, eps=eps)
+    return model.add_and_norm(cfg, ops.LayerNorm(gamma, beta), x, lambda rows: (fx, None))[0]
+
+
+@checker("ex-09-8", expected=_add_and_norm, cases=_add_and_norm_cases)
+def add_and_norm(x, fx, gamma, beta, eps=1e-5):
+    """Add a part's input to its output, then normalise the sum: ``LN(x + F(x))``.
+
+    x: the part's input, (..., n, d); fx: its output F(x), of the same shape; gamma and
+    beta: (d,); eps: a small number. Returns an array of the shape of x.
+    """
+    total = x + fx
+    away = total - total.mean(axis=-1, keepdims=True)
+    variance = (away**2).mean(axis=-1, keepdims=True)
+    return gamma * away / np.sqrt(variance + eps) + beta
+
+
+add_and_norm.knows(
+    """
+    - norm before the sum:
+        x + fx => fx
+        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + x
+      x + LN(F(x)) leaves the sum as large as it is, and it grows from layer to layer. Post-norm normalises the sum:
+      LN(x + F(x)).
+    - pre-norm in the place of post-norm:
+        x + fx => x
+        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + fx
+      Pre-norm normalises the input and adds afterwards (chapter 9, Before or after). Here the sum goes through the
+      norm, as in the paper.
+    - the residual forgotten: x + fx => fx
+      Add x before the norm. Without it the tokens grow alike (chapter 9, What finite hides).
+    - a double residual: x + fx => 2 * x + fx
+      fx is F(x) alone, so x is added once. 2x + F(x) is the slip of E0-33 and E3-15.
+    - the residual after the norm too: np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + x
+      x is added once, before the norm. Added again behind it, the rows grow as before.
+    - the part's output forgotten: x + fx => x
+      LN(x) has lost what the part found out. Normalise the sum x + fx.
+    - the norm forgotten: return gamma * away / np.sqrt(variance + eps) + beta => return total
+      This is the sum, and it grows from layer to layer. Bring each row to mean 0 and variance 1.
+    - multiplied in the place of added: x + fx => x * fx
+      A residual connection is a sum: if F(x) is 0, the row passes as it is.
+    - subtracted in the place of added: x + fx => fx - x
+      The part says what should be added to the row: x + fx.
+    - the wrong axis (axis=0):
+        total.mean(axis=-1 => total.mean(axis=0
+        (away**2).mean(axis=-1 => (away**2).mean(axis=0
+      Mean and variance are those of one token's row, over its columns: axis=-1.
+    - the wrong axis (axis=-2):
+        total.mean(axis=-1 => total.mean(axis=-2
+        (away**2).mean(axis=-1 => (away**2).mean(axis=-2
+      That is a mean over the tokens, one for each column. Mean and variance are those of one token's row: axis=-1.
+    - one mean for the whole array:
+        total.mean(axis=-1, keepdims=True) => total.mean()
+        (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
+      mean() and var() without an axis take all rows together. Each row has its own: axis=-1, keepdims=True.
+    - N - 1 in the place of N: (away**2).mean(axis=-1, keepdims=True) => total.var(axis=-1, ddof=1, keepdims=True)
+      The squares are divided by the number of columns, not by one less (chapter 9, E0-39).
+    - epsilon outside the root: np.sqrt(variance + eps) => (np.sqrt(variance) + eps)
+      It stands beside the variance: sqrt(variance + eps) (chapter 9, E0-34).
+    - gamma and beta forgotten:
+        gamma * away => away
+        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
+      Multiply the normalised row by gamma, then add beta.
+    """,
+    Mistake(
+        "each normalised by itself",
+        "There is one norm, and it gets the sum: LN(x + F(x)).",
+        lambda x, fx, *p: layer_norm.solution(x, *p) + layer_norm.solution(fx, *p),
+    ),
+)
+
+
+def norm(x, axis=-1, eps=1e-5):
+    """Layer norm without gamma and beta, along any axis."""
+    return (x - x.mean(axis=axis, keepdims=True)) / np.sqrt(x.var(axis=axis, keepdims=True) + eps)
+
+
+def _rows_stand_alone_cases(rng):
+    rows = rng.normal(size=(4, 5)) + 1
+    right, wrong = norm(rows), norm(rows, axis=0)
+    one_row = np.array([[-1.0, 1.0], [-1.0, 1.0]])
+    later = one_row + [[0.0, 0.0], [0.25, -0.25]]
+    return [
+        Case((one_row, one_row), "equal"),
+        Case((np.array([[-1.0, -1.0], [1.0, 1.0]]), np.zeros((2, 2))), "two tokens, the wrong axis"),
+        Case((later, one_row), "the second row differs"),
+        Case((one_row - [[0.5, 0.0], [0.0, 0.5]], one_row), "together is smaller in both rows"),
+        Case((one_row + 1e-14, one_row), "rounding"),
+        Case((right, norm(rows)), "four tokens, the right axis"),
+        Case((wrong, np.zeros((4, 5))), "four tokens, the wrong axis"),
+        Case((right + 0.01 * (np.arange(20).reshape(4, 5) == 17), right), "one entry differs"),
+    ]
+
+
+def farthest(moved) -> float:
+    """What decides whether rows are equal: the largest distance, if it is more than rounding."""
+    distance = np.abs(moved).max()
+    return np.inf if distance < 1e-12 else float(distance)
+
+
+@checker(
+    "ex-09-4",
+    expected=lambda together, alone: bool(np.abs(together - alone).max() < 1e-9),
+    cases=_rows_stand_alone_cases,
+    gap=lambda together, alone: farthest(together - alone),
+)
+def rows_stand_alone(together, alone):
+    """Tell whether a norm treats each row by itself.
+
+    together: (n, d), what the norm gave for n rows at once; alone: (n, d), what it gave
+    for each row by itself. Returns True if both are equal up to rounding, else False.
+    """
+    return bool(np.allclose(together, alone))
+
+
+rows_stand_alone.knows("""
+    - only the first row compared: np.allclose(together, alone) => np.allclose(together[0], alone[0])
+      A later row can be wrong while the first is right. Compare all rows.
+    - exact equality: np.allclose(together, alone) => (together == alone).all()
+      The same sum in another order differs in its last digits (rounding), and == says False. np.allclose leaves room
+      for that.
+    - the differences added up: np.allclose(together, alone) => abs((together - alone).sum()) < 1e-9
+      Differences of opposite sign cancel, so the sum can be 0 while every entry is wrong. Look at the largest distance.
+    - signs kept: np.allclose(together, alone) => (together - alone).max() < 1e-9
+      together - alone is negative where together is smaller, and the largest difference does not see it. Take np.abs
+      first.
+    - one equal entry is enough: np.allclose(together, alone) => np.isclose(together, alone).any()
+      np.any asks for one entry. The promise holds for all: np.all, or np.allclose, which does the same.
+    - the means of the rows compared:
+        np.allclose(together, alone) => np.allclose(together.mean(axis=1), alone.mean(axis=1))
+      The right mean of a row is no evidence for its entries. Compare the entries.
+    - the answer reversed: return bool => return not bool
+      True means that each row stands alone, so that the two are equal.
+    - one answer for each row: bool(np.allclose(together, alone)) => np.isclose(together, alone).all(axis=1)
+      Asked for is one True or False for the whole: add .all().
+    - always True: bool(np.allclose(together, alone)) => True
+      This test cannot fail, so it finds nothing. Give it a case that it must fail.
+""")
+
+
+# ---------------------------------------------------------------- by hand
+
+
+def _tenths(a) -> str:
+    """A number as a term of a written sum: to one decimal, negative ones in brackets."""
+    return f"({number(a, 1)})" if a < 0 else number(a, 1)
+
+
+# 9.1, 9.3 and 9.5: rows and a Jacobian
+_ROW = [1, 3, 3, 5]
+_SQUARES = [Power(Difference(x, 3), 2) for x in _ROW]
+_PAIRS = np.array([[2.0, 6.0], [10.0, 30.0]])
+_W = np.array([[0.5, 1.0], [0.0, -1.0]])
+
+BY_HAND = [
+    ByHand(
+        "ex-09-1",
+        (
+            worked(Quotient(Sum(*_ROW), 4), name="mean"),
+            worked(_SQUARES, name="squared distances"),
+            worked(Quotient(Sum(*(square.value for square in _SQUARES)), 4), name="variance"),
+            worked(Root(2), about=True, decimals=4, name="deviation"),
+            worked([Quotient(Difference(x, 3), 2**0.5) for x in _ROW], about=True, decimals=4, name="result"),
+        ),
+    ),
+    ByHand(
+        "ex-09-3",
+        (
+            worked([Quotient(Sum(*pair), 2) for pair in _PAIRS], name="mean"),
+            Part(
+                _PAIRS.std(axis=1),
+                lambda at: "both entries are {} away from the mean {}".format(
+                    *map(number, (_PAIRS[at[0]].std(), _PAIRS[at[0]].mean()))
+                ),
+                name="deviation",
+            ),
+            worked(
+                [[Quotient(Difference(x, pair.mean()), pair.std()) for x in pair] for pair in _PAIRS],
+                name="result",
+            ),
+        ),
+    ),
+    ByHand(
+        "ex-09-5",
+        (
+            Part(
+                np.eye(2) + _W,
+                lambda at: f"{number(np.eye(2)[at])} + {_tenths(_W[at])} = {number((np.eye(2) + _W)[at], 1)}",
+                decimals=1,
+                name="Jacobian",
+            ),
+            Part(
+                [0, 1],
+                lambda _: "column 1 of the Jacobian asks for 1.5 x_1 = 0, so x_1 = 0; x_2 is free, here 1",
+                name="row",
+            ),
+        ),
+    ),
+]

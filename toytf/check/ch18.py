@@ -1,0 +1,166 @@
+"""Checkers of chapter 18: counts."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+
+from toytf.byhand import Prod, Quotient
+from toytf.check.core import Case, checker
+from toytf.check.pencil import ByHand, Part, worked
+
+
+def _exact_cases(rng):
+    goal = rng.integers(3, 9, size=(6, 5))
+    is_token = np.arange(5) < rng.integers(2, 6, size=(6, 1))
+    said = np.where(is_token, goal, rng.integers(3, 9, size=(6, 5)))
+    wrong = said.copy()
+    wrong[[1, 4], [0, 1]] += 1
+    small = np.array([[4, 5, 6], [7, 8, 9], [4, 5, 6]])
+    spoken = np.array([[4, 5, 6], [7, 1, 9], [4, 5, 9]])
+    flags = np.array([[True, True, True], [True, True, False], [True, True, False]])
+    return [
+        Case((np.array([[4, 5]]), np.array([[4, 6]]), np.array([[True, True]])), "one sentence of two tokens"),
+        Case((spoken, small, flags), "three sentences, two of them with padding"),
+        Case((np.where(flags, spoken, 0), np.where(flags, small, 0), flags), "the same, with 0 said at padding"),
+        Case((said, np.where(is_token, goal, 0), is_token), "six right sentences, anything said at padding"),
+        Case((wrong, np.where(is_token, goal, 0), is_token), "six sentences, two with one wrong token"),
+    ]
+
+
+@checker(
+    "ex-18-9",
+    expected=lambda said, goal, is_token: np.array(
+        [np.array_equal(a[here], b[here]) for a, b, here in zip(said, goal, is_token, strict=True)]
+    ),
+    cases=_exact_cases,
+)
+def exact_matches(said, goal, is_token):
+    """Say for each sentence whether all its tokens are right.
+
+    said: (sentences, n), the ids that the model says. goal: (sentences, n), the right
+    ids. is_token: boolean array (sentences, n), False where only padding stands.
+    Padding does not count. Returns a boolean array of shape (sentences,).
+    """
+    return ((said == goal) | ~is_token).all(axis=-1)
+
+
+exact_matches.knows("""
+    - padding counted: (said == goal) | ~is_token => said == goal
+      What the model says where only padding stands does not matter, and it may say anything there. Let these places
+      count as right: | ~is_token.
+    - any token in place of all: ((said == goal) | ~is_token).all => ((said == goal) & is_token).any
+      One right token does not make a right sentence: all(axis=-1).
+    - padding taken for wrong: (said == goal) | ~is_token => (said == goal) & is_token
+      With & is_token every sentence with padding is wrong. Places without a token have to count as right: | ~is_token.
+    - the flags the wrong way round: (said == goal) | ~is_token => (said == goal) | is_token
+      True marks a token here. As you use them, the padding is compared and the tokens are not.
+    - tokens in place of sentences:
+        ((said == goal) | ~is_token).all(axis=-1) => ((said == goal) & is_token).sum(axis=-1) / is_token.sum(axis=-1)
+      The share of right tokens says little about sentences: one wrong word in each leaves no sentence right. Take
+      all(axis=-1).
+    - one answer for all sentences: .all(axis=-1) => .all()
+      all() without an axis asks whether every sentence is right. Each sentence has its own answer: axis=-1.
+    - columns in place of rows: axis=-1 => axis=0
+      axis=0 goes down the sentences and answers for each place. A sentence is a row: axis=-1.
+    - a count in place of a flag for each sentence: .all(axis=-1) => .all(axis=-1).sum()
+      The number of exact matches is the sum of what is asked here. Return the flags, one for each sentence.
+    - the sentences that are wrong: ((said == goal) | ~is_token).all => ((said != goal) & is_token).any
+      Your flags are True where something differs. True means here that all tokens are right.
+    - only the last place compared: .all(axis=-1) => [:, -1]
+      A sentence can go wrong anywhere. Compare all places: all(axis=-1).
+    - equal places counted, padding among them:
+        ((said == goal) | ~is_token).all(axis=-1) => (said == goal).sum(axis=-1) == is_token.sum(axis=-1)
+      Padding can be equal, too: then more places are equal than there are tokens, or one makes up for a wrong token.
+      Count the places that are both equal and tokens.
+""")
+
+
+@checker(
+    "ex-18-10",
+    expected=lambda right, n: (right / n, np.std(np.arange(n) < right) / n**0.5),
+    cases=lambda rng: [
+        Case((1, 2), "one of two"),
+        Case((4, 5), "four of five"),
+        Case((0, 10), "none of ten"),
+        Case((800, 800), "all of 800"),
+        Case((int(rng.integers(500, 800)), 800), "most of 800"),
+        Case((int(rng.integers(1, 90)), 900), "few of 900"),
+    ],
+    results=("share", "spread"),
+)
+def share_and_spread(right, n):
+    """Say which share of n sentences is right, and how much chance alone moves it.
+
+    right: how many are right. n: how many there are. If each sentence is right with
+    probability p, whatever happens to the others, the share has the standard deviation
+    sqrt(p (1 - p) / n); p is estimated by the share itself. Returns the share and this
+    spread, two numbers between 0 and 1.
+    """
+    share = right / n
+    return share, np.sqrt(share * (1 - share) / n)
+
+
+share_and_spread.knows("""
+    - no root: np.sqrt(share * (1 - share) / n) => share * (1 - share) / n
+      p (1 - p) / n is the variance. The spread is its root, and has the unit of the share.
+    - n outside the root: np.sqrt(share * (1 - share) / n) => np.sqrt(share * (1 - share)) / n
+      Four times as many sentences halve the spread: n stands under the root.
+    - the spread of the count: share * (1 - share) / n => n * share * (1 - share)
+      sqrt(n p (1 - p)) says by how many sentences the count varies. The exercise asks for the share: divide by n.
+    - n forgotten: (1 - share) / n => (1 - share)
+      sqrt(p (1 - p)) is the deviation of a single sentence, 0 or 1. The mean of n of them varies less: divide by n
+      under the root.
+    - 1 - p forgotten: share * (1 - share) / n => share / n
+      Where all are right nothing varies: the spread of p = 1 is 0. Under the root stands p (1 - p) / n.
+    - n - 1 under the root: (1 - share) / n => (1 - share) / (n - 1)
+      p (1 - p) / n, with n. Here p is known to be the share, and nothing is estimated beside it.
+    - the count in place of the share:
+        share, np.sqrt(share * (1 - share) / n) => right, np.sqrt(right * (n - right) / n)
+      p is a probability between 0 and 1: divide the count by n first.
+    - percent in place of shares: share, np.sqrt => 100 * share, 100 * np.sqrt
+      Both are asked as parts of 1, not of 100.
+    - whole-number division: right / n => right // n
+      right // n drops everything behind the point. Write right / n.
+    - the widest spread for every share: np.sqrt(share * (1 - share) / n) => 0.5 / np.sqrt(n)
+      0.5 / sqrt(n) is right at a share of one half, and too large everywhere else. Under the root stands p (1 - p) / n.
+    - the two exchanged: share, np.sqrt(share * (1 - share) / n) => np.sqrt(share * (1 - share) / n), share
+      The share comes first, then its spread.
+""")
+
+
+# ---------------------------------------------------------------- by hand
+
+_ORDERS = comb(10, 5)
+
+BY_HAND = [
+    ByHand(
+        "ex-18-1",
+        (
+            Part(
+                2,
+                lambda _: 'the determiners are fixed by "houses"; "red" may stand before "cat" or "houses": 2',
+                name="a cat sees the red houses",
+            ),
+            worked(
+                Prod(2, 2),
+                lead="two ways for the determiners, two for the adjectives: ",
+                name="the red cat sees this blue house",
+            ),
+        ),
+    ),
+    ByHand(
+        "ex-18-8",
+        (
+            Part(
+                _ORDERS,
+                lambda _: (
+                    f"10 over 5: 10 * 9 * 8 * 7 * 6 / (5 * 4 * 3 * 2 * 1) = {10 * 9 * 8 * 7 * 6} / 120 = {_ORDERS}"
+                ),
+                name="orders",
+            ),
+            worked(Quotient(100, _ORDERS), about=True, decimals=1, shown=".3f", name="percent"),
+        ),
+    ),
+]
