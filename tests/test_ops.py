@@ -498,10 +498,14 @@ def test_no_argument_is_modified():
     assert embedding(x, [0, 1]).base is None  # a copy: writing into it leaves the table alone
 
 
-def test_every_public_function_says_what_it_returns():
+def test_every_public_function_opens_with_what_it_does_and_shows_an_example():
     for name in (
         "softmax", "softmax_naive", "log_softmax", "linear", "embedding", "relu", "gelu", "gelu_tanh", "layer_norm",
         "layer_norm_eps_outside",
     ):  # fmt: skip
         doc = getattr(ops, name).__doc__
-        assert "Parameters" in doc and "Returns" in doc and ">>>" in doc, name
+        opening = doc.split("Parameters")[0].split("Examples")[0]
+        assert ("``" in opening or "::" in opening) and ">>>" in doc, name
+    for name in ("softmax", "linear", "embedding", "layer_norm"):  # whose arguments say more than a shape
+        doc = getattr(ops, name).__doc__
+        assert "Parameters" in doc and "Returns" in doc and "Raises" in doc, name

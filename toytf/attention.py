@@ -131,11 +131,6 @@ def attention_backward(trace: AttentionTrace, dout: Array) -> tuple[Array, Array
     A masked weight is exactly 0, so nothing flows through it; a query that may attend to
     nothing has gradient 0.
 
-    Parameters
-    ----------
-    trace : AttentionTrace
-    dout : Array, shape (..., query, d_v)
-
     Returns
     -------
     dq, dk, dv : Array, shapes of the trace's `q`, `k` and `v`
@@ -203,16 +198,6 @@ def _masked_softmax(name: str, scores: Array, mask: Array | None) -> Array:
 
 def causal_mask(length: int) -> Array:
     """A mask that hides the future: query ``i`` may attend to keys ``0 .. i``, itself included.
-
-    Parameters
-    ----------
-    length : int
-        Number of tokens.
-
-    Returns
-    -------
-    Array of bool, shape (query, key)
-        Lower triangle and diagonal True.
 
     Notes
     -----
@@ -424,12 +409,6 @@ def multi_head_attention_backward(
     p: MultiHead, trace: MultiHeadTrace, dout: Array
 ) -> tuple[Array, Array | None, MultiHead]:
     """The gradients of `multi_head_attention`, from its trace, back through W^O, the heads and W^Q, W^K, W^V.
-
-    Parameters
-    ----------
-    p : MultiHead
-    trace : MultiHeadTrace
-    dout : Array, shape (..., query, d_model)
 
     Returns
     -------

@@ -77,18 +77,12 @@ def start(params: Transformer, cfg: Config, src=None, src_is_token=None, cached:
 
     Parameters
     ----------
-    params : Transformer
-    cfg : Config
     src : array_like of int, shape (batch, source length) or (source length,)
         One sentence counts as a batch of one. None for a decoder-only model.
     src_is_token : array_like of bool, shape of `src`, optional
     cached : bool, default True
         Keep keys and values. False computes everything anew at each step: slower, same numbers.
         A decoder without causal mask cannot be cached, since each new token changes the old rows.
-
-    Returns
-    -------
-    DecodeState
     """
     src, src_is_token, cached = _usable_source(params, cfg, src, src_is_token, cached)
     if src is None:

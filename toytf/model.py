@@ -241,15 +241,10 @@ def init(cfg: Config, rng: np.random.Generator, dtype=np.float64) -> Transformer
 
     Parameters
     ----------
-    cfg : Config
     rng : numpy.random.Generator
         ``np.random.default_rng(seed)``.
     dtype : dtype, default float64
         Of all parameters, and so of everything that is computed with them.
-
-    Returns
-    -------
-    Transformer
 
     Examples
     --------
@@ -570,16 +565,13 @@ def encoder_layer(p: EncoderLayer, cfg: Config, x: Array, mask=None) -> tuple[Ar
 
     Parameters
     ----------
-    p : EncoderLayer
-    cfg : Config
     x : Array, shape (..., length, d_model)
     mask : array_like of bool, broadcastable to (..., length, length), optional
         True means "may attend".
 
-    Returns
-    -------
-    out : Array, shape (..., length, d_model)
-    trace : EncoderLayerTrace
+    Notes
+    -----
+    *Attention Is All You Need*, section 3.1.
     """
     require_parameters("p", p, EncoderLayer)
     require_class("cfg", cfg, Config)
@@ -619,18 +611,15 @@ def decoder_layer(
 
     Parameters
     ----------
-    p : DecoderLayer
-    cfg : Config
     x : Array, shape (..., length, d_model)
     memory : Array, shape (..., source length, d_model), or None without cross-attention
     mask : array_like of bool, broadcastable to (..., length, length), optional
         True means "may attend".
     memory_mask : array_like of bool, broadcastable to (..., length, source length), optional
 
-    Returns
-    -------
-    out : Array, shape (..., length, d_model)
-    trace : DecoderLayerTrace
+    Notes
+    -----
+    *Attention Is All You Need*, section 3.1.
     """
     x, memory, memory_mask = _usable_memory(p, cfg, x, memory, memory_mask)
     ask_past = partial(_attend, p.self_attention, cfg, mask=mask)
@@ -705,18 +694,16 @@ def decoder_layer_backward(
 def embed(table: Array, cfg: Config, ids, start: int = 0) -> tuple[Array, Array]:
     """Look up rows and add positions: ``sqrt(d_model) * table[ids] + PE``.
 
-    Parameters
-    ----------
-    table : Array, shape (vocabulary, d_model)
-    cfg : Config
-    ids : array_like of int, shape (..., length)
-    start : int, default 0
-        The position of the first id.
+    The first id stands at the position `start`.
 
     Returns
     -------
     embedded, x : Array, shape (..., length, d_model)
         Without and with positions.
+
+    Notes
+    -----
+    *Attention Is All You Need*, sections 3.4 and 3.5.
     """
     table, ids = _usable_table(table, cfg, ids)
     embedded = embedding(table, ids)
@@ -739,12 +726,7 @@ def _usable_table(table, cfg: Config, ids) -> tuple[Array, Array]:
 
 
 def embed_backward(table: Array, cfg: Config, ids: Array, dx: Array) -> Array:
-    """The gradient of `embed` with respect to the table; positions are fixed and take none.
-
-    Returns
-    -------
-    Array, shape of `table`
-    """
+    """The gradient of `embed` with respect to the table; positions are fixed and take none."""
     table, ids = _usable_table(table, cfg, ids)
     dx = as_gradient("dx", dx, (*ids.shape, cfg.d_model), "ids and cfg give")
     if cfg.scale_embeddings:
@@ -759,8 +741,6 @@ def encode(
 
     Parameters
     ----------
-    params : Transformer
-    cfg : Config
     src : array_like of int, shape (..., source length)
     src_is_token : array_like of bool, same shape, optional
         False where a sentence was filled up; those places get no attention.
@@ -808,8 +788,6 @@ def decode(
 
     Parameters
     ----------
-    params : Transformer
-    cfg : Config
     tgt : array_like of int, shape (..., length)
     memory : Array, shape (..., source length, d_model)
         What `encode` returned; None for a decoder-only model.
@@ -867,8 +845,6 @@ def forward(
 
     Parameters
     ----------
-    params : Transformer
-    cfg : Config
     src : array_like of int, shape (..., source length), or None for a decoder-only model
     tgt : array_like of int, shape (..., length)
     src_is_token, tgt_is_token : array_like of bool, shapes of `src` and `tgt`, optional
@@ -909,18 +885,8 @@ def forward(
 def backward(params: Transformer, cfg: Config, trace: Trace, dlogits: Array) -> Transformer:
     """The gradients of all parameters, from what one `forward` left behind.
 
-    Parameters
-    ----------
-    params : Transformer
-    cfg : Config
-    trace : Trace
-    dlogits : Array, shape of the logits
-        For example what `toytf.ops.cross_entropy_backward` returns.
-
-    Returns
-    -------
-    Transformer
-        The gradients, in the parameters' own class.
+    `dlogits` has the shape of the logits, as what `toytf.ops.cross_entropy_backward` returns; the gradients
+    come in the parameters' own class.
 
     Examples
     --------

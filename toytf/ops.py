@@ -154,18 +154,8 @@ def softmax_backward(weights: Array, dout: Array, axis: int = -1) -> Array:
     It is the product with the Jacobian ``a_i (delta_ij - a_j)``, which is never built. Where a
     weight is exactly 0, as under a mask or in an empty row, the gradient is 0.
 
-    Parameters
-    ----------
-    weights : Array
-        What `softmax` returned.
-    dout : Array, same shape
-        The gradient of the loss with respect to the weights.
-    axis : int, default -1
-
-    Returns
-    -------
-    Array, same shape
-        The gradient with respect to the scores.
+    `weights`, written ``a``, are what `softmax` returned; `dout`, of their shape, is the gradient of the
+    loss with respect to them.
 
     Examples
     --------
@@ -212,18 +202,6 @@ def softmax_naive(x, axis: int = -1) -> Array:
     infinity is NaN; below about -745 everything underflows, and zero divided by zero is NaN too.
     The course keeps it to show that; use `softmax` for work.
 
-    Parameters
-    ----------
-    x : array_like, shape (..., n, ...)
-        Scores.
-    axis : int, default -1
-        The axis along which the weights sum to 1.
-
-    Returns
-    -------
-    Array, same shape as `x`
-        Weights, or NaN with NumPy's RuntimeWarning.
-
     Examples
     --------
     >>> from toytf.byhand import fmt
@@ -243,22 +221,7 @@ def log_softmax(x, axis: int = -1) -> Array:
     Computed without a softmax in between, so that a probability too small for a float still has a
     finite logarithm.
 
-    Parameters
-    ----------
-    x : array_like, shape (..., n, ...)
-        Scores, as for `softmax`.
-    axis : int, default -1
-        The axis along which the probabilities sum to 1.
-
-    Returns
-    -------
-    Array, same shape as `x`
-        Numbers up to 0.
-
-    Raises
-    ------
-    ValueError
-        As `softmax`.
+    Arguments and errors are those of `softmax`.
 
     Examples
     --------
@@ -326,13 +289,6 @@ def linear_backward(p: Linear, x: Array, dout: Array) -> tuple[Array, Linear]:
     """The gradients of `linear`: ``dx = dout W^T``, ``dW = x^T dout``, ``db = sum of dout``.
 
     Sums run over all rows: of the sentence, and of every leading axis.
-
-    Parameters
-    ----------
-    p : Linear
-    x : Array, shape (..., length, d_in)
-        What `linear` was given.
-    dout : Array, shape (..., length, d_out)
 
     Returns
     -------
@@ -402,16 +358,7 @@ def embedding(table, ids) -> Array:
 def embedding_backward(size: int, ids, dout: Array) -> Array:
     """The gradient of `embedding`: each token's row gathers what flows back to its places.
 
-    Parameters
-    ----------
-    size : int
-        How many rows the table has.
-    ids : array_like of int, shape (..., length)
-    dout : Array, shape (..., length, d_model)
-
-    Returns
-    -------
-    Array, shape (size, d_model)
+    The table has `size` rows, of the width of `dout`.
 
     Examples
     --------
@@ -442,14 +389,6 @@ def _usable_places(size: int, ids, dout: Array) -> tuple[int, Array, Array]:
 
 def relu(x) -> Array:
     """Cut off what is negative: ``relu(x) = max(0, x)``.
-
-    Parameters
-    ----------
-    x : array_like, any shape
-
-    Returns
-    -------
-    Array, same shape as `x`
 
     Notes
     -----
@@ -482,14 +421,6 @@ def gelu(x) -> Array:
 
     ``Phi(x) = (1 + erf(x / sqrt(2))) / 2``. This is the exact form; `gelu_tanh` is the usual
     approximation.
-
-    Parameters
-    ----------
-    x : array_like, any shape
-
-    Returns
-    -------
-    Array, same shape as `x`
 
     Notes
     -----
@@ -530,14 +461,7 @@ def gelu_tanh(x) -> Array:
 
         gelu_tanh(x) = x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))
 
-    Parameters
-    ----------
-    x : array_like, any shape
-
-    Returns
-    -------
-    Array, same shape as `x`
-        Within 0.0005 of `gelu` everywhere.
+    Within 0.0005 of `gelu` everywhere.
 
     Examples
     --------
@@ -671,12 +595,6 @@ def layer_norm_backward(p: LayerNorm, trace: LayerNormTrace, dout: Array) -> tup
 
     The two means are what the row's own mean and variance send back.
 
-    Parameters
-    ----------
-    p : LayerNorm
-    trace : LayerNormTrace
-    dout : Array, shape (..., d_model)
-
     Returns
     -------
     dx : Array, shape of `dout`
@@ -700,15 +618,6 @@ def layer_norm_eps_outside(x, eps: float = 1e-6) -> Array:
     Epsilon stands outside the root, and there is neither scale nor shift. On rows of ordinary
     size it agrees with `layer_norm` to six or seven decimals; on rows that are nearly constant
     it does not.
-
-    Parameters
-    ----------
-    x : array_like, shape (..., d_model)
-    eps : float, default 1e-6
-
-    Returns
-    -------
-    Array, shape (..., d_model)
 
     Examples
     --------

@@ -31,11 +31,7 @@ BLOCK = 2**14  # so many numbers at a time: a block stays in the processor's cac
 def sgd_step(params, grads, learning_rate: float) -> None:
     """One step of gradient descent: ``p = p - learning_rate * gradient``, in place.
 
-    Parameters
-    ----------
-    params, grads
-        The same class, for example `toytf.model.Transformer`.
-    learning_rate : float
+    Parameters and gradients are of one class, for example `toytf.model.Transformer`.
 
     Examples
     --------
@@ -107,14 +103,7 @@ class Adam:
             raise ValueError("m, v: expected both of one shape, or neither")
 
     def step(self, params, grads, learning_rate: float) -> None:
-        """Move `params` one step, in place.
-
-        Parameters
-        ----------
-        params, grads
-            The same class.
-        learning_rate : float
-        """
+        """Move `params` one step, in place; `grads` are of their class."""
         learning_rate, pairs = positive_number("learning_rate", learning_rate), paired_arrays(params, grads)
         change = self._gradients_in_one_row(pairs)
         self.t += 1
@@ -164,16 +153,7 @@ def _subtract(row: Array, pairs: list[tuple[str, Array, Array]]) -> None:
 def clip(grads, limit: float) -> float:
     """Shorten all gradients together, in place, if their common length exceeds `limit`.
 
-    Parameters
-    ----------
-    grads
-        A tree of gradients.
-    limit : float
-
-    Returns
-    -------
-    float
-        The length before: the root of the sum of all squares.
+    Returns their length before, the root of the sum of all squares.
 
     Examples
     --------
@@ -227,15 +207,7 @@ def paper_schedule(d_model: int, warmup: int = 4000) -> Callable[[int], float]:
 
         rate(t) = d_model^-0.5 * min(t^-0.5, t * warmup^-1.5)
 
-    Parameters
-    ----------
-    d_model : int
-    warmup : int, default 4000
-
-    Returns
-    -------
-    callable
-        From the step, counted from 1, to the learning rate.
+    Returned is a function from the step, counted from 1, to the learning rate.
 
     Notes
     -----

@@ -60,15 +60,6 @@ def sinusoids_column_as_i(length: int, d_model: int) -> Array:
 
     Every column then has a frequency of its own, and no pair is a rotation any more.
 
-    Parameters
-    ----------
-    length, d_model : int
-        As in `sinusoids`.
-
-    Returns
-    -------
-    Array, shape (length, d_model)
-
     Examples
     --------
     >>> from toytf.byhand import fmt
@@ -90,15 +81,6 @@ def sinusoids_halves(length: int, d_model: int) -> Array:
 
     Not only the order of the columns differs from `sinusoids`: the exponent runs from 0 to
     exactly 1, the paper's from 0 to ``1 - 2/d_model``.
-
-    Parameters
-    ----------
-    length, d_model : int
-        As in `sinusoids`.
-
-    Returns
-    -------
-    Array, shape (length, d_model)
 
     Examples
     --------

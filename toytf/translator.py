@@ -42,20 +42,7 @@ AT_ONCE = 1000  # sentences that are translated side by side
 def loss_and_gradients(
     params: Transformer, batch: Batch, *, cfg: Config, label_smoothing: float = 0.0
 ) -> tuple[float, Transformer]:
-    """One batch forward and back: the mean cross-entropy of a goal token, and all gradients.
-
-    Parameters
-    ----------
-    params : Transformer
-    batch : Batch
-    cfg : Config
-    label_smoothing : float, default 0.0
-
-    Returns
-    -------
-    loss : float
-    gradients : Transformer
-    """
+    """One batch forward and back: the mean cross-entropy of a goal token, and all gradients."""
     require_class("batch", batch, Batch)
     logits, trace = forward(params, cfg, batch.src, batch.tgt, batch.src_is_token, batch.tgt_is_token)
     loss, loss_trace = cross_entropy(logits, batch.goal, batch.tgt_is_token, label_smoothing)
