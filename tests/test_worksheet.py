@@ -19,6 +19,7 @@ import pytest
 from toytf import byhand
 from toytf.__main__ import main
 from toytf.teach import worksheet
+from toytf.teach.tables import read_class
 from toytf.teach.worksheet import files, pages
 from toytf.teach.worksheet.exercises import DIVISORS, Asked, Exercise, Given, complaints, rounding, ugly_divisors
 
@@ -667,11 +668,13 @@ def class_file(tmp_path, content, name="class.csv"):
         b"\xef\xbb\xbfstudent\r\nanna\r\nbob\r\n",
         'name,student,group\n"Berg, Anna",anna,1\nBob,bob,2',
         " student ,x\n  anna ,1\nbob,",
+        "name;student;group\nBerg, Anna;anna;1\nBob;bob;2",
+        "student\nanna\nbob\n\n\n",
     ],
-    ids=["plain", "byte order mark", "more columns", "blanks"],
+    ids=["plain", "byte order mark", "more columns", "blanks", "semicolons", "blank lines at the end"],
 )
 def test_a_class_list_is_read(tmp_path, content):
-    assert files.read_class(class_file(tmp_path, content)) == ["anna", "bob"]
+    assert read_class(class_file(tmp_path, content), worksheet.clean_student) == ["anna", "bob"]
 
 
 @pytest.mark.parametrize(
@@ -685,7 +688,9 @@ def test_a_class_list_is_read(tmp_path, content):
         ("student\nJosé\nJose\u0301\n", "line 3: expected each student once"),
         ("student\n" + "a" * 101, "line 2: student: expected at most 100 characters"),
         ("name\nanna\n", "line 1: expected one column 'student', got name"),
-        ("name;student\nx;anna\n", "line 1: expected one column 'student', got name;student; separate columns by"),
+        ("name\tstudent\nx\tanna\n", r"line 1: expected one column 'student', got name\\tstudent"),
+        ("name;student\nx;anna\ny;\n", "line 3: student: expected at least one character, got none"),
+        ("student\nanna\n\nanna\n", r"line 3: expected a student[^\n]*\n[^\n]*line 4: expected each student once"),
         ("student,student\na,b\n", "line 1: expected one column 'student'"),
         ("", "line 1: expected one column 'student', got none"),
         ("student\n", "expected at least one student, got none"),
@@ -695,7 +700,7 @@ def test_a_class_list_is_read(tmp_path, content):
 )
 def test_a_wrong_class_list_names_the_line(tmp_path, content, said):
     with pytest.raises(ValueError, match=said):
-        files.read_class(class_file(tmp_path, content))
+        read_class(class_file(tmp_path, content), worksheet.clean_student)
 
 
 # ---------------------------------------------------------------- the command
@@ -721,7 +726,7 @@ def test_a_class_of_thirty_from_list_to_answers(thirty, tmp_path, capsys):
     assert "30 sheets in" in capsys.readouterr().out
     assert run("--class", thirty, "--key-file", key, *SHORT, "--title", "Week 3", "--out", solved, "--answers") == 0
     assert len(list(out.iterdir())) == 60 and len(list(solved.iterdir())) == 60
-    for student in files.read_class(thirty):
+    for student in read_class(thirty, worksheet.clean_student):
         stem = files.file_stem(student)
         answers = json.loads((solved / f"{stem}.answers.json").read_text(encoding="utf-8"))["sheets"][0]
         assert answers["student"] == student
@@ -749,7 +754,7 @@ def test_one_file_to_print_holds_the_whole_class(thirty, tmp_path):
     assert page.tags["article"] == 30 and page.title == "Worksheet, 30 students"
     assert "break-before: page" in text and not "".join(page.blanks)
     answers = json.loads((out / "class.answers.json").read_text(encoding="utf-8"))
-    assert [s["student"] for s in answers["sheets"]] == files.read_class(thirty)
+    assert [s["student"] for s in answers["sheets"]] == read_class(thirty, worksheet.clean_student)
     for sheet in answers["sheets"]:
         assert text.count(sheet["sheet"]) >= 2
 

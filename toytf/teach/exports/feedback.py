@@ -17,7 +17,8 @@ from pathlib import Path
 
 from toytf._command import place_for, write_whole
 from toytf.teach.grade import Receipt
-from toytf.teach.grade.gradebook import inert, read_csv, written
+from toytf.teach.grade.gradebook import inert, written
+from toytf.teach.tables import read_table
 
 
 def feedback_zip(table: Path) -> tuple[bytes, int]:
@@ -41,7 +42,7 @@ def feedback_zip(table: Path) -> tuple[bytes, int]:
         pages[inert(written(student))] = student, home / "feedback" / f"{path.stem}.html"
     archive, taken, without = io.BytesIO(), set(), []
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as whole:
-        for row in read_csv(table, ["student"]):
+        for _, row in read_table(table, ["student"]):
             student, page = pages.get(row["student"], ("", Path()))
             if not page.is_file():
                 without.append(row["student"])

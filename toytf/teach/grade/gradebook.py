@@ -27,6 +27,7 @@ from toytf.teach.grade import desks, feedback, grading, submission
 from toytf.teach.grade.grading import Assignment, Receipt
 from toytf.teach.grade.sandbox import GRACE, STARTING, Bubblewrap, Limits, SandboxError, Unprotected, settings
 from toytf.teach.grade.submission import CONTROL, Found, plain, same_writing
+from toytf.teach.tables import read_class, read_table
 
 # What begins a formula: at the start of a cell, and after any sign that a spreadsheet may take for a cell's end.
 _SIGN = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
@@ -100,33 +101,6 @@ def to_csv(rows: list[list[str]]) -> bytes:
     return file.getvalue().encode("utf-8", "replace")
 
 
-def read_csv(path: Path, columns: list[str]) -> list[dict[str, str]]:
-    """Read a table that has these columns (and perhaps others), separated by commas or semicolons.
-
-    Raises
-    ------
-    Trouble
-        If the file cannot be read or a column is not there.
-    """
-    try:
-        content = path.read_bytes().decode("utf-8-sig")
-        head = content.partition("\n")[0]
-        separator = ";" if ";" in head and "," not in head else ","
-        names, *rows = list(csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)) or [[]]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise Trouble(f"{path}: expected a table (CSV, UTF-8), got {error}") from None
-    names = [name.strip() for name in names]
-    if not set(columns) <= set(names):
-        raise Trouble(f"{path}: expected the columns {', '.join(columns)}, got {plain(head.strip(), 200)!r}")
-    whole = [dict(zip(names, [*row, *[""] * len(names)], strict=False)) for row in rows if row]
-    return [{name: row[name] for name in columns} for row in whole]
-
-
-def read_class(path: Path) -> list[str]:
-    """The students of a class list, in its column ``student``."""
-    return [row["student"] for row in read_csv(path, ["student"]) if row["student"].strip()]
-
-
 class Roll:
     """Finds the student whom a table means.
 
@@ -168,7 +142,7 @@ def read_manual(path: Path, students: list[str], assignment: Assignment) -> dict
     roll = Roll(students)
     exercises = {exercise.number: exercise for exercise in assignment.exercises}
     given = {}
-    for line, row in enumerate(read_csv(path, ["student", "exercise", "points", "comment"]), start=2):
+    for line, row in read_table(path, ["student", "exercise", "points", "comment"]):
         number, value = row["exercise"].strip(), row["points"].strip()
         if not value:
             continue  # not read yet
