@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 import gradecheck
 from gradecheck import BY_HAND, HONEST, IMPORTS, SMALL, SOFTMAX, data, words
 from toytf.__main__ import main
+from toytf.teach import names as names_
 from toytf.teach.exports.feedback import feedback_zip
 from toytf.teach.grade import desks, frames, gradebook, grading, sandbox, submission
 from toytf.teach.grade.gradebook import Roll, Trouble, inert, written
@@ -486,7 +487,7 @@ def test_two_spellings_of_one_name_are_two_submissions_that_keep_their_points(tm
     (tmp_path / "class.csv").write_text("student\njosé\n", "utf-8")
     summary, receipts = gradecheck.grade(week, tmp_path / "g.csv", box, class_list=tmp_path / "class.csv")
     assert {student: receipt.points for student, receipt in receipts.items()} == {names[0]: 4, names[1]: 2}
-    assert len({*submission.file_names(names).values()}) == 2
+    assert len({*names_.file_names(names).values()}) == 2
     assert any("2 names that read the same were handed in" in note for note in summary.notes)
 
 
@@ -508,7 +509,7 @@ NAMES = st.text(st.characters(codec=None, exclude_characters="/\0"), min_size=1,
 
 @given(st.lists(NAMES, min_size=2, max_size=6, unique=True))
 def test_any_names_have_files_and_lines_of_their_own(students):
-    files = submission.file_names(students)
+    files = names_.file_names(students)
     assert len({name.lower() for name in files.values()}) == len(students)
     assert all(re.fullmatch(r"[A-Za-z0-9_.@+~-]+", name) and len(name) < 120 for name in files.values())
     cells = [inert(written(student)) for student in students]
@@ -540,7 +541,7 @@ def test_a_table_comes_back_as_it_was_written(tmp_path_factory, rows):
 def test_the_hash_in_a_file_s_name_has_no_second_name():
     """With 48 bits a second name was found in 42 seconds; 128 are out of reach."""
     for student in ("/x", "a b", "index"):
-        assert re.search(r"~[0-9a-f]{32}\Z", submission.file_name(student))
+        assert re.search(r"~[0-9a-f]{32}\Z", names_.file_name(student))
 
 
 # ---------------------------------------------------------------- plain words for what is wrong

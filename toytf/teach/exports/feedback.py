@@ -18,6 +18,7 @@ from pathlib import Path
 from toytf._command import place_for, write_whole
 from toytf.teach.grade import Receipt
 from toytf.teach.grade.gradebook import inert, written
+from toytf.teach.names import folder_name
 from toytf.teach.tables import read_table
 
 
@@ -47,7 +48,7 @@ def feedback_zip(table: Path) -> tuple[bytes, int]:
             if not page.is_file():
                 without.append(row["student"])
                 continue
-            folder = _folder_name(student, page.stem)
+            folder = folder_name(student, page.stem)
             if folder.lower() in taken:
                 folder = page.stem  # no two of these are equal
             taken.add(folder.lower())
@@ -55,12 +56,6 @@ def feedback_zip(table: Path) -> tuple[bytes, int]:
             about.compress_type, about.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
             whole.writestr(about, page.read_bytes())
     return archive.getvalue(), without
-
-
-def _folder_name(student: str, otherwise: str) -> str:
-    """The student's own name where every system takes it for a folder's, else the page's, which is harmless."""
-    odd = set('/\\:*?"<>|') & set(student) or student != student.strip(" .") or not student.isprintable()
-    return otherwise if odd or not student or len(student) > 100 else student
 
 
 # ---------------------------------------------------------------- the command

@@ -12,6 +12,7 @@ from toytf._command import Trouble, reason
 from toytf.teach.grade import desks, gradebook
 from toytf.teach.grade.grading import read_assignment
 from toytf.teach.grade.sandbox import Bubblewrap, Limits, SandboxError, Unprotected, default_packages
+from toytf.teach.pages import environment
 
 LEAST_MEMORY = 256  # MB; Python and NumPy alone take most of it
 LOUD = """
@@ -106,6 +107,7 @@ def _grade(given) -> int:
         sandbox = Unprotected(allow, hide)
     else:
         sandbox = Bubblewrap(allow, hide)
+    environment()  # the pages come last, what they need is looked for first
     sandbox.check()
     limits = dataclasses.replace(
         Limits(), cell=given.cell_seconds, call=given.call_seconds, total=given.seconds, memory=given.memory << 20

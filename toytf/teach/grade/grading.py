@@ -21,7 +21,8 @@ from toytf.teach.grade import frames, submission
 from toytf.teach.grade.code import code_version
 from toytf.teach.grade.sandbox import Failure, Limits, Session, lasting
 from toytf.teach.grade.sandbox import settings as sandbox_settings
-from toytf.teach.grade.submission import Unreadable, plain
+from toytf.teach.grade.submission import Unreadable
+from toytf.teach.plain_text import plain
 
 FORMAT = "toytf receipt"
 MOST_LINES = 60  # of what a checker says

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tqdm import tqdm
 
 from toytf._command import no_bar, write_whole
+from toytf.teach.names import file_stem
 from toytf.teach.worksheet import pages
-from toytf.teach.worksheet.sheets import Sheet, clean_student
-
-
-def file_stem(student: str) -> str:
-    """A name for a student's files that is safe on every system, and another for every id.
-
-    Examples
-    --------
-    >>> file_stem("José Pérez")
-    'jose-perez-a51ad572ac'
-    >>> file_stem("../../x")[:2], file_stem("王")[:8]
-    ('x-', 'student-')
-    """
-    student = clean_student(student)
-    plain = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode().lower()
-    readable = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:30].rstrip("-") or "student"
-    return f"{readable}-{hashlib.sha256(student.encode()).hexdigest()[:10]}"
+from toytf.teach.worksheet.sheets import Sheet
 
 
 def one_by_one(sheet: Sheet, answers: bool) -> dict[str, Callable[[], str]]:
