@@ -216,9 +216,8 @@ SOLVED = """:::{solution} ex-09-1
 
 Mean: 3.
 :::
-
-The next cell computes the numbers of the solutions.
 """
+WELCOME = "Other answers are welcome."
 
 
 def cell(source, kind="markdown", **metadata):
@@ -342,19 +341,25 @@ def test_directives_in_code_fences_are_text_and_longer_fences_hold_shorter_ones(
 
 def notebook():
     shown = cell("print(1)", "code", tags=["hide-input"])
+    announced = cell("The next cell computes the numbers of the solutions.", tags=["solution"])
     computed = cell("print(2)", "code", tags=["hide-cell", "solution"])
+    text = cell(f"{GOOD}\n{SOLVED}\n{WELCOME}")
     return {
-        "cells": [cell("# Title\n\nMany solutions exist."), shown, cell(GOOD + "\n" + SOLVED), computed, {**computed}],
+        "cells": [cell("# Title\n\nMany solutions exist."), shown, text, announced, computed, {**computed}],
         "metadata": {"kernelspec": {"name": "python3"}},
         "nbformat": 4,
     }
 
 
-def test_solutions_their_cells_and_their_announcement_go_and_nothing_else_does():
+def test_solutions_and_cells_with_their_tag_go_and_nothing_else_does():
     before = notebook()
     left = without_solutions(before)
     assert before == notebook()  # a copy
-    assert [c["source"] for c in left["cells"]] == ["# Title\n\nMany solutions exist.", "print(1)", GOOD.strip("\n")]
+    assert [c["source"] for c in left["cells"]] == [
+        "# Title\n\nMany solutions exist.",
+        "print(1)",
+        f"{GOOD}\n{WELCOME}",
+    ]
     assert left["metadata"] == before["metadata"]
 
 
@@ -363,12 +368,12 @@ def test_sources_may_be_lists_of_lines():
     for c in before["cells"]:
         c["source"] = c["source"].splitlines(keepends=True)
     left = without_solutions(before)
-    assert "".join(left["cells"][2]["source"]) == GOOD.strip("\n")
+    assert "".join(left["cells"][2]["source"]) == f"{GOOD}\n{WELCOME}"
     assert isinstance(left["cells"][2]["source"], list)
 
 
 def test_a_cell_of_which_nothing_is_left_goes():
-    before = {"cells": [cell(SOLVED.split("\n\nThe next")[0]), cell("The numbers of the solutions:")]}
+    before = {"cells": [cell(SOLVED), cell("The numbers of the solutions:", tags=["solution"])]}
     before["cells"].append(cell("print(2)", "code", tags=["solution"]))
     assert without_solutions(before)["cells"] == []
 

@@ -481,6 +481,12 @@ def _wait_for(what, seconds=60):
 # ---------------------------------------------------------------- the command
 
 
+def class_list(week, text):
+    path = week.parent / "class.csv"
+    path.write_text(text)
+    return path
+
+
 def run_main(*words_, capsys):
     status = main(["grade", *(str(word) for word in words_)])
     said = capsys.readouterr()
@@ -529,6 +535,8 @@ def test_where_namespaces_are_forbidden_it_refuses_and_says_what_to_do(week, tmp
         (lambda week: [week, "--out", week / "grades.csv"], "outside the folder of submissions"),
         (lambda week: [week, "--assignment", week / "none.json"], "assignment: expected a JSON file"),
         (lambda week: [week, "--class", week / "none.csv"], "expected a table"),
+        (lambda week: [week, "--class", class_list(week, "student\nanna\n\nanna\n")], "line 3: expected a student"),
+        (lambda week: [week, "--class", class_list(week, "student;x\nanna;\nanna;\n")], "line 3: expected each"),
         (
             lambda week: [week, "--allow", "no-such-package"],
             "--allow: expected installed packages, got 'no-such-package'",
@@ -711,7 +719,7 @@ def test_inside_there_is_python_and_numpy_and_nothing_of_ours(box):
         source = "import os\nprint(*(sorted(os.listdir(x)) for x in ('/', '/grader')), 'toytf' in os.listdir('/site'))"
         session.request({"do": "cell", "number": 1, "source": source}, seconds=5, clock=15)
         said = session.take_printed()
-        assert "['frames.py', 'runner.py'] False" in said
+        assert "['frames.py', 'outcomes.py', 'runner.py'] False" in said
         assert not {"home", "work", "var", "opt", "mnt", "sys", "run", "srv"} & set(
             re.findall(r"'(\w+)'", said.partition("]")[0])
         )

@@ -25,10 +25,10 @@ from toytf.__main__ import main
 from toytf.course.chapters import chapters as contents
 from toytf.teach import rehearsal
 from toytf.teach.exercises import read
-from toytf.teach.exports.feedback import _folder_name, feedback_zip
+from toytf.teach.exports.feedback import feedback_zip
 from toytf.teach.grade import grading
 from toytf.teach.grade.gradebook import Trouble
-from toytf.teach.grade.submission import file_name
+from toytf.teach.names import file_name, folder_name
 
 PAGE = reading.ROOT / "book" / "instructors.ipynb"
 PICTURE = reading.ROOT / "book" / "_assets" / "feedback.png"
@@ -269,7 +269,7 @@ def test_a_rehearsal_without_an_assignment_says_what_is_missing(tmp_path, capsys
 
 @pytest.mark.parametrize("student", ["../../x", "a/b", "c:\\x", "con\n", "", " x", "x.", "y" * 101])
 def test_no_name_of_a_student_leads_out_of_the_archive(student):
-    assert _folder_name(student, file_name(student)) == file_name(student)
+    assert folder_name(student, file_name(student)) == file_name(student)
 
 
 def test_an_archive_of_feedback_without_a_page_for_somebody_says_so_and_holds_the_others(tmp_path, capsys):

@@ -19,6 +19,8 @@ import pytest
 from toytf import byhand
 from toytf.__main__ import main
 from toytf.teach import worksheet
+from toytf.teach.names import file_stem
+from toytf.teach.tables import read_class
 from toytf.teach.worksheet import files, pages
 from toytf.teach.worksheet.exercises import DIVISORS, Asked, Exercise, Given, complaints, rounding, ugly_divisors
 
@@ -529,19 +531,16 @@ def test_any_id_is_printed_as_it_is_and_does_nothing(student, tmp_path):
     said = "".join(notebook.cells[0].source)
     assert not re.search(r"[<>$`*\[\]()]", said.replace("`None`", ""))
     # A name for its files stays in the folder and is a plain word on every system.
-    stem = files.file_stem(student)
+    stem = file_stem(student)
     assert re.fullmatch(r"[a-z0-9][a-z0-9-]*-[0-9a-f]{10}", stem) and len(stem) <= 41
-    assert (
-        main(["sheet", f"--student={student}", "--key", KEY, "--topics", "product", "--out", str(tmp_path / "out")])
-        == 0
-    )
+    assert run(f"--student={student}", "--key", KEY, "--topics", "product", "--out", tmp_path / "out") == 0
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == [f"{stem}.html", f"{stem}.ipynb"]
 
 
 def test_every_id_has_files_of_its_own():
     ids = [*HOSTILE, "Anna", "anna", "an na", "an-na", "ANNA ", "josé", "jose", "1", "01"]
-    assert len({files.file_stem(student) for student in ids}) == len({worksheet.clean_student(i) for i in ids})
+    assert len({file_stem(student) for student in ids}) == len({worksheet.clean_student(i) for i in ids})
 
 
 @pytest.mark.parametrize(
@@ -667,11 +666,13 @@ def class_file(tmp_path, content, name="class.csv"):
         b"\xef\xbb\xbfstudent\r\nanna\r\nbob\r\n",
         'name,student,group\n"Berg, Anna",anna,1\nBob,bob,2',
         " student ,x\n  anna ,1\nbob,",
+        "name;student;group\nBerg, Anna;anna;1\nBob;bob;2",
+        "student\nanna\nbob\n\n\n",
     ],
-    ids=["plain", "byte order mark", "more columns", "blanks"],
+    ids=["plain", "byte order mark", "more columns", "blanks", "semicolons", "blank lines at the end"],
 )
 def test_a_class_list_is_read(tmp_path, content):
-    assert files.read_class(class_file(tmp_path, content)) == ["anna", "bob"]
+    assert read_class(class_file(tmp_path, content), worksheet.clean_student) == ["anna", "bob"]
 
 
 @pytest.mark.parametrize(
@@ -685,7 +686,9 @@ def test_a_class_list_is_read(tmp_path, content):
         ("student\nJosé\nJose\u0301\n", "line 3: expected each student once"),
         ("student\n" + "a" * 101, "line 2: student: expected at most 100 characters"),
         ("name\nanna\n", "line 1: expected one column 'student', got name"),
-        ("name;student\nx;anna\n", "line 1: expected one column 'student', got name;student; separate columns by"),
+        ("name\tstudent\nx\tanna\n", r"line 1: expected one column 'student', got name\\tstudent"),
+        ("name;student\nx;anna\ny;\n", "line 3: student: expected at least one character, got none"),
+        ("student\nanna\n\nanna\n", r"line 3: expected a student[^\n]*\n[^\n]*line 4: expected each student once"),
         ("student,student\na,b\n", "line 1: expected one column 'student'"),
         ("", "line 1: expected one column 'student', got none"),
         ("student\n", "expected at least one student, got none"),
@@ -695,7 +698,7 @@ def test_a_class_list_is_read(tmp_path, content):
 )
 def test_a_wrong_class_list_names_the_line(tmp_path, content, said):
     with pytest.raises(ValueError, match=said):
-        files.read_class(class_file(tmp_path, content))
+        read_class(class_file(tmp_path, content), worksheet.clean_student)
 
 
 # ---------------------------------------------------------------- the command
@@ -721,8 +724,8 @@ def test_a_class_of_thirty_from_list_to_answers(thirty, tmp_path, capsys):
     assert "30 sheets in" in capsys.readouterr().out
     assert run("--class", thirty, "--key-file", key, *SHORT, "--title", "Week 3", "--out", solved, "--answers") == 0
     assert len(list(out.iterdir())) == 60 and len(list(solved.iterdir())) == 60
-    for student in files.read_class(thirty):
-        stem = files.file_stem(student)
+    for student in read_class(thirty, worksheet.clean_student):
+        stem = file_stem(student)
         answers = json.loads((solved / f"{stem}.answers.json").read_text(encoding="utf-8"))["sheets"][0]
         assert answers["student"] == student
         page = (out / f"{stem}.html").read_text(encoding="utf-8")
@@ -749,7 +752,7 @@ def test_one_file_to_print_holds_the_whole_class(thirty, tmp_path):
     assert page.tags["article"] == 30 and page.title == "Worksheet, 30 students"
     assert "break-before: page" in text and not "".join(page.blanks)
     answers = json.loads((out / "class.answers.json").read_text(encoding="utf-8"))
-    assert [s["student"] for s in answers["sheets"]] == files.read_class(thirty)
+    assert [s["student"] for s in answers["sheets"]] == read_class(thirty, worksheet.clean_student)
     for sheet in answers["sheets"]:
         assert text.count(sheet["sheet"]) >= 2
 
@@ -780,7 +783,7 @@ def test_a_second_run_continues_where_the_first_stopped(thirty, tmp_path, monkey
 def test_a_file_with_another_content_is_refused_before_anything_is_written(thirty, tmp_path, capsys):
     out = tmp_path / "out"
     out.mkdir()
-    last = out / f"{files.file_stem('Åsa Öberg')}.html"
+    last = out / f"{file_stem('Åsa Öberg')}.html"
     last.write_text("mine")
     assert run("--class", thirty, "--key", KEY, *SHORT, "--out", out) == 2
     assert "is there already, with another content" in capsys.readouterr().err
@@ -878,7 +881,7 @@ def test_all_topics_are_listed_and_the_default_is_a_choice_of_them(capsys):
     assert 40 <= sum(worksheet.TOPICS[t].minutes for t in worksheet.DEFAULT) <= 60
 
 
-def test_the_module_runs_from_the_command_line_and_imports_numpy_and_tqdm_alone(tmp_path):
+def test_the_command_runs_and_imports_nothing_for_figures_notebooks_or_torch(tmp_path):
     code = (
         "import sys; from toytf.__main__ import main; status = main(sys.argv[1:]); "
         "assert not {'matplotlib', 'nbformat', 'IPython', 'torch'} & set(sys.modules); sys.exit(status)"

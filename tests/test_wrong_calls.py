@@ -999,7 +999,6 @@ def test_a_wrong_value_is_refused_by_an_error_that_names_the_argument(place, arg
 
 
 NOT_SWEPT = {  # public, and why not here
-    "translator.main": "the command line has tests of its own",
     "generate.State.take": "a protocol: what others write",
     "byhand.Step.lines": "its arguments are for its own use",
     "byhand.Step.html": "its arguments are for its own use",

@@ -25,7 +25,7 @@ from typing import NoReturn
 REFUSED, INTERRUPTED = 2, 130
 
 
-class Trouble(Exception):
+class Trouble(ValueError):
     """What keeps a command from its work, in words for the person who called it."""
 
 
@@ -44,7 +44,7 @@ def call(name: str, command: ModuleType, words: Sequence[str]) -> int:
         return status
     except OSError as error:
         return refuse(reason(error))
-    except (ValueError, Trouble) as error:
+    except ValueError as error:
         return refuse(str(error))
     except KeyboardInterrupt:
         kept = getattr(command, "STOPPED", None)

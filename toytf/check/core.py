@@ -25,6 +25,7 @@ import numpy as np
 from toytf._validate import shape_text
 from toytf.byhand import fmt
 from toytf.check import edits
+from toytf.check.outcomes import raised, returned
 
 Array = np.ndarray
 ROOM = 40  # numbers up to which an array is shown whole
@@ -360,29 +361,17 @@ def _call(function: Callable, args: tuple) -> Outcome:
     try:
         with np.errstate(all="ignore"):
             value = function(*given)
-    except NotImplementedError as error:
-        return Outcome("not written", text=str(error))
     except Exception as error:  # whatever a student's code raises is an answer to be explained
-        return Outcome("raised", text=f"{type(error).__name__}: {error}")
+        kind, text = raised(error)
+        return Outcome(kind, text=text)
     changed = tuple(i for i, (a, b) in enumerate(zip(given, args, strict=True)) if not _unchanged(a, b))
     return as_outcome(value, changed)
 
 
 def as_outcome(value: Any, modified: tuple[int, ...] = ()) -> Outcome:
     """Turn what a function returned into arrays of numbers, or say what it was."""
-    if value is None:
-        return Outcome("nothing")
-    parts = value if isinstance(value, tuple) else (value,)
-    arrays = []
-    for part in parts:
-        try:
-            array = np.asarray(part)
-        except Exception as error:  # ragged lists, and objects that refuse
-            return Outcome("no numbers", text=f"{type(part).__name__} ({error})")
-        if array.dtype.kind not in "fiub":
-            return Outcome("no numbers", text=f"{type(part).__name__} of dtype {array.dtype}")
-        arrays.append(array)
-    return Outcome("arrays", tuple(arrays), modified=modified)
+    kind, arrays, text = returned(value, np.asarray)
+    return Outcome(kind, tuple(arrays), text, modified if kind == "arrays" else ())
 
 
 def _unchanged(given, original) -> bool:

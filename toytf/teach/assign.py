@@ -36,11 +36,12 @@ from pathlib import Path
 import numpy as np
 
 from toytf.check.pencil import ByHand, Part
+from toytf.course.chapters import BOOK
 from toytf.teach.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read
 from toytf.teach.exports.classroom import classroom_files
 from toytf.teach.exports.gradescope import gradescope_zip
 
-MASTER = Path(__file__).resolve().parent.parent.parent / "notebooks"
+MASTER = BOOK / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"
 _LINK = re.compile(r"(\(?)\[([^\]]+)\]\(((?:\.\./)?(?:notebooks/|book/)?[\w.-]+\.(?:ipynb|md))?(#[^)\s]+)?\)")

@@ -41,8 +41,6 @@ _OPENS = re.compile(r"^(?P<fence>:{3,})\{(?P<kind>exercise|solution)\}[ \t]*(?P<
 _OPTION = re.compile(r"^:([\w-]+):[ \t]*(.*?)[ \t]*$")
 _CODE_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _SECTION = re.compile(r"\[[^\]]+\]\((?:\.\./notebooks/)?(?P<file>[\w.-]+\.ipynb)?#(?P<slug>[^)\s]+)\)")
-# What the paragraph in front of the solutions' code says: "The next cell computes the numbers of the solutions."
-_ANNOUNCES = re.compile(r"\b(solutions?|answers)\b", re.IGNORECASE)
 
 
 # ---------------------------------------------------------------- the directives
@@ -326,8 +324,8 @@ def _section(text: str, path: Path) -> str | None:
 def without_solutions(notebook: dict) -> dict:
     """Return a copy of a notebook in which no solution is left, nor what points at one.
 
-    Solutions go, and so do the cells that are tagged "solution", with their outputs, and the
-    paragraph that announces such a cell. Everything else stays as it is.
+    Solutions go, and so do the cells that are tagged "solution", with their outputs: code that computes or
+    shows one, and the text that announces it. Everything else stays as it is.
 
     Parameters
     ----------
@@ -342,8 +340,6 @@ def without_solutions(notebook: dict) -> dict:
     kept: list[dict] = []
     for cell in notebook["cells"]:
         if SOLUTION_TAG in cell.get("metadata", {}).get("tags", []):
-            if kept and kept[-1]["cell_type"] == "markdown":
-                _without_announcement(kept)
             continue
         cell = copy.deepcopy(cell)
         if cell["cell_type"] == "markdown":
@@ -358,18 +354,6 @@ def without_solutions(notebook: dict) -> dict:
                 continue
         kept.append(cell)
     return {**copy.deepcopy({k: v for k, v in notebook.items() if k != "cells"}), "cells": kept}
-
-
-def _without_announcement(kept: list[dict]) -> None:
-    """Take the last paragraph off the last cell, if it speaks of solutions and belongs to no exercise."""
-    source = "".join(kept[-1]["source"]).rstrip()
-    head, _, last = source.rpartition("\n\n")
-    if not _ANNOUNCES.search(last) or last.endswith(":::") or last.startswith("#"):
-        return
-    if head.strip():
-        _set(kept[-1], head)
-    else:
-        kept.pop()
 
 
 def _set(cell: dict, source: str) -> None:

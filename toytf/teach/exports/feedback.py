@@ -17,7 +17,9 @@ from pathlib import Path
 
 from toytf._command import place_for, write_whole
 from toytf.teach.grade import Receipt
-from toytf.teach.grade.gradebook import inert, read_csv, written
+from toytf.teach.grade.gradebook import inert, written
+from toytf.teach.names import folder_name
+from toytf.teach.tables import read_table
 
 
 def feedback_zip(table: Path) -> tuple[bytes, int]:
@@ -41,12 +43,12 @@ def feedback_zip(table: Path) -> tuple[bytes, int]:
         pages[inert(written(student))] = student, home / "feedback" / f"{path.stem}.html"
     archive, taken, without = io.BytesIO(), set(), []
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as whole:
-        for row in read_csv(table, ["student"]):
+        for _, row in read_table(table, ["student"]):
             student, page = pages.get(row["student"], ("", Path()))
             if not page.is_file():
                 without.append(row["student"])
                 continue
-            folder = _folder_name(student, page.stem)
+            folder = folder_name(student, page.stem)
             if folder.lower() in taken:
                 folder = page.stem  # no two of these are equal
             taken.add(folder.lower())
@@ -54,12 +56,6 @@ def feedback_zip(table: Path) -> tuple[bytes, int]:
             about.compress_type, about.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
             whole.writestr(about, page.read_bytes())
     return archive.getvalue(), without
-
-
-def _folder_name(student: str, otherwise: str) -> str:
-    """The student's own name where every system takes it for a folder's, else the page's, which is harmless."""
-    odd = set('/\\:*?"<>|') & set(student) or student != student.strip(" .") or not student.isprintable()
-    return otherwise if odd or not student or len(student) > 100 else student
 
 
 # ---------------------------------------------------------------- the command

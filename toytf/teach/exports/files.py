@@ -5,12 +5,15 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from toytf.teach.pages import TEMPLATES
+
 PACKAGE = Path(__file__).parent.parent.parent
 
 
 def package_files(below: str) -> dict[str, bytes]:
-    """This package, as files below a folder: what `toytf.teach.grade` needs and no data."""
-    paths = sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
+    """This package, as files below a folder: what `toytf.teach.grade` needs, its templates too, and no data."""
+    code = (path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
+    paths = sorted([*code, *TEMPLATES.iterdir()])
     return {f"{below}toytf/{path.relative_to(PACKAGE).as_posix()}": path.read_bytes() for path in paths}
 
 

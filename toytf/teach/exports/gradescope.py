@@ -21,7 +21,7 @@ import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from toytf._command import write_whole
+from toytf._command import Trouble, write_whole
 from toytf.teach.exports.files import PACKAGE, package_files, requirements, shown
 from toytf.teach.grade import Bubblewrap, SandboxError, Unprotected, grade_one, read_assignment
 from toytf.teach.grade.grading import nothing_to_grade
@@ -210,6 +210,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options) -> int:
-    said = gradescope(options.root)
+    try:
+        said = gradescope(options.root)
+    except SandboxError as error:
+        raise Trouble(str(error)) from error
     print(f"{said['score']} points in {len(said['tests'])} exercises.")
     return 0

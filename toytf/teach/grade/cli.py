@@ -11,7 +11,8 @@ import toytf
 from toytf._command import Trouble, reason
 from toytf.teach.grade import desks, gradebook
 from toytf.teach.grade.grading import read_assignment
-from toytf.teach.grade.sandbox import Bubblewrap, Limits, Unprotected, default_packages
+from toytf.teach.grade.sandbox import Bubblewrap, Limits, SandboxError, Unprotected, default_packages
+from toytf.teach.pages import environment
 
 LEAST_MEMORY = 256  # MB; Python and NumPy alone take most of it
 LOUD = """
@@ -75,6 +76,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options) -> int:
     try:
         return _grade(options)
+    except SandboxError as error:
+        raise Trouble(str(error)) from error
     except OSError as error:  # the disk is full, a folder is read-only
         raise Trouble(f"{reason(error)}; {STOPPED}") from error
 
@@ -104,6 +107,7 @@ def _grade(given) -> int:
         sandbox = Unprotected(allow, hide)
     else:
         sandbox = Bubblewrap(allow, hide)
+    environment()  # the pages come last, what they need is looked for first
     sandbox.check()
     limits = dataclasses.replace(
         Limits(), cell=given.cell_seconds, call=given.call_seconds, total=given.seconds, memory=given.memory << 20

@@ -26,7 +26,10 @@ from toytf._command import Trouble, no_bar, write_whole
 from toytf.teach.grade import desks, feedback, grading, submission
 from toytf.teach.grade.grading import Assignment, Receipt
 from toytf.teach.grade.sandbox import GRACE, STARTING, Bubblewrap, Limits, SandboxError, Unprotected, settings
-from toytf.teach.grade.submission import CONTROL, Found, plain, same_writing
+from toytf.teach.grade.submission import Found
+from toytf.teach.names import composed, file_names, same_writing
+from toytf.teach.plain_text import CONTROL, plain
+from toytf.teach.tables import read_class, read_table
 
 # What begins a formula: at the start of a cell, and after any sign that a spreadsheet may take for a cell's end.
 _SIGN = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
@@ -100,33 +103,6 @@ def to_csv(rows: list[list[str]]) -> bytes:
     return file.getvalue().encode("utf-8", "replace")
 
 
-def read_csv(path: Path, columns: list[str]) -> list[dict[str, str]]:
-    """Read a table that has these columns (and perhaps others), separated by commas or semicolons.
-
-    Raises
-    ------
-    Trouble
-        If the file cannot be read or a column is not there.
-    """
-    try:
-        content = path.read_bytes().decode("utf-8-sig")
-        head = content.partition("\n")[0]
-        separator = ";" if ";" in head and "," not in head else ","
-        names, *rows = list(csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)) or [[]]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise Trouble(f"{path}: expected a table (CSV, UTF-8), got {error}") from None
-    names = [name.strip() for name in names]
-    if not set(columns) <= set(names):
-        raise Trouble(f"{path}: expected the columns {', '.join(columns)}, got {plain(head.strip(), 200)!r}")
-    whole = [dict(zip(names, [*row, *[""] * len(names)], strict=False)) for row in rows if row]
-    return [{name: row[name] for name in columns} for row in whole]
-
-
-def read_class(path: Path) -> list[str]:
-    """The students of a class list, in its column ``student``."""
-    return [row["student"] for row in read_csv(path, ["student"]) if row["student"].strip()]
-
-
 class Roll:
     """Finds the student whom a table means.
 
@@ -168,7 +144,7 @@ def read_manual(path: Path, students: list[str], assignment: Assignment) -> dict
     roll = Roll(students)
     exercises = {exercise.number: exercise for exercise in assignment.exercises}
     given = {}
-    for line, row in enumerate(read_csv(path, ["student", "exercise", "points", "comment"]), start=2):
+    for line, row in read_table(path, ["student", "exercise", "points", "comment"]):
         number, value = row["exercise"].strip(), row["points"].strip()
         if not value:
             continue  # not read yet
@@ -214,7 +190,7 @@ class Line:
     student: str
     grades: list[str]  # the line in grades.csv
     to_read: list[list[str]]  # lines in to_read.csv
-    page: str  # the line on the teacher's page
+    page: dict | None  # the line on the teacher's page
     mistakes: list[list[str]]  # exercise and name of each known mistake
     failed: list[str]  # exercises at which the checker itself failed
 
@@ -234,7 +210,7 @@ def line_of(receipt: Receipt, assignment: Assignment, file: str) -> Line:
 def empty_line(student: str, assignment: Assignment, why: str) -> Line:
     """The line of a student of whom nothing else can be said; nothing in it can fail."""
     cells = ["" for _ in assignment.exercises]
-    return Line(student, [ascii(student), "", "", *cells, why], [], "", [], [])
+    return Line(student, [ascii(student), "", "", *cells, why], [], None, [], [])
 
 
 # ---------------------------------------------------------------- the whole folder
@@ -296,7 +272,7 @@ def grade_folder(
     missing, unknown = _compare(there.found, expected) if class_list is not None else ([], [])
     found = there.found + missing
     students = sorted(one.student for one in found)
-    names = submission.file_names(students)
+    names = file_names(students)
     points = read_manual(manual, students, assignment) if manual is not None else {}
     for folder in (home, home / "receipts", home / "feedback"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -329,7 +305,7 @@ def _compare(found: list[Found], expected: list[str]) -> tuple[list[Found], list
         there = {roll(name)} - {None} or set(roll.alike.get(same_writing(name), []))  # twins: all of them
         came |= there
         if not there:
-            student = submission.composed(name).strip()
+            student = composed(name).strip()
             missing[student] = Found(student, None, "no submission")
     return list(missing.values()), sorted(one.student for one in found if one.student not in came)
 

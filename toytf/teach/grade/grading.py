@@ -15,14 +15,16 @@ import numpy as np
 import toytf
 from toytf import check
 from toytf.check.core import Outcome, Report, diagnose
+from toytf.check.outcomes import KINDS
 from toytf.teach.exercises import NOT_ANSWERED
 from toytf.teach.grade import frames, submission
+from toytf.teach.grade.code import code_version
 from toytf.teach.grade.sandbox import Failure, Limits, Session, lasting
 from toytf.teach.grade.sandbox import settings as sandbox_settings
-from toytf.teach.grade.submission import Unreadable, plain
+from toytf.teach.grade.submission import Unreadable
+from toytf.teach.plain_text import plain
 
 FORMAT = "toytf receipt"
-KINDS = ("arrays", "raised", "not written", "nothing", "no numbers")
 MOST_LINES = 60  # of what a checker says
 
 
@@ -187,17 +189,6 @@ class Receipt:
             return cls(**{**whole, "results": [Result(**result) for result in whole["results"]]})
         except (KeyError, TypeError, AttributeError, RecursionError) as error:
             raise ValueError(f"expected a receipt, got {error}") from None
-
-
-def code_version() -> str:
-    """A hash of the code that decides what an answer is worth: with another, receipts are made anew."""
-    root = Path(toytf.__file__).parent
-    rooms = ("*.py", "byhand/*.py", "check/*.py", "teach/exercises.py", "teach/grade/*.py")
-    files = sorted(file for room in rooms for file in root.glob(room))
-    whole = hashlib.sha256()
-    for file in files:
-        whole.update(f"{file.relative_to(root).as_posix()}\0".encode() + file.read_bytes())
-    return whole.hexdigest()[:16]
 
 
 def versions() -> dict[str, str]:

@@ -3,8 +3,8 @@
 The grader outside starts this file with the sandbox's Python, sends one request at a time
 (`frames`), and reads one reply to each: arrays, never objects. Whatever a student's code does to
 this process, to NumPy or to Python, it can spoil that student's own replies and nothing else: right
-answers and comparisons are outside. Standard library and NumPy only; `toytf` is not there, a few
-lines here stand in for it.
+answers and comparisons are outside. Standard library and NumPy only; `toytf` is not there, but for
+`toytf.check.outcomes`, a copy of which lies beside this file. A few lines here stand in for the rest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ import signal
 import sys
 import types
 
-LONGEST_TEXT = 2000  # of an error message
 HELP = re.compile(r"^\s*\?|\?\s*$")
 MAGIC = re.compile(r"^(\s*)(%|!|[\w, ]+=\s*[!%])")
 CELL_MAGIC = re.compile(r"\A\s*%%(\w+)[^\n]*")
@@ -133,20 +132,6 @@ def plain_python(source: str) -> tuple[str, list[str]]:
     return "\n".join(lines), dropped
 
 
-def clip(text: str) -> str:
-    return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + " ... (cut)"
-
-
-def describe(error: BaseException) -> str:
-    """Return ``ValueError: what it says``, also for an exception that cannot say it."""
-    try:
-        said = str(error)
-    except BaseException:
-        said = "(its text cannot be read)"
-    name = type(error).__name__
-    return clip(f"{name}: {said}" if said else name)
-
-
 def line_of(error: BaseException, name: str) -> int | None:
     """The line of a cell in which an error came up."""
     if isinstance(error, SyntaxError) and error.filename == name:
@@ -157,43 +142,6 @@ def line_of(error: BaseException, name: str) -> int | None:
             found = step.tb_lineno
         step = step.tb_next
     return found
-
-
-# ---------------------------------------------------------------- results
-
-
-def outcome(value, asarray) -> tuple[dict, list]:
-    """What `toytf.check.core.as_outcome` says of a returned value, as a reply."""
-    if value is None:
-        return {"kind": "nothing"}, []
-    arrays = []
-    for part in value if isinstance(value, tuple) else (value,):
-        try:
-            array = asarray(part)
-        except Exception as error:
-            return {"kind": "no numbers", "text": clip(f"{type(part).__name__} ({error})")}, []
-        if array.dtype.kind not in "fiub":
-            return {"kind": "no numbers", "text": clip(f"{type(part).__name__} of dtype {array.dtype}")}, []
-        arrays.append(array)
-    return {"kind": "arrays"}, arrays
-
-
-def read_answers(value, asarray) -> tuple[dict, list]:
-    """A variable with by-hand answers: one, or a dictionary from the names of the parts."""
-    pairs = list(value.items())[:64] if isinstance(value, dict) else [(None, value)]
-    parts, arrays = [], []
-    for name, answer in pairs:
-        part = {"name": name if name is None else clip(str(name))}
-        if answer is None:
-            part["kind"] = "none"
-        else:
-            try:
-                arrays.append(asarray(answer, dtype=float))
-                part["kind"] = "array"
-            except Exception:
-                part.update(kind="other", text=clip(repr(answer))[:200])
-        parts.append(part)
-    return {"kind": "answers", "named": isinstance(value, dict), "parts": parts}, arrays
 
 
 # ---------------------------------------------------------------- the loop
@@ -245,13 +193,14 @@ class Runner:
         sys.path.insert(0, here)
         import frames
         import numpy
+        import outcomes
 
         sys.path.remove(here)
         with contextlib.suppress(Exception):  # it would ask how full /dev/shm is, which nobody is told here
             import multiprocessing.heap
 
             multiprocessing.heap.Arena._dir_candidates = []
-        self.frames, self.numpy = frames, numpy
+        self.frames, self.outcomes, self.numpy = frames, outcomes, numpy
         self.asarray, self.errstate = numpy.asarray, numpy.errstate
         self.setitimer, self.signal = signal.setitimer, signal.signal
         request, _ = self.receive()
@@ -308,11 +257,11 @@ class Runner:
             exec(compile(source, name, "exec", dont_inherit=True), self.space.__dict__)
 
         kind, value = self.limited(run, request)
-        reply = {"kind": kind, "dropped": [clip(line) for line in dropped[:20]]}
+        reply = {"kind": kind, "dropped": [self.outcomes.clip(line) for line in dropped[:20]]}
         if kind == "slow":
             reply.update(clock=value)
         if kind == "raised":
-            reply.update(text=describe(value), line=line_of(value, name))
+            reply.update(text=self.outcomes.describe(value), line=line_of(value, name))
         return reply, []
 
     def call(self, request: dict, arrays: list) -> tuple[dict, list]:
@@ -320,22 +269,22 @@ class Runner:
             return {"kind": "missing"}, []
         function = self.space.__dict__[request["name"]]
         if not callable(function):
-            return {"kind": "not callable", "text": clip(type(function).__name__)}, []
+            return {"kind": "not callable", "text": self.outcomes.clip(type(function).__name__)}, []
         given = self.frames.unpack_value(request["args"], arrays)
 
         def run():
             with self.errstate(all="ignore"):
-                return outcome(function(*given), self.asarray)
+                return self.outcomes.returned(function(*given), self.asarray)
 
         kind, value = self.limited(run, request)
         if kind == "slow":
             return {"kind": "too slow", "clock": value}, []
         if kind == "raised":
-            wrote_nothing = isinstance(value, NotImplementedError)
-            return {"kind": "not written" if wrote_nothing else "raised", "text": describe(value)}, []
-        reply, results = value
-        reply["results"] = len(results)
-        reply["given"] = []  # the arguments as they are now, for the grader to compare
+            kind, text = self.outcomes.raised(value)
+            return {"kind": kind, "text": text}, []
+        kind, results, text = value
+        # Given: the arguments as they are now, for the grader to compare.
+        reply = {"kind": kind, "text": text, "results": len(results), "given": []}
         for argument in given:
             try:
                 text, parts = self.frames.pack_argument(argument)
@@ -348,7 +297,7 @@ class Runner:
     def answers(self, request: dict) -> tuple[dict, list]:
         if request["name"] not in self.space.__dict__:
             return {"kind": "missing"}, []
-        return read_answers(self.space.__dict__[request["name"]], self.asarray)
+        return self.outcomes.answered(self.space.__dict__[request["name"]], self.asarray)
 
     def serve(self) -> None:
         self.start()
@@ -364,7 +313,7 @@ class Runner:
                     reply, results = self.answers(request)
                 self.send({"n": request["n"], **reply}, results)
             except self.frames.Malformed as error:  # too large a result, or one of an odd dtype
-                self.send({"n": request["n"], "kind": "no numbers", "text": clip(str(error))})
+                self.send({"n": request["n"], "kind": "no numbers", "text": self.outcomes.clip(str(error))})
 
 
 def main() -> None:

@@ -47,12 +47,13 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from toytf._command import Trouble
 from toytf.byhand import expressions
+from toytf.check import outcomes
 from toytf.teach.grade import frames
 from toytf.teach.grade.nameless import nameless
 
 HERE = Path(__file__).parent
+INSIDE = (HERE / "runner.py", HERE / "frames.py", Path(outcomes.__file__))  # of ours, this much is in a sandbox
 FIRST_USER = 61184  # of the range that systemd keeps for users who exist only for a while
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 GRACE = 1.0  # seconds between asking a student's code to stop and ending its process
@@ -69,7 +70,7 @@ In a container that holds nothing of value and is thrown away afterwards, the op
 --without-sandbox-i-trust-this-code grades without it."""
 
 
-class SandboxError(Trouble):
+class SandboxError(RuntimeError):
     """The sandbox itself does not work here; no student is to blame."""
 
 
@@ -365,7 +366,7 @@ class Bubblewrap:
         for place in masks:
             if not _under(place, [other for other in masks if other != place]):
                 seen += [("--tmpfs", place), ("--remount-ro", place)]
-        seen += [("--ro-bind", str(HERE / name), f"/grader/{name}") for name in ("runner.py", "frames.py")]
+        seen += [("--ro-bind", str(path), f"/grader/{path.name}") for path in INSIDE]
         seen += [("--ro-bind", str(self.packages()), "/site")]
         # No /proc, which tells much about the machine, and no terminals, of which it has so many and no more.
         seen += [("--dev-bind", place, place) for place in DEVICES]
@@ -459,8 +460,8 @@ class Unprotected:
             (root / name).mkdir()
         for top, place in self.site.items():
             (root / "site" / top).symlink_to(place)
-        for name in ("runner.py", "frames.py"):
-            shutil.copy(HERE / name, root / "grader" / name)
+        for path in INSIDE:
+            shutil.copy(path, root / "grader" / path.name)
 
     def check(self) -> None:
         """Have it answer once."""

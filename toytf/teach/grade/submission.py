@@ -6,7 +6,6 @@ whatever a file holds leads to a `Submission` or to a sentence that says why the
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import hashlib
 import itertools
@@ -14,19 +13,17 @@ import json
 import os
 import re
 import stat
-import unicodedata
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from toytf.teach.names import composed, same_writing
+from toytf.teach.plain_text import plain
 
 MOST_BYTES = 16 << 20
 MOST_DEPTH = 100
 MOST_PARTS = 1_000_000  # commas and brackets: what a JSON text costs in memory
 MOST_CELLS = 2000
 MOST_SOURCE = 1 << 20  # characters of one cell
-PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+-]{0,63}\Z")
-CONTROL = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
-)
 
 
 class Unreadable(ValueError):
@@ -71,58 +68,6 @@ class Folder:
 
     found: list[Found] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # for the teacher: what is there and is no submission
-
-
-# ---------------------------------------------------------------- text and names
-
-
-def plain(text: str, most: int = 10_000) -> str:
-    """Text without characters that steer a terminal or turn the direction of writing; cut if too long.
-
-    Examples
-    --------
-    >>> plain("a\\x1b[31mb\\u202e")
-    'a\ufffd[31mb\ufffd'
-    """
-    text = CONTROL.sub("\ufffd", text.replace("\r\n", "\n"))
-    return text if len(text) <= most else text[:most] + " ... (cut)"
-
-
-def composed(student: str) -> str:
-    """One spelling for letters that files of macOS and others spell differently, é for example."""
-    return unicodedata.normalize("NFC", student)
-
-
-def same_writing(student: str) -> str:
-    """What two names have in common that a person reads as one: letters as in `composed`, no blanks around them."""
-    return composed(student).strip()
-
-
-def hashed(student: str) -> str:
-    """A hash of a name, too long for anybody to find a second name with the same one."""
-    return hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def file_name(student: str) -> str:
-    """A name for a student's files: the id itself if it is harmless, else what is left of it and a hash.
-
-    Examples
-    --------
-    >>> file_name("anna.k"), file_name("../../etc/passwd")
-    ('anna.k', 'etc-passwd~3754d6cb3a38e1185e5b382d5f3ef3f1')
-    """
-    if PLAIN_NAME.match(student) and student.lower() != "index":
-        return student
-    left = re.sub(r"[^A-Za-z0-9_]+", "-", student)[:40].strip("-")
-    return f"{left}~{hashed(student)}"
-
-
-def file_names(students: list[str]) -> dict[str, str]:
-    """A file name for each student; no two are equal, not even where capital letters do not count."""
-    names = {student: file_name(student) for student in students}
-    counts = collections.Counter(name.lower() for name in names.values())
-    twice = {student for student, name in names.items() if counts[name.lower()] > 1}
-    return {student: f"{name}~{hashed(student)}" if student in twice else name for student, name in names.items()}
 
 
 # ---------------------------------------------------------------- the folder

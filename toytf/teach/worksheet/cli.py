@@ -7,7 +7,8 @@ import os
 import sys
 from pathlib import Path
 
-from toytf.teach.worksheet.files import read_class, write_files
+from toytf.teach.tables import read_class
+from toytf.teach.worksheet.files import write_files
 from toytf.teach.worksheet.sheets import DEFAULT, SHORT_KEY, TITLE, clean_student, sheet
 from toytf.teach.worksheet.topics import TOPICS
 
@@ -71,7 +72,7 @@ def run(options) -> int:
     if options.one_file and options.class_list is None:
         raise ValueError("--one-file: expected a class list (--class FILE) with it")
     key = _key(options)
-    students = read_class(options.class_list) if options.class_list else [clean_student(options.student)]
+    students = read_class(options.class_list, clean_student) if options.class_list else [clean_student(options.student)]
     topics = list(TOPICS) if options.topics == ["all"] else options.topics
 
     def make(student: str):

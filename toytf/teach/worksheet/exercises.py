@@ -205,6 +205,11 @@ def chain(entry: Entry, form: str) -> list[str]:
     return [first, *(f"{relation} {step}" for relation, step in rest)]
 
 
+def is_word(name: str) -> bool:
+    """Whether a name is a word, which stays upright where a symbol is set as mathematics."""
+    return len(name) > 2 and name.isalpha() and name.islower()
+
+
 # ---------------------------------------------------------------- the rule
 
 

@@ -1,90 +1,17 @@
-"""Class lists and files: who gets a sheet, and how the sheets are written whole or not at all."""
+"""How the sheets are written whole or not at all."""
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import re
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tqdm import tqdm
 
 from toytf._command import no_bar, write_whole
+from toytf.teach.names import file_stem
 from toytf.teach.worksheet import pages
-from toytf.teach.worksheet.sheets import Sheet, clean_student
-
-COLUMN = "student"
-
-
-def read_class(path) -> list[str]:
-    """Read the ids of a class from a CSV file's column `student`.
-
-    Parameters
-    ----------
-    path : str or path
-        UTF-8, with or without a byte order mark; other columns are ignored.
-
-    Returns
-    -------
-    list of str
-        In the order of the file.
-
-    Raises
-    ------
-    ValueError
-        If it is not UTF-8, has no such column, or a row is empty, too short, twice there or not fit
-        for an id: the message names the line.
-    """
-    path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path}: expected UTF-8, got byte {error.object[error.start]:#04x} at {error.start}"
-        ) from None
-    rows = csv.reader(text.splitlines(keepends=True), strict=True)
-    seen: dict[str, int] = {}
-    try:
-        header = [name.strip() for name in next(rows, [])]
-        if header.count(COLUMN) != 1:
-            hint = "; separate columns by commas" if any(";" in name or "\t" in name for name in header) else ""
-            raise ValueError(f"{path}, line 1: expected one column {COLUMN!r}, got {', '.join(header) or 'none'}{hint}")
-        column = header.index(COLUMN)
-        for row in rows:
-            at = f"{path}, line {rows.line_num}"
-            if not any(field.strip() for field in row):
-                raise ValueError(f"{at}: expected a student, got an empty row")
-            try:
-                student = clean_student(row[column] if column < len(row) else "")
-            except ValueError as error:
-                raise ValueError(f"{at}: {error}") from None
-            if student in seen:
-                raise ValueError(f"{at}: expected each student once, got {student!r} again (line {seen[student]})")
-            seen[student] = rows.line_num
-    except csv.Error as error:
-        raise ValueError(f"{path}, line {rows.line_num}: expected CSV, got a row that is none ({error})") from None
-    if not seen:
-        raise ValueError(f"{path}: expected at least one student, got none")
-    return list(seen)
-
-
-def file_stem(student: str) -> str:
-    """A name for a student's files that is safe on every system, and another for every id.
-
-    Examples
-    --------
-    >>> file_stem("José Pérez")
-    'jose-perez-a51ad572ac'
-    >>> file_stem("../../x")[:2], file_stem("王")[:8]
-    ('x-', 'student-')
-    """
-    student = clean_student(student)
-    plain = unicodedata.normalize("NFKD", student).encode("ascii", "ignore").decode().lower()
-    readable = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:30].rstrip("-") or "student"
-    return f"{readable}-{hashlib.sha256(student.encode()).hexdigest()[:10]}"
+from toytf.teach.worksheet.sheets import Sheet
 
 
 def one_by_one(sheet: Sheet, answers: bool) -> dict[str, Callable[[], str]]:
