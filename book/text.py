@@ -9,7 +9,6 @@ what was edited in JupyterLab back to the texts. Jupytext reads and writes them.
 """
 
 import argparse
-import copy
 import hashlib
 import itertools
 import json
@@ -109,24 +108,31 @@ def read_text(text, name):
     PairError
         If the text has a mistake; it names the line.
     """
-    _check_cells(text, name)
+    tokens = myst.get_parser().parse(text)
+    _check_head(tokens, name)
+    _check_cells(tokens, text.splitlines(), name)
     notebook = myst.myst_to_notebook(text)
-    if notebook.metadata != HEAD:
-        head = myst.dump_yaml_blocks(HEAD, compact=False).splitlines()
-        raise PairError(
-            f"{name}, line 1: expected the head {' / '.join(head)}, "
-            f"got {dict(notebook.metadata) or 'another one'}"
-        )
     notebook.metadata = nbformat.from_dict(METADATA)
     notebook.nbformat_minor = 5
     return notebook
 
 
-def _check_cells(text, name):
+def _check_head(tokens, name):
+    head = None
+    if tokens and tokens[0].type == "front_matter":
+        try:
+            head = yaml.safe_load(tokens[0].content)
+        except yaml.YAMLError:
+            head = tokens[0].content
+    if head != HEAD:
+        expected = " / ".join(myst.dump_yaml_blocks(HEAD, compact=False).splitlines())
+        raise PairError(f"{name}, line 1: expected the head {expected}, got {head!r}")
+
+
+def _check_cells(tokens, lines, name):
     """Refuse what Jupytext would read as something else than was meant."""
-    lines = text.splitlines()
     fenced = set()
-    for token in myst.get_parser().parse(text):
+    for token in tokens:
         if token.type == "myst_block_break" and token.content:
             _check_break(token, name)
         if token.type != "fence":
@@ -257,26 +263,29 @@ def write_text(notebook, name):
     PairError
         If a cell holds something that a text cannot hold.
     """
-    bare = copy.deepcopy(notebook)
-    bare.metadata = nbformat.from_dict(HEAD)
-    bare.cells = []
-    for kind, source, metadata, _ in content(notebook):
-        cell = nbformat.from_dict(
-            {"cell_type": kind, "source": source, "metadata": metadata}
-        )
-        bare.cells.append(cell)
-    text = myst.notebook_to_myst(bare)
-    expected, got = content(notebook), content(myst.myst_to_notebook(text))
-    if got != expected:
-        pairs = itertools.zip_longest(expected, got)
-        number = next(i for i, (a, b) in enumerate(pairs, 1) if a != b)
-        begin = expected[min(number, len(expected)) - 1][1].partition("\n")[0]
-        raise PairError(
-            f"{name}, cell {number} ({begin!r}): expected a cell that a text can hold, "
-            "got a picture pasted in, a line +++, a cell within Markdown, or a fence "
-            "left open"
-        )
-    return text
+    cells = content(notebook)
+    following = ("code", "1", {}, {})
+    for number, cell in enumerate(cells, 1):
+        try:
+            again = content(read_text(_as_text([cell, following]), name))
+        except PairError:
+            again = None
+        if again != [cell, following]:
+            begin = cell[1].partition("\n")[0]
+            raise PairError(
+                f"{name}, cell {number} ({begin!r}): expected a cell that a text can "
+                "hold, got a pasted picture, a line +++, a cell inside Markdown, a "
+                "fence or comment left open, or a line end of another kind"
+            )
+    return _as_text(cells)
+
+
+def _as_text(cells):
+    notebook = nbformat.v4.new_notebook(metadata=nbformat.from_dict(HEAD))
+    for kind, source, metadata, _ in cells:
+        cell = {"cell_type": kind, "source": source, "metadata": metadata}
+        notebook.cells.append(nbformat.from_dict(cell))
+    return myst.notebook_to_myst(notebook)
 
 
 # ---------------------------------------------------------------- ids
