@@ -133,74 +133,86 @@ def _check_cells(tokens, lines, name):
     """Refuse what Jupytext would read as something else than was meant."""
     fenced = set()
     for token in tokens:
-        if token.type == "myst_block_break" and token.content:
+        if token.type == "myst_block_break":
             _check_break(token, name)
-        if token.type != "fence":
-            continue
-        first, after = token.map
-        fenced.update(range(first, after))
-        at = f"{name}, line {first + 1}"
-        kind, mark = token.info.strip(), re.escape(token.markup)
-        opened = re.compile(rf"\s*{mark}+\{{")
-        if not re.fullmatch(rf"\s*{mark}+\s*", lines[after - 1]) or any(
-            opened.match(line) for line in token.content.splitlines()
-        ):
-            raise PairError(
-                f"{at}: expected {token.markup} below that closes it, got none"
-            )
-        if kind.startswith("{"):
-            if kind not in (myst.CODE_DIRECTIVE, myst.RAW_DIRECTIVE):
-                raise PairError(
-                    f"{at}: expected a cell {myst.CODE_DIRECTIVE} or "
-                    f"{myst.RAW_DIRECTIVE} (directives have colons), got {kind}"
-                )
-            if token.level:
-                raise PairError(
-                    f"{at}: expected a cell of its own, got one inside a list or quote"
-                )
-            _check_options(token, name)
+        elif token.type == "fence":
+            fenced.update(range(*token.map))
+            _check_fence(token, lines, name)
     for number, line in enumerate(lines):
-        if number not in fenced and re.match(r"\s*:{3,}\{(code|raw)-cell", line):
+        if number not in fenced and re.match(r" {0,3}(```+|~~~+|:::+)\{\w+-cell", line):
             raise PairError(
-                f"{name}, line {number + 1}: expected a cell in backticks, got colons"
+                f"{name}, line {number + 1}: expected a cell of its own, in backticks, "
+                "got colons or a cell inside HTML"
             )
 
 
 def _check_break(token, name):
+    at = f"{name}, line {token.map[0] + 1}"
     try:
-        good = isinstance(json.loads(token.content), dict)
+        metadata = json.loads(token.content or "{}")
     except ValueError:
-        good = False
-    if not good:
         raise PairError(
-            f"{name}, line {token.map[0] + 1}: expected +++ alone or with metadata "
-            f"in braces, got +++ {token.content}"
+            f"{at}: expected +++ alone or with metadata in braces, "
+            f"got +++ {token.content}"
+        ) from None
+    _check_metadata(metadata, at)
+
+
+def _check_fence(token, lines, name):
+    first, after = token.map
+    at, kind = f"{name}, line {first + 1}", token.info.strip()
+    is_cell = kind in (myst.CODE_DIRECTIVE, myst.RAW_DIRECTIVE)
+    if kind.startswith("{") and not is_cell:
+        raise PairError(
+            f"{at}: expected a cell {myst.CODE_DIRECTIVE} or {myst.RAW_DIRECTIVE} "
+            f"(directives have colons), got {kind}"
         )
+    if is_cell and token.level:
+        raise PairError(
+            f"{at}: expected a cell of its own, got one inside a list or quote"
+        )
+    mark = re.escape(token.markup) + "+"
+    closed = token.level or re.fullmatch(rf"\s*{mark}\s*", lines[after - 1])
+    if not closed or re.search(rf"^\s*{mark}\{{", token.content, re.MULTILINE):
+        raise PairError(f"{at}: expected {token.markup} below that closes it, got none")
+    if is_cell:
+        _check_options(token, name)
 
 
 def _check_options(token, name):
-    """The metadata on top of a cell are YAML, and a mapping."""
-    line = token.map[0] + 1
+    """The metadata on top of a cell are YAML, and those of a cell."""
+    line = token.map[0] + 2
     block = token.content.startswith("---")
     if block and not re.search(r"^---", token.content[3:], re.MULTILINE):
         raise PairError(
-            f"{name}, line {line + 1}: expected --- below that closes it, got none"
+            f"{name}, line {line}: expected --- below that closes it, got none"
         )
     try:
         _, options = myst.parse_directive_options(token.content, "")
     except (myst.MystMetadataParsingError, yaml.YAMLError) as error:
         broken = error if isinstance(error, yaml.YAMLError) else error.__context__
         mark = getattr(broken, "problem_mark", None)
-        line += (mark.line if mark else 0) + (2 if block else 1)
+        line += (mark.line if mark else 0) + block
         problem = getattr(broken, "problem", None) or broken
         raise PairError(
             f"{name}, line {line}: expected YAML, got a mistake: {problem}"
         ) from None
-    if not isinstance(options, dict):
+    _check_metadata(options, f"{name}, line {line}")
+
+
+def _check_metadata(metadata, at):
+    if not isinstance(metadata, dict):
         raise PairError(
-            f"{name}, line {line + 1}: expected lines such as "
-            f":tags: [hide-input], got {options!r}"
+            f"{at}: expected metadata such as :tags: [hide-input], got {metadata!r}"
         )
+    try:
+        json.dumps(metadata)
+        nbformat.v4.new_code_cell(metadata=metadata)
+    except (TypeError, nbformat.ValidationError) as error:
+        problem = str(error).partition("\n")[0]
+        raise PairError(
+            f"{at}: expected metadata such as :tags: [hide-input], got {problem}"
+        ) from None
 
 
 def read_notebook(text, name):
@@ -231,6 +243,13 @@ def read_notebook(text, name):
     notebook = nbformat.reads(text, as_version=4)
     drop_editor_state(notebook)
     return notebook
+
+
+def _read(pair, path):
+    try:
+        return path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise PairError(f"{pair.name(path)}: expected UTF-8, got {error}") from None
 
 
 def drop_editor_state(notebook):
@@ -412,12 +431,12 @@ def notebook_from_text(pair, force=False):
             f"{pair.name(pair.notebook)}: expected its text {name}, got none; "
             "make text writes it"
         )
-    text = pair.text.read_text("utf-8")
+    text = _read(pair, pair.text)
     notebook = read_text(text, name)
     stored = nbformat.v4.new_notebook()
     if pair.notebook.exists():
         stored_name = pair.name(pair.notebook)
-        stored = read_notebook(pair.notebook.read_text("utf-8"), stored_name)
+        stored = read_notebook(_read(pair, pair.notebook), stored_name)
         now = content(stored)
         if now != content(notebook) and not force:
             known = list(_known(pair))
@@ -444,9 +463,9 @@ def text_from_notebook(pair, force=False):
     name, stored_name = pair.name(pair.text), pair.name(pair.notebook)
     if not pair.notebook.exists():
         return f"{name}: has no notebook yet; make notebooks makes it"
-    stored = read_notebook(pair.notebook.read_text("utf-8"), stored_name)
+    stored = read_notebook(_read(pair, pair.notebook), stored_name)
     if pair.text.exists():
-        text = pair.text.read_text("utf-8")
+        text = _read(pair, pair.text)
         now, then = content(stored), content(read_text(text, name))
         if now == then:
             remember(pair, text)

@@ -180,6 +180,9 @@ UNUSUAL = {
     "colon fences": ":::{exercise} Halve it (code, level 1, 10 min)\n:label: ex-09-9\n\nWrite it.\n:::\n\nAfter.",
     "nested colon fences": "::::{note}\n:::{solution} ex\n:class: dropdown\n\nAll.\n:::\n::::",
     "a fence": "See\n\n```python\nx = 1\n\n\ny = 2\n```\n\nand on.",
+    "a fence in a quote": "> ```\n> x\n> ```",
+    "a fence in a list": "1. one\n\n   ```\n   x\n   ```\n\n2. two",
+    "a cell that is only shown": "````\n```{code-cell}\n1\n```\n````\n\n    ```{code-cell}\n    1\n    ```",
     "a fence around a fence": "````\n```\nx\n```\n````",
     "blanks at line ends": "one  \ntwo   \n\nthree\n    four",
     "a rule and a heading": "Title\n---\n\ntext\n\n---\n\ntext\n===",
@@ -353,7 +356,7 @@ LINE = HEAD.count("\n") + 1
         ),
         ("```{note}\n1\n```", 0, "expected a cell {code-cell} or {raw-cell} (directives have colons), got {note}"),
         ("```{code-cell} python\n1\n```", 0, "expected a cell {code-cell} or {raw-cell}"),
-        ("Text.\n\n:::{code-cell}\n1\n:::", 2, "expected a cell in backticks, got colons"),
+        ("Text.\n\n:::{code-cell}\n1\n:::", 2, "expected a cell of its own, in backticks, got colons or"),
         ("- one\n\n  ```{code-cell}\n  1\n  ```", 2, "expected a cell of its own, got one inside a list or quote"),
         ("```{code-cell}\n1\n", 0, "expected ``` below that closes it, got none"),
         ("x\n\n```{code-cell}\n1\n\ny\n\n```{code-cell}\n2\n```", 2, "expected ``` below that closes it, got none"),
@@ -362,7 +365,20 @@ LINE = HEAD.count("\n") + 1
         ("```{code-cell}\n---\ntags: [a]\nmystnb: {a: b: c}\n---\n1\n```", 3, "expected YAML, got a mistake: "),
         ("```{code-cell}\n---\ntags: *none\n---\n1\n```", 2, "expected YAML, got a mistake: "),
         ("```{code-cell}\n---\ntags: [a]\n1\n```", 1, "expected --- below that closes it, got none"),
-        ("```{code-cell}\n:tags\n1\n```", 1, "expected lines such as :tags: [hide-input], got 'tags'"),
+        ("```{code-cell}\n:tags\n1\n```", 1, "expected metadata such as :tags: [hide-input], got 'tags'"),
+        (
+            "```{code-cell}\n:tags: hide-input\n1\n```",
+            1,
+            "expected metadata such as :tags: [hide-input], got 'hide-input' ",
+        ),
+        (
+            "```{code-cell}\n---\nday: 2024-01-01\n---\n1\n```",
+            1,
+            "expected metadata such as :tags: [hide-input], got Obj",
+        ),
+        ("One.\n\n+++ [1]\n\nTwo.", 2, "expected metadata such as :tags: [hide-input], got [1]"),
+        ("<!-- never closed\n\n```{code-cell}\n1\n```", 2, "expected a cell of its own, in backticks, got colons or"),
+        ("> ```{code-cell}\n> 1\n> ```", 0, "expected a cell of its own, got one inside a list or quote"),
         ("One.\n\n+++ {tags}\n\nTwo.", 2, "expected +++ alone or with metadata in braces, got +++ {tags}"),
         ("One.\n\n+++ two\n\nTwo.", 2, "expected +++ alone or with metadata in braces, got +++ two"),
     ],
@@ -399,6 +415,15 @@ def test_a_mistake_in_a_notebook_gets_one_line_with_its_place(pair, old, new, li
             way(pair)
         assert str(error.value).startswith(f"notebooks/05_scaling.ipynb, line {line}: {message}")
         assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("side", ["text", "notebook"])
+def test_bytes_that_are_no_text_are_named(pair, side):
+    path = getattr(pair, side)
+    path.write_bytes(path.read_bytes().replace(b"Scaling", b"Scal\xffing"))
+    for way in (text.notebook_from_text, text.text_from_notebook):
+        with pytest.raises(PairError, match=rf"^{pair.name(path)}: expected UTF-8, got .* byte 0xff"):
+            way(pair)
 
 
 # ---------------------------------------------------------------- both ways
