@@ -19,7 +19,6 @@ from text import (
     METADATA,
     PairError,
     chosen_pairs,
-    drop_editor_state,
     notebook_from_text,
     remember,
 )
@@ -41,7 +40,6 @@ def execute(pair, force):
         resources={"metadata": {"path": str(pair.notebook.parent)}},
     ).execute()
     notebook.metadata = nbformat.from_dict(METADATA)
-    drop_editor_state(notebook)
     now = pair.notebook.read_bytes() if pair.notebook.exists() else None
     if now != before:
         name = pair.name(pair.notebook)

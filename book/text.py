@@ -241,7 +241,9 @@ def read_notebook(text, name):
             f"got {twice[0]!r} twice"
         )
     notebook = nbformat.reads(text, as_version=4)
-    drop_editor_state(notebook)
+    for cell in notebook.cells:
+        for key in EDITOR_STATE:
+            cell.metadata.pop(key, None)
     return notebook
 
 
@@ -250,12 +252,6 @@ def _read(pair, path):
         return path.read_text("utf-8")
     except UnicodeDecodeError as error:
         raise PairError(f"{pair.name(path)}: expected UTF-8, got {error}") from None
-
-
-def drop_editor_state(notebook):
-    for cell in notebook.cells:
-        for key in EDITOR_STATE:
-            cell.metadata.pop(key, None)
 
 
 def content(notebook):

@@ -277,7 +277,8 @@ def test_what_a_text_cannot_hold_is_refused_and_named(odd):
 def test_what_an_editor_keeps_for_itself_is_no_edit(pair):
     notebook = nbformat.read(pair.notebook, as_version=4)
     notebook.metadata["language_info"]["version"] = "3.99"
-    notebook.cells[0].source += "\n"
+    for cell in notebook.cells:
+        cell.source = f"\n{cell.source}\n"
     notebook.cells[2].metadata |= {"collapsed": False, "scrolled": True, "trusted": True, "execution": {"a": "1"}}
     notebook.cells[2].outputs = []
     notebook.cells.append(new_markdown_cell(""))
@@ -328,8 +329,14 @@ def test_a_cell_keeps_its_id_where_it_is_clear_which_it_was(cells, ids):
     assert all(re.fullmatch(r"05-[0-9a-f]{3}|05-[0-9a-f]{6}", one) for one in got)
 
 
+def test_of_two_equal_cells_the_one_in_its_place_is_meant():
+    assert ids_after(TWO, ONE, old=(ONE, TWO, ONE)) == ["05-001", "05-002"]
+
+
 def test_metadata_may_change_and_the_id_stays():
-    assert ids_after(ONE, TWO, new_code_cell("print(1 + 1)", metadata={"tags": ["a"]}), FOUR)[2] == "05-002"
+    tagged = new_code_cell("print(1 + 1)", metadata={"tags": ["a"]})
+    assert ids_after(ONE, TWO, tagged, FOUR)[2] == "05-002"
+    assert ids_after(tagged, ONE, TWO, FOUR)[0] == "05-002"
 
 
 def test_a_new_cells_id_comes_from_what_it_says():
@@ -492,6 +499,9 @@ def test_when_both_were_edited_one_may_decide(remembered):
     assert text.notebook_from_text(remembered, force=True)[0].cells[3].source == "That is all there is to say here."
     assert text.text_from_notebook(remembered, force=True) == "book/chapters/05_scaling.md: written"
     assert text.notebook_from_text(remembered)[0].cells[1].source == "Why divide at all?"
+    edit_text(remembered)
+    assert text.text_from_notebook(remembered, force=True) == "book/chapters/05_scaling.md: written"
+    assert text.text_from_notebook(remembered) == "book/chapters/05_scaling.md: unchanged"
 
 
 def test_when_nothing_is_known_both_may_have_been_edited(pair):
