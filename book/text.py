@@ -366,17 +366,21 @@ def _new_id(cell, prefix, taken):
 def _known(pair):
     """What the two said when they were last the same, as the last run or git knows it.
 
-    Git's is the text as it was when the notebook was committed last.
+    Git's is the text as it was when the notebook was committed last, or, when there was
+    none yet, as it was committed first.
     """
     texts = []
     if pair.base.exists():
         texts.append(pair.base.read_text("utf-8"))
-    commit = _git(pair, "log", "-1", "--format=%H", "--", pair.name(pair.notebook))
-    if commit and commit.strip():
-        texts.append(_git(pair, "show", f"{commit.strip()}:./{pair.name(pair.text)}"))
+    text, log = pair.name(pair.text), ("log", "-1", "--format=%H")
+    for choice in ["--", pair.name(pair.notebook)], ["--diff-filter=A", "--", text]:
+        if commit := _git(pair, *log, *choice):
+            if found := _git(pair, "show", f"{commit.strip()}:./{text}"):
+                texts.append(found)
+                break
     for text in texts:
         try:
-            yield content(read_text(text or "", "base"))
+            yield content(read_text(text, "base"))
         except PairError:
             continue
 

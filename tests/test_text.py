@@ -534,6 +534,21 @@ def test_an_edit_that_was_committed_without_the_other_is_still_one(pair):
         text.text_from_notebook(pair)
 
 
+@pytest.mark.parametrize("edited", ["text", "notebook"])
+def test_a_text_that_is_younger_than_its_notebook_is_known_to_git_too(pair, edited):
+    git(pair, "init")
+    git(pair, "add", "notebooks")
+    git(pair, "commit", "-m", "notebook")
+    commit(pair)
+    pair.base.unlink()
+    if edited == "text":
+        edit_text(pair)
+        assert text.notebook_from_text(pair)[0].cells[1].source == "Why multiply at all?"
+    else:
+        edit_notebook(pair)
+        assert text.text_from_notebook(pair) == "book/chapters/05_scaling.md: written"
+
+
 def test_a_text_without_notebook_makes_one_and_a_notebook_without_text_is_named(pair):
     notebook = pair.notebook.read_bytes()
     pair.notebook.unlink()
