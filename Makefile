@@ -15,14 +15,15 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book test assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants bench bench-course weights experiments lab notebooks lint lock clean
+.PHONY: help book test assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants bench bench-course weights experiments lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
 	@echo "make book SOLUTIONS=no  the same without any solution of an exercise, in _build/without-solutions/_build/html"
 	@echo "make test       compute every number again and compare; test the package and the site"
 	@echo "make lab        open the notebooks in JupyterLab"
-	@echo "make notebooks  execute all notebooks in place"
+	@echo "make notebooks  make the notebooks of their texts in book/chapters and book/pages, and execute them"
+	@echo "make text       bring what was edited in JupyterLab back to the texts"
 	@echo "make weights    train the translator that chapters 16 to 18 open (a few seconds)"
 	@echo "make experiments  run what chapter 18 reports, those that are missing (up to an hour)"
 	@echo "make assignments  a student's and an instructor's notebook for each chapter, in _build/assignments"
@@ -60,6 +61,9 @@ lab: .venv/lab.stamp $(QUIET_LAB)
 
 notebooks: .venv/book.stamp
 	$(BIN)/python book/execute.py
+
+text: .venv/book.stamp
+	$(BIN)/python book/text.py
 
 weights: .venv/book.stamp
 	$(BIN)/toytf train --out toytf/data/translator.npz

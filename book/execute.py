@@ -1,35 +1,35 @@
-"""Execute notebooks in place: `python book/execute.py [notebook ...]`, by default all.
+"""Make notebooks of their texts: `python book/execute.py [file ...]`, by default all.
 
-One runs on each core. What is published is what this writes, so the same code must give
-the same bytes: nothing that depends on the clock or the machine is kept.
+A file is a text or its notebook; book/text.py says which belongs to which. One runs on
+each core. What is published is what this writes, so the same text must give the same
+bytes: nothing that depends on the clock or the machine is kept. A notebook is written
+when all of its cells have run.
 """
 
 import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
-from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-ROOT = Path(__file__).resolve().parent.parent
-METADATA = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {"name": "python"},
-}
-EDITOR_STATE = ("ExecuteTime", "collapsed", "execution", "scrolled", "trusted")
+from text import (
+    METADATA,
+    PairError,
+    chosen_pairs,
+    notebook_from_text,
+    remember,
+)
+from toytf._command import write_whole
 
 
-def all_notebooks():
-    return sorted(ROOT.glob("notebooks/*.ipynb")) + sorted(ROOT.glob("book/*.ipynb"))
-
-
-def execute(path):
-    """Run one notebook from its own folder; True when its file had to change."""
-    before = path.read_text(encoding="utf-8")
-    notebook = nbformat.reads(before, as_version=4)
+def execute(pair, force):
+    """Run the notebook of a text; True when its file had to change."""
+    before = pair.notebook.read_bytes() if pair.notebook.exists() else None
+    notebook, text = notebook_from_text(pair, force)
+    pair.notebook.parent.mkdir(exist_ok=True)
     NotebookClient(
         notebook,
         kernel_name="python3",
@@ -37,41 +37,44 @@ def execute(path):
         record_timing=False,
         extra_arguments=["--log-level=ERROR"],
         coalesce_streams=True,  # else how print() is cut up depends on the clock
-        resources={"metadata": {"path": str(path.parent)}},
+        resources={"metadata": {"path": str(pair.notebook.parent)}},
     ).execute()
     notebook.metadata = nbformat.from_dict(METADATA)
-    for cell in notebook.cells:
-        for key in EDITOR_STATE:
-            cell.metadata.pop(key, None)
-    after = nbformat.writes(notebook) + "\n"
-    if after == before:
-        return False
-    path.write_text(after, encoding="utf-8", newline="\n")
-    return True
+    now = pair.notebook.read_bytes() if pair.notebook.exists() else None
+    if now != before:
+        name = pair.name(pair.notebook)
+        raise PairError(f"{name}: edited while its text was executed; nothing written")
+    changed = write_whole(pair.notebook, (nbformat.writes(notebook) + "\n").encode())
+    remember(pair, text)
+    return changed
 
 
-def attempt(path):
+def attempt(pair, force):
     """Run one notebook; return its report and whether all went well."""
     start = time.perf_counter()
+    name = pair.notebook.name
     try:
-        changed = execute(path)
+        changed = execute(pair, force)
     except CellExecutionError as error:
-        return f"{path.name}: failed\n{error}", False
+        return f"{name}: failed, and is as it was\n{error}", False
+    except PairError as error:
+        return str(error), False
     seconds = time.perf_counter() - start
     said = "written" if changed else "unchanged"
-    return f"{path.name}: {seconds:.1f} s, {said}", True
+    return f"{name}: {seconds:.1f} s, {said}", True
 
 
-def main(names):
+def main(arguments):
     os.environ["TOYTF_PROGRESS"] = "0"  # a bar is for people, not for stored outputs
     # Products of this size gain nothing from a second thread. It only waits, and on a
     # busy machine for long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    paths = [Path(name).resolve() for name in names] or all_notebooks()
-    paths.sort(key=lambda path: path.name, reverse=True)  # the last are the longest
+    pairs, force = chosen_pairs(arguments, "Make notebooks of their texts.")
+    # the last are the longest
+    pairs.sort(key=lambda pair: pair.text.name, reverse=True)
     good = True
-    with ProcessPoolExecutor(max_workers=min(len(paths), os.cpu_count() or 1)) as pool:
-        for report, went_well in pool.map(attempt, paths):
+    with ProcessPoolExecutor(max_workers=min(len(pairs), os.cpu_count() or 1)) as pool:
+        for report, went_well in pool.map(attempt, pairs, [force] * len(pairs)):
             print(report, flush=True)
             good &= went_well
     return 0 if good else 1

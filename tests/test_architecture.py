@@ -2,14 +2,11 @@
 
 import importlib
 import re
-import sys
 
 import pytest
 
-from bookcheck.reading import ROOT
-
-sys.path.insert(0, str(ROOT / "book"))
 import architecture
+from bookcheck.reading import ROOT
 
 PAGE = (ROOT / "book" / "architecture.md").read_text("utf-8")
 FOLDERS = ("toytf", "toytf/teach", "toytf/teach/grade", "")
