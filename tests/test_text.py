@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
 
-import notebookcheck as check
 import text
+from bookcheck import reading
 from text import PairError
 
 PAIRS = text.all_pairs()
@@ -24,7 +24,7 @@ def pair_problems(pair):
     if missing := [pair.name(path) for path in (pair.text, pair.notebook) if not path.exists()]:
         return [f"{pair.name(pair.text)} and {pair.name(pair.notebook)}: {missing[0]} is missing"]
     made, _ = text.notebook_from_text(pair, force=True)
-    stored = check.read_notebook(pair.notebook)
+    stored = reading.read_notebook(pair.notebook)
     names = [f"{pair.name(pair.notebook)}: "] * 2
     problems = [names[0] + "its metadata"] if made.metadata != stored.metadata else []
     if len(made.cells) != len(stored.cells):
@@ -43,7 +43,7 @@ def pair_problems(pair):
 
 def test_the_book_has_chapters_and_pages():
     assert {pair.text.parent.name for pair in PAIRS} == {"chapters", "pages"}
-    assert {pair.notebook for pair in PAIRS} >= set(check.notebook_paths())
+    assert {pair.notebook for pair in PAIRS} >= set(reading.notebook_paths())
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.text.name)
@@ -53,7 +53,7 @@ def test_a_text_and_its_notebook_are_equal(pair):
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.text.name)
 def test_a_stored_notebook_comes_back_from_its_own_text(pair):
-    stored = check.read_notebook(pair.notebook)
+    stored = reading.read_notebook(pair.notebook)
     again = text.read_text(text.write_text(stored, pair.notebook.name), pair.text.name)
     assert cells_of(again) == cells_of(stored)
     assert again.metadata == stored.metadata
@@ -62,15 +62,15 @@ def test_a_stored_notebook_comes_back_from_its_own_text(pair):
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.text.name)
 def test_no_text_names_an_id(pair):
     written = pair.text.read_text("utf-8")
-    assert [cell.id for cell in check.read_notebook(pair.notebook).cells if cell.id in written] == []
+    assert [cell.id for cell in reading.read_notebook(pair.notebook).cells if cell.id in written] == []
 
 
 def test_git_marks_notebooks_and_no_text_as_generated():
-    if not (check.ROOT / ".git").exists():
+    if not (reading.ROOT / ".git").exists():
         pytest.skip("not under git")
     paths = [path for pair in PAIRS for path in (pair.notebook, pair.text)]
     said = subprocess.run(
-        ["git", "check-attr", "linguist-generated", *paths], cwd=check.ROOT, capture_output=True, encoding="utf-8"
+        ["git", "check-attr", "linguist-generated", *paths], cwd=reading.ROOT, capture_output=True, encoding="utf-8"
     ).stdout.splitlines()
     generated = {line.split(":")[0] for line in said if line.endswith(": set")}
     assert generated == {str(pair.notebook) for pair in PAIRS}
