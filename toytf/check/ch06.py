@@ -148,11 +148,6 @@ def multi_head(x, w_q, w_k, w_v, w_o, n_heads):
     return heads.reshape(*heads.shape[:-2], -1) @ w_o
 
 
-def _t(k):
-    """The transpose of the last two axes."""
-    return np.swapaxes(k, -1, -2)
-
-
 def _split_then_project(x, w_q, w_k, w_v, w_o, n_heads):
     """Each head is given its share of the columns of x, and the block of the weights that belongs to them."""
 
@@ -162,7 +157,7 @@ def _split_then_project(x, w_q, w_k, w_v, w_o, n_heads):
         return np.stack([parts[..., h, :, :] @ matrices[h, h * d : (h + 1) * d] for h in range(n_heads)], axis=-3)
 
     q, k, v = projected(w_q), projected(w_k), projected(w_v)
-    return merge_heads.solution(softmax(q @ _t(k) / np.sqrt(q.shape[-1])) @ v) @ w_o
+    return merge_heads.solution(softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])) @ v) @ w_o
 
 
 multi_head.knows(

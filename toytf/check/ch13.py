@@ -11,10 +11,6 @@ from toytf.check.pencil import ByHand, Part, worked, written
 from toytf.generate import beam_search, greedy, kept_tokens
 
 
-def _order(probs):
-    return np.argsort(-probs, kind="stable")
-
-
 class _Begun:
     """The state of a table: nothing but that the first word is written."""
 
@@ -29,20 +25,6 @@ def _expected_beam(first, following, length, width):
     limits = {"sos": 0, "eos": -1, "max_length": length}
     found = beam_search(step, None, width=width, n_best=width, **limits)
     return np.array([h.ids for h in found]), np.array([h.log_prob for h in found])
-
-
-def _extend(sentences, candidates, best, words):
-    parent, word = np.divmod(best, words)
-    return np.column_stack([sentences[parent], word]), candidates[parent, word]
-
-
-def _best(candidates, width):
-    return np.argsort(-candidates, axis=None, kind="stable")[:width]
-
-
-def _right(s, total, table, width):
-    candidates = total[:, None] + table[s[:, -1]]
-    return _extend(s, candidates, _best(candidates, width), len(table))
 
 
 def _beam_cases(rng):
@@ -63,14 +45,12 @@ def _beam_gap(first, following, length, width) -> float:
 
     Sentences with the same transitions in another order have equal sums, or nearly, as rounding wills.
     """
-    kept = _order(first)[:width]
-    sentences, log_probs, candidates = kept[:, None], first[kept], first
-    gaps = []
-    for _ in range(length):
+    candidates, gaps = first, []
+    for n_words in range(1, length + 1):
         ranked = np.sort(candidates, axis=None)[::-1][: width + 1]
         gaps.append(apart(ranked[1:], ranked[:-1]))
+        sentences, log_probs = beam.solution(first, following, n_words, width)
         candidates = log_probs[:, None] + following[sentences[:, -1]]
-        sentences, log_probs = _right(sentences, log_probs, following, width)
     return min(gaps)
 
 
@@ -396,14 +376,10 @@ top_k.knows("""
 """)
 
 
-def _reached(probs):
-    """The sums of the most probable words, one by one."""
-    return np.cumsum(probs[_order(probs)])
-
-
 def _top_p_gap(probs, p) -> float:
-    """The sums are compared with p, then the words with each other."""
-    return min(apart(_reached(probs), p), _at_the_cut(probs, len(kept_tokens(probs, top_p=p))))
+    """The sums of the most probable words are compared with p, then the words with each other."""
+    reached = np.cumsum(np.sort(probs)[::-1])
+    return min(apart(reached, p), _at_the_cut(probs, len(kept_tokens(probs, top_p=p))))
 
 
 @checker(
@@ -463,13 +439,9 @@ top_p.knows("""
 """)
 
 
-def _penalty(x, alpha):
-    return ((5 + len(x)) / 6) ** alpha
-
-
 @checker(
     "ex-13-13",
-    expected=lambda x, alpha: np.sum(x) / _penalty(x, alpha),  # as toytf.generate.beam_search ranks
+    expected=lambda x, alpha: np.sum(x) / ((5 + len(x)) / 6) ** alpha,  # as toytf.generate.beam_search ranks
     cases=lambda rng: [
         Case((np.array([-1.0, -2.0, -1.0, -1.0, -1.0, -1.0, -1.0]), 1.0), "seven tokens: -8 / 2"),
         Case((np.array([-2.0]), 0.6), "one token: its penalty is 1"),

@@ -133,6 +133,7 @@ def function(mistake: Edited, solution: Callable, source: str) -> Callable:
 def _applied(about: str, edits: tuple[tuple[str, str], ...], source: str) -> str:
     """The source with all edits, each at its own place."""
     (definition,) = ast.parse(source).body
+    assert isinstance(definition, ast.FunctionDef)
     docstring = ast.get_source_segment(source, definition.body[0]) if ast.get_docstring(definition) else None
     code = source.replace(docstring, " " * len(docstring), 1) if docstring else source  # formulas in words are no code
     places = []
