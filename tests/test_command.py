@@ -143,6 +143,14 @@ def test_a_file_takes_its_place_when_all_of_it_is_there(tmp_path):
     assert path.read_bytes() == b"new" and list(tmp_path.iterdir()) == [path]
 
 
+def test_a_progress_bar_is_for_people(capsys, monkeypatch):
+    assert list(_command.progress([1, 2])) == [1, 2]
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(_command, "no_bar", lambda: False)
+    assert list(_command.progress([1, 2], unit="sheet")) == [1, 2]
+    assert "2/2" in capsys.readouterr().err
+
+
 def test_the_console_script_and_python_m_are_the_same():
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["scripts"]
     assert scripts == {"toytf": "toytf.__main__:main"}

@@ -17,7 +17,7 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -149,3 +149,11 @@ def replaced(path: Path) -> Iterator[Path]:
 def no_bar() -> bool:
     """Whether a progress bar stays away: ``TOYTF_PROGRESS=0`` wants it so, or nobody sits there to see it."""
     return os.environ.get("TOYTF_PROGRESS") == "0" or not sys.stderr.isatty()
+
+
+def progress(items: Iterable | None = None, **how):
+    """A progress bar of tqdm's over these items, or with a `total`; away where `no_bar` says so."""
+    from tqdm import tqdm
+
+    tqdm.monitor_interval = 0  # it would be a thread, and a process with threads is not to be copied
+    return tqdm(items, disable=no_bar(), file=sys.stderr, **how)

@@ -10,16 +10,14 @@ Stopped and started again with the same file, it goes on where it was.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
-from tqdm import tqdm
 
-from toytf._command import no_bar, write_whole
+from toytf._command import progress, write_whole
 from toytf.corpus import Pair
 from toytf.grammar import ADJECTIVES, OBJECTS, SUBJECTS, corpus, draw_pairs
 from toytf.model import Transformer
@@ -457,7 +455,7 @@ def run_all(
         n = experiment.seeds if seeds is None else min(seeds, experiment.seeds)
         waiting += [(experiment, seed) for seed in range(n) if str(seed) not in found[experiment.name]["runs"]]
     report(f"{len(waiting)} run{'s'[: len(waiting) != 1]} to do")
-    with tqdm(waiting, unit="run", disable=no_bar(), file=sys.stderr) as bar:
+    with progress(waiting, unit="run") as bar:
         for experiment, seed in bar:
             bar.set_postfix_str(experiment.name, refresh=True)
             result = run(experiment, seed)

@@ -20,9 +20,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tqdm import tqdm
-
-from toytf._command import Trouble, no_bar, write_whole
+from toytf._command import Trouble, progress, write_whole
 from toytf.teach.grade import desks, feedback, grading, submission
 from toytf.teach.grade.grading import Assignment, Receipt
 from toytf.teach.grade.sandbox import GRACE, STARTING, Bubblewrap, Limits, SandboxError, Unprotected, settings
@@ -315,9 +313,8 @@ def _lines(desk: _Desk, found: list[Found], jobs: int, summary: Summary) -> list
     lines: dict[str, Line] = {}
     limits = desk.limits
     clock = 2 * (limits.total * limits.clock + (limits.restarts + 1) * (STARTING + GRACE)) + desks.SECONDS
-    tqdm.monitor_interval = 0  # it would be a thread, and a process with threads is not to be copied
     alone = jobs == 1 or len(found) == 1
-    with tqdm(total=len(found), desc="graded", unit="", disable=no_bar()) as bar:
+    with progress(total=len(found), desc="graded", unit="") as bar:
         while found:
             slow: list[Found] = []
             for done in desks.work(

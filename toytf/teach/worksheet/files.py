@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from tqdm import tqdm
-
-from toytf._command import no_bar, write_whole
+from toytf._command import progress, write_whole
 from toytf.teach.names import file_stem
 from toytf.teach.worksheet import pages
 from toytf.teach.worksheet.sheets import Sheet
@@ -114,4 +111,4 @@ def _refuse_others(folder: Path, job: dict[str, Callable[[], str]]) -> None:
 
 
 def _bar(items: Sequence, unit: str):
-    return tqdm(items, unit=unit, disable=no_bar() or len(items) < 2, file=sys.stderr)
+    return progress(items, unit=unit) if len(items) > 1 else items
