@@ -411,8 +411,8 @@ def _both_edited(pair, stored):
         f"{text} and {notebook}: both were edited since they were last the same. "
         "Nothing is written.\n"
         f"  See the difference:  git diff --no-index {text} {pair.name(beside)}\n"
-        f"  Keep the text:       python book/execute.py --force {text}\n"
-        f"  Keep the notebook:   python book/text.py --force {notebook}"
+        f"  Keep the text:       .venv/bin/python book/execute.py --force {text}\n"
+        f"  Keep the notebook:   .venv/bin/python book/text.py --force {notebook}"
     )
 
 
@@ -464,16 +464,16 @@ def text_from_notebook(pair, force=False):
     if not pair.notebook.exists():
         return f"{name}: has no notebook yet; make notebooks makes it"
     stored = read_notebook(_read(pair, pair.notebook), stored_name)
-    if pair.text.exists():
+    if pair.text.exists() and not force:
         text = _read(pair, pair.text)
         now, then = content(stored), content(read_text(text, name))
         if now == then:
             remember(pair, text)
             return f"{name}: unchanged"
-        known = [] if force else list(_known(pair))
+        known = list(_known(pair))
         if now in known:
             return f"{name}: newer than its notebook; make notebooks executes it"
-        if then not in known and not force:
+        if then not in known:
             raise _both_edited(pair, stored)
     text = write_text(stored, stored_name)
     pair.text.parent.mkdir(parents=True, exist_ok=True)

@@ -499,9 +499,10 @@ def test_when_both_were_edited_one_may_decide(remembered):
     assert text.notebook_from_text(remembered, force=True)[0].cells[3].source == "That is all there is to say here."
     assert text.text_from_notebook(remembered, force=True) == "book/chapters/05_scaling.md: written"
     assert text.notebook_from_text(remembered)[0].cells[1].source == "Why divide at all?"
-    edit_text(remembered)
-    assert text.text_from_notebook(remembered, force=True) == "book/chapters/05_scaling.md: written"
-    assert text.text_from_notebook(remembered) == "book/chapters/05_scaling.md: unchanged"
+    for new in ("multiply", "```{code}"):  # a newer text, and one with a mistake
+        edit_text(remembered, "Why divide", f"\n{new}")
+        assert text.text_from_notebook(remembered, force=True) == "book/chapters/05_scaling.md: written"
+        assert text.text_from_notebook(remembered) == "book/chapters/05_scaling.md: unchanged"
 
 
 def test_when_nothing_is_known_both_may_have_been_edited(pair):
