@@ -17,6 +17,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -310,8 +311,9 @@ def give_ids(notebook, stored, prefix):
     """Give each cell the id of the stored cell that it was; to a new one its own.
 
     A cell is the stored one with the same source, first in its place, then anywhere
-    (it was moved). Else it is the most similar one of its type that stood between the
-    same neighbours (it was edited). A new cell's id is made of its source.
+    (it was moved). Else it is the one of its type, between the same neighbours, that
+    has most words in common with it (it was edited). A new cell's id is made of its
+    source.
     """
     old, new = stored.cells, notebook.cells
     ids = {}  # by place in the new notebook
@@ -332,7 +334,11 @@ def give_ids(notebook, stored, prefix):
                 if _key(left[i]) == _key(cell):
                     ids[j] = left.pop(i).id
                     break
-    close = [(_similarity(old[i], new[j]), i, j) for i, j in between]
+    close = [
+        (_similarity(old[i], new[j]), i, j)
+        for i, j in between
+        if i in left and j not in ids
+    ]
     for ratio, i, j in sorted(close, key=lambda found: -found[0]):
         if ratio >= SIMILAR and i in left and j not in ids:
             ids[j] = left.pop(i).id
@@ -348,8 +354,16 @@ def _key(cell):
 def _similarity(a, b):
     if a.cell_type != b.cell_type:
         return 0.0
-    matcher = SequenceMatcher(None, a.source, b.source, autojunk=False)
-    return matcher.ratio() if matcher.quick_ratio() >= SIMILAR else 0.0
+    words, others = _words(a.source), _words(b.source)
+    matcher = SequenceMatcher(None, words, others, autojunk=False)
+    if matcher.real_quick_ratio() < SIMILAR or matcher.quick_ratio() < SIMILAR:
+        return 0.0  # upper bounds, soon told
+    return matcher.ratio()
+
+
+@cache
+def _words(source):
+    return re.findall(r"\w+|[^\w\s]", source)
 
 
 def _new_id(cell, prefix, taken):
