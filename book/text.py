@@ -9,6 +9,7 @@ what was edited in JupyterLab back to the texts. Jupytext reads and writes them.
 """
 
 import argparse
+import ast
 import hashlib
 import itertools
 import json
@@ -17,7 +18,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import nbformat
@@ -109,10 +110,14 @@ def read_text(text, name):
     PairError
         If the text has a mistake; it names the line.
     """
-    tokens = myst.get_parser().parse(text)
+    tokens, lines = myst.get_parser().parse(text), text.splitlines()
     _check_head(tokens, name)
-    _check_cells(tokens, text.splitlines(), name)
+    _check_cells(tokens, lines, name)
+    _check_solutions(lines, name)
     notebook = myst.myst_to_notebook(text)
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = with_solutions(cell.source)
     notebook.metadata = nbformat.from_dict(METADATA)
     notebook.nbformat_minor = 5
     return notebook
@@ -299,9 +304,67 @@ def write_text(notebook, name):
 def _as_text(cells):
     notebook = nbformat.v4.new_notebook(metadata=nbformat.from_dict(HEAD))
     for kind, source, metadata, _ in cells:
+        if kind == "markdown":
+            source = without_solutions(source)
         cell = {"cell_type": kind, "source": source, "metadata": metadata}
         notebook.cells.append(nbformat.from_dict(cell))
     return myst.notebook_to_myst(notebook)
+
+
+# ---------------------------------------------------------------- solutions
+#
+# A function that solves an exercise stands once, in toytf/check, where it is graded
+# with. A text says {{ check.softmax }} on a line of its own.
+
+NAMED = re.compile(r"^\{\{ check\.(\w+) \}\}$", re.MULTILINE)
+
+
+def with_solutions(markdown, source_of=None):
+    """Set each solution that is named where its name stands; by default today's."""
+    return NAMED.sub(lambda named: (source_of or _solution)(named[1]), markdown)
+
+
+def without_solutions(markdown):
+    """Name each solution that stands in Markdown instead."""
+    for name in re.findall(r"^def (\w+)\(", markdown, re.MULTILINE):
+        if name in checkers():
+            whole = re.compile(rf"^{re.escape(_solution(name))}$", re.MULTILINE)
+            markdown = whole.sub(f"{{{{ check.{name} }}}}", markdown)
+    return markdown
+
+
+@cache
+def checkers():
+    from toytf.check import CHECKS  # a second that nobody waits for who only reads
+
+    return CHECKS
+
+
+@cache
+def _solution(name):
+    return checkers()[name].source.rstrip("\n")
+
+
+def _check_solutions(lines, name):
+    for number, line in enumerate(lines, 1):
+        found = NAMED.match(line)
+        if found and found[1] not in checkers():
+            raise PairError(
+                f"{name}, line {number}: expected a checker of toytf.check, "
+                f"got {found[1]!r}"
+            )
+
+
+def _solution_then(pair, commit, name):
+    """What stood in toytf/check under a name, as git knows it, or else today's."""
+    places = _git(pair, "grep", "-l", f"^def {name}(", commit, "--", "toytf/check")
+    for place in (places or "").splitlines():
+        source = _git(pair, "show", place) or ""
+        for node in ast.parse(source).body:
+            if getattr(node, "name", None) == name:
+                lines = source.splitlines()[node.lineno - 1 : node.end_lineno]
+                return "\n".join(lines)
+    return _solution(name)
 
 
 # ---------------------------------------------------------------- ids
@@ -389,8 +452,10 @@ def _known(pair):
     text, log = pair.name(pair.text), ("log", "-1", "--format=%H")
     for choice in ["--", pair.name(pair.notebook)], ["--diff-filter=A", "--", text]:
         if commit := _git(pair, *log, *choice):
-            if found := _git(pair, "show", f"{commit.strip()}:./{text}"):
-                texts.append(found)
+            commit = commit.strip()
+            if found := _git(pair, "show", f"{commit}:./{text}"):
+                then = partial(_solution_then, pair, commit)
+                texts.append(with_solutions(found, then))
                 break
     for text in texts:
         try:
@@ -412,7 +477,7 @@ def _git(pair, *arguments):
 def remember(pair, text):
     """Keep the text with which the notebook now agrees."""
     pair.base.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(pair.base, text.encode())
+    write_whole(pair.base, with_solutions(text).encode())
 
 
 def _both_edited(pair, stored):

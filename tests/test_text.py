@@ -2,6 +2,7 @@
 
 import copy
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -598,3 +599,71 @@ def test_a_wrong_call_is_refused(arguments, message):
     result = run(*arguments)
     assert result.returncode == 2
     assert message in result.stderr
+
+
+# ---------------------------------------------------------------- solutions stand once
+
+HALVE = "```python\n{{ check.relu }}\n```"
+
+
+@pytest.mark.parametrize(
+    "pair", [pair for pair in PAIRS if pair.text.parent.name == "chapters"], ids=lambda p: p.text.stem
+)
+def test_a_text_names_the_solutions_that_checkers_hold_and_types_none(pair):
+    written = pair.text.read_text("utf-8")
+    here = [one for one in text.checkers().values() if one.exercise.startswith(f"ex-{pair.text.name[:2]}-")]
+    assert [one.name for one in here if written.count(f"\n{{{{ check.{one.name} }}}}\n") != 1] == []
+    assert [one.name for one in here if one.source in written] == []
+
+
+def test_a_named_solution_stands_in_the_notebook_and_is_named_again_on_the_way_back(pair):
+    edit_text(pair, "Why divide at all?", HALVE)
+    notebook, _ = text.notebook_from_text(pair)
+    assert f"```python\n{text.checkers()['relu'].source}```" in notebook.cells[1].source
+    stored(pair, notebook)
+    pair.text.unlink()
+    text.text_from_notebook(pair)
+    assert HALVE in pair.text.read_text("utf-8")
+
+
+def test_a_solution_that_was_edited_in_the_notebook_is_not_lost(pair):
+    edit_text(pair, "Why divide at all?", HALVE)
+    notebook, made_of = text.notebook_from_text(pair)
+    stored(pair, notebook)
+    text.remember(pair, made_of)
+    edit_notebook(pair, "def relu(x)", "def relu(x, slope=0)")
+    with pytest.raises(PairError, match="edited, and its text"):
+        text.notebook_from_text(pair)
+    text.text_from_notebook(pair)
+    assert "def relu(x, slope=0)" in pair.text.read_text("utf-8")
+
+
+def test_a_name_that_is_no_checkers_is_refused_with_its_line(pair):
+    edit_text(pair, "Why divide at all?", "Why?\n\n{{ check.reluu }}")
+    number = pair.text.read_text("utf-8").splitlines().index("{{ check.reluu }}") + 1
+    with pytest.raises(PairError, match=rf"line {number}: expected a checker of toytf.check, got 'reluu'"):
+        text.notebook_from_text(pair)
+
+
+@pytest.mark.parametrize("known_by", ["the last run", "git"])
+def test_a_solution_that_changes_in_its_checker_changes_the_notebook_without_a_word(pair, known_by, monkeypatch):
+    def git(*words):
+        identity = ["-c", "user.name=x", "-c", "user.email=x@x"]
+        subprocess.run(["git", "-C", pair.root, *identity, *words], check=True, capture_output=True)
+
+    edit_text(pair, "Why divide at all?", HALVE)
+    notebook, made_of = text.notebook_from_text(pair)
+    stored(pair, notebook)
+    if known_by == "git":
+        shutil.rmtree(pair.root / "_build")
+        checks = pair.root / "toytf" / "check"
+        checks.mkdir(parents=True)
+        (checks / "ch07.py").write_text(f"@checker\n{text.checkers()['relu'].source}", "utf-8")
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-qm", "A solution")
+    else:
+        text.remember(pair, made_of)
+    monkeypatch.setattr(text, "_solution", lambda name: f"def {name}(x):\n    return abs(x)")
+    made, _ = text.notebook_from_text(pair)
+    assert "return abs(x)" in made.cells[1].source
