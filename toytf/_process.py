@@ -10,8 +10,9 @@ from contextlib import contextmanager
 
 from threadpoolctl import ThreadpoolController
 
-# So many parameters. On two cores that other programs use as well, a second thread makes a training step take
-# three to eight times as long up to a million, and still a third longer at fifteen million (batches of 640 tokens).
+# So many parameters. On two cores that other programs used as well, a second thread made a training step (batches
+# of 640 tokens) of 10,000 to 1,000,000 parameters two to ten times as long, of 4,000,000 three times, and of
+# 15,000,000 a third longer. What large models gain where nothing else runs is left to them.
 SMALL = 1_000_000
 
 
