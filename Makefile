@@ -15,12 +15,13 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book test assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants bench bench-course weights experiments lab notebooks text lint lock clean
+.PHONY: help book test check assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants bench bench-course weights experiments lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
 	@echo "make book SOLUTIONS=no  the same without any solution of an exercise, in _build/without-solutions/_build/html"
 	@echo "make test       compute every number again and compare; test the package and the site"
+	@echo "make check      style, types, imports, and the tests of the arithmetic: what one runs between two edits"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make notebooks  make the notebooks of their texts in book/chapters and book/pages, and execute them"
 	@echo "make text       bring what was edited in JupyterLab back to the texts"
@@ -55,6 +56,11 @@ book: .venv/book.stamp
 # All cores; the tests of one file stay together, since a notebook's cells need one kernel.
 test: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# What one runs between two edits: less than a minute on two cores.
+CHECK := ops positions attention model generate optim gradcheck corpus grammar byhand edits text architecture
+check: lint
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -o addopts="--strict-markers --strict-config" $(CHECK:%=tests/test_%.py)
 
 lab: .venv/lab.stamp $(QUIET_LAB)
 	$(BIN)/jupyter lab notebooks/01_overview.ipynb
@@ -121,6 +127,7 @@ lint: .venv/test.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-logo --no-cache
 	$(BIN)/mypy
+	@$(BIN)/mypy toytf | tail -n 1 | sed 's/^/with the folders, reported alone: /'
 	$(BIN)/codespell
 
 $(QUIET_LAB): .venv/lab.stamp
