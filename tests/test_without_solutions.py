@@ -109,6 +109,15 @@ def secrets(root):
     return found
 
 
+def strings(node):
+    """Every string in what JSON holds, keys too."""
+    if isinstance(node, str):
+        return [node]
+    if isinstance(node, dict):
+        return [one for pair in node.items() for part in pair for one in strings(part)]
+    return [one for part in node for one in strings(part)] if isinstance(node, list) else []
+
+
 def leaks(site, known):
     """One line for each file of the site that holds something of a solution."""
     problems = []
@@ -124,16 +133,18 @@ def leaks(site, known):
             continue
         if found := re.search(r"\bsol-\d\d-\d+", text):
             problems.append(f"{name}: the label {found[0]}")
+        texts = [text]
         if path.suffix == ".ipynb":
             cells = json.loads(text)["cells"]
-            text = "\n".join("".join(cell["source"]) + "\n" + shown(cell)[0] for cell in cells)
+            texts = ["\n".join("".join(cell["source"]) + "\n" + shown(cell)[0] for cell in cells)]
         elif path.suffix == ".html":
-            text = text_of(text)
+            texts = [text_of(text)]
         elif path.name == "searchindex.js":
             index = json.loads(text[text.index("{") : text.rindex("}") + 1])
             if both := sorted(known.stems & {*index["terms"], *index["titleterms"]}):
                 problems.append(f"{name}: {', '.join(both[:9])}")
-        for run in sorted(runs(words(text)) & known.runs.keys())[:3]:
+            texts = strings(index)  # each by itself; its numbers say which pages a word is on
+        for run in sorted(set().union(*(runs(words(text)) for text in texts)) & known.runs.keys())[:3]:
             problems.append(f"{name}: {' '.join(run)!r} ({known.runs[run]})")
     return problems
 
