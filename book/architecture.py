@@ -21,10 +21,34 @@ ROOMS = {
 DOOR = {"__main__", "_validate", "_command", "_process"}  # not part of the story
 TRANSFORMER = "the Transformer"
 # A level's height, a file's, a room's; the picture's width, borders, a letter's width.
-LEVEL, FILE, ROOM, WIDTH, GAP, LETTER = 52, 26, 40, 380, 12, 7.4
+LEVEL, FILE, ROOM, WIDTH, GAP, LETTER = 52, 26, 40, 396, 12, 7.8
 SVG = """\
-<svg class="house" viewBox="0 0 {{ width }} {{ height }}" role="img"
- aria-label="{{ alt }}">
+<svg xmlns="http://www.w3.org/2000/svg" class="house"
+ viewBox="0 0 {{ width }} {{ height }}" role="img" aria-label="{{ alt }}">
+<style>
+.house {
+  --paper: var(--pst-color-background, #fff); --ink: var(--pst-color-text-base, #222);
+  --frame: var(--pst-color-surface, #f3f4f5); --line: var(--pst-color-text-muted, #555);
+  --room: var(--pst-color-primary-bg, #d0ebef);
+}
+@media (prefers-color-scheme: dark) {
+  .house {
+    --paper: var(--pst-color-background, #111); --ink: var(--pst-color-text-base, #ddd);
+    --frame: var(--pst-color-surface, #29313d);
+    --line: var(--pst-color-text-muted, #aaa);
+    --room: var(--pst-color-primary-bg, #042f33);
+  }
+}
+.house rect { fill: var(--paper); stroke: var(--line); }
+.house rect.frame { fill: var(--frame); }
+.house .room rect { fill: var(--room); }
+.house path { fill: none; stroke: var(--line); }
+.house marker path { fill: var(--line); stroke: none; }
+.house text { fill: var(--ink); font: 13px system-ui, sans-serif; text-anchor: middle; }
+.house text.frame { font-weight: 600; text-anchor: start; }
+.house .room text { font-weight: 600; }
+.house .room text.what { font-weight: 400; }
+</style>
 <rect class="frame" x="1" y="{{ frame }}" width="{{ width - 2 }}" height="{{ deep }}"
  rx="6"/>
 <text class="frame" x="12" y="{{ frame + 18 }}">{{ transformer }}</text>
@@ -124,7 +148,7 @@ def lines(arrows, boxes):
 
 
 def picture():
-    """The whole picture, as SVG that takes its colours from the page."""
+    """The whole picture, as SVG that takes its colours from the page that it is in."""
     floors = [[name for name in names if name not in DOOR] for names in levels()]
     boxes = places([names for names in floors if names])
     frame = boxes[TRANSFORMER][1]

@@ -211,3 +211,8 @@ def test_without_a_browser_tests_are_skipped_but_not_in_ci(monkeypatch):
     monkeypatch.setenv("CI", "true")
     with pytest.raises(pytest.fail.Exception, match="apt install chromium"):
         sitecheck.chromium_or_skip()
+
+
+def test_a_picture_that_takes_its_colours_from_the_page_stands_in_it(site):
+    page = (site / "book" / "architecture.html").read_text("utf-8")
+    assert 'class="house"' in page and 'src="../_images/architecture.svg"' not in page
