@@ -9,7 +9,12 @@ import architecture
 from bookcheck.reading import ROOT
 
 PAGE = (ROOT / "book" / "architecture.md").read_text("utf-8")
-FOLDERS = ("toytf", "toytf/teach", "toytf/teach/grade", "")
+FOLDERS = (
+    "",
+    "book",
+    "toytf",
+    *(f"toytf/{room}" for room in ("check", "course", "course/published", "teach", "teach/grade")),
+)
 
 
 def missing(page):
@@ -20,15 +25,15 @@ def missing(page):
             continue
         places = [ROOT / folder / name for folder in FOLDERS]
         module, _, attribute = name.rpartition(".")
-        if name.endswith(("/", ".py", ".json", ".csv")):
+        if name.endswith(("/", ".py", ".json", ".csv", ".md")):
             if not any(place.exists() for place in places) and name != "grades.csv":
                 problems.append(f"{name}: no such file")
         elif attribute and (ROOT / "toytf" / f"{module}.py").exists():
             if not hasattr(importlib.import_module(f"toytf.{module}"), attribute):
                 problems.append(f"{name}: toytf.{module} has no {attribute}")
-        elif module == "published":
-            if not hasattr(importlib.import_module("toytf.course.published"), attribute):
-                problems.append(f"{name}: toytf.course.published has no {attribute}")
+        elif home := {"published": "toytf.course.published", "check": "toytf.check"}.get(module):
+            if not hasattr(importlib.import_module(home), attribute):
+                problems.append(f"{name}: {home} has no {attribute}")
         elif not (ROOT / "toytf" / f"{name}.py").exists() and name != "toytf":
             problems.append(f"{name}: no such module")
     return problems
@@ -43,13 +48,15 @@ def test_what_the_page_names_is_there():
     assert missing(PAGE) == []
 
 
-@pytest.mark.parametrize("name", ["modelling", "ops.softmux", "published.tables", "teach/gradr.py", "cheque/"])
+@pytest.mark.parametrize(
+    "name", ["modelling", "ops.softmux", "published.tables", "check.layernorm", "teach/gradr.py", "cheque/"]
+)
 def test_what_is_not_there_is_noticed(name):
     assert missing(f"`{name}`")
 
 
 def test_every_file_and_room_of_the_package_has_its_sentence():
-    there = {path.stem for path in (ROOT / "toytf").glob("[a-z]*.py")}
+    there = {path.stem for path in (ROOT / "toytf").glob("*.py")} - {"__init__"}
     there |= {f"{path.parent.name}/" for path in (ROOT / "toytf").glob("*/__init__.py")}
     table = PAGE[PAGE.index("| Where") : PAGE.index("Around the package")]
     rows = {name for row in re.findall(r"^\|(.*?)\|", table, re.M) for name in re.findall(r"`([^`]+)`", row)}
