@@ -1,8 +1,8 @@
 """Sphinx extension: the panels of `toytf.byhand` on the site.
 
 A notebook's output brings its style and script along, since it may stand in a frame of
-its own. A page links both once, as files. Each panel gets an id, panel-1, panel-2, ... in
-the order of the page: `#panel-3.0.2` opens the third entry of its first row.
+its own. A page links both once, as files. Each panel gets an id, panel-1, panel-2, ...
+in the order of the page: `#panel-3.0.2` opens the third entry of its first row.
 """
 
 import itertools
