@@ -14,6 +14,7 @@ from toytf._validate import (
     as_bool,
     as_floats,
     as_list,
+    as_mask,
     number,
     positive_int,
     positive_number,
@@ -231,6 +232,88 @@ def softmax(scores, name="", formula="", *, subtract_max=False, rows=None, cols=
 
     made = _Made(given, ("row, cell",), ("",), _inner(formula), "softmax({})", sign="→")
     return _work(name, formula, ops.softmax(scores), steps, rows, cols, decimals, sci, made)
+
+
+def mask(scores, may_attend, name="", formula="", *, rows=None, cols=None, decimals=4) -> Working:
+    """Scores where a row may look, minus infinity elsewhere: ``out = scores + M``, with 0 and -∞ in ``M``.
+
+    Parameters
+    ----------
+    scores : array_like or Working, shape (rows, columns) or (columns,)
+    may_attend : array_like of bool, same shape
+        True where the row may attend to the column.
+    name, formula, rows, cols, decimals
+        As in `matmul`.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
+    Examples
+    --------
+    >>> working = mask([[68, 105]], [[True, False]], "masked", rows=["Hello"])
+    >>> print(working)
+    masked (1 x 2)
+            1   2
+    Hello  68  -∞
+    [Hello, 1] = 68 + 0 = 68
+    [Hello, 2] = 105 - ∞ = -∞
+
+    Its softmax gives what is hidden no weight:
+
+    >>> print(softmax(working).entries[1].chain("text")[0][1])
+    e^(-∞) / (e^68 + e^(-∞))
+    """
+    given, scores = scores, _matrix("scores", scores)
+    hidden = np.where(as_mask("may_attend", np.atleast_2d(may_attend), scores.shape), 0.0, -np.inf)
+
+    def steps(i, j):
+        return (Sum(Num(float(scores[i, j]), decimals), Num(float(hidden[i, j]))),)
+
+    made = _Made((given, hidden), ("cell", "other cell"), ("", "+"), (_split(formula, "+", 2)[0], "M"), "{} + M")
+    return _work(name, formula, scores + hidden, steps, rows, cols, decimals, False, made)
+
+
+def concat(*parts, name="", formula="", rows=None, cols=None, decimals=4) -> Working:
+    """Matrices with as many rows beside each other: what several heads give, as one matrix.
+
+    Parameters
+    ----------
+    *parts : array_like or Working, shape (rows, columns of each)
+    name, formula, rows, cols, decimals
+        As in `matmul`.
+
+    Raises
+    ------
+    ValueError
+        If the parts differ in rows.
+
+    Examples
+    --------
+    >>> print(concat([[1, 2]], [[3]], name="heads", rows=["Hello"]))
+    heads (1 x 3)
+           1  2  3
+    Hello  1  2  3
+    [Hello, 1] = 1
+    [Hello, 2] = 2
+    [Hello, 3] = 3
+    """
+    if not parts:
+        raise ValueError("parts: expected at least one matrix, got none")
+    arrays = [_matrix("parts", part) for part in parts]
+    if len({len(a) for a in arrays}) > 1:
+        raise ValueError(
+            f"parts: expected matrices with as many rows, got {', '.join(shape_text(a.shape) for a in arrays)}"
+        )
+    widths = [a.shape[1] for a in arrays]
+    starts = [sum(widths[:n]) for n in range(len(parts))]
+    named = all(isinstance(part, Working) and part.name for part in parts)
+    formula = formula or (f"[{', '.join(part.name for part in parts)}]" if named else "")
+    lights, signs = ["cell"] * len(parts), [""] + ["and"] * (len(parts) - 1)
+    made = _Made(parts, lights, signs, [""] * len(parts), shifts=starts)
+    cols = range(1, sum(widths) + 1) if cols is None else cols
+    return _work(name, formula, np.hstack(arrays), lambda i, j: (), rows, cols, decimals, False, made)
 
 
 def weighted_sum(weights, values, name="", formula="", *, rows=None, cols=None, decimals=4, sci=False) -> Working:

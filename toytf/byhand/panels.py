@@ -153,19 +153,16 @@ def _own(labels: Sequence[str] | None) -> Sequence[str] | None:
 # ---------------------------------------------------------------- a panel
 
 
-def panel(working, known: Sequence = ()) -> str:
-    """Return a working as HTML. Operands among the results of `known` are lit there and not shown again."""
+def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
+    """Return a working as HTML; in a chain, operands among the `known` results are lit there and not shown again."""
     esc = _html.escape
     cols = None if tuple(working.cols) == ("",) else working.cols
     result = _Matrix(working.result, words(working.result, working.decimals, working.sci, "html"), working.rows, cols)
-    places = [_place(operand, known) for operand in working.operands]
-    shown = [o for o, place in zip(working.operands, places, strict=True) if place is None]
-    linked = [
-        f"{place}:{_lights(o, turned)}:{o.shift}"
-        for o, (place, turned) in ((o, p) for o, p in zip(working.operands, places, strict=True) if p is not None)
-    ]
+    places = [(operand, place(operand, known)) for operand in working.operands]
+    shown = [operand for operand, at in places if at is None]
+    linked = [f"{at[0]}:{_lights(operand, at[1])}:{operand.shift}" for operand, at in places if at is not None]
     title = f'<div class="byhand-title">{esc(working._heading())}</div>'
-    if not working.operands:
+    if not shown:
         shape = " × ".join(str(n) for n in working.result.shape)
         shape = f' <span class="byhand-shape">{shape}</span>'
         title = f'<div class="byhand-title">{esc(working._heading())}{shape}</div>'
@@ -177,12 +174,12 @@ def panel(working, known: Sequence = ()) -> str:
         body, width = _line(working, result, shown)
     linked = f' data-from="{" ".join(linked)}"' if linked else ""
     out = f'<div class="byhand s{_step(width)}"{linked}>{title}<div class="byhand-parts s{_step(width)}">{body}</div>'
-    if working.entries:
+    if working.entries and not in_chain:
         out += all_sums(working)
     return out + "</div>"
 
 
-def _place(operand, known: Sequence) -> tuple[int, bool] | None:
+def place(operand, known: Sequence) -> tuple[int, bool] | None:
     """Where an operand stands among earlier steps, and whether it is the transpose of what stands there."""
     source, turned = operand.source, False
     if source is not None and source.source is not None:
