@@ -8,6 +8,7 @@ import ast
 import re
 
 from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_exercise.nodes import exercise_node, exercise_subtitle, exercise_title
 
@@ -54,6 +55,22 @@ def name_hidden_code(app, doctree):
                 cell["prompt_hide"] = HIDE
 
 
+class CodeBelowOutput(SphinxPostTransform):
+    """Set hidden code below what it shows: a table follows the code that is taught."""
+
+    default_priority = 200  # just after myst_nb has folded it
+    formats = ("html",)
+
+    def run(self):
+        for cell in self.document.findall(nodes.container):
+            if cell.get("hide_mode") == "input" and len(cell.children) > 1:
+                folded = cell[0]
+                if isinstance(folded, HideCodeCellNode):
+                    cell.remove(folded)
+                    folded["classes"] = ["below-output"]
+                    cell += folded
+
+
 def _of_a_kind(node):
     return isinstance(node, nodes.Element) and "mime_type" in node
 
@@ -82,5 +99,6 @@ class TitleExercises(SphinxPostTransform):
 
 def setup(app):
     app.connect("doctree-read", name_hidden_code)
+    app.add_post_transform(CodeBelowOutput)
     app.add_post_transform(TitleExercises)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
