@@ -6,17 +6,30 @@
   const all = (where, what) => [...where.querySelectorAll(what)]
   const entry = target => target.closest && target.closest(".byhand-result tbody td")
   const panelOf = td => td.closest(".byhand")
+  const chainOf = td => td.closest(".byhand-chain")
+  const panels = chain => all(chain, ".byhand")
+  const result = panel => panel.querySelector(".byhand-result")
   const cells = table => [...table.tBodies[0].rows].map(row => all(row, "td"))
   const at = td => [td.parentNode.sectionRowIndex, all(td.parentNode, "td").indexOf(td)]
-  let open = null, kept = false
+  let open = null, kept = false, trail = []
 
-  // The sums stand in the page once, in the panel's disclosure.
+  // The sums stand in the page once, in the disclosure of the panel or of the whole chain.
   function sum(td) {
-    const panel = panelOf(td), [i, j] = at(td), lines = all(panel, ".byhand-sums p")
+    const panel = panelOf(td), chain = chainOf(td), [i, j] = at(td)
+    const lines = all(chain || panel, chain ? `[data-k="${panels(chain).indexOf(panel)}"] p` : ".byhand-sums p")
     const named = lines.find(p => p.dataset.at == `${i}.${j}` || p.dataset.at == i)
     if (named || !lines.length || lines[0].dataset.at) return named
     const grid = cells(td.closest("table"))
     return lines[lines.length == grid.length ? i : i * grid[0].length + j]
+  }
+
+  const touchable = td => chainOf(td) || sum(td)
+  const text = (row, what) => (row.querySelector(what) || { textContent: "" }).textContent
+  // What an entry of a chain is called: "K₁, Hello, 2 = 8"
+  function name(td) {
+    const table = td.closest("table"), head = table.tHead ? all(table.tHead, "th")[at(td)[1]].textContent : ""
+    const title = (text(panelOf(td), "caption") || text(panelOf(td), ".byhand-title")).replace(/ [^ ]+ × .*/, "").replace(/ = .*/, "")
+    return `${[title, text(td.parentNode, "th"), head].filter(x => x).join(", ")} = ${td.textContent}`
   }
 
   // "i*r": row i in the colour of rows; "*jc": column j in that of columns; "ij": the entry's own place
@@ -32,11 +45,10 @@
 
   function close() {
     if (!open) return
-    all(d, ".b-r,.b-c,.b-h").forEach(td => td.classList.remove("b-r", "b-c", "b-h"))
+    all(d, ".b-r,.b-c,.b-h,.b-v").forEach(td => td.classList.remove("b-r", "b-c", "b-h", "b-v"))
     open.removeAttribute("aria-selected")
-    const panel = panelOf(open)
-    panel.classList.remove("b-on")
-    panel.querySelector(".byhand-live").textContent = ""
+    panelOf(open).classList.remove("b-on")
+    bar(open).textContent = ""
     open = null
     kept = false
   }
@@ -44,29 +56,76 @@
   const FACTOR = "\\(−[^()]*\\)|\\[[^\\]]*\\]|[\\d.]+(?: × 10<sup>−?\\d+</sup>)?"
   const PAIR = RegExp(`(${FACTOR})·(${FACTOR})`, "g")
 
+  // The line in which a sum is shown: it lies over what follows, so that nothing moves.
+  function bar(td) {
+    const where = chainOf(td) || panelOf(td)
+    let live = where.querySelector(".byhand-live")
+    if (!live) {
+      live = d.createElement("div")
+      live.className = "byhand-live"
+      live.setAttribute("aria-live", "polite")
+      where.insertBefore(live, where.querySelector(":scope > .byhand-sums"))
+    }
+    return live
+  }
+
+  function button(label, action) {
+    const made = d.createElement("button")
+    made.type = "button"
+    made.textContent = label
+    made.addEventListener("click", action)
+    return made
+  }
+
   function show(td, keep) {
-    const line = sum(td)
-    if (!line) return false
-    if (td == open) return kept = kept || keep, true
+    const line = sum(td), chain = chainOf(td), panel = panelOf(td), [i, j] = at(td)
+    if (!touchable(td)) return false
+    if (td == open && !(keep && chain)) return kept = kept || keep, true
+    const lit = td.matches(".b-r,.b-c")
     close()
-    const panel = panelOf(td), [i, j] = at(td)
+    if (!chain || !lit || !keep) trail = trail.includes(td) && keep ? trail.slice(0, trail.indexOf(td)) : []
     open = td
     kept = keep
     td.classList.add("b-h")
     td.setAttribute("aria-selected", true)
     all(panel, "[data-l]").forEach(t => light(t, t.dataset.l, t.dataset.s || 0, i, j))
-    let live = panel.querySelector(".byhand-live"), html = line.innerHTML.replace(/\n/g, " ")
-    if (!live) {
-      live = d.createElement("div")
-      live.className = "byhand-live"
-      live.setAttribute("aria-live", "polite")
-      panel.insertBefore(live, panel.querySelector(".byhand-sums"))
-    }
-    if (panel.querySelector("[data-l='*jc'],[data-l='**c']"))
+    const sources = (panel.dataset.from || "").split(" ").filter(x => x).map(x => {
+      const [k, lights, shift] = x.split(":"), table = result(panels(chain)[k])
+      light(table, lights, +shift, i, j)
+      return table
+    })
+    const live = bar(td)
+    let html = line ? line.innerHTML.replace(/\n/g, " ") : `<b>${name(td)}</b>`
+    if (panel.querySelector(".b-left ~ *,.b-above") || /\*[jc]|j\*c/.test(panel.dataset.from))
       html = html.replace(PAIR, "<span class=b-r>$1</span>·<span class=b-c>$2</span>")
     live.innerHTML = html
     panel.classList.add("b-on")
+    if (chain && keep) {
+      trail.forEach(x => x.classList.add("b-v"))
+      trail.push(td)
+      const way = d.createElement("div")
+      trail.forEach((x, n) => way.append(n ? " ← " : "", button(name(x), () => go(x))))
+      if (sources.length) {
+        way.append(" made of: ")
+        sources.forEach(t => way.append(button(text(t, "caption") || text(panelOf(t.rows[0].cells[0]), ".byhand-title"),
+          () => go(cells(t).flat().find(x => x.matches(".b-r,.b-c")), true)), " "))
+      }
+      live.prepend(way)
+    }
     return true
+  }
+
+  // Open what hides an entry, without moving what is looked at; then show it.
+  function reveal(td, still) {
+    const before = still && still.getBoundingClientRect().top
+    for (let up = td; (up = up.parentElement); ) if (up.tagName == "DETAILS") up.open = true
+    if (still) w.scrollBy(0, still.getBoundingClientRect().top - before)
+  }
+  function go(td, only) {
+    reveal(td)
+    if (!only) show(td, true)
+    focus(td)
+    td.scrollIntoView({ block: "center" })
   }
 
   function walk(td, key) {
@@ -74,7 +133,7 @@
     const turned = getComputedStyle(table).display == "flex"
     let [i, j] = at(td)
     const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[key]
-    const found = (row, ...js) => js.map(x => row[x]).find(x => x && sum(x))
+    const found = (row, ...js) => js.map(x => row[x]).find(x => x && touchable(x))
     if (key == "Home") return found(grid[i], ...grid[i].keys())
     if (key == "End") return found(grid[i], ...[...grid[i].keys()].reverse())
     if (turned) step.reverse()
@@ -82,7 +141,7 @@
       i += step[0]
       j += step[1]
       if (!grid[i] || !grid[i][j]) return
-    } while (!sum(grid[i][j]))
+    } while (!touchable(grid[i][j]))
     return grid[i][j]
   }
 
@@ -91,6 +150,16 @@
     td.tabIndex = 0
     td.focus({ preventScroll: true })
     td.scrollIntoView({ block: "nearest", inline: "nearest" })
+  }
+
+  // Once more puts it away.
+  function keep(td) {
+    if (td == open && kept) return close()
+    if (!show(td, true)) return
+    focus(td)
+    const chain = chainOf(td)
+    if (chain) (panelOf(td).dataset.from || "").split(" ").filter(x => x).forEach(x =>
+      reveal(result(panels(chain)[parseInt(x)]), td))
   }
 
   d.addEventListener("pointerover", e => {
@@ -102,12 +171,11 @@
   d.addEventListener("click", e => {
     const td = entry(e.target)
     if (!td) return
-    if (td == open && kept) return close()
-    if (show(td, true)) td.tabIndex = 0
+    keep(td)
   })
   d.addEventListener("focusin", e => {
     const td = entry(e.target)
-    if (td) show(td, kept)
+    if (td && !(kept && chainOf(td))) show(td, kept)
   })
   d.addEventListener("focusout", e => {
     if (entry(e.target) && !kept) close()
@@ -118,7 +186,7 @@
     if (!td || e.altKey || e.ctrlKey || e.metaKey) return
     if (e.key == "Enter" || e.key == " ") {
       e.preventDefault()
-      return open == td && kept ? close() : show(td, true)
+      return keep(td)
     }
     if (!/^(Arrow|Home$|End$)/.test(e.key)) return
     e.preventDefault()
@@ -132,7 +200,7 @@
     const table = id && d.getElementById(id) && d.getElementById(id).querySelector(".byhand-result")
     const td = table && (cells(table)[i] || [])[j || 0]
     if (!td) return
-    for (let up = td; (up = up.parentElement); ) if (up.tagName == "DETAILS") up.open = true
+    reveal(td)
     show(td, true) || td.classList.add("b-h")
     td.scrollIntoView({ block: "center" })
   }
@@ -141,12 +209,21 @@
   // What the sums make of a table: a grid with one tab stop. Left until the page has been shown.
   w.toytfPanels = () =>
     (w.requestIdleCallback || setTimeout)(() => {
+      for (const chain of all(d, ".byhand-chain")) {
+        if (!chain.querySelector(".byhand-part:not([open])") || chain.querySelector(".byhand-all")) continue
+        const opener = button("Open all", () => {
+          all(chain, ".byhand-part").forEach(part => (part.open = true))
+          opener.remove()
+        })
+        opener.className = "byhand-all"
+        chain.prepend(opener)
+      }
       for (const panel of all(d, ".byhand")) {
         const table = panel.querySelector(".byhand-result:not([role])")
-        const first = table && cells(table).flat().find(sum)
+        const first = table && cells(table).flat().find(touchable)
         if (!first) continue
         table.setAttribute("role", "grid")
-        cells(table).flat().forEach(td => sum(td) && (td.tabIndex = td == first ? 0 : -1))
+        cells(table).flat().forEach(td => touchable(td) && (td.tabIndex = td == first ? 0 : -1))
       }
     })
   const begin = () => {
