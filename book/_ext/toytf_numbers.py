@@ -1,0 +1,272 @@
+"""Sphinx extension: an index of every decimal number that the book prints.
+
+The search page loads it when somebody types a number. It holds the panels' entries, and of all
+other text each line that has a number in it; where which number stands, _assets/toytf_search.js
+reads from the lines. Numbers in code are left out: the book shows them, but does not say them.
+"""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+INDEX = "_static/toytf_numbers.js"
+# toytf_search.js has the same pattern. Not 2.4.6, not the number of an exercise.
+NUMBER = re.compile(r"(?<![\d.])(?<!xercise )\d+\.\d+(?:e[-−+]?\d+)?(?![\d.]*\d)")
+VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "use", "wbr"}
+LINES = {"p", "li", "tr", "pre", "summary", "dt", "dd", "figcaption", "caption", "div", "section"}
+LINES |= {"h1", "h2", "h3", "h4", "details", "table", "ul", "ol", "text", "svg"}
+SKIPPED_TAGS = {"script", "style", "annotation", "button", "title", "desc", "metadata", "defs"}
+SKIPPED = {"cell_input", "headerlink", "caption-number", "visually-hidden"}
+LONGEST, AROUND = 150, 55
+
+
+def numbers(text):
+    """The decimal numbers in a text, as they are printed."""
+    return NUMBER.findall(text)
+
+
+def pieces(text):
+    """The parts of a line that a reader needs to know a number by: its sentences, shortened."""
+    for piece in re.split(r"(?<=[.;:?])\s+", text):
+        found = list(NUMBER.finditer(piece))
+        if not found:
+            continue
+        if len(piece) > LONGEST:
+            kept, end = "", 0
+            for match in found:
+                start = max(end, match.start() - AROUND)
+                kept += ("… " if start > end else "") + piece[start : match.end()]
+                end = match.end()
+            piece = kept + (piece[end : end + AROUND] + " …" if len(piece) > end + AROUND else piece[end:])
+        yield piece
+
+
+class Panel:
+    """What stands in one panel: its matrices, and the sums below them."""
+
+    def __init__(self, number):
+        self.number, self.title, self.tables, self.sums = number, "", [], []
+
+    def result(self):
+        """The matrix whose entries are worked out, or None."""
+        named = [table for table in self.tables if "byhand-result" in table["classes"]]
+        return (named or self.tables or [None])[-1]
+
+    def name(self, table):
+        """`K₁` of a panel headed `K₁ = X WK₁ 2 × 3`."""
+        title = re.split(r"\s=\s", self.title or table["caption"], maxsplit=1)[0]
+        return re.sub(r"\s*\d+ × \d+$", "", title).strip()
+
+    def entry(self):
+        """What the index holds: number, name, labels of rows and columns, entries, more numbers.
+
+        The last are those that stand nowhere but in a sum, each with its row and column.
+        """
+        table = self.result()
+        if table is None:
+            return None
+        rows, cells = [], []
+        for row in table["rows"]:
+            rows.append(row["head"])
+            cells.append(row["cells"])
+        width = max((len(row) for row in cells), default=0)
+        heads = table["head"][-width:] if width else []
+        known = {number for row in cells for cell in row for number in numbers(cell)}
+        more = []
+        for k, (at, text) in enumerate(self.sums):
+            i, j = at or divmod(k, width or 1)
+            new = [n for n in dict.fromkeys(numbers(text)) if n not in known]
+            if new:
+                more.append([i, j, " ".join(new)])
+        return [self.number, self.name(table), rows, heads, cells, more]
+
+
+class Reader(HTMLParser):
+    """Reads one page: `title`, `places`, `lines` and `panels`.
+
+    A line is [place, text] or [place, text, what the figure shows]; a place is the id of the
+    nearest section, exercise or solution.
+    """
+
+    def __init__(self, html):
+        super().__init__()
+        self.title, self.places, self.lines, self.panels = "", [], [], []
+        self.stack = []  # (tag, what it is)
+        self.inside = {"article": 0, "skipped": 0, "pre": 0, "heading": 0}
+        self.place, self.open_panels, self.seen = [], [], 0
+        self.text, self.cell, self.figure, self.where = "", None, None, None
+        self.feed(html)
+        self.close()
+
+    # -- what opens and closes
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        classes = (attrs.get("class") or "").split()
+        if tag in VOID:
+            if tag == "br":
+                self.handle_data("\n" if self.inside["pre"] else " ")
+            return
+        what = set()
+        if tag == "article":
+            what.add("article")
+        elif not self.inside["article"]:
+            pass
+        elif tag in SKIPPED_TAGS or SKIPPED & set(classes):
+            what.add("skipped")
+        else:
+            self.opened(tag, attrs, classes, what)
+        for name in what & self.inside.keys():
+            self.inside[name] += 1
+        self.stack.append((tag, what))
+
+    def opened(self, tag, attrs, classes, what):
+        if tag in LINES:
+            self.end_line()
+        if tag == "div" and "byhand" in classes:
+            self.seen += 1
+            own = re.fullmatch(r"panel-(\d+)", attrs.get("id") or "")
+            self.open_panels.append(Panel(int(own.group(1)) if own else self.seen))
+            what.add("panel")
+        panel = self.open_panels[-1] if self.open_panels else None
+        if panel and tag == "table" and "byhand-matrix" in classes:
+            panel.tables.append({"classes": classes, "caption": "", "head": [], "rows": []})
+            what.add("matrix")
+        elif panel and ("byhand-title" in classes or tag == "caption"):
+            self.cell = [""]
+            what.add("title" if "byhand-title" in classes else "name")
+        elif panel and panel.tables and tag == "tr":
+            panel.tables[-1]["rows"].append({"head": "", "cells": []})
+        elif panel and panel.tables and tag in {"td", "th"}:
+            self.cell = [""]
+            what.add("cell" if tag == "td" else "head")
+        elif panel and ("byhand-work" in classes or (tag == "p" and self.in_sums())):
+            at = attrs.get("data-at")
+            self.where = tuple(int(n) for n in at.split(".")) if at else None
+            self.cell = [""]
+            what.add("sum")
+        if "byhand-sums" in classes:
+            what.add("sums")
+        own = attrs.get("id") or ""
+        named = tag == "section" and not own.endswith("-content")
+        if own and (named or {"exercise", "solution"} & set(classes)):
+            self.place.append(own)
+            what.add("place")
+        if tag == "svg":
+            self.figure = attrs.get("aria-label") or ""
+            what.add("figure")
+        if tag == "pre":
+            what.add("pre")
+        if tag == "h1":
+            what.add("heading")
+        if tag == "sup":
+            self.handle_data("^")
+        if tag in {"td", "th"} and not panel and self.text.strip():
+            self.handle_data(" | ")
+
+    def in_sums(self):
+        return any("sums" in what for _, what in self.stack)
+
+    def handle_endtag(self, tag):
+        if tag in VOID or tag not in {open_tag for open_tag, _ in self.stack}:
+            return
+        while True:
+            open_tag, what = self.stack.pop()
+            self.closed(open_tag, what)
+            for name in what & self.inside.keys():
+                self.inside[name] -= 1
+            if open_tag == tag:
+                return
+
+    def closed(self, tag, what):
+        panel = self.open_panels[-1] if self.open_panels else None
+        words = " ".join(self.cell[0].split()) if self.cell else ""
+        if "title" in what:
+            panel.title = words
+        elif "name" in what and panel.tables:
+            panel.tables[-1]["caption"] = words
+        elif "sum" in what:
+            panel.sums.append((self.where, words))
+        elif "cell" in what or "head" in what:
+            rows = panel.tables[-1]["rows"]
+            in_head = any(open_tag == "thead" for open_tag, _ in self.stack)
+            if in_head:
+                panel.tables[-1]["head"].append(words)
+            elif rows and "head" in what:
+                rows[-1]["head"] = words
+            elif rows:
+                rows[-1]["cells"].append(words)
+        if what & {"title", "name", "sum", "cell", "head"}:
+            self.cell = None
+        if self.inside["article"] and tag in LINES:
+            self.end_line()
+        if "panel" in what:
+            self.open_panels.pop()
+            for table in panel.tables:
+                table["rows"] = [row for row in table["rows"] if row["cells"]]
+            entry = panel.entry()
+            if entry is not None and numbers(json.dumps(entry[4:])):
+                self.panels.append(entry)
+        if "place" in what:
+            self.place.pop()
+        if "figure" in what:
+            self.figure = None
+
+    def handle_data(self, data):
+        if not self.inside["article"] or self.inside["skipped"]:
+            return
+        if self.inside["heading"]:
+            self.title += data
+        if self.cell is not None:
+            self.cell[0] += data
+        elif not self.open_panels:
+            self.text += data
+
+    # -- lines
+
+    def end_line(self):
+        if not self.place or not NUMBER.search(self.text):
+            self.text = ""
+            return
+        place = self.place[-1]
+        if place not in self.places:
+            self.places.append(place)
+        lines = self.text.splitlines() if self.inside["pre"] else [self.text]
+        self.text = ""
+        for line in lines:
+            for piece in pieces(" ".join(line.split())):
+                entry = [self.places.index(place), piece]
+                last = self.lines[-1] if self.lines else [None]
+                if self.figure is None:
+                    self.lines.append(entry)
+                elif last[0] == entry[0] and last[2:] == [self.figure[:80]]:
+                    last[1] += f" {piece}"  # one line a figure, not one for each tick
+                else:
+                    self.lines.append([*entry, self.figure[:80]])
+
+
+def index(site):
+    """What the search needs of every page: [address, title, places, lines, panels]."""
+    found = []
+    # the chapters, then the reference
+    pages = sorted(Path(site).rglob("*.html"), key=lambda path: (path.parent.name != "notebooks", path))
+    for path in pages:
+        page = Reader(re.sub(r".*?(?=<article)", "", path.read_text("utf-8"), count=1, flags=re.DOTALL))
+        if page.lines or page.panels:
+            address = path.relative_to(site).as_posix()
+            found.append([address, page.title.strip(), page.places, page.lines, page.panels])
+    return found
+
+
+def write_index(app, exception):
+    if exception is None and app.builder.format == "html":
+        words = json.dumps(index(app.outdir), ensure_ascii=False, separators=(",", ":"))
+        text = f"window.toytfNumbers={words};\n"
+        (Path(app.outdir) / INDEX).write_text(text, "utf-8", newline="\n")
+
+
+def setup(app):
+    # after every other extension has changed the pages
+    app.connect("build-finished", write_index, priority=990)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
