@@ -51,9 +51,9 @@
           const number = read(match);
           const key = `${place} ${number.raw}`;
           seen.set(key, (seen.get(key) ?? 0) + 1);
-          const asked = new URLSearchParams({ number: number.raw, in: ids[place], nth: seen.get(key) });
+          const asked = new URLSearchParams({ number: number.raw, in: ids[place][0], nth: seen.get(key) });
           places.push({
-            ...number, page, title, href: `${address}#${asked}`, text, figure,
+            ...number, page, title, href: `${address}#${asked}`, text, figure, heading: ids[place][1],
             start: match.index, length: match[0].length,
           });
         }
@@ -129,6 +129,7 @@
         words(link, all.slice(from, place.start));
         words(element("mark", link), all.slice(place.start, place.start + place.length));
         if (place.figure === undefined) words(link, all.slice(place.start + place.length));
+        if (place.heading) element("span", item, place.heading).className = "context";
       }
     }
     if (found.length > MOST) element("p", out, `and ${found.length - MOST} more places; type another digit.`);
@@ -167,6 +168,24 @@
     }
     show(found, out);
   }
+
+  // Beside the pages, each heading that has the word in it.
+  const findPages = Search.performTermsSearch;
+  Search.performTermsSearch = (wanted, unwanted) => {
+    const { alltitles, docnames, filenames, titles } = Search._index;
+    const stems = new Stemmer();
+    const found = findPages(wanted, unwanted);
+    for (const [heading, at] of Object.entries(alltitles)) {
+      const has = new Set(splitQuery(heading.toLowerCase()).map((word) => stems.stemWord(word)));
+      if (!wanted.size || ![...wanted].every((word) => has.has(word))) continue;
+      for (const [page, id] of at) {
+        if (id !== null && titles[page] !== heading) {
+          found.push([docnames[page], `${titles[page]} > ${heading}`, `#${id}`, null, 20, filenames[page]]);
+        }
+      }
+    }
+    return found;
+  };
 
   // Sphinx reads the address and calls this.
   const findWords = Search.performSearch;

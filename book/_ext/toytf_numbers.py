@@ -1,8 +1,9 @@
 """Sphinx extension: an index of every decimal number that the book prints.
 
-The search page loads it when somebody types a number. It holds the panels' entries, and of all
-other text each line that has a number in it; where which number stands, _assets/toytf_search.js
-reads from the lines. Numbers in code are left out: the book shows them, but does not say them.
+The search page loads it when somebody types a number. It holds the panels' entries,
+and of all other text each line that has a number in it; where which number stands,
+_assets/toytf_search.js reads from the lines. Numbers in code are left out: the book
+shows them, but does not say them.
 """
 
 import json
@@ -13,10 +14,12 @@ from pathlib import Path
 INDEX = "_static/toytf_numbers.js"
 # toytf_search.js has the same pattern. Not 2.4.6, not the number of an exercise.
 NUMBER = re.compile(r"(?<![\d.])(?<!xercise )\d+\.\d+(?:e[-−+]?\d+)?(?![\d.]*\d)")
-VOID = {"area", "br", "col", "hr", "img", "input", "link", "meta", "source", "use", "wbr"}
-LINES = {"p", "li", "tr", "pre", "summary", "dt", "dd", "figcaption", "caption", "div", "section"}
-LINES |= {"h1", "h2", "h3", "h4", "details", "table", "ul", "ol", "text", "svg"}
-SKIPPED_TAGS = {"script", "style", "annotation", "button", "title", "desc", "metadata", "defs"}
+VOID = set("area br col hr img input link meta source use wbr".split())
+LINES = set(
+    "p li tr pre summary dt dd figcaption caption div section h1 h2 h3 h4 details table "
+    "ul ol text svg".split()
+)
+SKIPPED_TAGS = set("script style annotation button title desc metadata defs".split())
 SKIPPED = {"cell_input", "headerlink", "caption-number", "visually-hidden"}
 LONGEST, AROUND = 150, 55
 
@@ -27,7 +30,7 @@ def numbers(text):
 
 
 def pieces(text):
-    """The parts of a line that a reader needs to know a number by: its sentences, shortened."""
+    """A line's sentences with numbers in them; of a long one, what stands around them."""
     for piece in re.split(r"(?<=[.;:?])\s+", text):
         found = list(NUMBER.finditer(piece))
         if not found:
@@ -38,7 +41,8 @@ def pieces(text):
                 start = max(end, match.start() - AROUND)
                 kept += ("… " if start > end else "") + piece[start : match.end()]
                 end = match.end()
-            piece = kept + (piece[end : end + AROUND] + " …" if len(piece) > end + AROUND else piece[end:])
+            rest = piece[end:]
+            piece = kept + (rest if len(rest) <= AROUND else rest[:AROUND] + " …")
         yield piece
 
 
@@ -59,9 +63,9 @@ class Panel:
         return re.sub(r"\s*\d+ × \d+$", "", title).strip()
 
     def entry(self):
-        """What the index holds: number, name, labels of rows and columns, entries, more numbers.
+        """Number, name, labels of rows and of columns, entries, more numbers.
 
-        The last are those that stand nowhere but in a sum, each with its row and column.
+        The last are those that stand in a sum alone, each with its row and column.
         """
         table = self.result()
         if table is None:
@@ -85,17 +89,19 @@ class Panel:
 class Reader(HTMLParser):
     """Reads one page: `title`, `places`, `lines` and `panels`.
 
-    A line is [place, text] or [place, text, what the figure shows]; a place is the id of the
-    nearest section, exercise or solution.
+    A line is [place, text] or [place, text, what the figure shows]; a place is the id
+    and the heading of the nearest section, exercise or solution.
     """
 
     def __init__(self, html):
         super().__init__()
         self.title, self.places, self.lines, self.panels = "", [], [], []
+        self.known, self.headings = {}, {}  # by the id of a place
         self.stack = []  # (tag, what it is)
         self.inside = {"article": 0, "skipped": 0, "pre": 0, "heading": 0}
         self.place, self.open_panels, self.seen = [], [], 0
         self.text, self.cell, self.figure, self.where = "", None, None, None
+        self.heading = ""
         self.feed(html)
         self.close()
 
@@ -131,7 +137,8 @@ class Reader(HTMLParser):
             what.add("panel")
         panel = self.open_panels[-1] if self.open_panels else None
         if panel and tag == "table" and "byhand-matrix" in classes:
-            panel.tables.append({"classes": classes, "caption": "", "head": [], "rows": []})
+            table = {"classes": classes, "caption": "", "head": [], "rows": []}
+            panel.tables.append(table)
             what.add("matrix")
         elif panel and ("byhand-title" in classes or tag == "caption"):
             self.cell = [""]
@@ -158,8 +165,9 @@ class Reader(HTMLParser):
             what.add("figure")
         if tag == "pre":
             what.add("pre")
-        if tag == "h1":
+        if tag in {"h1", "h2", "h3", "h4"} or "admonition-title" in classes:
             what.add("heading")
+            self.heading = ""
         if tag == "sup":
             self.handle_data("^")
         if tag in {"td", "th"} and not panel and self.text.strip():
@@ -199,6 +207,11 @@ class Reader(HTMLParser):
                 rows[-1]["cells"].append(words)
         if what & {"title", "name", "sum", "cell", "head"}:
             self.cell = None
+        if "heading" in what:
+            words = " ".join(self.heading.split())
+            self.title = self.title or words
+            if self.place:
+                self.headings.setdefault(self.place[-1], words)
         if self.inside["article"] and tag in LINES:
             self.end_line()
         if "panel" in what:
@@ -217,7 +230,7 @@ class Reader(HTMLParser):
         if not self.inside["article"] or self.inside["skipped"]:
             return
         if self.inside["heading"]:
-            self.title += data
+            self.heading += data
         if self.cell is not None:
             self.cell[0] += data
         elif not self.open_panels:
@@ -230,13 +243,14 @@ class Reader(HTMLParser):
             self.text = ""
             return
         place = self.place[-1]
-        if place not in self.places:
-            self.places.append(place)
+        if place not in self.known:
+            self.known[place] = len(self.places)
+            self.places.append([place, self.headings.get(place, "")])
         lines = self.text.splitlines() if self.inside["pre"] else [self.text]
         self.text = ""
         for line in lines:
             for piece in pieces(" ".join(line.split())):
-                entry = [self.places.index(place), piece]
+                entry = [self.known[place], piece]
                 last = self.lines[-1] if self.lines else [None]
                 if self.figure is None:
                     self.lines.append(entry)
@@ -250,12 +264,16 @@ def index(site):
     """What the search needs of every page: [address, title, places, lines, panels]."""
     found = []
     # the chapters, then the reference
-    pages = sorted(Path(site).rglob("*.html"), key=lambda path: (path.parent.name != "notebooks", path))
+    pages = sorted(
+        Path(site).rglob("*.html"),
+        key=lambda path: (path.parent.name != "notebooks", path),
+    )
     for path in pages:
-        page = Reader(re.sub(r".*?(?=<article)", "", path.read_text("utf-8"), count=1, flags=re.DOTALL))
+        _, start, article = path.read_text("utf-8").partition("<article")
+        page = Reader(start + article)
         if page.lines or page.panels:
             address = path.relative_to(site).as_posix()
-            found.append([address, page.title.strip(), page.places, page.lines, page.panels])
+            found.append([address, page.title, page.places, page.lines, page.panels])
     return found
 
 

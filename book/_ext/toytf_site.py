@@ -24,9 +24,9 @@ MENDS = [
     # seen by the next build, which does not mend a page twice
     ('<html class="no-js"', r"\g<0> data-mended"),
     # who has a keyboard hears what the box to tick does
-    ('aria-label="Toggle site navigation sidebar"', 'aria-label="Show the contents"'),
-    ('aria-label="Toggle table of contents sidebar"', 'aria-label="Show the headings"'),
-    ('aria-label="Toggle Light / Dark / Auto color theme"', 'aria-label="Light or dark"'),
+    ("Toggle site navigation sidebar", "Show the contents"),
+    ("Toggle table of contents sidebar", "Show the headings"),
+    ("Toggle Light / Dark / Auto color theme", "Light or dark"),
     # a name without the words on the button: nobody can press it by saying them
     (r'(<summary) aria-label="Toggle hidden content"', r"\1"),
     # no name at all
@@ -35,8 +35,9 @@ MENDS = [
     (
         '<div class="theme-toggle-container theme-toggle-header">',
         r'<a class="header-search" href="{root}search.html" aria-label="Search">'
-        r'<svg viewBox="0 0 24 24" aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/>'
-        r'<path d="m15.5 15.5 5 5"/></svg></a>\g<0>',
+        r'<svg viewBox="0 0 24 24" aria-hidden="true">'
+        r'<circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5"/></svg></a>'
+        r"\g<0>",
     ),
     # everything stands in a landmark, every heading has a level
     (
