@@ -16,8 +16,8 @@ INDEX = "_static/toytf_numbers.js"
 NUMBER = re.compile(r"(?<![\d.])(?<!xercise )\d+\.\d+(?:e[-−+]?\d+)?(?![\d.]*\d)")
 VOID = set("area br col hr img input link meta source use wbr".split())
 LINES = set(
-    "p li tr pre summary dt dd figcaption caption div section h1 h2 h3 h4 details table "
-    "ul ol text svg".split()
+    "p li tr pre summary dt dd figcaption caption div section h1 h2 h3 h4 details "
+    "table ul ol text svg".split()
 )
 SKIPPED_TAGS = set("script style annotation button title desc metadata defs".split())
 SKIPPED = {"cell_input", "headerlink", "caption-number", "visually-hidden"}
@@ -30,7 +30,7 @@ def numbers(text):
 
 
 def pieces(text):
-    """A line's sentences with numbers in them; of a long one, what stands around them."""
+    """A line's sentences with numbers in them; of a long one, what is around them."""
     for piece in re.split(r"(?<=[.;:?])\s+", text):
         found = list(NUMBER.finditer(piece))
         if not found:
@@ -177,7 +177,11 @@ class Reader(HTMLParser):
         return any("sums" in what for _, what in self.stack)
 
     def handle_endtag(self, tag):
-        if tag in VOID or tag not in {open_tag for open_tag, _ in self.stack}:
+        if tag in VOID:
+            return
+        if self.stack[-1:] != [(tag, set())] and all(
+            tag != name for name, _ in self.stack
+        ):
             return
         while True:
             open_tag, what = self.stack.pop()
@@ -260,6 +264,15 @@ class Reader(HTMLParser):
                     self.lines.append([*entry, self.figure[:80]])
 
 
+def without_code(html):
+    """A page's article without what is most of it: code, formulas without decimals."""
+    _, start, article = html.partition("<article")
+    code = re.compile(r'(<div class="cell_input[^>]*>.*?<pre>).*?(?=</pre>)', re.DOTALL)
+    formula = re.compile(r"<math\b.*?</math>", re.DOTALL)
+    article = code.sub(r"\1", article)
+    return start + formula.sub(lambda m: m[0] if NUMBER.search(m[0]) else "", article)
+
+
 def index(site):
     """What the search needs of every page: [address, title, places, lines, panels]."""
     found = []
@@ -269,8 +282,7 @@ def index(site):
         key=lambda path: (path.parent.name != "notebooks", path),
     )
     for path in pages:
-        _, start, article = path.read_text("utf-8").partition("<article")
-        page = Reader(start + article)
+        page = Reader(without_code(path.read_text("utf-8")))
         if page.lines or page.panels:
             address = path.relative_to(site).as_posix()
             found.append([address, page.title, page.places, page.lines, page.panels])
