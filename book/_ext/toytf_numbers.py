@@ -265,12 +265,12 @@ class Reader(HTMLParser):
 
 
 def without_code(html):
-    """A page's article without what is most of it: code, formulas without decimals."""
+    """A page's article without what is most of it: code, and the tags of formulas."""
     _, start, article = html.partition("<article")
     code = re.compile(r'(<div class="cell_input[^>]*>.*?<pre>).*?(?=</pre>)', re.DOTALL)
     formula = re.compile(r"<math\b.*?</math>", re.DOTALL)
-    article = code.sub(r"\1", article)
-    return start + formula.sub(lambda m: m[0] if NUMBER.search(m[0]) else "", article)
+    tags = re.compile(r"<annotation\b.*?</annotation>|<[^>]*>", re.DOTALL)
+    return start + formula.sub(lambda m: tags.sub("", m[0]), code.sub(r"\1", article))
 
 
 def index(site):
