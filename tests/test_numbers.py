@@ -82,9 +82,8 @@ def test_a_panel_is_known_by_its_number_and_its_labels(own, number):
 
 def test_of_several_matrices_the_result_is_meant():
     body = '<div class="byhand"><table class="byhand-matrix"><tr><td>9.5</td></tr></table>{}</div>'
-    body = body.format(
-        '<table class="byhand-matrix byhand-result"><caption>S <span>1 × 1</span></caption><tr><td>0.5</td></tr></table>'
-    )
+    caption = "<caption>S <span>1 × 1</span></caption>"
+    body = body.format(f'<table class="byhand-matrix byhand-result">{caption}<tr><td>0.5</td></tr></table>')
     assert read(body).panels == [[1, "S", [""], [], [["0.5"]], []]]
 
 
