@@ -147,7 +147,7 @@ def test_each_line_of_the_index_is_found_again_on_its_page(browser, addresses):
                 const [, , ids, lines] = window.toytfNumbers.find(([address]) => address.startsWith(name));
                 const counts = {};
                 return lines.flatMap(([place, text]) =>
-                    [...text.matchAll(/(?<![\\d.])(?<!xercise )\\d+\\.\\d+(?![\\d.]*\\d|e)/g)].map(([number]) => {
+                    [...text.matchAll(/(?<![\\d."])(?<!xercise )\\d+\\.\\d+(?![\\d.]*\\d|e)/g)].map(([number]) => {
                         const key = `${place} ${number}`;
                         counts[key] = (counts[key] ?? 0) + 1;
                         return [number, `#number=${number}&in=${ids[place][0]}&nth=${counts[key]}`];

@@ -41,7 +41,7 @@
     if (!number || !section) return;
     const mine = section.closest("section");
     const texts = document.createTreeWalker(mine, NodeFilter.SHOW_TEXT);
-    const pattern = new RegExp(`(?<![\\d.])${number.replaceAll(".", "\\.")}(?![\\d.]*\\d|e)`, "g");
+    const pattern = new RegExp(`(?<![\\d."])${number.replaceAll(".", "\\.")}(?![\\d.]*\\d|e)`, "g");
     let left = Number(asked.get("nth") ?? 1);
     let found = null;
     while (left > 0 && texts.nextNode()) {

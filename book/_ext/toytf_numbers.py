@@ -12,8 +12,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 INDEX = "_static/toytf_numbers.js"
-# toytf_search.js has the same pattern. Not 2.4.6, not the number of an exercise.
-NUMBER = re.compile(r"(?<![\d.])(?<!xercise )\d+\.\d+(?:e[-−+]?\d+)?(?![\d.]*\d)")
+# toytf_search.js has the same pattern. Not 2.4.6, not Exercise 4.1, not "4.1" in code.
+NUMBER = re.compile(r"(?<![\d.\"])(?<!xercise )\d+\.\d+(?:e[-−+]?\d+)?(?![\d.]*\d)")
 VOID = set("area br col hr img input link meta source use wbr".split())
 LINES = set(
     "p li tr pre summary dt dd figcaption caption div section h1 h2 h3 h4 details "
@@ -223,8 +223,10 @@ class Reader(HTMLParser):
             for table in panel.tables:
                 table["rows"] = [row for row in table["rows"] if row["cells"]]
             entry = panel.entry()
-            if entry is not None and numbers(json.dumps(entry[4:])):
-                self.panels.append(entry)
+            if entry is not None:
+                cells = (cell for row in entry[4] for cell in row)
+                if entry[5] or any(map(NUMBER.search, cells)):
+                    self.panels.append(entry)
         if "place" in what:
             self.place.pop()
         if "figure" in what:
