@@ -4,15 +4,10 @@
   "use strict";
 
   // Whoever has only a keyboard scrolls a box by focusing it first.
-  const BOXES = ".bd-article :is(pre, div.math, mjx-container.toytf-wide, .text_html, "
+  const BOXES = ".bd-article :is(pre, .text_html, "
     + "[class*=scroll])";
 
   function markWideBoxes() {
-    for (const formula of document.querySelectorAll(".bd-article mjx-container:not([display])")) {
-      const column = formula.closest("p, li, td, dd, div, article");
-      formula.classList.toggle("toytf-wide",
-        formula.firstElementChild.getBoundingClientRect().width > column.clientWidth);
-    }
     for (const box of document.querySelectorAll(BOXES)) {
       if (box.scrollWidth > box.clientWidth) {
         box.tabIndex = 0;
@@ -39,7 +34,6 @@
     // sees the window, the sidebars and opened details alike
     const observer = new ResizeObserver(() => requestAnimationFrame(markWideBoxes));
     document.querySelectorAll(".bd-article").forEach((article) => observer.observe(article));
-    window.MathJax?.startup?.promise?.then(markWideBoxes);
     window.addEventListener("beforeprint", preparePrint);
   }
 
