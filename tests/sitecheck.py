@@ -331,8 +331,8 @@ def search_hits(page, word):
 def print_problems(page):
     """Written-out arithmetic that is closed on the screen and missing on paper."""
     works = page.evaluate(
-        """() => [...document.querySelectorAll(".byhand-work")].map(
-            work => work.firstChild.textContent)"""
+        """() => [...document.querySelectorAll(".byhand-sums p")].map(
+            work => work.textContent)"""
     )
     sheets = pypdf.PdfReader(io.BytesIO(page.pdf(format="A4"))).pages
     printed = _without_spaces("".join(sheet.extract_text() for sheet in sheets))
