@@ -143,7 +143,7 @@ watch("largest-contentful-paint", e => { seen.largest = e.startTime; });
 watch("longtask", e => { seen.blocking += Math.max(0, e.duration - 50); });
 watch("layout-shift", e => { if (!e.hadRecentInput) seen.shift += e.value; });
 const isFormula = node => node.nodeType === 1
-    && (node.matches("math, mjx-container") || node.querySelector("math, mjx-container"));
+    && (node.matches("math") || node.querySelector("math"));
 new MutationObserver(changes => {
     if (document.readyState === "loading") return;
     if (changes.some(change => [...change.addedNodes].some(isFormula))) {

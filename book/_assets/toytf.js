@@ -4,16 +4,10 @@
   "use strict";
 
   // Whoever has only a keyboard scrolls a box by focusing it first.
-  const BOXES = "article :is(pre, div.math, .toytf-wide, .text_html, .table-wrapper, "
+  const BOXES = "article :is(pre, div.math, span.math.long, .text_html, .table-wrapper, "
     + "[class*=scroll])";
 
   function markWideBoxes() {
-    const inLine = "article mjx-container:not([display]), article math:not([display=block])";
-    for (const formula of document.querySelectorAll(inLine)) {
-      const column = formula.closest("p, li, td, dd, div, article");
-      formula.classList.toggle("toytf-wide",
-        (formula.firstElementChild ?? formula).getBoundingClientRect().width > column.clientWidth);
-    }
     for (const box of document.querySelectorAll(BOXES)) {
       if (box.scrollWidth > box.clientWidth) {
         box.tabIndex = 0;
@@ -84,7 +78,6 @@
     // sees the window, the sidebars and opened details alike
     const observer = new ResizeObserver(() => requestAnimationFrame(markWideBoxes));
     document.querySelectorAll("article").forEach((article) => observer.observe(article));
-    window.MathJax?.startup?.promise?.then(markWideBoxes);
     window.addEventListener("beforeprint", preparePrint);
     for (const button of document.querySelectorAll(".print-page")) {
       button.addEventListener("click", () => window.print());

@@ -8,15 +8,11 @@ import json
 import os
 import re
 import shutil
-from importlib import metadata
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.errors import ConfigError
 from sphinx_exercise.nodes import solution_node
-
-# one file with every TeX extension: it never fetches another
-MATHJAX = "tex-svg-full.js"
 
 # What the theme writes, and what stands in the pages instead. tests/test_site.py sees
 # when a new version of the theme writes something else.
@@ -60,14 +56,6 @@ STYLES_NOT_NEEDED = (
 )
 # Source maps, and fonts for browsers that cannot show these pages anyway.
 NOT_NEEDED = {".map", ".ttf"}
-
-
-def add_mathjax(app, config):
-    """Take the one script out of the installed package; the repository has no copy."""
-    package = metadata.distribution("sphinx-mathjax-offline")
-    script = package.locate_file(f"sphinx-mathjax-offline/static/mathjax/{MATHJAX}")
-    config.html_static_path.append(str(script))
-    config.mathjax_path = MATHJAX
 
 
 def number_once(app, docname, source):
@@ -188,7 +176,6 @@ def finish(app, exception):
 
 def setup(app):
     app.add_config_value("toytf_solutions", with_solutions(), "env", bool)
-    app.connect("config-inited", add_mathjax)
     app.connect("builder-inited", start_empty)
     app.connect("source-read", leave_out_solutions)
     app.connect("source-read", number_once)
