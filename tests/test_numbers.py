@@ -88,6 +88,16 @@ def test_of_several_matrices_the_result_is_meant():
     assert read(body).panels == [[1, "S", [""], [], [["0.5"]], []]]
 
 
+def test_the_sums_of_a_chain_belong_to_its_panels():
+    table = '<table class="byhand-matrix"><tr><td>{}</td></tr></table>'
+    panel = '<div class="byhand"><div class="byhand-title">{}</div>' + table + "</div>"
+    sums = '<div data-k="0"><i>X</i><p>= 3</p></div><div data-k="1"><p>2·0.25 = 0.5</p></div>'
+    sums = f'<details class="byhand-sums">{sums}</details>'
+    page = read(f'<div class="byhand-chain">{panel.format("X", 3)}{panel.format("Y", 0.5)}{sums}</div><p>0.75</p>')
+    assert page.panels == [[2, "Y", [""], [], [["0.5"]], [[0, 0, "0.25"]]]]
+    assert [line[1] for line in page.lines] == ["0.75"]
+
+
 def test_a_panel_without_decimals_is_left_out():
     assert read(re.sub(r"\d\.\d+", "3", PANEL.format(own=""))).panels == []
 

@@ -42,7 +42,7 @@
       const text = texts.currentNode;
       const parent = text.parentElement;
       if (parent.closest("section") !== mine
-        || parent.closest(".cell_input, .byhand, script, style, annotation")) continue;
+        || parent.closest(".cell_input, .byhand, .byhand-chain [data-k], script, style, annotation")) continue;
       for (const match of text.data.replaceAll("\u2212", "-").matchAll(pattern)) {
         found = [text, match.index];
         left -= 1;

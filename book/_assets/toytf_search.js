@@ -38,7 +38,7 @@
           const labels = [rows[i], cols[j]].filter(Boolean).join(", ");
           for (const match of text.matchAll(NUMBER)) {
             places.push({
-              ...read(match), page, title, href: `${address}#panel-${panel}.${i + 1}.${j + 1}`,
+              ...read(match), page, title, href: `${address}#panel-${panel}.${i}.${j}`,
               what: `${name} [${labels || `${i + 1}, ${j + 1}`}]${inSum ? ", in its sum" : ""}`, panel: true, inSum,
             });
           }

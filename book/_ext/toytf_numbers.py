@@ -29,6 +29,11 @@ def numbers(text):
     return NUMBER.findall(text)
 
 
+def has_number(row):
+    """Whether one of a row's cells has a decimal in it."""
+    return NUMBER.search(" ".join(row)) is not None
+
+
 def pieces(text):
     """A line's sentences with numbers in them; of a long one, what is around them."""
     for piece in re.split(r"(?<=[.;:?])\s+", text):
@@ -95,15 +100,21 @@ class Reader(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.title, self.places, self.lines, self.panels = "", [], [], []
+        self.title, self.places, self.lines, self.all_panels = "", [], [], []
         self.known, self.headings = {}, {}  # by the id of a place
         self.stack = []  # (tag, what it is)
         self.inside = {"article": 0, "skipped": 0, "pre": 0, "heading": 0}
         self.place, self.open_panels, self.seen = [], [], 0
         self.text, self.cell, self.figure, self.where = "", None, None, None
-        self.heading = ""
+        self.heading, self.chain = "", None
         self.feed(html)
         self.close()
+
+    @property
+    def panels(self):
+        """What the index holds of each panel that has a decimal in it."""
+        entries = [panel.entry() for panel in self.all_panels]
+        return [e for e in entries if e and (e[5] or any(map(has_number, e[4])))]
 
     # -- what opens and closes
 
@@ -135,6 +146,14 @@ class Reader(HTMLParser):
             own = re.fullmatch(r"panel-(\d+)", attrs.get("id") or "")
             self.open_panels.append(Panel(int(own.group(1)) if own else self.seen))
             what.add("panel")
+        if "byhand-chain" in classes:
+            self.chain = len(self.all_panels)
+            what.add("chain")
+        if (
+            self.chain is not None and "data-k" in attrs
+        ):  # the sums of the chain's k-th panel
+            self.open_panels.append(self.all_panels[self.chain + int(attrs["data-k"])])
+            what.add("more")
         panel = self.open_panels[-1] if self.open_panels else None
         if panel and tag == "table" and "byhand-matrix" in classes:
             table = {"classes": classes, "caption": "", "head": [], "rows": []}
@@ -222,11 +241,11 @@ class Reader(HTMLParser):
             self.open_panels.pop()
             for table in panel.tables:
                 table["rows"] = [row for row in table["rows"] if row["cells"]]
-            entry = panel.entry()
-            if entry is not None:
-                cells = (cell for row in entry[4] for cell in row)
-                if entry[5] or any(map(NUMBER.search, cells)):
-                    self.panels.append(entry)
+            self.all_panels.append(panel)
+        if "more" in what:
+            self.open_panels.pop()
+        if "chain" in what:
+            self.chain = None
         if "place" in what:
             self.place.pop()
         if "figure" in what:
