@@ -181,7 +181,7 @@ def settle(page):
     page.evaluate(
         """async () => {
             await document.fonts.ready;
-            const width = () => document.querySelector("main")?.clientWidth;
+            const width = () => document.querySelector("article")?.clientWidth;
             for (let last = null; last !== width();) {
                 last = width();
                 await new Promise(done => setTimeout(done, 50));
@@ -225,9 +225,9 @@ def picture_problems(page):
     """Pictures without a text that says what is to be seen."""
     pictures = page.evaluate(
         """() => [
-            ...[...document.querySelectorAll("main img")].map(
+            ...[...document.querySelectorAll("article img")].map(
                 img => [img.getAttribute("src"), img.getAttribute("alt")]),
-            ...[...document.querySelectorAll("main svg[role=img]:not([aria-hidden=true])")].map(
+            ...[...document.querySelectorAll("article svg[role=img]:not([aria-hidden=true])")].map(
                 svg => ["svg", svg.ariaLabel ?? svg.querySelector("title")?.textContent]),
         ]"""
     )
@@ -285,7 +285,7 @@ def axe_problems(page):
                 return color === "rgba(0, 0, 0, 0)" ? behind(element.parentElement) : color;
             };
             const kinds = new Map();
-            for (const element of document.querySelectorAll("main *:not(math *)")) {
+            for (const element of document.querySelectorAll("body *:not(math *)")) {
                 delete element.dataset.contrast;
                 const words = [...element.childNodes].some(
                     node => node.nodeName === "#text" && node.data.trim());
@@ -320,7 +320,7 @@ def page_problems(page):
 
 def search_hits(page, word):
     """Titles that the site's search page finds for a word typed into it."""
-    field = page.locator("main input[name=q]")
+    field = page.locator("article input[name=q]")
     field.fill(word)
     field.press("Enter")
     hits = page.locator("#search-results ul.search li a")
@@ -331,8 +331,8 @@ def search_hits(page, word):
 def print_problems(page):
     """Written-out arithmetic that is closed on the screen and missing on paper."""
     works = page.evaluate(
-        """() => [...document.querySelectorAll(".byhand-work")].map(
-            work => work.firstChild.textContent)"""
+        """() => [...document.querySelectorAll(".byhand-sums p")].map(
+            work => work.textContent)"""
     )
     sheets = pypdf.PdfReader(io.BytesIO(page.pdf(format="A4"))).pages
     printed = _without_spaces("".join(sheet.extract_text() for sheet in sheets))

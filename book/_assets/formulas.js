@@ -1,5 +1,4 @@
-// A copied formula is its TeX, between the signs that Markdown has for it; and a formula that scrolls
-// can be reached from the keyboard. Without this script everything can still be read.
+// A copied formula is its TeX, between the signs that Markdown has for it.
 (() => {
   "use strict";
 
@@ -41,18 +40,5 @@
     event.preventDefault();
   }
 
-  function markWide() {
-    for (const box of document.querySelectorAll("div.math, span.math.long")) {
-      if (box.scrollWidth > box.clientWidth) {
-        box.tabIndex = 0;
-      } else {
-        box.removeAttribute("tabindex");
-      }
-    }
-  }
-
   document.addEventListener("copy", copy);
-  addEventListener("load", () => {
-    new ResizeObserver(() => requestAnimationFrame(markWide)).observe(document.body);
-  });
 })();
