@@ -17,6 +17,8 @@ settings.load_profile("deep" if DEEP else "book")
 
 # Notebooks that are compared with their stored outputs show no progress bar, as in `make notebooks`.
 os.environ["TOYTF_PROGRESS"] = "0"
+# Nor do they repeat the style and script of their panels.
+os.environ["TOYTF_PANELS"] = "once"
 # Several tests run side by side, and their products are small: a second thread for each only waits.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

@@ -7,19 +7,22 @@
     Hello  4
     [Hello, 1] = 1·1 + 3·0 + 3·1 + 5·0 = 1 + 0 + 3 + 0 = 4
 
-Each function takes the operands of one operation and returns a `Working`: the result as a labelled
-table, and for every entry the arithmetic that gives it. A `Working` shows itself as HTML in the book
+Each function takes the operands of one operation and returns a `Working`: operands and result as labelled
+tables, and for every entry the arithmetic that gives it. A `Working` shows itself as HTML in the book
 and in JupyterLab, as plain text in a terminal (``print``), and as LaTeX (``.latex()``). The
 arithmetic is a small tree of numbers (`Num`, `Sum`, `Prod`, ...) that is evaluated again and compared
 with what NumPy computes, so that what is written cannot differ from what is meant.
 
 Between two steps stands "=" where every number is shown in full and "≈" where one is rounded.
 
-`follow` goes the other way: from one number of a whole model back to the words it came from.
+A `Working` may be an operand of the next one; `chain` shows such steps as one strip, in which a number
+leads back to those that it was made of. `follow` does so in words: from one number of a whole model
+back to the words it came from.
 
 This package also holds the one number formatter of the course, `fmt`.
 """
 
+from toytf.byhand.chains import Chain, attention, chain
 from toytf.byhand.expressions import (
     Cos,
     Difference,
@@ -38,11 +41,13 @@ from toytf.byhand.expressions import (
 from toytf.byhand.follow import Step, follow
 from toytf.byhand.operations import (
     add,
+    concat,
     cross_entropy_backward,
     divide,
     dot,
     layer_norm,
     layer_norm_backward,
+    mask,
     matmul,
     mean,
     positions,
@@ -53,11 +58,11 @@ from toytf.byhand.operations import (
     variance,
     weighted_sum,
 )
-from toytf.byhand.workings import Entry, Working, beside
+from toytf.byhand.workings import Entry, Operand, Working, beside
 
 __all__ = [
-    "Cos", "Difference", "Entry", "Exp", "Larger", "Num", "Power", "Prod", "Quotient", "Root", "Row", "Sin",
-    "Step", "Sum", "Working", "add", "beside", "cross_entropy_backward", "divide", "dot", "fmt", "follow",
-    "layer_norm", "layer_norm_backward", "matmul", "mean", "positions", "relu", "softmax", "softmax_backward",
-    "table", "variance", "weighted_sum",
+    "Chain", "Cos", "Difference", "Entry", "Exp", "Larger", "Num", "Operand", "Power", "Prod", "Quotient", "Root",
+    "Row", "Sin", "Step", "Sum", "Working", "add", "attention", "beside", "chain", "concat", "cross_entropy_backward",
+    "divide", "dot", "fmt", "follow", "layer_norm", "layer_norm_backward", "mask", "matmul", "mean", "positions",
+    "relu", "softmax", "softmax_backward", "table", "variance", "weighted_sum",
 ]  # fmt: skip

@@ -78,6 +78,8 @@ def fixed(value: float, decimals: int, sci: bool = False) -> str:
 
 def trimmed(value: float, decimals: int, sci: bool = False) -> str:
     """Write a number as a person would: no more decimals than it has, at most `decimals`."""
+    if np.isinf(value):  # a masked score
+        return "-∞" if value < 0 else "∞"
     word = fixed(value, decimals)
     if sci and value and float(word) == 0.0:
         return fixed(value, 3, sci=True)
@@ -86,6 +88,8 @@ def trimmed(value: float, decimals: int, sci: bool = False) -> str:
 
 def _is_exact(value: float, word: str) -> bool:
     """Tell whether `word` shows all of `value`: what is left is only the float's own rounding."""
+    if np.isinf(value):
+        return True
     return abs(float(word) - value) <= 1e-12 * max(1.0, abs(value))
 
 
@@ -122,6 +126,8 @@ class Num:
                 word = f"{digits} × 10<sup>{int(power)}</sup>".replace("-", "−")
         elif form == "html":
             word = word.replace("-", "−")
+        elif form == "latex":
+            word = word.replace("∞", r"\infty")
         return f"({word})" if tight and self.value < 0 and word[0] in "-−" else word
 
 

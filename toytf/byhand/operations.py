@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +14,7 @@ from toytf._validate import (
     as_bool,
     as_floats,
     as_list,
+    as_mask,
     number,
     positive_int,
     positive_number,
@@ -39,7 +41,7 @@ from toytf.byhand.expressions import (
     Sin,
     Sum,
 )
-from toytf.byhand.workings import Entry, Working
+from toytf.byhand.workings import Entry, Operand, Working
 from toytf.positions import BASE, sinusoids, sinusoids_column_as_i
 
 WRITABLE = 1e150  # of larger numbers the squares are no floats
@@ -69,6 +71,7 @@ def table(array, name: str = "", *, rows=None, cols=None, decimals: int = 4, sci
     Hello  1.0  2.5
     """
     array = _matrix("array", array).copy()  # a table shows what the array held when it was made
+    require_class("name", name, str)
     return Working(
         name, "", array, _labels("rows", rows, array.shape[0]), _labels("cols", cols, array.shape[1]), (), decimals, sci
     )
@@ -79,8 +82,9 @@ def matmul(a, b, name: str = "", formula: str = "", *, rows=None, cols=None, dec
 
     Parameters
     ----------
-    a : array_like, shape (rows, inner)
-    b : array_like, shape (inner, columns)
+    a : array_like or Working, shape (rows, inner)
+    b : array_like or Working, shape (inner, columns)
+        A `Working`, or its transpose ``K.T``, brings its name and its labels.
     name, formula : str
         What the result is called, and the product's formula.
     rows, cols : sequence of str, optional
@@ -104,7 +108,7 @@ def matmul(a, b, name: str = "", formula: str = "", *, rows=None, cols=None, dec
     World  6.84  9.99  6.84
     [World, 2] = 2.84·0 + 3.99·1 + 4·0 + 6·1 = 0 + 3.99 + 0 + 6 = 9.99
     """
-    a, b = _matrix("a", a), _matrix("b", b)
+    given, (a, b) = (a, b), (_matrix("a", a), _matrix("b", b))
     require_width("a", a, "b", b, axis=-2)
 
     def steps(i, j):
@@ -112,7 +116,7 @@ def matmul(a, b, name: str = "", formula: str = "", *, rows=None, cols=None, dec
         products = [Prod(x, y) for x, y in pairs]
         return Sum(*products), Sum(*(Num(float(p.value), decimals, sci) for p in products))
 
-    return _work(name, formula, a @ b, steps, rows, cols, decimals, sci)
+    return _work(name, formula, a @ b, steps, rows, cols, decimals, sci, _product(given, name, formula))
 
 
 def dot(a, b, name: str = "", formula: str = "", *, decimals: int = 4) -> Working:
@@ -123,9 +127,12 @@ def dot(a, b, name: str = "", formula: str = "", *, decimals: int = 4) -> Workin
     >>> print(dot([8, 3, 3], [4, 8, 4], "q₁·k₁").entries[0].chain("text")[0][1])
     8·4 + 3·8 + 3·4
     """
-    a, b = _matrix("a", a), _matrix("b", b)
     require_class("name", name, str)
-    return matmul(a, b.T, name, formula, rows=[name or "a · b"], cols=[""], decimals=decimals)
+    rows = _matrix("a", a), _matrix("b", b).T
+    if not any(isinstance(x, Working) for x in (a, b)):
+        return matmul(*rows, name, formula, rows=[name or "a · b"], cols=[""], decimals=decimals)
+    b = b.T if isinstance(b, Working) else rows[1]
+    return matmul(a, b, name, formula, rows=[name or "a · b"], cols=[""], decimals=decimals)
 
 
 def add(a, b, name: str = "", formula: str = "", *, rows=None, cols=None, decimals: int = 4) -> Working:
@@ -140,13 +147,14 @@ def add(a, b, name: str = "", formula: str = "", *, rows=None, cols=None, decima
     [Hello, 1] = 1 + 0 = 1
     [Hello, 2] = 2 + 1 = 3
     """
-    a, b = _matrix("a", a), _matrix("b", b)
+    given, (a, b) = (a, b), (_matrix("a", a), _matrix("b", b))
     _same_shape("a", a, "b", b)
 
     def steps(i, j):
         return (Sum(Num(float(a[i, j]), decimals), Num(float(b[i, j]), decimals)),)
 
-    return _work(name, formula, a + b, steps, rows, cols, decimals, False)
+    made = _Made(given, ("cell", "other cell"), ("", "+"), _split(formula or name, "+", 2), "{} + {}")
+    return _work(name, formula, a + b, steps, rows, cols, decimals, False, made)
 
 
 def divide(a, divisor, name: str = "", formula: str = "", *, root=False, rows=None, cols=None, decimals=4) -> Working:
@@ -167,7 +175,7 @@ def divide(a, divisor, name: str = "", formula: str = "", *, root=False, rows=No
     >>> print(divide([[68]], 3, "scaled", root=True).entries[0].chain("text"))
     [('=', '68 / √3'), ('≈', '68 / 1.7321'), ('≈', '39.2598')]
     """
-    a = _matrix("a", a)
+    given, a = (a,), _matrix("a", a)
     if as_bool("root", root):
         divisor = positive_number("divisor", divisor)
     else:
@@ -179,7 +187,9 @@ def divide(a, divisor, name: str = "", formula: str = "", *, root=False, rows=No
         plain = Quotient(top, Num(by, decimals))
         return (Quotient(top, Root(Num(float(divisor), decimals))), plain) if root else (plain,)
 
-    return _work(name, formula, a / by, steps, rows, cols, decimals, False)
+    sign = f"/ {'√' if root else ''}{Num(float(divisor), decimals).render('html')}"
+    made = _Made(given, ("cell",), ("",), _split(formula or name, "/", 2)[:1], f"{{}} {sign}", sign=f"{sign} =")
+    return _work(name, formula, a / by, steps, rows, cols, decimals, False, made)
 
 
 def softmax(scores, name="", formula="", *, subtract_max=False, rows=None, cols=None, decimals=4, sci=False) -> Working:
@@ -203,7 +213,7 @@ def softmax(scores, name="", formula="", *, subtract_max=False, rows=None, cols=
     ≈ 2.7183 / 30.1929
     ≈ 0.09
     """
-    scores, subtract_max = _matrix("scores", scores), as_bool("subtract_max", subtract_max)
+    given, scores, subtract_max = (scores,), _scores("scores", scores), as_bool("subtract_max", subtract_max)
     if not subtract_max and np.abs(scores.max(axis=-1)).max() > WRITABLE_POWER:
         raise ValueError(
             f"scores: expected the largest of each row between -{WRITABLE_POWER} and {WRITABLE_POWER}, "
@@ -220,7 +230,90 @@ def softmax(scores, name="", formula="", *, subtract_max=False, rows=None, cols=
         total = Num(float(sum(e.value for e in exps)), decimals, sci)
         return Quotient(exps[j], Sum(*exps)), Quotient(numbers[j], Sum(*numbers)), Quotient(numbers[j], total)
 
-    return _work(name, formula, ops.softmax(scores), steps, rows, cols, decimals, sci)
+    made = _Made(given, ("row, cell",), ("",), _inner(formula), "softmax({})", sign="→")
+    return _work(name, formula, ops.softmax(scores), steps, rows, cols, decimals, sci, made)
+
+
+def mask(scores, may_attend, name="", formula="", *, rows=None, cols=None, decimals=4) -> Working:
+    """Scores where a row may look, minus infinity elsewhere: ``out = scores + M``, with 0 and -∞ in ``M``.
+
+    Parameters
+    ----------
+    scores : array_like or Working, shape (rows, columns) or (columns,)
+    may_attend : array_like of bool, same shape
+        True where the row may attend to the column.
+    name, formula, rows, cols, decimals
+        As in `matmul`.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+
+    Examples
+    --------
+    >>> working = mask([[68, 105]], [[True, False]], "masked", rows=["Hello"])
+    >>> print(working)
+    masked (1 x 2)
+            1   2
+    Hello  68  -∞
+    [Hello, 1] = 68 + 0 = 68
+    [Hello, 2] = 105 - ∞ = -∞
+
+    Its softmax gives what is hidden no weight:
+
+    >>> print(softmax(working).entries[1].chain("text")[0][1])
+    e^(-∞) / (e^68 + e^(-∞))
+    """
+    given, scores = scores, _matrix("scores", scores)
+    hidden = np.where(as_mask("may_attend", np.atleast_2d(may_attend), scores.shape), 0.0, -np.inf)
+
+    def steps(i, j):
+        return (Sum(Num(float(scores[i, j]), decimals), Num(float(hidden[i, j]))),)
+
+    made = _Made((given, hidden), ("cell", "other cell"), ("", "+"), (_split(formula, "+", 2)[0], "M"), "{} + M")
+    return _work(name, formula, scores + hidden, steps, rows, cols, decimals, False, made)
+
+
+def concat(*parts, name="", formula="", rows=None, cols=None, decimals=4) -> Working:
+    """Matrices with as many rows beside each other: what several heads give, as one matrix.
+
+    Parameters
+    ----------
+    *parts : array_like or Working, shape (rows, columns of each)
+    name, formula, rows, cols, decimals
+        As in `matmul`.
+
+    Raises
+    ------
+    ValueError
+        If the parts differ in rows.
+
+    Examples
+    --------
+    >>> print(concat([[1, 2]], [[3]], name="heads", rows=["Hello"]))
+    heads (1 x 3)
+           1  2  3
+    Hello  1  2  3
+    [Hello, 1] = 1
+    [Hello, 2] = 2
+    [Hello, 3] = 3
+    """
+    if not parts:
+        raise ValueError("parts: expected at least one matrix, got none")
+    arrays = [_matrix("parts", part) for part in parts]
+    if len({len(a) for a in arrays}) > 1:
+        raise ValueError(
+            f"parts: expected matrices with as many rows, got {', '.join(shape_text(a.shape) for a in arrays)}"
+        )
+    widths = [a.shape[1] for a in arrays]
+    starts = [sum(widths[:n]) for n in range(len(parts))]
+    named = all(isinstance(part, Working) and part.name for part in parts)
+    formula = formula or (f"[{', '.join(part.name for part in parts)}]" if named else "")
+    lights, signs = ["cell"] * len(parts), [""] + ["and"] * (len(parts) - 1)
+    made = _Made(parts, lights, signs, [""] * len(parts), shifts=starts)
+    cols = range(1, sum(widths) + 1) if cols is None else cols
+    return _work(name, formula, np.hstack(arrays), lambda i, j: (), rows, cols, decimals, False, made)
 
 
 def weighted_sum(weights, values, name="", formula="", *, rows=None, cols=None, decimals=4, sci=False) -> Working:
@@ -243,9 +336,11 @@ def weighted_sum(weights, values, name="", formula="", *, rows=None, cols=None, 
     = [1.5 1] + [6 1.5]
     = [7.5 2.5]
     """
-    weights, values = _matrix("weights", weights), _matrix("values", values)
+    given, (weights, values) = (weights, values), (_matrix("weights", weights), _matrix("values", values))
     require_width("weights", weights, "values", values, axis=-2)
     result = weights @ values
+    made = _product(given, name, formula, lights=("row", "all"))
+    formula, rows, cols = made.formula(formula), made.rows(rows), made.cols(cols)
     row_labels = _labels("rows", rows, result.shape[0])
 
     def row(numbers):
@@ -255,9 +350,11 @@ def weighted_sum(weights, values, name="", formula="", *, rows=None, cols=None, 
     for i, label in enumerate(row_labels):
         mix = Sum(*(Prod(Num(float(w), decimals, sci), row(v)) for w, v in zip(weights[i], values, strict=True)))
         parts = Sum(*(row(w * v) for w, v in zip(weights[i], values, strict=True)))
-        entries.append(_entry(label, (mix, parts), row(result[i])))
+        entries.append(_entry(label, (mix, parts), row(result[i]), (i,)))
     col_labels = _labels("cols", cols, result.shape[1])
-    return Working(name, formula, result, row_labels, col_labels, tuple(entries), decimals, sci)
+    return Working(
+        name, formula, result, row_labels, col_labels, tuple(entries), decimals, sci, made.operands(), "product"
+    )
 
 
 def relu(x, name="", formula="", *, rows=None, cols=None, decimals=4) -> Working:
@@ -278,12 +375,13 @@ def relu(x, name="", formula="", *, rows=None, cols=None, decimals=4) -> Working
     [Hello, 1] = max(0, -1.5) = 0
     [Hello, 2] = max(0, 2) = 2
     """
-    x = _matrix("x", x)
+    given, x = (x,), _matrix("x", x)
 
     def steps(i, j):
         return (Larger(Num(0.0), Num(float(x[i, j]), decimals)),)
 
-    return _work(name, formula, ops.relu(x), steps, rows, cols, decimals, False)
+    made = _Made(given, ("cell",), ("",), _inner(formula, after="0, "), "max(0, {})", sign="→")
+    return _work(name, formula, ops.relu(x), steps, rows, cols, decimals, False, made)
 
 
 def mean(x, name="mean", *, rows=None, decimals=4) -> Working:
@@ -294,14 +392,15 @@ def mean(x, name="mean", *, rows=None, decimals=4) -> Working:
     >>> print(mean([[1, 3, 3, 5]], rows=["Hello"]).entries[0].chain("text"))
     [('=', '(1 + 3 + 3 + 5) / 4'), ('=', '12 / 4'), ('=', '3')]
     """
-    x = _matrix("x", x)
+    given, x = (x,), _matrix("x", x)
     width = Num(float(x.shape[1]))
 
     def steps(i, _):
         total = Sum(*(Num(float(v), decimals) for v in x[i]))
         return Quotient(total, width), Quotient(Num(float(total.value), decimals), width)
 
-    return _work(name, "", x.mean(axis=-1, keepdims=True), steps, rows, [""], decimals, False)
+    made = _Made(given, ("row",), ("",), ("",), sign="→")
+    return _work(name, "", x.mean(axis=-1, keepdims=True), steps, rows, [""], decimals, False, made)
 
 
 def variance(x, name="variance", *, unbiased=False, rows=None, decimals=4) -> Working:
@@ -323,7 +422,7 @@ def variance(x, name="variance", *, unbiased=False, rows=None, decimals=4) -> Wo
     = (4 + 0 + 0 + 4) / 4
     = 2
     """
-    x = _matrix("x", x)
+    given, x = (x,), _matrix("x", x)
     by = x.shape[1] - (1 if as_bool("unbiased", unbiased) else 0)
     if by < 1:
         raise ValueError(f"x: expected at least 2 columns for the unbiased variance, got {x.shape[1]}")
@@ -338,7 +437,8 @@ def variance(x, name="variance", *, unbiased=False, rows=None, decimals=4) -> Wo
         )
 
     result = x.var(axis=-1, ddof=1 if unbiased else 0, keepdims=True)
-    return _work(name, "", result, steps, rows, [""], decimals, False)
+    made = _Made(given, ("row",), ("",), ("",), sign="→")
+    return _work(name, "", result, steps, rows, [""], decimals, False, made)
 
 
 def layer_norm(x, name="", formula="", *, eps=1e-5, eps_outside=False, rows=None, cols=None, decimals=4) -> Working:
@@ -361,7 +461,7 @@ def layer_norm(x, name="", formula="", *, eps=1e-5, eps_outside=False, rows=None
     ≈ 2 / 1.4142
     ≈ 1.4142
     """
-    x, eps, eps_outside = _matrix("x", x), positive_number("eps", eps), as_bool("eps_outside", eps_outside)
+    given, x, eps, eps_outside = (x,), _matrix("x", x), positive_number("eps", eps), as_bool("eps_outside", eps_outside)
     means, variances = x.mean(axis=-1), x.var(axis=-1)
     small = Num(float(eps), 8)
     widths = np.sqrt(variances) + eps if eps_outside else np.sqrt(variances + eps)
@@ -374,7 +474,8 @@ def layer_norm(x, name="", formula="", *, eps=1e-5, eps_outside=False, rows=None
         return Quotient(distance, bottom), plain
 
     result = (x - means[:, None]) / widths[:, None]
-    return _work(name, formula, result, steps, rows, cols, decimals, False)
+    made = _Made(given, ("row, cell",), ("",), _inner(formula), "LN({})", sign="→")
+    return _work(name, formula, result, steps, rows, cols, decimals, False, made)
 
 
 def softmax_backward(weights, dout, name="", formula="", *, rows=None, cols=None, decimals=4, sci=False) -> Working:
@@ -403,7 +504,7 @@ def softmax_backward(weights, dout, name="", formula="", *, rows=None, cols=None
     = 0.25·(-3)
     = -0.75
     """
-    weights, dout = _matrix("weights", weights), _matrix("dout", dout)
+    given, (weights, dout) = (weights, dout), (_matrix("weights", weights), _matrix("dout", dout))
     _same_shape("weights", weights, "dout", dout)
 
     def number(value):
@@ -415,7 +516,8 @@ def softmax_backward(weights, dout, name="", formula="", *, rows=None, cols=None
         short = Difference(d, number(total.value))
         return Prod(a, Difference(d, total)), Prod(a, short), Prod(a, number(short.value))
 
-    return _work(name, formula, ops.softmax_backward(weights, dout), steps, rows, cols, decimals, sci)
+    made = _Made(given, ("row, cell", "row, cell"), ("", "and"), ("", ""), sign="→")
+    return _work(name, formula, ops.softmax_backward(weights, dout), steps, rows, cols, decimals, sci, made)
 
 
 def layer_norm_backward(x, dout, name="", formula="", *, eps=1e-5, rows=None, cols=None, decimals=4) -> Working:
@@ -449,7 +551,7 @@ def layer_norm_backward(x, dout, name="", formula="", *, eps=1e-5, rows=None, co
     ≈ 0.75 / 1.4142
     ≈ 0.5303
     """
-    x, dout = _matrix("x", x), _matrix("dout", dout)
+    given, (x, dout) = (x, dout), (_matrix("x", x), _matrix("dout", dout))
     _same_shape("x", x, "dout", dout)
     plain = ops.LayerNorm(np.ones(x.shape[1]), np.zeros(x.shape[1]))
     _, trace = ops.layer_norm(plain, x, eps)
@@ -464,7 +566,8 @@ def layer_norm_backward(x, dout, name="", formula="", *, eps=1e-5, rows=None, co
         return Quotient(top, std), Quotient(number(top.value), std)
 
     result, _ = ops.layer_norm_backward(plain, trace, dout)
-    return _work(name, formula, result, steps, rows, cols, decimals, False)
+    made = _Made(given, ("row, cell", "row, cell"), ("", "and"), ("", ""), sign="→")
+    return _work(name, formula, result, steps, rows, cols, decimals, False, made)
 
 
 def cross_entropy_backward(probs, goal, name="", formula="", *, rows=None, cols=None, decimals=4) -> Working:
@@ -490,7 +593,7 @@ def cross_entropy_backward(probs, goal, name="", formula="", *, rows=None, cols=
     >>> working.entries[0].chain("text")
     [('=', '(0.25 - 1) / 2'), ('=', '(-0.75) / 2'), ('=', '-0.375')]
     """
-    probs, goal = _matrix("probs", probs), _matrix("goal", goal)
+    given, (probs, goal) = (probs, goal), (_matrix("probs", probs), _matrix("goal", goal))
     _same_shape("probs", probs, "goal", goal)
     n = Num(float(len(probs)))
 
@@ -498,7 +601,9 @@ def cross_entropy_backward(probs, goal, name="", formula="", *, rows=None, cols=
         away = Difference(Num(float(probs[i, j]), decimals), Num(float(goal[i, j]), decimals))
         return Quotient(away, n), Quotient(Num(float(away.value), decimals), n)
 
-    return _work(name, formula, (probs - goal) / len(probs), steps, rows, cols, decimals, False)
+    names = _split(re.sub(r"^\((.*)\) / \d+$", r"\1", formula), "−", 2)
+    made = _Made(given, ("cell", "other cell"), ("", "−"), names, sign=f"/ {len(probs)} =")
+    return _work(name, formula, (probs - goal) / len(probs), steps, rows, cols, decimals, False, made)
 
 
 def positions(pos: Sequence[int], d_model: int, name="PE", *, column_as_i=False, rows=None, decimals=4) -> Working:
@@ -544,14 +649,15 @@ def positions(pos: Sequence[int], d_model: int, name="PE", *, column_as_i=False,
 
     rows = rows if rows is not None else [f"pos {p}" for p in pos]
     cols = [f"{wave}, column {j}" for j, wave in zip(range(d_model), itertools.cycle(("sin", "cos")), strict=False)]
-    return _work(name, "", full[list(pos)], steps, rows, cols, decimals, False)
+    made = _Made((np.array(pos, float)[:, None],), ("row",), ("",), ("pos",), sign="→")
+    return _work(name, "", full[list(pos)], steps, rows, cols, decimals, False, made)
 
 
 # ---------------------------------------------------------------- helpers
 
 
 def _matrix(name: str, x) -> Array:
-    x = as_floats(name, x)
+    x = as_floats(name, x.result if isinstance(x, Working) else x)
     x = np.atleast_2d(x)
     if x.ndim != 2 or x.size == 0:
         raise ValueError(f"{name}: expected a row or a matrix with at least one entry, got shape {shape_text(x.shape)}")
@@ -579,19 +685,102 @@ def _labels(name: str, labels, n: int) -> tuple[str, ...]:
     return labels
 
 
-def _work(name, formula, result, steps, rows, cols, decimals, sci) -> Working:
+def _scores(name: str, x) -> Array:
+    """A matrix; one that `mask` gave may say that some scores are not there."""
+    if not isinstance(x, Working) or np.isfinite(x.result).all():
+        return _matrix(name, x)
+    if not (np.isfinite(x.result) | np.isneginf(x.result)).all() or np.isneginf(x.result).all(axis=-1).any():
+        raise ValueError(f"{name}: expected at least one finite score in each row")
+    return x.result
+
+
+class _Made:
+    """What a result is made of: the operands as they were given, and what is known about each."""
+
+    def __init__(self, given, lights, signs, names, pattern="", sign="=", layout="", shifts=None):
+        self.given, self.lights, self.signs, self.names = given, lights, signs, names
+        self.pattern, self.sign, self.layout = pattern, sign, layout
+        self.shifts = shifts or [0] * len(given)
+
+    def formula(self, formula: str) -> str:
+        """The formula, written with the operands' own names where none was given."""
+        named = [x.name for x in self.given if isinstance(x, Working) and x.name]
+        if formula or not self.pattern or len(named) < len(self.given):
+            return formula
+        if "(" not in self.pattern:  # a sum inside a sum needs no parentheses, inside a product it does
+            named = [f"({n})" if " " in n else n for n in named]
+        return self.pattern.format(*named)
+
+    def rows(self, rows):
+        first = self.given[0]
+        return first.rows if rows is None and isinstance(first, Working) else rows
+
+    def cols(self, cols):
+        last = self.given[-1] if self.layout == "product" else self.given[0]
+        return last.cols if cols is None and isinstance(last, Working) else cols
+
+    def operands(self) -> tuple[Operand, ...]:
+        out = []
+        for given, lights, sign, name, shift in zip(
+            self.given, self.lights, self.signs, self.names, self.shifts, strict=True
+        ):
+            if isinstance(given, Working):
+                own = (given.name or name, given.result, given.rows, given.cols)
+                turned = given.source is not None
+                out.append(Operand(*own, lights, sign, shift, given, turned))
+            else:
+                array = np.array(np.atleast_2d(np.asarray(given, float)))  # as it was when the result was made
+                out.append(Operand(name, array, None, None, lights, sign, shift))
+        return tuple(out)
+
+
+def _product(given, name: str, formula: str, lights=("row", "column")) -> _Made:
+    words = [w for w in _words(formula or name) if w != "·"]
+    good = len(words) == 2 and not set(words) & {"+", "-", "−", "/", "="}
+    return _Made(given, lights, ("", ""), words if good else ("", ""), "{} {}", layout="product")
+
+
+def _words(formula) -> list[str]:
+    """Split a formula at its spaces, but not inside brackets: ``"[head₁, head₂] W_O"`` has two words."""
+    require_class("formula", formula, str)
+    return re.findall(r"(?:[^\s()\[\]]|\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\])+", formula)
+
+
+def _split(formula, sign: str, n: int) -> list[str]:
+    """Split a formula at a sign that stands between spaces and outside of brackets, into `n` names."""
+    names = [""]
+    for word in _words(formula):
+        if word == sign:
+            names.append("")
+        else:
+            names[-1] = f"{names[-1]} {word}".strip()
+    return names if len(names) == n else [""] * n
+
+
+def _inner(formula, after: str = "") -> list[str]:
+    """What stands between the brackets of ``"softmax(S)"``."""
+    require_class("formula", formula, str)
+    found = re.fullmatch(rf"[^\s(]+\({re.escape(after)}(.*)\)", formula)
+    return [found[1] if found else ""]
+
+
+def _work(name, formula, result, steps, rows, cols, decimals, sci, made: _Made) -> Working:
     """Build a `Working` from a function that gives the steps of entry (i, j)."""
+    formula, rows = made.formula(formula), made.rows(rows)
+    cols = made.cols(cols) if result.shape[1] > 1 or cols is None else cols
     rows, cols = _labels("rows", rows, result.shape[0]), _labels("cols", cols, result.shape[1])
     entries = []
     for i, j in np.ndindex(result.shape):
         where = f"{rows[i]}, {cols[j]}" if cols[j] else rows[i]
-        entries.append(_entry(where, steps(i, j), Num(float(result[i, j]), decimals, sci)))
-    return Working(name, formula, result, rows, cols, tuple(entries), decimals, sci)
+        entries.append(_entry(where, steps(i, j), Num(float(result[i, j]), decimals, sci), (i, j)))
+    return Working(
+        name, formula, result, rows, cols, tuple(entries), decimals, sci, made.operands(), made.layout, made.sign
+    )
 
 
-def _entry(where: str, steps: tuple, value) -> Entry:
+def _entry(where: str, steps: tuple, value, at: tuple[int, ...] = ()) -> Entry:
     """Join the steps with their value, once each of them has been evaluated and found equal to it."""
     for step in steps:
         if not np.allclose(step.value, value.value, rtol=1e-9, atol=1e-14):
             raise AssertionError(f"{where}: the arithmetic gives {step.value}, NumPy gives {value.value}")
-    return Entry(where, (*steps, value))
+    return Entry(where, (*steps, value), at)

@@ -1,14 +1,16 @@
-"""What `toytf.byhand` shows: a result as a labelled table, with the arithmetic of its entries."""
+"""What `toytf.byhand` shows: a result, the operands it was made of, and the arithmetic of its entries."""
 
 from __future__ import annotations
 
-import html as _html
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+
+import numpy as np
 
 from toytf._validate import as_bool, list_of, require_class, shape_text, whole_number
-from toytf.byhand.expressions import Array, Num, fixed, is_transcendental, trimmed
+from toytf.byhand import panels
+from toytf.byhand.expressions import Array, is_transcendental
 
 # JupyterLab hides the triangle that browsers draw; the book hides this one and keeps the browser's.
 OPENS = '<span class="byhand-opens" aria-hidden="true">▸ </span>'
@@ -22,6 +24,7 @@ class Entry:
 
     where: str
     steps: tuple
+    at: tuple[int, ...] = ()  # its row and column, counted from 0; the row alone where the entry is a whole row
 
     def chain(self, form: str) -> list[tuple[str, str]]:
         """Return ``(relation, expression)`` for each step."""
@@ -40,9 +43,63 @@ def require_decimals(decimals) -> None:
         raise ValueError(f"decimals: expected at most 1000, got {decimals}")
 
 
+# Which cells of an operand make entry (i, j) of the result: the rows and columns meant, and their colour.
+LIGHTS = {
+    "row": (("i*", "r"),),
+    "column": (("*j", "c"),),
+    "cell": (("ij", "r"),),
+    "other cell": (("ij", "c"),),
+    "all": (("**", "c"),),
+    "row, cell": (("i*", "r"), ("ij", "c")),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Operand:
+    """A matrix that a result was made of, and which of its cells belong to which entry.
+
+    Parameters
+    ----------
+    name : str
+        May be empty.
+    array : Array, shape (rows, columns)
+    rows, cols : tuple of str, optional
+        Its labels, where it has any of its own.
+    lights : str
+        What entry (i, j) of the result is made of: ``"row"`` i, ``"column"`` j, the ``"cell"`` (i, j), the
+        ``"other cell"`` where two operands give one each, ``"row, cell"`` where the cell stands out from its
+        row, or ``"all"``.
+    sign : str
+        What stands before it: ``"+"``.
+    shift : int
+        The operand's first column is this column of the result, counted from 0.
+    source : Working, optional
+        The step that gave it.
+    turned : bool
+        It is the source's transpose.
+    """
+
+    name: str
+    array: Array
+    rows: tuple[str, ...] | None = None
+    cols: tuple[str, ...] | None = None
+    lights: str = "cell"
+    sign: str = ""
+    shift: int = 0
+    source: Working | None = None
+    turned: bool = False
+
+    def lit(self, i: int, j: int) -> list[tuple[int, int]]:
+        """Return the cells that entry (i, j) of the result is made of, in order."""
+        j -= self.shift
+        wanted = {(r, c) for where, _ in LIGHTS[self.lights] for r, c in np.ndindex(self.array.shape)
+                  if where[0] in "*" + "i" * (r == i) and where[1] in "*" + "j" * (c == j)}  # fmt: skip
+        return sorted(wanted)
+
+
 @dataclass(frozen=True)
 class Working:
-    """A result as a labelled table, with the arithmetic of its entries.
+    """A result as a labelled table, with what it was made of and the arithmetic of its entries.
 
     Parameters
     ----------
@@ -57,6 +114,25 @@ class Working:
         At most so many decimals are shown.
     sci : bool
         Write what would round to zero in scientific notation.
+    operands : tuple of Operand
+        What it was made of, shown as HTML only.
+    layout : str
+        ``"product"`` puts the second operand above the result; otherwise they stand in a line.
+    sign : str
+        What stands before the result in that line.
+
+    Examples
+    --------
+    A working can be an operand of the next one, which takes names and labels from it.
+
+    >>> from toytf import byhand
+    >>> X = byhand.table([[1, 2], [3, 4]], "X", rows=["Hello", "World"])
+    >>> print(byhand.matmul(X, X.T, "S").only("World, Hello"))
+    S = X Xᵀ (2 x 2)
+           Hello  World
+    Hello      5     11
+    World     11     25
+    [World, Hello] = 3·1 + 4·2 = 3 + 8 = 11
     """
 
     name: str
@@ -67,6 +143,10 @@ class Working:
     entries: tuple[Entry, ...] = ()
     decimals: int = 4
     sci: bool = False
+    operands: tuple[Operand, ...] = ()
+    layout: str = ""
+    sign: str = "="
+    source: Working | None = field(default=None, repr=False)  # of which this is the transpose
 
     def __post_init__(self):
         require_class("name", self.name, str)
@@ -75,6 +155,26 @@ class Working:
         as_bool("sci", self.sci)
 
     # -- choosing
+
+    @property
+    def T(self) -> Working:
+        """The transpose, which knows what it was made of.
+
+        Examples
+        --------
+        >>> from toytf import byhand
+        >>> print(byhand.table([[1, 2.5]], "K", rows=["Hello"]).T)
+        Kᵀ (2 x 1)
+           Hello
+        1    1.0
+        2    2.5
+        """
+        if self.source is not None:
+            return self.source
+        name = self.name and (f"({self.name})ᵀ" if " " in self.name else f"{self.name}ᵀ")
+        return Working(
+            name, "", self.result.T, self.cols, self.rows, decimals=self.decimals, sci=self.sci, source=self
+        )  # fmt: skip
 
     def only(self, *where: str) -> Working:
         """Return the same table with the arithmetic of the named entries alone.
@@ -100,16 +200,7 @@ class Working:
         return " = ".join(part for part in (self.name, self.formula) if part)
 
     def _cells(self, form: str = "text") -> list[list[str]]:
-        """Return the table's words: every number with as many decimals as the longest needs."""
-        words = [trimmed(float(v), self.decimals) for v in self.result.ravel()]
-        needed = max((len(w.partition(".")[2]) for w in words), default=0)
-        cells = []
-        for row in self.result:
-            numbers = [Num(float(v), self.decimals, self.sci) for v in row]
-            cells.append(
-                [n.render(form) if "e" in n.word else _html_minus(fixed(n.value, needed), form) for n in numbers]
-            )
-        return cells
+        return panels.words(self.result, self.decimals, self.sci, form)
 
     def text(self) -> str:
         """Return it as plain text, for a terminal."""
@@ -128,36 +219,8 @@ class Working:
         return "\n".join(lines)
 
     def html(self) -> str:
-        """Return it as HTML: a table, then one `<details>` for each entry, no script needed."""
-        esc = _html.escape
-        head = "".join(f'<th scope="col">{esc(c)}</th>' for c in self.cols)
-        body = "".join(
-            f'<tr><th scope="row">{esc(label)}</th>{"".join(f"<td>{c}</td>" for c in row)}</tr>'
-            for label, row in zip(self.rows, self._cells("html"), strict=True)
-        )
-        shape = " × ".join(str(n) for n in self.result.shape)
-        parts = [
-            f'<div class="byhand-title">{esc(self._heading())} <span class="byhand-shape">{shape}</span></div>',
-            f'<div class="byhand-scroll"><table class="byhand-matrix"><thead><tr><td></td>{head}</tr></thead>'
-            f"<tbody>{body}</tbody></table></div>",
-        ]
-        if self.entries:
-            parts.append('<div class="byhand-entries">')
-            parts += [self._details(entry) for entry in self.entries]
-            parts.append("</div>")
-        return '<div class="byhand">' + "".join(parts) + "</div>"
-
-    def _details(self, entry: Entry) -> str:
-        chain = entry.chain("html")
-        _, last = chain[-1]
-        # What is seen before the entry is opened stands for the whole chain: one rounding makes it "≈".
-        relation = "≈" if any(r == "≈" for r, _ in chain) else "="
-        work = "<br>".join(f"{r} {e}" for r, e in chain)
-        return (
-            f'<details><summary>{OPENS}<span class="byhand-where">{_html.escape(entry.where)}</span> '
-            f'<span class="byhand-value">{relation} {last}</span></summary>'
-            f'<div class="byhand-work">{work}</div></details>'
-        )
+        """Return it as HTML: the operands, the result, and one `<details>` with all sums; no script needed."""
+        return panels.panel(self)
 
     def latex(self) -> str:
         """Return it as LaTeX: the matrix, then one aligned line for each entry."""
@@ -178,7 +241,7 @@ class Working:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return self.html()
+        return panels.parts() + self.html()
 
 
 def beside(*workings: Working) -> _Beside:
@@ -196,11 +259,7 @@ class _Beside:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return '<div class="byhand-beside">' + "".join(w.html() for w in self.workings) + "</div>"
-
-
-def _html_minus(word: str, form: str) -> str:
-    return word.replace("-", "−") if form == "html" else word
+        return f'{panels.parts()}<div class="byhand-beside">{"".join(w.html() for w in self.workings)}</div>'
 
 
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ᵢⱼ", "0123456789ij")

@@ -1,0 +1,55 @@
+"""Sphinx extension: the panels of `toytf.byhand` on the site.
+
+A notebook's output brings its style and script along, since it may stand in a frame of
+its own. A page links both once, as files. Each panel gets an id, panel-1, panel-2, ...
+in the order of the page: `#panel-3.0.2` opens the third entry of its first row.
+"""
+
+import itertools
+import re
+from importlib import resources
+
+from docutils import nodes
+
+FILES = ("panel.css", "panel.js")
+PARTS = re.compile(
+    r'<style>.*?</style><script>.*?</script>(?=<div class="byhand)', re.DOTALL
+)
+# a page of the book, where an output links to a notebook
+LINK = re.compile(r'(<a href="[^":]*)\.ipynb(?=[#"])')
+
+
+def without_parts(html):
+    """The output of a panel without its style and script."""
+    return PARTS.sub("", html)
+
+
+def with_ids(html, numbers):
+    return re.sub(
+        r'<div class="byhand (?=s\d)',
+        lambda _: f'<div id="panel-{next(numbers)}" class="byhand ',
+        html,
+    )
+
+
+def mend_outputs(app, doctree, docname):
+    numbers = itertools.count(1)
+    for node in list(doctree.findall(nodes.raw)):
+        if node.get("format") == "html" and 'class="byhand' in node.astext():
+            html = with_ids(without_parts(node.astext()), numbers)
+            html = LINK.sub(r"\1.html", html)
+            node.replace_self(nodes.raw("", html, format="html"))
+
+
+def link_files(app, config):
+    """Sphinx copies them out of the package; the book has no copy."""
+    folder = resources.files("toytf.byhand")
+    config.html_static_path += [str(folder.joinpath(name)) for name in FILES]
+
+
+def setup(app):
+    app.add_css_file("panel.css")
+    app.add_js_file("panel.js", loading_method="defer")
+    app.connect("config-inited", link_files)
+    app.connect("doctree-resolved", mend_outputs, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

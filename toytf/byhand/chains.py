@@ -1,0 +1,203 @@
+"""Several steps as one strip, in which each number leads back to those that it was made of."""
+
+from __future__ import annotations
+
+import html as _html
+import re
+from dataclasses import dataclass, replace
+
+from toytf._validate import as_bool, number, require_class, shown, shown_class
+from toytf.byhand import panels
+from toytf.byhand.operations import _matrix, divide, mask, matmul, softmax, table, weighted_sum
+from toytf.byhand.workings import Working
+
+FEW = 12  # so many steps are seen at once; of more, the last part is open and the others are opened
+LINK = re.compile(r"\[([^\]]+)\]\(([^\s():]+)\)")  # no colon: a page of the book, not an address
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Steps in their order; strings among them are headings.
+
+    Parameters
+    ----------
+    steps : tuple of Working or str
+    """
+
+    steps: tuple[Working | str, ...]
+
+    @property
+    def workings(self) -> tuple[Working, ...]:
+        """The steps without the headings."""
+        return tuple(step for step in self.steps if isinstance(step, Working))
+
+    def sources(self, k: int) -> list[tuple[int, bool] | None]:
+        """For each operand of step `k`: the earlier step that gave it, and whether it is that one's transpose.
+
+        None stands for an operand that no earlier step gave, a matrix of weights.
+        """
+        return [panels.place(operand, self.workings[:k]) for operand in self.workings[k].operands]
+
+    def text(self) -> str:
+        """Return it as plain text, for a terminal."""
+        return "\n\n".join(LINK.sub(r"\1", s) if isinstance(s, str) else s.text() for s in self.steps)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+    def html(self) -> str:
+        """Return it as HTML: the tables in order, then one `<details>` with all sums; no script needed."""
+        parts: list[tuple[str, list[str]]] = [("", [])]
+        known: list[Working] = []
+        for step in self.steps:
+            if isinstance(step, str):
+                parts.append((step, []))
+                continue
+            parts[-1][1].append(panels.panel(step, known, in_chain=True))
+            known.append(step)
+        few = len(known) <= FEW
+        out = []
+        for at, (heading, inside) in enumerate(parts):
+            body = f'<div class="byhand-beside">{"".join(inside)}</div>' if inside else ""
+            if heading:
+                opened = " open" if few or at == len(parts) - 1 else ""
+                body = f'<details class="byhand-part"{opened}><summary>{_linked(heading)}</summary>{body}</details>'
+            out.append(body)
+        return f'<div class="byhand-chain">{"".join(out)}{self._sums()}</div>'
+
+    def _sums(self) -> str:
+        n = sum(len(w.entries) for w in self.workings)
+        if not n:
+            return ""
+        lines = "".join(
+            f'<div data-k="{k}"><i>{_html.escape(w._heading())}</i>{panels.sum_lines(w)}</div>'
+            for k, w in enumerate(self.workings)
+            if w.entries
+        )
+        return f'<details class="byhand-sums"><summary>All {n} entries, worked out</summary>{lines}</details>'
+
+    def _repr_html_(self) -> str:
+        return panels.parts() + self.html()
+
+
+def _linked(heading: str) -> str:
+    return LINK.sub(r'<a href="\2">\1</a>', _html.escape(heading))
+
+
+def chain(*steps: Working | str) -> Chain:
+    """Show steps as one strip: an entry lights what it is made of in the steps before, and so back to the first.
+
+    Parameters
+    ----------
+    *steps : Working or str
+        Tables and results, each after those that it was made of. A string is the heading of those
+        after it and may hold links to pages: ``"Scores ([chapter 4](04_self_attention.ipynb))"``.
+
+    Returns
+    -------
+    Chain
+
+    Raises
+    ------
+    ValueError
+        If there is no step, or one stands before a step that it was made of.
+
+    Examples
+    --------
+    >>> from toytf import byhand
+    >>> X = byhand.table([[1, 2]], "X", rows=["Hello"])
+    >>> Q = byhand.matmul(X, [[1], [1]], "Q", "X W")
+    >>> strip = byhand.chain(X, Q, byhand.matmul(Q, Q.T, "S"))
+    >>> strip.sources(2)
+    [(1, False), (1, True)]
+    >>> print(strip)
+    X (1 x 2)
+           1  2
+    Hello  1  2
+    <BLANKLINE>
+    Q = X W (1 x 1)
+           1
+    Hello  3
+    [Hello, 1] = 1·1 + 2·1 = 1 + 2 = 3
+    <BLANKLINE>
+    S = Q Qᵀ (1 x 1)
+           Hello
+    Hello      9
+    [Hello, Hello] = 3·3 = 9 = 9
+    """
+    for step in steps:
+        if not isinstance(step, (Working, str)):
+            raise TypeError(f"steps: expected tables as matmul gives them and headings, got {shown_class(step)}")
+    workings = [step for step in steps if isinstance(step, Working)]
+    if not workings:
+        raise ValueError(f"steps: expected at least one table, got {shown(steps)}")
+    for k, step in enumerate(workings):
+        for operand in step.operands:
+            if panels.place(operand, workings[:k]) is None and panels.place(operand, workings[k:]) is not None:
+                raise ValueError(f"steps: expected {operand.name or 'each operand'} before {step.name or 'its result'}")
+    return Chain(tuple(steps))
+
+
+def attention(
+    q, k, v, name: str = "out", *, divisor=None, may_attend=None, subtract_max=True, rows=None, decimals=4, sci=False
+) -> Chain:
+    """Attention as a whole, a chain of its steps: ``softmax(q kᵀ / √d_k) v``.
+
+    Parameters
+    ----------
+    q : array_like or Working, shape (rows, d_k)
+    k : array_like or Working, shape (keys, d_k)
+    v : array_like or Working, shape (keys, d_v)
+    name : str, default "out"
+        What the output is called.
+    divisor : float, optional
+        What the scores are divided by; the square root of d_k if left out.
+    may_attend : array_like of bool, shape (rows, keys), optional
+        True where a row may look.
+    subtract_max : bool, default True
+        As in `softmax`.
+    rows : sequence of str, optional
+        Labels of the rows of `q`.
+    decimals, sci
+        As in `matmul`.
+
+    Returns
+    -------
+    Chain
+        Queries, keys, values, scores, scaled scores, masked scores if there is a mask, weights, output.
+
+    Examples
+    --------
+    >>> strip = attention([[2, 0]], [[1, 0], [0, 1]], [[6], [8]], divisor=2, rows=["it"])
+    >>> [step.name for step in strip.workings]
+    ['Q', 'K', 'V', 'S', 'scaled', 'A', 'out']
+    >>> print(strip.workings[-1])
+    out = A V (1 x 1)
+             1
+    it  6.5379
+    [it] ≈ 0.7311·[6] + 0.2689·[8] ≈ [4.3864] + [2.1515] ≈ [6.5379]
+    """
+    require_class("name", name, str)
+    start = [
+        _given(array, label, at, rows, decimals) for array, label, at in ((q, "Q", "q"), (k, "K", "k"), (v, "V", "v"))
+    ]
+    queries, keys, values = start
+    how = {"decimals": decimals, "sci": sci}
+    scores = matmul(queries, keys.T, "S", **how)
+    by = queries.result.shape[1] if divisor is None else number("divisor", divisor)
+    scaled = divide(scores, by, "scaled", root=divisor is None, decimals=decimals)
+    steps = [*start, scores, scaled]
+    if may_attend is not None:
+        steps.append(mask(scaled, may_attend, "masked", decimals=decimals))
+    steps.append(softmax(steps[-1], "A", subtract_max=as_bool("subtract_max", subtract_max), **how))
+    steps.append(weighted_sum(steps[-1], values, name, **how))
+    return chain(*steps)
+
+
+def _given(x, label: str, argument: str, rows, decimals) -> Working:
+    """A table of what the attention starts from; the arithmetic that gave it is another panel's."""
+    if isinstance(x, Working):
+        return replace(x, formula="", entries=(), operands=(), name=x.name or label)
+    return table(_matrix(argument, x), label, rows=rows if argument == "q" else None, decimals=decimals)

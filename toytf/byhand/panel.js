@@ -1,0 +1,234 @@
+/* Panels of toytf.byhand: an entry under mouse, finger or focus lights what it is made of and shows its sum.
+   Listeners stand at the document, so panels cost nothing until somebody touches one. Runs any number of times. */
+(() => {
+  const w = window, d = document
+  if (w.toytfPanels) return w.toytfPanels()
+  const all = (where, what) => [...where.querySelectorAll(what)]
+  const entry = target => target.closest && target.closest(".byhand-result tbody td")
+  const panelOf = td => td.closest(".byhand")
+  const chainOf = td => td.closest(".byhand-chain")
+  const panels = chain => all(chain, ".byhand")
+  const result = panel => panel.querySelector(".byhand-result")
+  const cells = table => [...table.tBodies[0].rows].map(row => all(row, "td"))
+  const at = td => [td.parentNode.sectionRowIndex, all(td.parentNode, "td").indexOf(td)]
+  let open = null, kept = false, trail = []
+
+  // The sums stand in the page once, in the disclosure of the panel or of the whole chain.
+  function sum(td) {
+    const panel = panelOf(td), chain = chainOf(td), [i, j] = at(td)
+    const lines = all(chain || panel, chain ? `[data-k="${panels(chain).indexOf(panel)}"] p` : ".byhand-sums p")
+    const named = lines.find(p => p.dataset.at == `${i}.${j}` || p.dataset.at == i)
+    if (named || !lines.length || lines[0].dataset.at) return named
+    const grid = cells(td.closest("table"))
+    return lines[lines.length == grid.length ? i : i * grid[0].length + j]
+  }
+
+  const touchable = td => chainOf(td) || sum(td)
+  const text = (row, what) => (row.querySelector(what) || { textContent: "" }).textContent
+  // What an entry of a chain is called: "K₁, Hello, 2 = 8"
+  function name(td) {
+    const table = td.closest("table"), head = table.tHead ? all(table.tHead, "th")[at(td)[1]].textContent : ""
+    const title = (text(panelOf(td), "caption") || text(panelOf(td), ".byhand-title")).replace(/ [^ ]+ × .*/, "").replace(/ = .*/, "")
+    return `${[title, text(td.parentNode, "th"), head].filter(x => x).join(", ")} = ${td.textContent}`
+  }
+
+  // "i*r": row i in the colour of rows; "*jc": column j in that of columns; "ij": the entry's own place
+  function light(table, lights, shift, i, j) {
+    cells(table).forEach((row, y) => row.forEach((td, x) => {
+      for (const [a, b, colour] of lights.split(","))
+        if ((a == "*" || y == (a == "i" ? i : j - shift)) && (b == "*" || x == (b == "j" ? j - shift : i))) {
+          td.classList.remove("b-r", "b-c")
+          td.classList.add("b-" + colour)
+        }
+    }))
+  }
+
+  function close() {
+    if (!open) return
+    all(d, ".b-r,.b-c,.b-h,.b-v").forEach(td => td.classList.remove("b-r", "b-c", "b-h", "b-v"))
+    open.removeAttribute("aria-selected")
+    panelOf(open).classList.remove("b-on")
+    bar(open).textContent = ""
+    open = null
+    kept = false
+  }
+
+  const FACTOR = "\\(−[^()]*\\)|\\[[^\\]]*\\]|[\\d.]+(?: × 10<sup>−?\\d+</sup>)?"
+  const PAIR = RegExp(`(${FACTOR})·(${FACTOR})`, "g")
+
+  // The line in which a sum is shown: it lies over what follows, so that nothing moves.
+  function bar(td) {
+    const where = chainOf(td) || panelOf(td)
+    let live = where.querySelector(".byhand-live")
+    if (!live) {
+      live = d.createElement("div")
+      live.className = "byhand-live"
+      live.setAttribute("aria-live", "polite")
+      where.insertBefore(live, where.querySelector(":scope > .byhand-sums"))
+    }
+    return live
+  }
+
+  function button(label, action) {
+    const made = d.createElement("button")
+    made.type = "button"
+    made.textContent = label
+    made.addEventListener("click", action)
+    return made
+  }
+
+  function show(td, keep) {
+    const line = sum(td), chain = chainOf(td), panel = panelOf(td), [i, j] = at(td)
+    if (!touchable(td)) return false
+    if (td == open && !(keep && chain)) return kept = kept || keep, true
+    const lit = td.matches(".b-r,.b-c")
+    close()
+    if (!chain || !lit || !keep) trail = trail.includes(td) && keep ? trail.slice(0, trail.indexOf(td)) : []
+    open = td
+    kept = keep
+    td.classList.add("b-h")
+    td.setAttribute("aria-selected", true)
+    all(panel, "[data-l]").forEach(t => light(t, t.dataset.l, t.dataset.s || 0, i, j))
+    const sources = (panel.dataset.from || "").split(" ").filter(x => x).map(x => {
+      const [k, lights, shift] = x.split(":"), table = result(panels(chain)[k])
+      light(table, lights, +shift, i, j)
+      return table
+    })
+    const live = bar(td)
+    let html = line ? line.innerHTML.replace(/\n/g, " ") : `<b>${name(td)}</b>`
+    if (panel.querySelector(".b-left ~ *,.b-above") || /\*[jc]|j\*c/.test(panel.dataset.from))
+      html = html.replace(PAIR, "<span class=b-r>$1</span>·<span class=b-c>$2</span>")
+    live.innerHTML = html
+    panel.classList.add("b-on")
+    if (chain && keep) {
+      trail.forEach(x => x.classList.add("b-v"))
+      trail.push(td)
+      const way = d.createElement("div")
+      trail.forEach((x, n) => way.append(n ? " ← " : "", button(name(x), () => go(x))))
+      if (sources.length) {
+        way.append(" made of: ")
+        sources.forEach(t => way.append(button(text(t, "caption") || text(panelOf(t.rows[0].cells[0]), ".byhand-title"),
+          () => go(cells(t).flat().find(x => x.matches(".b-r,.b-c")), true)), " "))
+      }
+      live.prepend(way)
+    }
+    return true
+  }
+
+  // Open what hides an entry, without moving what is looked at; then show it.
+  function reveal(td, still) {
+    const before = still && still.getBoundingClientRect().top
+    for (let up = td; (up = up.parentElement); ) if (up.tagName == "DETAILS") up.open = true
+    if (still) w.scrollBy(0, still.getBoundingClientRect().top - before)
+  }
+  function go(td, only) {
+    reveal(td)
+    if (!only) show(td, true)
+    focus(td)
+    td.scrollIntoView({ block: "center" })
+  }
+
+  function walk(td, key) {
+    const table = td.closest("table"), grid = cells(table)
+    const turned = getComputedStyle(table).display == "flex"
+    let [i, j] = at(td)
+    const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[key]
+    const found = (row, ...js) => js.map(x => row[x]).find(x => x && touchable(x))
+    if (key == "Home") return found(grid[i], ...grid[i].keys())
+    if (key == "End") return found(grid[i], ...[...grid[i].keys()].reverse())
+    if (turned) step.reverse()
+    do {
+      i += step[0]
+      j += step[1]
+      if (!grid[i] || !grid[i][j]) return
+    } while (!touchable(grid[i][j]))
+    return grid[i][j]
+  }
+
+  function focus(td) {
+    all(td.closest("table"), "[tabindex='0']").forEach(x => (x.tabIndex = -1))
+    td.tabIndex = 0
+    td.focus({ preventScroll: true })
+    td.scrollIntoView({ block: "nearest", inline: "nearest" })
+  }
+
+  // Once more puts it away.
+  function keep(td) {
+    if (td == open && kept) return close()
+    if (!show(td, true)) return
+    focus(td)
+    const chain = chainOf(td)
+    if (chain) (panelOf(td).dataset.from || "").split(" ").filter(x => x).forEach(x =>
+      reveal(result(panels(chain)[parseInt(x)]), td))
+  }
+
+  d.addEventListener("pointerover", e => {
+    if (e.pointerType == "touch" || kept) return
+    const td = entry(e.target)
+    if (td) show(td)
+    else if (open && open != d.activeElement && !(e.target.closest && e.target.closest(".byhand-live"))) close()
+  })
+  d.addEventListener("click", e => {
+    const td = entry(e.target)
+    if (!td) return
+    keep(td)
+  })
+  d.addEventListener("focusin", e => {
+    const td = entry(e.target)
+    if (td && !(kept && chainOf(td))) show(td, kept)
+  })
+  d.addEventListener("focusout", e => {
+    if (entry(e.target) && !kept) close()
+  })
+  d.addEventListener("keydown", e => {
+    if (e.key == "Escape") return close()
+    const td = entry(e.target)
+    if (!td || e.altKey || e.ctrlKey || e.metaKey) return
+    if (e.key == "Enter" || e.key == " ") {
+      e.preventDefault()
+      return keep(td)
+    }
+    if (!/^(Arrow|Home$|End$)/.test(e.key)) return
+    e.preventDefault()
+    const next = walk(td, e.key)
+    if (next) focus(next)
+  })
+
+  // #panel-3.0.2 opens that entry
+  function follow() {
+    const [, id, i, j] = /^#(.+?)\.(\d+)(?:\.(\d+))?$/.exec(location.hash) || []
+    const table = id && d.getElementById(id) && d.getElementById(id).querySelector(".byhand-result")
+    const td = table && (cells(table)[i] || [])[j || 0]
+    if (!td) return
+    reveal(td)
+    show(td, true) || td.classList.add("b-h")
+    td.scrollIntoView({ block: "center" })
+  }
+  w.addEventListener("hashchange", follow)
+
+  // What the sums make of a table: a grid with one tab stop. Left until the page has been shown.
+  w.toytfPanels = () =>
+    (w.requestIdleCallback || setTimeout)(() => {
+      for (const chain of all(d, ".byhand-chain")) {
+        if (!chain.querySelector(".byhand-part:not([open])") || chain.querySelector(".byhand-all")) continue
+        const opener = button("Open all", () => {
+          all(chain, ".byhand-part").forEach(part => (part.open = true))
+          opener.remove()
+        })
+        opener.className = "byhand-all"
+        chain.prepend(opener)
+      }
+      for (const panel of all(d, ".byhand")) {
+        const table = panel.querySelector(".byhand-result:not([role])")
+        const first = table && cells(table).flat().find(touchable)
+        if (!first) continue
+        table.setAttribute("role", "grid")
+        cells(table).flat().forEach(td => touchable(td) && (td.tabIndex = td == first ? 0 : -1))
+      }
+    })
+  const begin = () => {
+    w.toytfPanels()
+    follow()
+  }
+  d.readyState == "loading" ? d.addEventListener("DOMContentLoaded", begin) : begin()
+})()

@@ -1,0 +1,277 @@
+"""Workings as HTML: matrices that look like matrices, restacked where the column is narrow.
+
+A panel is made of tables and one disclosure, readable without any style or script. panel.css and panel.js, beside
+this file, make of it what one can touch. The book links both once; elsewhere each output brings them along.
+"""
+
+from __future__ import annotations
+
+import html as _html
+import math
+import os
+import re
+from collections.abc import Sequence
+from importlib import resources
+
+import numpy as np
+
+from toytf.byhand.expressions import Array, Num, fixed, trimmed
+
+PHONE = 41  # so many digits stand in a line of a panel on a phone
+LETTER, PADDING = 0.78, 0.9  # of a label and of a cell, in digits
+SMALL = 0.86  # type of 11 pixels beside the usual one on a phone
+SHORT = 7  # letters of a column's name that is not broken
+# Widths are rounded up to one of these, in digits: panel.css has a rule for each.
+STEPS = (16, 20, 24, *range(28, 49, 2), *range(52, 73, 4), 80, 88, 96)
+_shown = False  # whether this process has shown style and script
+
+# ---------------------------------------------------------------- style and script
+
+
+def parts() -> str:
+    """Return style and script, for an output that may stand in a frame of its own.
+
+    With the environment variable ``TOYTF_PANELS=once`` only a process's first output has them: so stored notebooks
+    hold them once. Without, every output does, since any of them may be run again or cleared.
+    """
+    global _shown
+    if os.environ.get("TOYTF_PANELS") == "once" and _shown:
+        return ""
+    _shown = True
+    return f"<style>{_file('panel.css')}</style><script>{_file('panel.js')}</script>"
+
+
+def _file(name: str) -> str:
+    text = resources.files("toytf.byhand").joinpath(name).read_text("utf-8")
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)  # comments are for who reads the file
+    return re.sub(r"\s*\n\s*", "\n", text).strip()
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def words(array: Array, decimals: int, sci: bool, form: str) -> list[list[str]]:
+    """Return a matrix's words: every number with as many decimals as the longest needs."""
+    shown = [trimmed(float(v), decimals) for v in array.ravel()]
+    needed = max((len(w.partition(".")[2]) for w in shown), default=0)
+
+    def word(value):
+        n = Num(value, decimals, sci)
+        if "e" in n.word or math.isinf(value):
+            return n.render(form)
+        text = fixed(value, needed)
+        return text.replace("-", "−") if form == "html" else text
+
+    return [[word(float(v)) for v in row] for row in array]
+
+
+def _length(word: str) -> float:
+    """How many digits wide a number is: a point is narrower than a digit, a minus sign wider."""
+    word = re.sub(r"<[^>]*>", "", word)
+    return len(word) - 0.5 * word.count(".") + 0.2 * word.count("−")
+
+
+# ---------------------------------------------------------------- a matrix
+
+
+class _Matrix:
+    """One table of a panel, and how wide it is in digits."""
+
+    def __init__(self, array, cells, rows=None, cols=None, name="", lights="", shift=0):
+        self.array, self.cells, self.rows = array, cells, rows
+        # a short name stays in one line, a long one breaks between its words
+        self.cols = None if cols is None else [c.replace(" ", "\u00a0") if len(c) <= SHORT else c for c in cols]
+        self.name, self.lights, self.shift = name, lights, shift
+        self.at_least = 0.0  # a neighbour of this width is turned with it
+        self.longest = max(_length(w) for row in cells for w in row)
+
+    @property
+    def stub(self) -> float:
+        return 0.0 if self.rows is None else max(len(r) for r in self.rows) * LETTER + 0.5
+
+    @property
+    def column(self) -> float:
+        """The width of a column."""
+        names = [len(word) for c in self.cols or () for word in c.split(" ")]
+        return max([self.longest, *(LETTER * n for n in names)]) + PADDING
+
+    @property
+    def width(self) -> float:
+        return self.stub + self.column * self.array.shape[1] + 0.5
+
+    def folding(self) -> str:
+        """The classes that say how it becomes narrow enough for a phone, if it must."""
+        n_rows, n_cols = self.array.shape
+        if self.width <= PHONE:
+            return ""
+        labels = max((len(c) for c in self.cols or ()), default=0) * LETTER + PADDING
+        column = max(self.longest, *(LETTER * len(r) for r in self.rows or ("",))) + PADDING
+        step = _step(max(self.width, self.at_least))
+        if labels + n_rows * column <= PHONE:
+            return f" b-t t{step}"  # turned: each row becomes a column
+        width = n_cols * (self.longest + PADDING)  # each row's name above its numbers
+        smaller = "" if width <= PHONE else " b-y" if width * SMALL <= PHONE else " b-x"
+        return f" b-u u{step} n{n_cols}{smaller}"
+
+    def html(self, classes: str = "", caption: str = "") -> str:
+        esc = _html.escape
+        shape = " × ".join(str(n) for n in self.array.shape)
+        name = f'{esc(self.name)} <span class="byhand-shape">{shape}</span>' if self.name else (
+            f'<span class="byhand-shape">{shape}</span>'
+        )  # fmt: skip
+        head = ""
+        if self.cols is not None:
+            corner = "" if self.rows is None else "<td></td>"
+            head = "".join(f'<th scope="col">{esc(c)}</th>' for c in self.cols)
+            head = f"<thead><tr>{corner}{head}</tr></thead>"
+        labels = [""] * len(self.cells)
+        if self.rows is not None:
+            labels = [f'<th scope="row">{esc(label)}</th>' for label in self.rows]
+        body = "".join(
+            f"<tr>{label}{''.join(f'<td>{c}</td>' for c in row)}</tr>"
+            for label, row in zip(labels, self.cells, strict=True)
+        )
+        lights = f' data-l="{self.lights}"' if self.lights else ""
+        lights += f' data-s="{self.shift}"' if self.shift else ""
+        folding = self.folding()
+        table = (
+            f'<table class="byhand-matrix{classes and " " + classes}{folding}"{lights}>'
+            f"{f'<caption>{name}</caption>' if caption else ''}{head}<tbody>{body}</tbody></table>"
+        )
+        return f'<div class="byhand-scroll {folding.split()[1]}">{table}</div>' if folding.endswith("b-x") else table
+
+
+def _step(width: float) -> int:
+    return next((step for step in STEPS if step >= width), STEPS[-1])
+
+
+def _own(labels: Sequence[str] | None) -> Sequence[str] | None:
+    """Labels that say something; numbers from 1 do not."""
+    return None if labels is None or list(labels) == [str(i + 1) for i in range(len(labels))] else labels
+
+
+# ---------------------------------------------------------------- a panel
+
+
+def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
+    """Return a working as HTML; in a chain, operands among the `known` results are lit there and not shown again."""
+    esc = _html.escape
+    cols = None if tuple(working.cols) == ("",) else working.cols
+    result = _Matrix(working.result, words(working.result, working.decimals, working.sci, "html"), working.rows, cols)
+    places = [(operand, place(operand, known)) for operand in working.operands]
+    shown = [operand for operand, at in places if at is None]
+    linked = [f"{at[0]}:{_lights(operand, at[1])}:{operand.shift}" for operand, at in places if at is not None]
+    title = f'<div class="byhand-title">{esc(working._heading())}</div>'
+    if not shown:
+        shape = " × ".join(str(n) for n in working.result.shape)
+        shape = f' <span class="byhand-shape">{shape}</span>'
+        title = f'<div class="byhand-title">{esc(working._heading())}{shape}</div>'
+        body, width = result.html("byhand-result"), result.width
+    elif working.layout == "product":
+        body, width = _product(working, result, title, shown)
+        title = "" if title in body else title
+    else:
+        body, width = _line(working, result, shown)
+    linked = f' data-from="{" ".join(linked)}"' if linked else ""
+    out = f'<div class="byhand s{_step(width)}"{linked}>{title}<div class="byhand-parts s{_step(width)}">{body}</div>'
+    if working.entries and not in_chain:
+        out += all_sums(working)
+    return out + "</div>"
+
+
+def place(operand, known: Sequence) -> tuple[int, bool] | None:
+    """Where an operand stands among earlier steps, and whether it is the transpose of what stands there."""
+    source, turned = operand.source, False
+    if source is not None and source.source is not None:
+        source, turned = source.source, True
+    for k, step in enumerate(known):
+        if source is not None and step.result is source.result:
+            return k, turned
+    return None
+
+
+def _lights(operand, turned: bool = False) -> str:
+    from toytf.byhand.workings import LIGHTS
+
+    specs = LIGHTS[operand.lights]
+    return ",".join((where[::-1] if turned else where) + colour for where, colour in specs)
+
+
+def _operand(operand, working, rows, cols) -> _Matrix:
+    source = operand.source
+    decimals, sci = (working.decimals, working.sci) if source is None else (source.decimals, source.sci)
+    cells = words(operand.array, decimals, sci, "html")
+    return _Matrix(operand.array, cells, rows, cols, operand.name, _lights(operand), operand.shift)
+
+
+def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
+    """As on paper: the left factor, the right factor above the result, the result where rows and columns cross."""
+    first, second = working.operands
+    result.name = working.name if working.formula else ""
+    left = right = None
+    if first in shown:
+        left = _operand(first, working, working.rows, _own(first.cols))
+    if second in shown:
+        right = _operand(second, working, _own(second.rows), result.cols)
+        result.longest = right.longest = max(result.longest, right.longest)
+        result.at_least = right.at_least = max(result.width, right.width)
+    inside = "byhand-result" + (" b-in" if left else "") + (" b-ih" if right else "")
+    digits = min(14, max(2, math.ceil(max(m.column for m in (result, right) if m is not None) - PADDING)))
+    column = digits + PADDING
+    crossed = result.html(f"{inside} w{digits}", "yes")
+    if right is not None:
+        crossed = right.html(f"b-above{' b-in' if left else ''} w{digits}", "yes") + crossed
+    if left is None:
+        # the rows' names stand beside the result, so the right factor moves in by as much
+        return f'<div class="b-block">{crossed}</div>', result.stub + column * result.array.shape[1]
+    body = (
+        f'<div class="b-block b-left">{title}{left.html("", "yes")}</div>'
+        f'<div class="b-block">{crossed}</div>'
+    )  # fmt: skip
+    return body, left.width + 2 + column * result.array.shape[1]
+
+
+def _line(working, result: _Matrix, shown) -> tuple[str, float]:
+    """The operands beside each other, then the result."""
+    blocks, width = [], 0.0
+    for operand in shown:
+        rows = working.rows if len(operand.array) == len(working.rows) else _own(operand.rows)
+        same = operand.array.shape[1] == working.result.shape[1]
+        m = _operand(operand, working, rows, result.cols if same else _own(operand.cols))
+        blocks.append((operand.sign, m, ""))
+    result.name = working.name if working.formula else ""
+    blocks.append((working.sign, result, "byhand-result"))
+    out, widest = [], max(m.width for _, m, _ in blocks)
+    for k, (sign, m, classes) in enumerate(blocks):
+        m.at_least = widest if m.array.shape == working.result.shape else 0.0
+        before = f'<span class="b-sign">{_html.escape(sign)}</span>' if sign else ""
+        inner = "b-in" if k and blocks[0][1].rows == m.rows else ""
+        out.append(f'<div class="b-block">{before}{m.html(f"{classes} {inner}".strip(), "yes")}</div>')
+        width += m.width - (m.stub if inner else 0) + (1.5 if k else 0) + (len(sign) + 1.3 if sign else 0)
+    return "".join(out), width
+
+
+# ---------------------------------------------------------------- the sums
+
+
+def all_sums(working) -> str:
+    """One disclosure: every entry's arithmetic, the only place where it stands."""
+    n = len(working.entries)
+    what = "sum" if working.layout == "product" else "entry, worked out" if n == 1 else "entries, worked out"
+    what = f"{what}s" if what == "sum" and n > 1 else what
+    label = f"All {n} {what}" if n > 1 else f"The {what}"
+    return f'<details class="byhand-sums"><summary>{label}</summary>{sum_lines(working)}</details>'
+
+
+def sum_lines(working) -> str:
+    n_rows, n_cols = np.shape(working.result)
+    ordered = [e.at for e in working.entries] in (
+        [(i, j) for i in range(n_rows) for j in range(n_cols)],
+        [(i,) for i in range(n_rows)],
+    )
+    lines = []
+    for entry in working.entries:
+        at = "" if ordered or not entry.at else f' data-at="{".".join(map(str, entry.at))}"'
+        work = "\n".join(f"{r} {e}" for r, e in entry.chain("html"))
+        lines.append(f"<p{at}><b>{_html.escape(entry.where)}</b> {work}</p>")
+    return "".join(lines)
