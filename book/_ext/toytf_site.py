@@ -83,20 +83,9 @@ def mend_sources(site):
         path.write_text(left_out(path.read_text("utf-8")), "utf-8", newline="\n")
 
 
-def inlined(html, page):
-    """An SVG that takes its colours from the page must stand in it, not beside it."""
-
-    def text(image):
-        path = page.parent / image["path"]
-        svg = path.read_text("utf-8") if path.is_file() else ""
-        return svg if "var(--pst-" in svg else image[0]
-
-    return re.sub(r'<img [^>]*?src="(?P<path>[^":]+\.svg)"[^>]*>', text, html)
-
-
 def mend_pages(site):
     for page in site.rglob("*.html"):
-        html = inlined(page.read_text("utf-8"), page)
+        html = page.read_text("utf-8")
         for pattern, replacement in MENDS:
             html = re.sub(pattern, replacement, html)
         page.write_text(html, "utf-8", newline="\n")

@@ -1,7 +1,7 @@
-"""Figures: heat maps, curves, and the small map of the Transformer that opens each chapter.
+"""Figures: their style, heat maps, and the spine that opens each chapter.
 
-The only module that needs matplotlib (``pip install "toytf[plot]"``). Colours come from the palette of
-Okabe and Ito and from the map *cividis*: both can be told apart by colour-blind readers.
+Needs matplotlib (``pip install "toytf[plot]"``), and so does `plot_svg` beside it; nothing else does. Colours come
+from the palette of Okabe and Ito and from the map *cividis*: both can be told apart by colour-blind readers.
 """
 
 from __future__ import annotations
@@ -12,40 +12,94 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from toytf._validate import shape_text
+from toytf._validate import one_of, shape_text
 from toytf.byhand import fmt
+from toytf.course.plot_spine import spine as spine
+from toytf.course.plot_svg import FONT
 
 BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW, GREY = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#6E6E6E",
 )  # fmt: skip
 INK, PAPER, QUIET = "#1F2430", "#FFFFFF", "#ECEEF2"
+# Grounds of boxes: text in INK is legible on them, in the light and in the dark.
+ROW, COL = "#D6E8F7", "#FBE3B8"
+# Ink on a coloured cell. A cell's colour says a number, so it and its ink are the same in the dark.
+ON_LIGHT, ON_DARK = "#141821", "#FBFBFB"
 
 STYLE = {
-    "figure.figsize": (6.4, 3.4),
-    "figure.dpi": 120,
-    "savefig.dpi": 120,
+    "figure.figsize": (6.4, 4.0),  # shown 500 pixels wide on a page, 350 on a phone
+    "figure.dpi": 72,
+    "savefig.dpi": 144,
     "figure.facecolor": PAPER,
-    "savefig.facecolor": PAPER,  # opaque, so that the figure stays legible on a dark page
-    "axes.facecolor": PAPER,
+    "savefig.facecolor": PAPER,
+    "figure.constrained_layout.use": True,
+    "figure.titlesize": FONT,
+    "figure.titleweight": "bold",
+    "axes.facecolor": "none",
     "axes.edgecolor": INK,
-    "axes.titlesize": 11,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "axes.titlesize": FONT,
     "axes.titlelocation": "left",
     "axes.titlepad": 10,
-    "axes.labelsize": 10,
+    "axes.labelsize": FONT,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.prop_cycle": plt.cycler(color=[BLUE, ORANGE, GREEN, RED, PURPLE, SKY]),
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so every machine has it
-    "font.size": 10,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "font.family": "DejaVu Sans",  # comes with matplotlib, so every machine measures the same
+    "font.size": FONT,
+    "mathtext.fontset": "dejavusans",
+    "mathtext.default": "it",
     "legend.frameon": False,
+    "legend.fontsize": FONT,
+    "legend.handlelength": 1.6,
+    "legend.borderaxespad": 0.2,
     "lines.linewidth": 2,
+    "lines.markersize": 6,
+    "patch.edgecolor": INK,
+    "grid.color": QUIET,
+    "hatch.color": INK,
     "text.color": INK,
+    "text.parse_math": True,
 }
 
 
-def style() -> None:
-    """Set the course's figure style for all figures that follow."""
+def style(form: str = "svg") -> None:
+    """Set the course's figure style, and the form in which a notebook shows figures from now on.
+
+    Parameters
+    ----------
+    form : {"svg", "png"}
+        "svg" for a page: text is text, colours follow the page's light and dark. "png" for paper.
+
+    Raises
+    ------
+    ValueError
+        If the form is another.
+    """
+    one_of("form", form, ("svg", "png"))
     plt.rcParams.update(STYLE)
+    try:
+        from IPython import get_ipython
+    except ImportError:  # the package does without
+        return
+    if get_ipython() is None:
+        return
+    from matplotlib_inline.backend_inline import configure_inline_support
+    from matplotlib_inline.config import InlineBackend
+
+    inline = InlineBackend.instance(parent=get_ipython())
+    inline.shell = get_ipython()
+    inline.rc = {}
+    # whole, not cropped to its ink: only so a figure has the width that its style gives it
+    inline.print_figure_kwargs = {"bbox_inches": None, "backend": "module://toytf.course.plot_svg"}
+    if form == "png":
+        inline.print_figure_kwargs["dpi"] = STYLE["savefig.dpi"]
+    inline.figure_formats = {form}
+    configure_inline_support.current_backend = "unset"  # so that the next line sets the form anew
+    configure_inline_support(get_ipython(), "inline")
 
 
 def heatmap(
@@ -102,7 +156,7 @@ def heatmap(
     if write if write is not None else matrix.size <= 100:
         middle = (low + high) / 2
         for (i, j), value in np.ndenumerate(matrix):
-            ink = INK if value > middle else PAPER
+            ink = ON_LIGHT if value > middle else ON_DARK
             ax.text(j, i, fmt(value, decimals), ha="center", va="center", color=ink)
         ax.tick_params(length=0)
     else:
