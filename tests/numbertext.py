@@ -324,8 +324,8 @@ _TEXT_RULES = [
     (rf"\b[A-Za-z][\w.-]*\s*(?:==|~=)\s*{_NUM}", " "),
     (rf"(?i)\b(?:python|numpy)\s*>=\s*{_NUM}", " "),
     (rf"\bv{_NUM}", " "),
-    # What stands in brackets after an exercise's title: "level 2, 25 min)".
-    (r"\blevel [1-3], \d+ min\)", ")"),
+    # The line below an exercise's title: "*Explain, level 2, 25 min*".
+    (r"^(\*[a-zA-Z ]+), level [1-3], \d+ min\*$", r"\1*"),
     # Ids of topics, errata and exercises: T1-11, E0-02, X0-1.
     (_ID, " "),
     # A name in capitals with a number: GPT-3.5, UTF-8.
@@ -384,6 +384,7 @@ def _blocks(markdown):
                 kind = "session" if rest == "console" else kind
                 continue
             options = name is not None
+            rest = re.sub(r"^\d+\.\d+: ", "", rest) if name == "exercise" else rest  # its number
             lines.append("" if name is None or name in _PATH_DIRECTIVES else rest)
             continue
         option = _OPTION.match(line) if options else None

@@ -52,7 +52,7 @@ def amount_problems(listed):
 
 
 def number_problems(listed):
-    """Numbered without gaps: the book counts exercises as they come, and shows the label's number only then."""
+    """Numbered without gaps, in the order in which they come."""
     numbers = [one.number for one in listed]
     due = [f"{one.chapter}.{n}" for n, one in enumerate(listed, 1)]
     return [f"{number} where {n} is due" for number, n in zip(numbers, due, strict=True) if number != n]
@@ -204,8 +204,11 @@ def test_every_checker_has_its_exercise():
 
 GOOD = """## Exercises
 
-:::{exercise} One row (by hand and explain, level 2, 15 min)
+:::{exercise} 9.1: One row
 :label: ex-09-1
+:nonumber:
+
+*By hand and explain, level 2, 15 min*
 
 Normalise a row. ([Layer norm](#layer-norm))
 :::
@@ -254,13 +257,18 @@ def test_a_function_has_the_points_of_its_checker(tmp_path):
     ("right", "wrong", "says"),
     [
         (
-            "(by hand and explain, level 2, 15 min)",
-            "(by hand, level 1)",
-            'notebooks/09_norm.ipynb: exercise ex-09-1: title: expected "... (by hand, level 1, 5 min)", '
-            'got "One row (by hand, level 1)"',
+            "*By hand and explain, level 2, 15 min*",
+            "*By hand, level 1*",
+            'notebooks/09_norm.ipynb: exercise ex-09-1: first line: expected "*By hand, level 1, 5 min*", '
+            'got "*By hand, level 1*"',
         ),
-        ("level 2", "level 4", "title: expected"),
-        ("by hand and", "by heart and", "title: expected"),
+        ("level 2", "level 4", "first line: expected"),
+        ("By hand and", "By heart and", "first line: expected"),
+        ("15 min*\n\n", "15 min*\n", "first line: expected"),
+        (" 9.1: One row", " One row", 'exercise ex-09-1: title: expected "9.1: ...", got "One row"'),
+        (" 9.1: One row", " 9.2: One row", 'title: expected "9.1: ...", got "9.2: One row"'),
+        (" 9.1: One row", " 9.1 One row", 'title: expected "9.1: ..."'),
+        (":nonumber:\n", "", "options: expected :nonumber:"),
         ("[Layer norm](#layer-norm)", "layer norm", "text: expected a link to its section"),
         ("#layer-norm", "#exercises", "text: expected a link to its section"),
         (":label: ex-09-1", ":label: ex-10-1", "label: expected ex-09-1, -2, ..., got 'ex-10-1'"),
@@ -284,7 +292,7 @@ def test_all_mistakes_are_named_at_once(tmp_path):
     folder = book(tmp_path, GOOD.replace("level 2", "level 9").replace("#layer-norm", ""))
     with pytest.raises(ValueError) as error:
         read(folder, checks=[], by_hand=[])
-    assert len(str(error.value).splitlines()) == 3  # title, section, solution
+    assert len(str(error.value).splitlines()) == 3  # first line, section, solution
 
 
 @pytest.mark.parametrize(

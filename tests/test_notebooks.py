@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookcheck import reading, stored
+from bookcheck import reading, sight, stored
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 ALT = "A heat map of two rows; the first row is darker than the second."
@@ -418,3 +418,52 @@ def test_nbval_catches_a_changed_digit_and_misses_cleared_outputs(tmp_path):
     for name in ("good", "cleared_and_uncounted"):
         nb = reading.read_notebook(tmp_path / f"{name}.ipynb")
         assert bool(stored.execution_problems(nb, name)) == (name != "good")
+
+
+# ---------------------------------------------------------------------------------------
+# What stands in sight in the book
+
+# Their code is what they are about.
+IN_SIGHT = {"follow.ipynb", "instructors.ipynb"}
+
+
+@pytest.mark.parametrize("path", reading.notebook_paths(), ids=lambda p: p.name)
+def test_the_code_in_sight_is_the_code_that_is_taught(path):
+    nb = reading.read_notebook(path)
+    problems = sight.folded_problems(nb, path.name)
+    if path.name not in IN_SIGHT:
+        problems += sight.sight_problems(nb, path.name)
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("import numpy as np\n\nx = 1", "an import"),
+        ("def f(x):\n    from math import exp\n    return exp(x)", "an import"),
+        ("x = 1\nassert x == 1", "an assert"),
+        ("for x in (1, 2):\n    assert x", "an assert"),
+        ("_, ax = plt.subplots()", "plotting"),
+        ("plot.heatmap(scores)", "plotting"),
+        ("byhand.matmul(x, w)", "the code of a panel or table"),
+        ("display(x)", "the code of a table"),
+        ("Markdown('| a |')", "the code of a table"),
+        ("published.table('s0-z')", "a comparison with published numbers"),
+        ("listings.code('masks')", "the code of a listing"),
+    ],
+)
+def test_planted_code_in_sight_is_found_and_folded_code_is_not(source, what):
+    nb = new_notebook(cells=[new_code_cell("x = w @ w"), new_code_cell(source, id="planted")])
+    (problem,) = sight.sight_problems(nb, "good.ipynb")
+    assert f"good.ipynb, cell 2 (id planted) has {what} in sight" in problem
+    for tag in ("hide-input", "hide-cell"):
+        nb.cells[1].metadata["tags"] = [tag]
+        assert sight.sight_problems(nb, "good.ipynb") == []
+
+
+def test_a_planted_cell_that_shows_nothing_below_its_folded_code_is_found(good):
+    assert sight.folded_problems(good, "good.ipynb") == []
+    cell(good, "sum").metadata["tags"] = ["hide-input"]
+    assert sight.folded_problems(good, "good.ipynb") == []
+    cell(good, "sum").outputs = []
+    assert "(id sum) shows nothing" in sight.folded_problems(good, "good.ipynb")[0]

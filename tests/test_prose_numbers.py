@@ -374,7 +374,10 @@ def test_arithmetic_is_right_exactly_when_it_is(a, b, c, error):
         (r"\begin{array}{rr} 1.5 \end{array}", ["1.5"]),
         (":::{figure} a_1.5.png\n:width: 80.5%\n:alt: It is 0.7.\nCaption 0.8\n:::", ["0.7", "0.8"]),
         (":::{exercise} Width 24\n:label: ex-25\n26 and {ref}`ex-27`\n:::", ["24", "26"]),
-        (":::{exercise} Width 24 (by hand, level 2, 25 min)\n26, in 27 min\n:::", ["24", "26", "27"]),
+        (
+            ":::{exercise} 4.1: Width 24\n\n*By hand and code, level 2, 25 min*\n\n26, in 27 min\n:::",
+            ["24", "26", "27"],
+        ),
         ('`check.byhand("4.12", 0.99)`, `f("4.12")`', ["0.99", "4.12"]),
         ("{glue:text}`loss:.3f` and {math}`0.99`", ["0.99"]),
         ('<span style=\'width:1.5em\'>0.99</span> <img alt="It is 0.7." src="a-0.8.png">', ["0.99", "0.7"]),

@@ -178,7 +178,7 @@ def test_a_pair_of_which_one_is_missing_is_among_all_pairs(tmp_path):
 # ---------------------------------------------------------------- the round trip
 
 UNUSUAL = {
-    "colon fences": ":::{exercise} Halve it (code, level 1, 10 min)\n:label: ex-09-9\n\nWrite it.\n:::\n\nAfter.",
+    "colon fences": ":::{exercise} 9.9: Halve it\n:label: ex-09-9\n:nonumber:\n\n*Code*\n\nWrite it.\n:::\n\nAfter.",
     "nested colon fences": "::::{note}\n:::{solution} ex\n:class: dropdown\n\nAll.\n:::\n::::",
     "a fence": "See\n\n```python\nx = 1\n\n\ny = 2\n```\n\nand on.",
     "a fence in a quote": "> ```\n> x\n> ```",

@@ -42,12 +42,15 @@ def strength(value: float) -> float:
     return min(1.0, float(np.sqrt(abs(value) / STRONGEST)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Spine:
     """A picture that shows itself in a notebook; `svg` is its text."""
 
     svg: str
     lit: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Spine, lit: {', '.join(self.lit) if len(self.lit) < len(PARTS) else 'all'}>"
 
     def _repr_svg_(self) -> str:
         return self.svg

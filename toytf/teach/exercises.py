@@ -4,14 +4,17 @@ Examples
 --------
 >>> from toytf.teach.exercises import parse
 >>> text = '''
-... :::{exercise} One row (by hand, level 1, 5 min)
+... :::{exercise} 9.1: One row
 ... :label: ex-09-1
+... :nonumber:
+...
+... *By hand, level 1, 5 min*
 ...
 ... Normalise the row. ([Layer norm](#layer-norm))
 ... :::
 ... '''
 >>> [(d.kind, d.argument, d.options["label"]) for d in parse(text)]
-[('exercise', 'One row (by hand, level 1, 5 min)', 'ex-09-1')]
+[('exercise', '9.1: One row', 'ex-09-1')]
 """
 
 from __future__ import annotations
@@ -32,9 +35,12 @@ LEVELS = (1, 2, 3)
 SOLUTION_TAG = "solution"
 NOT_ANSWERED = "YOUR ANSWER HERE"  # in place of an answer in words; nbgrader's words too, which it gives 0 points
 
+# The number stands in the title, so that it is the same wherever the exercise is read: each reader of
+# directives would count by itself, and `:nonumber:` says that it shall not.
+_TITLE = re.compile(r"^(?P<number>\d+\.\d+): (?P<title>.+)$")
 _KIND = f"({'|'.join(KINDS)})"
-_TITLE = re.compile(
-    rf"^(?P<title>.+) \((?P<kinds>{_KIND}( and {_KIND})*), level (?P<level>[123]), (?P<minutes>\d+) min\)$"
+_ABOUT = re.compile(
+    rf"^\*(?P<kinds>(?i:{_KIND})( and {_KIND})*), level (?P<level>[123]), (?P<minutes>\d+) min\*(?:\n\n|$)"
 )
 _LABEL = re.compile(r"^ex-(\d\d)-(\d+)$")
 _OPENS = re.compile(r"^(?P<fence>:{3,})\{(?P<kind>exercise|solution)\}[ \t]*(?P<argument>.*?)[ \t]*$")
@@ -95,6 +101,12 @@ def _next(lines: list[str], start: int, pattern: re.Pattern, otherwise: int | No
 # ---------------------------------------------------------------- reading the book
 
 
+def number_of(label: str) -> str:
+    """The number in the book of the exercise with a label: "9.1" for "ex-09-1"."""
+    _, chapter, number = label.split("-")
+    return f"{int(chapter)}.{int(number)}"
+
+
 @dataclass(frozen=True)
 class Exercise:
     """One exercise of the book.
@@ -104,6 +116,7 @@ class Exercise:
     label : str
         "ex-09-1".
     title : str
+        Without its number.
     kinds : tuple of str
         Of `KINDS`.
     level : int
@@ -113,7 +126,7 @@ class Exercise:
     section : str
         The section that it belongs to: "09_residual_and_layer_norm.ipynb#layer-norm".
     text, solution : str
-        Markdown.
+        Markdown; the line with kinds, level and minutes is not repeated.
     check : Check, optional
         Its checker, if the answer is a function.
     by_hand : ByHand, optional
@@ -141,7 +154,7 @@ class Exercise:
     @property
     def number(self) -> str:
         """Its number in the book: "9.1"."""
-        return f"{self.chapter}.{int(self.label.split('-')[2])}"
+        return number_of(self.label)
 
     @property
     def points(self) -> int:
@@ -253,22 +266,27 @@ def read(
 
     exercises = {}
     for label, directive in found.items():
-        title, section = _TITLE.match(directive.argument), _section(directive.body, home[label])
+        title, about = _TITLE.match(directive.argument), _ABOUT.match(directive.body)
+        section = _section(directive.body, home[label])
         at = f"{where[label]}: exercise {label}"
-        if not title:
-            form = "... (by hand, level 1, 5 min)"
-            problems.append(f'{at}: title: expected "{form}", got "{directive.argument}"')
+        if not title or title["number"] != number_of(label):
+            problems.append(f'{at}: title: expected "{number_of(label)}: ...", got "{directive.argument}"')
+        if not about:
+            first = directive.body.partition("\n")[0]
+            problems.append(f'{at}: first line: expected "*By hand, level 1, 5 min*", got "{first}"')
+        if "nonumber" not in directive.options:
+            problems.append(f"{at}: options: expected :nonumber:, since the title has the number, got none")
         if section is None:
             problems.append(f"{at}: text: expected a link to its section, such as [Layer norm](#layer-norm), got none")
-        if title and section and label in solutions:
+        if title and about and section and label in solutions:
             exercises[label] = Exercise(
                 label,
                 title["title"],
-                tuple(title["kinds"].split(" and ")),
-                int(title["level"]),
-                int(title["minutes"]),
+                tuple(about["kinds"].lower().split(" and ")),
+                int(about["level"]),
+                int(about["minutes"]),
                 section,
-                directive.body,
+                directive.body[about.end() :],
                 solutions[label].body,
                 checker.get(label),
                 pencil.get(label),
