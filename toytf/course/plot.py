@@ -6,16 +6,13 @@ from the palette of Okabe and Ito and from the map *cividis*: both can be told a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from toytf._validate import one_of, shape_text
 from toytf.byhand import fmt
 from toytf.course.plot_spine import spine as spine
-from toytf.course.plot_svg import FONT
+from toytf.course.plot_svg import FONT, png, svg
 
 BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW, GREY = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#6E6E6E",
@@ -25,6 +22,8 @@ INK, PAPER, QUIET = "#1F2430", "#FFFFFF", "#ECEEF2"
 ROW, COL = "#D6E8F7", "#FBE3B8"
 # Ink on a coloured cell. A cell's colour says a number, so it and its ink are the same in the dark.
 ON_LIGHT, ON_DARK = "#141821", "#FBFBFB"
+
+PAIR = (9.6, 4.2)  # inches of a figure with two panels: side by side on a desk, else one above the other
 
 STYLE = {
     "figure.figsize": (6.4, 4.0),  # shown 500 pixels wide on a page, 350 on a phone
@@ -90,16 +89,15 @@ def style(form: str = "svg") -> None:
     from matplotlib_inline.backend_inline import configure_inline_support
     from matplotlib_inline.config import InlineBackend
 
-    inline = InlineBackend.instance(parent=get_ipython())
-    inline.shell = get_ipython()
+    shell = get_ipython()
+    inline = InlineBackend.instance(parent=shell)
     inline.rc = {}
-    # whole, not cropped to its ink: only so a figure has the width that its style gives it
-    inline.print_figure_kwargs = {"bbox_inches": None, "backend": "module://toytf.course.plot_svg"}
-    if form == "png":
-        inline.print_figure_kwargs["dpi"] = STYLE["savefig.dpi"]
     inline.figure_formats = {form}
-    configure_inline_support.current_backend = "unset"  # so that the next line sets the form anew
-    configure_inline_support(get_ipython(), "inline")
+    configure_inline_support(shell, "inline")  # whatever it sets up later, it has set up now
+    kind, write = {"svg": ("image/svg+xml", svg), "png": ("image/png", png)}[form]
+    for formatter in shell.display_formatter.formatters.values():
+        formatter.pop(plt.Figure, None)
+    shell.display_formatter.formatters[kind].for_type(plt.Figure, write)
 
 
 def heatmap(
@@ -162,95 +160,3 @@ def heatmap(
     else:
         ax.figure.colorbar(image, ax=ax, shrink=0.9)
     return ax
-
-
-# ---------------------------------------------------------------- the small map
-
-# part: (text, column, height of its centre, height of the box)
-_PARTS = {
-    "source words": ("Hello  World", 0, 0.0, 0.0),
-    "embedding": ("embedding", 0, 0.8, 0.6),
-    "positions": ("+ positions", 0, 1.6, 0.6),
-    "self-attention": ("self-attention", 0, 3.0, 0.7),
-    "encoder add & norm 1": ("add & norm", 0, 3.8, 0.5),
-    "feed-forward": ("feed-forward", 0, 4.7, 0.7),
-    "encoder add & norm 2": ("add & norm", 0, 5.5, 0.5),
-    "target words": ("<sos>  hola", 1, 0.0, 0.0),
-    "target embedding": ("embedding", 1, 0.8, 0.6),
-    "target positions": ("+ positions", 1, 1.6, 0.6),
-    "masked self-attention": ("masked self-attention", 1, 3.0, 0.7),
-    "decoder add & norm 1": ("add & norm", 1, 3.8, 0.5),
-    "cross-attention": ("cross-attention", 1, 4.7, 0.7),
-    "decoder add & norm 2": ("add & norm", 1, 5.5, 0.5),
-    "decoder feed-forward": ("feed-forward", 1, 6.4, 0.7),
-    "decoder add & norm 3": ("add & norm", 1, 7.2, 0.5),
-    "linear": ("linear", 1, 8.5, 0.6),
-    "softmax": ("softmax", 1, 9.3, 0.6),
-    "next word": ("mundo", 1, 10.1, 0.0),
-}
-_X = (2.0, 6.4)  # the columns' centres
-_WIDTH = 3.3
-
-
-def transformer_map(lit: Iterable[str], title: str):
-    """Draw the whole Transformer small, with the parts of this chapter lit.
-
-    Parameters
-    ----------
-    lit : iterable of str
-        Names of parts, for example ``{"self-attention"}``; ``"all"`` for everything.
-    title : str
-        What the figure says, as a sentence.
-
-    Returns
-    -------
-    matplotlib Axes
-
-    Raises
-    ------
-    ValueError
-        If a part is unknown.
-    """
-    lit = set(_PARTS) if lit == "all" else set(lit)
-    unknown = lit - set(_PARTS)
-    if unknown:
-        raise ValueError(f"lit: expected some of {sorted(_PARTS)}, got {sorted(unknown)}")
-    _, ax = plt.subplots(figsize=(4.6, 4.9))
-    ax.set(xlim=(0, 8.7), ylim=(-0.5, 10.5))
-    ax.axis("off")
-    ax.set_title(title)
-    for x, low, high, text in ((_X[0], 2.45, 5.95, "encoder × 6"), (_X[1], 2.45, 7.65, "decoder × 6")):
-        _box(ax, x, (low + high) / 2, _WIDTH + 0.5, high - low, QUIET, dashed=True)
-        ax.text(x - _WIDTH / 2 - 0.2, high + 0.1, text, fontsize=8, color=GREY, va="bottom")
-    for name, (text, column, y, height) in _PARTS.items():
-        if not height:
-            ax.text(_X[column], y, text, ha="center", va="center", fontsize=9, fontstyle="italic")
-            continue
-        on = name in lit
-        _box(ax, _X[column], y, _WIDTH, height, ORANGE if on else PAPER)
-        size = 9 if len(text) < 15 else 7  # the longest has to fit into its box, bold
-        ax.text(_X[column], y, text, ha="center", va="center", fontsize=size, weight="bold" if on else "normal")
-    for column in (0, 1):
-        parts = [p for p in _PARTS.values() if p[1] == column]
-        for (_, _, low, low_h), (_, _, high, high_h) in zip(parts, parts[1:], strict=False):
-            start, end = low + (low_h / 2 or 0.25), high - (high_h / 2 or 0.25)
-            _arrow(ax, (_X[column], start), (_X[column], end))
-    memory, reader = _PARTS["encoder add & norm 2"][2] + 0.25, _PARTS["cross-attention"][2]
-    middle = sum(_X) / 2
-    ax.plot([_X[0], _X[0], middle, middle], [memory, 6.6, 6.6, reader], color=INK, lw=1)
-    _arrow(ax, (middle, reader), (_X[1] - _WIDTH / 2, reader))
-    ax.text(middle - 0.1, 6.75, "memory", fontsize=8, color=GREY, ha="right")
-    return ax
-
-
-def _box(ax, x, y, width, height, color, dashed=False):
-    ax.add_patch(
-        FancyBboxPatch(
-            (x - width / 2, y - height / 2), width, height, boxstyle="round,pad=0,rounding_size=0.15",
-            facecolor=color, edgecolor=GREY if dashed else INK, linewidth=0.8, linestyle="--" if dashed else "-",
-        )
-    )  # fmt: skip
-
-
-def _arrow(ax, start, end):
-    ax.add_patch(FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=7, color=INK, lw=1, shrinkA=0, shrinkB=0))

@@ -1,6 +1,6 @@
-"""How the course's figures are written: a backend of matplotlib that makes small SVG files.
+"""How the course's figures are written: small SVG files, which belong to the page that they stand in.
 
-``plot.style()`` names this module to IPython, and then every figure of a notebook becomes an SVG whose
+``plot.style()`` tells IPython to show figures by this module, and then every figure of a notebook becomes an SVG whose
 
 - text is text: it can be selected, searched and read aloud;
 - colours are those of the page: ``var(--toytf-blue, #0072B2)`` follows the page's light and dark, and stands for
@@ -24,11 +24,15 @@ from contextlib import contextmanager
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
-from matplotlib import colors
+from matplotlib import colors, rcParams
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from matplotlib.path import Path
+from matplotlib.text import Text
 from matplotlib.transforms import Affine2D, Bbox
+
+from toytf._validate import require_class
 
 # What a page calls the colours, and what they are where no page says anything.
 PALETTE = {
@@ -41,6 +45,7 @@ SANS = "var(--toytf-sans,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif)"
 FONT = 14.5  # points; what a figure's text has if nothing else is said
 SCALE = 500 / 460.8  # CSS pixels for a point: a figure of 6.4 inches is 500 pixels wide, its text 15.7 high
 WIDEST = 724  # pixels that a page has for a row of panels
+NARROW = 462  # points: a figure up to here is legible on a phone as it is, and its panels stay together
 MOST_CELLS = 1500  # of a heat map drawn as shapes; one with more is a small raster
 
 _ANCHOR = {"left": ("start", 0.0), "center": ("middle", 0.5), "right": ("end", 1.0)}
@@ -516,8 +521,6 @@ def panels(figure) -> dict:
 @contextmanager
 def settled(figure):
     """The figure as it is written: the message on top, long titles in lines. Afterwards it is as it was."""
-    from matplotlib.text import Text
-
     of = panels(figure)
     leaders = list(dict.fromkeys(of.values()))
     undo = []
@@ -527,12 +530,12 @@ def settled(figure):
         undo.append(lambda: text.set_text(old))
         text.set_text(new)
 
-    agg = FigureCanvasAgg.get_renderer
-    measure_with = agg(FigureCanvasAgg(figure)) if not isinstance(figure.canvas, FigureCanvasAgg) else None
-    measure_with = measure_with or figure.canvas.get_renderer()
+    canvas = figure.canvas
+    renderer = FigureCanvasAgg(figure).get_renderer()  # a canvas takes the figure over
+    figure.set_canvas(canvas)
 
     def measure(text, prop):
-        return measure_with.get_text_width_height_descent(text, prop, "$" in text)[0] / figure.dpi * 72
+        return renderer.get_text_width_height_descent(text, prop, "$" in text)[0] / figure.dpi * 72
 
     width = figure.get_figwidth() * 72
     message = figure._suptitle
@@ -544,8 +547,6 @@ def settled(figure):
             change(title, "")
         titled = []
     if said:
-        import matplotlib as mpl
-
         if message is None:
             undo.append(lambda: setattr(figure, "_suptitle", None))
             message = figure.suptitle(said, x=0.0, ha="left")
@@ -558,7 +559,7 @@ def settled(figure):
             undo.append(lambda: (message.set_position(before[0]), message.set_ha(before[1]),
                                  message.set_fontproperties(before[2])))  # fmt: skip
             message.set(x=0.0, ha="left")
-        message.set(fontsize=mpl.rcParams["figure.titlesize"], fontweight=mpl.rcParams["figure.titleweight"])
+        message.set(fontsize=rcParams["figure.titlesize"], fontweight=rcParams["figure.titleweight"])
         message.set_gid("message")
         message.set_text(_wrapped(said.replace("\n", " "), width - 4, message.get_fontproperties(), measure))
     if titled:
@@ -616,6 +617,7 @@ def svg(figure) -> str:
     -------
     str
     """
+    require_class("figure", figure, Figure)
     gids = {axes: axes.get_gid() for axes in figure.axes}
     dpi = figure.dpi
     images = [(image, image.get_interpolation()) for axes in figure.axes for image in axes.images]
@@ -633,13 +635,15 @@ def svg(figure) -> str:
             figure.draw(renderer)
             boxes = _extents(figure, of, renderer)
             rest = [legend.get_window_extent(renderer) for legend in figure.legends]
-            rest += [t.get_window_extent(renderer) for t in figure.texts if t is not figure._suptitle and t.get_text()]
-            if figure.patches or figure.lines or figure.artists:  # something crosses the panels: all is one
-                renderer.parts = {"message": renderer.parts.get("message", [])} | {
-                    "whole": [e for name, part in renderer.parts.items() if name != "message" for e in part]
-                }
-                top = min((b.y0 for b in boxes.values()), default=0)
-                boxes = {"whole": Bbox([[0, top], [renderer.width, renderer.height]])}
+            rest += [t.get_window_extent(renderer) for t in figure.texts if t.get_text() and t.get_gid() != "message"]
+            rest += [t.get_window_extent(renderer) for t in (figure._supxlabel, figure._supylabel) if t is not None]
+            crossing = figure.patches or figure.lines or figure.artists
+            if crossing or renderer.width < NARROW:  # all is one picture
+                message = renderer.parts.pop("message", [])
+                renderer.parts = {"whole": [e for part in renderer.parts.values() for e in part]}
+                renderer.parts |= {"message": message}
+                rest = [Bbox([[b.x0, renderer.height - b.y1], [b.x1, renderer.height - b.y0]]) for b in rest]
+                boxes = {"whole": Bbox.union([*boxes.values(), *rest])}
             elif rest:
                 b = Bbox.union(rest)
                 boxes["figure"] = Bbox([[b.x0 - 2, renderer.height - b.y1 - 2], [b.x1 + 2, renderer.height - b.y0 + 2]])
@@ -655,21 +659,20 @@ def svg(figure) -> str:
         figure._set_dpi(dpi, forward=False)
 
 
-class FigureCanvas(FigureCanvasAgg):
-    """What ``savefig(..., backend="module://toytf.course.plot_svg")`` draws with: SVG and PNG."""
+def png(figure, dpi: float = 144) -> bytes:
+    """Write a figure as PNG, with the same message and the same lines, for what cannot show SVG.
 
-    def print_svg(self, filename, *, metadata=None, **_):
-        """Write the figure as SVG."""
-        text = svg(self.figure)
-        if isinstance(filename, io.IOBase) and not isinstance(filename, io.TextIOBase):
-            filename.write(text.encode())
-        elif hasattr(filename, "write"):
-            filename.write(text)
-        else:
-            with open(filename, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    dpi : float, default 144
 
-    def print_png(self, filename_or_obj, **options):
-        """Write the figure as PNG, with the same message and the same lines."""
-        with settled(self.figure):
-            super().print_png(filename_or_obj, **options)
+    Returns
+    -------
+    bytes
+    """
+    require_class("figure", figure, Figure)
+    file = io.BytesIO()
+    with settled(figure):
+        FigureCanvasAgg(figure).print_figure(file, format="png", dpi=dpi, bbox_inches=None)
+    return file.getvalue()
