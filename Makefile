@@ -38,7 +38,7 @@ help:
 	@echo "make test-hostile  every attack on the grader and its sandbox that we know of"
 	@echo "make test-mutants  change the core in 150 small ways; its tests must notice (MUTANTS=300; MUTANTS=all)"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
-	@echo "make bench-course  how long each notebook takes, how large the site and each page are"
+	@echo "make bench-course  what each page costs its readers, in Chromium with a slow processor, and which goals it misses"
 	@echo "make lint       style of the code, spelling of the text"
 	@echo "make lock       make requirements/*.txt again from *.in (UPGRADE=--upgrade for newer versions)"
 	@echo "make clean      remove everything that make made"
@@ -63,7 +63,7 @@ check: lint
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -o addopts="--strict-markers --strict-config" $(CHECK:%=tests/test_%.py)
 
 lab: .venv/lab.stamp $(QUIET_LAB)
-	$(BIN)/jupyter lab notebooks/01_overview.ipynb
+	$(BIN)/python book/lab/start.py
 
 notebooks: .venv/book.stamp
 	$(BIN)/python book/execute.py
@@ -119,7 +119,7 @@ bench: .venv-torch/torch.stamp
 	[ $$speed = 0 ] || echo "bench/speed.py ended with status $$speed: its own lines above say why"; \
 	[ $$seeds$$speed = 00 ]
 
-bench-course: .venv/book.stamp
+bench-course: .venv/test.stamp
 	$(BIN)/python bench/course.py
 
 lint: .venv/test.stamp

@@ -1,24 +1,36 @@
-"""What the course itself costs: `python bench/course.py [--site FOLDER]`.
+"""What the course itself costs its readers: `python bench/course.py [--pages 04 preface] [--notebooks]`.
 
-Executes every notebook in a copy, one after the other, and says how long each took, on the clock
-and on the processor (a loaded machine stretches the first and not the second); then how large the
-built site and its pages are.
+Opens every page of the built site in Chromium, as on a phone and on a laptop, with a processor slowed four times and
+an empty cache, and says what came over the line, when the page was there and how long it could not answer. What misses
+a goal is named at the end, and the status is 1. With `--notebooks` first executes every notebook in a copy, one after
+the other, and says how long each took, on the clock and on the processor (a loaded machine stretches the first alone).
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import gzip
+import http.server
 import os
 import resource
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("toytf", "notebooks", "book")
+WIDTHS = (390, 1280)
+SLOWER = 4
+
+# ---------------------------------------------------------------- notebooks
 
 
 def processor_seconds() -> float:
@@ -43,26 +55,193 @@ def notebooks() -> list[tuple[str, float, float]]:
     return sorted(found, key=lambda row: -row[2])
 
 
-def pages(site: Path) -> list[tuple[str, int]]:
-    """Name and bytes of each page, the largest first."""
-    return sorted(((str(p.relative_to(site)), p.stat().st_size) for p in site.rglob("*.html")), key=lambda row: -row[1])
+# ---------------------------------------------------------------- pages
 
 
-def main() -> int:
+@dataclass(frozen=True)
+class Page:
+    """What one page cost at one width; times in seconds after it was asked for."""
+
+    name: str
+    width: int
+    kilobytes: float  # over the line, gzipped, headers included
+    requests: int
+    first_paint: float
+    largest_paint: float
+    blocking: float  # what is over 50 ms of each task
+    shift: float
+    formulas: float  # until the last one stands
+
+    def row(self) -> str:
+        """One line of the table."""
+        return (
+            f"{self.name:40} {self.width:5} {self.kilobytes:8.1f} {self.requests:4} {self.first_paint:7.2f} "
+            f"{self.largest_paint:8.2f} {self.formulas:9.2f} {self.blocking * 1000:9.0f} {self.shift:6.3f}"
+        )
+
+
+HEAD = (
+    f"{'page':40} {'width':>5} {'kB gz':>8} {'req':>4} {'paint s':>7} "
+    f"{'largest':>8} {'formulas':>9} {'blocks ms':>9} {'shift':>6}"
+)
+
+
+def missed(page: Page, first: str) -> list[str]:
+    """Which goals a page misses, each with the goal and what was measured; `first` names the first page."""
+    most = 60 if page.name == first else 400
+    late = page.formulas - page.first_paint
+    goals = [
+        (page.kilobytes > most, f"{page.kilobytes:.0f} kB, the goal is {most}"),
+        (late > 0.05, f"formulas stand {late:.2f} s after the first paint"),
+        (page.shift >= 0.02, f"layout shift {page.shift:.3f}, the goal is below 0.02"),
+        (page.blocking >= 0.3, f"blocked for {page.blocking * 1000:.0f} ms, the goal is below 300"),
+    ]
+    return [f"{page.name} at {page.width}: {what}" for is_missed, what in goals if is_missed]
+
+
+@contextmanager
+def serve(site: Path) -> Iterator[str]:
+    """Serve a folder on a free port of this machine, gzipped; yields the address."""
+
+    @functools.cache
+    def packed(path: str) -> bytes:
+        return gzip.compress(Path(path).read_bytes(), 9)
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def do_GET(self):
+            path = self.translate_path(self.path)
+            if os.path.isfile(path) and not path.endswith((".png", ".woff2")):
+                body = packed(path)
+                self.send_response(200)
+                self.send_header("Content-Type", self.guess_type(path))
+                self.send_header("Content-Encoding", "gzip")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+            else:
+                super().do_GET()
+
+        def log_message(self, *args):
+            pass
+
+    handler = functools.partial(Handler, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+# Runs before anything of the page. A formula that was in the page as it came stands with the first paint; one that a
+# script sets later, or whose font comes later, does not.
+WATCH = """
+window.seen = { paint: 0, largest: 0, blocking: 0, shift: 0, formulas: 0, last: 0 };
+const watch = (type, each) => new PerformanceObserver(list => {
+    for (const entry of list.getEntries()) { each(entry); window.seen.last = performance.now(); }
+}).observe({ type, buffered: true });
+watch("paint", e => { if (e.name === "first-contentful-paint") seen.paint = e.startTime; });
+watch("largest-contentful-paint", e => { seen.largest = e.startTime; });
+watch("longtask", e => { seen.blocking += Math.max(0, e.duration - 50); });
+watch("layout-shift", e => { if (!e.hadRecentInput) seen.shift += e.value; });
+const isFormula = node => node.nodeType === 1
+    && (node.matches("math") || node.querySelector("math"));
+new MutationObserver(changes => {
+    if (document.readyState === "loading") return;
+    if (changes.some(change => [...change.addedNodes].some(isFormula))) {
+        seen.formulas = seen.last = performance.now();
+    }
+}).observe(document, { childList: true, subtree: true });
+document.fonts.addEventListener("loadingdone", event => {
+    if (event.fontfaces.some(face => /math/i.test(face.family))) seen.formulas = seen.last = performance.now();
+});
+"""
+QUIET = "() => document.readyState === 'complete' && performance.now() - Math.max(seen.last, 0) > 1000"
+
+
+def measure(browser, base: str, name: str, width: int) -> Page:
+    """Open one page with an empty cache and a slow processor, wait until it rests, and say what it cost."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 800}, is_mobile=width < 600, has_touch=width < 600
+    )
+    try:
+        page = context.new_page()
+        session = context.new_cdp_session(page)
+        loads: list[float] = []
+        session.on("Network.loadingFinished", lambda event: loads.append(event["encodedDataLength"]))
+        session.send("Network.enable")
+        session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
+        page.add_init_script(WATCH)
+        page.goto(f"{base}/{name}.html", wait_until="load")
+        page.wait_for_function(QUIET, timeout=120_000, polling=200)
+        seen = page.evaluate("window.seen")
+    finally:
+        context.close()
+    paint = seen["paint"] / 1000
+    return Page(
+        name, width, sum(loads) / 1000, len(loads), paint, seen["largest"] / 1000, seen["blocking"] / 1000,
+        seen["shift"], max(paint, seen["formulas"] / 1000),
+    )  # fmt: skip
+
+
+def chosen(site: Path, wanted: list[str]) -> list[str]:
+    """The site's pages, or those with one of the wanted words in their names; the first page first."""
+    names = sorted(
+        p.relative_to(site).with_suffix("").as_posix() for p in site.rglob("*.html") if p.name != "index.html"
+    )
+    return [name for name in names if not wanted or any(word in name for word in wanted)]
+
+
+def main(arguments: list[str] | None = None) -> int:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    sys.path.insert(0, str(ROOT / "tests"))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="the built site")
-    options = parser.parse_args()
-    found = notebooks()
-    print(f"all: {sum(row[1] for row in found):.0f} s, processor {sum(row[2] for row in found):.0f} s")
+    parser.add_argument("--pages", nargs="+", default=[], help="only pages with one of these words in their names")
+    parser.add_argument("--first", default="book/preface", help="the first page, which has a goal of its own")
+    parser.add_argument("--notebooks", action="store_true", help="execute every notebook as well (minutes)")
+    options = parser.parse_args(arguments)
+    if options.notebooks:
+        found = notebooks()
+        print(f"all: {sum(row[1] for row in found):.0f} s, processor {sum(row[2] for row in found):.0f} s")
     if not options.site.is_dir():
         print(f"--site: expected a built site, got {options.site}; `make book` builds one", file=sys.stderr)
         return 2
-    whole = sum(p.stat().st_size for p in options.site.rglob("*") if p.is_file())
-    print(f"the site: {whole / 1e6:.1f} MB")
-    for name, size in pages(options.site):
-        print(f"{name:48} {size / 1e3:8.0f} kB")
-    return 0
+    names = chosen(options.site, options.pages)
+    if not names:
+        print(f"--pages: expected parts of the names of pages, got {options.pages}", file=sys.stderr)
+        return 2
+    return report(options.site, names, options.first)
+
+
+def report(site: Path, names: list[str], first: str) -> int:
+    """Measure the named pages at each width; 0 if every goal is met, else 1."""
+    from playwright.sync_api import sync_playwright
+
+    import sitecheck
+
+    executable = sitecheck.find_chromium()
+    if executable is None:
+        print("expected Chromium or Chrome, found none (on Debian: apt install chromium)", file=sys.stderr)
+        return 2
+    whole = sum(p.stat().st_size for p in site.rglob("*") if p.is_file())
+    print(f"the site: {whole / 1e6:.1f} MB; {len(names)} pages, processor slowed {SLOWER} times")
+    print(HEAD, flush=True)
+    misses = []
+    with sync_playwright() as playwright, serve(site) as base:
+        browser = sitecheck.launch(playwright, executable)
+        for name in names:
+            for width in WIDTHS:
+                page = measure(browser, base, name, width)
+                if missed(page, first):
+                    # somebody else may have had the processor: the better of two counts
+                    again = measure(browser, base, name, width)
+                    page = min(page, again, key=lambda p: (len(missed(p, first)), p.blocking))
+                misses += missed(page, first)
+                print(page.row(), flush=True)
+        browser.close()
+    print(f"\n{len(misses)} goals missed" if misses else "\nevery goal is met")
+    for line in misses:
+        print(f"  {line}")
+    return 1 if misses else 0
 
 
 if __name__ == "__main__":

@@ -27,16 +27,16 @@ SVG = """\
  viewBox="0 0 {{ width }} {{ height }}" role="img" aria-label="{{ alt }}">
 <style>
 .house {
-  --paper: var(--pst-color-background, #fff); --ink: var(--pst-color-text-base, #222);
-  --frame: var(--pst-color-surface, #f3f4f5); --line: var(--pst-color-text-muted, #555);
-  --room: var(--pst-color-primary-bg, #d0ebef);
+  --paper: var(--toytf-paper, #fff); --ink: var(--toytf-ink, #222);
+  --frame: var(--toytf-shade, #f3f4f5); --line: var(--toytf-quiet, #555);
+  --room: var(--toytf-row, #d0ebef);
 }
 @media (prefers-color-scheme: dark) {
   .house {
-    --paper: var(--pst-color-background, #111); --ink: var(--pst-color-text-base, #ddd);
-    --frame: var(--pst-color-surface, #29313d);
-    --line: var(--pst-color-text-muted, #aaa);
-    --room: var(--pst-color-primary-bg, #042f33);
+    --paper: var(--toytf-paper, #111); --ink: var(--toytf-ink, #ddd);
+    --frame: var(--toytf-shade, #29313d);
+    --line: var(--toytf-quiet, #aaa);
+    --room: var(--toytf-row, #042f33);
   }
 }
 .house rect { fill: var(--paper); stroke: var(--line); }

@@ -177,12 +177,11 @@ def open_page(browser, base, path, width=DESKTOP, dark=False):
 
 
 def settle(page):
-    """Wait until formulas are set, fonts are there and the page keeps its width."""
+    """Wait until fonts are there and the page keeps its width."""
     page.evaluate(
         """async () => {
-            await window.MathJax?.startup?.promise;
             await document.fonts.ready;
-            const width = () => document.querySelector("main")?.clientWidth;
+            const width = () => document.querySelector("article")?.clientWidth;
             for (let last = null; last !== width();) {
                 last = width();
                 await new Promise(done => setTimeout(done, 50));
@@ -192,19 +191,22 @@ def settle(page):
 
 
 def formula_problems(page):
-    """Formulas that MathJax did not set, or could not."""
+    """Formulas that are not set, or not in the font that has their signs."""
     return page.evaluate(
         r"""() => {
             const article = document.querySelector("article") ?? document.body;
             const problems = [];
             for (const math of article.querySelectorAll(".math")) {
-                if (!math.querySelector("mjx-container mjx-assistive-mml")) {
+                if (!math.querySelector("math > semantics > annotation")) {
                     problems.push("formula not set: " + math.textContent.trim().slice(0, 80));
                 }
             }
-            for (const bad of article.querySelectorAll("[data-mml-node=merror], merror")) {
-                problems.push("formula with an error: " +
-                    (bad.getAttribute("data-mjx-error") ?? bad.textContent).slice(0, 80));
+            for (const bad of article.querySelectorAll("merror")) {
+                problems.push("formula with an error: " + bad.textContent.slice(0, 80));
+            }
+            const font = [...document.fonts].find(({ family }) => family.includes("Toytf Math"));
+            if (article.querySelector("math") && font?.status !== "loaded") {
+                problems.push("formulas without their font");
             }
             const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
             while (texts.nextNode()) {
@@ -223,9 +225,9 @@ def picture_problems(page):
     """Pictures without a text that says what is to be seen."""
     pictures = page.evaluate(
         """() => [
-            ...[...document.querySelectorAll("main img")].map(
+            ...[...document.querySelectorAll("article img")].map(
                 img => [img.getAttribute("src"), img.getAttribute("alt")]),
-            ...[...document.querySelectorAll("main svg[role=img]:not([aria-hidden=true])")].map(
+            ...[...document.querySelectorAll("article svg[role=img]:not([aria-hidden=true])")].map(
                 svg => ["svg", svg.ariaLabel ?? svg.querySelector("title")?.textContent]),
         ]"""
     )
@@ -252,7 +254,7 @@ def width_problems(page):
             const edge = article.getBoundingClientRect().right + 1;
             const scrolls = new Set();   // boxes whose content may be wider, and all within them
             for (const element of article.querySelectorAll("*")) {
-                if (scrolls.has(element.parentElement) || element.matches("mjx-assistive-mml")) {
+                if (scrolls.has(element.parentElement)) {
                     scrolls.add(element);
                     continue;
                 }
@@ -266,6 +268,32 @@ def width_problems(page):
             }
             return problems;
         }"""
+    )
+
+
+def cut_problems(page):
+    """Printed output of which a part is out of sight: on a phone a number is what gets lost."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll("article .cell_output .output pre")]
+            .filter(pre => pre.scrollWidth > pre.clientWidth + 1)
+            .map(pre => "output is cut: " + pre.textContent.trim().slice(0, 60))"""
+    )
+
+
+def line_problems(page, most=75):
+    """Paragraphs whose lines hold more letters than the eye follows home."""
+    return page.evaluate(
+        """most => {
+            const range = new Range();
+            return [...document.querySelectorAll("article section > p")].flatMap(p => {
+                const letters = p.innerText.length;
+                range.selectNodeContents(p);
+                const lines = new Set([...range.getClientRects()].map(box => Math.round(box.bottom / 12))).size;
+                const long = letters > 300 && !p.querySelector(".math") && letters / lines > most;
+                return long ? [`long lines: ${Math.round(letters / lines)} letters: ${p.innerText.slice(0, 40)}`] : [];
+            });
+        }""",
+        most,
     )
 
 
@@ -283,7 +311,7 @@ def axe_problems(page):
                 return color === "rgba(0, 0, 0, 0)" ? behind(element.parentElement) : color;
             };
             const kinds = new Map();
-            for (const element of document.querySelectorAll("main *:not(mjx-container *)")) {
+            for (const element of document.querySelectorAll("body *:not(math *)")) {
                 delete element.dataset.contrast;
                 const words = [...element.childNodes].some(
                     node => node.nodeName === "#text" && node.data.trim());
@@ -312,18 +340,29 @@ def page_problems(page):
         *formula_problems(page),
         *picture_problems(page),
         *width_problems(page),
+        *cut_problems(page),
+        *line_problems(page),
         *axe_problems(page),
     ]
 
 
 def search_hits(page, word):
     """Titles that the site's search page finds for a word typed into it."""
-    field = page.locator("main input[name=q]")
+    field = page.locator("article input[name=q]")
     field.fill(word)
     field.press("Enter")
     hits = page.locator("#search-results ul.search li a")
     hits.first.wait_for(timeout=10_000)
     return hits.all_inner_texts()
+
+
+def number_hits(page, number):
+    """What the search page lists for a number typed into it: the words of each line."""
+    field = page.locator("article input[name=q]")
+    field.fill(number)
+    field.press("Enter")
+    page.locator("#search-results h2").wait_for(timeout=10_000)
+    return page.locator("#search-results li").all_inner_texts()
 
 
 def print_problems(page):

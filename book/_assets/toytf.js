@@ -1,18 +1,13 @@
-// Boxes that scroll can be reached from the keyboard; paper shows everything, dark on white.
-// Without this script everything can still be read.
+// Boxes that scroll can be reached from the keyboard; paper shows everything; a link from the search
+// lights the number that it leads to. Without this script everything can still be read.
 (() => {
   "use strict";
 
   // Whoever has only a keyboard scrolls a box by focusing it first.
-  const BOXES = ".bd-article :is(pre, div.math, mjx-container.toytf-wide, .text_html, "
+  const BOXES = "article :is(pre, div.math, span.math.long, .text_html, .table-wrapper, "
     + "[class*=scroll])";
 
   function markWideBoxes() {
-    for (const formula of document.querySelectorAll(".bd-article mjx-container:not([display])")) {
-      const column = formula.closest("p, li, td, dd, div, article");
-      formula.classList.toggle("toytf-wide",
-        formula.firstElementChild.getBoundingClientRect().width > column.clientWidth);
-    }
     for (const box of document.querySelectorAll(BOXES)) {
       if (box.scrollWidth > box.clientWidth) {
         box.tabIndex = 0;
@@ -22,25 +17,73 @@
     }
   }
 
-  // Paper is white and has no triangles to press.
+  // Paper has no triangles to press.
   function preparePrint() {
-    const root = document.documentElement;
-    const theme = root.dataset.theme;
-    const closed = document.querySelectorAll(".bd-article details:not(.hide, [open])");
-    root.dataset.theme = "light";
+    const closed = document.querySelectorAll("article details:not(.hide, [open])");
     closed.forEach((details) => { details.open = true; });
     window.addEventListener("afterprint", () => {
-      root.dataset.theme = theme;
       closed.forEach((details) => { details.open = false; });
     }, { once: true });
+  }
+
+  // #number=0.2244&in=softmax&nth=2 leads to the second 0.2244 of the section softmax.
+  // book/_ext/toytf_numbers.py counts the same way.
+  function showNumber() {
+    const asked = new URLSearchParams(location.hash.slice(1));
+    const number = asked.get("number");
+    const section = document.getElementById(asked.get("in") ?? "");
+    if (!number || !section) return;
+    const mine = section.closest("section");
+    const texts = document.createTreeWalker(mine, NodeFilter.SHOW_TEXT);
+    const pattern = new RegExp(`(?<![\\d."])${number.replaceAll(".", "\\.")}(?![\\d.]*\\d|e)`, "g");
+    let left = Number(asked.get("nth") ?? 1);
+    let found = null;
+    while (left > 0 && texts.nextNode()) {
+      const text = texts.currentNode;
+      const parent = text.parentElement;
+      if (parent.closest("section") !== mine
+        || parent.closest(".cell_input, .byhand, .byhand-chain [data-k], script, style, annotation")) continue;
+      for (const match of text.data.replaceAll("\u2212", "-").matchAll(pattern)) {
+        found = [text, match.index];
+        left -= 1;
+        if (left === 0) break;
+      }
+    }
+    if (!found) {
+      mine.scrollIntoView();
+      return;
+    }
+    light(found[0], found[1], number.length);
+  }
+
+  function light(text, start, length) {
+    const parent = text.parentElement;
+    for (let box = parent.closest("details"); box; box = box.parentElement.closest("details")) {
+      box.open = true;
+    }
+    const line = parent.closest("p, li, tr, pre, figure, svg, dd, summary") ?? parent;
+    parent.scrollIntoView({ block: "center" });
+    line.classList.remove("toytf-found");
+    void line.getBoundingClientRect();  // so that the animation starts again
+    line.classList.add("toytf-found");
+    if (window.Highlight && CSS.highlights) {
+      const range = new Range();
+      range.setStart(text, start);
+      range.setEnd(text, start + length);
+      CSS.highlights.set("toytf-number", new Highlight(range));
+    }
   }
 
   function start() {
     // sees the window, the sidebars and opened details alike
     const observer = new ResizeObserver(() => requestAnimationFrame(markWideBoxes));
-    document.querySelectorAll(".bd-article").forEach((article) => observer.observe(article));
-    window.MathJax?.startup?.promise?.then(markWideBoxes);
+    document.querySelectorAll("article").forEach((article) => observer.observe(article));
     window.addEventListener("beforeprint", preparePrint);
+    for (const button of document.querySelectorAll(".print-page")) {
+      button.addEventListener("click", () => window.print());
+    }
+    window.addEventListener("hashchange", showNumber);
+    showNumber();
   }
 
   window.addEventListener("load", start);

@@ -8,40 +8,54 @@ import json
 import os
 import re
 import shutil
-from importlib import metadata
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.errors import ConfigError
-
-# one file with every TeX extension: it never fetches another
-MATHJAX = "tex-svg-full.js"
+from sphinx_exercise.nodes import solution_node
 
 # What the theme writes, and what stands in the pages instead. tests/test_site.py sees
 # when a new version of the theme writes something else.
 MENDS = [
-    # 1.4 MB of script to draw the icons a second time: the icon font has them
-    (r".*scripts/fontawesome\.js.*\n", ""),
+    # seen by the next build, which does not mend a page twice
+    ('<html class="no-js"', r"\g<0> data-mended"),
+    # who has a keyboard hears what the box to tick does
+    ("Toggle site navigation sidebar", "Show the contents"),
+    ("Toggle table of contents sidebar", "Show the headings"),
+    ("Toggle Light / Dark / Auto color theme", "Light or dark"),
     # a name without the words on the button: nobody can press it by saying them
     (r'(<summary) aria-label="Toggle hidden content"', r"\1"),
-    (r'(<button class="btn search-button-field[^>]*) aria-label="Search"', r"\1"),
     # no name at all
     (r'(<input class="task-list-item-checkbox")', r'\1 aria-label="task"'),
-    # the book's title outside of all landmarks
+    # on a small screen the search is one tap away
     (
-        r'(<div id="pst-primary-sidebar")',
-        r'\1 role="complementary" aria-label="The book"',
+        '<div class="theme-toggle-container theme-toggle-header">',
+        r'<a class="header-search" href="{root}search.html" aria-label="Search">'
+        r'<svg viewBox="0 0 24 24" aria-hidden="true">'
+        r'<circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5"/></svg></a>'
+        r"\g<0>",
     ),
+    # everything stands in a landmark, every heading has a level
+    (
+        r'(<input type="checkbox" class="sidebar-toggle"[^>]*>\s*){2}',
+        r'<nav aria-label="Menus">\g<0></nav>',
+    ),
+    ('<div class="content-icon-container"', r'\g<0> role="region" aria-label="Tools"'),
+    ('<p class="caption" role="heading"', r'\g<0> aria-level="2"'),
+    # each landmark has a name of its own
+    ('<aside class="sidebar-drawer"', r'\g<0> aria-label="The book"'),
+    (r'<aside class="toc-drawer[^"]*"', r'\g<0> aria-label="On this page"'),
 ]
+# Styles that toytf.css has itself, shorter: colours of code, cells, exercises, buttons.
+STYLES_NOT_NEEDED = (
+    "pygments.css",
+    "mystnb.",
+    "copybutton.css",
+    "exercise.css",
+    "furo-extensions.css",
+)
 # Source maps, and fonts for browsers that cannot show these pages anyway.
 NOT_NEEDED = {".map", ".ttf"}
-
-
-def add_mathjax(app, config):
-    """Take the one script out of the installed package; the repository has no copy."""
-    package = metadata.distribution("sphinx-mathjax-offline")
-    script = package.locate_file(f"sphinx-mathjax-offline/static/mathjax/{MATHJAX}")
-    config.html_static_path.append(str(script))
-    config.mathjax_path = MATHJAX
 
 
 def number_once(app, docname, source):
@@ -83,22 +97,45 @@ def mend_sources(site):
         path.write_text(left_out(path.read_text("utf-8")), "utf-8", newline="\n")
 
 
-def inlined(html, page):
-    """An SVG that takes its colours from the page must stand in it, not beside it."""
+def prepare_page(app, page, template, context, doctree):
+    """Leave the other styles out; the first page is the front door."""
+    context["css_files"] = [
+        style
+        for style in context.get("css_files", [])
+        if not Path(str(style.filename)).name.startswith(STYLES_NOT_NEEDED)
+    ]
+    context["author"] = app.config.author
+    if page == app.config.root_doc and "body" in context:
+        context["body"] = f'<div class="front">{context["body"]}</div>'
 
-    def text(image):
-        path = page.parent / image["path"]
-        svg = path.read_text("utf-8") if path.is_file() else ""
-        return svg if "var(--pst-" in svg else image[0]
 
-    return re.sub(r'<img [^>]*?src="(?P<path>[^":]+\.svg)"[^>]*>', text, html)
+def open_solution(writer, node):
+    """A folded solution is a <details>: it needs no script and takes no room."""
+    tag = "details" if "dropdown" in node["classes"] else "div"
+    writer.body.append(writer.starttag(node, tag, CLASS="admonition"))
+    if tag == "details":
+        title = node.pop(0)
+        writer.body.append('<summary class="admonition-title">')
+        for part in title.children:
+            # a link there would be pressed by who wants to open
+            words = part.children if isinstance(part, nodes.reference) else [part]
+            for word in words:
+                word.walkabout(writer)
+        writer.body.append("</summary>")
+
+
+def close_solution(writer, node):
+    writer.body.append("</details>" if "dropdown" in node["classes"] else "</div>")
 
 
 def mend_pages(site):
     for page in site.rglob("*.html"):
-        html = inlined(page.read_text("utf-8"), page)
+        html = page.read_text("utf-8")
+        if "<html" in html and " data-mended" in html[:200]:
+            continue
+        root = "../" * (len(page.relative_to(site).parts) - 1)
         for pattern, replacement in MENDS:
-            html = re.sub(pattern, replacement, html)
+            html = re.sub(pattern, replacement.replace("{root}", root), html)
         page.write_text(html, "utf-8", newline="\n")
 
 
@@ -128,10 +165,14 @@ def finish(app, exception):
 
 def setup(app):
     app.add_config_value("toytf_solutions", with_solutions(), "env", bool)
-    app.connect("config-inited", add_mathjax)
     app.connect("builder-inited", start_empty)
     app.connect("source-read", leave_out_solutions)
     app.connect("source-read", number_once)
+    # Jupyter Book sets an option of an extension that is not here.
+    app.add_config_value("comments_config", {}, "")
+    app.add_node(solution_node, override=True, html=(open_solution, close_solution))
+    # after the extensions have asked for their styles
+    app.connect("html-page-context", prepare_page, priority=900)
     # after myst_nb has put its files there
     app.connect("build-finished", finish, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
