@@ -271,6 +271,32 @@ def width_problems(page):
     )
 
 
+def cut_problems(page):
+    """Printed output of which a part is out of sight: on a phone a number is what gets lost."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll("article .cell_output .output pre")]
+            .filter(pre => pre.scrollWidth > pre.clientWidth + 1)
+            .map(pre => "output is cut: " + pre.textContent.trim().slice(0, 60))"""
+    )
+
+
+def line_problems(page, most=75):
+    """Paragraphs whose lines hold more letters than the eye follows home."""
+    return page.evaluate(
+        """most => {
+            const range = new Range();
+            return [...document.querySelectorAll("article section > p")].flatMap(p => {
+                const letters = p.innerText.length;
+                range.selectNodeContents(p);
+                const lines = new Set([...range.getClientRects()].map(box => Math.round(box.bottom / 12))).size;
+                const long = letters > 300 && !p.querySelector(".math") && letters / lines > most;
+                return long ? [`long lines: ${Math.round(letters / lines)} letters: ${p.innerText.slice(0, 40)}`] : [];
+            });
+        }""",
+        most,
+    )
+
+
 def axe_problems(page):
     """Violations of the accessibility rules of axe-core.
 
@@ -314,6 +340,8 @@ def page_problems(page):
         *formula_problems(page),
         *picture_problems(page),
         *width_problems(page),
+        *cut_problems(page),
+        *line_problems(page),
         *axe_problems(page),
     ]
 
@@ -326,6 +354,15 @@ def search_hits(page, word):
     hits = page.locator("#search-results ul.search li a")
     hits.first.wait_for(timeout=10_000)
     return hits.all_inner_texts()
+
+
+def number_hits(page, number):
+    """What the search page lists for a number typed into it: the words of each line."""
+    field = page.locator("article input[name=q]")
+    field.fill(number)
+    field.press("Enter")
+    page.locator("#search-results h2").wait_for(timeout=10_000)
+    return page.locator("#search-results li").all_inner_texts()
 
 
 def print_problems(page):

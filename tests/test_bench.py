@@ -1,19 +1,25 @@
-"""What `make bench` promises: a missed bar is told at the end, and stops nothing."""
+"""What `make bench` and `make bench-course` promise: a missed bar is told at the end, and stops nothing."""
 
+import dataclasses
 import importlib.util
+import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import sitecheck
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def ten_seeds():
-    spec = importlib.util.spec_from_file_location("ten_seeds", ROOT / "bench" / "ten_seeds.py")
+def bench(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "bench" / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses look there
     spec.loader.exec_module(module)
     return module
 
@@ -37,7 +43,7 @@ def test_both_benches_run_and_the_status_comes_at_the_end(tmp_path, fails, statu
 
 
 def test_the_bar_of_the_ten_seeds_is_processor_time(monkeypatch, capsys):
-    module = ten_seeds()
+    module = bench("ten_seeds")
     clock = iter([0.0, 2.9, 0.0, 3.1])
     monkeypatch.setattr(module.time, "process_time", lambda: next(clock))
 
@@ -57,3 +63,79 @@ def test_the_bar_of_the_ten_seeds_is_processor_time(monkeypatch, capsys):
     assert module.main(["--seeds", "1"]) == 0
     assert module.main(["--seeds", "1"]) == 1
     assert "below the bar" in capsys.readouterr().out
+
+
+# --- make bench-course --------------------------------------------------------------------------
+
+FAST = {
+    **{"name": "b", "width": 390, "kilobytes": 50.0, "requests": 3, "first_paint": 0.5, "largest_paint": 0.6},
+    **{"blocking": 0.0, "shift": 0.0, "formulas": 0.5},
+}
+
+
+@pytest.mark.parametrize(
+    "costs, told",
+    [
+        ({}, None),
+        ({"kilobytes": 401.0}, "401 kB, the goal is 400"),
+        ({"name": "first", "kilobytes": 61.0}, "61 kB, the goal is 60"),
+        ({"formulas": 0.6}, "formulas stand 0.10 s after the first paint"),
+        ({"shift": 0.02}, "layout shift 0.020"),
+        ({"blocking": 0.3}, "blocked for 300 ms"),
+    ],
+)
+def test_a_missed_goal_is_named(costs, told):
+    course = bench("course")
+    found = course.missed(course.Page(**{**FAST, **costs}), "first")
+    assert len(found) == (told is not None)
+    assert not found or told in found[0]
+
+
+def test_a_page_has_a_line_with_all_that_it_cost():
+    course = bench("course")
+    page = course.Page(**FAST)
+    assert len(page.row().split()) == len(dataclasses.fields(page))
+    assert len(page.row()) == len(course.HEAD)
+
+
+HEAD = "<!doctype html><title>t</title><meta name='viewport' content='width=device-width'>"
+HTML = HEAD + "<body><p>words</p>{}</body>"
+LATE = """<p class="math" style="height: 9px"></p><script>
+setTimeout(() => {
+    const end = performance.now() + 900;
+    while (performance.now() < end);
+    document.querySelector(".math").innerHTML = "<math><mn>1</mn></math>";
+    document.body.insertAdjacentHTML("afterbegin", "<div style='height: 500px'>late</div>");
+}, 600);
+</script>"""
+
+
+def test_what_a_page_costs_is_measured_in_the_browser(tmp_path, capsys):
+    sitecheck.chromium_or_skip()
+    course = bench("course")
+    (tmp_path / "good.html").write_text(HTML.format("<p><math><mn>1</mn></math></p>"), "utf-8")
+    (tmp_path / "late.html").write_text(HTML.format(LATE), "utf-8")
+    noise = np.random.default_rng(0).bytes(500_000).hex()  # half of it when packed
+    (tmp_path / "large.html").write_text(HTML.format("<link rel='stylesheet' href='noise.css'>"), "utf-8")
+    (tmp_path / "noise.css").write_text(f"/* {noise} */", "utf-8")
+    assert course.main(["--site", str(tmp_path), "--pages", "good"]) == 0
+    assert "every goal is met" in capsys.readouterr().out
+    assert course.main(["--site", str(tmp_path)]) == 1
+    told = capsys.readouterr().out
+    assert not re.search(r"^  good", told, re.MULTILINE)
+    for what in (
+        "large at 390: 5",
+        "late at 1280: formulas stand",
+        ": layout shift",
+        "late at 390: blocked",
+    ):
+        assert what in told, told
+
+
+@pytest.mark.parametrize(
+    "arguments, told", [(["--site", "nowhere"], "make book"), (["--site", ".", "--pages", "x"], "--pages: expected")]
+)
+def test_what_cannot_be_measured_is_told(tmp_path, monkeypatch, capsys, arguments, told):
+    monkeypatch.chdir(tmp_path)
+    assert bench("course").main(arguments) == 2
+    assert told in capsys.readouterr().err

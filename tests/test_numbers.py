@@ -33,6 +33,7 @@ def texts(body):
         ("0.2244 and 56.81.", ["0.2244", "56.81"]),
         ("version 2.4.6", []),
         ("Exercise 4.1 asks", []),
+        ('check.byhand("4.1", answer)', []),
         ("12 words", []),
         ("1.1e-03 2.3e-10", ["1.1e-03", "2.3e-10"]),
     ],
@@ -82,10 +83,19 @@ def test_a_panel_is_known_by_its_number_and_its_labels(own, number):
 
 def test_of_several_matrices_the_result_is_meant():
     body = '<div class="byhand"><table class="byhand-matrix"><tr><td>9.5</td></tr></table>{}</div>'
-    body = body.format(
-        '<table class="byhand-matrix byhand-result"><caption>S <span>1 × 1</span></caption><tr><td>0.5</td></tr></table>'
-    )
+    caption = "<caption>S <span>1 × 1</span></caption>"
+    body = body.format(f'<table class="byhand-matrix byhand-result">{caption}<tr><td>0.5</td></tr></table>')
     assert read(body).panels == [[1, "S", [""], [], [["0.5"]], []]]
+
+
+def test_the_sums_of_a_chain_belong_to_its_panels():
+    table = '<table class="byhand-matrix"><tr><td>{}</td></tr></table>'
+    panel = '<div class="byhand"><div class="byhand-title">{}</div>' + table + "</div>"
+    sums = '<div data-k="0"><i>X</i><p>= 3</p></div><div data-k="1"><p>2·0.25 = 0.5</p></div>'
+    sums = f'<details class="byhand-sums">{sums}</details>'
+    page = read(f'<div class="byhand-chain">{panel.format("X", 3)}{panel.format("Y", 0.5)}{sums}</div><p>0.75</p>')
+    assert page.panels == [[2, "Y", [""], [], [["0.5"]], [[0, 0, "0.25"]]]]
+    assert [line[1] for line in page.lines] == ["0.75"]
 
 
 def test_a_panel_without_decimals_is_left_out():

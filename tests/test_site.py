@@ -84,6 +84,171 @@ def test_search_finds_what_is_typed(browser, addresses, where):
     assert not problems, "\n".join(problems)
 
 
+# Chapters and pages are named by what they are about: their word leads to them first.
+FIRST_FOUND = {
+    "softmax": "5. ",
+    "positions": "3. ",
+    "masks": "11. ",
+    "encoder": "10. ",
+    "decoder": "12. ",
+    "loss": "14. ",
+    "gradients": "15. ",
+    "residual": "9. ",
+    "heads": "6. ",
+    "PyTorch": "19. ",
+    "glossary": "Glossary",
+    "errata": "Errata",
+    "notation": "Notation",
+}
+
+
+def test_a_word_of_a_title_finds_its_page_first(browser, addresses):
+    found = {}
+    for word in FIRST_FOUND:
+        with sitecheck.open_page(browser, addresses["file"], f"search.html?q={word}") as (page, _):
+            hit = page.locator("#search-results ul.search li a").first
+            hit.wait_for(timeout=10_000)
+            found[word] = hit.inner_text()
+    wrong = {word: hit for word, hit in found.items() if not hit.startswith(FIRST_FOUND[word])}
+    assert not wrong
+
+
+@pytest.mark.parametrize("where, shown", [("http", True), ("file", False)])
+def test_found_pages_have_summaries_where_pages_may_be_fetched(browser, addresses, where, shown):
+    with sitecheck.open_page(browser, addresses[where], "search.html?q=transformer") as (page, problems):
+        page.locator("#search-results .search-summary", has_text="found").wait_for(timeout=10_000)
+        page.wait_for_load_state("networkidle")
+        assert bool(page.locator("#search-results p.context").count()) == shown
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("where", ["http", "file"])
+def test_a_number_finds_each_step_that_prints_it(browser, addresses, where):
+    with sitecheck.open_page(browser, addresses[where], "search.html") as (page, problems):
+        hits = sitecheck.number_hits(page, "0.2244")
+        assert any("[Hello, Hello] = 0.2244" in hit for hit in hits), hits
+        assert any("its own value row" in hit for hit in hits), hits
+        titles = page.locator("#search-results h3").all_inner_texts()
+        assert titles[0].startswith("4. ") and len(titles) > 3
+        page.locator("#search-results li a", has_text="its own value row").click()
+        page.wait_for_url("**/04_self_attention.html#number=0.2244*")
+        page.locator(".toytf-found", has_text="its own value row").wait_for()
+        assert "0.2244" in page.locator(".toytf-found").inner_text()
+    assert not problems, "\n".join(problems)
+
+
+def test_each_line_of_the_index_is_found_again_on_its_page(browser, addresses):
+    name = "notebooks/04_self_attention"
+    with sitecheck.open_page(browser, addresses["file"], "search.html?q=0.") as (page, _):
+        page.evaluate("Search.performSearch('0.5')")
+        page.wait_for_function("window.toytfNumbers")
+        links = page.evaluate(
+            """name => {
+                const [, , ids, lines] = window.toytfNumbers.find(([address]) => address.startsWith(name));
+                const counts = {};
+                return lines.flatMap(([place, text]) =>
+                    [...text.matchAll(/(?<![\\d."])(?<!xercise )\\d+\\.\\d+(?![\\d.]*\\d|e)/g)].map(([number]) => {
+                        const key = `${place} ${number}`;
+                        counts[key] = (counts[key] ?? 0) + 1;
+                        return [number, `#number=${number}&in=${ids[place][0]}&nth=${counts[key]}`];
+                    }));
+            }""",
+            name,
+        )
+    assert len(links) > 100
+    with sitecheck.open_page(browser, addresses["file"], f"{name}.html") as (page, _):
+        lost = page.evaluate(
+            """async links => {
+                const lost = [];
+                for (const [number, link] of links) {
+                    document.querySelectorAll(".toytf-found").forEach(e => e.classList.remove("toytf-found"));
+                    const changed = new Promise(done => window.addEventListener("hashchange", done, { once: true }));
+                    location.hash = link;
+                    await changed;
+                    if (!document.querySelector(".toytf-found")?.textContent.includes(number)) lost.push(link);
+                }
+                return lost;
+            }""",
+            links[::7],
+        )
+    assert lost == []
+
+
+@pytest.mark.parametrize(
+    "typed, told",
+    [
+        ("0.2243999", "rounded it stands in"),
+        ("-0.2244", "without the sign it stands in"),
+        ("44.", "This is not a number."),
+        ("0,2244", "Decimals have a point here: 0.2244"),
+        ("12", "Whole numbers stand everywhere"),
+        ("1.2.3", "This is not a number."),
+        ("987654.321", "No page prints 987654.321."),
+        ("0.", "This is not a number."),
+        ("2.3e-10", "2.3e-10 stands in"),
+        (".2244", ".2244 stands in"),
+    ],
+)
+def test_the_search_for_numbers_says_what_it_did(browser, addresses, typed, told):
+    with sitecheck.open_page(browser, addresses["file"], "search.html") as (page, problems):
+        sitecheck.number_hits(page, typed)
+        assert told in page.locator("#search-results h2").inner_text()
+        if "stands" not in told or "everywhere" in told:
+            assert "Type it as it is printed" in page.locator("#search-results").inner_text()
+    assert not problems, "\n".join(problems)
+
+
+def test_the_index_of_numbers_and_of_words_is_loaded_by_the_search_alone(site):
+    for name in PAGES:
+        html = (site / f"{name}.html").read_text("utf-8")
+        assert "toytf_numbers.js" not in html
+        assert ("searchindex.js" in html) == (name == "search"), name
+
+
+def test_on_a_phone_the_contents_open_from_the_keyboard(browser, addresses):
+    with sitecheck.open_page(browser, addresses["file"], "notebooks/04_self_attention.html", PHONE) as (page, _):
+        contents = page.locator(".sidebar-tree a").first
+        assert not contents.is_visible()
+        box = page.locator("#__navigation")
+        box.focus()
+        page.keyboard.press("Space")
+        assert contents.is_visible()
+        page.keyboard.press("Space")
+        assert not contents.is_visible()
+
+
+def test_a_page_shows_contents_headings_and_what_can_be_taken_away(browser, addresses):
+    with sitecheck.open_page(browser, addresses["file"], "notebooks/04_self_attention.html") as (page, _):
+        left, middle, right = (page.locator(part).bounding_box() for part in (".sidebar-tree", "article", ".toc-tree"))
+        assert left["x"] + left["width"] <= middle["x"]
+        assert middle["x"] + middle["width"] <= right["x"]
+        assert page.locator(".sidebar-tree .current-page > a").inner_text().startswith("4.")
+        assert page.locator(".prev-page").inner_text().endswith("3. Positions")
+        assert page.locator("a[download]").get_attribute("href").endswith(".ipynb")
+        assert page.locator(".print-page").is_visible()
+
+
+def test_light_and_dark_follow_the_device_until_they_are_chosen(browser, addresses):
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    for dark in (False, True):
+        with sitecheck.open_page(browser, addresses["file"], "book/preface.html", dark=dark) as (page, problems):
+            first = page.evaluate(ground)
+            assert (first == "rgb(255, 255, 255)") != dark
+            page.locator(".theme-toggle-content .theme-toggle").click()
+            assert page.evaluate(ground) != first
+            page.reload()
+            assert page.evaluate(ground) != first
+            page.emulate_media(media="print")
+            assert page.evaluate(ground) == "rgb(255, 255, 255)"
+        assert not problems
+
+
+def test_solutions_are_folded_without_a_script(site):
+    html = (site / "notebooks" / "04_self_attention.html").read_text("utf-8")
+    assert len(re.findall(r'<details class="solution[^>]*>\s*<summary', html)) == html.count('id="sol-04-')
+    assert '<div class="solution' not in html
+
+
 def test_written_out_arithmetic_is_printed_though_closed(site, browser, addresses):
     entries = {name: (site / f"{name}.html").read_text("utf-8").count("byhand-sums") for name in PAGES}
     longest = max(entries, key=entries.get)
@@ -95,6 +260,9 @@ def test_written_out_arithmetic_is_printed_though_closed(site, browser, addresse
 # --- Planted mistakes ---------------------------------------------------------------------------
 
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9"/></svg>'
+CUT = (
+    '<div class="cell_output"><div class="output"><pre style="white-space: pre">' + "0.25 " * 40 + "</pre></div></div>"
+)
 FIRST = """# First
 
 A formula $x^2$, a [link](second.md#there) and
@@ -172,6 +340,7 @@ def test_nothing_is_reported_where_nothing_is_planted(browser, small_site):
         ('alt="A black corner"', 'alt="_images/corner.svg"', "picture with a file's name"),
         ("</article>", '<svg role="img"></svg></article>', "picture without a text"),
         ("</article>", '<p style="width: 600px">wide</p></article>', "page is"),
+        ("</article>", CUT + "</article>", "output is cut"),
         ("</section>", "<p>left over: $x_1$</p></section>", "formula not set: left over"),
         ("</section>", r"<p>left over: \(x_1\)</p></section>", "formula not set: left over"),
         ("<annotation", "<lost", "formula not set"),
@@ -211,6 +380,60 @@ def test_without_a_browser_tests_are_skipped_but_not_in_ci(monkeypatch):
     monkeypatch.setenv("CI", "true")
     with pytest.raises(pytest.fail.Exception, match="apt install chromium"):
         sitecheck.chromium_or_skip()
+
+
+def test_long_lines_are_reported(browser, small_site):
+    long = "<p style='max-width: none; font-size: 9px'>" + "some words in a line " * 40 + "</p></section>"
+    name = plant(small_site, "</section>", long)
+    with sitecheck.open_page(browser, small_site.as_uri(), name) as (page, _):
+        assert [line for line in sitecheck.line_problems(page) if "long lines" in line]
+
+
+# --- Colours ------------------------------------------------------------------------------------
+
+
+def luminance(colour):
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def tokens(css):
+    """Name -> (light, dark) of each colour in toytf.css."""
+    return {name: pair for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", css)}
+
+
+def pale(css):
+    """Pairs of ink and ground that are hard to read, in light or dark."""
+    colours = tokens(css)
+    inks = ["toytf-ink", "toytf-quiet", "toytf-accent", "toytf-ok", "toytf-differs"]
+    inks += [name for name in colours if name.startswith("code-")]
+    pairs = [(ink, ground) for ink in inks for ground in ("toytf-paper", "toytf-shade")]
+    pairs += [("toytf-ink", "toytf-row"), ("toytf-ink", "toytf-col"), ("toytf-hit-ink", "toytf-hit")]
+    return [
+        f"{ink} on {ground}"
+        for ink, ground in pairs
+        for k in (0, 1)
+        if contrast(colours[ink][k], colours[ground][k]) < 4.5
+    ]
+
+
+def test_every_text_has_contrast_in_light_and_dark():
+    css = (ROOT / "book" / "_assets" / "toytf.css").read_text("utf-8")
+    assert len(tokens(css)) > 20
+    assert pale(css) == []
+    assert pale(css.replace("light-dark(#566070,", "light-dark(#a6b0c0,")) != []
+
+
+def test_browsers_without_light_dark_have_the_light_colours():
+    css = (ROOT / "book" / "_assets" / "toytf.css").read_text("utf-8")
+    plain = dict(re.findall(r"--([\w-]+): (#\w{6});", css))
+    assert plain == {name: light for name, (light, _) in tokens(css).items()}
 
 
 def test_a_picture_that_takes_its_colours_from_the_page_stands_in_it(site):

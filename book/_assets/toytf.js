@@ -35,14 +35,14 @@
     if (!number || !section) return;
     const mine = section.closest("section");
     const texts = document.createTreeWalker(mine, NodeFilter.SHOW_TEXT);
-    const pattern = new RegExp(`(?<![\\d.])${number.replaceAll(".", "\\.")}(?![\\d.]*\\d|e)`, "g");
+    const pattern = new RegExp(`(?<![\\d."])${number.replaceAll(".", "\\.")}(?![\\d.]*\\d|e)`, "g");
     let left = Number(asked.get("nth") ?? 1);
     let found = null;
     while (left > 0 && texts.nextNode()) {
       const text = texts.currentNode;
       const parent = text.parentElement;
       if (parent.closest("section") !== mine
-        || parent.closest(".cell_input, .byhand, script, style, annotation")) continue;
+        || parent.closest(".cell_input, .byhand, .byhand-chain [data-k], script, style, annotation")) continue;
       for (const match of text.data.replaceAll("\u2212", "-").matchAll(pattern)) {
         found = [text, match.index];
         left -= 1;

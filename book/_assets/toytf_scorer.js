@@ -1,4 +1,5 @@
-// What Sphinx's search puts first: titles, then headings, then text; among equals the earlier page.
+// What Sphinx's search puts first: pages whose title has the word, then headings, then text; among equals the
+// earlier chapter.
 var Scorer = {
   objNameMatch: 11,
   objPartialMatch: 6,
@@ -10,7 +11,11 @@ var Scorer = {
   partialTerm: 2,
 
   score: ([page, title, anchor, , score]) => {
+    const stems = new Stemmer();
+    const words = (text) => splitQuery(text.toLowerCase()).map((word) => stems.stemWord(word));
+    const asked = words(new URLSearchParams(location.search).get("q") ?? "");
+    const named = !anchor && asked.some((word) => words(title).includes(word));
     const chapter = Number(/^notebooks\/(\d+)/.exec(page)?.[1] ?? 90);
-    return score - chapter / 100;
+    return score + (named ? 20 : 0) - chapter / 100;
   },
 };

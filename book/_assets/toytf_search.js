@@ -7,7 +7,7 @@
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 
   // As in book/_ext/toytf_numbers.py, with the sign and the power of ten: "−2.7 × 10^−6", "2.7e-06".
-  const NUMBER = /(?<sign>(?<![\w)\]] ?)[-−])?(?<![\d.])(?<!xercise )(?<digits>\d+\.\d+)(?<e>e[-−+]?\d+)?(?![\d.]*\d)(?: × 10\^(?<power>[-−]?\d+))?/g;
+  const NUMBER = /(?<sign>(?<![\w)\]] ?)[-−])?(?<![\d."])(?<!xercise )(?<digits>\d+\.\d+)(?<e>e[-−+]?\d+)?(?![\d.]*\d)(?: × 10\^(?<power>[-−]?\d+))?/g;
   const MOST = 200;
   const TYPE = "Type it as it is printed, with a point: 0.2244, -1.5 or 2.3e-10.";
 
@@ -38,7 +38,7 @@
           const labels = [rows[i], cols[j]].filter(Boolean).join(", ");
           for (const match of text.matchAll(NUMBER)) {
             places.push({
-              ...read(match), page, title, href: `${address}#panel-${panel}.${i + 1}.${j + 1}`,
+              ...read(match), page, title, href: `${address}#panel-${panel}.${i}.${j}`,
               what: `${name} [${labels || `${i + 1}, ${j + 1}`}]${inSum ? ", in its sum" : ""}`, panel: true, inSum,
             });
           }

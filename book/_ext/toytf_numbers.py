@@ -12,8 +12,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 INDEX = "_static/toytf_numbers.js"
-# toytf_search.js has the same pattern. Not 2.4.6, not the number of an exercise.
-NUMBER = re.compile(r"(?<![\d.])(?<!xercise )\d+\.\d+(?:e[-−+]?\d+)?(?![\d.]*\d)")
+# toytf_search.js has the same pattern. Not 2.4.6, not Exercise 4.1, not "4.1" in code.
+NUMBER = re.compile(r"(?<![\d.\"])(?<!xercise )\d+\.\d+(?:e[-−+]?\d+)?(?![\d.]*\d)")
 VOID = set("area br col hr img input link meta source use wbr".split())
 LINES = set(
     "p li tr pre summary dt dd figcaption caption div section h1 h2 h3 h4 details "
@@ -27,6 +27,11 @@ LONGEST, AROUND = 150, 55
 def numbers(text):
     """The decimal numbers in a text, as they are printed."""
     return NUMBER.findall(text)
+
+
+def has_number(row):
+    """Whether one of a row's cells has a decimal in it."""
+    return NUMBER.search(" ".join(row)) is not None
 
 
 def pieces(text):
@@ -95,15 +100,21 @@ class Reader(HTMLParser):
 
     def __init__(self, html):
         super().__init__()
-        self.title, self.places, self.lines, self.panels = "", [], [], []
+        self.title, self.places, self.lines, self.all_panels = "", [], [], []
         self.known, self.headings = {}, {}  # by the id of a place
         self.stack = []  # (tag, what it is)
         self.inside = {"article": 0, "skipped": 0, "pre": 0, "heading": 0}
         self.place, self.open_panels, self.seen = [], [], 0
         self.text, self.cell, self.figure, self.where = "", None, None, None
-        self.heading = ""
+        self.heading, self.chain = "", None
         self.feed(html)
         self.close()
+
+    @property
+    def panels(self):
+        """What the index holds of each panel that has a decimal in it."""
+        entries = [panel.entry() for panel in self.all_panels]
+        return [e for e in entries if e and (e[5] or any(map(has_number, e[4])))]
 
     # -- what opens and closes
 
@@ -135,6 +146,14 @@ class Reader(HTMLParser):
             own = re.fullmatch(r"panel-(\d+)", attrs.get("id") or "")
             self.open_panels.append(Panel(int(own.group(1)) if own else self.seen))
             what.add("panel")
+        if "byhand-chain" in classes:
+            self.chain = len(self.all_panels)
+            what.add("chain")
+        if (
+            self.chain is not None and "data-k" in attrs
+        ):  # the sums of the chain's k-th panel
+            self.open_panels.append(self.all_panels[self.chain + int(attrs["data-k"])])
+            what.add("more")
         panel = self.open_panels[-1] if self.open_panels else None
         if panel and tag == "table" and "byhand-matrix" in classes:
             table = {"classes": classes, "caption": "", "head": [], "rows": []}
@@ -222,9 +241,11 @@ class Reader(HTMLParser):
             self.open_panels.pop()
             for table in panel.tables:
                 table["rows"] = [row for row in table["rows"] if row["cells"]]
-            entry = panel.entry()
-            if entry is not None and numbers(json.dumps(entry[4:])):
-                self.panels.append(entry)
+            self.all_panels.append(panel)
+        if "more" in what:
+            self.open_panels.pop()
+        if "chain" in what:
+            self.chain = None
         if "place" in what:
             self.place.pop()
         if "figure" in what:
