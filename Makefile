@@ -63,7 +63,7 @@ check: lint
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -o addopts="--strict-markers --strict-config" $(CHECK:%=tests/test_%.py)
 
 lab: .venv/lab.stamp $(QUIET_LAB)
-	$(BIN)/jupyter lab notebooks/01_overview.ipynb
+	$(BIN)/python book/lab/start.py
 
 notebooks: .venv/book.stamp
 	$(BIN)/python book/execute.py

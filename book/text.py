@@ -36,11 +36,20 @@ HEAD = {
     "file_format": "mystnb",
     "kernelspec": {"name": "python3", "display_name": "Python 3"},
 }
+# What JupyterLab finds in a notebook when the kernel of book/lab starts; with anything
+# else it would be "unsaved" as soon as it is opened.
 METADATA = {
-    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "kernelspec": {
+        "display_name": "Python 3 (ipykernel)",
+        "language": "python",
+        "name": "python3",
+    },
     "language_info": {"name": "python"},
 }
 EDITOR_STATE = ("ExecuteTime", "collapsed", "execution", "scrolled", "trusted")
+# What JupyterLab folds is no part of a text: a rule folds the cells of solutions.
+FOLD, SOLUTION_TAG = "jupyter", "solution"
+FOLDED = {"outputs_hidden": True, "source_hidden": True}
 SIMILAR = 0.6  # difflib's own limit for a close match
 
 
@@ -118,6 +127,7 @@ def read_text(text, name):
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             cell.source = with_solutions(cell.source)
+    _fold_solutions(notebook)
     notebook.metadata = nbformat.from_dict(METADATA)
     notebook.nbformat_minor = 5
     return notebook
@@ -263,7 +273,8 @@ def _read(pair, path):
 def content(notebook):
     """What a text says about a notebook: each cell but its id and its outputs.
 
-    Blank lines around a source, and Markdown cells with nothing in them, say nothing.
+    Blank lines around a source, Markdown cells with nothing in them, and what is folded
+    say nothing.
     """
     found = []
     for cell in notebook.cells:
@@ -272,7 +283,8 @@ def content(notebook):
             source = source.rstrip()
         if source or cell.cell_type != "markdown" or cell.metadata:
             extra = cell.get("attachments") or {}
-            found.append((cell.cell_type, source, dict(cell.metadata), dict(extra)))
+            metadata = {k: v for k, v in cell.metadata.items() if k != FOLD}
+            found.append((cell.cell_type, source, metadata, dict(extra)))
     return found
 
 
@@ -365,6 +377,13 @@ def _solution_then(pair, commit, name):
                 lines = source.splitlines()[node.lineno - 1 : node.end_lineno]
                 return "\n".join(lines)
     return _solution(name)
+
+
+def _fold_solutions(notebook):
+    """Close the cells of solutions, code and outputs, where JupyterLab opens them."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and SOLUTION_TAG in cell.metadata.get("tags", []):
+            cell.metadata[FOLD] = dict(FOLDED)
 
 
 # ---------------------------------------------------------------- ids

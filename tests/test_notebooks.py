@@ -61,7 +61,7 @@ def good():
     nb = new_notebook(
         cells=cells,
         metadata={
-            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
             "language_info": {"name": "python"},
         },
     )
@@ -269,6 +269,18 @@ def plant_timing(nb):
     cell(nb, "sum").metadata["execution"] = {"iopub.execute_input": "2026-01-01T00:00:00Z"}
 
 
+def plant_kernel_by_another_name(nb):
+    nb.metadata.kernelspec["display_name"] = "Python 3"
+
+
+def plant_open_solution(nb):
+    cell(nb, "sum").metadata["tags"] = ["solution"]
+
+
+def plant_folded_cell(nb):
+    cell(nb, "sum").metadata["jupyter"] = dict(stored.FOLDED)
+
+
 def plant_old_format(nb):
     nb.nbformat_minor = 4
 
@@ -322,6 +334,9 @@ PLANTED = {
         plant_python_version,
         plant_editor_metadata,
         plant_timing,
+        plant_kernel_by_another_name,
+        plant_open_solution,
+        plant_folded_cell,
         plant_old_format,
     ],
 }

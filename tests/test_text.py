@@ -199,7 +199,7 @@ UNUSUAL = {
     "code with a fence": new_code_cell('"""\n```\n````\n"""'),
     "a cell without code": new_code_cell(""),
     "code with blanks at line ends": new_code_cell("x = '''a  \n  b '''   \n    # last"),
-    "tags": new_code_cell("1", metadata={"tags": ["hide-cell", "solution"]}),
+    "tags": new_code_cell("1", metadata={"tags": ["hide-cell", "odd"]}),
     "an alternative text": new_code_cell(
         "1", metadata={"mystnb": {"image": {"alt": "A: 'b' \"c\" # d\n- " + "word " * 40}}, "tags": ["hide-input"]}
     ),
@@ -215,6 +215,18 @@ def test_an_unusual_cell_comes_back_as_it_was(name):
         notebook = titled(*cells)
         again = text.read_text(text.write_text(notebook, "05.ipynb"), "05.md")
         assert cells_of(again) == cells_of(notebook)
+
+
+def test_the_cells_of_solutions_are_folded_and_what_one_folds_by_hand_is_no_edit():
+    shown, solved = new_code_cell("1"), new_code_cell("2", metadata={"tags": ["hide-cell", "solution"]})
+    written = text.write_text(titled(shown, solved), "05.ipynb")
+    made = text.read_text(written, "05.md")
+    assert [cell.metadata.get("jupyter") for cell in made.cells] == [None, text.FOLDED]
+    assert "source_hidden" not in written
+    made.cells[0].metadata["jupyter"] = {"source_hidden": True}
+    del made.cells[1].metadata["jupyter"]
+    assert text.write_text(made, "05.ipynb") == written
+    assert text.content(made) == text.content(text.read_text(written, "05.md"))
 
 
 LINES = st.sampled_from(

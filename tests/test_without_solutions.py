@@ -188,7 +188,7 @@ def test_the_exercises_are_still_there(site):
         assert (site / "notebooks" / f"{path.stem}.html").read_text("utf-8").count(
             'class="exercise admonition'
         ) == there
-        assert (site / "_sources" / "notebooks" / path.name).read_text("utf-8").count("{exercise}") == there
+        assert (site / "_sources" / "notebooks" / path.name).read_text("utf-8").count("### Exercise ") == there
 
 
 def test_every_link_leads_somewhere(site):

@@ -109,6 +109,7 @@ def font(text):
 
     options = subset.Options()
     options.layout_features = []  # the MATH table is none of them
+    options.bidi_closure = False  # nothing is written from right to left
     options.hinting = False
     options.notdef_outline = True
     options.drop_tables += ["DSIG", "GPOS", "GSUB", "GDEF"]

@@ -97,17 +97,6 @@ def mend_sources(site):
         path.write_text(left_out(path.read_text("utf-8")), "utf-8", newline="\n")
 
 
-def inlined(html, page):
-    """An SVG that takes its colours from the page must stand in it, not beside it."""
-
-    def text(image):
-        path = page.parent / image["path"]
-        svg = path.read_text("utf-8") if path.is_file() else ""
-        return svg if "var(--toytf-" in svg else image[0]
-
-    return re.sub(r'<img [^>]*?src="(?P<path>[^":]+\.svg)"[^>]*>', text, html)
-
-
 def prepare_page(app, page, template, context, doctree):
     """Leave the other styles out; the first page is the front door."""
     context["css_files"] = [
@@ -141,7 +130,7 @@ def close_solution(writer, node):
 
 def mend_pages(site):
     for page in site.rglob("*.html"):
-        html = inlined(page.read_text("utf-8"), page)
+        html = page.read_text("utf-8")
         if "<html" in html and " data-mended" in html[:200]:
             continue
         root = "../" * (len(page.relative_to(site).parts) - 1)

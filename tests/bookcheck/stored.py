@@ -217,8 +217,14 @@ def exemption_problems(nb, name, exempt=None):
     return problems
 
 
+# What JupyterLab writes into a notebook when its kernel has started. A notebook that says so already is not
+# "unsaved" as soon as it is opened.
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+FOLDED = {"outputs_hidden": True, "source_hidden": True}
+
+
 def metadata_problems(nb, name):
-    """Format 4.5, unique cell ids, and no metadata that changes from run to run."""
+    """Format 4.5, unique cell ids, solutions folded, and no metadata that changes from run to run or on opening."""
     problems = []
     if (nb.nbformat, nb.nbformat_minor) != (4, 5):
         problems.append(f"{name}: format {nb.nbformat}.{nb.nbformat_minor}, expected 4.5")
@@ -226,16 +232,19 @@ def metadata_problems(nb, name):
         problems.append(f"{name}: metadata {sorted(nb.metadata)}, expected kernelspec and language_info alone")
     if nb.metadata.get("language_info") != {"name": "python"}:
         problems.append(f"{name}: language_info must be {{'name': 'python'}}, or it stores a Python version")
-    if nb.metadata.get("kernelspec", {}).get("name") != "python3":
-        problems.append(f"{name}: the kernel's name must be python3")
+    if nb.metadata.get("kernelspec") != KERNEL:
+        problems.append(f"{name}: kernelspec must be {KERNEL}, or JupyterLab writes its own on opening")
     seen = set()
     for index, cell in enumerate(nb.cells):
         at = where(name, index, cell)
         if cell.get("id") in seen or not cell.get("id"):
             problems.append(f"{at}: the cell id is missing or stands twice")
         seen.add(cell.get("id"))
-        if extra := set(cell.metadata) - {"tags", "mystnb"}:
+        if extra := set(cell.metadata) - {"tags", "mystnb", "jupyter"}:
             problems.append(f"{at}: metadata {sorted(extra)} beside tags and mystnb")
+        folded = FOLDED if cell.cell_type == "code" and "solution" in tags(cell) else None
+        if cell.metadata.get("jupyter") != folded:
+            problems.append(f"{at}: folded in JupyterLab: expected {folded}, got {cell.metadata.get('jupyter')}")
     return problems
 
 

@@ -37,14 +37,13 @@ import numpy as np
 
 from toytf.check.pencil import ByHand, Part
 from toytf.course.chapters import BOOK
-from toytf.teach.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read
+from toytf.teach.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read, words_for_links
 from toytf.teach.exports.classroom import classroom_files
 from toytf.teach.exports.gradescope import gradescope_zip
 
 MASTER = BOOK / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"
-_LINK = re.compile(r"(\(?)\[([^\]]+)\]\(((?:\.\./)?(?:notebooks/|book/)?[\w.-]+\.(?:ipynb|md))?(#[^)\s]+)?\)")
 
 
 # ---------------------------------------------------------------- which exercises
@@ -250,21 +249,7 @@ def portable(text: str, one: Exercise, book: str | None = None) -> str:
 
     "([Layer norm](#layer-norm))" becomes "(*Layer norm*, chapter 9)".
     """
-    home = one.section.split("#")[0]
-
-    def replace(link: re.Match) -> str:
-        bracket, words, file, slug = link[1], link[2], Path(link[3] or home).name, link[4] or ""
-        if not link[3] and not slug:
-            return link[0]
-        folder = "notebooks" if re.match(r"\d\d_", file) else "book"
-        if book:
-            return f"{bracket}[{words}]({book.rstrip('/')}/{folder}/{Path(file).stem}.html{slug})"
-        if folder == "book" or re.match(r"chapter \d", words):
-            return bracket + words
-        chapter = f"chapter {int(file[:2])}"
-        return f"{bracket}*{words}*, {chapter}" if bracket else f"*{words}* ({chapter})"
-
-    return _LINK.sub(replace, text)
+    return words_for_links(text, one.section.split("#")[0], book)
 
 
 def _locked(name: str, source: str, kind: str = "markdown", toytf: dict | None = None) -> dict:

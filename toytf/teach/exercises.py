@@ -43,9 +43,10 @@ _ABOUT = re.compile(
     rf"^\*(?P<kinds>(?i:{_KIND})( and {_KIND})*), level (?P<level>[123]), (?P<minutes>\d+) min\*(?:\n\n|$)"
 )
 _LABEL = re.compile(r"^ex-(\d\d)-(\d+)$")
-_OPENS = re.compile(r"^(?P<fence>:{3,})\{(?P<kind>exercise|solution)\}[ \t]*(?P<argument>.*?)[ \t]*$")
+_OPENS = re.compile(r"^(?P<fence>:{3,})\{(?P<kind>[\w-]+)\}[ \t]*(?P<argument>.*?)[ \t]*$")
 _OPTION = re.compile(r"^:([\w-]+):[ \t]*(.*?)[ \t]*$")
 _CODE_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_LINK = re.compile(r"(\(?)\[([^\]]+)\]\(((?:\.\./)?(?:notebooks/|book/)?[\w.-]+\.(?:ipynb|md))?(#[^)\s]+)?\)")
 _SECTION = re.compile(r"\[[^\]]+\]\((?:\.\./notebooks/)?(?P<file>[\w.-]+\.ipynb)?#(?P<slug>[^)\s]+)\)")
 
 
@@ -54,9 +55,9 @@ _SECTION = re.compile(r"\[[^\]]+\]\((?:\.\./notebooks/)?(?P<file>[\w.-]+\.ipynb)
 
 @dataclass(frozen=True)
 class Directive:
-    """An exercise or a solution as it stands in a cell, with the lines that it takes."""
+    """An exercise, a solution or another directive as it stands in a cell, with the lines that it takes."""
 
-    kind: str  # "exercise" or "solution"
+    kind: str  # "exercise", "solution", "note", ...
     argument: str  # what follows the braces: the title, or the label of the exercise that is solved
     options: Mapping[str, str]
     body: str
@@ -64,8 +65,14 @@ class Directive:
     stop: int
 
 
-def parse(markdown: str) -> list[Directive]:
+def parse(markdown: str, kinds: Iterable[str] | None = ("exercise", "solution")) -> list[Directive]:
     """Find the exercises and solutions in a text, in their order; what stands in code fences is none.
+
+    Parameters
+    ----------
+    markdown : str
+    kinds : iterable of str, optional
+        Which directives; None for all. What stands inside of a found one is not looked at.
 
     Raises
     ------
@@ -78,7 +85,7 @@ def parse(markdown: str) -> list[Directive]:
         if fence := _CODE_FENCE.match(lines[i]):
             closes = re.compile(rf"^ {{0,3}}{fence[1][0]}{{{len(fence[1])},}}\s*$")
             i = _next(lines, i + 1, closes, len(lines)) + 1
-        elif opens := _OPENS.match(lines[i]):
+        elif (opens := _OPENS.match(lines[i])) and (kinds is None or opens["kind"] in kinds):
             stop = _next(lines, i + 1, re.compile(rf"^:{{{len(opens['fence'])},}}\s*$"), None)
             if stop is None:
                 raise ValueError(f"{lines[i]}: expected a line {opens['fence']} that closes it, got none")
@@ -334,6 +341,48 @@ def _section(text: str, path: Path) -> str | None:
         if link["slug"] != "exercises":
             return f"{link['file'] or path.name}#{link['slug']}"
     return None
+
+
+# ---------------------------------------------------------------- outside of the book
+
+
+def words_for_links(text: str, home: str, book: str | None = None, *, alone: bool = True) -> str:
+    """Put words in place of a text's links into the book, or addresses in the built one.
+
+    Parameters
+    ----------
+    text : str
+        Markdown.
+    home : str
+        The notebook that it comes from: "09_residual_and_layer_norm.ipynb".
+    book : str, optional
+        The address of the built book.
+    alone : bool
+        Whether the text stands without the rest of its notebook; if not, links within it name no chapter.
+
+    Examples
+    --------
+    >>> words_for_links("See ([Layer norm](#layer-norm)).", "09_residual_and_layer_norm.ipynb")
+    'See (*Layer norm*, chapter 9).'
+    >>> words_for_links("See [chapter 3](../notebooks/03_positions.ipynb).", "09_residual_and_layer_norm.ipynb")
+    'See chapter 3.'
+    """
+
+    def replace(link: re.Match) -> str:
+        bracket, words, file, slug = link[1], link[2], Path(link[3] or home).name, link[4] or ""
+        if not link[3] and not slug:
+            return link[0]
+        folder = "notebooks" if re.match(r"\d\d_", file) else "book"
+        if book:
+            return f"{bracket}[{words}]({book.rstrip('/')}/{folder}/{Path(file).stem}.html{slug})"
+        if not alone and file == home:
+            return f"{bracket}*{words}*"
+        if folder == "book" or re.match(r"chapter \d", words):
+            return bracket + words
+        chapter = f"chapter {int(file[:2])}"
+        return f"{bracket}*{words}*, {chapter}" if bracket else f"*{words}* ({chapter})"
+
+    return _LINK.sub(replace, text)
 
 
 # ---------------------------------------------------------------- leaving the solutions out

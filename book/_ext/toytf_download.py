@@ -1,0 +1,174 @@
+"""Sphinx extension: the notebook behind the download button, for a reader elsewhere.
+
+Colab, VS Code, nbviewer and GitHub read Markdown and know no directive of MyST. So
+exercises and notes are Markdown there, solutions stand folded in <details>, links into
+the book are words, and the first cell says what to install when `toytf` is missing.
+
+It stands where Sphinx puts sources, in place of the source.
+"""
+
+import copy
+import json
+import re
+from pathlib import Path
+
+from sphinx.errors import ExtensionError
+
+from toytf.teach.exercises import (
+    SOLUTION_TAG,
+    number_of,
+    parse,
+    without_solutions,
+    words_for_links,
+)
+
+# What editors elsewhere ask of a notebook; no version of Python.
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {
+        "codemirror_mode": {"name": "ipython", "version": 3},
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "nbconvert_exporter": "python",
+        "pygments_lexer": "ipython3",
+    },
+}
+FIRST = '''\
+# This notebook is a page of "The Transformer, Number by Number". It needs NumPy,
+# matplotlib and the course's own package, toytf.
+try:
+    import matplotlib  # noqa: F401
+    import numpy  # noqa: F401
+
+    import toytf  # noqa: F401
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        f"""{missing.name} is not installed here.
+
+The package toytf is part of the course: it is in the folder from which the book is
+made. If you have this folder, run in a cell of its own, with the folder's place:
+
+    %pip install "/place/of/the/folder[plot]"
+
+To take it elsewhere, to Colab for example, make one file of it in that folder
+
+    python -m pip wheel --no-deps .
+
+bring the file toytf-{VERSION}-py3-none-any.whl there, and run in a cell of its own
+
+    %pip install "toytf-{VERSION}-py3-none-any.whl[plot]"
+
+Then restart the kernel and run this cell again."""
+    ) from None
+'''
+KNOWN = {"exercise", "solution", "note", "tip", "hint", "important", "warning"}
+_FENCED = re.compile(
+    r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1[`~]*[ \t]*$|(?<![}`])`+[^`\n]+`+", re.M | re.S
+)
+_LEFT = re.compile(
+    r"^:{3,}|\{[a-z:]+\}`|^\([\w-]+\)=$|^ {0,3}\{[.#]|^\+\+\+", re.MULTILINE
+)
+_PICTURE = re.compile(r"!\[([^\]]+)\]\(([^):]+)\)")
+
+
+def elsewhere(notebook, name, version):
+    """A copy of a notebook of the book that shows everywhere what it should.
+
+    notebook: as JSON. name: its file's name. version: that of toytf.
+
+    Raises ValueError when a text has something of MyST that nobody here translates.
+    """
+    first = FIRST.replace("{VERSION}", version)
+    cells = [_cell("code", "needs", first, execution_count=None, outputs=[])]
+    for old in notebook["cells"]:
+        cell = copy.deepcopy(old)
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            cells.append(_cell("markdown", cell["id"], markdown(source, name)))
+        elif SOLUTION_TAG in cell["metadata"].get("tags", []):
+            cells.append(_cell("markdown", cell["id"], _shown(source, cell["outputs"])))
+        else:
+            cells.append(cell)
+    return {
+        "cells": cells,
+        "metadata": METADATA,
+        "nbformat": notebook["nbformat"],
+        "nbformat_minor": notebook["nbformat_minor"],
+    }
+
+
+def _cell(kind, name, source, **more):
+    lines = source.splitlines(keepends=True)
+    return {"cell_type": kind, "id": name, "metadata": {}, **more, "source": lines}
+
+
+def markdown(text, name):
+    """A text without anything that only MyST knows."""
+    lines = text.splitlines()
+    for found in reversed(parse(text, kinds=KNOWN)):
+        lines[found.start : found.stop] = _translated(found).splitlines()
+    text = _PICTURE.sub(
+        r"*Picture: \1*", words_for_links("\n".join(lines), name, alone=False)
+    )
+    if left := _LEFT.search(_FENCED.sub("", text)):
+        line = text[: text.find(left[0])].count("\n")
+        got = text.splitlines()[line]
+        raise ValueError(f"expected Markdown, got {got!r}, which only MyST knows")
+    return text
+
+
+def _translated(directive):
+    """An exercise is a heading and a text, a solution folded, a note a quotation."""
+    if directive.kind == "exercise":
+        return f"### Exercise {directive.argument}\n\n{directive.body}"
+    if directive.kind == "solution":
+        return _folded(f"Solution of {number_of(directive.argument)}", directive.body)
+    inside = (
+        f"**{directive.argument or directive.kind.capitalize()}**\n\n{directive.body}"
+    )
+    return "\n".join(f"> {line}".rstrip() for line in inside.splitlines())
+
+
+def _folded(summary, body):
+    # The blank lines are what makes Markdown of the inside.
+    return f"<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>"
+
+
+def _shown(source, outputs):
+    """The code of a solution and what it printed; a cell would stand open."""
+    said = "".join("".join(output["text"]) for output in outputs)
+    body = f"```python\n{source.rstrip()}\n```"
+    if said:
+        body += f"\n\nIt prints\n\n```text\n{said.rstrip()}\n```"
+    return _folded("Code of the solutions", body)
+
+
+# ---------------------------------------------------------------- in the build
+
+
+def write(app, exception):
+    """Put each notebook in the place of the source that Sphinx copied."""
+    if exception is not None or app.builder.format != "html":
+        return
+    from toytf import __version__
+
+    for docname in app.env.found_docs:
+        page = Path(app.env.doc2path(docname))
+        place = Path(app.outdir, "_sources", f"{docname}.ipynb")
+        if page.suffix == ".ipynb" and place.parent.is_dir():
+            notebook = json.loads(page.read_text("utf-8"))
+            if not app.config.toytf_solutions:
+                notebook = without_solutions(notebook)
+            try:
+                made = elsewhere(notebook, page.name, __version__)
+            except ValueError as error:
+                raise ExtensionError(f"{docname}: {error}") from error
+            text = json.dumps(made, ensure_ascii=False, indent=1)
+            place.write_text(f"{text}\n", "utf-8", newline="\n")
+
+
+def setup(app):
+    # after toytf_site, which leaves the solutions out of the sources
+    app.connect("build-finished", write, priority=950)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,74 @@
+"""Sphinx extension: figures that are SVG stand in the page, not beside it.
+
+There they take the page's colours, light and dark, and their text can be selected and
+found. Panels of a figure become pictures of their own: side by side where there is
+room. Builders that write something else than pages get the files.
+"""
+
+import html
+import re
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+BUILDERS = {"html", "dirhtml", "singlehtml"}
+OURS = re.compile(r'<svg [^>]*class="(toytf-figure|toytf-spine|house)"')
+PANEL = re.compile(r'^<svg class="(\w+)"[^>]* viewBox="([^"]*)">(.*)</svg>$', re.M)
+MESSAGE = re.compile(r'^<g class="message">(.*)</g>$', re.M)
+
+
+def unique(svg, number):
+    """The same picture, with names that no other picture of the page has."""
+    for name in set(re.findall(r'\bid="([^"]+)"', svg)):
+        use = rf'(\bid="|url\(#|href="#){re.escape(name)}(?=["\)])'
+        svg = re.sub(use, rf"\g<1>n{number}-{name}", svg)
+    return svg
+
+
+def in_page(svg, alt, number=0):
+    """A figure as a page shows it: its message as a sentence, its panels, its text."""
+    svg = unique(svg[svg.index("<svg") :].strip(), number)
+    label = f'role="img" aria-label="{html.escape(alt)}"'
+    root, rest = svg[: svg.index(">")], svg[svg.index(">") :]
+    kind = OURS.match(svg)[1]
+    if kind == "house":
+        root = re.sub(r'\s(role|aria-label)="[^"]*"', "", root)
+        return root.replace("<svg ", f"<svg {label} ", 1) + rest
+    style = re.search(r'style="([^"]*)"', root)[1]
+    wide = float(re.search(r'viewBox="0 0 (\S+) ', root)[1])
+    scale = float(re.search(r' width="(\S+)"', root)[1]) / wide
+    message = MESSAGE.search(svg)
+    lines = re.findall(r"<text[^>]*>(.*?)</text>", message[1]) if message else []
+    said = " ".join(re.sub(r"<[^>]*>", "", line) for line in lines)
+    panels = []
+    for name, box, content in PANEL.findall(svg):
+        w, h = (round(float(side) * scale, 1) for side in box.split()[2:])
+        size = f'class="{name}" viewBox="{box}" width="{w:g}" height="{h:g}"'
+        panels.append(f'<svg {size} style="{style}">{content}</svg>')
+    caption = f"<figcaption>{said}</figcaption>" if said else ""
+    picture = f"<div {label}>{''.join(panels)}</div>"
+    return f'<figure class="{kind}">{caption}{picture}</figure>'
+
+
+class Inline(SphinxPostTransform):
+    """Put the text of an SVG file where its picture stood."""
+
+    default_priority = 900  # after MyST-NB has chosen among a cell's forms of output
+
+    def run(self, **kwargs):
+        if self.app.builder.name not in BUILDERS:
+            return
+        for number, node in enumerate(list(self.document.findall(nodes.image))):
+            path = Path(self.app.srcdir, node["uri"])
+            if path.suffix == ".svg" and path.is_file():
+                svg = path.read_text("utf-8")
+                if OURS.search(svg):
+                    text = in_page(svg, node.get("alt", ""), number)
+                    node.replace_self(nodes.raw("", text, format="html"))
+
+
+def setup(app):
+    app.add_post_transform(Inline)
+    app.add_css_file("figures.css")
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
