@@ -296,10 +296,12 @@ def draw(browser):
     def drawn(tex, display=True, styles="", before="", after=""):
         page = context.new_page()
         pages.append(page)
-        script = (ROOT / "book" / "_assets" / "formulas.js").read_text("utf-8")
+        scripts = [(ROOT / "book" / "_assets" / name).read_text("utf-8") for name in ("toytf.js", "formulas.js")]
         page.set_content(
-            f"<!doctype html><style>{font_styles} body {{ margin: 0; font: 20px/1.5 sans-serif }} math {{ font-size: 20px }}"
-            f"{styles}</style><main><p>{before}{body_of(tex, display)}{after}</p></main><script>{script}</script>"
+            f"<!doctype html><style>{font_styles} body {{ margin: 0; font: 20px/1.5 sans-serif }} "
+            f"math {{ font-size: 20px }} {styles}</style>"
+            f"<article><p>{before}{body_of(tex, display)}{after}</p></article>"
+            f"<script>{''.join(scripts)}</script>"
         )
         page.evaluate("document.fonts.ready")
         return page
@@ -590,7 +592,7 @@ def test_a_copied_formula_is_its_tex(draw):
     assert copied(page, half) == [True, r"by $\sqrt{d_k} < 2$"]
     words = "getSelection().setBaseAndExtent(document.querySelector('p').firstChild, 0, "
     assert copied(page, words + "document.querySelector('p').firstChild, 6)") == [False, ""]
-    assert copied(draw("a", display=True), everything.replace("'p'", "'main'"))[1].strip() == "$$a$$"
+    assert copied(draw("a", display=True), everything.replace("'p'", "'article'"))[1].strip() == "$$a$$"
 
 
 # --- In Sphinx ----------------------------------------------------------------------------------

@@ -817,6 +817,13 @@ call("byhand.add", a=two, b=two, **full)
 call("byhand.divide", a=two, divisor=positive(3.0).takes("it is not 0", *REALS), root=switch(), **full)
 call("byhand.softmax", scores=two, subtract_max=switch(), **written)
 call("byhand.weighted_sum", weights=two, values=two, **written)
+call(
+    "byhand.mask",
+    scores=two.called("may_attend"),
+    may_attend=flags(TWO > 1).takes("it fits by broadcasting", "one of its rows", "True"),
+    **full,
+)
+call("byhand.concat", lambda parts, **rest: byhand.concat(parts, **rest), parts=two, **full)
 call("byhand.relu", x=two, **full)
 wider = two.takes("of any width", "one column more")
 call("byhand.mean", x=wider, **plain)
@@ -834,6 +841,21 @@ call(
     rows=labels,
     decimals=decimals,
 )
+call(
+    "byhand.attention",
+    q=two.called("may_attend"),
+    k=two.called("may_attend"),
+    v=two.takes("of any width", "one column more"),
+    name=text(),
+    divisor=optional(positive(3.0).takes("it is not 0", *REALS)),
+    may_attend=mask(TWO > 0),
+    subtract_max=switch(),
+    rows=labels,
+    decimals=decimals,
+    sci=switch(),
+)
+call("byhand.chain", lambda steps: byhand.chain(steps), steps=thing(WORKING))
+call("byhand.Chain.sources", lambda k: byhand.chain(WORKING).sources(k), k=natural(0))
 call("byhand.beside", lambda workings: byhand.beside(workings), workings=thing(WORKING))
 call("byhand.Working.only", lambda where: WORKING.only(where), where=thing("q, k"))
 ALSO = ("True", "its copy as booleans", "infinity", "minus infinity", "NaN", *REALS, ONE, *EMPTY, *NOT_FINITE)
@@ -1003,6 +1025,7 @@ NOT_SWEPT = {  # public, and why not here
     "byhand.Step.lines": "its arguments are for its own use",
     "byhand.Step.html": "its arguments are for its own use",
     "byhand.Entry.chain": "Working shows it",
+    "byhand.Operand.lit": "its arguments are for its own use",
 }
 EXPRESSIONS = "Cos Difference Exp Larger Num Power Prod Quotient Root Row Sin Sum"  # byhand builds them itself
 RECORDS = (  # plain records of what others made; who takes one, checks it
@@ -1010,7 +1033,7 @@ RECORDS = (  # plain records of what others made; who takes one, checks it
     "EncoderLayer DecoderLayer Transformer FeedForwardTrace SublayerTrace EncoderLayerTrace DecoderLayerTrace "
     "StackTrace Trace "
     "DecodeState State Hypothesis Record Mismatch Batch Noun Adjective Determiner Verb Phrase Example Entry Step "
-    "Working"
+    "Working Operand Chain"
 )
 
 

@@ -90,11 +90,19 @@ class TitleExercises(SphinxPostTransform):
             title, content = exercise.children
             subtitle = next(title.findall(exercise_subtitle), None)
             if isinstance(title, exercise_title) and subtitle is not None:
-                words = nodes.title()
-                words += [nodes.Text(f"{title.children[0].astext()} "), *subtitle]
-                title.replace_self(words)
+                title.replace_self(_title(title.children[0].astext(), subtitle))
             if content.children and ABOUT.fullmatch(content[0].astext()):
                 content[0]["classes"].append("exercise-about")
+
+
+def _title(kind, subtitle):
+    """The title, its number apart, as those of figures are: `caption-number`."""
+    title = nodes.title()
+    first, *rest = subtitle.children
+    number, _, question = first.astext().partition(" ")
+    title += nodes.inline("", f"{kind} {number} ", classes=["caption-number"])
+    title += [nodes.Text(question), *rest]
+    return title
 
 
 def setup(app):

@@ -6,7 +6,7 @@ import html as _html
 import re
 from dataclasses import dataclass, replace
 
-from toytf._validate import as_bool, number, require_class, shown, shown_class
+from toytf._validate import as_bool, number, require_class, require_width, shown, shown_class, whole_number
 from toytf.byhand import panels
 from toytf.byhand.operations import _matrix, divide, mask, matmul, softmax, table, weighted_sum
 from toytf.byhand.workings import Working
@@ -36,6 +36,8 @@ class Chain:
 
         None stands for an operand that no earlier step gave, a matrix of weights.
         """
+        if whole_number("k", k, least=0) >= len(self.workings):
+            raise ValueError(f"k: expected a step from 0 to {len(self.workings) - 1}, got {k}")
         return [panels.place(operand, self.workings[:k]) for operand in self.workings[k].operands]
 
     def text(self) -> str:
@@ -184,6 +186,9 @@ def attention(
         _given(array, label, at, rows, decimals) for array, label, at in ((q, "Q", "q"), (k, "K", "k"), (v, "V", "v"))
     ]
     queries, keys, values = start
+    require_width("q", queries.result, "k", keys.result, axis=-1)
+    if len(keys.result) != len(values.result):
+        raise ValueError(f"v: expected as many rows as k, {len(keys.result)}, got {len(values.result)}")
     how = {"decimals": decimals, "sci": sci}
     scores = matmul(queries, keys.T, "S", **how)
     by = queries.result.shape[1] if divisor is None else number("divisor", divisor)

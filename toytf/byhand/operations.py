@@ -41,7 +41,7 @@ from toytf.byhand.expressions import (
     Sin,
     Sum,
 )
-from toytf.byhand.workings import Entry, Operand, Working
+from toytf.byhand.workings import Entry, Operand, Working, require_decimals
 from toytf.positions import BASE, sinusoids, sinusoids_column_as_i
 
 WRITABLE = 1e150  # of larger numbers the squares are no floats
@@ -153,7 +153,7 @@ def add(a, b, name: str = "", formula: str = "", *, rows=None, cols=None, decima
     def steps(i, j):
         return (Sum(Num(float(a[i, j]), decimals), Num(float(b[i, j]), decimals)),)
 
-    made = _Made(given, ("cell", "other cell"), ("", "+"), _split(formula or name, "+", 2), "{} + {}")
+    made = _Made(given, ("cell", "other cell"), ("", "+"), _split(_said(formula, name), "+", 2), "{} + {}")
     return _work(name, formula, a + b, steps, rows, cols, decimals, False, made)
 
 
@@ -187,8 +187,9 @@ def divide(a, divisor, name: str = "", formula: str = "", *, root=False, rows=No
         plain = Quotient(top, Num(by, decimals))
         return (Quotient(top, Root(Num(float(divisor), decimals))), plain) if root else (plain,)
 
+    require_decimals(decimals)
     sign = f"/ {'√' if root else ''}{Num(float(divisor), decimals).render('html')}"
-    made = _Made(given, ("cell",), ("",), _split(formula or name, "/", 2)[:1], f"{{}} {sign}", sign=f"{sign} =")
+    made = _Made(given, ("cell",), ("",), _split(_said(formula, name), "/", 2)[:1], f"{{}} {sign}", sign=f"{sign} =")
     return _work(name, formula, a / by, steps, rows, cols, decimals, False, made)
 
 
@@ -240,7 +241,7 @@ def mask(scores, may_attend, name="", formula="", *, rows=None, cols=None, decim
     Parameters
     ----------
     scores : array_like or Working, shape (rows, columns) or (columns,)
-    may_attend : array_like of bool, same shape
+    may_attend : array_like of bool, same shape, or one that fits it by broadcasting
         True where the row may attend to the column.
     name, formula, rows, cols, decimals
         As in `matmul`.
@@ -266,7 +267,8 @@ def mask(scores, may_attend, name="", formula="", *, rows=None, cols=None, decim
     e^(-∞) / (e^68 + e^(-∞))
     """
     given, scores = scores, _matrix("scores", scores)
-    hidden = np.where(as_mask("may_attend", np.atleast_2d(may_attend), scores.shape), 0.0, -np.inf)
+    seen = np.broadcast_to(as_mask("may_attend", may_attend, scores.shape), scores.shape)
+    hidden = np.where(seen, 0.0, -np.inf)
 
     def steps(i, j):
         return (Sum(Num(float(scores[i, j]), decimals), Num(float(hidden[i, j]))),)
@@ -309,7 +311,7 @@ def concat(*parts, name="", formula="", rows=None, cols=None, decimals=4) -> Wor
     widths = [a.shape[1] for a in arrays]
     starts = [sum(widths[:n]) for n in range(len(parts))]
     named = all(isinstance(part, Working) and part.name for part in parts)
-    formula = formula or (f"[{', '.join(part.name for part in parts)}]" if named else "")
+    formula = _said(formula, "") or (f"[{', '.join(part.name for part in parts)}]" if named else "")
     lights, signs = ["cell"] * len(parts), [""] + ["and"] * (len(parts) - 1)
     made = _Made(parts, lights, signs, [""] * len(parts), shifts=starts)
     cols = range(1, sum(widths) + 1) if cols is None else cols
@@ -601,7 +603,7 @@ def cross_entropy_backward(probs, goal, name="", formula="", *, rows=None, cols=
         away = Difference(Num(float(probs[i, j]), decimals), Num(float(goal[i, j]), decimals))
         return Quotient(away, n), Quotient(Num(float(away.value), decimals), n)
 
-    names = _split(re.sub(r"^\((.*)\) / \d+$", r"\1", formula), "−", 2)
+    names = _split(re.sub(r"^\((.*)\) / \d+$", r"\1", _said(formula, "")), "−", 2)
     made = _Made(given, ("cell", "other cell"), ("", "−"), names, sign=f"/ {len(probs)} =")
     return _work(name, formula, (probs - goal) / len(probs), steps, rows, cols, decimals, False, made)
 
@@ -704,6 +706,7 @@ class _Made:
 
     def formula(self, formula: str) -> str:
         """The formula, written with the operands' own names where none was given."""
+        require_class("formula", formula, str)
         named = [x.name for x in self.given if isinstance(x, Working) and x.name]
         if formula or not self.pattern or len(named) < len(self.given):
             return formula
@@ -735,9 +738,16 @@ class _Made:
 
 
 def _product(given, name: str, formula: str, lights=("row", "column")) -> _Made:
-    words = [w for w in _words(formula or name) if w != "·"]
+    words = [w for w in _words(_said(formula, name)) if w != "·"]
     good = len(words) == 2 and not set(words) & {"+", "-", "−", "/", "="}
     return _Made(given, lights, ("", ""), words if good else ("", ""), "{} {}", layout="product")
+
+
+def _said(formula, name) -> str:
+    """The formula; a name often is one."""
+    require_class("name", name, str)
+    require_class("formula", formula, str)
+    return formula or name
 
 
 def _words(formula) -> list[str]:

@@ -25,11 +25,14 @@
 
   const touchable = td => chainOf(td) || sum(td)
   const text = (row, what) => (row.querySelector(what) || { textContent: "" }).textContent
-  // What an entry of a chain is called: "K₁, Hello, 2 = 8"
+  // What a step of a chain is called, and one of its entries: "K₁, Hello, 2 = 8"
+  const title = table => {
+    const box = table.caption || panelOf(table).querySelector(".byhand-title")
+    return box.textContent.replace(/(^| )\d+ × \d+$/, "").replace(/ = .*/, "").trim() || text(panelOf(table), ".byhand-title")
+  }
   function name(td) {
     const table = td.closest("table"), head = table.tHead ? all(table.tHead, "th")[at(td)[1]].textContent : ""
-    const title = (text(panelOf(td), "caption") || text(panelOf(td), ".byhand-title")).replace(/ [^ ]+ × .*/, "").replace(/ = .*/, "")
-    return `${[title, text(td.parentNode, "th"), head].filter(x => x).join(", ")} = ${td.textContent}`
+    return `${[title(table), text(td.parentNode, "th"), head].filter(x => x).join(", ")} = ${td.textContent}`
   }
 
   // "i*r": row i in the colour of rows; "*jc": column j in that of columns; "ij": the entry's own place
@@ -101,16 +104,18 @@
     live.innerHTML = html
     panel.classList.add("b-on")
     if (chain && keep) {
+      const way = (label, made) => {
+        const line = d.createElement("div")
+        made.forEach(x => line.append(line.firstChild ? " " : label, x))
+        live.append(line)
+      }
+      const first = t => cells(t).flat().find(x => x.matches(".b-r,.b-c"))
+      way("Made of ", sources.map(t => button(title(t), () => go(first(t), true))))
+      if (!sources.length) live.append(" The way ends here.")
+      way("Back to ", [...trail].reverse().map(x => button(name(x), () => go(x))))
+      way("", [button("Close", close)])
       trail.forEach(x => x.classList.add("b-v"))
       trail.push(td)
-      const way = d.createElement("div")
-      trail.forEach((x, n) => way.append(n ? " ← " : "", button(name(x), () => go(x))))
-      if (sources.length) {
-        way.append(" made of: ")
-        sources.forEach(t => way.append(button(text(t, "caption") || text(panelOf(t.rows[0].cells[0]), ".byhand-title"),
-          () => go(cells(t).flat().find(x => x.matches(".b-r,.b-c")), true)), " "))
-      }
-      live.prepend(way)
     }
     return true
   }
@@ -125,7 +130,6 @@
     reveal(td)
     if (!only) show(td, true)
     focus(td)
-    td.scrollIntoView({ block: "center" })
   }
 
   function walk(td, key) {

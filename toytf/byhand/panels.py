@@ -223,7 +223,7 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
         crossed = right.html(f"b-above{' b-in' if left else ''} w{digits}", "yes") + crossed
     if left is None:
         # the rows' names stand beside the result, so the right factor moves in by as much
-        return f'<div class="b-block">{crossed}</div>', result.stub + column * result.array.shape[1]
+        return f'<div class="b-block b-end">{crossed}</div>', result.stub + column * result.array.shape[1]
     body = (
         f'<div class="b-block b-left">{title}{left.html("", "yes")}</div>'
         f'<div class="b-block">{crossed}</div>'
