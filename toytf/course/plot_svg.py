@@ -44,7 +44,7 @@ SANS = "var(--toytf-sans,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif)"
 
 FONT = 14.5  # points; what a figure's text has if nothing else is said
 SCALE = 500 / 460.8  # CSS pixels for a point: a figure of 6.4 inches is 500 pixels wide, its text 15.7 high
-WIDEST = 724  # pixels that a page has for a row of panels
+WIDEST = 708  # pixels that a page has for a row of panels, without the gaps
 NARROW = 462  # points: a figure up to here is legible on a phone as it is, and its panels stay together
 MOST_CELLS = 1500  # of a heat map drawn as shapes; one with more is a small raster
 
@@ -255,7 +255,16 @@ class Renderer(RendererBase):
                 inside = rectangle is None or rectangle.padded(1).contains(x, y)
                 if inside:  # matplotlib clips a marker at the border in two: here it is whole or not there
                     places.append((x, self.height - y))
-        if _is_circle(marker_path):
+        places = list(dict.fromkeys((round(x, 1), round(y, 1)) for x, y in places))  # one on top of its like is unseen
+        looks = dict(word.split(":", 1) for word in style.split(";"))
+        if _is_circle(marker_path) and looks["fill"] == looks.get("stroke", looks["fill"]) and "opacity" not in style:
+            # a dot of one colour: a line of no length with round ends, which is a third of the bytes
+            wide = size.width + (float(looks.get("stroke-width", "1")) if "stroke" in looks else 0)
+            style = f"fill:none;stroke:{looks['fill']};stroke-width:{number(wide, 2)};stroke-linecap:round"
+            dots = "".join(f"M{_pairs(x, y)}h0" for x, y in places)
+            if dots:
+                self._emit("path", style, f' d="{dots}"')
+        elif _is_circle(marker_path):
             for x, y in places:
                 self._emit("circle", style, f' cx="{number(x)}" cy="{number(y)}" r="{number(size.width / 2, 2)}"')
         elif places:
@@ -287,13 +296,11 @@ class Renderer(RendererBase):
 
     def draw_image(self, gc, x, y, im, transform=None):
         rows, cols = im.shape[:2]
-        if transform is None:
-            box = Bbox([[x, y], [x + cols, y + rows]])
-        else:
-            box = Bbox(transform.transform([[0, 0], [1, 1]]) + [x, y])  # of a square of one by one
-        left, right = min(box.x0, box.x1), max(box.x0, box.x1)
-        top, bottom = self.height - max(box.y0, box.y1), self.height - min(box.y0, box.y1)
-        pixels = np.asarray(im)[::-1]  # matplotlib counts rows from below
+        ends = [[x, y + rows], [x + cols, y]] if transform is None else transform.transform([[0, 0], [1, 1]]) + [x, y]
+        (left, first), (right, last) = ends  # the first row's edge, and the last one's
+        left, right = min(left, right), max(left, right)
+        top, bottom = self.height - max(first, last), self.height - min(first, last)
+        pixels = np.asarray(im)[:: 1 if first > last else -1]
         if rows * cols <= MOST_CELLS:
             self._cells(np.linspace(left, right, cols + 1), np.linspace(top, bottom, rows + 1), pixels)
             return
