@@ -165,8 +165,19 @@ def measure(browser, base: str, name: str, width: int) -> Page:
     try:
         page = context.new_page()
         session = context.new_cdp_session(page)
+        asked: set[str] = set()  # not what the page has in itself, a font as data:
         loads: list[float] = []
-        session.on("Network.loadingFinished", lambda event: loads.append(event["encodedDataLength"]))
+
+        def begun(event):
+            if not event["request"]["url"].startswith("data:"):
+                asked.add(event["requestId"])
+
+        def ended(event):
+            if event["requestId"] in asked:
+                loads.append(event["encodedDataLength"])
+
+        session.on("Network.requestWillBeSent", begun)
+        session.on("Network.loadingFinished", ended)
         session.send("Network.enable")
         session.send("Emulation.setCPUThrottlingRate", {"rate": SLOWER})
         page.add_init_script(WATCH)

@@ -188,7 +188,7 @@ def test_stored_notebooks_hold_style_and_script_once_and_live_ones_in_each_outpu
 
 
 def test_style_and_script_are_small():
-    both = panels.parts().encode()
+    both = panels.style_and_script().encode()
     assert len(both) < 24_000 and b"/*" not in both
 
 

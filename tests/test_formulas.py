@@ -660,6 +660,19 @@ def test_only_pages_with_formulas_ask_for_their_styles(small):
         assert ("formulas.js?v=" in page) == there
 
 
+def test_the_font_is_decoded_before_a_formula_asks_for_it(small, browser):
+    def status(page):
+        without = re.sub("<math.*?</math>", "", page, flags=re.DOTALL)
+        (small / "planted.html").write_text(without, "utf-8")
+        with sitecheck.open_page(browser, small.as_uri(), "planted.html") as (opened, problems):
+            assert not problems
+            return opened.evaluate("[...document.fonts].map(font => font.status)")
+
+    page = (small / "index.html").read_text("utf-8")
+    assert status(page) == ["loaded"]
+    assert status(page.replace("onload=", "data-planted=")) == ["unloaded"]
+
+
 def test_the_licence_of_the_font_lies_beside_the_styles_that_hold_it(small):
     static = small / "_static"
     assert toytf_formulas.LICENCE in (static / "formulas.css").read_text("utf-8")

@@ -4,16 +4,41 @@
   "use strict";
 
   // Whoever has only a keyboard scrolls a box by focusing it first.
-  const BOXES = "article :is(pre, div.math, span.math.long, .text_html, .table-wrapper, "
-    + "[class*=scroll])";
+  const BOXES = "pre, div.math, .toytf-wide, .text_html, .table-wrapper, [class*=scroll]";
+  const IN_LINE = "mjx-container:not([display]), math:not([display=block])";
 
-  function markWideBoxes() {
-    for (const box of document.querySelectorAll(BOXES)) {
-      if (box.scrollWidth > box.clientWidth) {
+  // First all that is read, then all that is written: so much is laid out once.
+  function markWideBoxes(part) {
+    const within = (what) => [part, ...part.querySelectorAll(what)].filter((one) => one.matches(what));
+    const formulas = within(IN_LINE).map((formula) => {
+      const column = formula.closest("p, li, td, dd, div, article");
+      const { width } = (formula.firstElementChild ?? formula).getBoundingClientRect();
+      return [formula, width > column.clientWidth];
+    });
+    for (const [formula, wide] of formulas) formula.classList.toggle("toytf-wide", wide);
+    const boxes = within(BOXES).map((box) => [box, box.scrollWidth > box.clientWidth]);
+    for (const [box, wide] of boxes) {
+      if (wide) {
         box.tabIndex = 0;
       } else {
         box.removeAttribute("tabindex");
       }
+    }
+  }
+
+  // A part of the page is looked at when it comes near, and again when its size changes:
+  // the browser lays out what is far away only then (content-visibility in toytf.css).
+  function watchParts() {
+    const sized = new ResizeObserver((changes) => requestAnimationFrame(() => {
+      changes.forEach(({ target }) => markWideBoxes(target));
+    }));
+    const near = new IntersectionObserver((changes) => changes.forEach(({ target, isIntersecting }) => {
+      if (!isIntersecting) return;
+      near.unobserve(target);
+      sized.observe(target);
+    }), { rootMargin: "600px" });
+    for (const part of document.querySelectorAll("article > section > *, .front > section > *")) {
+      near.observe(part);
     }
   }
 

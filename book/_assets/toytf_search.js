@@ -187,6 +187,13 @@
     return found;
   };
 
+  // A page's own title is no heading of it: "11. Masks > Masks".
+  const findAll = Search._performSearch;
+  Search._performSearch = (...asked) => findAll(...asked).filter(([, title]) => {
+    const [page, heading] = title.split(" > ");
+    return heading === undefined || page.replace(/^\d+\. /, "") !== heading;
+  });
+
   // Sphinx reads the address and calls this.
   const findWords = Search.performSearch;
   Search.performSearch = (query) => {

@@ -25,6 +25,9 @@ from sphinx.util.math import get_node_equation_number
 
 STYLES = "formulas.css"
 LICENCE = "formulas-font-licence.txt"
+# Left to itself, a browser decodes the font when it first lays out a formula, and may
+# paint before it has it.
+DECODE = f"document.fonts.load('1em {toytf_mathfont.NAME}')"
 CLASSES = "math notranslate nohighlight"
 
 # A formula in the line with more characters than this may be wider than a phone.
@@ -278,7 +281,7 @@ def styles(font):
 
 def add_styles(app, pagename, templatename, context, doctree):
     if app.builder.format == "html" and _formulas(app.env).get(pagename):
-        app.builder.add_css_file(STYLES)
+        app.builder.add_css_file(STYLES, onload=DECODE)
         app.builder.add_js_file("formulas.js", loading_method="defer")
 
 

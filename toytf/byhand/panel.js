@@ -11,7 +11,7 @@
   const result = panel => panel.querySelector(".byhand-result")
   const cells = table => [...table.tBodies[0].rows].map(row => all(row, "td"))
   const at = td => [td.parentNode.sectionRowIndex, all(td.parentNode, "td").indexOf(td)]
-  let open = null, kept = false, trail = []
+  let open = null, kept = false, trail = [], pressed = false
 
   // The sums stand in the page once, in the disclosure of the panel or of the whole chain.
   function sum(td) {
@@ -172,19 +172,23 @@
     if (td) show(td)
     else if (open && open != d.activeElement && !(e.target.closest && e.target.closest(".byhand-live"))) close()
   })
+  // A press gives focus before it is a click: what it opens, the click says.
+  d.addEventListener("pointerdown", () => (pressed = true))
   d.addEventListener("click", e => {
+    pressed = false
     const td = entry(e.target)
     if (!td) return
     keep(td)
   })
   d.addEventListener("focusin", e => {
     const td = entry(e.target)
-    if (td && !(kept && chainOf(td))) show(td, kept)
+    if (td && !pressed && !(kept && chainOf(td))) show(td, kept)
   })
   d.addEventListener("focusout", e => {
     if (entry(e.target) && !kept) close()
   })
   d.addEventListener("keydown", e => {
+    pressed = false
     if (e.key == "Escape") return close()
     const td = entry(e.target)
     if (!td || e.altKey || e.ctrlKey || e.metaKey) return
@@ -229,7 +233,7 @@
         table.setAttribute("role", "grid")
         cells(table).flat().forEach(td => touchable(td) && (td.tabIndex = td == first ? 0 : -1))
       }
-    })
+    }, { timeout: 1000 })
   const begin = () => {
     w.toytfPanels()
     follow()

@@ -38,6 +38,10 @@ def parts() -> str:
     if os.environ.get("TOYTF_PANELS") == "once" and _shown:
         return ""
     _shown = True
+    return style_and_script()
+
+
+def style_and_script() -> str:
     return f"<style>{_file('panel.css')}</style><script>{_file('panel.js')}</script>"
 
 
@@ -138,7 +142,11 @@ class _Matrix:
             f'<table class="byhand-matrix{classes and " " + classes}{folding}"{lights}>'
             f"{f'<caption>{name}</caption>' if caption else ''}{head}<tbody>{body}</tbody></table>"
         )
-        return f'<div class="byhand-scroll {folding.split()[1]}">{table}</div>' if folding.endswith("b-x") else table
+        return (
+            f'<div class="byhand-scroll {folding.split()[1]}" tabindex="0">{table}</div>'
+            if folding.endswith("b-x")
+            else table
+        )
 
 
 def _step(width: float) -> int:
