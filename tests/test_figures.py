@@ -18,7 +18,7 @@ from toytf.course import plot
 
 sys.path.append(str(ROOT / "book" / "_ext"))
 
-import toytf_figures  # noqa: E402
+import toytf_figures
 
 STYLES = "".join((ROOT / "book" / "_assets" / name).read_text("utf-8") for name in ("toytf.css", "figures.css"))
 # Literal colours are those of numbers: the map's, and the ink on them.

@@ -372,13 +372,13 @@ class _Journey:
         return middle, x + wide, places
 
     def wide(self) -> _Sheet:
-        sheet = _Sheet(self.lit, 724, 346)
+        sheet = _Sheet(self.lit, 724, 350)
         encoder, decoder = self.sublayers()
         top, low = 14, 218
-        right = FIRST + 2 * PITCH + 56
-        sheet.frame(FIRST, 0, right - FIRST, 174, ground=SHADE, dashed=True)
+        right = FIRST + 2 * PITCH + 60
+        sheet.frame(FIRST, 0, right - FIRST, 175, ground=SHADE, dashed=True)
         sheet.text(FIRST + PITCH + 10, 17, "encoder layer")
-        sheet.frame(FIRST, low - 12, 3 * PITCH + 56, 139, ground=SHADE, dashed=True)
+        sheet.frame(FIRST, low - 12, 3 * PITCH + 60, 143, ground=SHADE, dashed=True)
         sheet.text(FIRST + 2 * PITCH + 10, low + 5, "decoder layer")
         middle, end, _ = self.lane(sheet, top, 100, self.trace.encoder, self.source, PARTS[:3], encoder)
         below, _, places = self.lane(sheet, low, 78, self.trace.decoder, self.target, PARTS[8:11], decoder)
