@@ -52,7 +52,8 @@ def text_outputs(cell):
         else:
             for kind, data in output.data.items():
                 if isinstance(data, str) and (kind == "image/svg+xml" or "image/" not in kind):
-                    yield kind, data
+                    # what an SVG says is its text; the numbers of its shapes are places on paper
+                    yield kind, " ".join(re.findall(r">([^<]+)<", data)) if kind == "image/svg+xml" else data
 
 
 def pictures(cell):

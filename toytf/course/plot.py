@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import to_rgb
 
 from toytf._validate import one_of, shape_text
 from toytf.byhand import fmt
@@ -17,11 +18,12 @@ from toytf.course.plot_svg import FONT, png, svg
 BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW, GREY = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#6E6E6E",
 )  # fmt: skip
+RED_INK = "#A83C00"  # red that can be read, for words
 INK, PAPER, QUIET = "#1F2430", "#FFFFFF", "#ECEEF2"
 # Grounds of boxes: text in INK is legible on them, in the light and in the dark.
 ROW, COL = "#D6E8F7", "#FBE3B8"
 # Ink on a coloured cell. A cell's colour says a number, so it and its ink are the same in the dark.
-ON_LIGHT, ON_DARK = "#141821", "#FBFBFB"
+ON_LIGHT, ON_DARK = "#010101", "#FEFEFE"
 
 PAIR = (9.6, 4.2)  # inches of a figure with two panels: side by side on a desk, else one above the other
 
@@ -100,6 +102,17 @@ def style(form: str = "svg") -> None:
     shell.display_formatter.formatters[kind].for_type(plt.Figure, write)
 
 
+def ink_on(color) -> str:
+    """Return the ink, black or white, that stands out more from a colour that says a number.
+
+    >>> ink_on("#FDE737"), ink_on("#00224D")
+    ('#010101', '#FEFEFE')
+    """
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color))
+    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return ON_LIGHT if light > 0.179 else ON_DARK
+
+
 def heatmap(
     matrix,
     *,
@@ -152,9 +165,8 @@ def heatmap(
             axis.set_ticks(range(len(labels)), labels)
     ax.spines[:].set_visible(False)
     if write if write is not None else matrix.size <= 100:
-        middle = (low + high) / 2
         for (i, j), value in np.ndenumerate(matrix):
-            ink = ON_LIGHT if value > middle else ON_DARK
+            ink = ink_on(image.cmap(image.norm(value)))
             ax.text(j, i, fmt(value, decimals), ha="center", va="center", color=ink)
         ax.tick_params(length=0)
     else:

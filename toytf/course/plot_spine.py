@@ -32,7 +32,7 @@ PAPER, LIT = "var(--toytf-paper,#FFFFFF)", "var(--toytf-row,#D6E8F7)"
 ACCENT, PLUS, MINUS = "var(--toytf-accent,#0B63A5)", "var(--toytf-blue,#0072B2)", "var(--toytf-orange,#E69F00)"
 SANS = "var(--toytf-sans,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif)"
 CELL, STRONGEST = 11, 9.0  # pixels; from this size on a cell has the full colour
-FIRST = 106  # where the frames of the layers begin, in the wide form
+FIRST = 113  # where the frames of the layers begin, in the wide form
 UNLIT = 0.6  # opacity of the strips of other chapters
 PITCH, COLUMN = 156, 168  # from one box to the next in the wide form; the width of a stack in the tall one
 
@@ -343,7 +343,7 @@ class _Journey:
 
     def lane(self, sheet, top, deep, stack, rows, parts, sublayers) -> tuple:
         """A stack; return the middle of its stream, its right end, and the place of each box."""
-        high, wide, left = len(rows) * CELL, stack.x.shape[-1] * CELL, 40
+        high, wide, left = len(rows) * CELL, stack.x.shape[-1] * CELL, 47
         middle = top + deep + 26
         self.words_of(sheet, left - 7, top + 16, rows, parts[0], "end")
         end = self.start(sheet, left, top, stack, rows, parts, True)
@@ -372,13 +372,13 @@ class _Journey:
         return middle, x + wide, places
 
     def wide(self) -> _Sheet:
-        sheet = _Sheet(self.lit, 724, 346)
+        sheet = _Sheet(self.lit, 724, 350)
         encoder, decoder = self.sublayers()
         top, low = 14, 218
-        right = FIRST + 2 * PITCH + 56
-        sheet.frame(FIRST, 0, right - FIRST, 174, ground=SHADE, dashed=True)
+        right = FIRST + 2 * PITCH + 60
+        sheet.frame(FIRST, 0, right - FIRST, 175, ground=SHADE, dashed=True)
         sheet.text(FIRST + PITCH + 10, 17, "encoder layer")
-        sheet.frame(FIRST, low - 12, 3 * PITCH + 56, 139, ground=SHADE, dashed=True)
+        sheet.frame(FIRST, low - 12, 3 * PITCH + 60, 143, ground=SHADE, dashed=True)
         sheet.text(FIRST + 2 * PITCH + 10, low + 5, "decoder layer")
         middle, end, _ = self.lane(sheet, top, 100, self.trace.encoder, self.source, PARTS[:3], encoder)
         below, _, places = self.lane(sheet, low, 78, self.trace.decoder, self.target, PARTS[8:11], decoder)

@@ -1,0 +1,182 @@
+"""The figures of all chapters, on a phone and on a desk, in the light and in the dark.
+
+They are taken from the stored notebooks and stand in a page as the book's pages have them.
+Below, mistakes are planted to see that each of these checks catches what it is for.
+"""
+
+import re
+import sys
+
+import matplotlib
+import nbformat
+import pytest
+from playwright.sync_api import sync_playwright
+
+import sitecheck
+from bookcheck.reading import ROOT
+from toytf.course import plot
+
+sys.path.append(str(ROOT / "book" / "_ext"))
+
+import toytf_figures
+
+STYLES = "".join((ROOT / "book" / "_assets" / name).read_text("utf-8") for name in ("toytf.css", "figures.css"))
+# Literal colours are those of numbers: the map's, and the ink on them.
+CIVIDIS = {"#" + bytes(matplotlib.colormaps["cividis"](k, bytes=True)[:3]).hex() for k in range(256)}
+CIVIDIS |= {matplotlib.colors.to_hex(matplotlib.colormaps["cividis"](k)) for k in range(256)}
+ALLOWED = CIVIDIS | {plot.ON_LIGHT.lower(), plot.ON_DARK.lower()}
+SMALLEST, CONTRAST = 10.95, 4.5
+LARGEST = 9_000  # bytes gzipped
+
+
+def stored():
+    """``(name, svg)`` of every figure in the notebooks."""
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        for number, cell in enumerate(nbformat.read(path, 4).cells):
+            for output in cell.get("outputs", []):
+                if svg := output.get("data", {}).get("image/svg+xml"):
+                    yield f"{path.stem}, cell {number + 1}", "".join(svg)
+
+
+FIGURES = dict(stored())
+
+
+def strange_colours(svg):
+    """Colours that are neither the page's nor a number's."""
+    bare = re.sub(r"var\(--[\w-]+,#\w+\)", "", re.sub(r"base64,[^\"]+", "", svg))
+    return sorted(set(re.findall(r"#[0-9A-Fa-f]{6}\b", bare.lower())) - ALLOWED)
+
+
+# Of each text: how high its letters are, how it stands out from what lies under it, whether it leaves the page.
+MEASURE = """([smallest, contrast]) => {
+  const found = [];
+  const channel = c => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  const light = c => 0.2126 * channel(c[0]) + 0.7152 * channel(c[1]) + 0.0722 * channel(c[2]);
+  const parse = c => { const m = c.match(/[\\d.]+/g).map(Number); return [m[0], m[1], m[2], m[3] ?? 1]; };
+  const page = parse(getComputedStyle(document.body).backgroundColor);
+  for (const section of document.querySelectorAll("section")) {
+    const room = section.getBoundingClientRect();
+    for (const text of section.querySelectorAll("svg text")) {
+      const box = text.getBoundingClientRect();
+      if (!box.width || !text.checkVisibility()) continue;
+      const style = getComputedStyle(text), matrix = text.getScreenCTM();
+      const size = parseFloat(style.fontSize) * Math.hypot(matrix.a, matrix.b);
+      const said = `${section.id}: “${text.textContent}”`;
+      if (size < smallest) found.push(`${said} is ${size.toFixed(2)} px high`);
+      if (box.left < room.left - 3 || box.right > room.right + 3) found.push(`${said} leaves the page`);
+      let under = page.slice(0, 3);
+      const at = new DOMPoint(box.left + box.width / 2, box.top + box.height / 2);
+      for (const shape of text.closest("svg").querySelectorAll("path, rect, circle")) {
+        if (shape.compareDocumentPosition(text) & Node.DOCUMENT_POSITION_PRECEDING) break;
+        const look = getComputedStyle(shape);
+        if (look.fill === "none" || look.fill.startsWith("url") || shape.closest("defs, clipPath")) continue;
+        if (!shape.isPointInFill(at.matrixTransform(shape.getScreenCTM().inverse()))) continue;
+        const over = parse(look.fill), share = over[3] * parseFloat(look.fillOpacity) * parseFloat(look.opacity);
+        under = under.map((c, k) => c * (1 - share) + over[k] * share);
+      }
+      const [a, b] = [light(parse(style.fill)), light(under)].sort((x, y) => y - x);
+      const ratio = (a + 0.05) / (b + 0.05);
+      if (ratio < contrast) found.push(`${said} has a contrast of ${ratio.toFixed(2)}`);
+    }
+  }
+  return found;
+}"""
+
+
+def page_of(figures):
+    sections = "".join(
+        f'<section id="{name}">{toytf_figures.in_page(svg, "A figure", number)}</section>'
+        for number, (name, svg) in enumerate(figures.items())
+    )
+    style = "body { margin: 0; background: var(--toytf-paper); font: 16px system-ui, sans-serif }"
+    return f"<!doctype html><html><style>{STYLES}{style}</style><body>{sections}</body></html>"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    executable = sitecheck.chromium_or_skip()
+    with sync_playwright() as playwright:
+        browser = sitecheck.launch(playwright, executable)
+        yield browser
+        browser.close()
+
+
+def problems(browser, figures, width, dark=False):
+    """What is too small, too faint, or cut."""
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme="dark" if dark else "light")
+    page.set_content(page_of(figures))
+    page.evaluate("dark => document.body.dataset.theme = dark ? 'dark' : 'light'", dark)
+    found = page.evaluate(MEASURE, [SMALLEST, CONTRAST])
+    page.close()
+    return found
+
+
+def test_every_chapter_has_its_spine_and_its_figures():
+    spines = [name for name, svg in FIGURES.items() if 'class="toytf-spine"' in svg]
+    assert len(spines) == 20 and len(FIGURES) > 100
+
+
+@pytest.mark.parametrize("width, dark", [(350, False), (350, True), (736, False), (736, True)])
+def test_text_of_every_figure_is_large_enough_dark_enough_and_whole(browser, width, dark):
+    assert problems(browser, FIGURES, width, dark) == []
+
+
+def test_figures_have_the_pages_colours():
+    assert {name: strange for name, svg in FIGURES.items() if (strange := strange_colours(svg))} == {}
+
+
+def test_figures_are_small():
+    import gzip
+
+    sizes = {name: len(gzip.compress(svg.encode())) for name, svg in FIGURES.items()}
+    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
+
+
+def test_names_in_a_page_are_unique():
+    text = page_of(FIGURES)
+    names = re.findall(r'\bid="([^"]+)"', text)
+    assert len(names) == len(set(names))
+    assert set(re.findall(r'(?:url\(#|href="#)([^")]+)', text)) <= set(names)
+
+
+# --- Planted mistakes ---------------------------------------------------------------------------
+
+
+def figure(content):
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" class="toytf-figure" viewBox="0 0 460 100" width="500" height="109" '
+        'style="font:14.5px sans-serif">\n<g class="message"><text x="0" y="16">A &lt; B,</text>'
+        '<text x="0" y="32">and C</text></g>\n'
+        f'<svg class="panel" x="0" y="40" width="460" height="60" viewBox="0 40 460 60">{content}</svg>\n</svg>\n'
+    )
+
+
+GOOD = '<text x="20" y="60" style="fill:var(--toytf-ink,#1F2430)">good</text>'
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (GOOD, None),
+        (GOOD.replace("style=", 'font-size="14" style='), "is 10.6"),
+        (GOOD.replace('x="20"', 'x="450"'), "leaves the page"),
+        (GOOD.replace("--toytf-ink,#1F2430", "--toytf-line,#C9CED6"), "has a contrast of"),
+        ('<rect x="0" y="40" width="99" height="40" style="fill:#1f2430"/>' + GOOD, "has a contrast of 1."),
+    ],
+    ids=["good", "small", "cut", "faint", "dark on dark"],
+)
+def test_a_text_that_cannot_be_read_is_noticed(browser, content, message):
+    found = problems(browser, {"planted": figure(content)}, 350)
+    assert found == [] if message is None else len(found) == 1 and message in found[0]
+
+
+def test_a_colour_of_nobody_is_noticed():
+    assert strange_colours(figure(GOOD)) == []
+    assert strange_colours(figure(GOOD.replace("var(--toytf-ink,#1F2430)", "#ff0000"))) == ["#ff0000"]
+
+
+def test_a_figure_in_the_page_says_its_message_as_a_sentence_and_its_alternative_text():
+    html = toytf_figures.in_page(figure(GOOD), 'A "picture"', 3)
+    assert "<figcaption>A &lt; B, and C</figcaption>" in html
+    assert '<div role="img" aria-label="A &quot;picture&quot;"><svg class="panel"' in html
+    assert 'class="paper"' not in html and ">good</text>" in html
