@@ -26,7 +26,7 @@ THINGS = [
     byhand.table(RNG.normal(size=(7, 4)), "long numbers", rows=["self-attention"] * 7, decimals=8),
     byhand.table(RNG.normal(size=(9, 9)) * 1e6, "far too wide", rows=["a long name"] * 9),
     byhand.beside(KEYS, KEYS),
-    byhand.chain(*small_chain()),
+    byhand.chain("Attention ([chapter 4](04_self_attention.html))", *small_chain()),
 ]
 DARK = """:root { color-scheme: dark; --toytf-ink: #e6eaf0; --toytf-paper: #14181d; --toytf-quiet: #a3adbb;
   --toytf-row: #1e3a5f; --toytf-col: #5b4313; --toytf-hit: #7db2ff; --toytf-hit-ink: #0b1220 }"""

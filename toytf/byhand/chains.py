@@ -65,7 +65,8 @@ class Chain:
             body = f'<div class="byhand-beside">{"".join(inside)}</div>' if inside else ""
             if heading:
                 opened = " open" if few or at == len(parts) - 1 else ""
-                body = f'<details class="byhand-part"{opened}><summary>{_linked(heading)}</summary>{body}</details>'
+                said, links = _linked(heading)
+                body = f'<details class="byhand-part"{opened}><summary>{said}</summary>{links}{body}</details>'
             out.append(body)
         return f'<div class="byhand-chain">{"".join(out)}{self._sums()}</div>'
 
@@ -84,8 +85,11 @@ class Chain:
         return panels.parts() + self.html()
 
 
-def _linked(heading: str) -> str:
-    return LINK.sub(r'<a href="\2">\1</a>', _html.escape(heading))
+def _linked(heading: str) -> tuple[str, str]:
+    """The words of a heading, and its links below: a link inside of what opens could not be reached by all."""
+    escaped = _html.escape(heading)
+    links = ", ".join(f'<a href="{to}">{words}</a>' for words, to in LINK.findall(escaped))
+    return LINK.sub(r"\1", escaped), f'<p class="byhand-away">→ {links}</p>' if links else ""
 
 
 def chain(*steps: Working | str) -> Chain:
