@@ -228,6 +228,20 @@ def test_a_page_shows_contents_headings_and_what_can_be_taken_away(browser, addr
         assert page.locator(".print-page").is_visible()
 
 
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_a_link_leads_to_its_section_however_far_it_is(browser, addresses, width):
+    name, top = "notebooks/15_gradients.html", "document.querySelector('#exercises').getBoundingClientRect().top"
+    with sitecheck.open_page(browser, addresses["file"], f"{name}#exercises", width) as (page, _):
+        page.wait_for_timeout(1000)
+        assert 0 <= page.evaluate(top) < 150
+        page.evaluate("location.hash = ''; window.scrollTo(0, 0)")
+        page.wait_for_timeout(300)
+        assert page.evaluate(top) > 1000
+        page.evaluate("document.querySelector('.toc-tree a[href=\"#exercises\"]').click()")
+        page.wait_for_timeout(1000)
+        assert 0 <= page.evaluate(top) < 150
+
+
 def test_light_and_dark_follow_the_device_until_they_are_chosen(browser, addresses):
     ground = "getComputedStyle(document.documentElement).backgroundColor"
     for dark in (False, True):

@@ -42,6 +42,29 @@
     }
   }
 
+  // Where a link leads must stay in sight while the sections near it get their size, unless the reader moves on.
+  let holding = 0;
+  const letGo = () => { holding = 0; };
+  function hold(target) {
+    const until = performance.now() + 1000;
+    const top = target.getBoundingClientRect().top;
+    holding = until;
+    const again = () => {
+      if (holding !== until || performance.now() > until) return;
+      const moved = target.getBoundingClientRect().top - top;
+      if (Math.abs(moved) > 1) window.scrollBy(0, moved);
+      requestAnimationFrame(again);
+    };
+    again();
+  }
+  function holdTarget() {
+    const id = decodeURIComponent(location.hash.slice(1));
+    const target = document.getElementById(id);
+    const panel = document.getElementById(id.split(".")[0]);  // panel.js has gone to the entry
+    target?.scrollIntoView();
+    if (target ?? panel) hold(target ?? panel);
+  }
+
   // Paper has no triangles to press.
   function preparePrint() {
     const closed = document.querySelectorAll("article details:not(.hide, [open])");
@@ -88,6 +111,7 @@
     }
     const line = parent.closest("p, li, tr, pre, figure, svg, dd, summary") ?? parent;
     parent.scrollIntoView({ block: "center" });
+    hold(parent);
     line.classList.remove("toytf-found");
     void line.getBoundingClientRect();  // so that the animation starts again
     line.classList.add("toytf-found");
@@ -105,8 +129,13 @@
     for (const button of document.querySelectorAll(".print-page")) {
       button.addEventListener("click", () => window.print());
     }
-    window.addEventListener("hashchange", showNumber);
-    showNumber();
+    for (const moved of ["wheel", "touchstart", "pointerdown", "keydown"]) {
+      window.addEventListener(moved, letGo, { passive: true });
+    }
+    for (const follow of [holdTarget, showNumber]) {
+      window.addEventListener("hashchange", follow);
+      follow();
+    }
   }
 
   window.addEventListener("load", start);
