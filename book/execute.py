@@ -71,8 +71,9 @@ def main(arguments):
     # busy machine for long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     pairs, force = chosen_pairs(arguments, "Make notebooks of their texts.")
-    # the last are the longest
+    # The last chapters are the longest. Then pages: one reads the chapters' exercises.
     pairs.sort(key=lambda pair: pair.text.name, reverse=True)
+    pairs.sort(key=lambda pair: pair.text.parent.name)
     good = True
     with ProcessPoolExecutor(max_workers=min(len(pairs), os.cpu_count() or 1)) as pool:
         for report, went_well in pool.map(attempt, pairs, [force] * len(pairs)):

@@ -190,6 +190,22 @@ def settle(page):
     )
 
 
+def walk(page):
+    """Scroll to the end and back: what is far away is laid out only when it comes near."""
+    page.evaluate(
+        """async () => {
+            const frame = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+            const height = () => document.documentElement.scrollHeight;
+            for (let y = 0; y < height(); y += 1200) {
+                window.scrollTo(0, y);
+                await frame();
+            }
+            window.scrollTo(0, 0);
+            await frame();
+        }"""
+    )
+
+
 def formula_problems(page):
     """Formulas that are not set, or not in the font that has their signs."""
     return page.evaluate(
@@ -336,6 +352,7 @@ def axe_problems(page):
 
 def page_problems(page):
     """All that can be seen on an open page at its present width and colours."""
+    walk(page)
     return [
         *formula_problems(page),
         *picture_problems(page),

@@ -276,7 +276,7 @@ def test_attention_as_a_whole_is_the_chain_of_its_steps():
         ),
         (lambda x, q, s: byhand.concat(), ValueError, "parts: expected at least one matrix"),
         (lambda x, q, s: byhand.attention(x, q, q), ValueError, "q has width 4"),
-        (lambda x, q, s: byhand.attention(q, q, [[1.0]]), ValueError, "v: expected as many rows as k, 2, got 1"),
+        (lambda x, q, s: byhand.attention(q, q, [[1.0]]), ValueError, "k has shape 2 x 3 and v 1 x 1"),
     ],
 )
 def test_bad_input_is_named_with_what_was_expected_and_what_came(call, error, message):

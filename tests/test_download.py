@@ -83,7 +83,8 @@ def test_a_notebook_of_the_book_is_plain_elsewhere_and_valid(path):
     nbformat.validate(as_read(notebook))
     assert problems(notebook) == []
     before = read_notebook(path)
-    assert problems(before) or "](" not in json.dumps(before)
+    if path.name[:2].isdigit():
+        assert problems(before) != []  # the check sees what is there before
     said = json.dumps(notebook["cells"], ensure_ascii=False)
     text = json.dumps(before["cells"], ensure_ascii=False)
     assert said.count("### Exercise ") == text.count(":::{exercise}")
@@ -147,7 +148,8 @@ def test_a_downloaded_chapter_runs_in_an_empty_folder(tmp_path, monkeypatch):
     (path,) = (path for path in NOTEBOOKS if path.name.startswith("02_"))
     notebook = as_read(made(path))
     stored = [cell.outputs for cell in notebook.cells[1:] if cell.cell_type == "code"]
-    client = NotebookClient(notebook, kernel_name="python3", timeout=300, resources={"metadata": {"path": tmp_path}})
+    where = {"metadata": {"path": tmp_path}}
+    client = NotebookClient(notebook, kernel_name="python3", timeout=300, coalesce_streams=True, resources=where)
     client.execute()
     assert [len(cell.outputs) for cell in notebook.cells[1:] if cell.cell_type == "code"] == [len(o) for o in stored]
     assert not any(tmp_path.iterdir())

@@ -35,7 +35,11 @@ def start():
     [
         ("2.6.0", "2.6.0", None),
         ("        jupyterlab-myst", "        jupyterlab-other", "jupyterlab-myst is not installed."),
-        ("v2.6.0 \x1b[32menabled\x1b[0m", "v2.6.0 \x1b[31mdisabled\x1b[0m", "jupyterlab-myst 2.6.0 is disabled."),
+        (
+            "v2.6.0 \x1b[32menabled\x1b[0m",
+            "v2.6.0 \x1b[31mdisabled\x1b[0m",
+            "jupyterlab-myst 2.6.0 is disabled. (Enable it: jupyter labextension enable jupyterlab-myst)",
+        ),
         (
             "v2.6.0 \x1b[32menabled\x1b[0m \x1b[32mOK\x1b[0m",
             "v2.7.0 \x1b[32menabled\x1b[0m \x1b[31m X\x1b[0m",

@@ -1,16 +1,10 @@
 """The index of the numbers that the book prints: what is in it, and what is not."""
 
-import importlib.util
 import json
 import re
-from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parent.parent
-SPEC = importlib.util.spec_from_file_location("toytf_numbers", ROOT / "book" / "_ext" / "toytf_numbers.py")
-numbers = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(numbers)
+import toytf_numbers as numbers
 
 PANEL = """<div class="byhand"{own}><div class="byhand-title">K₁ = X W <span class="byhand-shape">1 × 2</span></div>
 <table class="byhand-matrix"><thead><tr><td></td><th>a</th><th>b</th></tr></thead>

@@ -35,8 +35,15 @@ def words(text):
     return re.findall(r"\w+", re.sub(r"\]\([^)]*\)", "]", text).lower())
 
 
+def written(markdown):
+    """A source without its formulas, which a page shows in other words (`text_of` leaves them out too)."""
+    return re.sub(r"\$\$.*?\$\$|\$[^$\n]+\$", " ", markdown, flags=re.DOTALL)
+
+
 def runs(listed):
-    return {tuple(listed[i : i + RUN]) for i in range(len(listed) - RUN + 1)}
+    """Runs with a word in them: one of digits and letters alone may stand in any table or figure."""
+    found = (tuple(listed[i : i + RUN]) for i in range(len(listed) - RUN + 1))
+    return {run for run in found if any(len(word) > 2 and not word.isdigit() for word in run)}
 
 
 def stems(listed):
@@ -44,8 +51,8 @@ def stems(listed):
 
 
 def text_of(page):
-    """What a page says: no tags, and characters for entities."""
-    return html.unescape(re.sub(r"<(script|style)\b.*?</\1>|<[^>]+>", _blank, page, flags=re.DOTALL))
+    """What a page says: no tags, formulas and figures, and characters for entities."""
+    return html.unescape(re.sub(r"<(script|style|math|svg)\b.*?</\1>|<[^>]+>", _blank, page, flags=re.DOTALL))
 
 
 def _blank(tag):
@@ -79,12 +86,13 @@ class Secrets:
 
 
 def secrets(root):
-    hidden, rest = [], [words(path.read_text("utf-8")) for path in sorted((root / "book").glob("*.md"))]
-    pictures = []
+    pages = [path.read_text("utf-8") for path in sorted((root / "book").glob("*.md"))]
+    hidden, rest, pictures = [], [words(written(page)) for page in pages], []
+    open_stems = set().union(*(stems(words(page)) for page in pages))  # of formulas too: the search index has them
     for path in sorted([*root.glob("notebooks/*.ipynb"), *root.glob("book/*.ipynb")]):
         rest.append([])  # one text, since a run may reach from one cell into the next
         for cell in json.loads(path.read_text("utf-8"))["cells"]:
-            source = "".join(cell["source"])
+            source = written("".join(cell["source"])) if cell["cell_type"] == "markdown" else "".join(cell["source"])
             said, drawn = shown(cell)
             if "solution" in cell["metadata"].get("tags", []):
                 hidden.append((f"{path.name}, cell {cell['id']}", words(source)))
@@ -95,10 +103,11 @@ def secrets(root):
                     name = found[0].splitlines()[0]
                     hidden.append((f"{path.name}, {name}", words("\n".join(found[0].splitlines()[3:]))))
                 rest[-1] += words(SOLUTION.sub("", source))
+                open_stems |= stems(words(SOLUTION.sub("", "".join(cell["source"]))))
             else:
                 rest[-1] += words(source) + words(said)
     open_runs = set().union(*map(runs, rest))
-    open_stems = set().union(*map(stems, rest))
+    open_stems |= set().union(*map(stems, rest))
     found = Secrets(pictures=pictures)
     for where, listed in hidden:
         own = runs(listed) - open_runs
@@ -134,9 +143,13 @@ def leaks(site, known):
         if found := re.search(r"\bsol-\d\d-\d+", text):
             problems.append(f"{name}: the label {found[0]}")
         texts = [text]
-        if path.suffix == ".ipynb":
+        if path.suffix == ".md":
+            texts = [written(text)]
+        elif path.name == "toytf_numbers.js":
+            texts = re.findall(r'"[^"]*"', text)  # each by itself
+        elif path.suffix == ".ipynb":
             cells = json.loads(text)["cells"]
-            texts = ["\n".join("".join(cell["source"]) + "\n" + shown(cell)[0] for cell in cells)]
+            texts = ["\n".join(written("".join(cell["source"])) + "\n" + shown(cell)[0] for cell in cells)]
         elif path.suffix == ".html":
             texts = [text_of(text)]
         elif path.name == "searchindex.js":

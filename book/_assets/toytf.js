@@ -5,7 +5,7 @@
 
   // Whoever has only a keyboard scrolls a box by focusing it first.
   const BOXES = "pre, div.math, .toytf-wide, .text_html, .table-wrapper, [class*=scroll]";
-  const IN_LINE = "mjx-container:not([display]), math:not([display=block])";
+  const IN_LINE = "math:not([display=block])";
 
   // First all that is read, then all that is written: so much is laid out once.
   function markWideBoxes(part) {
@@ -100,9 +100,7 @@
   }
 
   function start() {
-    // sees the window, the sidebars and opened details alike
-    const observer = new ResizeObserver(() => requestAnimationFrame(markWideBoxes));
-    document.querySelectorAll("article").forEach((article) => observer.observe(article));
+    watchParts();
     window.addEventListener("beforeprint", preparePrint);
     for (const button of document.querySelectorAll(".print-page")) {
       button.addEventListener("click", () => window.print());

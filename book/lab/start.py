@@ -9,6 +9,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 FIRST = "notebooks/01_overview.ipynb"
 EXTENSION = "jupyterlab-myst"  # draws exercises, notes and links between headings
+ENABLE = f"jupyter labextension enable {EXTENSION}"
 WITHOUT = """\
 {what}
 Exercises, solutions and notes will show as lines that begin with ":::", and solutions
@@ -26,7 +27,7 @@ def problem(listed):
     if not line:
         return f"{EXTENSION} is not installed."
     if "enabled" not in line[2]:
-        return f"{EXTENSION} {line[1]} is disabled."
+        return f"{EXTENSION} {line[1]} is disabled. (Enable it: {ENABLE})"
     if "OK" not in line[2].split():
         which = f" {lab[1]}" if lab else ""
         return f"{EXTENSION} {line[1]} does not fit JupyterLab{which}."

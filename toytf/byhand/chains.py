@@ -6,7 +6,7 @@ import html as _html
 import re
 from dataclasses import dataclass, replace
 
-from toytf._validate import as_bool, number, require_class, require_width, shown, shown_class, whole_number
+from toytf._validate import as_bool, number, require_class, require_width, shape_text, shown, shown_class, whole_number
 from toytf.byhand import panels
 from toytf.byhand.operations import _matrix, divide, mask, matmul, softmax, table, weighted_sum
 from toytf.byhand.workings import Working
@@ -188,7 +188,8 @@ def attention(
     queries, keys, values = start
     require_width("q", queries.result, "k", keys.result, axis=-1)
     if len(keys.result) != len(values.result):
-        raise ValueError(f"v: expected as many rows as k, {len(keys.result)}, got {len(values.result)}")
+        shapes = shape_text(keys.result.shape), shape_text(values.result.shape)
+        raise ValueError(f"k has shape {shapes[0]} and v {shapes[1]}: they must have as many rows")
     how = {"decimals": decimals, "sci": sci}
     scores = matmul(queries, keys.T, "S", **how)
     by = queries.result.shape[1] if divisor is None else number("divisor", divisor)

@@ -103,6 +103,11 @@ class _Matrix:
     def width(self) -> float:
         return self.stub + self.column * self.array.shape[1] + 0.5
 
+    @property
+    def name_width(self) -> float:
+        """The width of the name below it, which is not broken."""
+        return (len(self.name) + 1) * LETTER + 4
+
     def folding(self) -> str:
         """The classes that say how it becomes narrow enough for a phone, if it must."""
         n_rows, n_cols = self.array.shape
@@ -231,12 +236,17 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
         crossed = right.html(f"b-above{' b-in' if left else ''} w{digits}", "yes") + crossed
     if left is None:
         # the rows' names stand beside the result, so the right factor moves in by as much
-        return f'<div class="b-block b-end">{crossed}</div>', result.stub + column * result.array.shape[1]
+        turned = re.search(r" t\d+", result.folding() if right is not None else "")
+        return (
+            f'<div class="b-block b-end{turned[0] if turned else ""}">{crossed}</div>',
+            result.stub + column * result.array.shape[1],
+        )
     body = (
         f'<div class="b-block b-left">{title}{left.html("", "yes")}</div>'
         f'<div class="b-block">{crossed}</div>'
     )  # fmt: skip
-    return body, left.width + 2 + column * result.array.shape[1]
+    crossed_width = max(column * result.array.shape[1] + 0.5, result.name_width)
+    return body, max(left.width, left.name_width) + 1.5 + crossed_width
 
 
 def _line(working, result: _Matrix, shown) -> tuple[str, float]:
@@ -255,7 +265,9 @@ def _line(working, result: _Matrix, shown) -> tuple[str, float]:
         before = f'<span class="b-sign">{_html.escape(sign)}</span>' if sign else ""
         inner = "b-in" if k and blocks[0][1].rows == m.rows else ""
         out.append(f'<div class="b-block">{before}{m.html(f"{classes} {inner}".strip(), "yes")}</div>')
-        width += m.width - (m.stub if inner else 0) + (1.5 if k else 0) + (len(sign) + 1.3 if sign else 0)
+        width += (
+            max(m.width - (m.stub if inner else 0), m.name_width) + (1.5 if k else 0) + (len(sign) + 1.3 if sign else 0)
+        )
     return "".join(out), width
 
 
