@@ -4,6 +4,7 @@ Slow, and written to be compared with: `toytf` takes whole arrays at once, this 
 its sums are exact until their last rounding. Matrices are lists of rows.
 """
 
+import itertools
 import math
 
 
@@ -257,15 +258,30 @@ def sample(logits_after, sos, eos, max_length, temperature, top_k, top_p, random
     return tuple(tokens), log_prob
 
 
+class Tie(Exception):
+    """Sentences score the same but for rounding, which then decides: the same steps in another order, for example."""
+
+
+def _best_first(sentences, score):
+    ordered = sorted(sentences, key=lambda s: -score(s))
+    return ordered, [score(a) - score(b) < 1e-9 for a, b in itertools.pairwise(ordered)]
+
+
 def beam_search(logits_after, sos, eos, max_length, width, length_penalty):
-    """Every sentence that a beam of this width completes, and those it still holds at the limit, by score."""
+    """Every sentence that a beam of this width completes, and those it still holds at the limit, by score.
+
+    Raises `Tie` where rounding would choose or order them.
+    """
     alive, done = [((), 0.0)], []
     for _ in range(max_length):
         longer = []
         for tokens, log_prob in alive:
             row = log_softmax(logits_after([sos, *tokens]))
             longer += [((*tokens, token), log_prob + more) for token, more in enumerate(row)]
-        longer = sorted(longer, key=lambda s: -s[1])[:width]
+        longer, ties = _best_first(longer, lambda s: s[1])
+        if any(ties[:width]):
+            raise Tie
+        longer = longer[:width]
         done += [s for s in longer if s[0][-1] == eos]
         alive = [s for s in longer if s[0][-1] != eos]
         if not alive:
@@ -275,7 +291,10 @@ def beam_search(logits_after, sos, eos, max_length, width, length_penalty):
         tokens, log_prob = sentence
         return log_prob / ((5 + len(tokens)) / 6) ** length_penalty
 
-    return sorted(done, key=lambda s: -score(s)), sorted(alive, key=lambda s: -score(s))
+    (done, done_ties), (alive, alive_ties) = _best_first(done, score), _best_first(alive, score)
+    if any(done_ties + alive_ties):
+        raise Tie
+    return done, alive
 
 
 # ---------------------------------------------------------------- optim
