@@ -300,7 +300,7 @@ def draw(browser):
         page.set_content(
             f"<!doctype html><style>{font_styles} body {{ margin: 0; font: 20px/1.5 sans-serif }} "
             f"math {{ font-size: 20px }} {styles}</style>"
-            f"<article><p>{before}{body_of(tex, display)}{after}</p></article>"
+            f"<article><section><p>{before}{body_of(tex, display)}{after}</p></section></article>"
             f"<script>{''.join(scripts)}</script>"
         )
         page.evaluate("document.fonts.ready")

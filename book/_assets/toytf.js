@@ -4,19 +4,12 @@
   "use strict";
 
   // Whoever has only a keyboard scrolls a box by focusing it first.
-  const BOXES = "pre, div.math, .toytf-wide, .text_html, .table-wrapper, [class*=scroll]";
-  const IN_LINE = "math:not([display=block])";
+  const BOXES = "pre, div.math, span.math.long, .text_html, .table-wrapper, [class*=scroll]";
 
   // First all that is read, then all that is written: so much is laid out once.
   function markWideBoxes(part) {
-    const within = (what) => [part, ...part.querySelectorAll(what)].filter((one) => one.matches(what));
-    const formulas = within(IN_LINE).map((formula) => {
-      const column = formula.closest("p, li, td, dd, div, article");
-      const { width } = (formula.firstElementChild ?? formula).getBoundingClientRect();
-      return [formula, width > column.clientWidth];
-    });
-    for (const [formula, wide] of formulas) formula.classList.toggle("toytf-wide", wide);
-    const boxes = within(BOXES).map((box) => [box, box.scrollWidth > box.clientWidth]);
+    const within = [part, ...part.querySelectorAll(BOXES)].filter((one) => one.matches(BOXES));
+    const boxes = within.map((box) => [box, box.scrollWidth > box.clientWidth]);
     for (const [box, wide] of boxes) {
       if (wide) {
         box.tabIndex = 0;

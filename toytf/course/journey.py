@@ -1,7 +1,7 @@
 """The example's whole journey, "Hello World" to the probabilities of ten words, as the spine draws it.
 
     >>> from toytf.course.journey import trace, words
-    >>> trace.encoder.x.shape, trace.logits.shape, words[7]
+    >>> trace.encoder.x.shape, trace.logits.shape, words[8]
     ((2, 4), (1, 10), 'hola')
 
 It is the model of the page "One number, followed": width 4, two heads of width 3, one encoder layer and one

@@ -482,13 +482,14 @@ def assemble(renderer: Renderer, boxes: dict) -> str:
     ]
     if "message" in renderer.parts:
         lines.append(f'<g class="message">{_elements(renderer.parts["message"])}</g>')
-    for name, box in boxes.items():
+    for panel, (name, box) in enumerate(boxes.items()):
         content = _elements(renderer.parts.get(name, []))
         used = [e.replace("@@", n) for e, n in renderer.defs.items() if re.search(rf"#{n}\b", content)]
         head = f"<defs>{''.join(used)}</defs>" if used else ""
         x, y, w, h = _box(box).split()
         place = f'x="{x}" y="{y}" width="{w}" height="{h}" viewBox="{x} {y} {w} {h}"'
-        lines.append(f'<svg class="panel" {place}>{head}{content}</svg>')
+        own = re.sub(r'((?:id="|url\(#))@', rf"\1@{panel}-", head + content)  # a page may take the panels apart
+        lines.append(f'<svg class="panel" {place}>{own}</svg>')
     text = "\n".join([*lines, "</svg>"]) + "\n"
     fingerprint = "f" + hashlib.sha256(text.encode()).hexdigest()[:7]
     return re.sub(r'((?:id="|url\(#))@', rf"\1{fingerprint}-", text)
