@@ -13,7 +13,8 @@ FOLDERS = (
     "",
     "book",
     "toytf",
-    *(f"toytf/{room}" for room in ("check", "course", "course/published", "teach", "teach/grade")),
+    *(f"toytf/{room}" for room in ("byhand", "check", "course", "course/published", "teach", "teach/grade")),
+    "book/_ext",
 )
 
 
@@ -25,7 +26,7 @@ def missing(page):
             continue
         places = [ROOT / folder / name for folder in FOLDERS]
         module, _, attribute = name.rpartition(".")
-        if name.endswith(("/", ".py", ".json", ".csv", ".md")):
+        if name.endswith(("/", ".py", ".js", ".css", ".json", ".csv", ".md")):
             if not any(place.exists() for place in places) and name != "grades.csv":
                 problems.append(f"{name}: no such file")
         elif attribute and (ROOT / "toytf" / f"{module}.py").exists():
@@ -49,7 +50,7 @@ def test_what_the_page_names_is_there():
 
 
 @pytest.mark.parametrize(
-    "name", ["modelling", "ops.softmux", "published.tables", "check.layernorm", "teach/gradr.py", "cheque/"]
+    "name", ["modelling", "ops.softmux", "published.tables", "check.layernorm", "teach/gradr.py", "cheque/", "panle.js"]
 )
 def test_what_is_not_there_is_noticed(name):
     assert missing(f"`{name}`")
