@@ -36,3 +36,18 @@ def keyboard():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+# Of a module, not of the session: while a browser is open, `asyncio.run` fails in the tests beside it.
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, which reaches this machine alone."""
+    from playwright.sync_api import sync_playwright
+
+    import sitecheck  # other environments run other tests, and have no browser
+
+    executable = sitecheck.chromium_or_skip()
+    with sync_playwright() as playwright:
+        browser = sitecheck.launch(playwright, executable)
+        yield browser
+        browser.close()

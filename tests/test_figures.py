@@ -10,9 +10,7 @@ import sys
 import matplotlib
 import nbformat
 import pytest
-from playwright.sync_api import sync_playwright
 
-import sitecheck
 from bookcheck.reading import ROOT
 from toytf.course import plot
 
@@ -90,15 +88,6 @@ def page_of(figures):
     )
     style = "body { margin: 0; background: var(--toytf-paper); font: 16px system-ui, sans-serif }"
     return f"<!doctype html><html><style>{STYLES}{style}</style><body>{sections}</body></html>"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    executable = sitecheck.chromium_or_skip()
-    with sync_playwright() as playwright:
-        browser = sitecheck.launch(playwright, executable)
-        yield browser
-        browser.close()
 
 
 def problems(browser, figures, width, dark=False):

@@ -27,7 +27,6 @@ from markdown_it.renderer import RendererHTML
 from myst_parser.config.main import MdParserConfig
 from myst_parser.parsers.mdit import create_md_parser
 from PIL import Image
-from playwright.sync_api import sync_playwright
 
 import sitecheck
 
@@ -269,15 +268,6 @@ def test_the_styles_are_the_same_every_time():
 
 
 # --- What Chromium draws ------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def browser():
-    executable = sitecheck.chromium_or_skip()
-    with sync_playwright() as playwright:
-        browser = sitecheck.launch(playwright, executable)
-        yield browser
-        browser.close()
 
 
 def body_of(tex, display):

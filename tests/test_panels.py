@@ -4,7 +4,6 @@ import re
 
 import numpy as np
 import pytest
-from playwright.sync_api import sync_playwright
 
 import sitecheck
 from sitecheck import DESKTOP, PHONE
@@ -49,15 +48,6 @@ def document(*things, dark=False, with_parts=True):
 
 def beside(thing):
     return re.sub("<style>.*?</script>", "", thing._repr_html_(), flags=re.DOTALL)
-
-
-@pytest.fixture(scope="module")
-def browser():
-    executable = sitecheck.chromium_or_skip()
-    with sync_playwright() as playwright:
-        browser = sitecheck.launch(playwright, executable)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

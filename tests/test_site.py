@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 import sitecheck
 from sitecheck import DESKTOP, PHONE
@@ -24,15 +23,6 @@ def site(tmp_path_factory):
     result = sitecheck.build(ROOT, output)
     assert result.returncode == 0, result.stdout
     return output / "_build" / "html"
-
-
-@pytest.fixture(scope="module")
-def browser():
-    executable = sitecheck.chromium_or_skip()
-    with sync_playwright() as playwright:
-        browser = sitecheck.launch(playwright, executable)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
