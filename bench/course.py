@@ -11,21 +11,23 @@ from __future__ import annotations
 import argparse
 import functools
 import gzip
-import http.server
 import os
 import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from playwright.sync_api import sync_playwright
+
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tests"))  # pages are opened as the tests open them
+
+import sitecheck  # noqa: E402
+
 PARTS = ("toytf", "notebooks", "book")
 WIDTHS = (390, 1280)
 SLOWER = 4
@@ -99,36 +101,27 @@ def missed(page: Page, first: str) -> list[str]:
     return [f"{page.name} at {page.width}: {what}" for is_missed, what in goals if is_missed]
 
 
-@contextmanager
-def serve(site: Path) -> Iterator[str]:
-    """Serve a folder on a free port of this machine, gzipped; yields the address."""
+class Gzipped(sitecheck.Quiet):
+    """Answers gzipped, as hosts do."""
 
-    @functools.cache
-    def packed(path: str) -> bytes:
-        return gzip.compress(Path(path).read_bytes(), 9)
+    def do_GET(self):
+        path = self.translate_path(self.path)
+        if not os.path.isfile(path) or path.endswith((".png", ".woff2")):
+            super().do_GET()
+            return
+        body = packed(path)
+        self.send_response(200)
+        self.send_header("Content-Type", self.guess_type(path))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def do_GET(self):
-            path = self.translate_path(self.path)
-            if os.path.isfile(path) and not path.endswith((".png", ".woff2")):
-                body = packed(path)
-                self.send_response(200)
-                self.send_header("Content-Type", self.guess_type(path))
-                self.send_header("Content-Encoding", "gzip")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-            else:
-                super().do_GET()
 
-        def log_message(self, *args):
-            pass
-
-    handler = functools.partial(Handler, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+@functools.cache
+def packed(path: str) -> bytes:
+    """Return a file's bytes, packed once."""
+    return gzip.compress(Path(path).read_bytes(), 9)
 
 
 # Runs before anything of the page. A formula that was in the page as it came stands with the first paint; one that a
@@ -203,7 +196,6 @@ def chosen(site: Path, wanted: list[str]) -> list[str]:
 
 def main(arguments: list[str] | None = None) -> int:
     """Measure and print."""
-    sys.path.insert(0, str(ROOT / "tests"))
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="the built site")
     parser.add_argument("--pages", nargs="+", default=[], help="only pages with one of these words in their names")
@@ -225,10 +217,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 def report(site: Path, names: list[str], first: str) -> int:
     """Measure the named pages at each width; 0 if every goal is met, else 1."""
-    from playwright.sync_api import sync_playwright
-
-    import sitecheck
-
     executable = sitecheck.find_chromium()
     if executable is None:
         print("expected Chromium or Chrome, found none (on Debian: apt install chromium)", file=sys.stderr)
@@ -237,7 +225,7 @@ def report(site: Path, names: list[str], first: str) -> int:
     print(f"the site: {whole / 1e6:.1f} MB; {len(names)} pages, processor slowed {SLOWER} times")
     print(HEAD, flush=True)
     misses = []
-    with sync_playwright() as playwright, serve(site) as base:
+    with sync_playwright() as playwright, sitecheck.serve(site, Gzipped) as base:
         browser = sitecheck.launch(playwright, executable)
         for name in names:
             for width in WIDTHS:

@@ -115,16 +115,18 @@ def launch(playwright, executable):
     return playwright.chromium.launch(executable_path=executable, args=args)
 
 
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Answers without a word."""
+
+    def log_message(self, *args):
+        pass
+
+
 @contextmanager
-def serve(folder):
+def serve(folder, handler=Quiet):
     """Serve a folder on a free port of this machine; yields the address."""
-
-    class Quiet(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-
-    handler = functools.partial(Quiet, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    answer = functools.partial(handler, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), answer) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
