@@ -282,7 +282,7 @@ def styles(font):
 def add_styles(app, pagename, templatename, context, doctree):
     if app.builder.format == "html" and _formulas(app.env).get(pagename):
         app.builder.add_css_file(STYLES, onload=DECODE)
-        app.builder.add_js_file("formulas.js", loading_method="defer")
+        app.builder.add_js_file("formulas.js", defer="defer")
 
 
 def choose(app, config):

@@ -50,7 +50,6 @@ MENDS = [
 STYLES_NOT_NEEDED = (
     "pygments.css",
     "mystnb.",
-    "copybutton.css",
     "exercise.css",
     "furo-extensions.css",
 )
@@ -104,6 +103,9 @@ def prepare_page(app, page, template, context, doctree):
         for style in context.get("css_files", [])
         if not Path(str(style.filename)).name.startswith(STYLES_NOT_NEEDED)
     ]
+    for script in context.get("script_files", []):
+        if getattr(script, "filename", None):
+            script.attributes["defer"] = "defer"  # the page is read first
     context["author"] = app.config.author
     if page == app.config.root_doc and "body" in context:
         context["body"] = f'<div class="front">{context["body"]}</div>'

@@ -214,26 +214,35 @@
   }
   w.addEventListener("hashchange", follow)
 
-  // What the sums make of a table: a grid with one tab stop. Left until the page has been shown.
-  w.toytfPanels = () =>
-    (w.requestIdleCallback || setTimeout)(() => {
-      for (const chain of all(d, ".byhand-chain")) {
-        if (!chain.querySelector(".byhand-part:not([open])") || chain.querySelector(".byhand-all")) continue
-        const opener = button("Open all", () => {
-          all(chain, ".byhand-part").forEach(part => (part.open = true))
-          opener.remove()
-        })
-        opener.className = "byhand-all"
-        chain.prepend(opener)
-      }
-      for (const panel of all(d, ".byhand")) {
-        const table = panel.querySelector(".byhand-result:not([role])")
-        const first = table && cells(table).flat().find(touchable)
-        if (!first) continue
-        table.setAttribute("role", "grid")
-        cells(table).flat().forEach(td => touchable(td) && (td.tabIndex = td == first ? 0 : -1))
-      }
-    }, { timeout: 1000 })
+  // What the sums make of a table: a grid with one tab stop.
+  function prepare(part) {
+    if (part.matches(".byhand-chain")) {
+      if (!part.querySelector(".byhand-part:not([open])") || part.querySelector(".byhand-all")) return
+      const opener = button("Open all", () => {
+        all(part, ".byhand-part").forEach(x => (x.open = true))
+        opener.remove()
+      })
+      opener.className = "byhand-all"
+      return part.prepend(opener)
+    }
+    const table = part.querySelector(".byhand-result:not([role])")
+    const tds = table ? cells(table).flat().filter(touchable) : []
+    if (!tds.length) return
+    table.setAttribute("role", "grid")
+    tds.forEach((td, k) => (td.tabIndex = k ? -1 : 0))
+  }
+
+  // Left until the page has been shown, and then a few at a time: nobody has to wait for them.
+  const idle = w.requestIdleCallback || (run => setTimeout(() => run({ timeRemaining: () => 0 })))
+  w.toytfPanels = () => {
+    const left = all(d, ".byhand-chain,.byhand")
+    const some = deadline => {
+      do prepare(left.shift())
+      while (left.length && deadline.timeRemaining() > 9)
+      if (left.length) idle(some, { timeout: 1000 })
+    }
+    if (left.length) idle(some, { timeout: 1000 })
+  }
   const begin = () => {
     w.toytfPanels()
     follow()
