@@ -1,7 +1,7 @@
 """Sphinx extension: listings are marked up only where toytf.css gives them a colour.
 
-Pygments marks each name, bracket and operator. A chapter had 5,000 such marks, two fifths
-of all its elements, and a browser reads them all before it shows the page.
+Pygments marks each name, bracket and operator. A chapter had 5,000 such marks, two
+fifths of all its elements, and a browser reads them all before it shows the page.
 """
 
 from pygments.formatters import HtmlFormatter
