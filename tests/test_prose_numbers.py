@@ -199,7 +199,7 @@ def test_published_numbers_count_from_their_chapter_on(tmp_path):
         {"id": "s0-k2", "chapter": "06", "printed": None},
         {"id": "s0-v1", "chapter": "06", "printed": ["7.99", "6.84"], "decimals": 8},
     ]
-    path.write_text(json.dumps({"entries": entries, "errata": {}}), encoding="utf-8")
+    path.write_text(json.dumps(entries), encoding="utf-8")
     published = prose.published_values(6, path)
     text = r"Source 0 prints $11.46394285$, about $-13.18$, and 105.21."
     assert prose.prose_problems(chapter(text), "06.ipynb", published) == []

@@ -1,49 +1,21 @@
-"""Pages that list things: where each source went, the table of contents, the errata."""
+"""Pages that list things: the table of contents, and the replays with their numbers, remarks and topics."""
 
+import ast
 import re
 
-from bookcheck.links import link_problems, links
-from bookcheck.reading import ROOT, notebook_paths, page_paths, written_chapters
+from bookcheck.links import heading_slugs, headings, links
+from bookcheck.reading import ROOT, notebook_paths, page_paths, syntax_tree
 
 # How many topics, and exercises, each source has.
 TOPICS = {"T0": 53, "T1": 37, "T2": 11, "T3": 17, "T4": 14}
 
 EXERCISES = 8
 
-_ROW = re.compile(r"^\|\s*([TX]\d-\d+)\s*\|(.*?)\|([^|]*(?:\\\|[^|]*)*)\|\s*$", re.MULTILINE)
-
-_NOT_WRITTEN = re.compile(r"chapters?\s+(\d+)(?:\s*(?:,|and)\s*(?:chapter\s+)?(\d+))*,? not written yet")
-
 
 def topic_ids():
     """The id of every topic and exercise of the five sources."""
     topics = [f"{source}-{n:02d}" for source, last in TOPICS.items() for n in range(1, last + 1)]
     return topics + [f"X0-{n}" for n in range(1, EXERCISES + 1)]
-
-
-def coverage_problems(markdown, folder, toc):
-    """Every topic has one row, and every row of a finished chapter a home that exists."""
-    rows = _ROW.findall(markdown)
-    ids = [row[0] for row in rows]
-    known = topic_ids()
-    problems = [f"{i} has no row" for i in known if i not in ids]
-    problems += [f"{i} stands {ids.count(i)} times" for i in sorted(set(ids)) if ids.count(i) > 1]
-    problems += [f"{i} is no topic of the sources" for i in ids if i not in known]
-    written = written_chapters(toc)
-    for topic, _, home in rows:
-        found = links(home)
-        promised = [int(n) for part in _NOT_WRITTEN.finditer(home) for n in re.findall(r"\d+", part[0])]
-        if not found and not promised:
-            problems.append(f"{topic} has no home: {home.strip()!r}")
-        problems += [
-            f"{topic} is promised for chapter {n}, which is written ({written[n]})" for n in promised if n in written
-        ]
-        problems += [
-            f"{topic}: link to {target} names no section"
-            for target, anchor in found
-            if "notebooks/" in target and not anchor
-        ]
-    return problems + [f"coverage page: {p}" for p in dict.fromkeys(link_problems(markdown, folder))]
 
 
 def toc_problems(root=ROOT):
@@ -56,68 +28,127 @@ def toc_problems(root=ROOT):
     ]
 
 
-KINDS = ("error", "rounding", "simplification", "code bug", "typo", "extraction artefact")
+# ---------------------------------------------------------------- replays
 
-_ERRATUM = re.compile(r"^###\s+(E\d-\d\d):\s+(\S.*?)\s*$", re.MULTILINE)
+_REMARK = re.compile(r"(E\d-\d\d): (\S.*)")
+_TOPICS = re.compile(r"^\*In the course:\* (.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+# [one](a.ipynb#b), [two](c.ipynb#d) (T0-08, T0-09)
+_HOMES = re.compile(r"((?:\[[^\]]*\]\([^)]*\)[,\s]*)+)\(((?:[TX]\d-\d+(?:,\s*)?)+)\)")
+FACT = "*Check:* a fact about the text"
 
-_KIND = re.compile(rf"^\*Kind:\*\s+(?:{'|'.join(KINDS)})\b", re.MULTILINE)
 
-_NO_CODE = ("*Check:* a fact", "*Check:* editorial")
+def steps(nb):
+    """``(slug of the step, slug of the heading, its title, text, code cells)`` of each part of a replay.
 
-
-def errata_sections(nb):
-    """``(id, title, text, code cells)`` of every erratum: what stands up to the next heading."""
-    sections, current = [], None
+    A part is what stands from one heading to the next. Its step is the nearest heading of the
+    second or third level; remarks have headings of the fourth.
+    """
+    parts, step = [("", "", "", "", [])], ""
+    taken = []
     for cell in nb.cells:
         if cell.cell_type == "code":
-            if current:
-                current[3].append(cell)
+            parts[-1][4].append(cell)
             continue
-        for part in re.split(r"^(?=#{1,6}\s)", cell.source, flags=re.MULTILINE):
-            if heading := _ERRATUM.match(part):
-                current = [heading[1], heading[2], part, []]
-                sections.append(current)
-            elif part.startswith("#"):
-                current = None
-            elif current:
-                current[2] += "\n" + part
-    return sections
+        for text in re.split(r"^(?=#{1,6}\s)", cell.source, flags=re.MULTILINE):
+            if heading := headings(text):
+                level, title = heading[0]
+                slug = heading_slugs("\n\n".join([*taken, f"{'#' * level} {title}"]))[-1]
+                taken.append(f"{'#' * level} {title}")
+                step = slug if level in (2, 3) else step
+                parts.append((step, slug, title, text, []))
+            elif text.strip():
+                one = parts[-1]
+                parts[-1] = (*one[:3], one[3] + "\n" + text, one[4])
+    return parts
 
 
-def errata_problems(nb):
-    """Every erratum has its kind, and its check in an executed cell that shows something."""
-    problems, seen = [], set()
-    for erratum, _, text, cells in errata_sections(nb):
-        if erratum in seen:
-            problems.append(f"{erratum} stands twice")
-        seen.add(erratum)
-        if not _KIND.search(text):
-            problems.append(f"{erratum} has no line «*Kind:* {' | '.join(KINDS)}»")
-        if any(words in text for words in _NO_CODE):
+def called(cell, name):
+    """The texts that a cell gives to ``published.name(...)``."""
+    calls = [
+        node
+        for node in ast.walk(syntax_tree(cell.source) or ast.Module([], []))
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == f"published.{name}"
+    ]
+    return [argument.value for call in calls for argument in call.args if isinstance(argument, ast.Constant)]
+
+
+def replay_problems(nb, source, entries, remarks):
+    """A replay has each entry of its source once, below its step, and each remark with words and a check."""
+    problems, numbers, said = [], {}, {}
+    for step, _, title, text, cells in steps(nb):
+        for cell in cells:
+            for name in called(cell, "table"):
+                if name in numbers:
+                    problems.append(f"{name} stands twice")
+                numbers[name] = step
+        found = [name for cell in cells for name in called(cell, "remark")]
+        heading = _REMARK.fullmatch(title)
+        if not heading:
+            problems += [f"{name} stands below «{title}», and has no heading of its own" for name in found]
             continue
-        if not any(cell.outputs for cell in cells):
-            problems.append(f"{erratum} has no check that was executed, and none that it needs no code")
+        name, words = heading.groups()
+        if name in said:
+            problems.append(f"{name} stands twice")
+        said[name] = words
+        if found != [name]:
+            problems.append(f'{name} has no cell published.remark("{name}") of its own')
+        checks = [cell for cell in cells if cell.outputs and not called(cell, "remark")]
+        if not checks and FACT not in text:
+            problems.append(f"{name} has no check that was executed, and is not said to be «{FACT}»")
+    mine = {entry["id"]: entry for entry in entries if entry["source"] == source}
+    problems += [f"{name} is in no table" for name in mine if name not in numbers]
+    problems += [f"{name} is no entry of this source" for name in numbers if name not in mine]
+    problems += [
+        f"{name} stands at #{numbers[name]}, and its step is #{entry.get('step')}"
+        for name, entry in mine.items()
+        if name in numbers and numbers[name] != entry.get("step")
+    ]
+    problems += [f"{name} is not in the replay" for name in remarks if name not in said]
+    for name, words in said.items():
+        if name not in remarks:
+            problems.append(f"{name} is in the replay and not in the data")
+        elif remarks[name]["title"] != words:
+            problems.append(f"{name} is «{words}» in the replay and «{remarks[name]['title']}» in the data")
     return problems
 
 
-def erratum_data_problems(nb, data, toc):
-    """The page and ``published.json`` name the same errata under the same titles.
-
-    An erratum must be on the page when its chapter is written, and when a published
-    number of a written chapter is corrected by it.
-    """
-    written, titles = written_chapters(toc), {e: d["title"] for e, d in data["errata"].items()}
-    on_page = {erratum: title for erratum, title, _, _ in errata_sections(nb)}
-    named = {i: e for e in data["entries"] for key in ("erratum", "see") for i in e.get(key, ())}
-    problems = [f"{i} is named by {e['id']} and is no known erratum" for i, e in named.items() if i not in titles]
-    needed = {i for i, d in data["errata"].items() if int(d["chapter"]) in written}
-    for entry in data["entries"]:
-        if int(entry["chapter"]) in written:
-            needed.update(entry.get("erratum", ()))
-    problems += [f"{i} belongs to a written chapter and is not on the page" for i in sorted(needed - set(on_page))]
-    for erratum, title in on_page.items():
-        if erratum not in titles:
-            problems.append(f"{erratum} is on the page and not in published.json")
-        elif titles[erratum] != title:
-            problems.append(f"{erratum} is «{title}» on the page and «{titles[erratum]}» in published.json")
+def remark_problems(remarks, kinds, owners):
+    """Each remark has the words that it is about, what stands around them, a kind and an owner that fit."""
+    fits = {"translation": {"Chinese edition"}, "extraction": {"web copy"}, "withdrawn": {"this course"}}
+    problems = []
+    for name, said in remarks.items():
+        problems += [f"{name} has no {part}" for part in ("quote", "context", "where") if not said[part].strip()]
+        if said["kind"] not in kinds:
+            problems.append(f"{name}: no kind {said['kind']!r}")
+        if said["whose"] not in fits.get(said["kind"], set(owners) - {"this course", "web copy"}):
+            problems.append(f"{name}: kind {said['kind']} and whose {said['whose']} do not fit")
+        if re.search(r"[\u4e00-\u9fff]", said["quote"]) and not said["means"].strip():
+            problems.append(f"{name} quotes Chinese and does not say what it means")
     return problems
+
+
+def topic_homes(nb):
+    """``(topic, links)`` of every topic that a replay names after the links that lead to it."""
+    return [
+        (topic, links(home))
+        for cell in nb.cells
+        if cell.cell_type == "markdown"
+        for line in _TOPICS.findall(cell.source)
+        for home, topics in _HOMES.findall(line)
+        for topic in re.findall(r"[TX]\d-\d+", topics)
+    ]
+
+
+def topic_problems(notebooks):
+    """Every topic of source k is named once, in replay k, after a link to a section of the course."""
+    problems, homes = [], []
+    for source, nb in enumerate(notebooks):
+        for topic, found in topic_homes(nb):
+            homes.append(topic)
+            if topic[1] != str(source):
+                problems.append(f"{topic} stands in the replay of source {source}")
+            problems += [f"{topic}: link to {to} names no section" for to, at in found if "notebooks/" in to and not at]
+    known = topic_ids()
+    problems += [f"{topic} has no home" for topic in known if topic not in homes]
+    problems += [f"{topic} stands {homes.count(topic)} times" for topic in sorted(set(homes)) if homes.count(topic) > 1]
+    return problems + [f"{topic} is no topic of the sources" for topic in sorted(set(homes) - set(known))]

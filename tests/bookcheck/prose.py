@@ -148,7 +148,7 @@ def published_values(chapter, path=PUBLISHED_DATA):
     def texts(printed):
         return [printed] if isinstance(printed, str) else [t for part in printed for t in texts(part)]
 
-    entries = json.loads(path.read_text(encoding="utf-8"))["entries"]
+    entries = json.loads(path.read_text(encoding="utf-8"))
     numbers = []
     for entry in entries:
         if int(entry["chapter"]) <= chapter:

@@ -6,20 +6,21 @@
     score of Hello's query with Hello's key          68       68         ✓ reproduced
     PE(1), column 1, in the source's own arithmetic  0.99     ✗ 0.99995  ✗ corrected
                                                                          right: 0.540302
-                                                                         E0-02: the position of World
-                                                                         E0-03: a cosine cut off, not rounded
+                                                                         E0-02: the position of World (error)
+                                                                         E0-03: a cosine cut off, not rounded (error)
 
 From a terminal, ``toytf published`` does the same for all of them,
 and fails when a number that should reproduce does not.
 
-The digits stand in ``published.json``, as they were printed. Functions compute them again, from the
+The digits stand in ``published.json``, as they were printed; what there is to say of a passage, with its
+words, its kind and whose it is, in ``remarks0.json`` to ``remarks4.json``. Functions compute them again, from the
 arrays of `toytf.example` and never from a result that a source printed, unless the source's own step
 starts from an array that nobody can compute again. Three verdicts are possible:
 
 ``reproduced``
     What is computed agrees with every printed digit.
 ``corrected``
-    It does not, and an erratum says why. The right value is computed too.
+    It does not, and a remark says why. The right value is computed too.
 ``cannot be recomputed``
     The source drew random numbers without a seed. What must hold whatever the draw was is checked.
 
@@ -30,17 +31,20 @@ The modules, each built on those before it: `ledger` (what was printed, and when
 from toytf.course.published.ledger import (
     CORRECTED,
     ENTRIES,
-    ERRATA,
     FAILED,
+    KINDS,
+    OWNERS,
+    REMARKS,
+    REPLAYS,
     REPRODUCED,
     SOURCES,
     STATUSES,
     UNSEEDED,
     Claim,
     Entry,
-    Erratum,
     Ledger,
     Recomputation,
+    Remark,
     Result,
     agrees,
     counts,
@@ -48,32 +52,47 @@ from toytf.course.published.ledger import (
     printed,
 )
 from toytf.course.published.recompute import LEDGER, value
-from toytf.course.published.show import Table, as_markdown, errata_heading, errata_link, table
+from toytf.course.published.show import (
+    Passage,
+    Table,
+    as_markdown,
+    remark,
+    remark_heading,
+    remark_link,
+    remarks_as_markdown,
+    table,
+)
 
 __all__ = [
     "CORRECTED",
     "ENTRIES",
-    "ERRATA",
     "FAILED",
+    "KINDS",
     "LEDGER",
+    "OWNERS",
+    "REMARKS",
+    "REPLAYS",
     "REPRODUCED",
     "SOURCES",
     "STATUSES",
     "UNSEEDED",
     "Claim",
     "Entry",
-    "Erratum",
     "Ledger",
+    "Passage",
     "Recomputation",
+    "Remark",
     "Result",
     "Table",
     "agrees",
     "as_markdown",
     "counts",
-    "errata_heading",
-    "errata_link",
     "load",
     "printed",
+    "remark",
+    "remark_heading",
+    "remark_link",
+    "remarks_as_markdown",
     "table",
     "value",
 ]

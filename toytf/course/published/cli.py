@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections import Counter
 from dataclasses import asdict
 
 import numpy as np
@@ -14,11 +15,13 @@ from toytf.course.chapters import chapters
 from toytf.course.published.ledger import (
     CORRECTED,
     ENTRIES,
-    ERRATA,
     FAILED,
+    KINDS,
+    REMARKS,
     SOURCES,
     STATUSES,
     Ledger,
+    Remark,
     Result,
     agrees,
     counts,
@@ -35,7 +38,12 @@ def run(options, ledger: Ledger = LEDGER) -> int:
     shown = [r for r in results if options.only in (None, r.status) or r.status == FAILED]
     for failure in failures:
         print(f"{FAILED} {failure.entry.id}: {failure.failure}", file=sys.stderr)
-    show(_as_json(shown, results) if options.json else "\n".join([*_report(shown), _summary(results)]))
+    remarks = _chosen_remarks(options)
+    if options.json:
+        show(_as_json(shown, results, remarks))
+    else:
+        listed = _remark_lines(remarks) if options.only is None else []
+        show("\n".join([*_report(shown), _summary(results), *listed, _remark_summary(remarks)]))
     return 1 if failures else 0
 
 
@@ -54,7 +62,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Compute again what five texts printed about the Transformer, and compare every digit."
     parser.epilog = (
         "Each line: id, verdict, what was printed, what is computed (the right value where it is "
-        "corrected), erratum. The last line counts the verdicts. Exit status: 0 if all is as it should be, "
+        "corrected), remark; then a line counts the verdicts. The remarks on the texts follow: id, kind, "
+        "whose it is, where, what it is about; only kind error counts as an error. Exit status: 0 if all is as it should be, "
         "1 if a number that should reproduce does not, 2 if the arguments are wrong."
     )
     listed = ", ".join(f"{i} {name}" for i, name in enumerate(SOURCES))
@@ -98,20 +107,21 @@ def _report(results: list[Result]) -> list[str]:
         found, start = _shown(r)
         words = written(r.entry, found)
         if words.ndim or r.status == CORRECTED:
-            last = f"{_shortened(words, start):{NUMBERS}}  {_cut(_errata(r), room)}"
-        else:  # one word or a statement, and no erratum that needs the room
+            last = f"{_shortened(words, start):{NUMBERS}}  {_cut(_reasons(r), room)}"
+        else:  # one word or a statement, and no remark that needs the room
             last = _cut(words[()], NUMBERS + 2 + room)
         cells = (r.entry.id.ljust(names), r.status.ljust(verdicts), _shortened(r.entry.words, start).ljust(NUMBERS))
         lines.append("  ".join([*cells, last]).rstrip())
     return lines
 
 
-def _errata(result: Result) -> str:
-    """The ids of all errata first, so that none is lost when the line is shortened; empty unless corrected."""
+def _reasons(result: Result) -> str:
+    """The ids of all remarks first, so that none is lost when the line is shortened; empty unless corrected."""
     if result.status != CORRECTED:
         return ""
-    names = result.entry.erratum
-    return f"{', '.join(names)}: {'; '.join(ERRATA[name].title for name in names)}"
+    names = result.entry.corrected_by
+    said = "; ".join(f"{REMARKS[name].title} ({REMARKS[name].kind})" for name in names)
+    return f"{', '.join(names)}: {said}"
 
 
 def _shown(result: Result) -> tuple[object, int]:
@@ -153,9 +163,39 @@ def _summary(results: list[Result]) -> str:
     return f"{len(results)} published: {tally}"
 
 
-def _as_json(shown: list[Result], results: list[Result]) -> str:
+# ---------------------------------------------------------------- the remarks
+
+
+def _chosen_remarks(options) -> dict[str, Remark]:
+    """The remarks on the chosen source, in the chosen chapter."""
+    return {
+        name: said
+        for name, said in REMARKS.items()
+        if options.source in (None, int(name[1])) and options.chapter in (None, said.chapter)
+    }
+
+
+def _remark_lines(remarks: dict[str, Remark]) -> list[str]:
+    """A line for each remark, in columns."""
+    kinds = max((len(said.kind) for said in remarks.values()), default=0)
+    owners = max((len(said.whose) for said in remarks.values()), default=0)
+    return [
+        _cut(f"{name}  {said.kind:{kinds}}  {said.whose:{owners}}  {said.title} ({said.where})", WIDTH)
+        for name, said in remarks.items()
+    ]
+
+
+def _remark_summary(remarks: dict[str, Remark]) -> str:
+    tally = Counter(said.kind for said in remarks.values())
+    return f"{len(remarks)} remarks: " + ", ".join(f"{tally[kind]} {kind}" for kind in KINDS)
+
+
+def _as_json(shown: list[Result], results: list[Result], remarks: dict[str, Remark]) -> str:
     rows = []
     for result in shown:
         fields = asdict(result)
         rows.append(fields.pop("entry") | fields)
-    return json.dumps({"results": rows, "counts": counts(results)}, indent=1, default=lambda x: x.tolist())
+    said = [{"id": name} | asdict(remark) for name, remark in remarks.items()]
+    kinds = dict(Counter(remark.kind for remark in remarks.values()))
+    whole = {"results": rows, "counts": counts(results), "remarks": said, "kinds": kinds}
+    return json.dumps(whole, indent=1, default=lambda x: x.tolist())

@@ -29,6 +29,15 @@ SOURCES = (
 
 REPRODUCED, CORRECTED, UNSEEDED = "reproduced", "corrected", "cannot be recomputed"
 STATUSES = (REPRODUCED, CORRECTED, UNSEEDED)
+# The page of the book that goes through each source.
+REPLAYS = (
+    "replay_random_transformer",
+    "replay_illustrated_transformer",
+    "replay_shape_sheet",
+    "replay_pytorch_post",
+    "replay_notes",
+)
+
 FAILED = "FAILED"  # no verdict: the promise is broken, and the run ends with an error
 
 
@@ -56,10 +65,12 @@ class Entry:
         The chapter that computes it, ``"01"`` to ``"20"``.
     home : str, optional
         The section of that chapter, as the slug of its heading.
-    erratum : tuple of str
-        The errata that make what is printed wrong.
+    step : str, optional
+        The step of the replay that sets it beside what is computed, as the slug of its heading.
+    corrected_by : tuple of str
+        The remarks that say why what is printed does not agree.
     see : tuple of str
-        Errata that are worth reading beside it, though what is printed holds.
+        Remarks that are worth reading beside it, though what is printed holds.
     decimals : int, optional
         How many decimals are meant where zeros at the end were left out, as NumPy does: its
         ``6.84`` stands for 6.84000000.
@@ -76,7 +87,8 @@ class Entry:
     printed: str | list | None
     chapter: str
     home: str | None = None
-    erratum: tuple[str, ...] = ()
+    step: str | None = None
+    corrected_by: tuple[str, ...] = ()
     see: tuple[str, ...] = ()
     decimals: int | None = None
     through: str | None = None
@@ -98,37 +110,84 @@ class Entry:
         return True
 
 
+KINDS = {
+    "error": "wrong as it stands",
+    "translation": "right in the English original, and lost in the Chinese edition",
+    "extraction": "lost when the page became plain text, and nobody's error",
+    "wording": "loosely worded, and right when one reads on",
+    "simplification": "something is left out, announced or without harm",
+    "outdated": "true of the library when it was written",
+    "duplicate": "follows from another remark",
+    "withdrawn": "our first edition said so, and was wrong",
+}
+OWNERS = ("author", "Chinese edition", "web copy", "this course")
+
+
 @dataclass(frozen=True)
-class Erratum:
-    """The title of an erratum, and the chapter that treats it."""
+class Remark:
+    """What this course says of a passage of a source.
+
+    Parameters
+    ----------
+    title : str
+        Unique; with the id before it, the heading in the replay.
+    chapter : str
+        The chapter that treats the matter, ``"01"`` to ``"20"``.
+    where : str
+        Where the passage stands in the source.
+    kind : str
+        One of `KINDS`. Only an ``"error"`` counts as one.
+    whose : str
+        Whose it is, one of `OWNERS`: a slip of the Chinese edition is not the author's.
+    quote : str
+        The words of the passage.
+    means : str
+        What they mean in English, if they are not.
+    context : str
+        What stands around them in the source.
+    """
 
     title: str
     chapter: str
+    where: str
+    kind: str
+    whose: str
+    quote: str
+    means: str
+    context: str
 
 
-def load(text: str) -> tuple[dict[str, Entry], dict[str, Erratum]]:
-    """Read entries and errata from the text of ``published.json``.
+def load(text: str, remarks: str = "{}") -> tuple[dict[str, Entry], dict[str, Remark]]:
+    """Read entries and remarks from the texts of ``published.json`` and ``remarks*.json``.
 
     Raises
     ------
     ValueError
         If an id occurs twice.
     """
-    data = json.loads(text)
     entries: dict[str, Entry] = {}
-    for row in data["entries"]:
-        errata = {key: tuple(row.get(key, ())) for key in ("erratum", "see")}
-        entry = Entry(**{**row, **errata})
+    for row in json.loads(text):
+        names = {key: tuple(row.get(key, ())) for key in ("corrected_by", "see")}
+        entry = Entry(**{**row, **names})
         if entry.id in entries:
             raise ValueError(f"{entry.id}: expected every id once, got it twice")
         entries[entry.id] = entry
-    return entries, {name: Erratum(**row) for name, row in data["errata"].items()}
+    return entries, {name: Remark(**row) for name, row in json.loads(remarks).items()}
 
 
-ENTRIES, ERRATA = load(resources.files("toytf.course.published").joinpath("published.json").read_text(encoding="utf-8"))
+def _load() -> tuple[dict[str, Entry], dict[str, Remark]]:
+    folder = resources.files("toytf.course.published")
+    entries, _ = load(folder.joinpath("published.json").read_text(encoding="utf-8"))
+    remarks: dict[str, Remark] = {}
+    for source in range(len(SOURCES)):
+        remarks |= load("[]", folder.joinpath(f"remarks{source}.json").read_text(encoding="utf-8"))[1]
+    return entries, remarks
 
 
-def lookup(name: str, known: Mapping[str, Entry | Erratum], kind: str = "id", listing: str = "ENTRIES"):
+ENTRIES, REMARKS = _load()
+
+
+def lookup(name: str, known: Mapping[str, Entry | Remark], kind: str = "id", listing: str = "ENTRIES"):
     """Return ``known[name]``, or raise a `KeyError` that says which names come close."""
     try:
         return known[name]
@@ -299,13 +358,13 @@ class Result:
 
 @dataclass(frozen=True)
 class Ledger:
-    """The entries, the errata and the functions that compute the entries again.
+    """The entries, the remarks and the functions that compute the entries again.
 
     The package has one, `LEDGER`. Tests make others, with a digit changed, and see them fail.
     """
 
     entries: Mapping[str, Entry]
-    errata: Mapping[str, Erratum]
+    remarks: Mapping[str, Remark]
     functions: Mapping[str, Recomputation]
     rights: Mapping[str, Callable]  # the right values, where `functions` start from a mistake
     _cache: dict[str, Result] = field(default_factory=dict, init=False, compare=False, repr=False)
@@ -332,9 +391,9 @@ class Ledger:
         ]
 
     def _compare(self, entry: Entry) -> Result:
-        unknown = [name for name in (*entry.erratum, *entry.see) if name not in self.errata]
+        unknown = [name for name in (*entry.corrected_by, *entry.see) if name not in self.remarks]
         if unknown:
-            return Result(entry, FAILED, failure=f"refers to {unknown[0]}, and there is no such erratum")
+            return Result(entry, FAILED, failure=f"refers to {unknown[0]}, and there is no such remark")
         if entry.id not in self.functions:
             return Result(entry, FAILED, failure="nothing recomputes it")
         recomputation = self.functions[entry.id]
@@ -371,11 +430,11 @@ class Ledger:
         else:
             agreed = matches.all()
 
-        if agreed and entry.erratum:
-            return FAILED, f"agrees with what is printed, but {entry.erratum[0]} calls it wrong"
-        if not agreed and not entry.erratum:
+        if agreed and entry.corrected_by:
+            return FAILED, f"agrees with what is printed, but {entry.corrected_by[0]} calls it wrong"
+        if not agreed and not entry.corrected_by:
             gap = _first_gap(entry, computed, matches)
-            return FAILED, f"disagrees with what is printed, and no erratum says so: {gap}"
+            return FAILED, f"disagrees with what is printed, and no remark says so: {gap}"
         return (REPRODUCED if agreed else CORRECTED), ""
 
 

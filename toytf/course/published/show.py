@@ -1,4 +1,4 @@
-"""The ledger on a page: tables in HTML and plain text, the Markdown of the book, links to errata."""
+"""The ledger on a page: tables in HTML and plain text, the Markdown of the book, links to the replays."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ import numpy as np
 from toytf.course.chapters import chapters
 from toytf.course.published.ledger import (
     CORRECTED,
-    ERRATA,
     FAILED,
+    REMARKS,
+    REPLAYS,
     REPRODUCED,
     SOURCES,
     UNSEEDED,
     Entry,
+    Remark,
     Result,
     agrees,
     lookup,
@@ -30,46 +32,93 @@ SIGNS = {REPRODUCED: "✓", CORRECTED: "✗", UNSEEDED: "○", FAILED: "✗"}
 # ---------------------------------------------------------------- names and links
 
 
-def errata_heading(name: str) -> str:
-    """The heading of an erratum: its id and its title.
+def remark_heading(name: str) -> str:
+    """The heading of a remark: its id and its title.
 
     Raises
     ------
     KeyError
-        If there is no such erratum.
+        If there is no such remark.
 
     Examples
     --------
-    >>> errata_heading("E0-02")
+    >>> remark_heading("E0-02")
     'E0-02: the position of World'
     """
-    return f"{name}: {lookup(name, ERRATA, 'erratum', 'ERRATA').title}"
+    return f"{name}: {lookup(name, REMARKS, 'remark', 'REMARKS').title}"
 
 
-def errata_link(name: str, page: str = "errata.ipynb", text: str | None = None) -> str:
-    """A Markdown link to an erratum.
+def remark_link(name: str, folder: str = "", text: str | None = None) -> str:
+    """A Markdown link to a remark in the replay of its source.
 
     Parameters
     ----------
     name : str
-        The erratum's id.
-    page : str
-        The errata page, as seen from the page with the link.
+        The remark's id.
+    folder : str
+        Where the replays are, as seen from the page with the link; ``"../book/"`` from a chapter.
     text : str, optional
         What to click on; the heading if left out.
 
     Examples
     --------
-    >>> errata_link("E0-02")
-    '[E0-02: the position of World](errata.ipynb#e0-02-the-position-of-world)'
-    >>> errata_link("E3-29", text="E3-29")
-    '[E3-29](errata.ipynb#e3-29-formulas-printed-three-times)'
+    >>> remark_link("E0-02")
+    '[E0-02: the position of World](replay_random_transformer.ipynb#e0-02-the-position-of-world)'
+    >>> remark_link("E3-29", text="E3-29")
+    '[E3-29](replay_pytorch_post.ipynb#e3-29-formulas-printed-three-times)'
     """
     from mdit_py_plugins.anchors.index import slugify  # what makes the book's anchors; only its pages need them
 
-    heading = errata_heading(name)
+    heading = remark_heading(name)
     text = heading if text is None else text
-    return f"[{text}]({page}#{slugify(heading)})"
+    return f"[{text}]({folder}{REPLAYS[int(name[1])]}.ipynb#{slugify(heading)})"
+
+
+# ---------------------------------------------------------------- a passage
+
+
+def remark(name: str) -> Passage:
+    """Set the words of a passage below what kind of remark they get, for a notebook or a terminal.
+
+    Raises
+    ------
+    KeyError
+        If there is no such remark.
+
+    Examples
+    --------
+    >>> remark("E0-03")
+    Error, the author's, in section 2
+        ...
+    """
+    return Passage(name, lookup(name, REMARKS, "remark", "REMARKS"))
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A remark that shows its kind, whose it is, the words it is about and what stands around them."""
+
+    name: str
+    remark: Remark
+
+    @property
+    def head(self) -> str:
+        owner = "ours" if self.remark.whose == "this course" else f"the {self.remark.whose}'s"
+        return f"{self.remark.kind.capitalize()}, {owner}, in {self.remark.where}"
+
+    def __repr__(self) -> str:
+        lines = (f"“{self.remark.quote}”", self.remark.means, self.remark.context)
+        return "\n".join([self.head, *(f"    {line}" for line in lines if line)])
+
+    def _repr_html_(self) -> str:
+        said = self.remark
+        kind, rest = self.head.split(", ", 1)
+        parts = [
+            f'<p class="head"><b>{kind}</b>, {html.escape(rest)}</p>',
+            f"<blockquote><p>{html.escape(said.quote)}</p></blockquote>",
+        ]
+        parts += [f"<p>{html.escape(text)}</p>" for text in (said.means, said.context) if text]
+        return f'<div class="passage passage-{said.kind}">{"".join(parts)}</div>'
 
 
 # ---------------------------------------------------------------- what there is to show of a result
@@ -138,8 +187,8 @@ def _remarks(result: Result) -> list[str]:
         return [result.failure]
     if result.status in (REPRODUCED, UNSEEDED):
         how = ["given"] if result.given else [f"through {entry.through}"] if entry.through else []
-        return how + [f"see {errata_heading(name)}" for name in entry.see]
-    return [errata_heading(name) for name in entry.erratum]
+        return how + [f"see {remark_heading(name)}" for name in entry.see]
+    return [f"{remark_heading(name)} ({REMARKS[name].kind})" for name in entry.corrected_by]
 
 
 # ---------------------------------------------------------------- a table for a page
@@ -171,7 +220,7 @@ def table(*ids: str) -> Table:
         computed  68.0000 105.2100
                   87.8800 135.5517
     K₁, from the sums as they are typed: ✗ corrected
-        E0-12: a 4 where 3.99 is meant
+        E0-12: a 4 where 3.99 is meant (error)
         printed      4    8    4
                   6.84 9.99 6.84
         computed  4.00    8.00 4.00
@@ -283,7 +332,7 @@ def _html_words(words: Array) -> str:
 def as_markdown(source: int) -> str:
     """All entries of one source as Markdown tables, one for each section of the source.
 
-    Each row links to the place in the course that computes it, and to the erratum that corrects it.
+    Each row links to its step of the replay, to the chapter that computes it, and to the remark that corrects it.
 
     Parameters
     ----------
@@ -316,11 +365,17 @@ def _markdown_row(result: Result) -> str:
         numbers.append("right: " + _markdown_words(parts["right"]))
     remarks = []
     if result.status == CORRECTED:
-        remarks = [errata_link(name) for name in entry.erratum]
+        remarks = [f"{remark_link(name)} ({REMARKS[name].kind})" for name in entry.corrected_by]
     elif result.status in (REPRODUCED, UNSEEDED):
-        remarks = ["given"] * result.given + [f"see {errata_link(name, text=name)}" for name in entry.see]
+        remarks = ["given"] * result.given + [f"see {remark_link(name, text=name)}" for name in entry.see]
     verdict = f"{SIGNS[result.status]}\N{NO-BREAK SPACE}{result.status}"
-    return f"| {entry.what}, {_home_link(entry)} | {'<br>'.join(numbers)} | {'<br>'.join([verdict, *remarks])} |"
+    return f"| {_step_link(entry)}, {_home_link(entry)} | {'<br>'.join(numbers)} | {'<br>'.join([verdict, *remarks])} |"
+
+
+def _step_link(entry: Entry) -> str:
+    """What an entry is; a link to the step of the replay that sets it beside what is computed."""
+    anchor = f"#{entry.step}" if entry.step else ""
+    return f"[{entry.what}]({REPLAYS[entry.source]}.ipynb{anchor})"
 
 
 def _home_link(entry: Entry) -> str:
@@ -338,3 +393,26 @@ def _markdown_words(words: Array) -> str:
     if words.ndim == 0:
         return words[()].replace("|", "\\|")
     return "<br>".join(f"`[{' '.join(row)}]`" for row in words.reshape(-1, words.shape[-1]))
+
+
+def remarks_as_markdown(source: int) -> str:
+    """All remarks on one source as a Markdown table: what, which kind, whose, where.
+
+    Parameters
+    ----------
+    source : int
+        0 to 4.
+
+    Raises
+    ------
+    ValueError
+        If there is no such source.
+    """
+    if source not in range(len(SOURCES)):
+        raise ValueError(f"source: expected 0 to {len(SOURCES) - 1}, got {source!r}")
+    rows = [
+        f"| {remark_link(name)} | {said.kind} | {said.whose} | {said.where} |"
+        for name, said in REMARKS.items()
+        if name[1] == str(source)
+    ]
+    return "| remark | kind | whose | where |\n|:--|:--|:--|:--|\n" + "\n".join(rows)

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toytf.course.published.ledger import ENTRIES, ERRATA, Ledger
+from toytf.course.published.ledger import ENTRIES, REMARKS, Ledger
 from toytf.course.published.recompute import (  # noqa: F401  registers their functions
     source0_attention,
     source0_decoder,
@@ -35,7 +35,7 @@ from toytf.course.published.recompute import (  # noqa: F401  registers their fu
 )
 from toytf.course.published.recompute.register import FUNCTIONS, RIGHTS
 
-LEDGER = Ledger(ENTRIES, ERRATA, FUNCTIONS, RIGHTS)
+LEDGER = Ledger(ENTRIES, REMARKS, FUNCTIONS, RIGHTS)
 
 
 def value(name: str):
