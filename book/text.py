@@ -1,7 +1,7 @@
 """Each executed page is a text, which one edits, and the notebook that is made of it.
 
     book/chapters/05_scaling.md  makes  notebooks/05_scaling.ipynb
-    book/pages/errata.md         makes  book/errata.ipynb
+    book/pages/follow.md         makes  book/follow.ipynb
 
 book/execute.py goes from left to right. This file has what both directions share, and
 `python book/text.py [file ...]`, by default all, goes from right to left: it brings

@@ -47,6 +47,11 @@ def toc_pages(root):
     return [toc["root"]] + [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
 
 
+def config(root):
+    """What _config.yml tells Sphinx."""
+    return yaml.safe_load((root / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
+
+
 # --- Without a browser: links -------------------------------------------------------------------
 
 

@@ -125,7 +125,7 @@ def edit_notebook(pair, old="all there is", new="all that there is"):
 def test_a_text_and_its_notebook_are_found_from_either(tmp_path):
     for notebook, page in [
         ("notebooks/05_scaling.ipynb", "book/chapters/05_scaling.md"),
-        ("book/errata.ipynb", "book/pages/errata.md"),
+        ("book/follow.ipynb", "book/pages/follow.md"),
     ]:
         one = text.pair_of(tmp_path / notebook)
         assert one == text.pair_of(tmp_path / page)
