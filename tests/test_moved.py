@@ -11,7 +11,7 @@ import sitecheck
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "book" / "_ext"))
 
-import toytf_moved  # noqa: E402
+import toytf_moved
 
 MOVED = {"old/errata": "book/published", "old/errata#e1-": "replay"}
 

@@ -25,16 +25,16 @@ from toytf.course.chapters import chapters
 from toytf.course.published import (
     CORRECTED,
     ENTRIES,
-    ERRATA,
     FAILED,
     LEDGER,
+    REMARKS,
     REPRODUCED,
     STATUSES,
     UNSEEDED,
     Claim,
     Entry,
-    Erratum,
     Recomputation,
+    Remark,
     agrees,
     cli,
 )
@@ -59,9 +59,9 @@ def with_function(name, function, **more):
 
 def test_the_data_are_complete():
     assert len(ENTRIES) == 248
-    assert len(ERRATA) == 174
+    assert len(REMARKS) == 174
     assert Counter(e.source for e in ENTRIES.values()) == {0: 151, 1: 60, 2: 16, 3: 12, 4: 9}
-    assert Counter(int(name[1]) for name in ERRATA) == {0: 67, 1: 42, 2: 14, 3: 29, 4: 22}
+    assert Counter(int(name[1]) for name in REMARKS) == {0: 67, 1: 42, 2: 14, 3: 29, 4: 22}
     assert sum(e.unseeded for e in ENTRIES.values()) == 15
 
 
@@ -71,8 +71,8 @@ def test_every_entry_is_well_formed():
         assert name.startswith(f"s{entry.source}-")
         assert re.fullmatch(r"0[1-9]|1\d|20", entry.chapter), name
         assert entry.what and entry.section, name
-        assert set(entry.erratum) | set(entry.see) <= set(ERRATA), name
-        assert not set(entry.erratum) & set(entry.see), name
+        assert set(entry.corrected_by) | set(entry.see) <= set(REMARKS), name
+        assert not set(entry.corrected_by) & set(entry.see), name
         assert entry.through is None or (entry.printed is None and ENTRIES[entry.through].is_number), name
         assert entry.words.dtype == object, name  # rows of equal length
         if entry.decimals is not None:
@@ -83,18 +83,18 @@ def test_every_entry_is_well_formed():
 
 
 def test_titles_can_be_headings():
-    for name, erratum in ERRATA.items():
-        assert 2 <= len(erratum.title.split()) <= 8, name
-        assert not re.search(r"[`*_$<>\[\]{}|#]", erratum.title), name
-        assert re.fullmatch(r"0[1-9]|1\d|20", erratum.chapter), name
-    assert len({erratum.title for erratum in ERRATA.values()}) == len(ERRATA)
+    for name, said in REMARKS.items():
+        assert 2 <= len(said.title.split()) <= 8, name
+        assert not re.search(r"[`*_$<>\[\]{}|#]", said.title), name
+        assert re.fullmatch(r"0[1-9]|1\d|20", said.chapter), name
+    assert len({said.title for said in REMARKS.values()}) == len(REMARKS)
 
 
 def test_load_refuses_an_id_that_occurs_twice():
     row = {"id": "s0-a", "source": 0, "section": "1", "what": "a", "printed": "1", "chapter": "01"}
-    assert published.load(json.dumps({"entries": [row], "errata": {}}))[0]["s0-a"].erratum == ()
+    assert published.load(json.dumps([row]))[0]["s0-a"].corrected_by == ()
     with pytest.raises(ValueError, match="s0-a: expected every id once, got it twice"):
-        published.load(json.dumps({"entries": [row, row], "errata": {}}))
+        published.load(json.dumps([row, row]))
 
 
 # ---------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ def test_every_entry_has_its_verdict(name):
     result = LEDGER.result(name)
     entry = result.entry
     assert result.status in STATUSES, result.failure
-    assert (result.status == CORRECTED) == bool(entry.erratum)
+    assert (result.status == CORRECTED) == bool(entry.corrected_by)
     assert (result.status == UNSEEDED) == entry.unseeded
 
 
@@ -122,7 +122,7 @@ def test_fifteen_were_drawn_without_a_seed():
 
 
 def test_the_known_corrections():
-    corrected = {r.entry.id: r.entry.erratum for r in LEDGER.results() if r.status == CORRECTED}
+    corrected = {r.entry.id: r.entry.corrected_by for r in LEDGER.results() if r.status == CORRECTED}
     assert corrected == {
         "s0-pe-1-1": ("E0-02", "E0-03"),
         "s0-pe-world": ("E0-02", "E0-03"),
@@ -211,7 +211,7 @@ def test_a_changed_digit_fails(name):
         words[where] = moved(words[where], away_from=value)
         result = with_entry(name, printed=words.tolist()).result(name)
         assert result.status == FAILED, words
-        assert "no erratum says so" in result.failure
+        assert "no remark says so" in result.failure
         assert words[where] in result.failure
         if len(entry.words.ravel()) > 4:  # one entry of a large array is enough
             break
@@ -225,21 +225,21 @@ def moved(word, away_from):
     return f"{Decimal(digits) + step}{e}{power}"
 
 
-def test_a_correction_without_its_erratum_fails():
+def test_a_correction_without_its_remark_fails():
     for result in LEDGER.results():
         if result.status == CORRECTED:
-            assert with_entry(result.entry.id, erratum=()).result(result.entry.id).status == FAILED
+            assert with_entry(result.entry.id, corrected_by=()).result(result.entry.id).status == FAILED
 
 
-def test_an_erratum_that_is_gone_fails():
-    errata = {name: erratum for name, erratum in LEDGER.errata.items() if name != "E0-25"}
-    result = replace(LEDGER, errata=errata).result("s0-z-math")
-    assert result.status == FAILED and "no such erratum" in result.failure
+def test_a_remark_that_is_gone_fails():
+    remarks = {name: said for name, said in LEDGER.remarks.items() if name != "E0-25"}
+    result = replace(LEDGER, remarks=remarks).result("s0-z-math")
+    assert result.status == FAILED and "no such remark" in result.failure
 
 
-def test_a_stale_erratum_fails():
+def test_a_stale_remark_fails():
     for name in ("s0-k1", "s3-variance", "s1-wmt", "s0-layer-norm", "s4-mask-shape", "s0-argmax"):
-        result = with_entry(name, erratum=("E0-10",)).result(name)
+        result = with_entry(name, corrected_by=("E0-10",)).result(name)
         assert result.status == FAILED and "E0-10 calls it wrong" in result.failure
 
 
@@ -413,7 +413,7 @@ def test_a_check_sees_what_it_is_about(name, module, attribute, wrong, monkeypat
 
 TINY = {
     "a": Entry("a", 0, "1", "reproduced", ["0.33", "0.67"], "01"),
-    "b": Entry("b", 0, "1", "corrected", "0.34", "01", erratum=("E",)),
+    "b": Entry("b", 0, "1", "corrected", "0.34", "01", corrected_by=("E",)),
     "c": Entry("c", 0, "1", "random", ["0.1234"], "01", unseeded=True),
 }
 TINY_FUNCTIONS = {
@@ -426,7 +426,7 @@ TINY_FUNCTIONS = {
 def tiny(**changes):
     fields = {
         "entries": TINY,
-        "errata": {"E": Erratum("a wrong third", "01")},
+        "remarks": {"E": Remark("a wrong third", "01", "section 1", "error", "author", "0.34", "", "A third.")},
         "functions": TINY_FUNCTIONS,
         "rights": {},
     }
@@ -532,8 +532,8 @@ def test_errors_name_what_was_expected(monkeypatch):
         published.printed("s0-k2")
     with pytest.raises(ValueError, match="expected at least one id"):
         published.table()
-    with pytest.raises(KeyError, match="unknown erratum 'E0-99'"):
-        published.errata_heading("E0-99")
+    with pytest.raises(KeyError, match="unknown remark 'E0-99'"):
+        published.remark_heading("E0-99")
     with pytest.raises(ValueError, match="source: expected 0 to 4, got 5"):
         published.as_markdown(5)
 
@@ -609,10 +609,11 @@ def test_markup_in_the_data_is_escaped():
 # The page
 
 
-def test_links_lead_to_errata_that_are_on_the_page():
-    for name in ERRATA:
-        link = published.errata_link(name, page="../book/errata.ipynb", text=name)
-        assert link == f"[{name}](../book/errata.ipynb#{default_slugify(published.errata_heading(name))})"
+def test_links_lead_to_remarks_in_the_replay_of_their_source():
+    for name in REMARKS:
+        link = published.remark_link(name, folder="../book/", text=name)
+        page = published.REPLAYS[int(name[1])]
+        assert link == f"[{name}](../book/{page}.ipynb#{default_slugify(published.remark_heading(name))})"
 
 
 @pytest.mark.parametrize("source", range(5))
@@ -625,14 +626,14 @@ def test_the_page_has_a_row_for_every_entry(source):
         assert row.count(" | ") == 2 and entry.what in row
         assert "](../notebooks/" in row
         if LEDGER.result(entry.id).status == CORRECTED:
-            assert f"[{entry.erratum[0]}: " in row and "→" in row
+            assert f"[{entry.corrected_by[0]}: " in row and "→" in row
 
 
 def test_a_row_leads_to_the_section_that_computes_it():
     rows = {row.split(",")[0]: row for row in published.as_markdown(0).splitlines()}
-    assert "[chapter\N{NO-BREAK SPACE}4](../notebooks/04_self_attention.ipynb#the-keys-entry-by-entry)" in rows["| K₁"]
-    rows = {row.split(",")[0]: row for row in published.as_markdown(4).splitlines()}
-    assert "(../notebooks/11_masks.ipynb#a-mask-turned-round)" in rows["| the mask against looking ahead"]
+    row = next(row for name, row in rows.items() if name.startswith("| [K₁]("))
+    assert "[chapter\N{NO-BREAK SPACE}4](../notebooks/04_self_attention.ipynb#the-keys-entry-by-entry)" in row
+    assert f"[K₁](replay_random_transformer.ipynb#{ENTRIES['s0-k1'].step})" in row
     without_home = replace(ENTRIES["s0-k1"], home=None)
     assert _home_link(without_home) == "[chapter\N{NO-BREAK SPACE}4](../notebooks/04_self_attention.ipynb)"
 
@@ -675,10 +676,15 @@ def command(words, ledger=LEDGER):
     return cli.run(_command.parser("published", cli).parse_args(words), ledger)
 
 
+def numbers(out):
+    """The lines about numbers: what stands before the remarks."""
+    return out.split("\n\n")[0].splitlines()
+
+
 def test_the_command_prints_a_line_for_each_and_the_counts(capsys):
     assert command([]) == 0
     out, err = capsys.readouterr()
-    *lines, last = out.splitlines()
+    *lines, last = numbers(out)
     assert err == ""
     assert [line.split()[0] for line in lines] == list(ENTRIES)
     found = Counter(next(status for status in STATUSES if f"  {status}" in line) for line in lines)
@@ -686,10 +692,36 @@ def test_the_command_prints_a_line_for_each_and_the_counts(capsys):
     assert max(map(len, lines)) <= 110
     for line in lines:
         if f"  {CORRECTED}  " in line:
-            assert ", ".join(ENTRIES[line.split()[0]].erratum) + ": " in line
+            assert ", ".join(ENTRIES[line.split()[0]].corrected_by) + ": " in line
 
 
-def test_a_statement_takes_the_room_of_the_erratum_that_is_not_there(capsys):
+def test_the_command_prints_a_line_for_each_remark_and_counts_the_kinds(capsys):
+    assert command([]) == 0
+    *lines, last = capsys.readouterr().out.split("\n\n")[1].splitlines()
+    assert [line.split()[:2] for line in lines] == [[name, said.kind] for name, said in REMARKS.items()]
+    assert all(said.title in line for line, said in zip(lines, REMARKS.values(), strict=True))
+    found = Counter(said.kind for said in REMARKS.values())
+    assert last == "174 remarks: " + ", ".join(f"{found[kind]} {kind}" for kind in published.KINDS)
+    assert max(map(len, lines)) <= 110
+
+
+@pytest.mark.parametrize("arguments", [["--source", "3"], ["--chapter", "6"]])
+def test_the_command_chooses_remarks_too(capsys, arguments):
+    assert command([*arguments, "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    options = _command.parser("published", cli).parse_args(arguments)
+    chosen = {
+        name: said.kind
+        for name, said in REMARKS.items()
+        if options.source in (None, int(name[1])) and options.chapter in (None, said.chapter)
+    }
+    assert {row["id"]: row["kind"] for row in data["remarks"]} == chosen
+    assert data["kinds"] == Counter(chosen.values())
+    assert command(arguments) == 0
+    assert [line[:5] for line in capsys.readouterr().out.split("\n\n")[1].splitlines()[:-1]] == list(chosen)
+
+
+def test_a_statement_takes_the_room_of_the_remark_that_is_not_there(capsys):
     assert command(["--source", "2"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert any(line.endswith("  2 × 10 for N1 = 2 and d_voc = 10; rows sum to 1") for line in lines)
@@ -728,7 +760,7 @@ def test_shortened_words_fit_and_keep_the_one_that_matters(words, data):
 )
 def test_the_command_chooses(capsys, arguments, count):
     assert command(arguments) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = numbers(capsys.readouterr().out)
     assert len(lines) == count + 1 and lines[-1].startswith(f"{count} published: ")
 
 
@@ -760,9 +792,9 @@ def test_the_command_fails_loudly(capsys):
     planted = with_entry("s0-k1", printed=[["4.", "8.", "5."], ["6.84", "9.99", "6.84"]])
     assert command(["--only", "corrected", "--chapter", "4"], planted) == 1
     out, err = capsys.readouterr()
-    assert err.startswith("FAILED s0-k1: disagrees with what is printed, and no erratum says so: ")
+    assert err.startswith("FAILED s0-k1: disagrees with what is printed, and no remark says so: ")
     assert err.endswith("printed 5., computed 4 at [0, 2]\n")
-    assert out.splitlines()[-1].endswith("1 FAILED")
+    assert numbers(out)[-1].endswith("1 FAILED")
     assert any(line.startswith("s0-k1 ") and "FAILED" in line for line in out.splitlines())
 
 
@@ -795,7 +827,7 @@ def run(*arguments):
 def test_as_a_command_of_the_system():
     done = run("--source", "4")
     assert done.returncode == 0 and done.stderr == ""
-    assert done.stdout.splitlines()[-1].startswith("9 published: ")
+    assert numbers(done.stdout)[-1].startswith("9 published: ")
     assert run("--source", "x").returncode == 2
     assert "Exit status" in " ".join(run("--help").stdout.split())
 
@@ -814,7 +846,7 @@ def test_a_planted_mistake_ends_the_command_with_1():
     done = python("-c", code)
     assert done.returncode == 1, done.stderr
     assert [line.split(":")[0] for line in done.stderr.splitlines()] == ["FAILED s0-scores1-hand", "FAILED s0-scores1"]
-    assert done.stdout.splitlines()[-1].endswith(", 2 FAILED")
+    assert numbers(done.stdout)[-1].endswith(", 2 FAILED")
 
 
 def test_a_plain_terminal_is_no_obstacle():

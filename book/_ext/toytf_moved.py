@@ -1,8 +1,8 @@
 """Sphinx extension: what once had an address still has it.
 
-``toytf_moved`` says where a page went: ``{"book/errata": "book/published"}``. At the old
-address stands a page of a few lines that leads to the new one, with the same fragment.
-Fragments that begin alike can have a page of their own:
+``toytf_moved`` says where a page went, as in ``{"book/errata": "book/published"}``. At
+the old address stands a page of a few lines that leads to the new one, with the same
+fragment. Fragments that begin alike can have a page of their own:
 ``{"book/errata#e0-": "book/replay_random_transformer"}``.
 """
 

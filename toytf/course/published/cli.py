@@ -42,8 +42,8 @@ def run(options, ledger: Ledger = LEDGER) -> int:
     if options.json:
         show(_as_json(shown, results, remarks))
     else:
-        listed = _remark_lines(remarks) if options.only is None else []
-        show("\n".join([*_report(shown), _summary(results), *listed, _remark_summary(remarks)]))
+        said = [] if options.only else ["", *_remark_lines(remarks), _remark_summary(remarks)]
+        show("\n".join([*_report(shown), _summary(results), *said]))
     return 1 if failures else 0
 
 
@@ -61,10 +61,10 @@ EXAMPLES = (
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Compute again what five texts printed about the Transformer, and compare every digit."
     parser.epilog = (
-        "Each line: id, verdict, what was printed, what is computed (the right value where it is "
-        "corrected), remark; then a line counts the verdicts. The remarks on the texts follow: id, kind, "
-        "whose it is, where, what it is about; only kind error counts as an error. Exit status: 0 if all is as it should be, "
-        "1 if a number that should reproduce does not, 2 if the arguments are wrong."
+        "First the numbers, a line each: id, verdict, what was printed, what is computed (the right value where it is "
+        "corrected), remark; a line counts the verdicts. Without --only the remarks on the texts follow: id, kind, "
+        "whose it is, what it is about (where); only the kind error counts as one. Exit status: 0 if all is "
+        "as it should be, 1 if a number that should reproduce does not, 2 if the arguments are wrong."
     )
     listed = ", ".join(f"{i} {name}" for i, name in enumerate(SOURCES))
     parser.add_argument("--source", type=_source, metavar="N", help=f"only one source: {listed}")
