@@ -40,8 +40,8 @@ FACT = "*Check:* a fact about the text"
 def steps(nb):
     """``(slug of the step, slug of the heading, its title, text, code cells)`` of each part of a replay.
 
-    A part is what stands from one heading to the next. Its step is the nearest heading of the
-    second or third level; remarks have headings of the fourth.
+    A part is what stands from one heading to the next. Its step is the nearest heading that is
+    not a remark's.
     """
     parts, step = [("", "", "", "", [])], ""
     taken = []
@@ -54,7 +54,7 @@ def steps(nb):
                 level, title = heading[0]
                 slug = heading_slugs("\n\n".join([*taken, f"{'#' * level} {title}"]))[-1]
                 taken.append(f"{'#' * level} {title}")
-                step = slug if level in (2, 3) else step
+                step = step if _REMARK.fullmatch(title) else slug
                 parts.append((step, slug, title, text, []))
             elif text.strip():
                 one = parts[-1]
