@@ -105,7 +105,10 @@ def prepare_page(app, page, template, context, doctree):
     ]
     for script in context.get("script_files", []):
         if getattr(script, "filename", None):
-            script.attributes["defer"] = "defer"  # the page is read first
+            # the page is read first; but the search's own scripts, which its template names, begin with these
+            script.attributes.pop("defer", None)
+            if page != "search":
+                script.attributes["defer"] = "defer"
     context["author"] = app.config.author
     if page == app.config.root_doc and "body" in context:
         context["body"] = f'<div class="front">{context["body"]}</div>'
