@@ -148,11 +148,11 @@ class _Sheet:
     known: dict[str, str] = field(default_factory=dict)  # strips that are drawn, by name
     found: list[str] = field(default_factory=list)
 
-    def text(self, x, y, words, *, on=False, anchor="start", style="", ink=None) -> None:
+    def text(self, x, y, words, *, on=False, anchor="start", style="", ink=None, fit=0) -> None:
+        """Words; `fit` is the width they take in every font, where a wide font would run out of a box."""
         look = f"fill:{ink or (INK if on else QUIET)}" + (";font-weight:600" if on else "") + style
-        if on and len(words) > 16:  # the longest name has to fit into its box, bold
-            look += ";letter-spacing:-.3px"
         turned = "" if anchor == "start" else f' text-anchor="{anchor}"'
+        turned += f' textLength="{fit}" lengthAdjust="spacingAndGlyphs"' if fit else ""
         self.found.append(f'<text x="{_n(x)}" y="{_n(y)}"{turned} style="{look}">{escape(words)}</text>')
 
     def frame(self, x, y, w, h, *, on=False, ground=PAPER, dashed=False) -> None:
@@ -239,7 +239,7 @@ class _Journey:
         """Draw what a sub-layer computes, its result last; return the middle of the result."""
         on, high, pitch = part in self.lit, len(rows) * CELL, self.row_pitch(rows)
         sheet.frame(x, y, w, self.box_height(rows, sublayer), on=on)
-        sheet.text(x + 6, y + 15, title, on=on)
+        sheet.text(x + 6, y + 15, title, on=on, fit=126 if on and len(title) > 16 else 0)
         side = "decoder" if part in PARTS[PARTS.index("target words") :] else "encoder"
         name, place = f"{side}, {title}", y + 22
 
@@ -248,7 +248,9 @@ class _Journey:
             for matrix, one in zip(matrices, names, strict=True):
                 sheet.strip(left, place, matrix, name=f"{name}, {one}", rows=rows, on=on, names=columns)
                 left += np.shape(matrix)[-1] * CELL + gap
-            sheet.text(left - gap + 5, place + high / 2 + 4, word, ink=INK if on else None)
+            begin = left - gap + 5
+            fit = round(5.7 * len(word)) if x + w - begin < 7 * len(word) else 0
+            sheet.text(begin, place + high / 2 + 4, word, ink=INK if on else None, fit=fit)
 
         inner = sublayer.inner
         if hasattr(inner, "heads"):
