@@ -105,7 +105,8 @@ def prepare_page(app, page, template, context, doctree):
     ]
     for script in context.get("script_files", []):
         if getattr(script, "filename", None):
-            # the page is read first; but the search's own scripts, which its template names, begin with these
+            # The page is read first. The search's own scripts, which its template
+            # names, need these at once.
             script.attributes.pop("defer", None)
             if page != "search":
                 script.attributes["defer"] = "defer"
