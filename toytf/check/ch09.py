@@ -41,7 +41,7 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 layer_norm.knows("""
     - N - 1 in the place of N: (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1, ddof=1, keepdims=True)
-      The squares are divided by the number of columns, not by one less (chapter 9, E0-39). x.var() divides by N;
+      The squares are divided by the number of columns, not by one less (chapter 9). x.var() divides by N;
       x.var(ddof=1) and torch.std divide by N - 1.
     - epsilon outside the root: np.sqrt(variance + eps) => (np.sqrt(variance) + eps)
       It stands beside the variance: sqrt(variance + eps). Outside the root it acts on much smaller rows (chapter 9,
@@ -188,7 +188,7 @@ add_and_norm.knows(
         (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
       mean() and var() without an axis take all rows together. Each row has its own: axis=-1, keepdims=True.
     - N - 1 in the place of N: (away**2).mean(axis=-1, keepdims=True) => total.var(axis=-1, ddof=1, keepdims=True)
-      The squares are divided by the number of columns, not by one less (chapter 9, E0-39).
+      The squares are divided by the number of columns, not by one less (chapter 9).
     - epsilon outside the root: np.sqrt(variance + eps) => (np.sqrt(variance) + eps)
       It stands beside the variance: sqrt(variance + eps) (chapter 9, E0-34).
     - gamma and beta forgotten:

@@ -146,7 +146,7 @@ encoder_layer.knows("""
         (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
       mean() without an axis takes all rows together. Each row has its own: axis=-1, keepdims=True.
     - N - 1 in the norms: (away**2).mean(axis=-1, keepdims=True) => rows.var(axis=-1, ddof=1, keepdims=True)
-      The squares are divided by the number of columns, not by one less (chapter 9, E0-39).
+      The squares are divided by the number of columns, not by one less (chapter 9).
     - no bend in the feed-forward network: np.maximum(0, u @ w_1 + b_1) => (u @ w_1 + b_1)
       Between the two maps stands max(0, ...) (chapter 7, Why a bend).
     - the biases forgotten:
