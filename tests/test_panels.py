@@ -222,6 +222,24 @@ def test_factors_cross_on_a_phone_too(show):
         assert above[0][j][0] == pytest.approx(result[0][j][0], abs=1)  # columns above columns
 
 
+def test_a_sum_is_turned_as_a_whole(show):
+    long, short = RNG.normal(size=(1, 4)) * 1e8, [[1, 1, 0, 1]]
+    page = show(byhand.add(long, short, "sum"), byhand.mean(long, "mean"), width=PHONE)
+    assert "b-t" not in byhand.table(short, "short").html()  # it would fit
+    ways = "[...document.querySelectorAll('.byhand-matrix tbody')].map(x => getComputedStyle(x).display)"
+    assert page.evaluate(ways) == ["flex"] * 5
+
+
+def test_no_name_of_a_column_is_broken_where_the_matrix_fits(show):
+    names = "a am i thanks student <eos>".split()
+    page = show(byhand.table(np.eye(6, dtype=int), "one-hot", rows=names, cols=names))
+    lines = """[...document.querySelectorAll("thead th")].map(x => {
+        const all = document.createRange(); all.selectNodeContents(x); return all.getClientRects().length })"""
+    assert page.evaluate(lines) == [1] * 6
+    page.add_style_tag(content=".byhand.byhand.byhand thead th { overflow-wrap: anywhere }")
+    assert max(page.evaluate(lines)) > 1  # so a break would be seen
+
+
 def test_two_panels_stand_beside_each_other_on_a_desktop(show):
     page = show(byhand.beside(KEYS, KEYS))
     tops = page.evaluate("[...document.querySelectorAll('.byhand')].map(x => x.getBoundingClientRect().top)")

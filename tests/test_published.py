@@ -148,7 +148,6 @@ def test_the_known_corrections():
         "s2-split-then-project": ("E2-04",),
         "s2-sigma-formula": ("E2-01",),
         "s3-residual-derivative": ("E3-14",),
-        "s3-decoder-input-shape": ("E3-22",),
         "s3-beam-k": ("E3-28",),
         "s4-softmax": ("E4-08",),
         "s4-ffn-steps": ("E4-13",),

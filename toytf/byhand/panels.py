@@ -48,7 +48,8 @@ def style_and_script() -> str:
 def _file(name: str) -> str:
     text = resources.files("toytf.byhand").joinpath(name).read_text("utf-8")
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)  # comments are for who reads the file
-    return re.sub(r"\s*\n\s*", "\n", text).strip()
+    text = re.sub(r"\s*\n\s*", "\n", text).strip()
+    return re.sub(r"\s*([{};])\s*", r"\1", text) if name.endswith(".css") else text
 
 
 # ---------------------------------------------------------------- numbers
@@ -87,6 +88,7 @@ class _Matrix:
         self.cols = None if cols is None else [c.replace(" ", "\u00a0") if len(c) <= SHORT else c for c in cols]
         self.name, self.lights, self.shift = name, lights, shift
         self.at_least = 0.0  # a neighbour of this width is turned with it
+        self.turns = False  # whether it is turned though it would fit, since that neighbour must be
         self.longest = max(_length(w) for row in cells for w in row)
 
     @property
@@ -111,12 +113,12 @@ class _Matrix:
     def folding(self) -> str:
         """The classes that say how it becomes narrow enough for a phone, if it must."""
         n_rows, n_cols = self.array.shape
-        if self.width <= PHONE:
+        if self.width <= PHONE and not self.turns:
             return ""
         labels = max((len(c) for c in self.cols or ()), default=0) * LETTER + PADDING
         column = max(self.longest, *(LETTER * len(r) for r in self.rows or ("",))) + PADDING
         step = _step(max(self.width, self.at_least))
-        if labels + n_rows * column <= PHONE:
+        if self.turns or labels + n_rows * column <= PHONE:
             return f" b-t t{step}"  # turned: each row becomes a column
         width = n_cols * (self.longest + PADDING)  # each row's name above its numbers
         smaller = "" if width <= PHONE else " b-y" if width * SMALL <= PHONE else " b-x"
@@ -259,9 +261,12 @@ def _line(working, result: _Matrix, shown) -> tuple[str, float]:
         blocks.append((operand.sign, m, ""))
     result.name = working.name if working.formula else ""
     blocks.append((working.sign, result, "byhand-result"))
-    out, widest = [], max(m.width for _, m, _ in blocks)
+    out, widest = [], max((m for _, m, _ in blocks), key=lambda m: m.width)
+    turned = " b-t" in widest.folding()
     for k, (sign, m, classes) in enumerate(blocks):
-        m.at_least = widest if m.array.shape == working.result.shape else 0.0
+        # a row beside a column cannot be added to it by eye
+        m.turns = turned and len(m.array) == len(widest.array)
+        m.at_least = widest.width if m.turns or m.array.shape == working.result.shape else 0.0
         before = f'<span class="b-sign">{_html.escape(sign)}</span>' if sign else ""
         inner = "b-in" if k and blocks[0][1].rows == m.rows else ""
         out.append(f'<div class="b-block">{before}{m.html(f"{classes} {inner}".strip(), "yes")}</div>')

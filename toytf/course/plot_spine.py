@@ -6,6 +6,7 @@ picture and lights its own part. No matplotlib here: the picture is written as S
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
@@ -148,11 +149,11 @@ class _Sheet:
     known: dict[str, str] = field(default_factory=dict)  # strips that are drawn, by name
     found: list[str] = field(default_factory=list)
 
-    def text(self, x, y, words, *, on=False, anchor="start", style="", ink=None) -> None:
+    def text(self, x, y, words, *, on=False, anchor="start", style="", ink=None, room=math.inf) -> None:
         look = f"fill:{ink or (INK if on else QUIET)}" + (";font-weight:600" if on else "") + style
-        if on and len(words) > 16:  # the longest name has to fit into its box, bold
-            look += ";letter-spacing:-.3px"
         turned = "" if anchor == "start" else f' text-anchor="{anchor}"'
+        if len(words) * (6.8 if on else 6) > room:  # in the widest of the fonts it would leave its box
+            turned += f' textLength="{_n(room)}" lengthAdjust="spacingAndGlyphs"'
         self.found.append(f'<text x="{_n(x)}" y="{_n(y)}"{turned} style="{look}">{escape(words)}</text>')
 
     def frame(self, x, y, w, h, *, on=False, ground=PAPER, dashed=False) -> None:
@@ -239,7 +240,7 @@ class _Journey:
         """Draw what a sub-layer computes, its result last; return the middle of the result."""
         on, high, pitch = part in self.lit, len(rows) * CELL, self.row_pitch(rows)
         sheet.frame(x, y, w, self.box_height(rows, sublayer), on=on)
-        sheet.text(x + 6, y + 15, title, on=on)
+        sheet.text(x + 6, y + 15, title, on=on, room=w - 11)
         side = "decoder" if part in PARTS[PARTS.index("target words") :] else "encoder"
         name, place = f"{side}, {title}", y + 22
 
@@ -248,7 +249,8 @@ class _Journey:
             for matrix, one in zip(matrices, names, strict=True):
                 sheet.strip(left, place, matrix, name=f"{name}, {one}", rows=rows, on=on, names=columns)
                 left += np.shape(matrix)[-1] * CELL + gap
-            sheet.text(left - gap + 5, place + high / 2 + 4, word, ink=INK if on else None)
+            left += 5 - gap
+            sheet.text(left, place + high / 2 + 4, word, ink=INK if on else None, room=x + w - left - 4)
 
         inner = sublayer.inner
         if hasattr(inner, "heads"):
