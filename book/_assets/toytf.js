@@ -7,10 +7,9 @@
   const BOXES = "pre, div.math, span.math.long, .text_html, .table-wrapper, [class*=scroll]";
 
   // First all that is read, then all that is written: so much is laid out once.
-  function markWideBoxes(part) {
-    const within = [part, ...part.querySelectorAll(BOXES)].filter((one) => one.matches(BOXES));
-    const boxes = within.map((box) => [box, box.scrollWidth > box.clientWidth]);
-    for (const [box, wide] of boxes) {
+  function markWide(boxes) {
+    const sizes = boxes.map((box) => [box, box.scrollWidth > box.clientWidth]);
+    for (const [box, wide] of sizes) {
       if (wide) {
         box.tabIndex = 0;
       } else {
@@ -19,19 +18,19 @@
     }
   }
 
-  // A part of the page is looked at when it comes near, and again when its size changes:
-  // the browser lays out what is far away only then (content-visibility in toytf.css).
-  function watchParts() {
+  // A box is looked at when it comes near, and again when its size changes: the browser lays out
+  // what is far away only then (content-visibility in toytf.css).
+  function watchBoxes() {
     const sized = new ResizeObserver((changes) => requestAnimationFrame(() => {
-      changes.forEach(({ target }) => markWideBoxes(target));
+      markWide(changes.map(({ target }) => target));
     }));
     const near = new IntersectionObserver((changes) => changes.forEach(({ target, isIntersecting }) => {
       if (!isIntersecting) return;
       near.unobserve(target);
       sized.observe(target);
     }), { rootMargin: "600px" });
-    for (const part of document.querySelectorAll("article > section > *, .front > section > *")) {
-      near.observe(part);
+    for (const box of document.querySelectorAll(`article :is(${BOXES})`)) {
+      near.observe(box);
     }
   }
 
@@ -117,7 +116,7 @@
   }
 
   function start() {
-    watchParts();
+    watchBoxes();
     window.addEventListener("beforeprint", preparePrint);
     for (const button of document.querySelectorAll(".print-page")) {
       button.addEventListener("click", () => window.print());

@@ -53,6 +53,9 @@ STYLES_NOT_NEEDED = (
     "exercise.css",
     "furo-extensions.css",
 )
+# The headings of remarks in a replay: a list of seventy helps nobody, and the theme's
+# script would lay out the place of each, however far away, before the page stands.
+REMARK = re.compile(r'<li><a class="[^"]*" href="#e\d-\d\d-[^<]*</a></li>\s*')
 # Source maps, and fonts for browsers that cannot show these pages anyway.
 NOT_NEEDED = {".map", ".ttf"}
 
@@ -110,6 +113,9 @@ def prepare_page(app, page, template, context, doctree):
             script.attributes.pop("defer", None)
             if page != "search":
                 script.attributes["defer"] = "defer"
+    if context.get("toc"):
+        listed = REMARK.sub("", context["toc"])
+        context["toc"] = re.sub(r"<ul>\s*</ul>\s*", "", listed)
     context["author"] = app.config.author
     if page == app.config.root_doc and "body" in context:
         context["body"] = f'<div class="front">{context["body"]}</div>'
