@@ -171,10 +171,10 @@ def generate(table, weight, sos, eos, limit):
 generate.knows("""
     - the sequence replaced, not extended:
         table[ids].cumsum(axis=0) / np.arange(1, len(ids) + 1)[:, None] => table[ids[-1:]]
-      The decoder reads one token and has forgotten what it wrote (chapter 13, Three faults of one loop). Add the new
+      The decoder reads one token and has forgotten what it wrote (chapter 13, Three traps of one loop). Add the new
       token to those that are there.
     - argmax over the flattened array: rows[-1] @ weight => rows @ weight
-      With t rows argmax counts through all of them. There may be no such word (chapter 13, Three faults of one loop).
+      With t rows argmax counts through all of them. There may be no such word (chapter 13, Three traps of one loop).
       Only the last row is new: rows[-1].
     - the first row in place of the last: rows[-1] => rows[0]
       Row 0 predicts the word after the start token, every time the same. Only the last row is new: rows[-1].
@@ -225,7 +225,7 @@ def pick(logits):
 
 pick.knows("""
     - argmax over the flattened array: logits[:, -1].argmax(axis=-1) => logits.argmax()
-      argmax without an axis counts through all numbers of all rows (chapter 13, Three faults of one loop). The expected
+      argmax without an axis counts through all numbers of all rows (chapter 13, Three traps of one loop). The expected
       shape is one id for each sentence: axis=-1.
     - argmax over the flattened last rows: argmax(axis=-1) => argmax()
       argmax without an axis counts through the last rows of all sentences. The expected shape is one id for each
