@@ -1,4 +1,4 @@
-"""Each fault of the published classes alone, and what PyTorch says."""
+"""Faults of hand-written classes, each alone, and what PyTorch says."""
 
 import torch
 from torch import nn
