@@ -196,7 +196,7 @@ def test_style_and_script_are_small():
 def test_every_panel_has_one_of_the_widths_that_the_style_knows(array):
     style = panels._file("panel.css")
     for kind, digits in re.findall(r"\b([stu])(\d+)\b", byhand.add(array, array, "sum").html()):
-        assert f".{kind}{digits} " in style
+        assert re.search(rf"\.{kind}{digits}\b", style)
 
 
 # ---------------------------------------------------------------- chains

@@ -29,14 +29,15 @@ def prompt(source, kinds, tags):
         statements = []
     if "solution" in tags:
         return "The numbers of the solutions"
-    if statements and isinstance(statements[0], (ast.Import, ast.ImportFrom)):
-        return "Imports"
     if "listings.code" in source:
         return "Code that shows this listing"
     if any(kind.startswith("image/") for kind in kinds):
         return "Code of this figure"
     if {"text/html", "text/markdown"} & set(kinds):
         return "A further table" if "hide-cell" in tags else "Code of this table"
+    # behind what is seen: the code of a table may begin with imports too
+    if statements and isinstance(statements[0], (ast.Import, ast.ImportFrom)):
+        return "Imports"
     if any(
         isinstance(node, ast.Assert) for one in statements for node in ast.walk(one)
     ):

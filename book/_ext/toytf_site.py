@@ -105,7 +105,8 @@ def prepare_page(app, page, template, context, doctree):
     ]
     for script in context.get("script_files", []):
         if getattr(script, "filename", None):
-            # the page is read first; but the search's own scripts, which its template names, begin with these
+            # The page is read first. The search's own scripts, which its template
+            # names, need these at once.
             script.attributes.pop("defer", None)
             if page != "search":
                 script.attributes["defer"] = "defer"
@@ -133,6 +134,24 @@ def close_solution(writer, node):
     writer.body.append("</details>" if "dropdown" in node["classes"] else "</div>")
 
 
+# Where a name in code may break: behind "_", "(", "[" and "=", before a point.
+NAME_BREAKS = re.compile(
+    r"(?<=[^\W_]_)(?=[^\W_])|(?<=[^\W\d][(\[=])(?=.)|(?<=[\w)\]])(?=\.[^\W\d])"
+)
+
+
+def break_names(html):
+    """In a table's narrow column a name breaks between its parts, not within a word."""
+
+    def in_table(table):
+        return re.sub(r'(?<=<span class="pre">)[^<]{9,}', in_name, table[0])
+
+    def in_name(name):
+        return NAME_BREAKS.sub("<wbr>", name[0])
+
+    return re.sub(r'<table class="docutils.*?</table>', in_table, html, flags=re.DOTALL)
+
+
 def mend_pages(site):
     for page in site.rglob("*.html"):
         html = page.read_text("utf-8")
@@ -141,7 +160,7 @@ def mend_pages(site):
         root = "../" * (len(page.relative_to(site).parts) - 1)
         for pattern, replacement in MENDS:
             html = re.sub(pattern, replacement.replace("{root}", root), html)
-        page.write_text(html, "utf-8", newline="\n")
+        page.write_text(break_names(html), "utf-8", newline="\n")
 
 
 def remove_unused(site):

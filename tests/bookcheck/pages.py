@@ -152,3 +152,21 @@ def topic_problems(notebooks):
     problems += [f"{topic} has no home" for topic in known if topic not in homes]
     problems += [f"{topic} stands {homes.count(topic)} times" for topic in sorted(set(homes)) if homes.count(topic) > 1]
     return problems + [f"{topic} is no topic of the sources" for topic in sorted(set(homes) - set(known))]
+
+
+# ---------------------------------------------------------------- chapters
+
+MOST_NAMINGS = 3
+
+_REFEREE = re.compile(r"^(what the sources published|both tracks|steps, as the sources count them)$", re.IGNORECASE)
+
+
+def naming_problems(markdown, sources):
+    """A chapter teaches: it names the sources a few times at most, and has no section of the referee's."""
+    found = [m[0] for source in sources for m in re.finditer(r"\s+".join(source.split()), markdown, re.IGNORECASE)]
+    problems = [
+        f"the section «{title}» belongs into a replay" for _, title in headings(markdown) if _REFEREE.match(title)
+    ]
+    if len(found) > MOST_NAMINGS:
+        problems.append(f"names sources {len(found)} times, expected at most {MOST_NAMINGS}: {', '.join(found)}")
+    return problems

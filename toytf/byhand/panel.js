@@ -154,6 +154,8 @@
     td.tabIndex = 0
     td.focus({ preventScroll: true })
     td.scrollIntoView({ block: "nearest", inline: "nearest" })
+    // below the last line on the screen the sum would open out of sight
+    if (open == td) bar(td).scrollIntoView({ block: "nearest" })
   }
 
   // Once more puts it away.

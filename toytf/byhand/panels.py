@@ -48,7 +48,8 @@ def style_and_script() -> str:
 def _file(name: str) -> str:
     text = resources.files("toytf.byhand").joinpath(name).read_text("utf-8")
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)  # comments are for who reads the file
-    return re.sub(r"\s*\n\s*", "\n", text).strip()
+    text = re.sub(r"\s*\n\s*", "\n", text).strip()
+    return re.sub(r"\s*([{};])\s*", r"\1", text) if name.endswith(".css") else text
 
 
 # ---------------------------------------------------------------- numbers

@@ -101,8 +101,8 @@ feed_forward.knows("""
     - both biases forgotten:
         x @ w_1 + b_1 => x @ w_1
         hidden @ w_2 + b_2 => hidden @ w_2
-      Each linear map adds a row of its own: b_1 before the bend, b_2 at the end. The shape sheet leaves them out
-      (E2-07), the paper does not.
+      Each linear map adds a row of its own: b_1 before the bend, b_2 at the end, as in the paper. (The shape sheet's
+      short form has none, E2-07.)
     - b_1 added after the bend: np.maximum(0, x @ w_1 + b_1) => np.maximum(0, x @ w_1) + b_1
       The bias moves the border at which a unit goes on, so it stands inside: max(0, x W_1 + b_1).
     - the bend after the second map:

@@ -41,8 +41,8 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 layer_norm.knows("""
     - N - 1 in the place of N: (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1, ddof=1, keepdims=True)
-      The squares are divided by the number of columns, not by one less (chapter 9, E0-39). x.var() divides by N;
-      x.var(ddof=1) and torch.std divide by N - 1.
+      The squares are divided by the number of columns, not by one less (chapter 19, Two deviations). x.var() divides by
+      N; x.var(ddof=1) and torch.std divide by N - 1.
     - epsilon outside the root: np.sqrt(variance + eps) => (np.sqrt(variance) + eps)
       It stands beside the variance: sqrt(variance + eps). Outside the root it acts on much smaller rows (chapter 9,
       E0-34).
@@ -164,7 +164,7 @@ add_and_norm.knows(
     - the residual forgotten: x + fx => fx
       Add x before the norm. Without it the tokens grow alike (chapter 9, What finite hides).
     - a double residual: x + fx => 2 * x + fx
-      fx is F(x) alone, so x is added once. 2x + F(x) is the slip of E0-33 and E3-15.
+      fx is F(x) alone, so x is added once (chapter 10, A residual too many).
     - the residual after the norm too: np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + x
       x is added once, before the norm. Added again behind it, the rows grow as before.
     - the part's output forgotten: x + fx => x
@@ -188,7 +188,7 @@ add_and_norm.knows(
         (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
       mean() and var() without an axis take all rows together. Each row has its own: axis=-1, keepdims=True.
     - N - 1 in the place of N: (away**2).mean(axis=-1, keepdims=True) => total.var(axis=-1, ddof=1, keepdims=True)
-      The squares are divided by the number of columns, not by one less (chapter 9, E0-39).
+      The squares are divided by the number of columns, not by one less (chapter 19, Two deviations).
     - epsilon outside the root: np.sqrt(variance + eps) => (np.sqrt(variance) + eps)
       It stands beside the variance: sqrt(variance + eps) (chapter 9, E0-34).
     - gamma and beta forgotten:

@@ -90,7 +90,7 @@ encoder_layer.knows("""
     - the feed-forward network fed with X: u @ w_1 => x @ w_1
       It reads what the first half has made, U = LN(X + Z), and so does the residual beside it.
     - the feed-forward network fed with Z: u @ w_1 => z @ w_1
-      Z is attention's bare output (E0-27). Add X and normalise first: the network gets U = LN(X + Z).
+      Z is attention's bare output. Add X and normalise first: the network gets U = LN(X + Z).
     - the second residual adds X: norm(u + np.maximum => norm(x + np.maximum
       Each residual adds the input of its own part. The second part's input is U: LN(U + F(U)).
     - the second norm missing: return norm(u => return (u
@@ -146,7 +146,7 @@ encoder_layer.knows("""
         (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
       mean() without an axis takes all rows together. Each row has its own: axis=-1, keepdims=True.
     - N - 1 in the norms: (away**2).mean(axis=-1, keepdims=True) => rows.var(axis=-1, ddof=1, keepdims=True)
-      The squares are divided by the number of columns, not by one less (chapter 9, E0-39).
+      The squares are divided by the number of columns, not by one less (chapter 19, Two deviations).
     - no bend in the feed-forward network: np.maximum(0, u @ w_1 + b_1) => (u @ w_1 + b_1)
       Between the two maps stands max(0, ...) (chapter 7, Why a bend).
     - the biases forgotten:

@@ -208,8 +208,8 @@ cross_attention.knows("""
       Every key needs its value, so both come from the same rows, the memory's. With lengths that differ the shapes do
       not fit; with equal lengths nothing fails.
     - the keys used as values: memory @ w_v => memory @ w_k
-      Keys and values share their input, the memory; they are not identical (chapter 12, Who asks, who is asked). The
-      values have a matrix of their own, w_v.
+      Keys and values share their input, the memory (chapter 12, Who asks, who is asked). The values have a matrix of
+      their own, w_v.
     - the memory itself used as values: memory @ w_v => memory
       The weights are right, and then they average the memory. They should average memory @ w_v; the expected shape ends
       in d_v.

@@ -581,6 +581,8 @@ def settled(figure):
                 grid = spec.get_gridspec()
                 ratios = np.cumsum(grid.get_width_ratios())
                 right = width * ratios[spec.colspan.stop - 1] / ratios[-1]
+                # long labels on the left push a panel to the right: its title may go as far as it does
+                right = max(right, axes.bbox.x1 / figure.dpi * 72 + 6)
             room = right - axes.bbox.x0 / figure.dpi * 72 - 6
             change(title, _wrapped(title.get_text(), room, title.get_fontproperties(), measure))
     try:

@@ -1,4 +1,4 @@
-"""Faults of hand-written classes, each alone, and what PyTorch says."""
+"""Single lines of the published classes, and what PyTorch says."""
 
 import torch
 from torch import nn
