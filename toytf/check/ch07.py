@@ -101,8 +101,7 @@ feed_forward.knows("""
     - both biases forgotten:
         x @ w_1 + b_1 => x @ w_1
         hidden @ w_2 + b_2 => hidden @ w_2
-      Each linear map adds a row of its own: b_1 before the bend, b_2 at the end, as in the paper. (The shape sheet's
-      short form has none, E2-07.)
+      Each linear map adds a row of its own: b_1 before the bend, b_2 at the end.
     - b_1 added after the bend: np.maximum(0, x @ w_1 + b_1) => np.maximum(0, x @ w_1) + b_1
       The bias moves the border at which a unit goes on, so it stands inside: max(0, x W_1 + b_1).
     - the bend after the second map:
@@ -125,7 +124,7 @@ feed_forward.knows("""
     - the two maps exchanged:
         x @ w_1 + b_1 => x @ w_2 + b_2
         hidden @ w_2 + b_2 => hidden @ w_1 + b_1
-      First w_1 and b_1, which widen, then w_2 and b_2, which narrow. The shape sheet's W_1 is our W_2 (E2-07).
+      First w_1 and b_1, which widen, then w_2 and b_2, which narrow.
     - the residual added already: return hidden => return x + hidden
       x is added by add & norm, outside the network (chapter 9). Here return F(x) alone.
 """)

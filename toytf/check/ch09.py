@@ -41,11 +41,11 @@ def layer_norm(x, gamma, beta, eps=1e-5):
 
 layer_norm.knows("""
     - N - 1 in the place of N: (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1, ddof=1, keepdims=True)
-      The squares are divided by the number of columns, not by one less (chapter 19, Two deviations). x.var() divides by
-      N; x.var(ddof=1) and torch.std divide by N - 1.
+      The squares are divided by the number of columns, not by one less (chapter 9, What stands under the root).
+      x.var() divides by N; x.var(ddof=1) and torch.std divide by N - 1.
     - epsilon outside the root: np.sqrt(variance + eps) => (np.sqrt(variance) + eps)
       It stands beside the variance: sqrt(variance + eps). Outside the root it acts on much smaller rows (chapter 9,
-      E0-34).
+      What stands under the root).
     - divided by the variance: np.sqrt(variance + eps) => (variance + eps)
       Without the root, a row ten times as large comes out ten times as small. Divide by the deviation, sqrt(variance +
       eps).
@@ -103,7 +103,7 @@ layer_norm.knows("""
         np.sqrt(variance + eps) => (variance + eps)
       np.abs weighs far entries less than the square does. The deviation is the root of the mean square.
     - no epsilon: variance + eps => variance
-      A constant row gives 0 / 0 (chapter 9, E2-02). Add eps to the variance, inside the root.
+      A constant row gives 0 / 0 (chapter 9, What stands under the root). Add eps to the variance, inside the root.
     - an eps of its own: variance + eps => variance + 1e-5
       eps is an argument, with the default 1e-5. Use it, so that the caller can change it.
     - another default for eps: eps=1e-5 => eps=1e-6
@@ -164,7 +164,7 @@ add_and_norm.knows(
     - the residual forgotten: x + fx => fx
       Add x before the norm. Without it the tokens grow alike (chapter 9, What finite hides).
     - a double residual: x + fx => 2 * x + fx
-      fx is F(x) alone, so x is added once (chapter 10, A residual too many).
+      fx is F(x) alone, so x is added once: 2x + F(x) holds it twice (chapter 9, Adding the input).
     - the residual after the norm too: np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + x
       x is added once, before the norm. Added again behind it, the rows grow as before.
     - the part's output forgotten: x + fx => x
@@ -188,9 +188,9 @@ add_and_norm.knows(
         (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
       mean() and var() without an axis take all rows together. Each row has its own: axis=-1, keepdims=True.
     - N - 1 in the place of N: (away**2).mean(axis=-1, keepdims=True) => total.var(axis=-1, ddof=1, keepdims=True)
-      The squares are divided by the number of columns, not by one less (chapter 19, Two deviations).
+      The squares are divided by the number of columns, not by one less (chapter 9, What stands under the root).
     - epsilon outside the root: np.sqrt(variance + eps) => (np.sqrt(variance) + eps)
-      It stands beside the variance: sqrt(variance + eps) (chapter 9, E0-34).
+      It stands beside the variance: sqrt(variance + eps) (chapter 9, What stands under the root).
     - gamma and beta forgotten:
         gamma * away => away
         np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)

@@ -86,7 +86,7 @@ encoder_layer.knows("""
         norm(u + np.maximum => u + norm(np.maximum
       x + LN(Z) leaves the sum as large as it is. Add first, then normalise: LN(x + Z), and LN(U + F(U)).
     - a double residual: u @ w_1 => (u + x) @ w_1
-      LN(U + F(U + X)) lets X in a second time (chapter 10, A residual too many, E0-33). The network gets U.
+      LN(U + F(U + X)) lets X in a second time (chapter 10, A residual too many). The network gets U.
     - the feed-forward network fed with X: u @ w_1 => x @ w_1
       It reads what the first half has made, U = LN(X + Z), and so does the residual beside it.
     - the feed-forward network fed with Z: u @ w_1 => z @ w_1
@@ -146,7 +146,7 @@ encoder_layer.knows("""
         (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
       mean() without an axis takes all rows together. Each row has its own: axis=-1, keepdims=True.
     - N - 1 in the norms: (away**2).mean(axis=-1, keepdims=True) => rows.var(axis=-1, ddof=1, keepdims=True)
-      The squares are divided by the number of columns, not by one less (chapter 19, Two deviations).
+      The squares are divided by the number of columns, not by one less (chapter 9, What stands under the root).
     - no bend in the feed-forward network: np.maximum(0, u @ w_1 + b_1) => (u @ w_1 + b_1)
       Between the two maps stands max(0, ...) (chapter 7, Why a bend).
     - the biases forgotten:
