@@ -83,7 +83,7 @@ turn_mask.knows("""
       A mask of floats is added to the scores, and has no sense to confuse. It works in PyTorch; here masks of True and
       False are asked.
     - masks of 0 and 1: ~is_token, ~causal, both => 1 - is_token, 1 - causal, 1 * both
-      PyTorch refuses masks of whole numbers (E1-13): whether 1 hides cannot be seen. Use booleans.
+      PyTorch refuses masks of whole numbers: whether 1 hides cannot be seen. Use booleans.
 """)
 
 
