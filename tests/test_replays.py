@@ -76,12 +76,21 @@ NUMBERS = [
 ]
 
 
-def page(table='published.table("s0-a", "s0-b")', first="## Positions", second="#### E0-07: a word", fact=pages.FACT):
+COURSE = "*In the course:* [a](../notebooks/03_p.ipynb#b) (T0-01)"
+
+
+def page(
+    table='published.table("s0-a", "s0-b")',
+    first="## Positions",
+    second="#### E0-07: a word",
+    fact=pages.FACT,
+    course=COURSE,
+):
     """A replay with one step, two numbers and two remarks, the second without code."""
     shown = [new_output("stream", name="stdout", text="0.5403\n")]
     return new_notebook(
         cells=[
-            new_markdown_cell(f"# A replay\n\n{first}\n\n*In the course:* [a](../notebooks/03_p.ipynb#b) (T0-01)"),
+            new_markdown_cell(f"# A replay\n\n{first}\n\n{course}"),
             new_code_cell(table, outputs=shown),
             new_markdown_cell("#### E0-02: the row for World"),
             new_code_cell('published.remark("E0-02")', outputs=shown),
@@ -113,6 +122,7 @@ def test_a_good_replay_passes():
         (page(second="#### E0-02: the row for World"), "E0-02 stands twice"),
         (page(second="#### E0-08: a word"), "E0-08 has no cell"),
         (page(fact=""), "E0-07 has no check that was executed"),
+        (page(course="See"), "the step «Positions» has numbers and leads nowhere"),
     ],
 )
 def test_a_planted_mistake_in_a_replay_is_caught(planted, message):

@@ -75,7 +75,9 @@ def called(cell, name):
 def replay_problems(nb, source, entries, remarks):
     """A replay has each entry of its source once, below its step, and each remark with words and a check."""
     problems, numbers, said = [], {}, {}
-    for step, _, title, text, cells in steps(nb):
+    for step, slug, title, text, cells in steps(nb):
+        if step == slug and any(called(cell, "table") for cell in cells) and not _TOPICS.search(text.strip()):
+            problems.append(f"the step «{title}» has numbers and leads nowhere in the course")
         for cell in cells:
             for name in called(cell, "table"):
                 if name in numbers:
