@@ -13,7 +13,7 @@ from concurrent.futures import ProcessPoolExecutor
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, DeadKernelError
 
 from text import (
     METADATA,
@@ -25,20 +25,33 @@ from text import (
 from toytf._command import write_whole
 
 
+def run(notebook, folder, starts=3):
+    """Run all cells in a kernel of their own."""
+    try:
+        NotebookClient(
+            notebook,
+            kernel_name="python3",
+            timeout=300,
+            record_timing=False,
+            extra_arguments=["--log-level=ERROR"],
+            coalesce_streams=True,  # else how print() is cut up depends on the clock
+            resources={"metadata": {"path": str(folder)}},
+        ).execute()
+    except DeadKernelError:  # a cell has ended it
+        raise
+    except RuntimeError:
+        # A port is looked up before the kernel takes it; in between somebody else can.
+        if starts == 1:
+            raise
+        run(notebook, folder, starts - 1)
+
+
 def execute(pair, force):
     """Run the notebook of a text; True when its file had to change."""
     before = pair.notebook.read_bytes() if pair.notebook.exists() else None
     notebook, text = notebook_from_text(pair, force)
     pair.notebook.parent.mkdir(exist_ok=True)
-    NotebookClient(
-        notebook,
-        kernel_name="python3",
-        timeout=300,
-        record_timing=False,
-        extra_arguments=["--log-level=ERROR"],
-        coalesce_streams=True,  # else how print() is cut up depends on the clock
-        resources={"metadata": {"path": str(pair.notebook.parent)}},
-    ).execute()
+    run(notebook, pair.notebook.parent)
     notebook.metadata = nbformat.from_dict(METADATA)
     now = pair.notebook.read_bytes() if pair.notebook.exists() else None
     if now != before:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from nbclient.exceptions import DeadKernelError
 
+import execute as tool
 import text
 
 TOOL = Path(__file__).resolve().parent.parent / "book" / "execute.py"
@@ -46,6 +48,36 @@ def test_a_second_execution_changes_no_byte(pair):
     nbformat.write(notebook, pair.notebook)
     assert "written" in execute(pair.notebook).stdout
     assert pair.notebook.read_bytes() == first
+
+
+@pytest.mark.parametrize(
+    ("failures", "tries"),
+    [
+        ([], 1),
+        ([RuntimeError("no answer")], 2),
+        ([RuntimeError("no answer")] * 3, 3),
+        ([DeadKernelError("died")], 1),
+    ],
+)
+def test_a_kernel_that_does_not_start_is_started_again_and_a_dead_one_is_not(monkeypatch, tmp_path, failures, tries):
+    """Two notebooks that start at the same time can be given one port."""
+    left, begun = list(failures), []
+
+    class Client:
+        def __init__(self, notebook, **how):
+            begun.append(notebook)
+
+        def execute(self):
+            if left:
+                raise left.pop(0)
+
+    monkeypatch.setattr(tool, "NotebookClient", Client)
+    if len(failures) == tries:
+        with pytest.raises(type(failures[-1])):
+            tool.run("the notebook", tmp_path)
+    else:
+        tool.run("the notebook", tmp_path)
+    assert begun == ["the notebook"] * tries
 
 
 def test_an_edited_text_is_executed_under_the_same_ids(pair):
