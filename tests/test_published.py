@@ -532,8 +532,9 @@ def test_errors_name_what_was_expected(monkeypatch):
         published.table()
     with pytest.raises(KeyError, match="unknown remark 'E0-99'"):
         published.remark_heading("E0-99")
-    with pytest.raises(ValueError, match="source: expected 0 to 4, got 5"):
-        published.as_markdown(5)
+    for table in (published.as_markdown, published.remarks_as_markdown):
+        with pytest.raises(ValueError, match="source: expected 0 to 4, got 5"):
+            table(5)
 
 
 def test_a_function_is_registered_once_and_for_a_known_id():

@@ -59,6 +59,37 @@ def test_the_site_has_no_maps_and_no_script_that_sets_formulas(site):
     assert not [name for name in names if name.startswith("tex-") or "mathjax" in name]
 
 
+def test_the_list_of_headings_has_a_replays_steps_and_not_its_remarks(site):
+    """The theme's script would lay out the place of each heading that is listed."""
+    page = (site / "book" / "replay_notes.html").read_text("utf-8")
+    listed = re.search(r'<div class="toc-tree">(.*?)</aside>', page, re.DOTALL)[1]
+    assert 'href="#five-steps"' in listed and "E4-08" in page
+    assert not re.search(r"E4-\d\d", listed)
+
+
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_the_sum_of_an_entry_is_not_cut_off(browser, addresses, width):
+    """It lies over what follows, so no box around its panel may clip it."""
+    path = "notebooks/13_words_come_out.html"
+    with sitecheck.open_page(browser, addresses["http"], path, width) as (page, problems):
+        page.locator(".byhand-result[role=grid]").first.wait_for()
+        cut = page.evaluate("""() => {
+            const cut = []
+            for (const grid of document.querySelectorAll(".byhand-result[role=grid]")) {
+                const entry = [...grid.querySelectorAll("tbody td[tabindex]")].at(-1)
+                if (!entry.checkVisibility()) continue
+                entry.scrollIntoView({ block: "center", behavior: "instant" })
+                entry.focus({ preventScroll: true })
+                const live = grid.closest(".byhand").querySelector(".byhand-live").getBoundingClientRect()
+                const at = document.elementFromPoint(live.left + 9, live.bottom - 4)
+                if (!at || !at.closest(".byhand-live")) cut.push(entry.textContent)
+            }
+            return cut
+        }""")
+    assert not problems
+    assert cut == []
+
+
 @pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize(
     "where, width, dark", [("http", PHONE, False), ("file", DESKTOP, True)], ids=["http-390-light", "file-1280-dark"]

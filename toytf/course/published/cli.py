@@ -38,7 +38,7 @@ def run(options, ledger: Ledger = LEDGER) -> int:
     shown = [r for r in results if options.only in (None, r.status) or r.status == FAILED]
     for failure in failures:
         print(f"{FAILED} {failure.entry.id}: {failure.failure}", file=sys.stderr)
-    remarks = _chosen_remarks(options)
+    remarks = ledger.remarks_on(options.source, options.chapter)
     if options.json:
         show(_as_json(shown, results, remarks))
     else:
@@ -164,15 +164,6 @@ def _summary(results: list[Result]) -> str:
 
 
 # ---------------------------------------------------------------- the remarks
-
-
-def _chosen_remarks(options) -> dict[str, Remark]:
-    """The remarks on the chosen source, in the chosen chapter."""
-    return {
-        name: said
-        for name, said in REMARKS.items()
-        if options.source in (None, int(name[1])) and options.chapter in (None, said.chapter)
-    }
 
 
 def _remark_lines(remarks: dict[str, Remark]) -> list[str]:

@@ -390,6 +390,14 @@ class Ledger:
             if source in (None, entry.source) and chapter in (None, entry.chapter)
         ]
 
+    def remarks_on(self, source: int | None = None, chapter: str | None = None) -> dict[str, Remark]:
+        """All remarks, or those on one source or of one chapter, by id."""
+        return {
+            name: said
+            for name, said in self.remarks.items()
+            if source in (None, int(name[1])) and chapter in (None, said.chapter)
+        }
+
     def _compare(self, entry: Entry) -> Result:
         unknown = [name for name in (*entry.corrected_by, *entry.see) if name not in self.remarks]
         if unknown:

@@ -89,7 +89,8 @@ def remark(name: str) -> Passage:
     --------
     >>> remark("E0-03")
     Error, the author's, in section 2
-        ...
+        “cos(1 / 10000^0.5) ≈ cos(0.01) ≈ 0.99”
+        One of the four lines of World. The others round: sin(1) to 0.84, and the cosine of the last column to 1.
     """
     return Passage(name, lookup(name, REMARKS, "remark", "REMARKS"))
 
@@ -329,6 +330,11 @@ def _html_words(words: Array) -> str:
 # ---------------------------------------------------------------- the page of the book
 
 
+def _require_source(source: int) -> None:
+    if source not in range(len(SOURCES)):
+        raise ValueError(f"source: expected 0 to {len(SOURCES) - 1}, got {source!r}")
+
+
 def as_markdown(source: int) -> str:
     """All entries of one source as Markdown tables, one for each section of the source.
 
@@ -344,8 +350,7 @@ def as_markdown(source: int) -> str:
     ValueError
         If there is no such source.
     """
-    if source not in range(len(SOURCES)):
-        raise ValueError(f"source: expected 0 to {len(SOURCES) - 1}, got {source!r}")
+    _require_source(source)
     sections: dict[str, list[str]] = {}
     for result in LEDGER.results(source=source):
         sections.setdefault(result.entry.section, []).append(_markdown_row(result))
@@ -408,11 +413,9 @@ def remarks_as_markdown(source: int) -> str:
     ValueError
         If there is no such source.
     """
-    if source not in range(len(SOURCES)):
-        raise ValueError(f"source: expected 0 to {len(SOURCES) - 1}, got {source!r}")
+    _require_source(source)
     rows = [
         f"| {remark_link(name)} | {said.kind} | {said.whose} | {said.where} |"
-        for name, said in REMARKS.items()
-        if name[1] == str(source)
+        for name, said in LEDGER.remarks_on(source).items()
     ]
     return "| remark | kind | whose | where |\n|:--|:--|:--|:--|\n" + "\n".join(rows)
