@@ -16,6 +16,8 @@
   // The sums stand in the page once, in the disclosure of the panel or of the whole chain.
   function sum(td) {
     const panel = panelOf(td), chain = chainOf(td), [i, j] = at(td)
+    // an element of toytf.live writes the sums of its panels
+    if (panel.toytfSum) return { innerHTML: panel.toytfSum(i, j) }
     const lines = all(chain || panel, chain ? `[data-k="${panels(chain).indexOf(panel)}"] p` : ".byhand-sums p")
     const named = lines.find(p => p.dataset.at == `${i}.${j}` || p.dataset.at == i)
     if (named || !lines.length || lines[0].dataset.at) return named
@@ -202,6 +204,14 @@
     e.preventDefault()
     const next = walk(td, e.key)
     if (next) focus(next)
+  })
+
+  // New numbers in a panel: what is open follows.
+  d.addEventListener("toytf-changed", e => {
+    if (!open || panelOf(open) != e.target) return
+    const [td, held] = [open, kept]
+    close()
+    show(td, held)
   })
 
   // #panel-3.0.2 opens that entry

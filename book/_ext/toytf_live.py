@@ -1,0 +1,54 @@
+"""Sphinx extension: things to touch (`toytf.live`) on the site.
+
+A notebook's output brings its style and scripts along, since it may stand in a frame of
+its own. A page links them as files: what all elements share, what one needs, its own.
+A page without an element links none.
+"""
+
+import re
+from pathlib import Path
+
+from docutils import nodes
+
+ELEMENT = re.compile(r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?>')
+
+
+def without_parts(html):
+    """The output of an element without its style and scripts, which stand before it."""
+    return html[ELEMENT.search(html).start() :]
+
+
+def scripts(html):
+    """The names of the scripts that a page needs, in their order."""
+    found = ELEMENT.findall(html)
+    needed = [name for _, needs in found for name in needs.split()]
+    return list(dict.fromkeys(["live", *needed, *(name for name, _ in found)])) if found else []
+
+
+def mend_outputs(app, doctree, docname):
+    for node in list(doctree.findall(nodes.raw)):
+        if node.get("format") == "html" and ELEMENT.search(node.astext()):
+            html = without_parts(node.astext())
+            node.replace_self(nodes.raw("", html, format="html"))
+
+
+def link_files(app, page, template, context, doctree):
+    from toytf.live import element
+
+    static = Path(app.outdir, "_static")
+    static.mkdir(parents=True, exist_ok=True)
+    names = scripts(context.get("body", ""))
+    if names:
+        (static / "live.css").write_text(element.style(), "utf-8", newline="\n")
+        app.add_css_file("live.css")
+    for name in names:
+        file = f"live-{name}.js"
+        (static / file).write_text(element.script(name), "utf-8", newline="\n")
+        app.add_js_file(file, loading_method="defer")
+
+
+def setup(app):
+    # before the panels within elements are mended, which look at what stands before them
+    app.connect("doctree-resolved", mend_outputs, priority=890)
+    app.connect("html-page-context", link_files, priority=500)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

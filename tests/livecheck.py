@@ -1,0 +1,90 @@
+"""Things to touch, each on a page of its own in Chromium: opened from the disk, with the book's style."""
+
+from pathlib import Path
+
+import pytest
+
+import sitecheck
+from sitecheck import DESKTOP, PHONE
+from toytf.byhand import panels
+from toytf.live import element
+
+ROOT = Path(__file__).parent.parent
+FINGER = {"has_touch": True, "is_mobile": True, "viewport": {"width": PHONE, "height": 844}}
+
+
+def document(*elements, dark=False):
+    """A page of the book with nothing but these elements."""
+    names = [name for e in elements for name in (*e.needs, e.name)]
+    scripts = "".join(f"<script>{element.script(name)}</script>" for name in dict.fromkeys(["live", *names]))
+    book = (ROOT / "book/_assets/toytf.css").read_text("utf-8")
+    return (
+        '<!doctype html><html lang="en" data-content_root="./"><head><meta charset="utf-8"><title>To touch</title>'
+        '<meta name="viewport" content="width=device-width,initial-scale=1"><link rel="icon" href="data:,">'
+        f"<style>{book}</style>{panels.style_and_script()}<style>{element.style()}</style>{scripts}</head>"
+        f'<body data-theme="{"dark" if dark else "light"}"><main><article role="presentation" '
+        'style="max-width: 44rem; margin: 1rem auto; padding: 0 16px"><h1>To touch</h1>'
+        f"{''.join(e.html() for e in elements)}<p>After.</p></article></main></body></html>"
+    )
+
+
+class Opener:
+    """Opens elements, one context each; what goes wrong meanwhile is kept in `problems`."""
+
+    def __init__(self, browser, folder):
+        self.browser, self.folder, self.problems, self.contexts = browser, folder, [], []
+
+    def __call__(self, *elements, width=DESKTOP, fragment="", dark=False, **settings):
+        """Open a page of elements at an address's fragment; further settings are those of a browser's context."""
+        path = self.folder / f"live-{len(self.contexts)}.html"
+        path.write_text(document(*elements, dark=dark), "utf-8")
+        settings = {"viewport": {"width": width, "height": 900}, "reduced_motion": "reduce", **settings}
+        context = self.browser.new_context(**settings)
+        self.contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(8_000)
+        page.on("pageerror", lambda error: self.problems.append(str(error)))
+        page.on("console", lambda said: self.problems.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("request", self.asked)
+        page.goto(path.as_uri() + fragment)
+        return page
+
+    def asked(self, request):
+        """From a page on the disk nothing else is asked for."""
+        if not request.url.startswith((self.folder.as_uri(), "data:")):
+            self.problems.append(f"request leaves: {request.url}")
+
+    def close(self):
+        for context in self.contexts:
+            context.close()
+        assert not self.problems, self.problems
+
+
+@pytest.fixture
+def touch(browser, tmp_path):
+    """Open elements; in the end no script has failed and no request has left the page."""
+    opener = Opener(browser, tmp_path)
+    yield opener
+    opener.close()
+
+
+# ---------------------------------------------------------------- what every element keeps
+
+
+def shown(page, where, of="td"):
+    """The numbers of a panel's table or of bars, as text, row by row."""
+    rows = page.locator(where).first.locator("tbody tr")
+    return [[cell.inner_text().replace("−", "-") for cell in row.locator(of).all()] for row in rows.all()]
+
+
+def type_number(page, name, text):
+    """Type a number beside a slider, and leave the box."""
+    box = page.locator(f"[data-setting={name}] .live-typed")
+    box.fill(text)
+    box.press("Enter")
+    box.blur()
+
+
+def page_problems(page):
+    """What axe finds, and what is wider than its column."""
+    return sitecheck.axe_problems(page) + sitecheck.width_problems(page)

@@ -1,0 +1,235 @@
+"""The engine of `toytf.live`, in Chromium: it computes what `toytf` computes, and a wrong one is found out."""
+
+import numpy as np
+import pytest
+
+from toytf.byhand.expressions import fixed, trimmed
+from toytf.generate import beam_search, greedy, kept_tokens, start, stepper
+from toytf.grammar import corpus
+from toytf.live import element, wire
+from toytf.model import Config, decode, encode, forward, init
+from toytf.ops import Linear, linear, log_softmax, softmax, softmax_backward
+from toytf.positions import shift, sinusoids, sinusoids_column_as_i
+from toytf.translator import Translator
+from toytf.tree import named_arrays
+
+MODELS = 200
+LAYERS = [(1, 1), (2, 1), (1, 2), (2, 2), (0, 2)]
+
+
+@pytest.fixture
+def engine(browser):
+    """A function that evaluates JavaScript with the engine at hand, or with one changed at a place."""
+    contexts = []
+
+    def opened(*changed):
+        script = element.script("live")
+        if changed:
+            assert script.count(changed[0]) >= 1, changed[0]
+            script = script.replace(*changed, 1)
+        contexts.append(browser.new_context())
+        page = contexts[-1].new_page()
+        page.add_script_tag(content=script)
+        return page.evaluate
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def random_model(rng):
+    """A small model with any switches, parameters that are nowhere 0 or 1, and two sentences."""
+    flags = ("residual", "scale", "positions", "causal", "cross_attention", "bias", "scale_embeddings")
+    n_encoder_layers, n_decoder_layers = LAYERS[rng.integers(len(LAYERS))]
+    cfg = Config(
+        src_vocab=6,
+        tgt_vocab=7,
+        d_model=2 * int(rng.integers(1, 5)),
+        n_heads=int(rng.integers(1, 4)),
+        d_head=int(rng.integers(1, 5)),
+        d_ff=int(rng.integers(1, 9)),
+        n_encoder_layers=n_encoder_layers,
+        n_decoder_layers=n_decoder_layers,
+        norm=("post", "pre", "none")[rng.integers(3)],
+        activation=("relu", "gelu")[rng.integers(2)],
+        eps=float(10.0 ** rng.integers(-8, -1)),
+        **{flag: bool(rng.integers(2)) for flag in flags},
+    )
+    params = init(cfg, rng)
+    for array in named_arrays(params).values():
+        array += 0.3 * rng.normal(size=array.shape)
+    src = rng.integers(6, size=rng.integers(1, 6)).tolist() if n_encoder_layers else None
+    return {"cfg": cfg, "params": params, "src": src, "tgt": rng.integers(7, size=rng.integers(1, 6)).tolist()}
+
+
+def off_by(evaluate, seed=0, models=MODELS):
+    """How far the engine's logits are from toytf's on random models, relative to each model's largest."""
+    rng = np.random.default_rng(seed)
+    cases = [random_model(rng) for _ in range(models)]
+    all_logits = evaluate(
+        "cases => cases.map(({ params, cfg, src, tgt }) => toytf.forward(params, cfg, src, tgt)[0])", wire.plain(cases)
+    )
+    worst = []
+    for case, logits in zip(cases, all_logits, strict=True):
+        expected, _ = forward(case["params"], case["cfg"], case["src"], case["tgt"])
+        worst.append(np.abs(np.array(logits, float) - expected).max() / np.abs(expected).max())
+    return np.array(worst)
+
+
+def test_the_engine_agrees_with_toytf_on_200_random_models(engine):
+    assert off_by(engine()).max() < 1e-12
+
+
+WRONG = {  # each a slip that a reader of the paper has made
+    "divided by d_k, not by its root": ("1 / Math.sqrt(q[0].length)", "1 / q[0].length"),
+    "epsilon outside the root": ("Math.sqrt(variance + eps / unit / unit)", "(Math.sqrt(variance) + eps / unit)"),
+    "divided by N - 1": ("dot(centred, centred) / row.length", "dot(centred, centred) / (row.length - 1)"),
+    "the column number for the pair number": ("(2 * i) / dModel", "(2 * column) / dModel"),
+    "the future seen": ("j <= i", "j <= i + 1"),
+    "the second norm for the first": ("cfg, p.norm_1, x, (rows) => attend", "cfg, p.norm_2, x, (rows) => attend"),
+    "no residual": ("cfg.residual ? add(x, innerOut) : innerOut", "innerOut"),
+    "keys for values": ("weight: p.w_v, bias: p.b_v", "weight: p.w_k, bias: p.b_k"),
+    "embeddings not scaled": ("Math.sqrt(cfg.d_model))", "1)"),
+}
+
+
+@pytest.mark.parametrize("change", WRONG.values(), ids=WRONG)
+def test_an_engine_made_wrong_is_caught(engine, change):
+    assert (~(off_by(engine(*change), models=40) < 1e-12)).any()
+
+
+def test_what_is_not_finite_is_shown_and_does_not_spread_through_a_mask(engine):
+    """toytf refuses such numbers; the page has to show them where they arise."""
+    evaluate = engine()
+    assert evaluate("toytf.softmaxNaive([800, 1]).map(String)") == ["NaN", "0"]
+    assert evaluate("toytf.softmax([Infinity, 1]).map(String)") == ["NaN", "NaN"]
+    assert evaluate("toytf.softmax([800, 1])") == [1, 0]
+    masked = "toytf.attention([[1], [1]], [[1], [1]], [[5], [NaN]], { mask: [[true, false], [true, true]] })[0].map(String)"
+    assert evaluate(masked) == ["5", "NaN"]
+    assert evaluate("toytf.maskedSoftmax([[1, 2]], [[false, false]])") == [[0, 0]]
+
+
+def test_the_small_operations_agree_too(engine):
+    evaluate, rng = engine(), np.random.default_rng(1)
+    x, w, b = rng.normal(size=(3, 4)) * 9, rng.normal(size=(4, 5)), rng.normal(size=5)
+    dout = rng.normal(size=(3, 4))
+    for script, expected in [
+        ("([x]) => x.map(toytf.softmax)", softmax(x)),
+        ("([x]) => x.map(toytf.logSoftmax)", log_softmax(x)),
+        ("([x, w, b]) => toytf.linear({ weight: w, bias: b }, x)", linear(Linear(w, b), x)),
+        (
+            "([x, w, b, dout]) => x.map((row, i) => toytf.softmaxBackward(toytf.softmax(row), dout[i]))",
+            softmax_backward(softmax(x), dout),
+        ),
+        ("() => toytf.sinusoids(9, 6, 3)", sinusoids(9, 6, 3)),
+        ("() => toytf.sinusoidsColumnAsI(9, 6)", sinusoids_column_as_i(9, 6)),
+        ("() => toytf.shift(-3, 6)", shift(-3, 6)),
+    ]:
+        assert np.allclose(evaluate(script, wire.plain([x, w, b, dout])), expected, rtol=1e-12, atol=1e-15), script
+
+
+# ---------------------------------------------------------------- the trained translator
+
+
+@pytest.fixture(scope="module")
+def translator():
+    return Translator.load()
+
+
+def held_out(n):
+    return corpus(np.random.default_rng(0))[1][:n]
+
+
+def test_the_trained_translator_writes_the_same_words(engine, translator):
+    """All 800 sentences that training never saw, greedily and with a beam of 4 (every eighth), word for word."""
+    evaluate = engine()
+    evaluate("data => { window.t = new toytf.Translator(data) }", wire.translator(translator))
+    sentences = [" ".join(pair.src) for pair in held_out(800)]
+    assert len(sentences) == 800
+    assert evaluate("all => all.map((s) => t.translate(s))", sentences) == translator.translate(sentences)
+    some = sentences[::8]
+    assert evaluate("all => all.map((s) => t.translate(s, 4))", some) == translator.translate(some, 4)
+
+
+def test_its_logits_agree_on_every_held_out_sentence(engine, translator):
+    evaluate = engine()
+    evaluate("data => { window.t = new toytf.Translator(data) }", wire.translator(translator))
+    worst = 0.0
+    for pair in held_out(800)[::4]:
+        src = translator.src_vocab.ids(pair.src)
+        tgt = [translator.tgt_vocab.id("<sos>"), *translator.tgt_vocab.ids(pair.tgt)]
+        got = evaluate("([src, tgt]) => toytf.forward(t.params, t.cfg, src, tgt)[0]", [src, tgt])
+        worst = max(worst, np.abs(np.array(got) - forward(translator.params, translator.cfg, src, tgt)[0]).max())
+    assert worst < 1e-10
+
+
+def test_scores_and_log_probabilities_of_greedy_and_beam_agree(engine, translator):
+    evaluate = engine()
+    evaluate("data => { window.t = new toytf.Translator(data) }", wire.translator(translator))
+    step, ends = stepper(translator.params, translator.cfg), {"sos": 1, "eos": 2, "max_length": 12}
+    for pair in held_out(20):
+        src = translator.src_vocab.ids(pair.src)
+        state = start(translator.params, translator.cfg, src)
+        theirs = evaluate(
+            """src => {
+                const [step, state] = [toytf.stepper(t.params, t.cfg), toytf.start(t.params, t.cfg, src)];
+                const ends = { sos: 1, eos: 2, maxLength: 12 };
+                const beam = { ...ends, width: 3, nBest: 3, lengthPenalty: 0.6 };
+                return [toytf.greedy(step, state, ends), ...toytf.beamSearch(step, state, beam)];
+            }""",
+            src,
+        )
+        mine = greedy(step, state, **ends) + beam_search(step, state, width=3, n_best=3, length_penalty=0.6, **ends)
+        assert [h["ids"] for h in theirs] == [list(h.ids) for h in mine]
+        assert [h["ended"] for h in theirs] == [h.ended for h in mine]
+        assert np.allclose([h["log_prob"] for h in theirs], [h.log_prob for h in mine], rtol=1e-10)
+        assert np.allclose([h["score"] for h in theirs], [h.score for h in mine], rtol=1e-10)
+
+
+def test_what_may_be_drawn_is_what_toytf_draws_from(engine):
+    evaluate, rng = engine(), np.random.default_rng(2)
+    for _ in range(50):
+        probs = softmax(rng.normal(size=8) * 2)
+        top_k = None if rng.integers(2) else int(rng.integers(1, 9))
+        top_p = None if rng.integers(2) else float(rng.uniform(0.1, 1))
+        assert evaluate("([p, k, q]) => toytf.keptTokens(p, k, q)", [probs.tolist(), top_k, top_p]) == (
+            kept_tokens(probs, top_k, top_p).tolist()
+        )
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def test_numbers_are_written_as_the_course_writes_them(engine):
+    evaluate, rng = engine(), np.random.default_rng(3)
+    values = [0.125, -0.125, 2.5, 0.5, -0.5, 1e22, 1.005, 0.15, -1e-5, 1e-9, 5e-5, 2.00005, -1.5, 0.0]
+    values += rng.normal(size=300).tolist()
+    values += (rng.integers(-4000, 4000, size=300) / 2.0 ** rng.integers(1, 9, size=300)).tolist()  # many halves
+    for decimals in range(7):
+        got = evaluate(
+            "([v, d]) => v.map((x) => [toytf.fixed(x, d), toytf.trimmed(x, d), toytf.scientific(x, d)])",
+            [values, decimals],
+        )
+        assert got == [
+            [fixed(x, decimals), trimmed(x, decimals), fixed(x, decimals, sci=True)] for x in values
+        ]
+    assert evaluate("[NaN, Infinity, -Infinity, -0].map((x) => toytf.shown(x))") == ["NaN", "∞", "−∞", "0"]
+
+
+@pytest.mark.parametrize(
+    "text, value",
+    [("1.5", 1.5), (" −2 ", -2), ("1e3", 1000), (".5", 0.5), ("0,5", 0.5)]
+    + [(text, None) for text in ("", "abc", "1.2.3", "1e", "0x10", "Infinity", "1 2", "--1")],
+)
+def test_what_is_typed_is_a_number_or_refused(engine, text, value):
+    assert engine()("text => toytf.parsed(text) ?? null", text) == value
+
+
+def test_numbers_of_the_wire_keep_every_digit(engine):
+    x = np.random.default_rng(4).normal(size=1000) * 10.0 ** np.random.default_rng(5).integers(-300, 300, size=1000)
+    data = wire.as_json({"x": x, "s": "</script>"})
+    assert "</" not in data
+    back = engine()("text => { const { x, s } = JSON.parse(text); return [x.map(String), s] }", data)
+    assert [float(word) for word in back[0]] == x.tolist() and back[1] == "</script>"
+    with pytest.raises(ValueError):
+        wire.as_json({"x": np.array([np.nan])})

@@ -1,0 +1,52 @@
+// The divisor of the scores, to be moved. Beside divisor.py.
+(() => {
+  "use strict";
+  const { Live, Panel, Bars, define, number, choice, softmax, softmaxBackward, divideSum, softmaxSum, shown,
+    fixed } = toytf;
+
+  class Divisor extends Live {
+    settings({ start, largest, rows }) {
+      const options = Object.fromEntries(rows.map((row) => [row, row]));
+      return {
+        divisor: number({ label: "divisor", start, from: 0.5, to: largest, scale: "log" }),
+        row: choice({ label: "row of the bars", start: rows[0], options }),
+      };
+    }
+
+    take() {
+      this.scaledPanel = new Panel(this.querySelector(".live-scaled .byhand"));
+      this.weightsPanel = new Panel(this.querySelector(".live-weights .byhand"));
+      [this.weightBars, this.slopeBars] = [...this.querySelectorAll(".live-bars")].map((table, k) => (
+        new Bars(table, { decimals: k ? 6 : 4 })));
+    }
+
+    show({ divisor, row }) {
+      const { scores, rows } = this.data;
+      const divided = scores.map((scoresOfRow) => scoresOfRow.map((score) => score / divisor));
+      const weights = divided.map(softmax);
+      const i = rows.indexOf(row);
+      // what one more in score j adds to weight j
+      const slopes = weights[i].map((_, j) => softmaxBackward(weights[i], weights[i].map((__, k) => Number(k === j)))[j]);
+      this.scaledPanel.set({ operands: [scores], result: divided, sign: `/ ${shown(divisor)} =`,
+        sum: (where, r, j) => divideSum(where, scores[r][j], divisor, divided[r][j]) });
+      this.weightsPanel.set({ operands: [divided], result: weights,
+        sum: (where, r, j) => softmaxSum(where, divided[r], j, weights[r][j], { subtractMax: true }) });
+      this.weightBars.set(weights[i]);
+      this.slopeBars.set(slopes);
+      for (const [bars, what] of [[this.weightBars, "its weights"],
+        [this.slopeBars, "what one more in a score adds to its own weight"]]) {
+        bars.table.caption.textContent = `${row}: ${what}`;
+      }
+      Object.assign(this, { weights, slopes });
+    }
+
+    say({ divisor, row }) {
+      const at = this.data.rows.indexOf(row);
+      const largest = Math.max(...this.weights[at]);
+      return `Divided by ${shown(divisor)}, ${row} gives ${fixed(largest, 4)} of its attention to `
+        + `${this.data.cols[this.weights[at].indexOf(largest)]}; one more in that score adds ${fixed(Math.max(...this.slopes), 6)}.`;
+    }
+  }
+
+  define("divisor", Divisor);
+})();

@@ -1,0 +1,56 @@
+"""The divisor of the scores, to be moved: scores, weights, and what a step of learning can still move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from toytf import byhand
+from toytf._validate import as_floats, positive_int, require_finite, require_ndim
+from toytf.live.element import Element, bars
+from toytf.ops import softmax, softmax_backward
+
+LARGEST = 100.0
+
+
+def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: str = "divisor") -> Element:
+    """Move the divisor of attention's scores, and see the weights and their gradient follow::
+
+        weights = softmax(scores / divisor),   d weight_j / d score_j = weight_j (1 - weight_j)
+
+    Parameters
+    ----------
+    scores : array_like, shape (query, key)
+        Dot products of queries and keys, not divided.
+    d_k : int
+        Width of a head; the divisor is its root at first.
+    rows, cols : sequence of str
+        What the queries and the keys are called.
+    id : str
+        The element's address on its page, ``#divisor?divisor=1&row=World``.
+
+    Returns
+    -------
+    Element
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 3.2.1 and its footnote 4.
+    """
+    scores, d_k = as_floats("scores", scores), positive_int("d_k", d_k)
+    require_ndim("scores", scores, 2)
+    require_finite("scores", scores)
+    start = math.sqrt(d_k)
+    scaled = byhand.divide(scores, start, "S / divisor", rows=rows, cols=cols)
+    weights = softmax(scaled.result)
+    shown = byhand.softmax(scaled, "A", "softmax(S / divisor)", subtract_max=True)
+    slopes = [softmax_backward(row, np.eye(len(row))[j])[j] for row in weights[:1] for j in range(len(row))]
+    static = (
+        f'<div class="live-scaled">{scaled.html()}</div><div class="live-weights">{shown.html()}</div>'
+        f'<div class="live-side">{bars(cols, weights[0], f"{rows[0]}: its weights")}'
+        f"{bars(cols, slopes, f'{rows[0]}: what one more in a score adds to its own weight', decimals=6)}</div>"
+    )
+    data = {"scores": scores, "start": start, "d_k": d_k, "rows": list(rows), "cols": list(cols), "largest": LARGEST}
+    return Element("divisor", "Move the divisor", data, static, f"{scaled.text()}\n{shown.text()}", id)

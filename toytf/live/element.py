@@ -1,0 +1,142 @@
+"""What every element shares: its page form, and the scripts that bring it to life.
+
+An element is a custom element of the browser, `<toytf-divisor>`. Python writes its static form, which stays where there
+is no script, in print, and in a notebook that is not trusted, and its data. The scripts in ``page/`` and the element's
+own, beside its Python file, add controls and take the static form over. ``engine/`` computes, in plain JavaScript, what
+`toytf` computes.
+
+The book links the scripts as files, once. Elsewhere each output brings them along, as the panels of `toytf.byhand` do.
+"""
+
+from __future__ import annotations
+
+import html as _html
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+
+import numpy as np
+
+from toytf.byhand import fmt, panels
+from toytf.live import wire
+from toytf.translator import Translator
+
+ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator")
+PAGE = ("make", "settings", "element", "sums", "tables")
+_shown: set[str] = set()  # the scripts that this process has shown
+
+# ---------------------------------------------------------------- scripts
+
+
+@cache
+def script(name: str) -> str:
+    """Return a script, without its comments: an element's own, ``"divisor"``, or what several share.
+
+    ``"live"`` is the engine with what all elements share; ``"trained"`` holds the weights of the trained translator.
+    """
+    if name == "live":
+        return "".join(script(f"engine/{part}") for part in ENGINE) + "".join(script(f"page/{part}") for part in PAGE)
+    if name == "trained":
+        return f"toytf.trained = new toytf.Translator({wire.as_json(wire.translator(Translator.load()))});\n"
+    text = resources.files("toytf.live").joinpath(f"{name}.js").read_text("utf-8")
+    text = re.sub(r"(?m)^\s*//.*\n|(?<=[;{},]) // .*$", "", text)  # comments are for who reads the file
+    return re.sub(r"\n\s*", "\n", text).strip() + "\n"
+
+
+@cache
+def style() -> str:
+    text = resources.files("toytf.live").joinpath("live.css").read_text("utf-8")
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    return re.sub(r"\s*([{};])\s*", r"\1", re.sub(r"\s*\n\s*", "\n", text).strip())
+
+
+def parts(names: Sequence[str]) -> str:
+    """Return style and scripts of elements, for an output that may stand in a frame of its own.
+
+    As with panels, ``TOYTF_PANELS=once`` in the environment lets only the first output of a process have each.
+    """
+    once = os.environ.get("TOYTF_PANELS") == "once"
+    wanted = [name for name in ("live", *names) if not (once and name in _shown)]
+    _shown.update(wanted)
+    css = f"<style>{style()}</style>" if "live" in wanted else ""
+    return css + "".join(f"<script>{script(name)}</script>" for name in wanted)
+
+
+# ---------------------------------------------------------------- an element
+
+
+@dataclass(frozen=True)
+class Element:
+    """Something to touch: shown as HTML in the book and in JupyterLab, as text elsewhere.
+
+    Parameters
+    ----------
+    name : str
+        Of its script and its custom element: ``"divisor"`` for `<toytf-divisor>`.
+    title : str
+        What one does with it: "Change the divisor".
+    data : dict
+        What the script needs: arrays, dataclasses, numbers, strings.
+    static : str
+        Its form without a script, as HTML: panels, bars and pictures with the numbers at the start.
+    text : str
+        The same as text, for a terminal.
+    id : str, optional
+        What its address begins with; `name` if left out. Two on one page need two.
+    needs : tuple of str
+        Scripts that it needs before its own: ``"trained"``.
+    """
+
+    name: str
+    title: str
+    data: dict
+    static: str
+    text: str
+    id: str = ""
+    needs: tuple[str, ...] = field(default=())
+
+    def html(self) -> str:
+        """Return it as HTML, without its scripts."""
+        needs = f' data-needs="{" ".join(self.needs)}"' if self.needs else ""
+        return (
+            f'<toytf-{self.name} id="{_html.escape(self.id or self.name)}" class="live"{needs}>'
+            f'<script type="application/json">{wire.as_json(self.data)}</script>'
+            f'<p class="live-title">{_html.escape(self.title)}</p>'
+            f'<div class="live-static">{self.static}</div></toytf-{self.name}>'
+        )
+
+    def _repr_html_(self) -> str:
+        return panels.parts() + parts((*self.needs, self.name)) + self.html()
+
+    def __str__(self) -> str:
+        return f"{self.title}\n{self.text}"
+
+    __repr__ = __str__
+
+
+# ---------------------------------------------------------------- what static forms are made of
+
+
+def bars(labels: Sequence[str], values, name: str, *, decimals: int = 4, rows: int | None = None) -> str:
+    """Return shares as a table with a bar for each, from 0 to 1.
+
+    `rows` makes room for so many, of which those beyond `labels` are hidden at first.
+
+    Examples
+    --------
+    >>> "0.7500" in bars(["Hello", "World"], [0.25, 0.75], "weights")
+    True
+    """
+    values = np.asarray(values, float)
+    lines = []
+    for i in range(rows or len(labels)):
+        label, value = (labels[i], values[i]) if i < len(labels) else ("", 0.0)
+        lines.append(
+            f'<tr{"" if i < len(labels) else " hidden"}><th scope="row">{_html.escape(label)}</th>'
+            f'<td class="live-bar" style="--share:{value:.6g}"></td>'
+            f'<td class="live-value">{fmt(value, decimals).replace("-", "−")}</td></tr>'
+        )
+    return f'<table class="live-bars"><caption>{_html.escape(name)}</caption><tbody>{"".join(lines)}</tbody></table>'

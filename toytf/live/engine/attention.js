@@ -1,0 +1,56 @@
+// Scaled dot-product attention, and several heads of it. Beside toytf/attention.py.
+(() => {
+  "use strict";
+  const toytf = (globalThis.toytf ??= {});
+  const { matmul, transposed, scaled, linear, softmax } = toytf;
+
+  // softmax(Q K^T * scale) V; in a mask, true means "may attend". Returns the output and its trace.
+  function attention(q, k, v, { mask = null, scale = 1 / Math.sqrt(q[0].length) } = {}) {
+    const scaledScores = scaled(matmul(q, transposed(k)), scale);
+    const attnWeights = maskedSoftmax(scaledScores, mask);
+    const out = attnWeights.map((weights, i) => weightedSum(weights, v, mask?.[i]));
+    return [out, { q, k, v, scaled_scores: scaledScores, attn_weights: attnWeights, scale, mask }];
+  }
+
+  // What stands at a masked value, NaN included, changes nothing.
+  function weightedSum(weights, v, seen) {
+    return v[0].map((_, j) => weights.reduce((total, a, i) => (seen && !seen[i] ? total : total + a * v[i][j]), 0));
+  }
+
+  // Hidden keys get weight exactly 0; a row with no key left becomes a row of zeros.
+  function maskedSoftmax(scores, mask, rowSoftmax = softmax) {
+    if (!mask) return scores.map((row) => rowSoftmax(row));
+    return scores.map((row, i) => {
+      if (!mask[i].some((may) => may)) return row.map(() => 0);
+      return rowSoftmax(row.map((score, j) => (mask[i][j] ? score : -Infinity)));
+    });
+  }
+
+  const causalMask = (length) => Array.from({ length }, (_, i) => Array.from({ length }, (__, j) => j <= i));
+
+  // ---------------------------------------------------------------- several heads
+
+  // concat(head_1, ..., head_n) W^O, head_h = attention(x W_h^Q, memory W_h^K, memory W_h^V)
+  function multiHeadAttention(p, x, memory, { n_heads, mask = null, scale } = {}) {
+    const asked = memory ?? x;
+    const q = splitHeads(linear({ weight: p.w_q, bias: p.b_q }, x), n_heads);
+    const k = splitHeads(linear({ weight: p.w_k, bias: p.b_k }, asked), n_heads);
+    const v = splitHeads(linear({ weight: p.w_v, bias: p.b_v }, asked), n_heads);
+    const each = q.map((_, h) => attention(q[h], k[h], v[h], { mask, scale }));
+    const heads = mergeHeads(each.map(([out]) => out));
+    const out = linear({ weight: p.w_o, bias: p.b_o }, heads);
+    return [out, { x, memory: asked, attention: each.map(([, trace]) => trace), heads }];
+  }
+
+  // Columns h * d_head to (h + 1) * d_head belong to head h.
+  function splitHeads(x, nHeads) {
+    const dHead = x[0].length / nHeads;
+    return Array.from({ length: nHeads }, (_, h) => x.map((row) => row.slice(h * dHead, (h + 1) * dHead)));
+  }
+
+  const mergeHeads = (heads) => heads[0].map((_, i) => heads.flatMap((head) => head[i]));
+
+  Object.assign(toytf, {
+    attention, weightedSum, maskedSoftmax, causalMask, multiHeadAttention, splitHeads, mergeHeads,
+  });
+})();

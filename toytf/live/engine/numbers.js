@@ -1,0 +1,69 @@
+// Numbers as the course writes them. Beside toytf/byhand/expressions.py; the digits are the same.
+(() => {
+  "use strict";
+  const toytf = (globalThis.toytf ??= {});
+
+  // Browsers round the half 0.125 up to 0.13, Python to the even digit, 0.12. A half shows in 40 digits more.
+  const HALF = "5".padEnd(40, "0");
+
+  function halfToEven(word, longer) {
+    const cut = longer.slice(0, -40).replace(/\.$/, "");
+    return longer.endsWith(HALF) && /[02468]$/.test(cut) ? cut : word;
+  }
+
+  // `value` with so many decimals; a zero never has a minus sign.
+  function fixed(value, decimals) {
+    if (Number.isNaN(value)) return "nan";
+    if (!Number.isFinite(value)) return value < 0 ? "-inf" : "inf";
+    if (Math.abs(value) >= 1e21) return BigInt(value) + (decimals ? `.${"0".repeat(decimals)}` : "");
+    const word = halfToEven(value.toFixed(decimals), value.toFixed(decimals + 40));
+    return /[1-9]/.test(word) ? word : word.replace("-", "");
+  }
+
+  // 4.677e-10
+  function scientific(value, decimals = 3) {
+    if (!Number.isFinite(value)) return fixed(value, decimals);
+    const [digits, power] = value.toExponential(decimals).split("e");
+    const word = halfToEven(digits, value.toExponential(decimals + 40).split("e")[0]);
+    return `${/[1-9]/.test(word) ? word : word.replace("-", "")}e${power[0]}${power.slice(1).padStart(2, "0")}`;
+  }
+
+  // No more decimals than it has.
+  function trimmed(value, decimals) {
+    if (value === Infinity) return "∞";
+    if (value === -Infinity) return "-∞";
+    const word = fixed(value, decimals);
+    return word.includes(".") ? word.replace(/0+$/, "").replace(/\.$/, "") : word;
+  }
+
+  // Whether a word shows all of a number: what is left is only the float's own rounding.
+  const isExact = (value, word) => !Number.isFinite(value)
+    || Math.abs(Number(word) - value) <= 1e-12 * Math.max(1, Math.abs(value));
+
+  // A word as it stands on the page: with a true minus sign, NaN and infinity by their usual names.
+  const onPage = (word) => word.replace(/^-?inf$/, (x) => x.replace("inf", "∞")).replace("nan", "NaN")
+    .replaceAll("-", "−");
+
+  // A number that is too long to be written out: 1.234 × 10²⁰ as 1.234e20
+  const LONGEST = 1e9;
+
+  function shown(value, decimals = 4) {
+    const long = Number.isFinite(value) && Math.abs(value) >= LONGEST;
+    return onPage(long ? scientific(value, 3).replace("e+", "e") : trimmed(value, decimals));
+  }
+
+  // A matrix's words: every number with as many decimals as the longest needs.
+  function words(matrix, decimals = 4) {
+    const needed = Math.max(0, ...matrix.flat().map((v) => (trimmed(v, decimals).split(".")[1] ?? "").length));
+    return matrix.map((row) => row.map((v) => (
+      !Number.isFinite(v) || Math.abs(v) >= LONGEST ? shown(v, decimals) : onPage(fixed(v, needed)))));
+  }
+
+  // What somebody typed, or NaN with a reason.
+  function parsed(text) {
+    const word = text.trim().replaceAll("−", "-").replace(",", ".");
+    return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word) ? Number(word) : undefined;
+  }
+
+  Object.assign(toytf, { fixed, scientific, trimmed, isExact, onPage, shown, words, parsed });
+})();

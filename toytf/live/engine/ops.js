@@ -1,0 +1,113 @@
+// The small operations that everything else is made of. Beside toytf/ops.py: the same names, the same formulas.
+//
+// A matrix is an array of rows, a row an array of numbers; tokens are rows. Nothing is changed in place.
+// Nothing is refused either: what overflows becomes infinity or NaN, and the page shows it where it arose.
+(() => {
+  "use strict";
+  const toytf = (globalThis.toytf ??= {});
+
+  const sum = (row) => row.reduce((total, x) => total + x, 0);
+  const mean = (row) => sum(row) / row.length;
+  const dot = (a, b) => a.reduce((total, x, i) => total + x * b[i], 0);
+
+  // ---------------------------------------------------------------- matrices
+
+  const transposed = (x) => x[0].map((_, j) => x.map((row) => row[j]));
+  const add = (a, b) => a.map((row, i) => row.map((x, j) => x + b[i][j]));
+  const scaled = (a, factor) => a.map((row) => row.map((x) => x * factor));
+
+  function matmul(a, b) {
+    const columns = transposed(b);
+    return a.map((row) => columns.map((column) => dot(row, column)));
+  }
+
+  // ---------------------------------------------------------------- softmax
+
+  // softmax(x)[i] = exp(x[i]) / sum_j exp(x[j]); the largest score is subtracted first
+  function softmax(row) {
+    const largest = row.reduce((a, b) => Math.max(a, b), -Infinity);
+    return shares(row.map((x) => Math.exp(x - largest)));
+  }
+
+  // As it is usually typed: exp overflows above 709.78, and infinity / infinity is NaN.
+  const softmaxNaive = (row) => shares(row.map((x) => Math.exp(x)));
+
+  function shares(exps) {
+    const total = sum(exps);
+    return exps.map((e) => e / total);
+  }
+
+  // log_softmax(x)[i] = x[i] - log sum_j exp(x[j])
+  function logSoftmax(row) {
+    const largest = row.reduce((a, b) => Math.max(a, b), -Infinity);
+    const logSum = Math.log(sum(row.map((x) => Math.exp(x - largest))));
+    return row.map((x) => x - largest - logSum);
+  }
+
+  // dx[i] = a[i] (dout[i] - sum_j a[j] dout[j])
+  function softmaxBackward(weights, dout) {
+    const average = dot(weights, dout);
+    return weights.map((a, i) => a * (dout[i] - average));
+  }
+
+  // ---------------------------------------------------------------- linear map, embedding
+
+  // y = x W + b, for every row
+  function linear({ weight, bias }, x) {
+    const y = matmul(x, weight);
+    return bias ? y.map((row) => row.map((value, j) => value + bias[j])) : y;
+  }
+
+  const embedding = (table, ids) => ids.map((id) => table[id]);
+
+  // ---------------------------------------------------------------- activations
+
+  const relu = (row) => row.map((x) => (x < 0 ? 0 : x));
+
+  // gelu(x) = x Phi(x), Phi(x) = erfc(-x / sqrt(2)) / 2
+  const gelu = (row) => row.map((x) => x * 0.5 * erfc(-x / Math.SQRT2));
+
+  // 1 - erf(x): near 0 a series of positive terms, further out a continued fraction
+  function erfc(x) {
+    if (Number.isNaN(x)) return x;
+    if (x < 0) return 2 - erfc(-x);
+    const bell = Math.exp(-x * x) / Math.sqrt(Math.PI);
+    if (x > 2.5) {
+      let fraction = x;
+      for (let k = 120; k > 0; k -= 1) fraction = x + k / 2 / fraction;
+      return bell / fraction;
+    }
+    let term = 2 * x;
+    let series = term;
+    for (let n = 1; term > 1e-17 * series; n += 1) {
+      term *= (2 * x * x) / (2 * n + 1);
+      series += term;
+    }
+    return 1 - bell * series;
+  }
+
+  // ---------------------------------------------------------------- layer norm
+
+  // gamma (x - mean) / sqrt(var + eps) + beta, for one row. Returns the row and its trace.
+  function layerNorm({ gamma, beta }, row, eps = 1e-5) {
+    const unit = unitWhoseSquaresFit(row);
+    const inUnits = row.map((x) => x / unit);
+    const centre = mean(inUnits);
+    const centred = inUnits.map((x) => x - centre);
+    const variance = dot(centred, centred) / row.length;
+    const std = Math.sqrt(variance + eps / unit / unit);
+    const normalised = centred.map((x) => x / std);
+    return [normalised.map((x, j) => gamma[j] * x + beta[j]), { normalised, std: std * unit }];
+  }
+
+  // 1, but for rows as large as 1e154, whose squares would leave the range of floats: a power of two near the largest
+  function unitWhoseSquaresFit(row) {
+    const largest = row.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+    return largest > 1e150 && largest < Infinity ? 2 ** Math.floor(Math.log2(largest)) : 1;
+  }
+
+  Object.assign(toytf, {
+    sum, mean, dot, transposed, add, scaled, matmul, softmax, softmaxNaive, logSoftmax, softmaxBackward, linear,
+    embedding, relu, gelu, layerNorm,
+  });
+})();

@@ -1,0 +1,77 @@
+// A Transformer with its two vocabularies. Beside toytf/translator.py.
+(() => {
+  "use strict";
+  const toytf = (globalThis.toytf ??= {});
+  const { start, stepper, greedySteps, beamSteps } = toytf;
+  const SOS = "<sos>";
+  const EOS = "<eos>";
+
+  // Base64 of float64 numbers, the least significant byte first
+  function floats(base64) {
+    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+    const view = new DataView(bytes.buffer);
+    return Array.from({ length: bytes.length / 8 }, (_, i) => view.getFloat64(8 * i, true));
+  }
+
+  // `tree` has a shape in the place of each array; its numbers follow one another.
+  function filled(tree, numbers) {
+    let at = 0;
+    const array = ([first, ...rest]) => (first === undefined ? numbers[at++]
+      : Array.from({ length: first }, () => array(rest)));
+    const fill = (part) => {
+      if (part === null) return null;
+      if (Array.isArray(part)) return typeof part[0] === "number" ? array(part) : part.map(fill);
+      return Object.fromEntries(Object.entries(part).map(([name, x]) => [name, fill(x)]));
+    };
+    return fill(tree);
+  }
+
+  class Translator {
+    constructor({ cfg, shapes, numbers, src_vocab, tgt_vocab }) {
+      Object.assign(this, { cfg, src_vocab, tgt_vocab, params: filled(shapes, floats(numbers)) });
+      this.ends = { sos: tgt_vocab.indexOf(SOS), eos: tgt_vocab.indexOf(EOS) };
+    }
+
+    // Words are what spaces separate.
+    cut(sentence) {
+      return sentence.split(/\s+/).filter((word) => word);
+    }
+
+    unknown(words) {
+      return words.filter((word) => !this.src_vocab.includes(word));
+    }
+
+    ids(words) {
+      return words.map((word) => this.src_vocab.indexOf(word));
+    }
+
+    words(ids) {
+      return ids.filter((id) => id !== this.ends.eos).map((id) => this.tgt_vocab[id]);
+    }
+
+    settings(words) {
+      return { ...this.ends, maxLength: 2 * words.length + 4 };
+    }
+
+    // Word by word: what greedySteps hands out
+    steps(words) {
+      return greedySteps(stepper(this.params, this.cfg), start(this.params, this.cfg, this.ids(words)), this.settings(words));
+    }
+
+    beam(words, width, more = {}) {
+      const settings = { ...this.settings(words), width, ...more };
+      return beamSteps(stepper(this.params, this.cfg), start(this.params, this.cfg, this.ids(words)), settings);
+    }
+
+    translate(sentence, width = 1) {
+      const words = this.cut(sentence);
+      if (width === 1) return this.words([...this.steps(words)].map(({ token }) => token)).join(" ");
+      const steps = this.beam(words, width);
+      let step = steps.next();
+      while (!step.done) step = steps.next();
+      return this.words(step.value[0].ids).join(" ");
+    }
+  }
+
+  Object.assign(toytf, { floats, filled, Translator });
+})();

@@ -1,0 +1,124 @@
+// What every element shares: its data, its settings, the address, what is said aloud.
+//
+//   class Divisor extends toytf.Live {
+//     settings(data)  -> { divisor: toytf.number({ ... }), ... }: what can be set, in the order of the page
+//     take(data)      finds once the parts that Python wrote
+//     show(state)     computes everything from the settings and writes it into those parts
+//     say(state)      -> one sentence: what is seen now
+//   }
+//   toytf.define("divisor", Divisor)
+//
+// Python wrote the element's static form, which stays where there is no script, in print, and where the output is not
+// trusted. The script adds the controls and takes the static form over: its numbers follow from then on.
+(() => {
+  "use strict";
+  const toytf = (globalThis.toytf ??= {});
+  const { html } = toytf;
+  const onSite = () => "content_root" in document.documentElement.dataset; // elsewhere the address is not ours
+  const LATER = 400; // milliseconds: who drags a slider hears one sentence, and writes one address
+
+  class Live extends HTMLElement {
+    connectedCallback() {
+      if (this.state) return;
+      const data = this.querySelector(":scope > script[type='application/json']");
+      if (!data) { // the page is still being read
+        document.addEventListener("DOMContentLoaded", () => this.connectedCallback(), { once: true });
+        return;
+      }
+      this.data = JSON.parse(data.textContent);
+      this.can = this.settings(this.data);
+      this.state = this.begin();
+      this.take(this.data);
+      this.build();
+      this.classList.add("live-on");
+      addEventListener("hashchange", () => this.follow());
+      this.display();
+      this.follow();
+    }
+
+    // What a subclass may leave out
+    settings() { return {}; }
+    take() {}
+    say() { return ""; }
+
+    begin() {
+      return Object.fromEntries(Object.entries(this.can).map(([name, setting]) => [name, setting.start]));
+    }
+
+    build() {
+      const controls = Object.entries(this.can)
+        .map(([name, setting]) => setting.control(name, (value) => this.change({ [name]: value })))
+        .filter((control) => control);
+      this.said = html("p", { class: "live-said" });
+      this.spoken = html("p", { class: "live-spoken", role: "status" });
+      this.complaint = html("p", { class: "live-complaint", role: "alert" });
+      this.link = html("a", { class: "live-link", href: `#${this.id}` }, "Link to this");
+      const reset = html("button", { type: "button", class: "live-reset", click: () => this.reset() }, "Reset");
+      this.controls = html("div", { class: "live-controls", role: "group", "aria-label": this.title_() }, ...controls);
+      this.querySelector(".live-static").before(this.controls);
+      this.append(this.said, this.spoken, this.complaint, html("p", { class: "live-foot" }, reset, " ", this.link));
+    }
+
+    title_() {
+      return this.querySelector(".live-title")?.textContent ?? this.id;
+    }
+
+    // Some settings change; everything follows.
+    change(some) {
+      this.complaint.textContent = "";
+      this.state = { ...this.state, ...some };
+      this.display();
+      clearTimeout(this.later);
+      this.later = setTimeout(() => {
+        this.spoken.textContent = this.said.textContent;
+        if (onSite()) history.replaceState(history.state, "", this.address());
+      }, LATER);
+    }
+
+    reset() {
+      this.change(this.begin());
+    }
+
+    display() {
+      for (const [name, setting] of Object.entries(this.can)) setting.display(this.state[name]);
+      this.show(this.state);
+      this.said.textContent = this.say(this.state);
+      this.link.href = this.address();
+    }
+
+    // ---------------------------------------------------------------- the address: #divisor?divisor=1&row=World
+
+    address() {
+      const set = new URLSearchParams();
+      for (const [name, setting] of Object.entries(this.can)) {
+        const text = setting.write(this.state[name]);
+        if (text !== setting.write(setting.start)) set.set(name, text);
+      }
+      return `#${this.id}?${set}`;
+    }
+
+    follow() {
+      const [id, asked] = decodeURI(location.hash).slice(1).split("?");
+      if (id !== this.id || asked === undefined) return;
+      const [found, errors] = [this.begin(), []];
+      for (const [name, text] of new URLSearchParams(asked)) {
+        const { value, error } = Object.hasOwn(this.can, name) ? this.can[name].read(text)
+          : { error: `${name}: expected one of ${Object.keys(this.can).join(", ")}` };
+        if (error) errors.push(error);
+        else found[name] = value;
+      }
+      this.state = found;
+      this.display();
+      this.spoken.textContent = this.said.textContent;
+      if (errors.length) this.complaint.textContent = `The link says something else. ${errors.join(". ")}.`;
+      this.scrollIntoView({ block: "start" });
+    }
+  }
+
+  // A notebook may run the same script twice.
+  function define(name, element) {
+    if (!customElements.get(`toytf-${name}`)) customElements.define(`toytf-${name}`, element);
+  }
+
+  Object.assign(toytf, { Live, define });
+})();

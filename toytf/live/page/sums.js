@@ -1,0 +1,103 @@
+// The arithmetic of an entry, as toytf/byhand writes it: "=" where every number is shown in full, "≈" where one is not.
+(() => {
+  "use strict";
+  const toytf = (globalThis.toytf ??= {});
+  const { trimmed, isExact, onPage, sum, dot, mean } = toytf;
+  const DECIMALS = 4;
+
+  // ---------------------------------------------------------------- expressions: { exact, text(tight), evaluated }
+
+  function num(value, decimals = DECIMALS) {
+    const word = trimmed(value, decimals);
+    return {
+      value,
+      exact: Number.isFinite(value) ? isExact(value, word) : !Number.isNaN(value),
+      text: (tight) => (tight && value < 0 ? `(${onPage(word)})` : onPage(word)),
+    };
+  }
+
+  const all = (parts) => parts.every((part) => part.exact);
+  const bracket = (text, tight) => (tight ? `(${text})` : text);
+
+  const plus = (parts) => ({
+    exact: all(parts),
+    evaluates: parts.some((part) => part.evaluates),
+    text(tight) {
+      if (parts.length === 1) return parts[0].text(tight);
+      const [first, ...rest] = parts.map((part) => part.text());
+      return bracket(first + rest.map((w) => (w.startsWith("−") ? ` − ${w.slice(1)}` : ` + ${w}`)).join(""), tight);
+    },
+  });
+  const minus = (a, b) => ({ exact: all([a, b]), value: a.value - b.value, text: (tight) => bracket(`${a.text()} − ${b.text(true)}`, tight) });
+  const times = (...parts) => ({ exact: all(parts), text: () => parts.map((part) => part.text(true)).join("·") });
+  const over = (a, b) => ({ exact: all([a, b]), evaluates: a.evaluates || b.evaluates,
+    text: () => `${a.text(true)} / ${b.text(true)}` });
+  const root = (a) => ({ exact: a.exact, text: () => `√${a.text(true)}` });
+  const larger = (a, b) => ({ exact: all([a, b]), text: () => `max(${a.text()}, ${b.text()})` });
+  // a power of e is irrational, but for e⁰: no finite number of digits is all of it
+  const exp = (power) => ({ exact: power.exact, evaluates: power.value !== 0, text: () => `e<sup>${power.text()}</sup>` });
+  const row = (numbers) => ({ exact: all(numbers), text: () => `[${numbers.map((n) => n.text()).join("&ensp;")}]` });
+
+  // "Hello, 2 = 1·0 + 3·1 = 0 + 3 = 3"
+  function chain(where, steps) {
+    const signs = steps.map((step, k) => {
+      if (k === 0) return step.exact ? "=" : "≈";
+      const before = steps[k - 1];
+      const evaluated = before.evaluates && !step.evaluates;
+      return before.exact && step.exact && !evaluated ? "=" : "≈";
+    });
+    return `<b>${where}</b> ${steps.map((step, k) => `${signs[k]} ${step.text()}`).join(" ")}`;
+  }
+
+  // ---------------------------------------------------------------- the sums of the panels
+
+  // One entry of a product: its row of the left factor, its column of the right one
+  function productSum(where, left, column, value) {
+    const pairs = left.map((x, k) => [x, column[k]]);
+    const products = pairs.map(([x, y]) => num(x * y));
+    return chain(where, [plus(pairs.map(([x, y]) => times(num(x), num(y)))), plus(products), num(value)]);
+  }
+
+  // A whole row as a mix of the value rows
+  function weightedSumRow(where, weights, values, value) {
+    const mixed = weights.map((a, j) => row(values[j].map((x) => num(a * x))));
+    const pairs = weights.map((a, j) => times(num(a), row(values[j].map((x) => num(x)))));
+    return chain(where, [plus(pairs), plus(mixed), row(value.map((x) => num(x)))]);
+  }
+
+  const addSum = (where, a, b, value) => chain(where, [plus([num(a), num(b)]), num(value)]);
+  const divideSum = (where, a, by, value) => chain(where, [over(num(a), num(by)), num(value)]);
+  const reluSum = (where, x, value) => chain(where, [larger(num(0), num(x)), num(value)]);
+
+  // The powers of e of one row of scores, the largest subtracted first if asked
+  function softmaxSum(where, scores, j, value, { subtractMax = false } = {}) {
+    const largest = Math.max(...scores);
+    const powers = scores.map((s) => exp(subtractMax ? minus(num(s), num(largest)) : num(s)));
+    const exps = scores.map((s) => Math.exp(subtractMax ? s - largest : s));
+    const numbers = exps.map((e) => num(e));
+    return chain(where, [
+      over(powers[j], plus(powers)), over(numbers[j], plus(numbers)), over(numbers[j], num(sum(exps))), num(value)]);
+  }
+
+  function layerNormSum(where, x, j, value, eps = 1e-5) {
+    const centre = mean(x);
+    const variance = mean(x.map((v) => (v - centre) ** 2));
+    const distance = minus(num(x[j]), num(centre));
+    return chain(where, [
+      over(distance, root(plus([num(variance), num(eps, 8)]))),
+      over(num(x[j] - centre), num(Math.sqrt(variance + eps))), num(value)]);
+  }
+
+  // What a softmax sends back: a_j (dout_j - sum_k a_k dout_k)
+  function softmaxBackwardSum(where, weights, dout, j, value) {
+    const total = plus(weights.map((a, k) => times(num(a), num(dout[k]))));
+    const average = dot(weights, dout);
+    const [a, d] = [num(weights[j]), num(dout[j])];
+    return chain(where, [times(a, minus(d, total)), times(a, minus(d, num(average))), times(a, num(dout[j] - average)), num(value)]);
+  }
+
+  Object.assign(toytf, {
+    num, plus, minus, times, over, root, exp, larger, chain, productSum, weightedSumRow, addSum, divideSum, reluSum,
+    softmaxSum, layerNormSum, softmaxBackwardSum,
+  });
+})();

@@ -1,0 +1,67 @@
+"""Parameters and sizes as the engine in the browser reads them: JSON, or base64 of float64 where there are many."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+from collections.abc import Callable
+
+import numpy as np
+
+from toytf.translator import Translator
+from toytf.tree import named_arrays
+
+
+def as_json(thing) -> str:
+    """Return numbers, arrays, dataclasses and what holds them as JSON that may stand in a page.
+
+    Every float64 keeps all its digits. Infinity and NaN have no place in JSON: they raise an error.
+
+    Examples
+    --------
+    >>> as_json({"x": np.array([[0.1, 2.0]])})
+    '{"x":[[0.1,2.0]]}'
+    """
+    text = json.dumps(plain(thing), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return text.replace("</", "<\\/")  # or it would end the element that it stands in
+
+
+def plain(thing, array: Callable = np.ndarray.tolist):
+    """Return a thing made of dicts, lists, strings and numbers alone; `array` says what becomes of an array.
+
+    Examples
+    --------
+    >>> from toytf.ops import Linear
+    >>> plain(Linear(np.ones((1, 2))))
+    {'weight': [[1.0, 1.0]], 'bias': None}
+    """
+    if isinstance(thing, np.ndarray):
+        return array(thing)
+    if isinstance(thing, np.generic):
+        return thing.item()
+    if dataclasses.is_dataclass(thing):
+        return {name: plain(part, array) for name, part in vars(thing).items()}
+    if isinstance(thing, dict):
+        return {name: plain(part, array) for name, part in thing.items()}
+    if isinstance(thing, (list, tuple)):
+        return [plain(part, array) for part in thing]
+    return thing
+
+
+def translator(translator: Translator) -> dict:
+    """Return a translator: the shape of each array in the array's place, and all numbers in their order.
+
+    Examples
+    --------
+    >>> sorted(translator(Translator.load()))
+    ['cfg', 'numbers', 'shapes', 'src_vocab', 'tgt_vocab']
+    """
+    numbers = np.concatenate([a.ravel() for a in named_arrays(translator.params).values()])
+    return {
+        "cfg": plain(translator.cfg),
+        "shapes": plain(translator.params, lambda a: list(a.shape)),
+        "numbers": base64.b64encode(numbers.astype("<f8").tobytes()).decode("ascii"),
+        "src_vocab": list(translator.src_vocab),
+        "tgt_vocab": list(translator.tgt_vocab),
+    }
