@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "book" / "_assets" / "architecture.svg"
 ROOMS = {
     "teach": "exercises, assignments, the grader",
+    "live": "numbers to touch",
     "check": "names the mistake",
     "course": "figures, sources, PyTorch",
     "byhand": "any of it, term by term",
@@ -73,7 +74,8 @@ SVG = """\
 """
 ALT = (
     "Above the files of the Transformer stand the rooms byhand, then check and course "
-    "side by side, then teach. Every arrow points downwards, to what is imported."
+    "side by side, then teach and live. Every arrow points downwards, to what is "
+    "imported."
 )
 
 

@@ -51,3 +51,13 @@ def browser():
         browser = sitecheck.launch(playwright, executable)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def touch(browser, tmp_path):
+    """Open things to touch; in the end no script has failed and no request has left the page."""
+    import livecheck
+
+    opener = livecheck.Opener(browser, tmp_path)
+    yield opener
+    opener.close()

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 import sitecheck
 from sitecheck import DESKTOP, PHONE
 from toytf.byhand import panels
@@ -58,14 +56,6 @@ class Opener:
         for context in self.contexts:
             context.close()
         assert not self.problems, self.problems
-
-
-@pytest.fixture
-def touch(browser, tmp_path):
-    """Open elements; in the end no script has failed and no request has left the page."""
-    opener = Opener(browser, tmp_path)
-    yield opener
-    opener.close()
 
 
 # ---------------------------------------------------------------- what every element keeps

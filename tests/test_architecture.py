@@ -13,7 +13,7 @@ FOLDERS = (
     "",
     "book",
     "toytf",
-    *(f"toytf/{room}" for room in ("byhand", "check", "course", "course/published", "teach", "teach/grade")),
+    *(f"toytf/{room}" for room in ("byhand", "check", "course", "course/published", "live", "teach", "teach/grade")),
     "book/_ext",
 )
 

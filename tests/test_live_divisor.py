@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from livecheck import FINGER, page_problems, shown, touch, type_number  # noqa: F401
+from livecheck import FINGER, page_problems, shown, type_number
 from toytf import live
 from toytf.byhand import fmt
 from toytf.example import PUBLISHED, TOKENS, W_K, W_Q
@@ -26,13 +26,13 @@ def expected(divisor):
     return np.array([[float(fmt(a)) for a in row] for row in softmax(SCORES / divisor)])
 
 
-def test_it_begins_with_the_root_of_the_width(touch):  # noqa: F811
+def test_it_begins_with_the_root_of_the_width(touch):
     page = touch(DIVISOR)
     assert np.array_equal(weights(page), expected(np.sqrt(3)))
     assert page.locator("[data-setting=divisor] .live-typed").input_value() == "1.73205080757"
 
 
-def test_a_typed_divisor_changes_scores_weights_and_gradient(touch):  # noqa: F811
+def test_a_typed_divisor_changes_scores_weights_and_gradient(touch):
     page = touch(DIVISOR)
     type_number(page, "divisor", "30")
     assert np.array_equal(weights(page), expected(30))
@@ -43,7 +43,7 @@ def test_a_typed_divisor_changes_scores_weights_and_gradient(touch):  # noqa: F8
     assert "Divided by 30" in page.locator(".live-said").inner_text()
 
 
-def test_the_slider_moves_by_keys_and_reset_goes_back(touch):  # noqa: F811
+def test_the_slider_moves_by_keys_and_reset_goes_back(touch):
     page = touch(DIVISOR)
     slider = page.get_by_role("slider", name="divisor")
     slider.focus()
@@ -56,14 +56,14 @@ def test_the_slider_moves_by_keys_and_reset_goes_back(touch):  # noqa: F811
     assert np.array_equal(weights(page), expected(np.sqrt(3)))
 
 
-def test_a_finger_chooses_the_row(touch):  # noqa: F811
+def test_a_finger_chooses_the_row(touch):
     page = touch(DIVISOR, **FINGER)
     page.get_by_text("World", exact=True).locator("visible=true").nth(0)
     page.locator("[data-setting=row] label", has_text="World").tap()
     assert bars(page, 0) == [fmt(x) for x in softmax(SCORES[1] / np.sqrt(3))]
 
 
-def test_the_sums_follow_and_an_open_one_too(touch):  # noqa: F811
+def test_the_sums_follow_and_an_open_one_too(touch):
     page = touch(DIVISOR)
     page.locator(".live-scaled .byhand-result tbody td").nth(1).click()
     assert "105.21 / 1.7321" in page.locator(".byhand-live").first.inner_text()
@@ -71,7 +71,7 @@ def test_the_sums_follow_and_an_open_one_too(touch):  # noqa: F811
     assert page.locator(".byhand-live").first.inner_text().endswith("105.21 / 30 = 3.507")
 
 
-def test_a_link_carries_the_settings(touch):  # noqa: F811
+def test_a_link_carries_the_settings(touch):
     page = touch(DIVISOR, fragment="#divisor?divisor=30&row=World")
     assert np.array_equal(weights(page), expected(30))
     assert bars(page, 0) == [fmt(x) for x in softmax(SCORES[1] / 30)]
@@ -80,8 +80,11 @@ def test_a_link_carries_the_settings(touch):  # noqa: F811
     assert page.locator(".live-link").get_attribute("href") == "#divisor?divisor=2&row=World"
 
 
-@pytest.mark.parametrize("text, word", [("abc", "got “abc”"), ("", "got “nothing”"), ("-3", "got −3"), ("1e9", "got 1000000000")])
-def test_what_is_no_divisor_is_said_and_changes_nothing(touch, text, word):  # noqa: F811
+NO_DIVISOR = {"abc": "got “abc”", "": "got “nothing”", "-3": "got −3", "1e9": "got 1000000000"}
+
+
+@pytest.mark.parametrize("text, word", NO_DIVISOR.items())
+def test_what_is_no_divisor_is_said_and_changes_nothing(touch, text, word):
     page = touch(DIVISOR)
     type_number(page, "divisor", text)
     said = page.locator("[data-setting=divisor] .live-complaint").inner_text()
@@ -89,14 +92,14 @@ def test_what_is_no_divisor_is_said_and_changes_nothing(touch, text, word):  # n
     assert np.array_equal(weights(page), expected(np.sqrt(3)))
 
 
-def test_a_wrong_link_is_said(touch):  # noqa: F811
+def test_a_wrong_link_is_said(touch):
     page = touch(DIVISOR, fragment="#divisor?divisor=lots&rwo=World")
     said = page.locator(":scope .live > .live-complaint").inner_text()
     assert "divisor: expected a number" in said and "rwo: expected one of divisor, row" in said
     assert np.array_equal(weights(page), expected(np.sqrt(3)))
 
 
-def test_without_a_script_its_numbers_stand(touch):  # noqa: F811
+def test_without_a_script_its_numbers_stand(touch):
     page = touch(DIVISOR, java_script_enabled=False)
     assert np.array_equal(weights(page), expected(np.sqrt(3)))
     assert not page.locator(".live-controls").count()
@@ -104,7 +107,7 @@ def test_without_a_script_its_numbers_stand(touch):  # noqa: F811
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_nothing_is_wider_than_the_page_and_axe_finds_nothing(touch, width, dark):  # noqa: F811
+def test_nothing_is_wider_than_the_page_and_axe_finds_nothing(touch, width, dark):
     page = touch(DIVISOR, width=width, dark=dark)
     assert not page_problems(page)
     type_number(page, "divisor", "nothing")  # with a complaint on the page

@@ -7,7 +7,7 @@ from toytf.byhand.expressions import fixed, trimmed
 from toytf.generate import beam_search, greedy, kept_tokens, start, stepper
 from toytf.grammar import corpus
 from toytf.live import element, wire
-from toytf.model import Config, decode, encode, forward, init
+from toytf.model import Config, forward, init
 from toytf.ops import Linear, linear, log_softmax, softmax, softmax_backward
 from toytf.positions import shift, sinusoids, sinusoids_column_as_i
 from toytf.translator import Translator
@@ -104,8 +104,8 @@ def test_what_is_not_finite_is_shown_and_does_not_spread_through_a_mask(engine):
     assert evaluate("toytf.softmaxNaive([800, 1]).map(String)") == ["NaN", "0"]
     assert evaluate("toytf.softmax([Infinity, 1]).map(String)") == ["NaN", "NaN"]
     assert evaluate("toytf.softmax([800, 1])") == [1, 0]
-    masked = "toytf.attention([[1], [1]], [[1], [1]], [[5], [NaN]], { mask: [[true, false], [true, true]] })[0].map(String)"
-    assert evaluate(masked) == ["5", "NaN"]
+    masked = "toytf.attention([[1], [1]], [[1], [1]], [[5], [NaN]], { mask: [[true, false], [true, true]] })[0]"
+    assert evaluate(f"{masked}.map(String)") == ["5", "NaN"]
     assert evaluate("toytf.maskedSoftmax([[1, 2]], [[false, false]])") == [[0, 0]]
 
 
@@ -210,9 +210,7 @@ def test_numbers_are_written_as_the_course_writes_them(engine):
             "([v, d]) => v.map((x) => [toytf.fixed(x, d), toytf.trimmed(x, d), toytf.scientific(x, d)])",
             [values, decimals],
         )
-        assert got == [
-            [fixed(x, decimals), trimmed(x, decimals), fixed(x, decimals, sci=True)] for x in values
-        ]
+        assert got == [[fixed(x, decimals), trimmed(x, decimals), fixed(x, decimals, sci=True)] for x in values]
     assert evaluate("[NaN, Infinity, -Infinity, -0].map((x) => toytf.shown(x))") == ["NaN", "∞", "−∞", "0"]
 
 

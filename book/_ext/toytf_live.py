@@ -10,7 +10,9 @@ from pathlib import Path
 
 from docutils import nodes
 
-ELEMENT = re.compile(r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?>')
+ELEMENT = re.compile(
+    r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?>'
+)
 
 
 def without_parts(html):
@@ -21,8 +23,10 @@ def without_parts(html):
 def scripts(html):
     """The names of the scripts that a page needs, in their order."""
     found = ELEMENT.findall(html)
+    if not found:
+        return []
     needed = [name for _, needs in found for name in needs.split()]
-    return list(dict.fromkeys(["live", *needed, *(name for name, _ in found)])) if found else []
+    return list(dict.fromkeys(["live", *needed, *(name for name, _ in found)]))
 
 
 def mend_outputs(app, doctree, docname):
@@ -48,7 +52,7 @@ def link_files(app, page, template, context, doctree):
 
 
 def setup(app):
-    # before the panels within elements are mended, which look at what stands before them
+    # before what looks at the panels within
     app.connect("doctree-resolved", mend_outputs, priority=890)
     app.connect("html-page-context", link_files, priority=500)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -48,8 +48,10 @@ def script(name: str) -> str:
 
 @cache
 def style() -> str:
-    text = resources.files("toytf.live").joinpath("live.css").read_text("utf-8")
-    text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    """Return the style of all elements: ``live.css``, then those that have more of their own."""
+    files = [f for f in resources.files("toytf.live").iterdir() if f.name.endswith(".css")]
+    files.sort(key=lambda f: (f.name != "live.css", f.name))
+    text = re.sub(r"/\*.*?\*/", "", "".join(f.read_text("utf-8") for f in files), flags=re.DOTALL)
     return re.sub(r"\s*([{};])\s*", r"\1", re.sub(r"\s*\n\s*", "\n", text).strip())
 
 
