@@ -3,6 +3,7 @@
 Below, mistakes are planted to see that each of these checks catches what it is for.
 """
 
+import html
 import re
 import shutil
 from pathlib import Path
@@ -12,6 +13,7 @@ import yaml
 
 import sitecheck
 from sitecheck import DESKTOP, PHONE
+from toytf.course.chapters import outline
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sitecheck.toc_pages(ROOT), "search"]
@@ -45,6 +47,14 @@ def test_the_front_door_leads_to_the_first_page(site):
 
 def test_every_link_leads_somewhere(site):
     assert sitecheck.link_problems(site) == []
+
+
+def test_a_page_before_a_chapter_ends_with_the_chapters_question(site):
+    for before, chapter in zip(PAGES, outline(), strict=False):
+        page = (site / f"{before}.html").read_text("utf-8")
+        (asked,) = re.findall(r'<span class="next-question">(.*?)</span>', page)
+        assert html.unescape(asked) == chapter.question, before
+    assert 'class="next-question"' not in (site / f"{PAGES[20]}.html").read_text("utf-8")
 
 
 def test_chapters_are_numbered_once(site):
@@ -223,9 +233,9 @@ def test_the_search_for_numbers_says_what_it_did(browser, addresses, typed, told
 
 def test_the_index_of_numbers_and_of_words_is_loaded_by_the_search_alone(site):
     for name in PAGES:
-        html = (site / f"{name}.html").read_text("utf-8")
-        assert "toytf_numbers.js" not in html
-        assert ("searchindex.js" in html) == (name == "search"), name
+        text = (site / f"{name}.html").read_text("utf-8")
+        assert "toytf_numbers.js" not in text
+        assert ("searchindex.js" in text) == (name == "search"), name
 
 
 def test_on_a_phone_the_contents_open_from_the_keyboard(browser, addresses):
@@ -281,9 +291,9 @@ def test_light_and_dark_follow_the_device_until_they_are_chosen(browser, address
 
 
 def test_solutions_are_folded_without_a_script(site):
-    html = (site / "notebooks" / "04_self_attention.html").read_text("utf-8")
-    assert len(re.findall(r'<details class="solution[^>]*>\s*<summary', html)) == html.count('id="sol-04-')
-    assert '<div class="solution' not in html
+    page = (site / "notebooks" / "04_self_attention.html").read_text("utf-8")
+    assert len(re.findall(r'<details class="solution[^>]*>\s*<summary', page)) == page.count('id="sol-04-')
+    assert '<div class="solution' not in page
 
 
 def test_written_out_arithmetic_is_printed_though_closed(site, browser, addresses):
@@ -348,9 +358,9 @@ def test_a_broken_reference_fails_the_build(tmp_path, right, wrong, message):
 
 def plant(small_site, right, wrong):
     """A copy of the first page, beside it, with something replaced; its file name."""
-    html = (small_site / "first.html").read_text("utf-8")
-    assert right in html
-    (small_site / "planted.html").write_text(html.replace(right, wrong, 1), "utf-8")
+    page = (small_site / "first.html").read_text("utf-8")
+    assert right in page
+    (small_site / "planted.html").write_text(page.replace(right, wrong, 1), "utf-8")
     return "planted.html"
 
 

@@ -35,9 +35,10 @@ def with_ids(html, numbers):
 def mend_outputs(app, doctree, docname):
     numbers = itertools.count(1)
     for node in list(doctree.findall(nodes.raw)):
-        if node.get("format") == "html" and 'class="byhand' in node.astext():
-            html = with_ids(without_parts(node.astext()), numbers)
-            html = LINK.sub(r"\1.html", html)
+        if node.get("format") == "html":
+            html = LINK.sub(r"\1.html", node.astext())
+            if 'class="byhand' in html:
+                html = with_ids(without_parts(html), numbers)
             node.replace_self(nodes.raw("", html, format="html"))
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
@@ -99,6 +100,14 @@ def mend_sources(site):
         path.write_text(left_out(path.read_text("utf-8")), "utf-8", newline="\n")
 
 
+@cache
+def questions():
+    """From the page of each chapter to the question that it answers."""
+    from toytf.course.chapters import outline
+
+    return {f"notebooks/{chapter.name}": chapter.question for chapter in outline()}
+
+
 def prepare_page(app, page, template, context, doctree):
     """Leave the other styles out; the first page is the front door."""
     context["css_files"] = [
@@ -117,6 +126,8 @@ def prepare_page(app, page, template, context, doctree):
         listed = REMARK.sub("", context["toc"])
         context["toc"] = re.sub(r"<ul>\s*</ul>\s*", "", listed)
     context["author"] = app.config.author
+    _, _, following = (*app.builder.relations.get(page, ()), None, None, None)[:3]
+    context["next_question"] = questions().get(following)
     if page == app.config.root_doc and "body" in context:
         context["body"] = f'<div class="front">{context["body"]}</div>'
 

@@ -1,16 +1,24 @@
-"""The chapters of the book, as its table of contents names them.
+"""The chapters of the book, as its table of contents names them, and what each of them says of itself.
 
 >>> chapters()["04"]
 '04_self_attention'
+>>> outline()[3].question
+'How can a row take in what the other rows say?'
 """
 
 from __future__ import annotations
 
+import html
+import json
 import re
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from toytf.course import plot_spine
+
 BOOK = Path(__file__).resolve().parents[2]  # the checkout; a package that is installed by itself has no book
+PER_MINUTE = 100  # words that one reads, with the numbers between them: a guess, nobody was timed
 
 
 @cache
@@ -19,3 +27,97 @@ def chapters() -> dict[str, str]:
     contents = BOOK / "_toc.yml"
     text = contents.read_text(encoding="utf-8") if contents.is_file() else ""
     return {name[:2]: name for name in re.findall(r"^ *- file: notebooks/(\d\d_\w+)$", text, re.MULTILINE)}
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """What a chapter says of itself.
+
+    Parameters
+    ----------
+    name : str
+        Of its notebook: ``"04_self_attention"``.
+    question : str
+        What it answers: the first question in bold on its first screen.
+    lit : tuple of str
+        The parts of the spine that its picture lights.
+    words : int
+        Words of its text, without code and exercises.
+    """
+
+    name: str
+    question: str
+    lit: tuple[str, ...]
+    words: int
+
+    @property
+    def number(self) -> int:
+        return int(self.name[:2])
+
+    @property
+    def minutes(self) -> int:
+        """How long one reads it, in steps of five minutes, without the exercises."""
+        return max(5, 5 * round(self.words / PER_MINUTE / 5))
+
+
+def outline() -> list[Chapter]:
+    """Return the chapters in their order, each with its question; none where the book is not there.
+
+    Raises
+    ------
+    ValueError
+        If a chapter's first screen asks no question in bold, or shows no spine.
+    """
+    return [_read(name) for name in chapters().values()]
+
+
+def _read(name: str) -> Chapter:
+    cells = json.loads((BOOK / "notebooks" / f"{name}.ipynb").read_text("utf-8"))["cells"]
+    text = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    text, *_ = re.split(r"^## Exercises", text, maxsplit=1, flags=re.MULTILINE)
+    first, *_ = re.split(r"^## ", text, maxsplit=1, flags=re.MULTILINE)
+    question = re.search(r"\*\*([^*]+\?)\*\*", first)
+    if question is None:
+        raise ValueError(f"{name}: expected a question in bold before its first section, got none")
+    lit = next(filter(None, map(_lit, cells)), None)
+    if lit is None:
+        raise ValueError(f"{name}: expected a cell that shows the spine, got none")
+    return Chapter(name, " ".join(question[1].split()), lit, len(re.findall(r"\w+", text)))
+
+
+def _lit(cell) -> tuple[str, ...] | None:
+    """The parts that a spine in the output of a cell lights."""
+    for output in cell.get("outputs", []):
+        said = "".join(output.get("data", {}).get("text/plain", ""))
+        if found := re.match(r"<Spine, lit: (.*)>", said):
+            return plot_spine.PARTS if found[1] == "all" else tuple(found[1].split(", "))
+    return None
+
+
+class Questions:
+    """The contents of the course: each chapter's question, with the part of the way that it looks at.
+
+    It shows itself as HTML in the book and in JupyterLab, as text elsewhere.
+    """
+
+    def __init__(self):
+        self.chapters = outline()
+
+    @property
+    def hours(self) -> int:
+        """How long one reads all of it, without the exercises."""
+        return round(sum(chapter.minutes for chapter in self.chapters) / 60)
+
+    def _repr_html_(self) -> str:
+        lines = [
+            f'<li><a href="../notebooks/{chapter.name}.ipynb">'
+            f'<span class="question">{html.escape(chapter.question)}</span>'
+            f'{plot_spine.ribbon_of(chapter.lit)}<span class="minutes">{chapter.minutes} min</span></a></li>'
+            for chapter in self.chapters
+        ]
+        return f'{plot_spine.ribbon()}<ol class="questions">{"".join(lines)}</ol>'
+
+    def __str__(self) -> str:
+        return "\n".join(f"{chapter.number:2}. {chapter.question}" for chapter in self.chapters)
+
+    __repr__ = __str__

@@ -461,3 +461,54 @@ class _Journey:
         self.scale(sheet, 8, low + 52 + 140 - 34)
         sheet.height = int(low + 52 + 144)
         return sheet
+
+
+# ---------------------------------------------------------------- a ribbon: the way as one line, for a list
+
+THIN = 4  # pixels of a cell
+
+
+def ribbon(trace: Trace = journey.trace) -> str:
+    """Return the way as one line of small strips, to be drawn once on a page; `ribbon_of` shows it.
+
+    Each part of the way that has numbers is a strip of them, in the order of `PARTS`. How visible it is, the
+    custom property with its name says.
+    """
+    encoder, decoder = trace.encoder, trace.decoder
+    (enc,), (dec,) = encoder.layers, decoder.layers
+    strips = {
+        "embedding": encoder.embedded, "positions": encoder.x - encoder.embedded,
+        "self-attention": enc.self_attention.inner_out, "encoder add & norm 1": enc.self_attention.out,
+        "feed-forward": enc.feed_forward.inner_out, "encoder add & norm 2": enc.feed_forward.out,
+        "target embedding": decoder.embedded, "target positions": decoder.x - decoder.embedded,
+        "masked self-attention": dec.self_attention.inner_out, "decoder add & norm 1": dec.self_attention.out,
+        "cross-attention": dec.cross_attention.inner_out, "decoder add & norm 2": dec.cross_attention.out,
+        "decoder feed-forward": dec.feed_forward.inner_out, "decoder add & norm 3": dec.feed_forward.out,
+        "linear": trace.logits[-1:], "softmax": 9 * softmax(trace.logits[-1:]),  # 1 has the full colour
+    }  # fmt: skip
+    groups, x = [], 0
+    for part, matrix in strips.items():
+        cells = "".join(
+            f'<path d="M{x + THIN * j} {THIN * i + (THIN if len(matrix) == 1 else 0) / 2:g}h{THIN}v{THIN}h-{THIN}z" '
+            f'style="fill:{MINUS if value < 0 else PLUS};fill-opacity:{_n(max(0.2, strength(value)), 2)}"/>'
+            for (i, j), value in np.ndenumerate(matrix)
+        )
+        wide, key = THIN * matrix.shape[1], _key(part)
+        line = f"stroke:{ACCENT};stroke-width:2;opacity:var(--{key},0)"
+        groups.append(
+            f'<g style="opacity:var(--{key},.4)">{cells}</g><path d="M{x} {2 * THIN + 3}h{wide}" style="{line}"/>'
+        )
+        x += wide + 3
+    size = f"0 0 {x - 3} {2 * THIN + 4}"
+    symbol = f'<symbol id="ribbon" viewBox="{size}">{"".join(groups)}</symbol>'
+    return f'<svg width="0" height="0" aria-hidden="true">{symbol}</svg>'
+
+
+def ribbon_of(lit: Iterable[str]) -> str:
+    """Return the page's ribbon with these parts lit."""
+    style = ";".join(f"--{_key(part)}:1" for part in PARTS if part in set(lit))
+    return f'<svg class="ribbon" aria-hidden="true" style="{style}"><use href="#ribbon"/></svg>'
+
+
+def _key(part: str) -> str:
+    return "lit-" + str(PARTS.index(part))
