@@ -186,6 +186,7 @@
   })
   d.addEventListener("focusin", e => {
     const td = entry(e.target)
+    if (td) td.dataset.lmSuppressShortcuts = "" // JupyterLab leaves the keys alone
     if (td && !pressed && !(kept && chainOf(td))) show(td, kept)
   })
   d.addEventListener("focusout", e => {

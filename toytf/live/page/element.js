@@ -31,6 +31,8 @@
       this.take(this.data);
       this.build();
       this.classList.add("live-on");
+      // JupyterLab leaves keys alone that are pressed in a place with this mark
+      this.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", ""));
       addEventListener("hashchange", () => this.follow());
       this.display();
       this.follow();
