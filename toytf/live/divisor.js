@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const { Live, Panel, Bars, define, number, choice, softmax, softmaxBackward, divideSum, softmaxSum, shown,
-    fixed } = toytf;
+    fixed, words } = toytf;
 
   class Divisor extends Live {
     settings({ start, largest, rows }) {
@@ -15,9 +15,9 @@
 
     take() {
       this.scaledPanel = new Panel(this.querySelector(".live-scaled .byhand"));
-      this.weightsPanel = new Panel(this.querySelector(".live-weights .byhand"));
-      [this.weightBars, this.slopeBars] = [...this.querySelectorAll(".live-bars")].map((table, k) => (
-        new Bars(table, { decimals: k ? 6 : 4 })));
+      this.weightsPanel = new Panel(this.querySelector(".live-weights .byhand"), { sci: true });
+      [this.weightBars, this.slopeBars] = [...this.querySelectorAll(".live-bars")].map((table) => (
+        new Bars(table, { sci: true })));
     }
 
     show({ divisor, row }) {
@@ -44,7 +44,7 @@
       const at = this.data.rows.indexOf(row);
       const largest = Math.max(...this.weights[at]);
       return `Divided by ${shown(divisor)}, ${row} gives ${fixed(largest, 4)} of its attention to `
-        + `${this.data.cols[this.weights[at].indexOf(largest)]}; one more in that score adds ${fixed(Math.max(...this.slopes), 6)}.`;
+        + `${this.data.cols[this.weights[at].indexOf(largest)]}; one more in that score adds ${words([[Math.max(...this.slopes)]], 4, true)[0][0]}.`;
     }
   }
 

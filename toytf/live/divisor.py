@@ -45,12 +45,12 @@ def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: s
     start = math.sqrt(d_k)
     scaled = byhand.divide(scores, start, "S / divisor", rows=rows, cols=cols)
     weights = softmax(scaled.result)
-    shown = byhand.softmax(scaled, "A", "softmax(S / divisor)", subtract_max=True)
+    shown = byhand.softmax(scaled, "A", "softmax(S / divisor)", subtract_max=True, sci=True)
     slopes = [softmax_backward(row, np.eye(len(row))[j])[j] for row in weights[:1] for j in range(len(row))]
     static = (
         f'<div class="live-scaled">{scaled.html()}</div><div class="live-weights">{shown.html()}</div>'
-        f'<div class="live-side">{bars(cols, weights[0], f"{rows[0]}: its weights")}'
-        f"{bars(cols, slopes, f'{rows[0]}: what one more in a score adds to its own weight', decimals=6)}</div>"
+        f'<div class="live-side">{bars(cols, weights[0], f"{rows[0]}: its weights", sci=True)}'
+        f"{bars(cols, slopes, f'{rows[0]}: what one more in a score adds to its own weight', sci=True)}</div>"
     )
     data = {"scores": scores, "start": start, "d_k": d_k, "rows": list(rows), "cols": list(cols), "largest": LARGEST}
     return Element("divisor", "Move the divisor", data, static, f"{scaled.text()}\n{shown.text()}", id)

@@ -122,10 +122,12 @@ class Element:
 # ---------------------------------------------------------------- what static forms are made of
 
 
-def bars(labels: Sequence[str], values, name: str, *, decimals: int = 4, rows: int | None = None) -> str:
+def bars(
+    labels: Sequence[str], values, name: str, *, decimals: int = 4, sci: bool = False, rows: int | None = None
+) -> str:
     """Return shares as a table with a bar for each, from 0 to 1.
 
-    `rows` makes room for so many, of which those beyond `labels` are hidden at first.
+    `sci` writes what would round to zero as a power of ten. `rows` makes room for so many, of which those beyond `labels` are hidden at first.
 
     Examples
     --------
@@ -139,6 +141,13 @@ def bars(labels: Sequence[str], values, name: str, *, decimals: int = 4, rows: i
         lines.append(
             f'<tr{"" if i < len(labels) else " hidden"}><th scope="row">{_html.escape(label)}</th>'
             f'<td class="live-bar" style="--share:{value:.6g}"></td>'
-            f'<td class="live-value">{fmt(value, decimals).replace("-", "−")}</td></tr>'
+            f'<td class="live-value">{_word(value, decimals, sci)}</td></tr>'
         )
     return f'<table class="live-bars"><caption>{_html.escape(name)}</caption><tbody>{"".join(lines)}</tbody></table>'
+
+
+def _word(value: float, decimals: int, sci: bool) -> str:
+    if sci and value and float(fmt(value, decimals)) == 0:
+        digits, power = fmt(value, 3, sci=True).split("e")
+        return f"{digits} × 10<sup>{int(power)}</sup>".replace("-", "−")
+    return fmt(value, decimals).replace("-", "−")

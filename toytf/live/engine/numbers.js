@@ -52,11 +52,22 @@
     return onPage(long ? scientific(value, 3).replace("e+", "e") : trimmed(value, decimals));
   }
 
-  // A matrix's words: every number with as many decimals as the longest needs.
-  function words(matrix, decimals = 4) {
+  // 4.677 × 10⁻¹⁰
+  function powerOfTen(value, decimals = 3) {
+    const [digits, power] = scientific(value, decimals).split("e");
+    const raised = [...String(Math.abs(Number(power)))].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("");
+    return `${onPage(digits)} × 10${Number(power) < 0 ? "⁻" : ""}${raised}`;
+  }
+
+  // Whether a number would be written as zero without being it
+  const vanishes = (value, decimals) => Number.isFinite(value) && value !== 0 && Number(fixed(value, decimals)) === 0;
+
+  // A matrix's words: every number with as many decimals as the longest needs. `sci` writes what would vanish as a
+  // power of ten.
+  function words(matrix, decimals = 4, sci = false) {
     const needed = Math.max(0, ...matrix.flat().map((v) => (trimmed(v, decimals).split(".")[1] ?? "").length));
-    return matrix.map((row) => row.map((v) => (
-      !Number.isFinite(v) || Math.abs(v) >= LONGEST ? shown(v, decimals) : onPage(fixed(v, needed)))));
+    return matrix.map((row) => row.map((v) => (sci && vanishes(v, decimals) ? powerOfTen(v)
+      : !Number.isFinite(v) || Math.abs(v) >= LONGEST ? shown(v, decimals) : onPage(fixed(v, needed)))));
   }
 
   // What somebody typed, or NaN with a reason.
@@ -65,5 +76,6 @@
     return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word) ? Number(word) : undefined;
   }
 
-  Object.assign(toytf, { fixed, scientific, trimmed, isExact, onPage, shown, words, parsed });
+  Object.assign(toytf, { fixed, scientific, trimmed, isExact, onPage, shown, powerOfTen, vanishes, words,
+    parsed });
 })();

@@ -2,16 +2,16 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { words, shown, trimmed, fixed, onPage } = toytf;
+  const { words, shown, fixed, onPage, powerOfTen, vanishes } = toytf;
 
   const cellsOf = (table) => [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
 
   // A panel of toytf.byhand (byhand/panels.py): operands, result, and the sum of each entry.
   class Panel {
-    constructor(node, { decimals = 4 } = {}) {
+    constructor(node, { decimals = 4, sci = false } = {}) {
       const tables = [...node.querySelectorAll("table.byhand-matrix")];
       this.node = node;
-      this.decimals = decimals;
+      Object.assign(this, { decimals, sci });
       this.result = tables.find((table) => table.matches(".byhand-result"));
       this.operands = tables.filter((table) => table !== this.result);
       this.rows = [...this.result.tBodies[0].rows].map((row) => row.querySelector("th")?.textContent ?? "");
@@ -33,8 +33,8 @@
     // result was at first: what differs is marked.
     set({ operands = [], result, sum, sign = null, start = null }) {
       this.columns = result[0].length;
-      operands.forEach((matrix, k) => matrix && writeMatrix(this.operands[k], matrix, this.decimals));
-      writeMatrix(this.result, result, this.decimals, start);
+      operands.forEach((matrix, k) => matrix && writeMatrix(this.operands[k], matrix, this));
+      writeMatrix(this.result, result, this, start);
       if (sign !== null) this.signs.at(-1).textContent = sign;
       this.sum = sum && ((i, j) => sum(this.where(i, j), i, j));
       this.size = [result.length, result[0].length];
@@ -55,8 +55,8 @@
     }
   }
 
-  function writeMatrix(table, matrix, decimals, start = null) {
-    const text = words(matrix, decimals);
+  function writeMatrix(table, matrix, { decimals = 4, sci = false } = {}, start = null) {
+    const text = words(matrix, decimals, sci);
     cellsOf(table).forEach((row, i) => row.forEach((td, j) => {
       if (td.textContent !== text[i][j]) td.textContent = text[i][j];
       td.classList.toggle("live-nan", Number.isNaN(matrix[i][j]));
@@ -67,8 +67,8 @@
 
   // Bars from 0 to 1 beside their numbers: a table, which Python wrote (live/element.py)
   class Bars {
-    constructor(table, { decimals = 4 } = {}) {
-      Object.assign(this, { table, decimals, rows: [...table.tBodies[0].rows] });
+    constructor(table, { decimals = 4, sci = false } = {}) {
+      Object.assign(this, { table, decimals, sci, rows: [...table.tBodies[0].rows] });
     }
 
     // `labels` changes the names; rows that are too many are hidden
@@ -80,7 +80,8 @@
         row.querySelector(".live-bar").style.setProperty("--share", Number.isFinite(values[i]) ? values[i] : 0);
         row.classList.toggle("live-lit", lit.includes(i));
         const number = row.querySelector(".live-value");
-        number.textContent = onPage(fixed(values[i], this.decimals));
+        number.textContent = this.sci && vanishes(values[i], this.decimals) ? powerOfTen(values[i])
+          : onPage(fixed(values[i], this.decimals));
         number.classList.toggle("live-nan", Number.isNaN(values[i]));
       });
     }
