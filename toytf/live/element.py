@@ -127,7 +127,8 @@ def bars(
 ) -> str:
     """Return shares as a table with a bar for each, from 0 to 1.
 
-    `sci` writes what would round to zero as a power of ten. `rows` makes room for so many, of which those beyond `labels` are hidden at first.
+    `sci` writes what would round to zero as a power of ten. `rows` makes room for so many, of which those
+    beyond `labels` are hidden at first.
 
     Examples
     --------
