@@ -1,0 +1,120 @@
+"""What all things to touch share: scripts that travel once, a page that links them, words where input is bad."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import nbformat
+import pytest
+import toytf_live
+
+import sitecheck
+from bookcheck.reading import ROOT
+from livecheck import document
+from test_site import write_small_book
+from toytf import live
+from toytf.live import element, wire
+
+SCORES = [[1.0, 2.0], [3.0, 5.0]]
+LABELS = {"rows": ["a", "b"], "cols": ["a", "b"]}
+FIRST, SECOND = live.divisor(SCORES, 4, **LABELS), live.divisor(SCORES, 9, id="other", **LABELS)
+
+
+def test_an_output_brings_its_scripts_and_a_stored_notebook_has_them_once():
+    code = (
+        "from toytf import live\n"
+        "thing = lambda: live.divisor([[1.0, 2.0]], 4, rows=['a'], cols=['a', 'b'])._repr_html_()\n"
+        "print([html.count('customElements.define') for html in (thing(), thing())])"
+    )
+    for setting, counts in (("", "[1, 1]"), ("once", "[1, 0]")):
+        environment = {**os.environ, "TOYTF_PANELS": setting}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=environment)
+        assert done.stdout.strip() == counts, done.stderr
+
+
+def test_scripts_lose_their_comments_and_nothing_else():
+    for name in ("live", "divisor"):
+        text = element.script(name)
+        assert not re.search(r"(?m)^\s*//", text)
+        assert text.count("{") == text.count("}") and text.count("(") == text.count(")")
+    assert "/*" not in element.style()
+
+
+def test_data_cannot_end_the_element_that_it_stands_in():
+    thing = live.divisor(SCORES, 4, rows=["</script><b>", "b"], cols=["a", "b"])
+    assert "</script><b>" not in thing.html()
+    (data,) = re.findall(r'<script type="application/json">(.*?)</script>', thing.html())
+    assert json.loads(data)["rows"][0] == "</script><b>"
+
+
+def test_a_page_links_what_its_elements_need_in_order():
+    html = FIRST.html() + '<toytf-translator id="translator" class="live" data-needs="trained">' + SECOND.html()
+    assert toytf_live.scripts(html) == ["live", "trained", "divisor", "translator"]
+    assert toytf_live.scripts("<p>none</p>") == []
+    assert toytf_live.without_parts(FIRST._repr_html_()) == FIRST.html()
+
+
+def test_two_on_a_page_keep_their_own_state(touch):
+    page = touch(FIRST, SECOND, fragment="#other?divisor=50")
+    typed = page.locator(".live-typed")
+    assert [box.input_value() for box in typed.all()] == ["2", "50"]
+    typed.first.fill("7")
+    typed.first.press("Enter")
+    assert [box.input_value() for box in typed.all()] == ["7", "50"]
+    page.wait_for_function("location.hash == '#divisor?divisor=7'")
+
+
+def test_an_element_that_is_read_before_its_data_waits_for_them(browser, tmp_path):
+    """In a page that is still being read a script above the element sees it begin, and no more."""
+    path = tmp_path / "page.html"
+    path.write_text(document(FIRST), "utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    assert page.locator(".live-on").count() == 1
+    page.close()
+
+
+def test_settings_are_announced_and_the_controls_have_names(touch):
+    page = touch(FIRST)
+    assert page.get_by_role("slider", name="divisor", exact=True).get_attribute("aria-valuetext") == "2"
+    page.get_by_role("slider", name="divisor", exact=True).press("ArrowRight")
+    page.wait_for_function("document.querySelector('.live-spoken').textContent.startsWith('Divided by')")
+    assert page.get_by_role("radio", name="a").is_checked()
+
+
+def test_in_print_the_static_form_stands_without_controls(touch):
+    page = touch(FIRST)
+    page.emulate_media(media="print")
+    assert page.locator(".live-static").is_visible() and not page.locator(".live-controls").is_visible()
+
+
+@pytest.mark.parametrize("with_element", [True, False])
+def test_only_a_page_with_an_element_has_its_scripts(tmp_path, with_element):
+    folder = write_small_book(tmp_path / "book")
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}}
+    notebook = nbformat.v4.new_notebook(metadata=kernel, cells=[nbformat.v4.new_markdown_cell("# Second\n\n## There")])
+    if with_element:
+        data = {"text/html": FIRST._repr_html_(), "text/plain": "x"}
+        shown = nbformat.v4.new_output("execute_result", data, execution_count=1)
+        notebook.cells.append(nbformat.v4.new_code_cell("thing", outputs=[shown], execution_count=1))
+    (folder / "second.md").unlink()
+    (folder / "first.md").write_text(
+        (folder / "first.md").read_text("utf-8").replace("second.md", "second.ipynb"), "utf-8"
+    )
+    nbformat.write(notebook, folder / "second.ipynb")
+    result = sitecheck.build(folder, folder)
+    assert result.returncode == 0, result.stdout
+    site = folder / "_build" / "html"
+    page = (site / "second.html").read_text("utf-8")
+    there = {path.name for path in (site / "_static").glob("live*")}
+    assert there == ({"live.css", "live-live.js", "live-divisor.js"} if with_element else set())
+    assert set(re.findall(r"_static/(live[-.\w]*)\?", page)) == there
+    assert "_static/live" not in (site / "first.html").read_text("utf-8")
+    assert "customElements.define" not in page
+
+
+def test_what_the_wire_cannot_carry_is_refused():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        wire.as_json({"x": float("nan")})
