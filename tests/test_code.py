@@ -101,3 +101,20 @@ def test_a_name_in_a_table_breaks_between_its_parts(name, parts):
 def test_a_name_outside_of_a_table_is_left_alone():
     text = '<p><span class="pre">trace.scaled_scores</span></p>'
     assert toytf_site.break_names(text) == text
+
+
+FORMULA = '<span class="math notranslate nohighlight"><math><mi>x</mi></math></span>'
+LONG = FORMULA.replace("nohighlight", "nohighlight long")
+
+
+@pytest.mark.parametrize(
+    "text, kept",
+    [
+        (f"so {FORMULA}.", f'so <span class="kept">{FORMULA}.</span>'),
+        (f"({FORMULA}), then", f'<span class="kept">({FORMULA}),</span> then'),
+        (f"a {FORMULA} b {FORMULA}", f"a {FORMULA} b {FORMULA}"),
+        (f"a {LONG}.", f"a {LONG}."),  # that one may have to break
+    ],
+)
+def test_a_formula_keeps_its_full_stop(text, kept):
+    assert toytf_site.keep_signs(text) == kept

@@ -169,6 +169,24 @@ def break_names(html):
     return re.sub(r'<table class="docutils.*?</table>', in_table, html, flags=re.DOTALL)
 
 
+# A short formula with the bracket before it, or with the sign after it.
+WITH_SIGNS = re.compile(
+    r'([(\[“]*)(<span class="math notranslate nohighlight">(?:(?!</?span).)*</span>)'
+    r"([.,;:?!)\]”’]*)",
+    re.DOTALL,
+)
+
+
+def keep_signs(html):
+    """No line begins with the full stop of a formula, none ends with its bracket."""
+
+    def kept(found):
+        together = found[1] or found[3]
+        return f'<span class="kept">{found[0]}</span>' if together else found[0]
+
+    return WITH_SIGNS.sub(kept, html)
+
+
 def mend_pages(site):
     for page in site.rglob("*.html"):
         html = page.read_text("utf-8")
@@ -177,7 +195,7 @@ def mend_pages(site):
         root = "../" * (len(page.relative_to(site).parts) - 1)
         for pattern, replacement in MENDS:
             html = re.sub(pattern, replacement.replace("{root}", root), html)
-        page.write_text(break_names(html), "utf-8", newline="\n")
+        page.write_text(keep_signs(break_names(html)), "utf-8", newline="\n")
 
 
 def remove_unused(site):

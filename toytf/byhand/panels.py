@@ -71,9 +71,10 @@ def words(array: Array, decimals: int, sci: bool, form: str) -> list[list[str]]:
 
 
 def _length(word: str) -> float:
-    """How many digits wide a number is: a point is narrower than a digit, a minus sign wider."""
-    word = re.sub(r"<[^>]*>", "", word)
-    return len(word) - 0.5 * word.count(".") + 0.2 * word.count("−")
+    """How many digits wide a number is: points, spaces and powers are narrower than digits, a minus is wider."""
+    word, _, power = word.removesuffix("</sup>").partition("<sup>")
+    high = 0.83 * _length(power) if power else 0.0
+    return len(word) - 0.5 * (word.count(".") + word.count(" ")) + 0.2 * word.count("−") + high
 
 
 # ---------------------------------------------------------------- a matrix
