@@ -18,6 +18,8 @@
       this.cols = [...(this.result.tHead?.querySelectorAll("th") ?? [])].map((th) => th.textContent);
       this.signs = [...node.querySelectorAll(".b-sign")];
       this.allSums = node.querySelector(".byhand-sums");
+      // a weighted sum has one line for a whole row
+      this.sumsOfRows = this.allSums?.querySelectorAll("p").length === this.rows.length;
       this.allSums?.addEventListener("toggle", () => this.writeSums());
       node.toytfSum = (i, j) => this.sum?.(i, j); // panel.js asks this
     }
@@ -44,7 +46,7 @@
 
     writeSums() {
       if (!this.allSums?.open || !this.sum) return;
-      const [rows, columns] = this.size;
+      const [rows, columns] = this.sumsOfRows ? [this.size[0], 1] : this.size;
       const lines = Array.from({ length: rows * columns }, (_, k) => this.sum(Math.floor(k / columns), k % columns));
       [...this.allSums.querySelectorAll("p")].forEach((line) => line.remove());
       for (const line of lines) {
