@@ -23,5 +23,6 @@ from toytf.live.beam import beam
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
 from toytf.live.mask import mask
+from toytf.live.sampling import sampling
 
-__all__ = ["Element", "beam", "divisor", "mask"]
+__all__ = ["Element", "beam", "divisor", "mask", "sampling"]

@@ -18,8 +18,6 @@
       this.cols = [...(this.result.tHead?.querySelectorAll("th") ?? [])].map((th) => th.textContent);
       this.signs = [...node.querySelectorAll(".b-sign")];
       this.allSums = node.querySelector(".byhand-sums");
-      // a weighted sum has one line for a whole row
-      this.sumsOfRows = this.allSums?.querySelectorAll("p").length === this.rows.length;
       this.allSums?.addEventListener("toggle", () => this.writeSums());
       node.toytfSum = (i, j) => this.sum?.(i, j); // panel.js asks this
     }
@@ -46,10 +44,10 @@
 
     writeSums() {
       if (!this.allSums?.open || !this.sum) return;
-      const [rows, columns] = this.sumsOfRows ? [this.size[0], 1] : this.size;
+      const [rows, columns] = this.size;
       const lines = Array.from({ length: rows * columns }, (_, k) => this.sum(Math.floor(k / columns), k % columns));
       [...this.allSums.querySelectorAll("p")].forEach((line) => line.remove());
-      for (const line of lines) {
+      for (const line of new Set(lines)) { // a row as one sum has it for each of its entries
         const p = document.createElement("p");
         p.innerHTML = line;
         this.allSums.append(p);
