@@ -146,7 +146,7 @@ def test_what_is_hidden_may_change_and_nothing_follows(touch):
 def test_the_scores_of_another_word_are_lowered_by_slider(touch):
     page = touch(MASK)
     page.locator("[data-setting=word] label", has_text="World").click()
-    page.get_by_role("slider", name="add to these scores").focus()
+    page.get_by_role("slider", name="add to scores").focus()
     for _ in range(3):
         page.keyboard.press("ArrowLeft")
     expect(page, BOTH, (0, -1.5, 0))

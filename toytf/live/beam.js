@@ -131,7 +131,11 @@
         const wins = winner !== null && `${winner} `.startsWith(`${words} `);
         li.querySelector(".live-node").className = `live-node live-${wins ? "best" : what ?? "unseen"}`
           + (what && words.split(" ").length === at ? " live-now" : "");
-        li.querySelector("em").textContent = wins ? " ★" : what ? ` ${BECAME[what][0]}` : "";
+        const said = wins ? "★ the best" : BECAME[what] ?? "";
+        const sign = li.querySelector("em");
+        sign.textContent = said && ` ${said[0]}`;
+        sign.toggleAttribute("hidden", !said);
+        sign.setAttribute("aria-label", said.slice(2)); // read aloud in the place of ✓
       }
     }
 

@@ -17,6 +17,7 @@ from toytf.live.element import Element
 SOS = "<sos>"
 WIDEST = 4
 STEEPEST = 2.0  # length penalty
+FATE = '<em role="img" aria-label="" hidden></em>'  # the page says there what became of a word
 
 
 def beam(
@@ -153,13 +154,13 @@ def _drawn(tree: _Tree) -> str:
             longer = (*words, word)
             items.append(
                 f'<li data-words="{_html.escape(" ".join(longer))}"><i><span>{_short(p)}</span></i>'
-                f'<span class="live-node"><b>{_html.escape(word)}</b> <span>{_short(total * p)}</span><em></em></span>'
+                f'<span class="live-node"><b>{_html.escape(word)}</b> <span>{_short(total * p)}</span>{FATE}</span>'
                 f"{branches(longer, total * p)}</li>"
             )
         return f"<ul>{''.join(items)}</ul>"
 
     root = f'<li><span class="live-node"><b>{_html.escape(SOS)}</b></span>{branches((), 1.0)}</li>'
-    return f'<ul class="live-tree">{root}</ul>'
+    return f'<ul class="live-tree" aria-label="The tree of words">{root}</ul>'
 
 
 def _results(tree: _Tree, found: list[Hypothesis]) -> str:

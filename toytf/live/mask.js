@@ -32,8 +32,8 @@
       const options = Object.fromEntries(data.cols.map((col) => [col, col]));
       return {
         mask: maskSetting(data),
-        word: choice({ label: "the scores of", start: data.cols.at(-1), options }),
-        by: number({ label: "add to these scores", start: 0, from: -data.most, to: data.most, step: 0.5 }),
+        word: choice({ label: "change the scores of", start: data.cols.at(-1), options }),
+        by: number({ label: "add to scores", start: 0, from: -data.most, to: data.most, step: 0.5 }),
       };
     }
 
