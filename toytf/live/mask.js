@@ -1,7 +1,7 @@
 // A mask whose cells switch. Beside mask.py.
 (() => {
   "use strict";
-  const { Live, Panel, define, html, number, choice, maskedSoftmax, weightedSum, softmaxSum, weightedSumRow, escaped,
+  const { Live, Panel, define, html, number, choice, maskedSoftmax, weightedSum, softmaxSum, weightedSumRow, chain,
     cellsOf, shown, fixed, onPage } = toytf;
   const same = (a, b) => a.every((row, i) => row.every((may, j) => may === b[i][j]));
   const written = (mask) => mask.map((row) => row.map(Number).join("")).join(".");
@@ -93,8 +93,7 @@
       }));
       this.weightsPanel.set({ operands: [under], result: weights, start: weightsBefore,
         sum: (where, i, j) => (mask[i].includes(true) ? softmaxSum(where, under[i], j, weights[i][j])
-          : `<b>${escaped(where)}</b> = 0: nothing is left, and e<sup>−∞</sup> / (${mask[i].map(() => "e<sup>−∞</sup>").join(" + ")}) `
-            + "= 0 / 0 would be NaN. toytf puts 0.") });
+          : chain(where, [this.nothing(mask[i].length)])) });
       for (const table of [...this.weightsPanel.operands, this.weightsPanel.result]) this.cover(table, mask);
       if (this.outPanel) {
         const mix = (rows) => rows.map((row, i) => weightedSum(row, values, mask[i]));
@@ -104,6 +103,13 @@
         this.cover(this.outPanel.operands[0], mask);
       }
       this.moved = weights.map((row, i) => row.some((a, j) => a !== weightsBefore[i][j]));
+    }
+
+    // In the place of a sum, where no key is left
+    nothing(keys) {
+      const power = "e<sup>−∞</sup>";
+      const fraction = `${power} / (${Array(keys).fill(power).join(" + ")})`;
+      return { exact: true, text: () => `0: nothing is left, and ${fraction} = 0 / 0 would be NaN. toytf puts 0.` };
     }
 
     // What is hidden is hatched wherever it stands.

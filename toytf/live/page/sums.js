@@ -101,6 +101,6 @@
 
   Object.assign(toytf, {
     num, plus, minus, times, over, root, exp, larger, chain, productSum, weightedSumRow, addSum, divideSum, reluSum,
-    softmaxSum, layerNormSum, softmaxBackwardSum, escaped,
+    softmaxSum, layerNormSum, softmaxBackwardSum,
   });
 })();
