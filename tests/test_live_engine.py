@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from toytf.byhand.expressions import fixed, trimmed
-from toytf.generate import beam_search, greedy, kept_tokens, start, stepper
+from toytf.generate import beam_search, greedy, kept_tokens, sample, start, stepper
 from toytf.grammar import corpus
 from toytf.live import element, wire
 from toytf.model import Config, forward, init
@@ -195,6 +195,41 @@ def test_what_may_be_drawn_is_what_toytf_draws_from(engine):
         assert evaluate("([p, k, q]) => toytf.keptTokens(p, k, q)", [probs.tolist(), top_k, top_p]) == (
             kept_tokens(probs, top_k, top_p).tolist()
         )
+
+
+DRAWS = """([logits, numbers, temperature, topK, topP]) => (
+    numbers.map((u) => toytf.draw(logits, u, { temperature, topK, topP }).token))"""
+
+
+def wrongly_drawn(evaluate):
+    """How many of 1600 tokens are not those that toytf draws with the same random numbers."""
+    rng, wrong = np.random.default_rng(6), 0
+    for seed in range(40):
+        logits, temperature = rng.normal(size=8) * 2, float(rng.uniform(0.2, 4))
+        top_k = None if rng.integers(2) else int(rng.integers(1, 9))
+        top_p = None if rng.integers(2) else float(rng.uniform(0.1, 1))
+        mine = sample(
+            lambda state, ids, logits=logits: (np.tile(logits, (len(ids), 1)), state),
+            None,
+            n=40,
+            sos=0,
+            eos=-1,
+            max_length=1,
+            rng=np.random.default_rng(seed),
+            temperature=temperature,
+            top_k=top_k,
+            top_p=top_p,
+        )
+        numbers = np.random.default_rng(seed).random(40).tolist()
+        theirs = evaluate(DRAWS, [logits.tolist(), numbers, temperature, top_k, top_p])
+        wrong += sum(token != h.ids[0] for token, h in zip(theirs, mine, strict=True))
+    return wrong
+
+
+def test_what_is_drawn_is_what_toytf_draws(engine):
+    assert wrongly_drawn(engine()) == 0
+    assert wrongly_drawn(engine("x / temperature", "x * temperature")) > 100
+    assert wrongly_drawn(engine("probs[i] / total", "probs[i]")) > 20
 
 
 # ---------------------------------------------------------------- numbers

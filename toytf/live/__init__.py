@@ -19,7 +19,10 @@ Each function returns an `Element`, which shows itself in the book and in Jupyte
 and in a notebook that is not trusted, its static form stands.
 """
 
+from toytf.live.beam import beam
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
+from toytf.live.mask import mask
+from toytf.live.sampling import sampling
 
-__all__ = ["Element", "divisor"]
+__all__ = ["Element", "beam", "divisor", "mask", "sampling"]

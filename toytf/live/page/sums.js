@@ -38,6 +38,9 @@
   const exp = (power) => ({ exact: power.exact, evaluates: power.value !== 0, text: () => `e<sup>${power.text()}</sup>` });
   const row = (numbers) => ({ exact: all(numbers), text: () => `[${numbers.map((n) => n.text()).join("&ensp;")}]` });
 
+  // A name such as <pad> in what is read as HTML
+  const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
   // "Hello, 2 = 1·0 + 3·1 = 0 + 3 = 3"
   function chain(where, steps) {
     const signs = steps.map((step, k) => {
@@ -46,7 +49,7 @@
       const evaluated = before.evaluates && !step.evaluates;
       return before.exact && step.exact && !evaluated ? "=" : "≈";
     });
-    return `<b>${where}</b> ${steps.map((step, k) => `${signs[k]} ${step.text()}`).join(" ")}`;
+    return `<b>${escaped(where)}</b> ${steps.map((step, k) => `${signs[k]} ${step.text()}`).join(" ")}`;
   }
 
   // ---------------------------------------------------------------- the sums of the panels
