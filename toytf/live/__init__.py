@@ -19,7 +19,8 @@ Each function returns an `Element`, which shows itself in the book and in Jupyte
 and in a notebook that is not trusted, its static form stands.
 """
 
+from toytf.live.clocks import clocks
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
 
-__all__ = ["Element", "divisor"]
+__all__ = ["Element", "clocks", "divisor"]
