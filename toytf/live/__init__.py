@@ -22,5 +22,6 @@ and in a notebook that is not trusted, its static form stands.
 from toytf.live.clocks import clocks
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
+from toytf.live.shares import shares
 
-__all__ = ["Element", "clocks", "divisor"]
+__all__ = ["Element", "clocks", "divisor", "shares"]

@@ -106,7 +106,9 @@
       const { radius, label, closest, sector, decimals } = this.data;
       const part = (name) => dial.querySelector(`.live-${name}`);
       const at = ([sin, cos], by) => [fixed(by * sin, 2), fixed(-by * cos, 2)];
-      const set = (name, attributes) => Object.entries(attributes).forEach(([key, value]) => part(name).setAttribute(key, value));
+      function set(name, attributes) {
+        for (const [key, value] of Object.entries(attributes)) part(name).setAttribute(key, value);
+      }
       const line = (name, [x1, y1], [x2, y2]) => set(name, { x1, y1, x2, y2 });
       const centre = [0, 0];
       const foot = at([0, hand[1]], radius);
@@ -133,8 +135,9 @@
     }
 
     say({ pos, k, d_model: width, clock }) {
-      const angle = (steps) => shown(steps / BASE ** ((2 * clock) / width), 6);
-      return `At position ${pos} clock ${clock} has turned by ${angle(pos)}. ${k} ${k === 1 ? "step" : "steps"} further it has `
+      const angle = (places) => shown(places / BASE ** ((2 * clock) / width), 6);
+      const steps = k === 1 ? "1 step" : `${k} steps`;
+      return `At position ${pos} clock ${clock} has turned by ${angle(pos)}. ${steps} further it has `
         + `turned by ${angle(k)} more, wherever you start. All ${width} columns of PE[${pos}] turned so `
         + `${this.same ? "give" : "do not give"} PE[${pos + k}].`;
     }

@@ -151,10 +151,11 @@ def _picture(i: int, pos: int, k: int, hand: np.ndarray, later: np.ndarray, angl
     large = int(angle % math.tau > math.pi)
     up, foot, centre = (0.0, 1.0), at((0.0, hand[1]), RADIUS), "0 0"
     near = np.hypot(*(later - hand)) * LABEL < CLOSEST
+    sector = f"M0 0L{at(hand, SECTOR)}A{SECTOR:g} {SECTOR:g} 0 {large} 1 {at(later, SECTOR)}Z"
     return (
-        f'<svg viewBox="{-SIZE / 2:g} {-SIZE / 2:g} {SIZE} {SIZE}" role="img" aria-label="{_said(i, pos, k, hand, later)}">'
-        f'<circle class="live-rim" r="{RADIUS:g}"/>{line("live-up", centre, at(up, RADIUS))}'
-        f'<path class="live-sector" d="M0 0L{at(hand, SECTOR)}A{SECTOR:g} {SECTOR:g} 0 {large} 1 {at(later, SECTOR)}Z"/>'
+        f'<svg viewBox="{-SIZE / 2:g} {-SIZE / 2:g} {SIZE} {SIZE}" role="img" '
+        f'aria-label="{_said(i, pos, k, hand, later)}"><circle class="live-rim" r="{RADIUS:g}"/>'
+        f'{line("live-up", centre, at(up, RADIUS))}<path class="live-sector" d="{sector}"/>'
         f"{line('live-later', centre, at(later, RADIUS))}{tip('live-later-tip', later)}"
         f"{line('live-leg-cos', centre, foot)}{line('live-leg-sin', foot, at(hand, RADIUS))}"
         f"{line('live-hand', centre, at(hand, RADIUS))}{tip('live-tip', hand)}"

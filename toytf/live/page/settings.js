@@ -25,7 +25,8 @@
     function read(text) {
       const value = parsed(text);
       if (value === undefined) return { error: `${label}: expected ${range}, got “${text.trim() || "nothing"}”` };
-      if (!(value >= from && value <= to) || (whole && !Number.isInteger(value))) return { error: `${label}: expected ${range}, got ${onPage(short(value))}` };
+      const possible = value >= from && value <= to && (!whole || Number.isInteger(value));
+      if (!possible) return { error: `${label}: expected ${range}, got ${onPage(short(value))}` };
       return { value };
     }
 

@@ -47,7 +47,7 @@
       const [rows, columns] = this.size;
       const lines = Array.from({ length: rows * columns }, (_, k) => this.sum(Math.floor(k / columns), k % columns));
       [...this.allSums.querySelectorAll("p")].forEach((line) => line.remove());
-      for (const line of lines) {
+      for (const line of new Set(lines)) { // a row as one sum has it for each of its entries
         const p = document.createElement("p");
         p.innerHTML = line;
         this.allSums.append(p);
