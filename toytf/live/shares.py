@@ -153,10 +153,10 @@ def _picture(values: np.ndarray, wanted: np.ndarray, out: np.ndarray, rows: Sequ
         f'<g aria-hidden="true"><defs><pattern id="{hatch}" width="7" height="7" patternUnits="userSpaceOnUse" '
         'patternTransform="rotate(45)"><line class="live-hatching" y2="7"/></pattern></defs>'
         f'<rect class="live-box" x="{LEFT}" y="{TOP}" width="{width}" height="{height}"/>{axes}'
-        f"{line('live-line', at(values[0]), at(values[1]))}{words}"
-        f'<path class="live-star" d="M{star}Z"/>{wish}'
-        f"{line('live-left', (x1, y1), (x, y))}{line('live-guide live-guide-x', (x1, y1), (x1, bottom))}"
-        f"{line('live-guide live-guide-y', (x1, y1), (left, y1))}</g>"
+        f"{line('live-guide live-guide-x', (x1, y1), (x1, bottom))}"
+        f"{line('live-guide live-guide-y', (x1, y1), (left, y1))}"
+        f"{line('live-line', at(values[0]), at(values[1]))}{line('live-left', (x1, y1), (x, y))}{words}"
+        f'<path class="live-star" d="M{star}Z"/>{wish}</g>'
         f'<g class="live-point" transform="translate({x1:.2f} {y1:.2f})"><circle class="live-grab" r="22"/>'
         '<circle class="live-dot" r="8"/></g></svg>'
     )
