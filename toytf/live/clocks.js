@@ -116,7 +116,7 @@
         const [cx, cy] = at(place, radius);
         const [x, y] = at(place, label);
         set(`${name}tip`, { cx, cy });
-        set(`${name}at`, { x, y });
+        set(`${name}at`, { x, y, "text-anchor": place[0] > 0.5 ? "start" : place[0] < -0.5 ? "end" : "middle" });
         part(`${name}at`).textContent = places[Number(place === later)];
       }
       line("hand", centre, at(hand, radius));

@@ -15,7 +15,7 @@ from toytf.positions import BASE, shift, sinusoids
 WIDTHS = (4, 8, 16)  # a clock for every two columns: of more no hand would be told from the next
 FURTHEST = 100  # steps from the one position to the other
 DECIMALS = 5  # the first small steps of the slow hands
-SIZE, RADIUS, LABEL, CLOSEST, SECTOR = 104, 36.0, 45.0, 22.0, 16.0  # of a dial's picture
+SIZE, RADIUS, LABEL, CLOSEST, SECTOR = 104, 36.0, 44.0, 22.0, 16.0  # of a dial's picture
 
 
 def clocks(d_model: int = 4, length: int = 201, *, pos: int = 1, k: int = 3, id: str = "clocks") -> Element:
@@ -146,7 +146,9 @@ def _picture(i: int, pos: int, k: int, hand: np.ndarray, later: np.ndarray, angl
 
     def label(name, place, text, hidden=False):
         x, y = at(place, LABEL).split()
-        return f'<text class="{name}" x="{x}" y="{y}"{" hidden" if hidden else ""}>{text}</text>'
+        anchor = "start" if place[0] > 0.5 else "end" if place[0] < -0.5 else "middle"
+        hide = " hidden" if hidden else ""
+        return f'<text class="{name}" x="{x}" y="{y}" text-anchor="{anchor}"{hide}>{text}</text>'
 
     large = int(angle % math.tau > math.pi)
     up, foot, centre = (0.0, 1.0), at((0.0, hand[1]), RADIUS), "0 0"
