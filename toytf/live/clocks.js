@@ -10,8 +10,8 @@
     settings({ pos, k, last, furthest, d_model: width, widths }) {
       const options = Object.fromEntries(widths.map((w) => [w, String(w)]));
       return {
-        pos: inSteps(number({ label: "position pos", start: pos, from: 0, to: last, step: 1 }), "position"),
-        k: inSteps(number({ label: "steps k", start: k, from: 0, to: furthest, step: 1 }), "k"),
+        pos: inSteps(number({ label: "position pos", start: pos, from: 0, to: last, step: 1, whole: true }), "position"),
+        k: inSteps(number({ label: "steps k", start: k, from: 0, to: furthest, step: 1, whole: true }), "k"),
         d_model: choice({ label: "width d_model", start: String(width), options }),
         clock: this.clockSetting(widths.at(-1) / 2),
       };
