@@ -20,9 +20,11 @@ and in a notebook that is not trusted, its static form stands.
 """
 
 from toytf.live.beam import beam
+from toytf.live.clocks import clocks
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
 from toytf.live.mask import mask
 from toytf.live.sampling import sampling
+from toytf.live.shares import shares
 
-__all__ = ["Element", "beam", "divisor", "mask", "sampling"]
+__all__ = ["Element", "beam", "clocks", "divisor", "mask", "sampling", "shares"]

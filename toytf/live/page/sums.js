@@ -30,12 +30,16 @@
   });
   const minus = (a, b) => ({ exact: all([a, b]), value: a.value - b.value, text: (tight) => bracket(`${a.text()} − ${b.text(true)}`, tight) });
   const times = (...parts) => ({ exact: all(parts), text: () => parts.map((part) => part.text(true)).join("·") });
-  const over = (a, b) => ({ exact: all([a, b]), evaluates: a.evaluates || b.evaluates,
+  const over = (a, b) => ({ exact: all([a, b]), value: a.value / b.value, evaluates: a.evaluates || b.evaluates,
     text: () => `${a.text(true)} / ${b.text(true)}` });
   const root = (a) => ({ exact: a.exact, text: () => `√${a.text(true)}` });
   const larger = (a, b) => ({ exact: all([a, b]), text: () => `max(${a.text()}, ${b.text()})` });
   // a power of e is irrational, but for e⁰: no finite number of digits is all of it
   const exp = (power) => ({ exact: power.exact, evaluates: power.value !== 0, text: () => `e<sup>${power.text()}</sup>` });
+  const power = (base, exponent) => ({ exact: all([base, exponent]),
+    text: () => `${base.text(true)}<sup>${exponent.text()}</sup>` });
+  // so are sine and cosine, but at 0
+  const wave = (name, angle) => ({ exact: angle.exact, evaluates: angle.value !== 0, text: () => `${name}(${angle.text()})` });
   const row = (numbers) => ({ exact: all(numbers), text: () => `[${numbers.map((n) => n.text()).join("&ensp;")}]` });
 
   // A name such as <pad> in what is read as HTML
@@ -55,10 +59,28 @@
   // ---------------------------------------------------------------- the sums of the panels
 
   // One entry of a product: its row of the left factor, its column of the right one
-  function productSum(where, left, column, value) {
+  function productSum(where, left, column, value, decimals = DECIMALS) {
+    const short = (x) => num(x, decimals);
     const pairs = left.map((x, k) => [x, column[k]]);
-    const products = pairs.map(([x, y]) => num(x * y));
-    return chain(where, [plus(pairs.map(([x, y]) => times(num(x), num(y)))), plus(products), num(value)]);
+    const products = pairs.map(([x, y]) => short(x * y));
+    return chain(where, [plus(pairs.map(([x, y]) => times(short(x), short(y)))), plus(products), short(value)]);
+  }
+
+  // The angle of a clock of the positional encoding: position / 10000^(2 pair / dModel)
+  function angleSteps(pos, pair, dModel, decimals = 6) {
+    const exponent = 2 * pair;
+    const by = 10000 ** (exponent / dModel);
+    const asPower = { ...power(num(10000), over(num(exponent), num(dModel))), value: by };
+    return [over(num(pos), asPower), over(num(pos), num(by)), num(pos / by, decimals)];
+  }
+
+  const angleSum = (where, pos, pair, dModel) => chain(where, angleSteps(pos, pair, dModel));
+
+  // One entry of the positional encoding; an angle needs more digits than its sine
+  function positionSum(where, pos, column, dModel, value, decimals = DECIMALS) {
+    const name = column % 2 === 0 ? "sin" : "cos";
+    const angles = angleSteps(pos, Math.floor(column / 2), dModel, Math.max(decimals, 6));
+    return chain(where, [...angles.map((angle) => wave(name, angle)), num(value, decimals)]);
   }
 
   // A whole row as a mix of the value rows
@@ -100,7 +122,7 @@
   }
 
   Object.assign(toytf, {
-    num, plus, minus, times, over, root, exp, larger, chain, productSum, weightedSumRow, addSum, divideSum, reluSum,
-    softmaxSum, layerNormSum, softmaxBackwardSum,
+    num, plus, minus, times, over, root, exp, larger, chain, productSum, angleSum, positionSum, weightedSumRow,
+    addSum, divideSum, reluSum, softmaxSum, layerNormSum, softmaxBackwardSum,
   });
 })();

@@ -1,0 +1,172 @@
+"""The positional encoding as clocks: a position moves along them, and a shift turns every hand."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from toytf import byhand
+from toytf._validate import positive_int, shown, whole_number
+from toytf.byhand import Entry, Num, Power, Quotient, fmt
+from toytf.live.element import Element
+from toytf.positions import BASE, shift, sinusoids
+
+WIDTHS = (4, 8, 16)  # a clock for every two columns: of more no hand would be told from the next
+FURTHEST = 100  # steps from the one position to the other
+DECIMALS = 5  # the first small steps of the slow hands
+SIZE, RADIUS, LABEL, CLOSEST, SECTOR = 104, 36.0, 44.0, 22.0, 16.0  # of a dial's picture
+
+
+def clocks(d_model: int = 4, length: int = 201, *, pos: int = 1, k: int = 3, id: str = "clocks") -> Element:
+    """Move a position along the clocks of the positional encoding, and see its row change::
+
+        angle of clock i = pos / 10000^(2i / d_model),   PE[pos + k] = PE[pos] shift(k)
+
+    A pair of columns is a clock: its sine says how far right the tip of the hand is, its cosine how far up.
+
+    Parameters
+    ----------
+    d_model : int, default 4
+        Width of the encoding at first: 4, 8 or 16, a clock for every two columns.
+    length : int, default 201
+        How many positions there are to choose from, counted from 0.
+    pos : int, default 1
+        The position at first.
+    k : int, default 3
+        How many steps further a second position is at first, at most 100.
+    id : str
+        The element's address on its page, ``#clocks?pos=7&k=1``.
+
+    Returns
+    -------
+    Element
+
+    Raises
+    ------
+    ValueError
+        If the width is another one, or a position is not among the `length`.
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 3.5.
+
+    Examples
+    --------
+    >>> print(clocks(4, pos=1, k=1).text.splitlines()[3])
+    PE[pos + k]        0.90930       -0.41615        0.02000        0.99980
+    """
+    d_model, length = positive_int("d_model", d_model), whole_number("length", length, least=2)
+    if d_model not in WIDTHS:
+        raise ValueError(f"d_model: expected one of {', '.join(map(str, WIDTHS))}, got {shown(d_model)}")
+    pos, k = _up_to("pos", pos, length - 1), _up_to("k", k, FURTHEST)
+    places = {"rows": ["PE[pos]", "PE[pos + k]"], "decimals": DECIMALS}
+    encodings = {width: byhand.positions([pos, pos + k], width, **places) for width in WIDTHS}
+    turned = byhand.matmul(
+        encodings[d_model].result[:1, :2],
+        shift(k, d_model)[:2, :2],
+        "PE[pos + k]",
+        "PE[pos] T",
+        rows=["row"],
+        cols=["sin", "cos"],
+        decimals=DECIMALS,
+    )
+    panels = "".join(
+        f'<div class="live-width" data-width="{width}"{"" if width == d_model else " hidden"}>{encoding.html()}</div>'
+        for width, encoding in encodings.items()
+    )
+    static = (
+        f'<div class="live-dials{" live-few" if d_model < WIDTHS[-1] else ""}">{_dials(pos, k, d_model)}</div>{panels}'
+        f'<p class="live-turn">{_turn(0, k, d_model)}</p><div class="live-turned">{turned.html()}</div>'
+    )
+    sizes = {"radius": RADIUS, "label": LABEL, "closest": CLOSEST, "sector": SECTOR}
+    data = {"d_model": d_model, "widths": list(WIDTHS), "last": length - 1, "furthest": FURTHEST, "pos": pos, "k": k}
+    return Element(
+        "clocks",
+        "Move the position: how far does a step turn each hand?",
+        data | sizes | {"decimals": DECIMALS},
+        static,
+        f"{encodings[d_model].text()}\n{turned.text()}",
+        id,
+    )
+
+
+def _up_to(name: str, value: int, most: int) -> int:
+    value = whole_number(name, value, least=0)
+    if value > most:
+        raise ValueError(f"{name}: expected at most {most}, got {shown(value)}")
+    return value
+
+
+def _turn(i: int, k: int, d_model: int) -> str:
+    """The angle by which `k` steps turn a clock's hand, worked out."""
+    power = Power(Num(BASE), Quotient(Num(2.0 * i), Num(float(d_model))))
+    by = float(power.value)
+    entry = Entry(
+        f"Turn of clock {i}", (Quotient(Num(float(k)), power), Quotient(Num(float(k)), Num(by)), Num(k / by, 6))
+    )
+    return f"<b>{entry.where}</b> " + " ".join(f"{relation} {step}" for relation, step in entry.chain("html"))
+
+
+# ---------------------------------------------------------------- the dials
+
+
+def _dials(pos: int, k: int, d_model: int) -> str:
+    """All clocks of the widest encoding; those that `d_model` has not are hidden."""
+    dials = []
+    for i in range(WIDTHS[-1] // 2):
+        there = 2 * i < d_model
+        width = d_model if there else WIDTHS[-1]
+        hands = sinusoids(2, width, pos)[0], sinusoids(1, width, pos + k)[0]
+        angle = k / BASE ** (2 * i / width)
+        sin, cos = (fmt(x, DECIMALS).replace("-", "−") for x in hands[0][2 * i : 2 * i + 2])
+        dials.append(
+            f'<figure class="live-dial"{"" if there else " hidden"}>'
+            f"{_picture(i, pos, k, *(hand[2 * i : 2 * i + 2] for hand in hands), angle)}"
+            f'<figcaption><span class="live-name">clock {i}</span>'
+            f'<span class="live-sin">sin → <span>{sin}</span></span>'
+            f'<span class="live-cos">cos ↑ <span>{cos}</span></span></figcaption></figure>'
+        )
+    return "".join(dials)
+
+
+def _picture(i: int, pos: int, k: int, hand: np.ndarray, later: np.ndarray, angle: float) -> str:
+    """One dial: the hand at `pos`, as sine and cosine, the hand at `pos + k`, dashed, and the turn between them."""
+
+    def at(place, radius):
+        return f"{fmt(radius * place[0], 2)} {fmt(-radius * place[1], 2)}"
+
+    def line(name, start, end):
+        x1, y1, x2, y2 = f"{start} {end}".split()
+        return f'<line class="{name}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>'
+
+    def tip(name, place):
+        x, y = at(place, RADIUS).split()
+        return f'<circle class="{name}" cx="{x}" cy="{y}" r="4"/>'
+
+    def label(name, place, text, hidden=False):
+        x, y = at(place, LABEL).split()
+        anchor = "start" if place[0] > 0.5 else "end" if place[0] < -0.5 else "middle"
+        hide = " hidden" if hidden else ""
+        return f'<text class="{name}" x="{x}" y="{y}" text-anchor="{anchor}"{hide}>{text}</text>'
+
+    large = int(angle % math.tau > math.pi)
+    up, foot, centre = (0.0, 1.0), at((0.0, hand[1]), RADIUS), "0 0"
+    near = np.hypot(*(later - hand)) * LABEL < CLOSEST
+    sector = f"M0 0L{at(hand, SECTOR)}A{SECTOR:g} {SECTOR:g} 0 {large} 1 {at(later, SECTOR)}Z"
+    return (
+        f'<svg viewBox="{-SIZE / 2:g} {-SIZE / 2:g} {SIZE} {SIZE}" role="img" '
+        f'aria-label="{_said(i, pos, k, hand, later)}"><circle class="live-rim" r="{RADIUS:g}"/>'
+        f'{line("live-up", centre, at(up, RADIUS))}<path class="live-sector" d="{sector}"/>'
+        f"{line('live-later', centre, at(later, RADIUS))}{tip('live-later-tip', later)}"
+        f"{line('live-leg-cos', centre, foot)}{line('live-leg-sin', foot, at(hand, RADIUS))}"
+        f"{line('live-hand', centre, at(hand, RADIUS))}{tip('live-tip', hand)}"
+        f"{label('live-later-at', later, pos + k, near)}{label('live-at', hand, pos)}</svg>"
+    )
+
+
+def _said(i: int, pos: int, k: int, hand: np.ndarray, later: np.ndarray) -> str:
+    def place(p, row):
+        return f"position {p} at sine {fmt(row[0], DECIMALS)} and cosine {fmt(row[1], DECIMALS)}".replace("-", "−")
+
+    return f"Dial of clock {i}: {place(pos, hand)}, {place(pos + k, later)}."

@@ -1,0 +1,174 @@
+"""What one head and two heads can reach: their shares move a point, on a line and in a rectangle."""
+
+from __future__ import annotations
+
+import html as _html
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from toytf import byhand
+from toytf._validate import as_floats, as_list, require_class, require_finite, require_shape
+from toytf.byhand import Num
+from toytf.live.element import Element
+
+START = 0.5  # of the attention, for either word
+WIDE, HIGH = 300, 248  # of the picture, which is never drawn smaller
+LEFT, RIGHT, TOP, BOTTOM = 52, 272, 46, 196  # of its rectangle, from the least to the most of both columns
+AXIS = 24  # from the rectangle to the axes
+
+
+def shares(
+    values, wanted, *, rows: Sequence[str], cols: Sequence[str], query: str = "it", id: str = "shares"
+) -> Element:
+    """Move the shares that heads give to two words: one head reaches a line, two heads reach a rectangle::
+
+        one head:   out[j] = a values[0, j] + (1 - a) values[1, j], with one share a for both columns
+        two heads:  out[0] with head A's share a, out[1] with head B's share b
+
+    Parameters
+    ----------
+    values : array_like, shape (2, 2)
+        A row for each of the two words that are looked at; they differ in both columns.
+    wanted : array_like, shape (2,)
+        The output that one would like to have, which two heads can reach.
+    rows, cols : sequence of str
+        What the two words and the two columns are called.
+    query : str
+        The word that looks.
+    id : str
+        The element's address on its page, ``#shares?one=off&a=0.9&b=0.1``.
+
+    Returns
+    -------
+    Element
+
+    Raises
+    ------
+    ValueError
+        If the shapes are others, the words have the same value in a column, or `wanted` is out of reach.
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 3.2.2: "With a single attention head, averaging inhibits this."
+
+    Examples
+    --------
+    >>> it = shares([[4, 1], [1, 3]], [3.7, 2.8], rows=["animal", "tired"], cols=["who", "state"])
+    >>> print("\\n".join(it.text.splitlines()[:4]))
+    one head, who and state (1 x 2)
+        who  state
+    it  2.5    2.0
+    [it] = 0.5·[4 1] + 0.5·[1 3] = [2 0.5] + [0.5 1.5] = [2.5 2]
+    """
+    values, wanted = as_floats("values", values), as_floats("wanted", wanted)
+    require_shape("values", values, (2, 2), "two words with two columns")
+    require_shape("wanted", wanted, (2,), "a row of values")
+    require_finite("values", values)
+    rows, cols = _two("rows", rows), _two("cols", cols)
+    require_class("query", query, str)
+    least, most = values.min(axis=0), values.max(axis=0)
+    if (least == most).any():
+        raise ValueError("values: expected two words that differ in both columns, got two equal numbers in one")
+    if not ((least <= wanted) & (wanted <= most)).all():
+        raise ValueError(
+            f"wanted: expected {_range(least, most, 0)} and {_range(least, most, 1)}, got {wanted.tolist()}"
+        )
+
+    share = np.array([[START, 1 - START]])
+    weights = byhand.table(share, rows=[query], cols=rows)
+    one = byhand.weighted_sum(weights, byhand.table(values, rows=rows, cols=cols), f"one head, {cols[0]} and {cols[1]}")
+    columns = [byhand.table(values[:, j : j + 1], rows=rows, cols=cols[j : j + 1]) for j in range(2)]
+    heads = [byhand.weighted_sum(weights, columns[j], f"head {name}, {cols[j]}") for j, name in enumerate("AB")]
+    both = byhand.concat(*heads, name="two heads", formula="[head A, head B]", rows=[query], cols=cols)
+    static = (
+        f'<div class="live-reach"><figure class="live-plane">{_picture(values, wanted, one.result[0], rows, cols, id)}'
+        '<figcaption><span class="live-key-line">one head: the line</span>'
+        '<span class="live-key-box">two heads: the rectangle</span>'
+        f'<span class="live-key-point">the output of “{_html.escape(query)}”</span></figcaption></figure>'
+        f'<div class="live-one">{one.html()}</div>'
+        f'<div class="live-two" hidden>{"".join(panel.html() for panel in (*heads, both))}</div></div>'
+    )
+    data = {"values": values, "wanted": wanted, "rows": rows, "cols": cols, "start": START}
+    box = {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM, "axis": AXIS}
+    text = "\n".join(panel.text() for panel in (one, *heads, both))
+    return Element("shares", "Can one head bring the point to the star?", data | {"box": box}, static, text, id)
+
+
+def _two(name: str, labels) -> list[str]:
+    labels = as_list(name, labels, "two labels")
+    if len(labels) != 2:
+        raise ValueError(f"{name}: expected 2 labels, got {len(labels)}")
+    return [str(label) for label in labels]
+
+
+def _range(least: np.ndarray, most: np.ndarray, j: int) -> str:
+    return f"{least[j]:g} to {most[j]:g}"
+
+
+# ---------------------------------------------------------------- the picture
+
+
+def _picture(values: np.ndarray, wanted: np.ndarray, out: np.ndarray, rows: Sequence[str], cols, id: str) -> str:
+    """The plane of the two columns: line and rectangle, the two words, what is wanted, and the point."""
+    least, most = values.min(axis=0), values.max(axis=0)
+
+    def at(point):
+        x, y = (np.asarray(point) - least) / (most - least)
+        return float(LEFT + (RIGHT - LEFT) * x), float(BOTTOM - (BOTTOM - TOP) * y)
+
+    def line(name, start, end):
+        return f'<line class="{name}" x1="{start[0]:.2f}" y1="{start[1]:.2f}" x2="{end[0]:.2f}" y2="{end[1]:.2f}"/>'
+
+    def text(x, y, words, anchor="middle"):
+        return f'<text x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}">{_html.escape(words)}</text>'
+
+    def number(x):
+        return Num(float(x)).render("html")
+
+    bottom, left = BOTTOM + AXIS, LEFT - AXIS
+    axes = line("live-axis", (left, bottom), (RIGHT + 14, bottom)) + line("live-axis", (left, TOP - 14), (left, bottom))
+    axes += text((LEFT + RIGHT) / 2, bottom + 16, f"{cols[0]} →") + text(left, TOP - 26, f"↑ {cols[1]}")
+    for value in (least, most):
+        x, y = at(value)
+        axes += line("live-axis", (x, bottom), (x, bottom + 4)) + text(x, bottom + 16, number(value[0]))
+        axes += line("live-axis", (left - 4, y), (left, y)) + text(left - 7, y + 4, number(value[1]), "end")
+    words = ""
+    for word, value in zip(rows, values, strict=True):
+        x, y = at(value)
+        above, start = value[1] == most[1], value[0] == least[0]
+        words += f'<circle class="live-word" cx="{x:.2f}" cy="{y:.2f}" r="4"/>'
+        words += text(x + (-5 if start else 5), y + (-9 if above else 18), word, "start" if start else "end")
+    x, y = at(wanted)
+    star = "L".join(f"{x + r * math.sin(a):.2f} {y - r * math.cos(a):.2f}" for r, a in _star())
+    right = x > (LEFT + RIGHT) / 2
+    wish = text(x + (-13 if right else 13), y + 4, "wanted", "end" if right else "start")
+    x1, y1 = at(out)
+    width, height = RIGHT - LEFT, BOTTOM - TOP
+    hatch = _html.escape(f"{id}-hatch")
+    return (
+        f'<svg viewBox="0 0 {WIDE} {HIGH}" style="--hatch:url(#{hatch})" role="img" '
+        f'aria-label="{_html.escape(_said(out, wanted, cols))}">'
+        f'<g aria-hidden="true"><defs><pattern id="{hatch}" width="7" height="7" patternUnits="userSpaceOnUse" '
+        'patternTransform="rotate(45)"><line class="live-hatching" y2="7"/></pattern></defs>'
+        f'<rect class="live-box" x="{LEFT}" y="{TOP}" width="{width}" height="{height}"/>{axes}'
+        f"{line('live-guide live-guide-x', (x1, y1), (x1, bottom))}"
+        f"{line('live-guide live-guide-y', (x1, y1), (left, y1))}"
+        f"{line('live-line', at(values[0]), at(values[1]))}{line('live-left', (x1, y1), (x, y))}{words}"
+        f'<path class="live-star" d="M{star}Z"/>{wish}</g>'
+        f'<g class="live-point" transform="translate({x1:.2f} {y1:.2f})"><circle class="live-grab" r="22"/>'
+        '<circle class="live-dot" r="8"/></g></svg>'
+    )
+
+
+def _star() -> list[tuple[float, float]]:
+    """Radius and angle of the ten corners of a star."""
+    return [(10.0 if k % 2 == 0 else 4.0, k * math.pi / 5) for k in range(10)]
+
+
+def _said(out: np.ndarray, wanted: np.ndarray, cols: Sequence[str]) -> str:
+    def place(point):
+        return ", ".join(f"{col} {Num(float(x)).render('html')}" for col, x in zip(cols, point, strict=True))
+
+    return f"Plane of {cols[0]} and {cols[1]}. The point: {place(out)}. Wanted: {place(wanted)}."
