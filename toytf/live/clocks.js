@@ -9,9 +9,10 @@
   class Clocks extends Live {
     settings({ pos, k, last, furthest, d_model: width, widths }) {
       const options = Object.fromEntries(widths.map((w) => [w, String(w)]));
+      const whole = { from: 0, step: 1, whole: true };
       return {
-        pos: inSteps(number({ label: "position pos", start: pos, from: 0, to: last, step: 1, whole: true }), "position"),
-        k: inSteps(number({ label: "steps k", start: k, from: 0, to: furthest, step: 1, whole: true }), "k"),
+        pos: inSteps(number({ label: "position pos", start: pos, to: last, ...whole }), "position"),
+        k: inSteps(number({ label: "steps k", start: k, to: furthest, ...whole }), "k"),
         d_model: choice({ label: "width d_model", start: String(width), options }),
         clock: this.clockSetting(widths.at(-1) / 2),
       };
