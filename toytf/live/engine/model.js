@@ -34,7 +34,7 @@
   }
 
   const attend = (p, cfg, x, memory, mask) => multiHeadAttention(p, x, memory, {
-    n_heads: cfg.n_heads, mask, scale: scaleOf(cfg) });
+    n_heads: cfg.n_heads, mask, scale: scaleOf(cfg), softmax: cfg.softmax });
 
   // `cfg.scale` is true (one over the root of the head's width) or false; here it may also be a number.
   const scaleOf = ({ scale }) => (typeof scale === "number" ? scale : scale ? undefined : 1);

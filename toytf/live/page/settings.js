@@ -10,12 +10,12 @@
   const toytf = (globalThis.toytf ??= {});
   const { html, uniqueId, parsed, onPage } = toytf;
 
-  // A number from a slider, and typed beside it. `scale: "log"` moves the slider by factors.
-  function number({ label, start, from, to, step, unit = "", scale = "linear" }) {
+  // A number from a slider, and typed beside it. `scale: "log"` moves the slider by factors; `whole` refuses 2.5.
+  function number({ label, start, from, to, step, unit = "", scale = "linear", whole = false }) {
     const bend = scale === "log" ? Math.log : (x) => x;
     const unbend = scale === "log" ? Math.exp : (x) => x;
     const short = (x) => String(Number(x.toPrecision(12)));
-    const range = `a number from ${onPage(short(from))} to ${onPage(short(to))}`;
+    const range = `a ${whole ? "whole " : ""}number from ${onPage(short(from))} to ${onPage(short(to))}`;
     let slider;
     let typed;
     let complaint;
@@ -23,7 +23,7 @@
     function read(text) {
       const value = parsed(text);
       if (value === undefined) return { error: `${label}: expected ${range}, got “${text.trim() || "nothing"}”` };
-      if (!(value >= from && value <= to)) return { error: `${label}: expected ${range}, got ${onPage(short(value))}` };
+      if (!(value >= from && value <= to) || (whole && !Number.isInteger(value))) return { error: `${label}: expected ${range}, got ${onPage(short(value))}` };
       return { value };
     }
 
