@@ -21,6 +21,7 @@ and in a notebook that is not trusted, its static form stands.
 
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
+from toytf.live.nudge import nudge
 from toytf.live.stack import stack
 
-__all__ = ["Element", "divisor", "stack"]
+__all__ = ["Element", "divisor", "nudge", "stack"]
