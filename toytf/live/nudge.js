@@ -87,8 +87,8 @@
         end: [w - nudge, w + nudge].map((value) => square(point(value, loss(value)))),
         here: disc(point(w, loss(w))),
       });
-      this.node.setAttribute("aria-label", onPage(`The loss against w from -4 to 4. At w = ${fixed(w, 4)} the line through `
-        + `the two nudged points has the slope ${fixed(by, 4)}, the tangent ${fixed(slope, 4)}.`));
+      this.node.setAttribute("aria-label", onPage(`The loss against w from -4 to 4. At w = ${fixed(w, 4)} the line `
+        + `through the two nudged points has the slope ${fixed(by, 4)}, the tangent ${fixed(slope, 4)}.`));
     }
 
     ticks(values, step, point) {
@@ -106,13 +106,14 @@
   class Errors extends Picture {
     set({ loss, w, nudge, slope, error, errors }) {
       const point = (by, miss) => [WIDE * (1 - Math.log10(by) / SMALLEST), (HIGH * (HIGH_POWER
-        - (miss ? Math.min(Math.max(Math.log10(miss), LOW_POWER), HIGH_POWER) : LOW_POWER))) / (HIGH_POWER - LOW_POWER)];
+        - (miss ? Math.min(Math.max(Math.log10(miss), LOW_POWER), HIGH_POWER) : LOW_POWER)))
+        / (HIGH_POWER - LOW_POWER)];
       const here = point(nudge, error);
       const rounding = [NUDGES[0], 1].map((by) => point(by, ulp(loss(w)) / (2 * by)));
       this.draw({ rounding: path(rounding), u: path(NUDGES.map((by, k) => point(by, errors[k]))),
         line: `M${at(here[0])} 0V${HIGH}`, now: square(here) });
-      this.node.setAttribute("aria-label", "Error of the slope against the nudge, from 1e−16 to 1, on scales of powers of "
-        + `ten. At ${shortest(nudge)} it is ${short(error)}.`);
+      this.node.setAttribute("aria-label", "Error of the slope against the nudge, from 1e−16 to 1, on scales of powers "
+        + `of ten. At ${shortest(nudge)} it is ${short(error)}.`);
     }
   }
 
@@ -152,7 +153,8 @@
       const slope = gradients(withEntry(this.data, weight, place, w))[weight][place[0]][place[1]];
       const by = quotient(loss, w, nudge);
       const errors = NUDGES.map((each) => Math.abs(quotient(loss, w, each) - slope));
-      const seen = { loss, w, nudge, slope, by, error: Math.abs(by - slope), errors, losses: this.lossesOf(weight, loss) };
+      const seen = { loss, w, nudge, slope, by, error: Math.abs(by - slope), errors,
+        losses: this.lossesOf(weight, loss) };
       this.querySelector(".nudge-which").textContent = `w stands in row ${place[0] + 1}, column ${place[1] + 1} of `
         + `${this.data.names[weight]}.`;
       this.curve.set(seen);

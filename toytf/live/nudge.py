@@ -54,8 +54,8 @@ def nudge(x, w_q, w_k, w_v, w_out, targets: Sequence[int], *, divisor: float, id
     divisor = positive_number("divisor", divisor)
     for name in ("w_q", "w_k", "w_v"):
         require_width("x", arrays["x"], name, arrays[name], axis=-2)
-    targets = as_ids("targets", targets, arrays["w_out"].shape[1])
-    problem = _Problem(arrays, targets, divisor)
+    right = as_ids("targets", targets, arrays["w_out"].shape[1])
+    problem = _Problem(arrays, right, divisor)
     gradients = problem.gradients()
     places = {name: _steepest(gradients[name]) for name in NAMES}
     name, place = "w_v", tuple(places["w_v"])
@@ -74,7 +74,7 @@ def nudge(x, w_q, w_k, w_v, w_out, targets: Sequence[int], *, divisor: float, id
         f"</div></div>"
         f"{_table(loss, start, slope)}"
     )
-    data = {**arrays, "targets": targets, "divisor": divisor, "names": NAMES, "places": places}
+    data = {**arrays, "targets": right, "divisor": divisor, "names": NAMES, "places": places}
     data |= {"start": start, "nudge": START, "smallest": 10.0**SMALLEST}
     lines = [which(name, place)]
     lines += [

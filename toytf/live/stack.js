@@ -1,4 +1,4 @@
-// A stack of layers with random weights: how its numbers grow, where the first NaN arises, what ends it. Beside stack.py.
+// A stack of layers with random weights: how its numbers grow, where the first NaN arises. Beside stack.py.
 (() => {
   "use strict";
   const { Live, Panel, define, number, choice, toggle, own, html, svg, uniqueId, encoderLayer, softmaxSum, writeMatrix,
@@ -62,7 +62,9 @@
   function why(scores) {
     const exps = scores.map(Math.exp);
     const largest = onPage(fixed(Math.max(...scores), 2));
-    if (!finite(exps)) return `e^${largest} is more than a float holds. Infinity stands in its place, and ∞ / ∞ is NaN.`;
+    if (!finite(exps)) {
+      return `e^${largest} is more than a float holds. Infinity stands in its place, and ∞ / ∞ is NaN.`;
+    }
     if (!Number.isFinite(sum(exps))) {
       return "each power of e is a float, and their sum is not. A number / ∞ is 0: all its weights are 0.";
     }
@@ -193,7 +195,7 @@
       this.traces = traces;
       this.chart.set(sizes, { limit: this.data.limit, minds: state.softmax === "naive", words: this.seen(sizes) });
       this.tabulate(sizes, Math.min(state.look, state.layers));
-      this.inside(Math.min(state.look, state.layers), state.softmax);
+      this.inside(Math.min(state.look, state.layers), state.softmax === "stable");
       this.querySelector(".stack-where").textContent = this.say(state);
     }
 
@@ -211,14 +213,14 @@
       });
     }
 
-    inside(look, softmax) {
+    inside(look, subtractMax) {
       const { x, self_attention: { inner }, out } = this.traces[look - 1];
       this.querySelector(".stack-inside").textContent = `Inside layer ${look}`;
       writeRows(this.before, x);
       this.heads.forEach((panel, h) => {
         const { scaled_scores: scores, attn_weights: weights } = inner.attention[h];
         panel.set({ operands: [scores], result: weights,
-          sum: (where, i, j) => softmaxSum(where, scores[i], j, weights[i][j], { subtractMax: softmax === "stable" }) });
+          sum: (where, i, j) => softmaxSum(where, scores[i], j, weights[i][j], { subtractMax }) });
       });
       writeRows(this.after, out);
     }
@@ -242,7 +244,8 @@
       return "No infinity and no NaN: " + (softmax === "stable"
         ? `the largest score of all is ${largest}, and each row's largest is subtracted before exp.`
         : `the largest score of all is ${largest}, and exp overflows above ${fixed(this.data.limit, 2)}.`)
-        + ` After layer ${sizes.length} the row gap is ${gap < SAME ? "below 1e−12: the rows are alike" : shortGap(gap)}.`;
+        + ` After layer ${sizes.length} the row gap is `
+        + `${gap < SAME ? "below 1e−12: the rows are alike" : shortGap(gap)}.`;
     }
   }
 
