@@ -70,8 +70,8 @@ def nudge(x, w_q, w_k, w_v, w_out, targets: Sequence[int], *, divisor: float, id
     static = (
         f'<p class="nudge-which">{which(name, place)}</p>'
         f'<div class="live-side"><div class="nudge-part"><p>The loss L, as w moves</p>{_curve(loss, start, slope)}{KEY}'
-        f'</div><div class="nudge-part"><p>The error of the slope, by nudge</p>{_errors(loss, start, slope)}{KEY_2}'
-        f"</div></div>"
+        '</div><div class="nudge-part"><p>The error of the slope, for every nudge Δ</p>'
+        f"{_errors(loss, start, slope)}{KEY_2}</div></div>"
         f"{_table(loss, start, slope)}"
     )
     data = {**arrays, "targets": right, "divisor": divisor, "names": NAMES, "places": places}
@@ -175,11 +175,11 @@ ARMS = (
 KEY_2 = '<p class="nudge-key"><span><i class="nudge-unit"></i>one unit of the last digit of L, divided by 2Δ</span></p>'
 
 
-def _svg(name: str, alt: str, names: str, grid: str, plot: str, axis: str, more: str = "") -> str:
+def _svg(name: str, alt: str, names: str, grid: str, plot: str, axis: str) -> str:
     return (
         f'<svg class="nudge-{name}" viewBox="0 0 320 220" role="img" aria-label="{alt}">'
         f'<g class="nudge-names">{names}</g><svg x="{LEFT}" y="{TOP}" width="{WIDE}" height="{HIGH}">'
-        f'<g class="nudge-grid">{grid}</g>{plot}</svg><text x="{LEFT + WIDE / 2:g}" y="217">{axis}</text>{more}</svg>'
+        f'<g class="nudge-grid">{grid}</g>{plot}</svg>{axis}</svg>'
     )
 
 
@@ -217,7 +217,7 @@ def _curve(loss, w: float, slope: float) -> str:
     )
     alt = f"The loss against w from −4 to 4. At w = {fmt(w, 4)} the line through the two nudged points has the slope "
     alt += f"{fmt(by, 4)}, the tangent {fmt(slope, 4)}."
-    return _svg("curve", alt.replace("-", "−"), names, grid, plot, "w")
+    return _svg("curve", alt.replace("-", "−"), names, grid, plot, f'<text x="{LEFT + WIDE / 2:g}" y="217">w</text>')
 
 
 def _disc(a: float, b: float) -> str:
@@ -259,7 +259,7 @@ def _errors(loss, w: float, slope: float) -> str:
     )
     alt = "Error of the slope against the nudge, from 1e−16 to 1, on scales of powers of ten. "
     alt += f"At {fmt(START, 1)} it is {short(error)}."
-    return _svg("errors", alt.replace("-", "−"), names, grid, plot, "nudge Δ", ARMS)
+    return _svg("errors", alt.replace("-", "−"), names, grid, plot, ARMS)
 
 
 def _power(p: int) -> str:
