@@ -2,20 +2,17 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { trimmed, scientific, isExact, onPage, sum, dot, mean } = toytf;
+  const { trimmed, scientific, isLong, isExact, onPage, sum, dot, mean } = toytf;
   const DECIMALS = 4;
-  const LONGEST = 1e9; // what is larger is not written out
 
   // ---------------------------------------------------------------- expressions: { exact, text(tight), evaluated }
 
   function num(value, decimals = DECIMALS) {
-    const long = Math.abs(value) >= LONGEST && Number.isFinite(value);
-    const word = long ? scientific(value, 3) : trimmed(value, decimals);
-    const text = onPage(word).replace(/e\+?(.*)$/, " × 10<sup>$1</sup>");
+    const word = isLong(value) ? scientific(value).replace("e+", "e") : trimmed(value, decimals);
     return {
       value,
       exact: Number.isFinite(value) ? isExact(value, word) : !Number.isNaN(value),
-      text: (tight) => (tight && value < 0 ? `(${text})` : text),
+      text: (tight) => (tight && value < 0 ? `(${onPage(word)})` : onPage(word)),
     };
   }
 
