@@ -3,12 +3,22 @@
 import numpy as np
 import pytest
 
+from toytf.attention import attention, attention_backward
 from toytf.byhand.expressions import fixed, trimmed
 from toytf.generate import beam_search, greedy, kept_tokens, sample, start, stepper
 from toytf.grammar import corpus
 from toytf.live import element, wire
 from toytf.model import Config, forward, init
-from toytf.ops import Linear, linear, log_softmax, softmax, softmax_backward
+from toytf.ops import (
+    Linear,
+    cross_entropy,
+    cross_entropy_backward,
+    linear,
+    linear_backward,
+    log_softmax,
+    softmax,
+    softmax_backward,
+)
 from toytf.positions import shift, sinusoids, sinusoids_column_as_i
 from toytf.translator import Translator
 from toytf.tree import named_arrays
@@ -126,6 +136,69 @@ def test_the_small_operations_agree_too(engine):
         ("() => toytf.shift(-3, 6)", shift(-3, 6)),
     ]:
         assert np.allclose(evaluate(script, wire.plain([x, w, b, dout])), expected, rtol=1e-12, atol=1e-15), script
+
+
+def test_a_naive_softmax_goes_through_a_layer_and_overflows_there(engine):
+    """The same layer as ever while its scores are small; NaN where they are not."""
+    evaluate, rng = engine(), np.random.default_rng(6)
+    cfg = Config(src_vocab=3, tgt_vocab=3, d_model=4, n_heads=2, d_ff=5, n_encoder_layers=1, n_decoder_layers=0)
+    given = wire.plain({"p": init(cfg, rng).encoder[0], "cfg": cfg, "x": rng.normal(size=(3, 4))})
+    layer = "toytf.encoderLayer(p, { ...cfg, softmax: kind }, x.map((row) => row.map((v) => v * size)))[0]"
+    run = f"([{{ p, cfg, x }}, kind, size]) => {layer}"
+    assert np.allclose(evaluate(run, [given, "naive", 1]), evaluate(run, [given, "stable", 1]), rtol=1e-12)
+    assert not np.isfinite(np.array(evaluate(run, [given, "naive", 1e3]), float)).all()
+    assert np.isfinite(np.array(evaluate(run, [given, "stable", 1e3]), float)).all()
+
+
+BACKWARD = """({ x, w, b, dy, q, k, v, dout, scale, logits, targets }) => {
+    const [loss, said] = toytf.crossEntropy(logits, targets);
+    const [dx, { weight, bias }] = toytf.linearBackward({ weight: w, bias: b }, x, dy);
+    const [dq, dk, dv] = toytf.attentionBackward(toytf.attention(q, k, v, { scale })[1], dout);
+    return [[loss], toytf.crossEntropyBackward(said), dx, weight, bias, dq, dk, dv];
+}"""
+
+
+def backward_off_by(evaluate):
+    """How far losses and gradients are from toytf's, the worst of 30 draws."""
+    rng, worst = np.random.default_rng(7), 0.0
+    for _ in range(30):
+        n, m, d, e = (int(i) for i in rng.integers(2, 6, size=4))
+        shapes = {"x": (n, d), "w": (d, e), "b": e, "dy": (n, e), "q": (n, d), "k": (m, d), "v": (m, e), "dout": (n, e)}
+        g = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+        g |= {"scale": rng.uniform(0.1, 2), "logits": rng.normal(size=(n, e)) * 9, "targets": rng.integers(e, size=n)}
+        loss, trace = cross_entropy(g["logits"], g["targets"])
+        dx, p = linear_backward(Linear(g["w"], g["b"]), g["x"], g["dy"])
+        _, attended = attention(g["q"], g["k"], g["v"], scale=g["scale"])
+        expected = [
+            [loss],
+            cross_entropy_backward(trace),
+            dx,
+            p.weight,
+            p.bias,
+            *attention_backward(attended, g["dout"]),
+        ]
+        for mine, theirs in zip(evaluate(BACKWARD, wire.plain(g)), expected, strict=True):
+            off = np.abs(np.array(mine, float) - theirs).max() if np.shape(mine) == np.shape(theirs) else np.inf
+            worst = max(worst, off / max(1, np.abs(theirs).max()))
+    return worst
+
+
+def test_losses_and_gradients_agree_with_toytf(engine):
+    assert backward_off_by(engine()) < 1e-12
+
+
+WRONG_BACKWARD = {
+    "one query for all": ("matmul(ds, k), matmul(transposed(ds), q)", "matmul(ds, k), matmul(ds.map(() => ds[0]), q)"),
+    "divisor forgotten": ("softmaxBackward(row, da[i])), scale)", "softmaxBackward(row, da[i])), 1)"),
+    "the sum for the mean": ("-mean(logProbs", "-sum(logProbs"),
+    "rows not averaged": ("(p - goal[i][w]) / n", "p - goal[i][w]"),
+    "one row's bias": ("transposed(dout).map(sum)", "dout[0]"),
+}
+
+
+@pytest.mark.parametrize("change", WRONG_BACKWARD.values(), ids=WRONG_BACKWARD)
+def test_a_gradient_made_wrong_is_caught(engine, change):
+    assert not backward_off_by(engine(*change)) < 1e-12
 
 
 # ---------------------------------------------------------------- the trained translator

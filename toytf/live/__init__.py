@@ -24,7 +24,9 @@ from toytf.live.clocks import clocks
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
 from toytf.live.mask import mask
+from toytf.live.nudge import nudge
 from toytf.live.sampling import sampling
 from toytf.live.shares import shares
+from toytf.live.stack import stack
 
-__all__ = ["Element", "beam", "clocks", "divisor", "mask", "sampling", "shares"]
+__all__ = ["Element", "beam", "clocks", "divisor", "mask", "nudge", "sampling", "shares", "stack"]

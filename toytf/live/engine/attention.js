@@ -2,14 +2,21 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { matmul, transposed, scaled, linear, softmax } = toytf;
+  const { matmul, transposed, scaled, linear, softmax, softmaxBackward } = toytf;
 
   // softmax(Q K^T * scale) V; in a mask, true means "may attend". Returns the output and its trace.
-  function attention(q, k, v, { mask = null, scale = 1 / Math.sqrt(q[0].length) } = {}) {
+  function attention(q, k, v, { mask = null, scale = 1 / Math.sqrt(q[0].length), rowSoftmax = softmax } = {}) {
     const scaledScores = scaled(matmul(q, transposed(k)), scale);
-    const attnWeights = maskedSoftmax(scaledScores, mask);
+    const attnWeights = maskedSoftmax(scaledScores, mask, rowSoftmax);
     const out = attnWeights.map((weights, i) => weightedSum(weights, v, mask?.[i]));
     return [out, { q, k, v, scaled_scores: scaledScores, attn_weights: attnWeights, scale, mask }];
+  }
+
+  // dV = A^T dout, dA = dout V^T, dS = softmax_backward(A, dA), dQ = dS K * scale, dK = dS^T Q * scale
+  function attentionBackward({ q, k, v, attn_weights, scale }, dout) {
+    const da = matmul(dout, transposed(v));
+    const ds = scaled(attn_weights.map((row, i) => softmaxBackward(row, da[i])), scale);
+    return [matmul(ds, k), matmul(transposed(ds), q), matmul(transposed(attn_weights), dout)];
   }
 
   // What stands at a masked value, NaN included, changes nothing.
@@ -31,12 +38,12 @@
   // ---------------------------------------------------------------- several heads
 
   // concat(head_1, ..., head_n) W^O, head_h = attention(x W_h^Q, memory W_h^K, memory W_h^V)
-  function multiHeadAttention(p, x, memory, { n_heads, mask = null, scale } = {}) {
+  function multiHeadAttention(p, x, memory, { n_heads, mask = null, scale, rowSoftmax } = {}) {
     const asked = memory ?? x;
     const q = splitHeads(linear({ weight: p.w_q, bias: p.b_q }, x), n_heads);
     const k = splitHeads(linear({ weight: p.w_k, bias: p.b_k }, asked), n_heads);
     const v = splitHeads(linear({ weight: p.w_v, bias: p.b_v }, asked), n_heads);
-    const each = q.map((_, h) => attention(q[h], k[h], v[h], { mask, scale }));
+    const each = q.map((_, h) => attention(q[h], k[h], v[h], { mask, scale, rowSoftmax }));
     const heads = mergeHeads(each.map(([out]) => out));
     const out = linear({ weight: p.w_o, bias: p.b_o }, heads);
     return [out, { x, memory: asked, attention: each.map(([, trace]) => trace), heads }];
@@ -51,6 +58,6 @@
   const mergeHeads = (heads) => heads[0].map((_, i) => heads.flatMap((head) => head[i]));
 
   Object.assign(toytf, {
-    attention, weightedSum, maskedSoftmax, causalMask, multiHeadAttention, splitHeads, mergeHeads,
+    attention, attentionBackward, weightedSum, maskedSoftmax, causalMask, multiHeadAttention, splitHeads, mergeHeads,
   });
 })();

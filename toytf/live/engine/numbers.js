@@ -46,10 +46,10 @@
 
   // A number that is too long to be written out: 1.234 × 10²⁰ as 1.234e20
   const LONGEST = 1e9;
+  const isLong = (value) => Number.isFinite(value) && Math.abs(value) >= LONGEST;
 
   function shown(value, decimals = 4) {
-    const long = Number.isFinite(value) && Math.abs(value) >= LONGEST;
-    return onPage(long ? scientific(value, 3).replace("e+", "e") : trimmed(value, decimals));
+    return onPage(isLong(value) ? scientific(value, 3).replace("e+", "e") : trimmed(value, decimals));
   }
 
   // 4.677 × 10⁻¹⁰
@@ -66,8 +66,13 @@
   // power of ten.
   function words(matrix, decimals = 4, sci = false) {
     const needed = Math.max(0, ...matrix.flat().map((v) => (trimmed(v, decimals).split(".")[1] ?? "").length));
+<<<<<<< HEAD
     return matrix.map((row) => row.map((v) => (sci && vanishes(v, decimals) ? powerOfTen(v)
       : !Number.isFinite(v) || Math.abs(v) >= LONGEST ? shown(v, decimals) : onPage(fixed(v, needed)))));
+=======
+    return matrix.map((row) => row.map((v) => (
+      !Number.isFinite(v) || isLong(v) ? shown(v, decimals) : onPage(fixed(v, needed)))));
+>>>>>>> h-stack
   }
 
   // What somebody typed, or NaN with a reason.
@@ -76,6 +81,10 @@
     return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word) ? Number(word) : undefined;
   }
 
+<<<<<<< HEAD
   Object.assign(toytf, { fixed, scientific, trimmed, isExact, onPage, shown, powerOfTen, vanishes, words,
     parsed });
+=======
+  Object.assign(toytf, { fixed, scientific, trimmed, isExact, onPage, isLong, shown, words, parsed });
+>>>>>>> h-stack
 })();

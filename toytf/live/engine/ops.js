@@ -58,6 +58,12 @@
     return bias ? y.map((row) => row.map((value, j) => value + bias[j])) : y;
   }
 
+  // dx = dout W^T, dW = x^T dout, db = column sums of dout
+  function linearBackward({ weight, bias }, x, dout) {
+    const summed = bias ? transposed(dout).map(sum) : null;
+    return [matmul(dout, transposed(weight)), { weight: matmul(transposed(x), dout), bias: summed }];
+  }
+
   const embedding = (table, ids) => ids.map((id) => table[id]);
 
   // ---------------------------------------------------------------- activations
@@ -106,8 +112,21 @@
     return largest > 1e150 && largest < Infinity ? 2 ** Math.floor(Math.log2(largest)) : 1;
   }
 
+  // ---------------------------------------------------------------- loss
+
+  // mean over tokens of -log softmax(logits)[target]
+  function crossEntropy(logits, targets) {
+    const logProbs = logits.map(logSoftmax);
+    const loss = -mean(logProbs.map((row, i) => row[targets[i]]));
+    const goal = logits.map((row, i) => row.map((_, w) => Number(w === targets[i])));
+    return [loss, { probs: logProbs.map((row) => row.map(Math.exp)), goal, n: logits.length }];
+  }
+
+  // What was said minus what was wanted: (softmax(logits) - goal) / n
+  const crossEntropyBackward = ({ probs, goal, n }) => probs.map((row, i) => row.map((p, w) => (p - goal[i][w]) / n));
+
   Object.assign(toytf, {
     sum, mean, dot, transposed, add, scaled, matmul, softmax, softmaxNaive, logSoftmax, softmaxBackward, linear,
-    embedding, relu, gelu, layerNorm,
+    linearBackward, embedding, relu, gelu, layerNorm, crossEntropy, crossEntropyBackward,
   });
 })();
