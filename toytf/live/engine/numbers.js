@@ -66,13 +66,8 @@
   // power of ten.
   function words(matrix, decimals = 4, sci = false) {
     const needed = Math.max(0, ...matrix.flat().map((v) => (trimmed(v, decimals).split(".")[1] ?? "").length));
-<<<<<<< HEAD
     return matrix.map((row) => row.map((v) => (sci && vanishes(v, decimals) ? powerOfTen(v)
-      : !Number.isFinite(v) || Math.abs(v) >= LONGEST ? shown(v, decimals) : onPage(fixed(v, needed)))));
-=======
-    return matrix.map((row) => row.map((v) => (
-      !Number.isFinite(v) || isLong(v) ? shown(v, decimals) : onPage(fixed(v, needed)))));
->>>>>>> h-stack
+      : !Number.isFinite(v) || isLong(v) ? shown(v, decimals) : onPage(fixed(v, needed)))));
   }
 
   // What somebody typed, or NaN with a reason.
@@ -81,10 +76,6 @@
     return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word) ? Number(word) : undefined;
   }
 
-<<<<<<< HEAD
-  Object.assign(toytf, { fixed, scientific, trimmed, isExact, onPage, shown, powerOfTen, vanishes, words,
-    parsed });
-=======
-  Object.assign(toytf, { fixed, scientific, trimmed, isExact, onPage, isLong, shown, words, parsed });
->>>>>>> h-stack
+  Object.assign(toytf, { fixed, scientific, trimmed, isExact, onPage, isLong, shown, powerOfTen, vanishes,
+    words, parsed });
 })();
