@@ -42,6 +42,15 @@ def tags(cell):
     return set(cell.metadata.get("tags", []))
 
 
+def _said(kind, data):
+    """What is read of an output: nobody reads a script, and the numbers of an SVG's shapes are places on paper."""
+    if kind == "image/svg+xml":
+        return " ".join(re.findall(r">([^<]+)<", data))
+    if kind == "text/html":
+        return re.sub(r"<(script|style)\b.*?</\1>", "", data, flags=re.DOTALL)
+    return data
+
+
 def text_outputs(cell):
     """``(kind, text)`` of everything that the outputs of a cell say, pictures left out."""
     for output in cell.outputs:
@@ -52,8 +61,7 @@ def text_outputs(cell):
         else:
             for kind, data in output.data.items():
                 if isinstance(data, str) and (kind == "image/svg+xml" or "image/" not in kind):
-                    # what an SVG says is its text; the numbers of its shapes are places on paper
-                    yield kind, " ".join(re.findall(r">([^<]+)<", data)) if kind == "image/svg+xml" else data
+                    yield kind, _said(kind, data)
 
 
 def pictures(cell):
