@@ -99,7 +99,7 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
         '<div class="trans-side"><p class="trans-head">Threads and weights: the mean of both heads.</p>'
         f'<p class="trans-said">{_html.escape(_sentence(src, said, probs, weights, at, model))}</p></div></div>'
         '<details class="trans-all"><summary>All of these weights, as a table</summary>'
-        f'<div class="trans-scroll">{_map(src, said, weights)}</div></details>'
+        f'<div class="trans-scroll" role="region" aria-label="All weights" tabindex="0">{_map(src, said, weights)}</div></details>'
     )
     learned = longest_learned()
     data = {"sentence": " ".join(src), "word": word, "slots": SLOTS, **vocabulary(), "examples": list(EXAMPLES)}
