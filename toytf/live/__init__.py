@@ -21,6 +21,7 @@ and in a notebook that is not trusted, its static form stands.
 
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
+from toytf.live.patching import patching
 from toytf.live.translator import translator
 
-__all__ = ["Element", "divisor", "translator"]
+__all__ = ["Element", "divisor", "patching", "translator"]

@@ -89,9 +89,8 @@
     // ---------------------------------------------------------------- showing
 
     // What Python wrote stays as it is until something changes.
-    asWritten({ sentence: text, word, head }) {
-      const { data } = this;
-      return !this.shares && text === data.sentence && word === data.word && head === "both" && this.changing === null;
+    asWritten(state) {
+      return !this.shares && this.changing === null && this.atStart(state);
     }
 
     show(state) {

@@ -99,7 +99,8 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
         '<div class="trans-side"><p class="trans-head">Threads and weights: the mean of both heads.</p>'
         f'<p class="trans-said">{_html.escape(_sentence(src, said, probs, weights, at, model))}</p></div></div>'
         '<details class="trans-all"><summary>All of these weights, as a table</summary>'
-        f'<div class="trans-scroll" role="region" aria-label="All weights" tabindex="0">{_map(src, said, weights)}</div></details>'
+        '<div class="trans-scroll" role="region" aria-label="All weights" tabindex="0">'
+        f"{_map(src, said, weights)}</div></details>"
     )
     learned = longest_learned()
     data = {"sentence": " ".join(src), "word": word, "slots": SLOTS, **vocabulary(), "examples": list(EXAMPLES)}
@@ -133,6 +134,11 @@ def written(model: Translator, src: Sequence[str]) -> tuple[list[str], np.ndarra
 def named(token: str) -> str:
     """Return a word as the page has it: ``<eos>`` is "(end)"."""
     return NAMES.get(token, token)
+
+
+def quoted(token: str) -> str:
+    """Return a word as a sentence has it: “house”, (end)."""
+    return NAMES.get(token, token if token in NAMES.values() else f"“{token}”")
 
 
 # ---------------------------------------------------------------- the words of the grammar
@@ -218,11 +224,7 @@ def _map(src, said, weights) -> str:
 
 
 def _what(word: str) -> str:
-    return f"The {TOP} most probable words where it wrote {_quoted(word)}"
-
-
-def _quoted(word: str) -> str:
-    return word if word in NAMES.values() else f"“{word}”"
+    return f"The {TOP} most probable words where it wrote {quoted(word)}"
 
 
 def _sentence(src, said, probs, weights, at, model) -> str:
@@ -230,6 +232,6 @@ def _sentence(src, said, probs, weights, at, model) -> str:
     words = [word for word in said if word != NAMES[EOS]]
     k = int(weights[at].argmax())
     return (
-        f"It writes “{' '.join(words)}”. {_quoted(said[at])} has probability {fmt(probs[at].max())} and looks most at "
+        f"It writes “{' '.join(words)}”. {quoted(said[at])} has probability {fmt(probs[at].max())} and looks most at "
         f"“{src[k]}”, with {fmt(weights[at, k])} of its attention."
     )

@@ -55,10 +55,11 @@
 
   // ---------------------------------------------------------------- the field
 
-  // A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say.
-  function sentence({ label, start, hint = "", examples = [], ...about }) {
+  // A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say; with
+  // `offers`, words to put in the place of the one where the caret is.
+  function sentence({ label, start, hint = "", examples = [], offers = false, ...about }) {
     const known = about.groups.flatMap(({ words }) => words);
-    let [input, note, changed, tried] = [null, null, null, -1];
+    let [input, note, box, changed, tried] = [null, null, null, null, -1];
     const tidy = (text) => text.trim().replace(/\s+/g, " ");
 
     function another() {
@@ -70,9 +71,12 @@
 
     function replaceWord(at, word) {
       const words = cut(input.value);
+      const last = at === words.length - 1;
       words[at] = word;
-      input.value = `${words.join(" ")} `; // one goes on typing
+      input.value = words.join(" ") + (last && !offers ? " " : ""); // one goes on typing
       input.focus();
+      const end = last ? input.value.length : words.slice(0, at + 1).join(" ").length;
+      input.setSelectionRange(end, end);
       changed(input.value);
     }
 
@@ -80,7 +84,8 @@
     function remark(text) {
       const { tokens, words, unknown, late } = reading(text, about);
       const last = tokens.at(-1);
-      const typing = document.activeElement === input && last && /\S$/.test(text) && !last.known;
+      const here = box.contains(document.activeElement);
+      const typing = here && last && /\S$/.test(text) && !last.known;
       if (typing) {
         const begun = known.filter((word) => word.startsWith(last.word));
         if (begun.length) return [[`${last.word}…`], begun.slice(0, 4), tokens.length - 1];
@@ -99,6 +104,11 @@
       if (words.length > about.learned) {
         return [[`It learned from sentences of up to ${about.learned} words; this one has ${words.length}. Expect mistakes.`], [], 0];
       }
+      if (offers && here) {
+        const at = Math.max(0, cut(text.slice(0, input.selectionStart)).length - 1);
+        const group = about.groups.find((some) => some.words.includes(tokens[at].word));
+        return [[`In place of “${tokens[at].word}”:`], group.words.filter((word) => word !== tokens[at].word), at];
+      }
       return [[hint], [], 0];
     }
 
@@ -109,7 +119,7 @@
       if (note.dataset.key === key) return;
       note.dataset.key = key;
       note.classList.toggle("live-remark", said !== hint);
-      note.replaceChildren(`${said}${ask} `, ...near.map((word) => html("button", {
+      note.replaceChildren(...(said ? [`${said}${ask} `] : []), ...near.map((word) => html("button", {
         type: "button", class: "live-chip",
         pointerdown: (event) => event.preventDefault(), // the field keeps the caret
         click: () => replaceWord(at, word) }, word)));
@@ -123,15 +133,18 @@
         : { error: `${label}: expected at most ${LETTERS} letters, got ${text.length}` }),
       control(name, change) {
         const id = uniqueId();
+        const again = () => display(input.value);
+        const left = (event) => box.contains(event.relatedTarget) || again();
         changed = change;
         input = html("input", { type: "text", "aria-label": label, "aria-describedby": id, maxlength: LETTERS, lang: "en",
           autocomplete: "off", autocapitalize: "off", autocorrect: "off", spellcheck: "false", enterkeyhint: "done",
-          input: () => change(input.value), blur: () => display(input.value),
+          input: () => change(input.value), ...(offers ? { focus: again, keyup: again, click: again } : {}), blur: left,
           keydown: (event) => event.key === "Enter" && input.blur() });
-        note = html("p", { class: "live-note", id, "aria-live": "polite" });
+        note = html("p", { class: "live-note", id, "aria-live": "polite", focusout: left });
         const button = examples.length ? html("button", { type: "button", class: "live-another", click: another,
           "aria-label": "Another sentence" }, html("span", {}, "Another sentence "), "↻") : "";
-        return html("div", { class: "live-sentence", "data-setting": name }, html("div", { class: "live-field" }, input, button), note);
+        box = html("div", { class: "live-sentence", "data-setting": name }, html("div", { class: "live-field" }, input, button), note);
+        return box;
       },
     };
   }
