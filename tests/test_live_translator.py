@@ -51,11 +51,10 @@ def agrees(page, sentence, word, head="both"):
     bars = page.locator(".live-bars tbody tr")
     assert bars.locator("th").all_inner_texts() == [named(MODEL.tgt_vocab.tokens([i])[0]) for i in best]
     assert bars.locator(".live-value").all_inner_texts() == [fmt(probs[word - 1, i]) for i in best]
-    lit = page.locator(".trans-threads .trans-on").evaluate_all(
-        "all => all.map(p => p.style.getPropertyValue('--share'))"
-    )
-    assert lit == [fmt(a) for a in row]
-    assert page.locator(".trans-threads path").count() == weights[0].size
+    for threads in page.locator(".trans-threads g").all():  # for words side by side, and below each other
+        lit = threads.locator(".trans-on").evaluate_all("all => all.map(p => p.style.getPropertyValue('--share'))")
+        assert lit == [fmt(a) for a in row]
+        assert threads.locator("path").count() == weights[0].size
     said = page.locator(".trans-said").inner_text()
     assert f"“{' '.join(w for w in words if w != '(end)')}”" in said
     assert fmt(probs[word - 1].max()) in said and fmt(row.max()) in said
@@ -340,3 +339,33 @@ def test_wrong_calls_are_answered():
         live.translator("the purple house")
     with pytest.raises(ValueError, match="word: expected a number from 1 to 3, got 4"):
         live.translator("hello world", 4)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_threads_end_at_their_words_and_words_do_not_touch(touch, width):
+    page = touch(TRANSLATOR, width=width)
+    for text in (
+        START,
+        "these strange queens find these strange letters",
+        "hello",
+        "some cows find these strange hats",
+    ):
+        write(page, text)
+        boxes = {side: [w.bounding_box() for w in page.locator(f".trans-{side} b").all()] for side in ("src", "tgt")}
+        down = width < 600
+        for words in boxes.values():
+            for a, b in zip(words, words[1:], strict=False):
+                assert (a["y"] + a["height"] <= b["y"]) if down else (a["x"] + a["width"] < b["x"])
+        middle = (lambda b: b["y"] + b["height"] / 2) if down else (lambda b: b["x"] + b["width"] / 2)
+        picture = page.locator(".trans-threads").bounding_box()
+        begin, size = (picture["y"], picture["height"]) if down else (picture["x"], picture["width"])
+        drawn = page.locator(".trans-threads g").nth(1 if down else 0)
+        assert drawn.is_visible()
+        ends = drawn.locator("path").evaluate_all(
+            "all => all.map(p => p.getAttribute('d').match(/[0-9]+/g).map(Number))"
+        )
+        words = len(text.split())
+        for i, d in enumerate(ends):
+            t, k = divmod(i, words)
+            assert abs(begin + size * d[0] / 1000 - middle(boxes["src"][k])) < 2.5
+            assert abs(begin + size * d[-2] / 1000 - middle(boxes["tgt"][t])) < 2.5

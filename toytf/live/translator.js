@@ -1,7 +1,8 @@
 // The trained translator at work. Beside translator.py, which wrote the lines of words, the threads, and the bars.
 (() => {
   "use strict";
-  const { Live, Bars, define, html, svg, own, choice, sentence, reading, palette, kindOf, wordKeys, named, quoted, softmax, fixed } = toytf;
+  const { Live, Bars, define, html, svg, own, choice, sentence, reading, palette, kindOf, wordKeys, named, quoted, softmax, sum,
+    fixed } = toytf;
   const END = "(end)";
   const TOP = 5;
   const AT_ONCE = 90; // milliseconds from one new word to the next, and all of them in less than 700
@@ -166,20 +167,35 @@
       });
     }
 
+    // The middles of the places, in thousandths: side by side a place is as wide as its words, below each other all are alike
+    places() {
+      const { room, narrowest, gap } = this.data;
+      const [english, spanish] = [this.src, this.tgt].map((box) => [...box.children].map((word) => word.querySelector("b").textContent));
+      const columns = Array.from({ length: Math.max(english.length, spanish.length) }, (_, i) => (
+        gap + Math.max((english[i] ?? "").length, (spanish[i] ?? "").length, narrowest)));
+      const total = Math.max(room, sum(columns));
+      const widths = [...columns, total - sum(columns)].map((width) => `minmax(0,${width}fr)`);
+      this.picture.style.setProperty("--columns", widths.join(" "));
+      const side = columns.map((width, i) => Math.round(((sum(columns.slice(0, i)) + width / 2) / total) * 1000));
+      return [side, Array.from({ length: this.slots }, (_, i) => Math.round(((i + 0.5) / this.slots) * 1000))];
+    }
+
     drawThreads() {
-      const place = (slot) => Math.round(((slot + 0.5) / this.slots) * 1000);
       const slotOf = this.read.tokens.flatMap(({ place: at }, slot) => (at >= 0 ? [slot] : []));
-      const all = this.shares.flatMap((row, t) => row.map((share, k) => ({ share, t, a: place(slotOf[k]), b: place(t) })));
-      const box = this.threads.firstElementChild;
-      while (box.children.length > all.length) box.lastChild.remove();
-      while (box.children.length < all.length) box.append(svg("path"));
-      all.forEach(({ share, t, a, b }, i) => {
-        const path = box.children[i];
-        const d = `M${a} 0C${a} 500 ${b} 500 ${b} 1000`;
-        if (path.getAttribute("d") !== d) path.setAttribute("d", d);
-        path.style.setProperty("--share", share.toFixed(4));
-        path.classList.toggle("trans-on", t === this.at);
-        path.dataset.t = t;
+      const all = this.shares.flatMap((row, t) => row.map((share, k) => ({ share, t, k: slotOf[k] })));
+      this.places().forEach((places, group) => {
+        const box = this.threads.children[group];
+        while (box.children.length > all.length) box.lastChild.remove();
+        while (box.children.length < all.length) box.append(svg("path"));
+        all.forEach(({ share, t, k }, i) => {
+          const path = box.children[i];
+          const [a, b] = [places[k], places[t]];
+          const d = `M${a} 0C${a} 500 ${b} 500 ${b} 1000`;
+          if (path.getAttribute("d") !== d) path.setAttribute("d", d);
+          path.style.setProperty("--share", share.toFixed(4));
+          path.classList.toggle("trans-on", t === this.at);
+          path.dataset.t = t;
+        });
       });
       const links = this.shares.map((row, t) => `${this.spanish[t]} to ${this.read.words[largestAt(row)]}`);
       this.threads.setAttribute("aria-label", links.length ? `The strongest thread of each word: ${links.join(", ")}.` : "No threads yet.");

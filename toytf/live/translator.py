@@ -6,7 +6,7 @@ import html as _html
 import inspect
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 import numpy as np
 
@@ -34,6 +34,8 @@ from toytf.tree import count
 
 MOST = 12  # words that are read
 SLOTS = 8  # places for words: the longest sentence of the training, and its end
+ROOM = 58  # letters side by side, at least
+NARROWEST, GAP = 5, 1.4  # of a word's place, and between two, in letters
 TOP = 5  # the most probable words
 ON = ' class="trans-on"'
 NAMES = {EOS: "(end)", SOS: "(start)", PAD: "(padding)"}
@@ -104,7 +106,7 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
     )
     learned = longest_learned()
     data = {"sentence": " ".join(src), "word": word, "slots": SLOTS, **vocabulary(), "examples": list(EXAMPLES)}
-    data |= {"most": MOST, "learned": learned}
+    data |= {"room": ROOM, "narrowest": NARROWEST, "gap": GAP, "most": MOST, "learned": learned}
     table = byhand.table(weights, "where each word looks, mean of both heads", rows=said, cols=src, decimals=2)
     text = f"{' '.join(src)} -> {' '.join(said[:-1] if said[-1] == NAMES[EOS] else said)}\n{table.text()}"
     return Element("translator", title, data, static, text, id, ("trained",))
@@ -190,25 +192,43 @@ def _picture(src, said, weights, at) -> str:
         f"<b>{_html.escape(word)}</b></span>"
         for t, word in enumerate(said)
     )
-    slots = max(SLOTS, len(src), len(said))
-    paths = "".join(
-        f'<path d="{_thread(k, t, slots)}" style="--share:{a:.4f}"{ON if t == at else ""}></path>'
-        for t, row in enumerate(weights)
-        for k, a in enumerate(row)
+    slots, columns = max(SLOTS, len(src), len(said)), _columns(src, said)
+    side, below = _middles(columns, max(ROOM, sum(columns))), _middles([1] * slots, slots)
+    threads = "".join(
+        f'<g class="{name}">'
+        + "".join(
+            f'<path d="{_thread(at_slot[k], at_slot[t])}" style="--share:{a:.4f}"{ON if t == at else ""}></path>'
+            for t, row in enumerate(weights)
+            for k, a in enumerate(row)
+        )
+        + "</g>"
+        for name, at_slot in (("trans-side-by-side", side), ("trans-below", below))
     )
+    widths = " ".join(f"minmax(0,{width:.4g}fr)" for width in [*columns, max(0, ROOM - sum(columns))])
     links = ", ".join(f"{word} to {src[k]}" for word, k in zip(said, weights.argmax(axis=1), strict=True))
+    long = " trans-long" if slots > SLOTS else ""
     return (
-        f'<div class="trans-picture{" trans-long" if slots > SLOTS else ""}" style="--slots:{slots}">'
+        f'<div class="trans-picture{long}" style="--slots:{slots};--columns:{widths}">'
         f'<div class="trans-words trans-src" lang="en">{english}</div>'
         '<svg class="trans-threads" viewBox="0 0 1000 1000" preserveAspectRatio="none" role="img" '
-        f'aria-label="{_html.escape(f"The strongest thread of each word: {links}.")}"><g>{paths}</g></svg>'
+        f'aria-label="{_html.escape(f"The strongest thread of each word: {links}.")}">{threads}</svg>'
         f'<div class="trans-words trans-tgt" lang="es">{spanish}</div></div>'
     )
 
 
-def _thread(k: int, t: int, slots: int) -> str:
-    """From the English word in slot k to the Spanish one in slot t."""
-    a, b = (round((place + 0.5) / slots * 1000) for place in (k, t))
+def _columns(src, said) -> list[float]:
+    """How many letters wide the places of the words are, where they stand side by side."""
+    return [max(len(a), len(b), NARROWEST) + GAP for a, b in zip_longest(src, said, fillvalue="")]
+
+
+def _middles(widths, total) -> list[int]:
+    """Where the middles of the places are, in thousandths of the whole."""
+    ends = np.cumsum(widths)
+    return [round((end - width / 2) / total * 1000) for end, width in zip(ends, widths, strict=True)]
+
+
+def _thread(a: int, b: int) -> str:
+    """From the middle of an English word to that of a Spanish one."""
     return f"M{a} 0C{a} 500 {b} 500 {b} 1000"
 
 
