@@ -190,7 +190,7 @@
     }
 
     writeMap(src) {
-      const name = (h, when) => `head ${h + 1}, ${when === "after" && this.silent.includes(`cross${h + 1}`) ? "silent" : when}`;
+      const name = (h, when) => `${h + 1}, ${when === "after" && this.silent.includes(`cross${h + 1}`) ? "silent" : when}`;
       const rows = [0, 1].flatMap((h) => [["before", this.was], ["after", this.now]].map(([when, run]) => [name(h, when), run.heads[h][this.at]]));
       this.map.tHead.rows[0].replaceChildren(html("td"), ...src.map((word) => html("th", { scope: "col" }, html("span", {}, word))));
       this.map.tBodies[0].replaceChildren(...rows.map(([label, row]) => html("tr", {}, html("th", { scope: "row" }, label),

@@ -70,7 +70,7 @@ def patching(
 
     Examples
     --------
-    >>> print(str(patching()).splitlines()[2])
+    >>> print(str(patching()).splitlines()[3])
     after:  unos gatos ven el mundo rojo
 
     Notes
@@ -107,7 +107,7 @@ def patching(
         f"{_map(src, weights, silent)}</div>"
         f'<p class="patch-said">{_html.escape(_sentence(model, before, after, at, rows, silent))}</p>'
     )
-    data = {"sentence": " ".join(src), "other": " ".join(others), "rows": rows, "silent": silent}
+    data: dict = {"sentence": " ".join(src), "other": " ".join(others), "rows": rows, "silent": silent}
     data |= {"word": word, "most": MOST, "learned": longest_learned(), **vocabulary()}
     what = f"rows {', '.join(map(str, rows)) or 'none'} from: {' '.join(others)}; silent: {', '.join(silent) or 'none'}"
     text = f"source: {' '.join(src)}; {what}\nbefore: {before.sentence()}\nafter:  {after.sentence()}"
@@ -207,13 +207,13 @@ def _map(src, weights, silent) -> str:
         for when, h, row in weights
     )
     return (
-        '<table class="trans-map"><caption>Where it looks for this word (cross-attention)</caption>'
+        '<table class="trans-map"><caption>Where heads 1 and 2 of cross-attention look for it</caption>'
         f"<thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>"
     )
 
 
 def _row_name(h: int, when: str, silent) -> str:
-    return f"head {h + 1}, {'silent' if when == 'after' and f'cross{h + 1}' in silent else when}"
+    return f"{h + 1}, {'silent' if when == 'after' and f'cross{h + 1}' in silent else when}"
 
 
 def _sentence(model: Translator, before: Run, after: Run, at: int, rows, silent) -> str:
