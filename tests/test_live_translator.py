@@ -77,12 +77,12 @@ def test_it_begins_with_what_toytf_writes_and_says_how_large_it_is(touch):
     agrees(page, START, 3)
 
 
-@pytest.mark.parametrize("pair", corpus(np.random.default_rng(0))[1][:6], ids=str)
-def test_what_is_typed_is_translated(touch, pair):
+def test_what_is_typed_is_translated(touch):
     page = touch(TRANSLATOR)
-    write(page, " ".join(pair.src))
-    agrees(page, " ".join(pair.src), 3)
-    assert spanish(page) == [*pair.tgt, "(end)"]
+    for pair in corpus(np.random.default_rng(0))[1][:6]:
+        write(page, " ".join(pair.src))
+        agrees(page, " ".join(pair.src), min(3, len(pair.tgt) + 1))
+        assert spanish(page) == [*pair.tgt, "(end)"]
 
 
 def test_it_follows_each_key(touch):
