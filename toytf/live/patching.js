@@ -1,8 +1,8 @@
 // Heads silenced and rows of the memory swapped. Beside patching.py: the same steps, the same order.
 (() => {
   "use strict";
-  const { Live, Bars, define, html, own, toggle, sentence, reading, wordKeys, named, quoted, start, stepper, greedySteps,
-    encode, decode, linear, softmax, fixed } = toytf;
+  const { Live, Bars, define, html, own, toggle, sentence, reading, wordKeys, named, quoted, weightTable, start, stepper,
+    greedySteps, encode, decode, linear, softmax, fixed } = toytf;
   const TOP = 3;
   const END = "(end)";
   const HEADS = ["encoder", "decoder", "cross"].flatMap((part) => [1, 2].map((head) => `${part}${head}`));
@@ -21,7 +21,8 @@
     return {
       ...params,
       encoder: params.encoder.map((layer) => mute(layer, "self_attention", "encoder")),
-      decoder: params.decoder.map((layer) => mute(mute(layer, "self_attention", "decoder"), "cross_attention", "cross")),
+      decoder: params.decoder.map((layer) => (
+        mute(mute(layer, "self_attention", "decoder"), "cross_attention", "cross"))),
     };
   }
 
@@ -98,12 +99,15 @@
       this.said.remove();
       this.said = this.querySelector(".patch-said");
       this.said.classList.add("live-said");
-      this.querySelector(".patch-name").textContent = "The memory, a row for each word. Tap one to take it from the other sentence.";
+      this.querySelector(".patch-name").textContent = (
+        "The memory, a row for each word. Tap one to take it from the other sentence.");
       const settings = (names) => names.map((name) => this.controls.querySelector(`[data-setting=${name}]`));
       const [mine, other] = settings(["sentence", "other"]);
-      const named_ = (label, node) => html("div", { class: "patch-sentence" }, html("span", { class: "patch-name" }, label), node);
-      this.controls.append(named_("sentence", mine), named_("the other", other), html("fieldset", { class: "patch-heads" },
-        html("legend", {}, "Silence a head"), html("div", {}, ...settings(HEADS))));
+      const line = (label, node) => html("div", { class: "patch-sentence" },
+        html("span", { class: "patch-name" }, label), node);
+      const heads = html("fieldset", { class: "patch-heads" }, html("legend", {}, "Silence a head"),
+        html("div", {}, ...settings(HEADS)));
+      this.controls.append(line("sentence", mine), line("the other", other), heads);
     }
 
     swap(row) {
@@ -141,7 +145,8 @@
 
     fill(box, count, name) {
       while (box.children.length > count) box.lastChild.remove();
-      while (box.children.length < count) box.append(html("span", { class: name }, html("b"), ...(name === "patch-cell" ? [html("i")] : [])));
+      const more = () => (name === "patch-cell" ? [html("i")] : []);
+      while (box.children.length < count) box.append(html("span", { class: name }, html("b"), ...more()));
       return [...box.children];
     }
 
@@ -186,15 +191,15 @@
       this.barsBefore.set(best.map((i) => before[i]), { labels });
       this.barsAfter.set(best.map((i) => after[i]), { labels });
       const soFar = this.was.words.slice(0, this.at).join(" ");
-      this.atName.textContent = soFar ? `Probabilities of the next word after “${soFar}”` : "Probabilities of the first word";
+      const where = soFar ? `the next word after “${soFar}”` : "the first word";
+      this.atName.textContent = `Probabilities of ${where}`;
     }
 
     writeMap(src) {
-      const name = (h, when) => `${h + 1}, ${when === "after" && this.silent.includes(`cross${h + 1}`) ? "silent" : when}`;
-      const rows = [0, 1].flatMap((h) => [["before", this.was], ["after", this.now]].map(([when, run]) => [name(h, when), run.heads[h][this.at]]));
-      this.map.tHead.rows[0].replaceChildren(html("td"), ...src.map((word) => html("th", { scope: "col" }, html("span", {}, word))));
-      this.map.tBodies[0].replaceChildren(...rows.map(([label, row]) => html("tr", {}, html("th", { scope: "row" }, label),
-        ...row.map((share) => html("td", { style: `--share:${share.toFixed(4)}` }, fixed(share, 2))))));
+      const silent = (h, when) => when === "after" && this.silent.includes(`cross${h + 1}`);
+      const runs = [["before", this.was], ["after", this.now]];
+      weightTable(this.map, src, [0, 1].flatMap((h) => runs.map(([when, { heads }]) => (
+        [`${h + 1}, ${silent(h, when) ? "silent" : when}`, heads[h][this.at]]))));
     }
 
     say() {
@@ -207,10 +212,11 @@
       const changed = Array.from({ length }, (_, t) => was.words[t] !== now.words[t]).filter((x) => x).length;
       const written = now.words.filter((word) => word !== END).join(" ");
       const [i, j] = [largestAt(was.probs[at]), largestAt(now.probs[at])];
-      const share = (k) => `${quoted(named(toytf.trained.tgt_vocab[k]))} had probability ${fixed(was.probs[at][k], 4)}, now ${fixed(now.probs[at][k], 4)}`;
-      return `${done.length ? done.join(", ").replace(/^./, (letter) => letter.toUpperCase()) : "Nothing is changed"}: it writes `
-        + `“${written}”. ${changed ? `${changed} ${changed === 1 ? "place differs" : "places differ"}` : "No word differs"}. `
-        + `${share(i)}${i === j ? "" : `; ${share(j)}`}.`;
+      const share = (k) => `${quoted(named(toytf.trained.tgt_vocab[k]))} had probability ${fixed(was.probs[at][k], 4)}, `
+        + `now ${fixed(now.probs[at][k], 4)}`;
+      const what = (done.join(", ") || "nothing is changed").replace(/^./, (letter) => letter.toUpperCase());
+      const differ = changed ? `${changed} ${changed === 1 ? "place differs" : "places differ"}` : "No word differs";
+      return `${what}: it writes “${written}”. ${differ}. ${[...new Set([i, j])].map(share).join("; ")}.`;
     }
   }
 

@@ -1,8 +1,8 @@
 // The trained translator at work. Beside translator.py, which wrote the lines of words, the threads, and the bars.
 (() => {
   "use strict";
-  const { Live, Bars, define, html, svg, own, choice, sentence, reading, palette, kindOf, wordKeys, named, quoted, softmax, sum,
-    fixed } = toytf;
+  const { Live, Bars, define, html, svg, own, choice, sentence, reading, palette, kindOf, wordKeys, named, quoted,
+    weightTable, softmax, sum, fixed } = toytf;
   const END = "(end)";
   const TOP = 5;
   const AT_ONCE = 90; // milliseconds from one new word to the next, and all of them in less than 700
@@ -18,7 +18,8 @@
         word: own({ start: data.word, write: String,
           read: (text) => (/^[1-9]\d*$/.test(text) && Number(text) <= most ? { value: Number(text) }
             : { error: `word: expected a whole number from 1 to ${most}, got “${text}”` }) }),
-        head: choice({ label: "Attention of", start: "both", options: { both: "both heads", 1: "head 1", 2: "head 2" } }),
+        head: choice({ label: "Attention of", start: "both",
+          options: { 1: "head 1", 2: "head 2", both: "both heads" } }),
       };
     }
 
@@ -39,7 +40,7 @@
     // What Python left room for takes its place
     build() {
       super.build();
-      const [field, , head] = ["sentence", "word", "head"].map((name) => this.controls.querySelector(`[data-setting=${name}]`));
+      const [field, head] = ["sentence", "head"].map((name) => this.controls.querySelector(`[data-setting=${name}]`));
       this.querySelector(".live-sentence:not([data-setting])").replaceWith(field);
       this.querySelector(".trans-head").replaceWith(head);
       this.controls.remove();
@@ -141,7 +142,8 @@
         node.querySelector("b").textContent = word;
         if (row || place < 0) {
           const share = place >= 0 ? row[place] ?? 0 : 0;
-          node.querySelector("i").textContent = place >= 0 && row.length ? fixed(share, 4) : left && !begun ? "left out" : "";
+          const number = place >= 0 && row.length ? fixed(share, 4) : "";
+          node.querySelector("i").textContent = left && !begun ? "left out" : number;
           node.style.setProperty("--share", share.toFixed(4));
         }
         node.classList.toggle("trans-out", left && !begun);
@@ -167,12 +169,14 @@
       });
     }
 
-    // The middles of the places, in thousandths: side by side a place is as wide as its words, below each other all are alike
+    // The middles of the places, in thousandths: side by side a place is as wide as its words, below each other all
+    // are alike
     places() {
       const { room, narrowest, gap } = this.data;
-      const [english, spanish] = [this.src, this.tgt].map((box) => [...box.children].map((word) => word.querySelector("b").textContent));
-      const columns = Array.from({ length: Math.max(english.length, spanish.length) }, (_, i) => (
-        gap + Math.max((english[i] ?? "").length, (spanish[i] ?? "").length, narrowest)));
+      const lengths = [this.src, this.tgt].map((box) => (
+        [...box.children].map((word) => word.querySelector("b").textContent.length)));
+      const columns = Array.from({ length: Math.max(...lengths.map((words) => words.length)) }, (_, i) => (
+        gap + Math.max(narrowest, ...lengths.map((words) => words[i] ?? 0))));
       const total = Math.max(room, sum(columns));
       const widths = [...columns, total - sum(columns)].map((width) => `minmax(0,${width}fr)`);
       this.picture.style.setProperty("--columns", widths.join(" "));
@@ -198,7 +202,8 @@
         });
       });
       const links = this.shares.map((row, t) => `${this.spanish[t]} to ${this.read.words[largestAt(row)]}`);
-      this.threads.setAttribute("aria-label", links.length ? `The strongest thread of each word: ${links.join(", ")}.` : "No threads yet.");
+      const said = links.length ? `The strongest thread of each word: ${links.join(", ")}.` : "No threads yet.";
+      this.threads.setAttribute("aria-label", said);
     }
 
     writeBars() {
@@ -208,15 +213,14 @@
       const best = probs.map((_, i) => i).sort((a, b) => probs[b] - probs[a]).slice(0, TOP);
       const labels = best.map((i) => named(toytf.trained.tgt_vocab[i]));
       this.bars.set(best.map((i) => probs[i]), { labels });
-      this.bars.table.caption.textContent = `The ${TOP} most probable words where it wrote ${quoted(this.spanish[this.at])}`;
+      const word = quoted(this.spanish[this.at]);
+      this.bars.table.caption.textContent = `The ${TOP} most probable words where it wrote ${word}`;
     }
 
     writeMap() {
       if (!this.shares || !this.map.closest("details").open) return;
       const { words } = this.read;
-      this.map.tHead.rows[0].replaceChildren(html("td"), ...words.map((word) => html("th", { scope: "col" }, html("span", {}, word))));
-      this.map.tBodies[0].replaceChildren(...this.shares.map((row, t) => html("tr", {}, html("th", { scope: "row" }, this.spanish[t]),
-        ...row.map((share) => html("td", { style: `--share:${share.toFixed(4)}` }, fixed(share, 2))))));
+      weightTable(this.map, words, this.shares.map((row, t) => [this.spanish[t], row]));
     }
 
     // New words come one after the other, with their threads
@@ -278,9 +282,12 @@
       const words = this.spanish.filter((word) => word !== END);
       const row = this.shares[this.at];
       const k = largestAt(row);
-      const cut = this.spanish.at(-1) === END ? "" : ` It stops here without an end: ${this.spanish.length} words are the most for this sentence.`;
-      return `It writes “${words.join(" ")}”.${cut} ${quoted(this.spanish[this.at])} has probability ${fixed(Math.max(...this.probs[this.at]), 4)} `
-        + `and looks most at “${this.read.words[k]}”, with ${fixed(row[k], 4)} of ${head === "both" ? "its attention" : `the attention of head ${head}`}.`;
+      const cut = this.spanish.at(-1) === END ? ""
+        : ` It stops here without an end: ${this.spanish.length} words are the most for this sentence.`;
+      const whose = head === "both" ? "its attention" : `the attention of head ${head}`;
+      return `It writes “${words.join(" ")}”.${cut} ${quoted(this.spanish[this.at])} has probability `
+        + `${fixed(Math.max(...this.probs[this.at]), 4)} and looks most at “${this.read.words[k]}”, `
+        + `with ${fixed(row[k], 4)} of ${whose}.`;
     }
   }
 

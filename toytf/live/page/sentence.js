@@ -3,13 +3,13 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { html, uniqueId } = toytf;
+  const { html, uniqueId, fixed } = toytf;
   const LETTERS = 200; // of a sentence
   const NAMES = { "<eos>": "(end)", "<sos>": "(start)", "<pad>": "(padding)" };
 
   const named = (token) => NAMES[token] ?? token;
   const listed = (words) => (words.length > 3 ? [...words.slice(0, 2), `${words.length - 2} others`] : words)
-    .map((word, i, all) => `${i ? (i === all.length - 1 ? " and " : ", ") : ""}${word.includes(" ") ? word : `“${word}”`}`).join("");
+    .map((word) => (word.includes(" ") ? word : `“${word}”`)).join(", ").replace(/, ([^,]*)$/, " and $1");
   const quoted = (word) => (Object.values(NAMES).includes(word) ? word : `“${word}”`);
 
   // ---------------------------------------------------------------- reading
@@ -99,10 +99,13 @@
       }
       if (!tokens.length) return [[`Nothing to translate: type a word, or tap one.`], [], 0];
       if (late.length) {
-        return [[`It reads ${about.most} words here; “${late[0].word}” and what follows is left out. It learned from sentences of up to ${about.learned} words.`], [], 0];
+        return [[`It reads ${about.most} words here; “${late[0].word}” and what follows is left out. `
+          + `It learned from sentences of up to ${about.learned} words.`], [], 0];
       }
       if (words.length > about.learned) {
-        return [[`It learned from sentences of up to ${about.learned} words; this one has ${words.length}. Expect mistakes.`], [], 0];
+        const said = `It learned from sentences of up to ${about.learned} words; this one has ${words.length}. `
+          + "Expect mistakes.";
+        return [[said], [], 0];
       }
       if (offers && here) {
         const at = Math.max(0, cut(text.slice(0, input.selectionStart)).length - 1);
@@ -141,9 +144,10 @@
           input: () => change(input.value), ...(offers ? { focus: again, keyup: again, click: again } : {}), blur: left,
           keydown: (event) => event.key === "Enter" && input.blur() });
         note = html("p", { class: "live-note", id, "aria-live": "polite", focusout: left });
-        const button = examples.length ? html("button", { type: "button", class: "live-another", click: another,
-          "aria-label": "Another sentence" }, html("span", {}, "Another sentence "), "↻") : "";
-        box = html("div", { class: "live-sentence", "data-setting": name }, html("div", { class: "live-field" }, input, button), note);
+        const button = html("button", { type: "button", class: "live-another", click: another,
+          "aria-label": "Another sentence" }, html("span", {}, "Another sentence "), "↻");
+        const field = html("div", { class: "live-field" }, input, ...(examples.length ? [button] : []));
+        box = html("div", { class: "live-sentence", "data-setting": name }, field, note);
         return box;
       },
     };
@@ -155,8 +159,8 @@
   function palette({ groups }, kinds, { label, now = null, choose, more = [] }) {
     const rows = groups.filter(({ kind }) => kinds.includes(kind)).map((group) => html("div", { class: "live-group" },
       html("span", { class: "live-group-name" }, group.label),
-      html("span", { class: "live-chips" }, ...group.words.map((word) => html("button", { type: "button", class: "live-chip",
-        "aria-pressed": String(word === now), click: () => choose(word) }, word)))));
+      html("span", { class: "live-chips" }, ...group.words.map((word) => html("button", {
+        type: "button", class: "live-chip", "aria-pressed": String(word === now), click: () => choose(word) }, word)))));
     return html("div", { class: "live-palette", role: "group", "aria-label": label },
       html("p", { class: "live-palette-name" }, label), ...rows, html("div", { class: "live-chips" }, ...more));
   }
@@ -177,7 +181,9 @@
       const all = words();
       const at = all.indexOf(document.activeElement);
       if (at < 0) return;
-      const to = { ArrowRight: at + 1, ArrowDown: at + 1, ArrowLeft: at - 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+      const [back, on, last] = [at - 1, at + 1, all.length - 1];
+      const ways = { ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back, Home: 0, End: last };
+      const to = ways[event.key];
       if (event.key === "Enter" || event.key === " ") pick(at);
       else if (to === undefined) return;
       else if (all[to]) {
@@ -190,5 +196,15 @@
     });
   }
 
-  Object.assign(toytf, { named, quoted, reading, nearest, sentence, palette, kindOf, wordKeys });
+  // ---------------------------------------------------------------- weights as a table
+
+  // A row of shares for each name, over the words of a sentence
+  function weightTable(table, words, rows) {
+    const head = words.map((word) => html("th", { scope: "col" }, html("span", {}, word)));
+    table.tHead.rows[0].replaceChildren(html("td"), ...head);
+    table.tBodies[0].replaceChildren(...rows.map(([name, shares]) => html("tr", {}, html("th", { scope: "row" }, name),
+      ...shares.map((share) => html("td", { style: `--share:${share.toFixed(4)}` }, fixed(share, 2))))));
+  }
+
+  Object.assign(toytf, { named, quoted, reading, nearest, sentence, palette, kindOf, wordKeys, weightTable });
 })();
