@@ -25,8 +25,10 @@ from toytf.live.divisor import divisor
 from toytf.live.element import Element
 from toytf.live.mask import mask
 from toytf.live.nudge import nudge
+from toytf.live.patching import patching
 from toytf.live.sampling import sampling
 from toytf.live.shares import shares
 from toytf.live.stack import stack
+from toytf.live.translator import translator
 
-__all__ = ["Element", "beam", "clocks", "divisor", "mask", "nudge", "sampling", "shares", "stack"]
+__all__ = ["Element", "beam", "clocks", "divisor", "mask", "nudge", "patching", "sampling", "shares", "stack", "translator"]

@@ -25,7 +25,7 @@ from toytf.live import wire
 from toytf.translator import Translator
 
 ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator")
-PAGE = ("make", "settings", "element", "sums", "tables")
+PAGE = ("make", "settings", "element", "sums", "tables", "sentence")
 _shown: set[str] = set()  # the scripts that this process has shown
 
 # ---------------------------------------------------------------- scripts

@@ -1,0 +1,371 @@
+"""The translator on the first page: whatever is typed, tapped or linked, it shows what toytf writes."""
+
+import numpy as np
+import pytest
+
+import livecheck
+from livecheck import FINGER, page_problems, shown
+from toytf import live
+from toytf.byhand import fmt
+from toytf.grammar import all_words, corpus, draw_pairs
+from toytf.live.translator import EXAMPLES, MOST, longest_learned, named, vocabulary
+from toytf.model import forward
+from toytf.ops import softmax
+from toytf.translator import Translator
+
+MODEL = Translator.load()
+TRANSLATOR = live.translator()
+START = "the small queens see a red house"
+HEADS = {"both": None, "1": 0, "2": 1}
+
+
+def expected(sentence):
+    """The words that toytf writes, the probabilities at each place, and the weights of each head."""
+    (hypothesis,) = MODEL.write([sentence.split()])
+    fed = [MODEL.tgt_vocab.id("<sos>"), *hypothesis.ids[:-1]]
+    logits, trace = forward(MODEL.params, MODEL.cfg, MODEL.src_vocab.ids(sentence.split()), fed)
+    weights = trace.decoder.layers[0].cross_attention.inner.attention.attn_weights
+    return [named(word) for word in MODEL.tgt_vocab.tokens(hypothesis.ids)], softmax(logits), weights
+
+
+def spanish(page):
+    return page.locator(".trans-tgt b").all_inner_texts()
+
+
+def english(page):
+    return page.locator(".trans-src .trans-word:not(.trans-more) b").all_inner_texts()
+
+
+def chosen(page):
+    return page.locator(".trans-tgt .trans-on b").inner_text()
+
+
+def agrees(page, sentence, word, head="both"):
+    """Whether the page shows a sentence as toytf has it: words, weights, probabilities, threads, and what is said."""
+    words, probs, weights = expected(sentence)
+    assert english(page) == sentence.split() and spanish(page) == words
+    assert chosen(page) == words[word - 1]
+    row = (weights.mean(axis=0) if head == "both" else weights[int(head) - 1])[word - 1]
+    assert page.locator(".trans-src .trans-word:not(.trans-more) i").all_inner_texts() == [fmt(a) for a in row]
+    best = np.argsort(-probs[word - 1], kind="stable")[:5]
+    bars = page.locator(".live-bars tbody tr")
+    assert bars.locator("th").all_inner_texts() == [named(MODEL.tgt_vocab.tokens([i])[0]) for i in best]
+    assert bars.locator(".live-value").all_inner_texts() == [fmt(probs[word - 1, i]) for i in best]
+    for threads in page.locator(".trans-threads g").all():  # for words side by side, and below each other
+        lit = threads.locator(".trans-on").evaluate_all("all => all.map(p => p.style.getPropertyValue('--share'))")
+        assert lit == [fmt(a) for a in row]
+        assert threads.locator("path").count() == weights[0].size
+    said = page.locator(".trans-said").inner_text()
+    assert f"“{' '.join(w for w in words if w != '(end)')}”" in said
+    assert fmt(probs[word - 1].max()) in said and fmt(row.max()) in said
+
+
+def write(page, text):
+    page.get_by_role("textbox").fill(text)
+    page.get_by_role("textbox").blur()
+
+
+def remark(page):
+    return page.locator(".live-note").inner_text()
+
+
+def test_it_begins_with_what_toytf_writes_and_says_how_large_it_is(touch):
+    page = touch(TRANSLATOR)
+    agrees(page, START, 3)
+    assert "8,896 numbers" in page.locator(".live-title").inner_text()
+    page.wait_for_function("document.querySelector('toytf-translator').key !== undefined")  # computed meanwhile
+    agrees(page, START, 3)
+
+
+def test_what_is_typed_is_translated(touch):
+    page = touch(TRANSLATOR)
+    for pair in corpus(np.random.default_rng(0))[1][:6]:
+        write(page, " ".join(pair.src))
+        agrees(page, " ".join(pair.src), min(3, len(pair.tgt) + 1))
+        assert spanish(page) == [*pair.tgt, "(end)"]
+
+
+def test_it_follows_each_key(touch):
+    page = touch(TRANSLATOR)
+    page.get_by_role("textbox").fill("")
+    page.get_by_role("textbox").press_sequentially("hello w")
+    assert english(page) == ["hello", "w"] and spanish(page) == expected("hello")[0]
+    assert page.locator(".live-note .live-chip").all_inner_texts() == ["world", "worlds", "wants", "want"]
+    page.get_by_role("textbox").press_sequentially("orld")
+    agrees(page, "hello world", 3)
+
+
+def test_capitals_and_punctuation_do_not_count(touch):
+    page = touch(TRANSLATOR)
+    write(page, "  The cat sees,   a HOUSE. ")
+    agrees(page, "the cat sees a house", 3)
+
+
+def test_words_are_chosen_by_arrow_keys(touch):
+    page = touch(TRANSLATOR)
+    page.locator(".trans-tgt [tabindex='0']").focus()
+    page.keyboard.press("ArrowRight")
+    agrees(page, START, 4)
+    page.keyboard.press("End")
+    agrees(page, START, 8)
+    assert chosen(page) == "(end)"
+    page.keyboard.press("ArrowRight")  # there is no further word
+    page.keyboard.press("Home")
+    agrees(page, START, 1)
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_each_head_has_its_threads(touch, head):
+    page = touch(TRANSLATOR)
+    page.locator(f"[data-setting=head] input[value='{head}']").check(force=True)
+    page.locator(".trans-tgt .trans-word").nth(1).click()
+    agrees(page, START, 2, head)
+    if head != "both":
+        assert f"head {head}" in page.locator(".trans-said").inner_text()
+
+
+def test_a_finger_changes_a_word_by_another(touch):
+    page = touch(TRANSLATOR, **FINGER)
+    page.locator(".trans-src .trans-word", has_text="queens").tap()
+    page.locator(".live-palette").get_by_role("button", name="dogs", exact=True).tap()
+    agrees_when_closed = START.replace("queens", "dogs")
+    assert english(page) == agrees_when_closed.split()
+    page.get_by_role("button", name="Done").tap()
+    page.locator(".trans-tgt .trans-word").nth(5).tap()
+    agrees(page, agrees_when_closed, 6)
+
+
+def test_a_sentence_is_made_by_keys_alone(touch):
+    page = touch(TRANSLATOR)
+    write(page, "")
+    page.get_by_role("button", name="Add a word").focus()
+    page.keyboard.press("Enter")
+    for word in ("these", "cows", "find", "my", "new", "letters"):
+        button = page.locator(".live-palette").get_by_role("button", name=word, exact=True)
+        button.focus()
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.matches('.live-palette button')")  # one can go on
+    page.get_by_role("button", name="Done").press("Enter")
+    agrees(page, "these cows find my new letters", 3)
+    page.locator(".trans-src .trans-word", has_text="new").click()
+    page.get_by_role("button", name="Take it out").press("Enter")
+    agrees(page, "these cows find my letters", 3)
+
+
+def test_the_words_to_tap_are_the_grammar_s_and_what_may_follow_is_offered(touch):
+    groups, follows = (vocabulary()[name] for name in ("groups", "follows"))
+    words = [word for group in groups for word in group["words"]]
+    assert sorted(words) == sorted(set(all_words()[0]) - {"<pad>", "<sos>", "<eos>"})
+    kind = {word: group["kind"] for group in groups for word in group["words"]}
+    for pair in draw_pairs(np.random.default_rng(1), 200):
+        for before, after in zip(["", *(kind[w] for w in pair.src)], [kind[w] for w in pair.src], strict=False):
+            assert after in follows[before]
+    page = touch(TRANSLATOR)
+    write(page, "the")
+    page.get_by_role("button", name="Add a word").click()
+    offered = page.locator(".live-palette .live-chip").all_inner_texts()
+    assert offered == [word for word in words if kind[word] in ("adjective", "noun")]
+
+
+def test_examples_come_one_after_the_other_and_are_right(touch):
+    page = touch(TRANSLATOR)
+    for example in EXAMPLES:
+        page.get_by_role("button", name="Another sentence").click()
+        agrees(page, example, min(3, len(spanish(page))))
+        assert page.get_by_role("textbox").input_value() == example
+    assert all(len(example.split()) <= longest_learned() for example in EXAMPLES)
+
+
+# ---------------------------------------------------------------- what is not translated
+
+
+def test_an_unknown_word_is_said_and_the_rest_is_translated(touch):
+    page = touch(TRANSLATOR)
+    write(page, "the purple queen sees a house")
+    assert "“purple” is not among its 52 words" in remark(page)
+    assert page.locator(".trans-out b").all_inner_texts() == ["purple"]
+    assert spanish(page) == expected("the queen sees a house")[0]
+    assert page.get_by_role("textbox").input_value() == "the purple queen sees a house"  # nothing is lost
+
+
+def test_the_nearest_words_are_offered_and_one_tap_puts_them_in(touch):
+    page = touch(TRANSLATOR, **FINGER)
+    write(page, "the quen sees a house")
+    assert page.locator(".live-note .live-chip").all_inner_texts()[0] == "queen"
+    page.locator(".live-note").get_by_role("button", name="queen", exact=True).tap()
+    agrees(page, "the queen sees a house", 3)
+    page.get_by_role("textbox").blur()
+    assert "Tap a Spanish word" in remark(page)
+
+
+def test_nothing_is_said_to_be_nothing(touch):
+    page = touch(TRANSLATOR)
+    write(page, "  ")
+    assert "Nothing to translate" in remark(page)
+    assert spanish(page) == [] and not page.locator(".trans-threads path").count()
+    write(page, "<pad> xyzzy")
+    assert "are not among its 52 words" in remark(page)
+    write(page, "hello world")
+    agrees(page, "hello world", 3)
+
+
+def test_a_long_sentence_is_told_where_the_limits_are(touch):
+    page = touch(TRANSLATOR)
+    longer = "the small red queens see a big red house"
+    write(page, longer)
+    assert f"up to {longest_learned()} words; this one has 9" in remark(page)
+    agrees(page, longer, 3)
+    write(page, "house " * (MOST + 2))
+    assert f"It reads {MOST} words here; “house” and what follows is left out" in remark(page)
+    assert spanish(page) == expected("house " * MOST)[0]
+    assert page.locator(".trans-out").count() == 2
+
+
+def test_the_longest_sentence_of_the_training_is_measured():
+    assert longest_learned() == max(len(pair.src) for pair in corpus(np.random.default_rng(0))[0]) == 7
+
+
+# ---------------------------------------------------------------- links, reset, other forms
+
+
+def test_a_link_carries_sentence_word_and_head(touch):
+    page = touch(TRANSLATOR, fragment="#translator?sentence=hello+world&word=2&head=1")
+    agrees(page, "hello world", 2, "1")
+    write(page, "my cat has a purple hat")
+    page.wait_for_function("location.hash == '#translator?sentence=my+cat+has+a+purple+hat&word=2&head=1'")
+    page.locator("[data-setting=head] input[value=both]").check(force=True)
+    assert page.locator(".live-link").get_attribute("href") == "#translator?sentence=my+cat+has+a+purple+hat&word=2"
+
+
+def test_a_link_past_the_last_word_chooses_the_last(touch):
+    agrees(touch(TRANSLATOR, fragment="#translator?sentence=hello+world&word=9"), "hello world", 3)
+
+
+WRONG_LINKS = {
+    "word=0": "word: expected a whole number from 1 to 28, got “0”",
+    "word=two": "word: expected a whole number from 1 to 28, got “two”",
+    "head=3": "Attention of: expected one of 1, 2, both, got “3”",
+    f"sentence={'a' * 201}": "An English sentence: expected at most 200 letters, got 201",
+    "words=2": "words: expected one of sentence, word, head",
+}
+
+
+@pytest.mark.parametrize("asked, said", WRONG_LINKS.items())
+def test_a_wrong_link_is_said(touch, asked, said):
+    page = touch(TRANSLATOR, fragment=f"#translator?{asked}")
+    assert said in page.locator(".live > .live-complaint").inner_text()
+    agrees(page, START, 3)
+
+
+def test_reset_goes_back(touch):
+    page = touch(TRANSLATOR, fragment="#translator?sentence=hello+world&word=2&head=1")
+    page.locator(".trans-src .trans-word").first.click()
+    page.get_by_role("button", name="Reset").press("Enter")
+    agrees(page, START, 3)
+    assert page.get_by_role("textbox").input_value() == START
+
+
+def test_all_weights_stand_in_a_table_that_follows(touch):
+    page = touch(TRANSLATOR)
+    page.locator(".trans-all summary").click()
+    table = ".trans-map"
+    assert shown(page, table) == [[fmt(a, 2) for a in row] for row in expected(START)[2].mean(axis=0)]
+    write(page, "hello world")
+    page.locator("[data-setting=head] input[value='2']").check(force=True)
+    assert shown(page, table) == [[fmt(a, 2) for a in row] for row in expected("hello world")[2][1]]
+    assert page.locator(".trans-map th").all_inner_texts() == ["hello", "world", "hola", "mundo", "(end)"]
+
+
+def test_without_a_script_its_numbers_stand(touch):
+    page = touch(TRANSLATOR, java_script_enabled=False)
+    agrees(page, START, 3)
+    assert not page.locator("toytf-translator").get_by_role("textbox").count()
+
+
+def test_words_that_appear_one_after_the_other_are_there_within_a_second(touch):
+    page = touch(TRANSLATOR, reduced_motion="no-preference")
+    ends = page.evaluate(
+        """() => {
+            document.querySelector("toytf-translator").change({ sentence: "these girls draw some blue boats" });
+            const running = document.querySelector(".trans-picture").getAnimations({ subtree: true });
+            return running.map((animation) => animation.effect.getComputedTiming().endTime);
+        }"""
+    )
+    assert ends and max(ends) < 1000
+    page = touch(TRANSLATOR)  # with less motion, at once
+    write(page, "these girls draw some blue boats")
+    assert not page.evaluate("document.getAnimations().length")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_script_moves_nothing(touch, width):
+    """It stands above the fold: its size, and where its words stand, are the same before the script has run."""
+    page, script = touch(TRANSLATOR, width=width), livecheck.document(TRANSLATOR)
+    bare = page.context.new_page()
+    assert script.count('define("translator", ') == 1
+    bare.set_content(script.replace('define("translator", ', 'void ("translator", '))
+    names = ["toytf-translator", ".live-field", ".trans-picture", ".live-bars", ".trans-said", ".trans-all"]
+
+    def places(page):
+        return [[page.locator(name).bounding_box()[key] for key in ("x", "y", "height")] for name in names]
+
+    assert not bare.locator(".live-on").count() and page.locator(".live-on").count()
+    assert np.allclose(places(bare), places(page), atol=0.5)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_is_wider_than_the_page_and_axe_finds_nothing(touch, width, dark):
+    page = touch(TRANSLATOR, width=width, dark=dark)
+    page.locator(".trans-all summary").click()
+    assert not page_problems(page)
+    page.locator(".trans-src .trans-word").nth(2).click()  # with words to tap
+    assert not page_problems(page)
+    write(page, "the purple quen sees a strange black hat in a boat of my")  # with a remark
+    assert not page_problems(page)
+    write(page, "the small red new strange cows find a big blue black letters")  # more than fit side by side
+    assert not page_problems(page)
+
+
+# ---------------------------------------------------------------- in Python
+
+
+def test_wrong_calls_are_answered():
+    with pytest.raises(TypeError, match="source: expected a str"):
+        live.translator(3)
+    with pytest.raises(ValueError, match=f"source: expected from 1 to {MOST} words, got 0"):
+        live.translator(" ")
+    with pytest.raises(KeyError, match="unknown token 'purple'"):
+        live.translator("the purple house")
+    with pytest.raises(ValueError, match="word: expected a number from 1 to 3, got 4"):
+        live.translator("hello world", 4)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_threads_end_at_their_words_and_words_do_not_touch(touch, width):
+    page = touch(TRANSLATOR, width=width)
+    for text in (
+        START,
+        "these strange queens find these strange letters",
+        "hello",
+        "some cows find these strange hats",
+    ):
+        write(page, text)
+        boxes = {side: [w.bounding_box() for w in page.locator(f".trans-{side} b").all()] for side in ("src", "tgt")}
+        down = width < 600
+        for words in boxes.values():
+            for a, b in zip(words, words[1:], strict=False):
+                assert (a["y"] + a["height"] <= b["y"]) if down else (a["x"] + a["width"] < b["x"])
+        middle = (lambda b: b["y"] + b["height"] / 2) if down else (lambda b: b["x"] + b["width"] / 2)
+        picture = page.locator(".trans-threads").bounding_box()
+        begin, size = (picture["y"], picture["height"]) if down else (picture["x"], picture["width"])
+        drawn = page.locator(".trans-threads g").nth(1 if down else 0)
+        assert drawn.is_visible()
+        ends = drawn.locator("path").evaluate_all(
+            "all => all.map(p => p.getAttribute('d').match(/[0-9]+/g).map(Number))"
+        )
+        words = len(text.split())
+        for i, d in enumerate(ends):
+            t, k = divmod(i, words)
+            assert abs(begin + size * d[0] / 1000 - middle(boxes["src"][k])) < 2.5
+            assert abs(begin + size * d[-2] / 1000 - middle(boxes["tgt"][t])) < 2.5

@@ -1,0 +1,210 @@
+// A sentence in the words of the translator: the field to type it, what is not among its words, and the words to tap.
+// Python writes the field's static form and the groups of words (live/translator.py).
+(() => {
+  "use strict";
+  const toytf = (globalThis.toytf ??= {});
+  const { html, uniqueId, fixed } = toytf;
+  const LETTERS = 200; // of a sentence
+  const NAMES = { "<eos>": "(end)", "<sos>": "(start)", "<pad>": "(padding)" };
+
+  const named = (token) => NAMES[token] ?? token;
+  const listed = (words) => (words.length > 3 ? [...words.slice(0, 2), `${words.length - 2} others`] : words)
+    .map((word) => (word.includes(" ") ? word : `“${word}”`)).join(", ").replace(/, ([^,]*)$/, " and $1");
+  const quoted = (word) => (Object.values(NAMES).includes(word) ? word : `“${word}”`);
+
+  // ---------------------------------------------------------------- reading
+
+  // Words are what spaces and punctuation separate; capitals do not count.
+  const cut = (text) => text.toLowerCase().match(/[^\s.,;:!?¡¿"“”„()<>/\\|]+/g) ?? [];
+
+  // What is read of a text: its words, those that are not known, those that are too many
+  function reading(text, { groups, most }) {
+    const known = groups.flatMap(({ words }) => words);
+    const tokens = cut(text).map((word) => ({ word, known: known.includes(word) }));
+    let read = 0;
+    for (const token of tokens) token.place = token.known && read < most ? read++ : -1;
+    return {
+      tokens,
+      words: tokens.filter(({ place }) => place >= 0).map(({ word }) => word),
+      unknown: tokens.filter((token) => !token.known),
+      late: tokens.filter((token) => token.known && token.place < 0),
+    };
+  }
+
+  // How many letters must be changed, left out or put in (Levenshtein)
+  function letters(a, b) {
+    let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+    for (let i = 1; i <= a.length; i += 1) {
+      const next = [i];
+      for (let j = 1; j <= b.length; j += 1) {
+        next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + Number(a[i - 1] !== b[j - 1])));
+      }
+      row = next;
+    }
+    return row[b.length];
+  }
+
+  // The known words that are nearest by spelling; what somebody has begun to type comes first.
+  function nearest(word, known) {
+    const begun = known.filter((other) => other.startsWith(word));
+    const near = known.map((other) => [letters(word, other), other])
+      .filter(([distance, other]) => !begun.includes(other) && distance <= Math.max(1, Math.floor(word.length / 3)))
+      .sort(([a], [b]) => a - b).map(([, other]) => other);
+    return [...begun, ...near].slice(0, 4);
+  }
+
+  // ---------------------------------------------------------------- the field
+
+  // A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say; with
+  // `offers`, words to put in the place of the one where the caret is.
+  function sentence({ label, start, hint = "", examples = [], offers = false, ...about }) {
+    const known = about.groups.flatMap(({ words }) => words);
+    let [input, note, box, changed, tried] = [null, null, null, null, -1];
+    const tidy = (text) => text.trim().replace(/\s+/g, " ");
+
+    function another() {
+      tried = (tried + 1) % examples.length;
+      if (examples[tried] === tidy(input.value)) tried = (tried + 1) % examples.length;
+      input.value = examples[tried];
+      changed(input.value);
+    }
+
+    function replaceWord(at, word) {
+      const words = cut(input.value);
+      const last = at === words.length - 1;
+      words[at] = word;
+      input.value = words.join(" ") + (last && !offers ? " " : ""); // one goes on typing
+      input.focus();
+      const end = last ? input.value.length : words.slice(0, at + 1).join(" ").length;
+      input.setSelectionRange(end, end);
+      changed(input.value);
+    }
+
+    // What there is to say, and the words to tap for it
+    function remark(text) {
+      const { tokens, words, unknown, late } = reading(text, about);
+      const last = tokens.at(-1);
+      const here = box.contains(document.activeElement);
+      const typing = here && last && /\S$/.test(text) && !last.known;
+      if (typing) {
+        const begun = known.filter((word) => word.startsWith(last.word));
+        if (begun.length) return [[`${last.word}…`], begun.slice(0, 4), tokens.length - 1];
+      }
+      if (unknown.length) {
+        const odd = [...new Set(unknown.map(({ word }) => word))];
+        const ask = unknown.find(({ word }) => nearest(word, known).length);
+        const is = odd.length > 1 ? "are" : "is";
+        const said = `${listed(odd)} ${is} not among its ${known.length} words and ${is} left out.`;
+        return ask ? [[said, " Did you mean"], nearest(ask.word, known), tokens.indexOf(ask)] : [[said], [], 0];
+      }
+      if (!tokens.length) return [[`Nothing to translate: type a word, or tap one.`], [], 0];
+      if (late.length) {
+        return [[`It reads ${about.most} words here; “${late[0].word}” and what follows is left out. `
+          + `It learned from sentences of up to ${about.learned} words.`], [], 0];
+      }
+      if (words.length > about.learned) {
+        const said = `It learned from sentences of up to ${about.learned} words; this one has ${words.length}. `
+          + "Expect mistakes.";
+        return [[said], [], 0];
+      }
+      if (offers && here) {
+        const at = Math.max(0, cut(text.slice(0, input.selectionStart)).length - 1);
+        const group = about.groups.find((some) => some.words.includes(tokens[at].word));
+        return [[`In place of “${tokens[at].word}”:`], group.words.filter((word) => word !== tokens[at].word), at];
+      }
+      return [[hint], [], 0];
+    }
+
+    function display(text) {
+      if (tidy(input.value) !== tidy(text)) input.value = text;
+      const [[said, ask = ""], near, at] = remark(text);
+      const key = JSON.stringify([said, near, at]);
+      if (note.dataset.key === key) return;
+      note.dataset.key = key;
+      note.classList.toggle("live-remark", said !== hint);
+      note.replaceChildren(...(said ? [`${said}${ask} `] : []), ...near.map((word) => html("button", {
+        type: "button", class: "live-chip",
+        pointerdown: (event) => event.preventDefault(), // the field keeps the caret
+        click: () => replaceWord(at, word) }, word)));
+    }
+
+    return {
+      start,
+      display,
+      write: tidy,
+      read: (text) => (text.length <= LETTERS ? { value: tidy(text) }
+        : { error: `${label}: expected at most ${LETTERS} letters, got ${text.length}` }),
+      control(name, change) {
+        const id = uniqueId();
+        const again = () => display(input.value);
+        const left = (event) => box.contains(event.relatedTarget) || again();
+        changed = change;
+        input = html("input", { type: "text", "aria-label": label, "aria-describedby": id, maxlength: LETTERS, lang: "en",
+          autocomplete: "off", autocapitalize: "off", autocorrect: "off", spellcheck: "false", enterkeyhint: "done",
+          input: () => change(input.value), ...(offers ? { focus: again, keyup: again, click: again } : {}), blur: left,
+          keydown: (event) => event.key === "Enter" && input.blur() });
+        note = html("p", { class: "live-note", id, "aria-live": "polite", focusout: left });
+        const button = html("button", { type: "button", class: "live-another", click: another,
+          "aria-label": "Another sentence" }, html("span", {}, "Another sentence "), "↻");
+        const field = html("div", { class: "live-field" }, input, ...(examples.length ? [button] : []));
+        box = html("div", { class: "live-sentence", "data-setting": name }, field, note);
+        return box;
+      },
+    };
+  }
+
+  // ---------------------------------------------------------------- words to tap
+
+  // The words of some kinds, in their groups. `choose(word)` is called with the one that is tapped.
+  function palette({ groups }, kinds, { label, now = null, choose, more = [] }) {
+    const rows = groups.filter(({ kind }) => kinds.includes(kind)).map((group) => html("div", { class: "live-group" },
+      html("span", { class: "live-group-name" }, group.label),
+      html("span", { class: "live-chips" }, ...group.words.map((word) => html("button", {
+        type: "button", class: "live-chip", "aria-pressed": String(word === now), click: () => choose(word) }, word)))));
+    return html("div", { class: "live-palette", role: "group", "aria-label": label },
+      html("p", { class: "live-palette-name" }, label), ...rows, html("div", { class: "live-chips" }, ...more));
+  }
+
+  const kindOf = ({ groups }, word) => groups.find(({ words }) => words.includes(word))?.kind ?? "";
+
+  // ---------------------------------------------------------------- a line of words, one of which has the focus
+
+  // Arrow keys, Home and End go from word to word, Enter and the space bar choose. `pick(i)` is told which;
+  // with `follow` the focus alone is enough.
+  function wordKeys(box, pick, { follow = false } = {}) {
+    const words = () => [...box.children].filter((word) => word.tabIndex >= -1 && word.hasAttribute("tabindex"));
+    box.addEventListener("click", (event) => {
+      const at = words().findIndex((word) => word.contains(event.target));
+      if (at >= 0) pick(at);
+    });
+    box.addEventListener("keydown", (event) => {
+      const all = words();
+      const at = all.indexOf(document.activeElement);
+      if (at < 0) return;
+      const [back, on, last] = [at - 1, at + 1, all.length - 1];
+      const ways = { ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back, Home: 0, End: last };
+      const to = ways[event.key];
+      if (event.key === "Enter" || event.key === " ") pick(at);
+      else if (to === undefined) return;
+      else if (all[to]) {
+        for (const word of all) word.tabIndex = -1;
+        all[to].tabIndex = 0;
+        all[to].focus();
+        if (follow) pick(to);
+      }
+      event.preventDefault();
+    });
+  }
+
+  // ---------------------------------------------------------------- weights as a table
+
+  // A row of shares for each name, over the words of a sentence
+  function weightTable(table, words, rows) {
+    const head = words.map((word) => html("th", { scope: "col" }, html("span", {}, word)));
+    table.tHead.rows[0].replaceChildren(html("td"), ...head);
+    table.tBodies[0].replaceChildren(...rows.map(([name, shares]) => html("tr", {}, html("th", { scope: "row" }, name),
+      ...shares.map((share) => html("td", { style: `--share:${share.toFixed(4)}` }, fixed(share, 2))))));
+  }
+
+  Object.assign(toytf, { named, quoted, reading, nearest, sentence, palette, kindOf, wordKeys, weightTable });
+})();

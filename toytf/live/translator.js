@@ -1,0 +1,295 @@
+// The trained translator at work. Beside translator.py, which wrote the lines of words, the threads, and the bars.
+(() => {
+  "use strict";
+  const { Live, Bars, define, html, svg, own, choice, sentence, reading, palette, kindOf, wordKeys, named, quoted,
+    weightTable, softmax, sum, fixed } = toytf;
+  const END = "(end)";
+  const TOP = 5;
+  const AT_ONCE = 90; // milliseconds from one new word to the next, and all of them in less than 700
+  const HINT = "Tap a Spanish word to see where it looks, an English word to change it.";
+  const moves = () => matchMedia("(prefers-reduced-motion: no-preference)").matches;
+  const largestAt = (row) => row.reduce((best, x, i) => (x > row[best] ? i : best), 0);
+
+  class Translation extends Live {
+    settings(data) {
+      const most = 2 * data.most + 4;
+      return {
+        sentence: sentence({ label: "An English sentence", start: data.sentence, hint: HINT, ...data }),
+        word: own({ start: data.word, write: String,
+          read: (text) => (/^[1-9]\d*$/.test(text) && Number(text) <= most ? { value: Number(text) }
+            : { error: `word: expected a whole number from 1 to ${most}, got “${text}”` }) }),
+        head: choice({ label: "Attention of", start: "both",
+          options: { 1: "head 1", 2: "head 2", both: "both heads" } }),
+      };
+    }
+
+    take() {
+      const part = (name) => this.querySelector(`.trans-${name}`);
+      Object.assign(this, { picture: part("picture"), src: part("src"), tgt: part("tgt"), threads: part("threads"),
+        detail: part("detail"), map: part("map"), bars: new Bars(this.querySelector(".live-bars")) });
+      this.start = this.data.sentence;
+      this.changing = null; // the English word that is being changed: its place, or the place after the last
+      this.src.setAttribute("role", "toolbar");
+      this.src.setAttribute("aria-label", "The English words: choose one to change it");
+      this.tgt.setAttribute("role", "radiogroup");
+      this.tgt.setAttribute("aria-label", "The Spanish words: choose one to see where it looks");
+      wordKeys(this.tgt, (at) => { this.changing = null; this.change({ word: at + 1 }); }, { follow: true });
+      wordKeys(this.src, (at) => this.changeWord(this.changing === at ? null : at));
+    }
+
+    // What Python left room for takes its place
+    build() {
+      super.build();
+      const [field, head] = ["sentence", "head"].map((name) => this.controls.querySelector(`[data-setting=${name}]`));
+      this.querySelector(".live-sentence:not([data-setting])").replaceWith(field);
+      this.querySelector(".trans-head").replaceWith(head);
+      this.controls.remove();
+      this.said.remove();
+      this.said = this.querySelector(".trans-said");
+      this.said.classList.add("live-said");
+      this.map.closest("details").addEventListener("toggle", () => this.writeMap());
+      this.warmUp();
+    }
+
+    // ---------------------------------------------------------------- computing
+
+    // The engine is slow the first time it runs. So it writes the first sentence while nobody waits, a word at a time.
+    warmUp() {
+      const { words } = reading(this.data.sentence, this.data);
+      const [all, steps] = [[], toytf.trained.steps(words)];
+      const idle = globalThis.requestIdleCallback ?? ((run) => setTimeout(run, 200));
+      const warm = () => {
+        const { value, done } = steps.next();
+        if (!done) {
+          all.push(value);
+          idle(warm);
+        } else if (!this.key) this.keep(words.join(" "), all);
+      };
+      idle(warm);
+    }
+
+    compute(words) {
+      const key = words.join(" ");
+      if (this.key !== key) this.keep(key, words.length ? [...toytf.trained.steps(words)] : []);
+    }
+
+    keep(key, steps) {
+      this.key = key;
+      this.spanish = steps.map(({ token }) => named(toytf.trained.tgt_vocab[token]));
+      this.probs = steps.map(({ logits }) => softmax(logits));
+      const cross = steps.at(-1)?.state.decoders[0].layers[0].cross_attention.inner.attention ?? [];
+      this.heads = cross.map(({ attn_weights: weights }) => weights);
+    }
+
+    // Which share of a word's attention each English word has: of one head, or the mean of both
+    weights(head) {
+      if (head !== "both") return this.heads[Number(head) - 1] ?? [];
+      return (this.heads[0] ?? []).map((row, t) => row.map((_, k) => (
+        this.heads.reduce((total, weights) => total + weights[t][k], 0) / this.heads.length)));
+    }
+
+    // ---------------------------------------------------------------- showing
+
+    // What Python wrote stays as it is until something changes.
+    asWritten(state) {
+      return !this.shares && this.changing === null && this.atStart(state);
+    }
+
+    show(state) {
+      this.read = reading(state.sentence, this.data);
+      if (this.asWritten(state)) {
+        Object.assign(this, { at: state.word - 1, slots: Number(this.picture.style.getPropertyValue("--slots")) });
+        this.shown = [...this.tgt.children].map((word) => word.textContent);
+        this.writeEnglish(null);
+        this.writeSpanish(this.shown);
+        return;
+      }
+      this.compute(this.read.words);
+      this.at = Math.min(state.word, this.spanish.length) - 1;
+      this.shares = this.weights(state.head);
+      this.slots = Math.max(this.data.slots, this.read.tokens.length, this.spanish.length);
+      this.picture.style.setProperty("--slots", this.slots);
+      this.picture.classList.toggle("trans-long", this.slots > this.data.slots);
+      this.writeEnglish(this.shares[this.at] ?? []);
+      this.writeSpanish(this.spanish);
+      this.drawThreads();
+      this.writeBars();
+      this.writeMap();
+      this.offer();
+      if (moves()) this.reveal(this.shown);
+      this.shown = this.spanish;
+    }
+
+    // As many words in a line as are needed: those that stand there are taken
+    fill(box, count) {
+      while (box.children.length > count) box.lastChild.remove();
+      while (box.children.length < count) box.append(html("span", { class: "trans-word" }, html("b")));
+      return [...box.children];
+    }
+
+    // Without a row of shares the numbers stay
+    writeEnglish(row) {
+      const { tokens } = this.read;
+      const more = tokens.length < Math.min(this.slots, this.data.most) ? 1 : 0; // a place to add a word
+      const nodes = this.fill(this.src, tokens.length + more);
+      const focus = nodes.findIndex((node) => node.tabIndex === 0);
+      const typing = document.activeElement?.matches(".live-field input") && this.contains(document.activeElement);
+      nodes.forEach((node, i) => {
+        const { word, place, known } = tokens[i] ?? { word: "+", place: -1, known: true };
+        const left = place < 0 && i < tokens.length;
+        const begun = typing && !known && i === tokens.length - 1;
+        if (!node.querySelector("i")) node.prepend(html("i"));
+        node.querySelector("b").textContent = word;
+        if (row || place < 0) {
+          const share = place >= 0 ? row[place] ?? 0 : 0;
+          const number = place >= 0 && row.length ? fixed(share, 4) : "";
+          node.querySelector("i").textContent = left && !begun ? "left out" : number;
+          node.style.setProperty("--share", share.toFixed(4));
+        }
+        node.classList.toggle("trans-out", left && !begun);
+        node.classList.toggle("trans-begun", begun);
+        node.classList.toggle("trans-more", i === tokens.length);
+        node.classList.toggle("trans-on", i === this.changing);
+        node.setAttribute("role", "button");
+        node.setAttribute("aria-pressed", String(i === this.changing));
+        if (i === tokens.length) node.setAttribute("aria-label", "Add a word");
+        else node.removeAttribute("aria-label");
+        node.tabIndex = i === Math.max(0, focus) ? 0 : -1;
+      });
+    }
+
+    writeSpanish(words) {
+      this.fill(this.tgt, words.length).forEach((node, t) => {
+        node.querySelector("b").textContent = words[t];
+        node.setAttribute("role", "radio");
+        node.setAttribute("aria-checked", String(t === this.at));
+        node.tabIndex = t === this.at ? 0 : -1;
+        node.classList.toggle("trans-on", t === this.at);
+        node.classList.toggle("trans-end", words[t] === END);
+      });
+    }
+
+    // The middles of the places, in thousandths: side by side a place is as wide as its words, below each other all
+    // are alike
+    places() {
+      const { room, narrowest, gap } = this.data;
+      const lengths = [this.src, this.tgt].map((box) => (
+        [...box.children].map((word) => word.querySelector("b").textContent.length)));
+      const columns = Array.from({ length: Math.max(...lengths.map((words) => words.length)) }, (_, i) => (
+        gap + Math.max(narrowest, ...lengths.map((words) => words[i] ?? 0))));
+      const total = Math.max(room, sum(columns));
+      const widths = [...columns, total - sum(columns)].map((width) => `minmax(0,${width}fr)`);
+      this.picture.style.setProperty("--columns", widths.join(" "));
+      const side = columns.map((width, i) => Math.round(((sum(columns.slice(0, i)) + width / 2) / total) * 1000));
+      return [side, Array.from({ length: this.slots }, (_, i) => Math.round(((i + 0.5) / this.slots) * 1000))];
+    }
+
+    drawThreads() {
+      const slotOf = this.read.tokens.flatMap(({ place: at }, slot) => (at >= 0 ? [slot] : []));
+      const all = this.shares.flatMap((row, t) => row.map((share, k) => ({ share, t, k: slotOf[k] })));
+      this.places().forEach((places, group) => {
+        const box = this.threads.children[group];
+        while (box.children.length > all.length) box.lastChild.remove();
+        while (box.children.length < all.length) box.append(svg("path"));
+        all.forEach(({ share, t, k }, i) => {
+          const path = box.children[i];
+          const [a, b] = [places[k], places[t]];
+          const d = `M${a} 0C${a} 500 ${b} 500 ${b} 1000`;
+          if (path.getAttribute("d") !== d) path.setAttribute("d", d);
+          path.style.setProperty("--share", share.toFixed(4));
+          path.classList.toggle("trans-on", t === this.at);
+          path.dataset.t = t;
+        });
+      });
+      const links = this.shares.map((row, t) => `${this.spanish[t]} to ${this.read.words[largestAt(row)]}`);
+      const said = links.length ? `The strongest thread of each word: ${links.join(", ")}.` : "No threads yet.";
+      this.threads.setAttribute("aria-label", said);
+    }
+
+    writeBars() {
+      const probs = this.probs[this.at];
+      this.bars.table.classList.toggle("trans-nothing", !probs);
+      if (!probs) return;
+      const best = probs.map((_, i) => i).sort((a, b) => probs[b] - probs[a]).slice(0, TOP);
+      const labels = best.map((i) => named(toytf.trained.tgt_vocab[i]));
+      this.bars.set(best.map((i) => probs[i]), { labels });
+      const word = quoted(this.spanish[this.at]);
+      this.bars.table.caption.textContent = `The ${TOP} most probable words where it wrote ${word}`;
+    }
+
+    writeMap() {
+      if (!this.shares || !this.map.closest("details").open) return;
+      const { words } = this.read;
+      weightTable(this.map, words, this.shares.map((row, t) => [this.spanish[t], row]));
+    }
+
+    // New words come one after the other, with their threads
+    reveal(before) {
+      const first = this.spanish.findIndex((word, t) => word !== before[t]);
+      if (first < 0) return;
+      const pause = Math.min(AT_ONCE, 700 / (this.spanish.length - first));
+      const appear = (node, t) => t >= first && node.animate([{ opacity: 0 }, { opacity: 1 }],
+        { duration: 200, delay: pause * (t - first), fill: "backwards" });
+      [...this.tgt.children].forEach(appear);
+      for (const path of this.threads.querySelectorAll("path")) appear(path, Number(path.dataset.t));
+    }
+
+    // ---------------------------------------------------------------- another word in a word's place
+
+    changeWord(at) {
+      this.changing = at;
+      this.show(this.state);
+      if (at !== null) this.detail.scrollIntoView({ block: "nearest" });
+    }
+
+    offer() {
+      this.detail.querySelector(".live-palette")?.remove();
+      this.detail.classList.toggle("trans-offers", this.changing !== null);
+      if (this.changing === null) return;
+      const { tokens } = this.read;
+      const at = this.changing = Math.min(this.changing, tokens.length);
+      const now = tokens[at]?.word ?? null;
+      const after = kindOf(this.data, tokens[at - 1]?.word);
+      const kind = now === null ? "" : kindOf(this.data, now);
+      const kinds = kind ? [kind] : this.data.follows[after] ?? Object.keys(this.data.follows);
+      const put = (word) => {
+        const words = tokens.map((token) => token.word);
+        words[at] = word;
+        if (now === null) this.changing = at + 1;
+        this.change({ sentence: words.join(" ") });
+        this.detail.querySelector(now === null ? ".live-chip" : "[aria-pressed=true]")?.focus();
+      };
+      const out = () => {
+        this.changing = null;
+        this.change({ sentence: tokens.filter((_, i) => i !== at).map(({ word }) => word).join(" ") });
+        this.src.querySelector("[tabindex='0']")?.focus();
+      };
+      const close = () => { this.changeWord(null); this.src.children[at]?.focus(); };
+      const more = [now === null ? "" : html("button", { type: "button", click: out }, "Take it out"),
+        html("button", { type: "button", click: close }, "Done")];
+      const label = now === null ? "Add a word" : `In place of “${now}”`;
+      this.detail.append(palette(this.data, kinds, { label, now, choose: put, more }));
+    }
+
+    reset() {
+      this.changing = null;
+      super.reset();
+    }
+
+    say({ head }) {
+      if (!this.shares) return this.said.textContent;
+      if (!this.spanish.length) return "There is no word to translate.";
+      const words = this.spanish.filter((word) => word !== END);
+      const row = this.shares[this.at];
+      const k = largestAt(row);
+      const cut = this.spanish.at(-1) === END ? ""
+        : ` It stops here without an end: ${this.spanish.length} words are the most for this sentence.`;
+      const whose = head === "both" ? "its attention" : `the attention of head ${head}`;
+      return `It writes “${words.join(" ")}”.${cut} ${quoted(this.spanish[this.at])} has probability `
+        + `${fixed(Math.max(...this.probs[this.at]), 4)} and looks most at “${this.read.words[k]}”, `
+        + `with ${fixed(row[k], 4)} of ${whose}.`;
+    }
+  }
+
+  define("translator", Translation);
+})();

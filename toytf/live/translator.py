@@ -1,0 +1,257 @@
+"""The trained translator at work: a sentence is typed, its Spanish appears, each word says where it looked."""
+
+from __future__ import annotations
+
+import html as _html
+import inspect
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise, zip_longest
+
+import numpy as np
+
+from toytf import byhand
+from toytf._validate import require_class, whole_number
+from toytf.byhand import fmt
+from toytf.corpus import EOS, PAD, SOS
+from toytf.grammar import (
+    ADJECTIVES,
+    DETERMINERS,
+    HELLO_WORLD,
+    OBJECTS,
+    SUBJECTS,
+    VERBS,
+    Phrase,
+    draw_pairs,
+    greeting,
+    sentence,
+)
+from toytf.live.element import Element, bars
+from toytf.model import forward
+from toytf.ops import softmax
+from toytf.translator import Translator
+from toytf.tree import count
+
+MOST = 12  # words that are read
+SLOTS = 8  # places for words: the longest sentence of the training, and its end
+ROOM = 58  # letters side by side, at least
+NARROWEST, GAP = 5, 1.4  # of a word's place, and between two, in letters
+TOP = 5  # the most probable words
+ON = ' class="trans-on"'
+NAMES = {EOS: "(end)", SOS: "(start)", PAD: "(padding)"}
+EXAMPLES = (
+    "hello world",
+    "my dog finds the strange hat",
+    "these girls draw some blue boats",
+    "the big cow wants this black table",
+    "some boys buy a new book",
+)
+
+
+def translator(source: str = "the small queens see a red house", word: int = 3, *, id: str = "translator") -> Element:
+    """Type an English sentence; the trained translator writes its Spanish, and each word shows where it looked::
+
+        p(next word) = softmax(decode(words so far, encode(sentence)) W + b),   the largest is written
+
+    Parameters
+    ----------
+    source : str
+        The sentence at the start, of words of `toytf.grammar`.
+    word : int, default 3
+        The Spanish word that is chosen at the start, from 1.
+    id : str
+        The element's address on its page, ``#translator?sentence=hello+world&word=2&head=1``.
+
+    Returns
+    -------
+    Element
+
+    Raises
+    ------
+    ValueError
+        If there is no word, or more than are read; if the translation has no such word.
+    KeyError
+        If a word is not in the vocabulary.
+
+    Examples
+    --------
+    >>> print(str(translator("hello world", 2)).splitlines()[1])
+    hello world -> hola mundo
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 3.1, and figure 3 of its appendix, whose threads these are.
+    """
+    model = Translator.load()
+    src = words_of("source", source)
+    said, probs, heads = written(model, src)
+    word = whole_number("word", word, least=1)
+    if word > len(said):
+        raise ValueError(f"word: expected a number from 1 to {len(said)}, got {word}")
+    at, weights = word - 1, heads.mean(axis=0)
+    size = count(model.params)
+    title = f"Type a sentence. {size:,} numbers turn it into Spanish."
+    top = np.argsort(-probs[at], kind="stable")[:TOP]
+    labels = [named(model.tgt_vocab.tokens([i])[0]) for i in top]
+    static = (
+        f'<div class="live-sentence"><div class="live-field"><span>{_html.escape(" ".join(src))}</span></div>'
+        '<p class="live-note">Tap a Spanish word to see where it looks, an English word to change it.</p></div>'
+        f"{_picture(src, said, weights, at)}"
+        f'<div class="trans-detail">{bars(labels, probs[at][top], _what(said[at]))}'
+        '<div class="trans-side"><p class="trans-head">Threads and weights: the mean of both heads.</p>'
+        f'<p class="trans-said">{_html.escape(_sentence(src, said, probs, weights, at, model))}</p></div></div>'
+        '<details class="trans-all"><summary>All of these weights, as a table</summary>'
+        '<div class="trans-scroll" role="region" aria-label="All weights" tabindex="0">'
+        f"{_map(src, said, weights)}</div></details>"
+    )
+    learned = longest_learned()
+    data = {"sentence": " ".join(src), "word": word, "slots": SLOTS, **vocabulary(), "examples": list(EXAMPLES)}
+    data |= {"room": ROOM, "narrowest": NARROWEST, "gap": GAP, "most": MOST, "learned": learned}
+    table = byhand.table(weights, "where each word looks, mean of both heads", rows=said, cols=src, decimals=2)
+    text = f"{' '.join(src)} -> {' '.join(said[:-1] if said[-1] == NAMES[EOS] else said)}\n{table.text()}"
+    return Element("translator", title, data, static, text, id, ("trained",))
+
+
+# ---------------------------------------------------------------- what the model does
+
+
+def words_of(name: str, source: str) -> list[str]:
+    """Return a sentence's words, as many as are read."""
+    require_class(name, source, str)
+    words = source.split()
+    if not 1 <= len(words) <= MOST:
+        raise ValueError(f"{name}: expected from 1 to {MOST} words, got {len(words)}")
+    return words
+
+
+def written(model: Translator, src: Sequence[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Return the words that are written, all probabilities at each of them, and the cross-attention of each head."""
+    (hypothesis,) = model.write([src])
+    fed = [model.tgt_vocab.id(SOS), *hypothesis.ids[:-1]]
+    logits, trace = forward(model.params, model.cfg, model.src_vocab.ids(src), fed)
+    weights = trace.decoder.layers[0].cross_attention.inner.attention.attn_weights
+    return [named(word) for word in model.tgt_vocab.tokens(hypothesis.ids)], softmax(logits), weights
+
+
+def named(token: str) -> str:
+    """Return a word as the page has it: ``<eos>`` is "(end)"."""
+    return NAMES.get(token, token)
+
+
+def quoted(token: str) -> str:
+    """Return a word as a sentence has it: “house”, (end)."""
+    return NAMES.get(token, token if token in NAMES.values() else f"“{token}”")
+
+
+# ---------------------------------------------------------------- the words of the grammar
+
+
+@cache
+def longest_learned() -> int:
+    """Return how many words the longest sentence has that the training can show."""
+    most = max(inspect.signature(draw_pairs).parameters["adjectives"].default)
+    a, b = (Phrase(nouns[0], ADJECTIVES[:most], DETERMINERS[0]) for nouns in (SUBJECTS, OBJECTS))
+    return len(sentence(a, VERBS[0], b).src)
+
+
+def vocabulary() -> dict:
+    """Return the English words in groups, and which kinds of word may follow which."""
+    numbers = [("one", False), ("several", True)]
+    groups = [
+        ("hello", "a greeting", HELLO_WORLD.src[:1]),
+        ("determiner", "determiners", dict.fromkeys(d.english for d in DETERMINERS)),
+        ("adjective", "adjectives", [a.english for a in ADJECTIVES]),
+        *(("noun", f"who acts, {name}", [n[several] for n in SUBJECTS]) for name, several in numbers),
+        *(("noun", f"things, {name}", [n[several] for n in OBJECTS]) for name, several in numbers),
+        *(("verb", f"verbs, of {name}", [v[several] for v in VERBS]) for name, several in numbers),
+    ]
+    kind = {word: kind for kind, _, words in groups for word in words}
+    follows: dict[str, dict[str, None]] = {"": {}}
+    for some in (ADJECTIVES[:0], ADJECTIVES[:1]):
+        a, b = (Phrase(nouns[0], some, DETERMINERS[0]) for nouns in (SUBJECTS, OBJECTS))
+        for pair in (sentence(a, VERBS[0], b), greeting(OBJECTS[0], some)):
+            for before, after in pairwise(["", *(kind[word] for word in pair.src)]):
+                follows.setdefault(before, {})[after] = None
+    return {
+        "groups": [{"kind": kind, "label": label, "words": list(words)} for kind, label, words in groups],
+        "follows": {before: list(after) for before, after in follows.items()},
+    }
+
+
+# ---------------------------------------------------------------- its static form
+
+
+def _picture(src, said, weights, at) -> str:
+    """Two lines of words, and between them the threads: each as wide as its weight."""
+    english = "".join(
+        f'<span class="trans-word" style="--share:{a:.4f}"><i>{fmt(a)}</i><b>{_html.escape(word)}</b></span>'
+        for word, a in zip(src, weights[at], strict=True)
+    )
+    spanish = "".join(
+        f'<span class="trans-word{" trans-on" if t == at else ""}{" trans-end" if word == NAMES[EOS] else ""}">'
+        f"<b>{_html.escape(word)}</b></span>"
+        for t, word in enumerate(said)
+    )
+    slots, columns = max(SLOTS, len(src), len(said)), _columns(src, said)
+    side, below = _middles(columns, max(ROOM, sum(columns))), _middles([1] * slots, slots)
+    threads = "".join(
+        f'<g class="{name}">'
+        + "".join(
+            f'<path d="{_thread(at_slot[k], at_slot[t])}" style="--share:{a:.4f}"{ON if t == at else ""}></path>'
+            for t, row in enumerate(weights)
+            for k, a in enumerate(row)
+        )
+        + "</g>"
+        for name, at_slot in (("trans-side-by-side", side), ("trans-below", below))
+    )
+    widths = " ".join(f"minmax(0,{width:.4g}fr)" for width in [*columns, max(0, ROOM - sum(columns))])
+    links = ", ".join(f"{word} to {src[k]}" for word, k in zip(said, weights.argmax(axis=1), strict=True))
+    long = " trans-long" if slots > SLOTS else ""
+    return (
+        f'<div class="trans-picture{long}" style="--slots:{slots};--columns:{widths}">'
+        f'<div class="trans-words trans-src" lang="en">{english}</div>'
+        '<svg class="trans-threads" viewBox="0 0 1000 1000" preserveAspectRatio="none" role="img" '
+        f'aria-label="{_html.escape(f"The strongest thread of each word: {links}.")}">{threads}</svg>'
+        f'<div class="trans-words trans-tgt" lang="es">{spanish}</div></div>'
+    )
+
+
+def _columns(src, said) -> list[float]:
+    """How many letters wide the places of the words are, where they stand side by side."""
+    return [max(len(a), len(b), NARROWEST) + GAP for a, b in zip_longest(src, said, fillvalue="")]
+
+
+def _middles(widths, total) -> list[int]:
+    """Where the middles of the places are, in thousandths of the whole."""
+    ends = np.cumsum(widths)
+    return [round((end - width / 2) / total * 1000) for end, width in zip(ends, widths, strict=True)]
+
+
+def _thread(a: int, b: int) -> str:
+    """From the middle of an English word to that of a Spanish one."""
+    return f"M{a} 0C{a} 500 {b} 500 {b} 1000"
+
+
+def _map(src, said, weights) -> str:
+    head = "".join(f'<th scope="col"><span>{_html.escape(word)}</span></th>' for word in src)
+    rows = "".join(
+        f'<tr><th scope="row">{_html.escape(word)}</th>'
+        + "".join(f'<td style="--share:{a:.4f}">{fmt(a, 2)}</td>' for a in row)
+        + "</tr>"
+        for word, row in zip(said, weights, strict=True)
+    )
+    return f'<table class="trans-map"><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>'
+
+
+def _what(word: str) -> str:
+    return f"The {TOP} most probable words where it wrote {quoted(word)}"
+
+
+def _sentence(src, said, probs, weights, at, model) -> str:
+    """What is seen, in a sentence."""
+    words = [word for word in said if word != NAMES[EOS]]
+    k = int(weights[at].argmax())
+    return (
+        f"It writes “{' '.join(words)}”. {quoted(said[at])} has probability {fmt(probs[at].max())} and looks most at "
+        f"“{src[k]}”, with {fmt(weights[at, k])} of its attention."
+    )
