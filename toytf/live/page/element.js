@@ -86,6 +86,17 @@
       this.show(this.state);
       this.said.textContent = this.say(this.state);
       this.link.href = this.address();
+      requestAnimationFrame(() => this.markWide());
+    }
+
+    // Numbers have grown out of a panel: it scrolls, by keyboard too.
+    markWide() {
+      for (const box of this.querySelectorAll(".byhand-parts")) {
+        const wide = box.scrollWidth > box.clientWidth + 1;
+        box.classList.toggle("live-wide", wide);
+        if (wide) box.tabIndex = 0;
+        else box.removeAttribute("tabindex");
+      }
     }
 
     // Whether all is as Python wrote it: then nothing has to be computed yet
