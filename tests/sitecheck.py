@@ -281,7 +281,9 @@ def width_problems(page):
                     scrolls.add(element);
                     continue;
                 }
-                if (element.getBoundingClientRect().right > edge) {
+                if (getComputedStyle(element).position === "fixed") {
+                    scrolls.add(element);   // it belongs to the window
+                } else if (element.getBoundingClientRect().right > edge) {
                     problems.push(`wider than the column at ${root.clientWidth}: ` +
                         element.outerHTML.slice(0, 80));
                     scrolls.add(element);

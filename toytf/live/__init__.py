@@ -21,5 +21,6 @@ and in a notebook that is not trusted, its static form stands.
 
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
+from toytf.live.machine import machine
 
-__all__ = ["Element", "divisor"]
+__all__ = ["Element", "divisor", "machine"]

@@ -5,9 +5,9 @@
   const { matmul, transposed, scaled, linear, softmax } = toytf;
 
   // softmax(Q K^T * scale) V; in a mask, true means "may attend". Returns the output and its trace.
-  function attention(q, k, v, { mask = null, scale = 1 / Math.sqrt(q[0].length) } = {}) {
+  function attention(q, k, v, { mask = null, scale = 1 / Math.sqrt(q[0].length), rowSoftmax = softmax } = {}) {
     const scaledScores = scaled(matmul(q, transposed(k)), scale);
-    const attnWeights = maskedSoftmax(scaledScores, mask);
+    const attnWeights = maskedSoftmax(scaledScores, mask, rowSoftmax);
     const out = attnWeights.map((weights, i) => weightedSum(weights, v, mask?.[i]));
     return [out, { q, k, v, scaled_scores: scaledScores, attn_weights: attnWeights, scale, mask }];
   }
@@ -31,12 +31,12 @@
   // ---------------------------------------------------------------- several heads
 
   // concat(head_1, ..., head_n) W^O, head_h = attention(x W_h^Q, memory W_h^K, memory W_h^V)
-  function multiHeadAttention(p, x, memory, { n_heads, mask = null, scale } = {}) {
+  function multiHeadAttention(p, x, memory, { n_heads, mask = null, scale, rowSoftmax } = {}) {
     const asked = memory ?? x;
     const q = splitHeads(linear({ weight: p.w_q, bias: p.b_q }, x), n_heads);
     const k = splitHeads(linear({ weight: p.w_k, bias: p.b_k }, asked), n_heads);
     const v = splitHeads(linear({ weight: p.w_v, bias: p.b_v }, asked), n_heads);
-    const each = q.map((_, h) => attention(q[h], k[h], v[h], { mask, scale }));
+    const each = q.map((_, h) => attention(q[h], k[h], v[h], { mask, scale, rowSoftmax }));
     const heads = mergeHeads(each.map(([out]) => out));
     const out = linear({ weight: p.w_o, bias: p.b_o }, heads);
     return [out, { x, memory: asked, attention: each.map(([, trace]) => trace), heads }];

@@ -4,7 +4,8 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { add, scaled, linear, embedding, relu, gelu, layerNorm, sinusoids, causalMask, multiHeadAttention } = toytf;
+  const { add, scaled, linear, embedding, relu, gelu, layerNorm, softmax, softmaxNaive, sinusoids, causalMask,
+    multiHeadAttention } = toytf;
   const ACTIVATIONS = { relu, gelu };
 
   // ---------------------------------------------------------------- the parts
@@ -34,10 +35,13 @@
   }
 
   const attend = (p, cfg, x, memory, mask) => multiHeadAttention(p, x, memory, {
-    n_heads: cfg.n_heads, mask, scale: scaleOf(cfg) });
+    n_heads: cfg.n_heads, mask, scale: scaleOf(cfg), rowSoftmax: softmaxOf(cfg) });
 
   // `cfg.scale` is true (one over the root of the head's width) or false; here it may also be a number.
   const scaleOf = ({ scale }) => (typeof scale === "number" ? scale : scale ? undefined : 1);
+
+  // `cfg.softmax` may be "naive": as it is usually typed, so that exp overflows. (In Python, toytf.ops.softmax_naive)
+  const softmaxOf = (cfg) => (cfg.softmax === "naive" ? softmaxNaive : softmax);
 
   // y = norm_1(x + self_attention(x)), out = norm_2(y + feed_forward(y))
   function encoderLayer(p, cfg, x, mask = null) {
@@ -107,5 +111,6 @@
     return [logits, { encoder, decoder, logits }];
   }
 
-  Object.assign(toytf, { feedForward, addAndNorm, encoderLayer, decoderLayer, embed, encode, decode, forward });
+  Object.assign(toytf, { feedForward, addAndNorm, encoderLayer, decoderLayer, embed, encode, decode, forward,
+    scaleOf, softmaxOf });
 })();

@@ -46,17 +46,17 @@
 
   // A number that is too long to be written out: 1.234 × 10²⁰ as 1.234e20
   const LONGEST = 1e9;
+  const isLong = (value) => Number.isFinite(value) && Math.abs(value) >= LONGEST;
 
   function shown(value, decimals = 4) {
-    const long = Number.isFinite(value) && Math.abs(value) >= LONGEST;
-    return onPage(long ? scientific(value, 3).replace("e+", "e") : trimmed(value, decimals));
+    return onPage(isLong(value) ? scientific(value, 3).replace("e+", "e") : trimmed(value, decimals));
   }
 
   // A matrix's words: every number with as many decimals as the longest needs.
   function words(matrix, decimals = 4) {
     const needed = Math.max(0, ...matrix.flat().map((v) => (trimmed(v, decimals).split(".")[1] ?? "").length));
     return matrix.map((row) => row.map((v) => (
-      !Number.isFinite(v) || Math.abs(v) >= LONGEST ? shown(v, decimals) : onPage(fixed(v, needed)))));
+      !Number.isFinite(v) || isLong(v) ? shown(v, decimals) : onPage(fixed(v, needed)))));
   }
 
   // What somebody typed, or NaN with a reason.
@@ -65,5 +65,5 @@
     return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word) ? Number(word) : undefined;
   }
 
-  Object.assign(toytf, { fixed, scientific, trimmed, isExact, onPage, shown, words, parsed });
+  Object.assign(toytf, { fixed, scientific, trimmed, isExact, onPage, isLong, shown, words, parsed });
 })();

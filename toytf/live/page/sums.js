@@ -2,13 +2,13 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { trimmed, isExact, onPage, sum, dot, mean } = toytf;
+  const { trimmed, scientific, isLong, isExact, onPage, sum, dot, mean } = toytf;
   const DECIMALS = 4;
 
   // ---------------------------------------------------------------- expressions: { exact, text(tight), evaluated }
 
   function num(value, decimals = DECIMALS) {
-    const word = trimmed(value, decimals);
+    const word = isLong(value) ? scientific(value).replace("e+", "e") : trimmed(value, decimals);
     return {
       value,
       exact: Number.isFinite(value) ? isExact(value, word) : !Number.isNaN(value),
