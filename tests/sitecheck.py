@@ -77,7 +77,7 @@ def link_problems(site):
             if parts.scheme or parts.netloc:
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            anchor = unquote(parts.fragment)
+            anchor = unquote(parts.fragment).partition("?")[0]  # then the settings of something to touch
             if not target.is_file():
                 problems.append(f"{path.name}: {link} leads to no file")
             elif anchor and target in pages and anchor not in pages[target].ids:

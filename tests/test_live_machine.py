@@ -2,6 +2,7 @@
 
 import copy
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -416,6 +417,31 @@ def test_axe_finds_nothing(touch, width, dark, state):
         page.locator(".byhand-part > summary").nth(part).click()
     edit(page, "src.1.2", "nothing")
     assert not page_problems(page)
+
+
+LINKS = {
+    (path.stem, link)
+    for path in sorted(Path(__file__).parent.parent.glob("book/*/*.md"))
+    for link in re.findall(r"\(\S*(#machine\?[^)\s]*)\)", path.read_text("utf-8"))
+}
+
+
+def test_the_page_has_links_to_try():
+    assert len([link for name, link in LINKS if name == "machine"]) == 3
+
+
+@pytest.mark.parametrize("name, link", sorted(LINKS))
+def test_every_link_of_the_book_says_what_can_be_set(touch, name, link):
+    page = touch(MACHINE, fragment=link)
+    assert not page.locator(".live > .live-complaint").inner_text()
+    assert "#" + page.locator(".live-link").get_attribute("href").partition("#")[2] == link
+    assert page.locator(".live-size:not(:empty)").count()  # and something follows
+
+
+def test_on_paper_every_step_has_the_numbers_of_now(touch):
+    page = touch(MACHINE, fragment="#machine?src.0.1=3")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert not differences(page, computed({"src.0.1": 3.0}))
 
 
 def test_bad_models_are_refused():

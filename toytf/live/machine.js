@@ -56,6 +56,7 @@
         node.addEventListener("toggle", () => node.open && this.paint(node));
         return { node, size, keys: [...node.querySelectorAll("[data-step]")].map(({ dataset }) => dataset.step) };
       });
+      addEventListener("beforeprint", () => this.parts.forEach(({ node }) => this.paint(node))); // paper shows them all
       this.labels = {}; // of every cell, by its name
       this.grids = Object.entries(cells).map(([key, blocks]) => new Weights(this, this.panels.get(key), blocks));
       for (const grid of this.grids) Object.assign(this.labels, grid.allLabels());

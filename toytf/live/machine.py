@@ -332,8 +332,7 @@ class _Way:
         return {block["name"] for blocks in self.cells.values() for block in blocks}
 
     def title(self, until) -> str:
-        what = "what this head gives" if until else "the next word"
-        return f"Change a number: what becomes of {what}?"
+        return f"Change a number: {'what does this head give' if until else 'which word comes next'}?"
 
     def parts(self) -> Iterator[tuple[str, list]]:
         """Each heading with its steps."""
