@@ -134,14 +134,10 @@ def differences(page, expected):
 
 def close(shown, array):
     """Equal but for the last digit, where a number stands on the edge between two words."""
-    numbers = [[float(word.replace("−", "-").replace("∞", "inf")) for word in row] for row in shown]
+    numbers = np.array([[float(word.replace("−", "-").replace("∞", "inf")) for word in row] for row in shown])
     with np.errstate(invalid="ignore"):
-        same = np.asarray(numbers) == np.asarray(array)
-        return bool(
-            np.all(
-                same | (np.abs(np.asarray(numbers) - array) <= 5.01e-5 + 6e-4 * (np.abs(array) >= 1e9) * np.abs(array))
-            )
-        )
+        away = np.abs(numbers - array)
+    return bool(np.all((numbers == array) | (away <= 5.01e-5)))
 
 
 def edit(page, name, text, key="Enter"):
@@ -179,7 +175,7 @@ def test_without_a_script_the_same_numbers_stand(touch):
 
 SWITCHES = [
     {},
-    {"divisor": 30.0, "positions": "published"},
+    {"divisor": 30.0, "positions": "published", "target": 3},
     {"residual": False, "target": 3},
     {"norm": "none", "positions": "none", "target": 2},
     {"norm": "pre", "target": 3, "mask": False},
@@ -227,6 +223,40 @@ def test_each_single_cell_is_the_one_that_its_name_says(touch):
         shift = 3 if re.match(r".*w_[qkv]\.", name) and int(last) > 2 else 0
         assert f"column {int(last) + 1 - shift}:" in label
         assert ("head 2" in label) == bool(shift)
+
+
+def steps_of(line):
+    """The numbers of each step of a sum: what stands between "=" and "≈", evaluated."""
+    text = re.sub(r'<b>.*?</b>|<span class="live-was">.*?</span>', "", line)
+    text = re.sub(r"e<sup>(.*?)</sup>", r"exp(\1)", text)
+    text = re.sub(r"√([\d.]+)", r"sqrt(\1)", text).replace("√", "sqrt")
+    text = re.sub(r"\[(.*?)\]", lambda row: f"array([{row[1].replace('&ensp;', ',')}])", text)
+    text = text.replace("−", "-").replace("·", "*").replace("∞", "inf")
+    names = {"exp": np.exp, "sqrt": np.sqrt, "array": np.array, "inf": np.inf, "max": max}
+    return [eval(step, names) for step in re.split("[=≈]", text) if step.strip()]
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_every_sum_adds_up_to_its_number(touch, norm):
+    """In each step of each sum of each panel, with weights that are nowhere 0 or 1."""
+    rng = np.random.default_rng(9)
+    cells = {name: round(float(rng.uniform(0.3, 0.9)) * (-1) ** i, 3) for i, name in enumerate(CELLS)}
+    switches = {"norm": norm, "target": 3, "divisor": 2.0}
+    page = touch(MACHINE, fragment=fragment(cells, switches))
+    all_open(page)
+    lines = page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll("[data-step]")].filter((node) => !node.hidden)
+            .map((node) => [node.dataset.step, [...node.querySelectorAll(".byhand-result tbody tr")]
+                .map((row, i) => [...row.querySelectorAll("td")].map((_, j) => node.toytfSum(i, j)))]))"""
+    )
+    expected = computed(cells, **switches)
+    assert lines.keys() == expected.keys()
+    for key, array in expected.items():
+        for i, row in enumerate(lines[key]):
+            for j, line in enumerate(row):
+                value = array[i] if ".head" in key and key[-1] in "12" else array[i, j]
+                for step in steps_of(line):
+                    assert np.allclose(step, value, rtol=2e-3, atol=2e-3), (key, line)
 
 
 def test_a_cell_is_changed_by_keys_alone(touch):
@@ -286,6 +316,37 @@ def test_what_has_changed_is_marked_and_its_size_said(touch):
     assert page.evaluate("document.activeElement.textContent") == "Reset"
 
 
+def titles(page):
+    """What stands above each panel, by its step."""
+    return page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll("[data-step]")].filter((node) => !node.hidden)
+            .map((node) => [node.dataset.step, node.querySelector(".byhand-title").firstChild.data.trim()]))"""
+    )
+
+
+def test_the_formulas_say_what_the_switches_make_of_them(touch):
+    page = touch(MACHINE)
+    all_open(page)
+    at_first = titles(page)
+    assert at_first["enc.att.Q1"] == "Q₁ = X WQ₁" and at_first["dec.cross.K2"] == "K₂″ = memory WK₂″"
+    assert at_first["enc.att.scaled1"] == "scaled₁ = S₁ / √3"
+    page.evaluate("location.hash = '#machine?norm=pre&positions=none&divisor=30&target=2'")
+    page.wait_for_function(
+        "location.hash.includes('pre') && document.querySelector('[data-step=\"enc.att.U\"]').hidden"
+    )
+    now = titles(page)
+    assert now["enc.att.N"] == "N₁ = LN(E)" and now["enc.att.Q1"] == "Q₁ = N₁ WQ₁"
+    assert now["enc.att.T"] == "U, before = E + Z" and now["enc.ff.N"] == "N₂ = LN(U, before)"
+    assert now["dec.cross.K2"] == "K₂″ = (normed memory) WK₂″" and now["out.scores"] == "scores = (normed out) Wout"
+    assert now["dec.att.masked1"] == "masked₁′ = scaled₁′ + mask" and now["dec.att.A1"] == "A₁′ = softmax(masked₁′)"
+    assert now["enc.att.scaled1"] == "scaled₁ = S₁ / 30"
+    page.evaluate("location.hash = '#machine?residual=off'")
+    page.wait_for_function("document.querySelector('[data-step=\"enc.att.T\"]').hidden")
+    assert titles(page)["enc.att.U"] == "U = LN(Z)"
+    page.get_by_role("button", name="Reset").click()
+    assert titles(page) == at_first
+
+
 def test_the_switches_by_mouse_and_by_keys(touch):
     page = touch(MACHINE)
     all_open(page)
@@ -325,17 +386,26 @@ def test_a_wrong_link_is_said(touch):
     assert not differences(page, computed(divisor=30))
 
 
-@pytest.mark.parametrize("text", ["abc", "", "1e999", "1.2.3"])
-def test_what_is_no_number_is_said_and_changes_nothing(touch, text):
+def test_what_is_no_number_is_said_and_changes_nothing(touch):
     page = touch(MACHINE)
     all_open(page)
-    edit(page, "src.1.2", text)
-    complaint = page.locator(".live-tools .live-complaint").inner_text()
-    assert complaint.startswith("expected a number") and (text or "nothing") in complaint
-    page.locator("h1").click()  # elsewhere: what was typed is still there
-    assert page.locator(".live-cell").input_value() == text
-    assert not page.locator(".live-changes").is_visible()
-    page.locator(".live-cell").press("Escape")
+    for text in ("abc", "", "1e999", "1.2.3"):
+        edit(page, "src.1.2", text)
+        complaint = page.locator(".live-tools .live-complaint").inner_text()
+        assert complaint.startswith("expected a number") and (text or "nothing") in complaint
+        page.locator("h1").click()  # elsewhere: what was typed is still there
+        assert page.locator(".live-cell").input_value() == text
+        assert not page.locator(".live-changes").is_visible()
+        page.locator(".live-cell").press("Escape")
+        assert not differences(page, computed())
+
+
+def test_a_row_that_goes_away_takes_its_box_along(touch):
+    page = touch(MACHINE, fragment="#machine?target=3")
+    all_open(page)
+    edit(page, "tgt.1.0", "nothing")
+    page.locator("[data-setting=target] label").first.click()
+    assert not page.locator(".live-cell, .live-tools").count()
     assert not differences(page, computed())
 
 

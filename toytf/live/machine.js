@@ -50,6 +50,7 @@
       const nodes = [...this.querySelectorAll("[data-step]")];
       this.panels = new Map(nodes.map((node) => [node.dataset.step, new Panel(node)]));
       this.order = [...this.panels.keys()];
+      this.formulas = new Map(nodes.map((node) => [node.dataset.step, formulaOf(node, this.order)]));
       this.parts = [...this.querySelectorAll(".byhand-part")].map((node) => {
         const size = html("span", { class: "live-size" });
         node.querySelector("summary").append(" ", size);
@@ -116,7 +117,24 @@
       }
     }
 
-    paintStep(key, panel, { value, from, sum, rows, cols }) {
+    // "U WQ₁" becomes "N₁ WQ₁" where a switch has put another step before this one.
+    entitle(key, { from, divisor }) {
+      const { text, made } = this.formulas.get(key);
+      if (!text) return;
+      let formula = text;
+      from.forEach(([of], k) => {
+        const [old, now] = [made[k], of].map((one) => one && nameOf(this.panels.get(one)));
+        if (!old || old === now) return;
+        const alone = !now.includes(" ") || formula.includes(`(${old})`);
+        formula = formula.replace(old, alone ? now : `(${now})`);
+      });
+      if (divisor) formula = formula.replace(/\/ .*/, `/ ${divisor}`);
+      const title = this.panels.get(key).node.querySelector(".byhand-title").firstChild;
+      const all = `${nameOf(this.panels.get(key))} = ${formula}`;
+      if (title.data !== all) title.data = all;
+    }
+
+    paintStep(key, panel, { value, from, sum, rows, cols, ...more }) {
       const before = this.first.get(key)?.value;
       const grid = this.grids.find((one) => one.panel === panel);
       fit(panel.result, rows, cols, value[0].length);
@@ -124,6 +142,7 @@
       if (cols) panel.cols = cols;
       panel.node.dataset.from = from
         .map(([of, lights, shift = 0]) => `${this.order.indexOf(of)}:${lights}:${shift}`).join(" ");
+      this.entitle(key, { from, ...more });
       widen(panel.node, rows, value);
       if (grid) grid.paint();
       panel.set({ result: value, start: value.map((row, i) => row.map((x, j) => before?.[i]?.[j] ?? x)),
@@ -174,8 +193,14 @@
 
   // "Q₁"
   function nameOf(panel) {
-    const title = panel.node.querySelector(".byhand-title")?.firstChild ?? panel.result.caption?.firstChild;
-    return title.textContent.split(" = ")[0].trim();
+    return panel.node.querySelector(".byhand-title").firstChild.data.split(" = ")[0].trim();
+  }
+
+  // The formula in a panel's title as Python wrote it, and the steps that it names
+  function formulaOf(node, order) {
+    const [, text] = node.querySelector(".byhand-title").firstChild.data.split(" = ");
+    const made = (node.dataset.from ?? "").split(" ").filter((one) => one).map((one) => order[parseInt(one, 10)]);
+    return { text, made };
   }
 
   // " (was 8: +0.2)"

@@ -215,7 +215,7 @@ class _Way:
             more = ", and all heads together" if h + 1 == self.cfg.n_heads > 1 else ""
             self.steps.append(f"{heading}, head {n}{more}")
             if h == 0:
-                self.norm_first(part, name, x, mark, where)
+                self.norm_first(part, x, where)
             sub = n.translate(SUBSCRIPTS) + mark
             made = []
             for letter, rows, w in (("Q", x, p.w_q), ("K", memory, p.w_k), ("V", memory, p.w_v)):
@@ -228,8 +228,10 @@ class _Way:
             s = self.put(f"{part}.S{n}", byhand.matmul(q, k.T, f"S{sub}"))
             scaled = self.put(f"{part}.scaled{n}", byhand.divide(s, d, f"scaled{sub}", root=True))
             if part == "dec.att":
-                may_attend = np.ones(scaled.result.shape, bool)
-                self.put(f"{part}.masked{n}", byhand.mask(scaled, may_attend, f"masked{sub}"), seen=False)
+                scores = Operand(scaled.name, scaled.result, scaled.rows, scaled.cols, source=scaled)
+                made = (scaled.result, scaled.rows, scaled.cols)
+                masked = Working(f"masked{sub}", f"{scaled.name} + mask", *made, operands=(scores,))
+                self.put(f"{part}.masked{n}", masked, seen=False)
             a = self.put(f"{part}.A{n}", byhand.softmax(scaled, f"A{sub}", subtract_max=True))
             outputs.append(self.put(f"{part}.head{n}", byhand.weighted_sum(a, v, f"head{sub}")))
         if heads:
@@ -241,7 +243,7 @@ class _Way:
 
     def feed_forward(self, part, name, p: FeedForward, x, mark, where, heading) -> Working:
         self.steps.append(heading)
-        self.norm_first(part, name, x, mark, where)
+        self.norm_first(part, x, where)
         before = self.affine(f"{part}.before", x, p.w_1, p.b_1, f"before{mark}", f"W₁{mark}", f"b₁{mark}")
         self.weights(f"{part}.before", *_stacked(name, "w_1", "b_1", where, "W_1", "b_1", len(p.w_1)))
         hidden = self.put(f"{part}.hidden", byhand.relu(before, f"hidden{mark}"))
@@ -265,9 +267,11 @@ class _Way:
         total = self.put(f"{part}.T", byhand.add(x, inner, f"{name}, before"))
         return self.norm(f"{part}.U", total, name, where, *NORMS[part])
 
-    def norm_first(self, part, name, x, mark, where) -> None:
+    def norm_first(self, part, x, where) -> None:
         """Where the norm comes first it stands here; at the start it is not seen."""
-        self.norm(f"{part}.N", x, f"norm of {x.name}", where, *NORMS[part], seen=False)
+        side, k = NORMS[part]
+        name = f"N{str(k).translate(SUBSCRIPTS)}{'′' if side == 'dec' else ''}"
+        self.norm(f"{part}.N", x, name, where, side, k, seen=False)
 
     def norm(self, key, x, name, where, side, k, seen=True) -> Working:
         layer = {"enc": self.params.encoder, "dec": self.params.decoder}[side][0]
@@ -295,7 +299,7 @@ class _Way:
         u = self.add_and_norm("enc.att", x, z, "U", where, "Encoder: add & norm 1")
         f = self.feed_forward("enc.ff", "enc", p.feed_forward, u, "", where, "Encoder: feed-forward")
         memory = self.add_and_norm("enc.ff", u, f, "memory", where, "Encoder: add & norm 2, the memory")
-        self.norm("enc.last", memory, "memory, last norm", where, "enc", None, seen=False)
+        self.norm("enc.last", memory, "normed memory", where, "enc", None, seen=False)
         self.memory = memory
 
     def decoder(self, ids) -> None:
@@ -311,7 +315,7 @@ class _Way:
         y = self.add_and_norm("dec.cross", u, z, "Y₂", where, "Decoder: add & norm 2")
         f = self.feed_forward("dec.ff", "dec", p.feed_forward, y, "′", where, "Decoder: feed-forward")
         out = self.add_and_norm("dec.ff", y, f, "out", where, "Decoder: add & norm 3")
-        self.norm("dec.last", out, "out, last norm", where, "dec", None, seen=False)
+        self.norm("dec.last", out, "normed out", where, "dec", None, seen=False)
         self.steps.append("Linear and softmax: the next word")
         weight, bias = self.params.output.weight, self.params.output.bias
         scores = self.put("out.scores", byhand.matmul(out, byhand.table(weight, "Wout", cols=self.words), "scores"))

@@ -96,6 +96,8 @@
     paint() {
       const { owner } = this;
       const grid = this.grid();
+      // a row that went away took its box along
+      if (!this.table.querySelector("input")) this.panel.node.querySelector(".live-tools")?.remove();
       const values = grid.map((row, i) => row.map((_, j) => owner.state[this.name(i, j)]));
       const text = words(values);
       grid.forEach((row, i) => row.forEach((td, j) => {

@@ -2,8 +2,8 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { matmul, transposed, embed, encode, decode, linear, attention, splitHeads, scaleOf, softmaxOf, num, plus,
-    times, over, minus, root, chain, mean, productSum, weightedSumRow, addSum, divideSum, reluSum, softmaxSum } = toytf;
+  const { matmul, transposed, embed, encode, decode, linear, attention, splitHeads, scaleOf, softmaxOf, shown, num,
+    plus, times, over, minus, root, chain, mean, productSum, weightedSumRow, addSum, divideSum, reluSum, softmaxSum } = toytf;
 
   // ---------------------------------------------------------------- names: "enc.w_q.0.1" is a cell of a matrix
 
@@ -99,7 +99,8 @@
           (where, i, j) => productSum(where, q[i], k[j], scores[i][j]), labels);
         let seen = put(key("scaled"), scaledScores, [[key("S"), "ijr"]], (where, i, j) => (
           scaleOf(cfg) === undefined ? rootSum(where, scores[i][j], width, scaledScores[i][j])
-            : divideSum(where, scores[i][j], state.divisor, scaledScores[i][j])), labels);
+            : divideSum(where, scores[i][j], state.divisor, scaledScores[i][j])),
+        { ...labels, divisor: scaleOf(cfg) === undefined ? `√${width}` : shown(state.divisor) });
         let masked = scaledScores;
         if (mask && mask.length > 1) {
           masked = scaledScores.map((row, i) => row.map((score, j) => (mask[i][j] ? score : -Infinity)));
