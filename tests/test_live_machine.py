@@ -480,6 +480,21 @@ def test_nothing_is_wider_than_its_column(touch, width):
     assert not sitecheck.width_problems(page)
 
 
+def test_on_a_phone_the_names_of_a_turned_table_stand_beside_its_numbers(touch):
+    page = touch(MACHINE, **FINGER, fragment="#machine?enc.w_1.0.1=2")
+    all_open(page)
+    turned, off = page.evaluate(
+        """() => {
+            const tables = [...document.querySelectorAll(".live-weights-table")]
+                .filter((table) => getComputedStyle(table).display === "flex");
+            const middle = (node) => { const box = node.getBoundingClientRect(); return (box.top + box.bottom) / 2; };
+            return [tables.length, tables.flatMap((table) => [...table.tHead.querySelectorAll("th")].map((th, j) => (
+                Math.abs(middle(th) - middle(table.tBodies[0].rows[0].querySelectorAll("td")[j])))))];
+        }"""
+    )
+    assert turned >= 3 and max(off) < 3
+
+
 @pytest.mark.parametrize("width, dark, state", [(390, False, STATES[1]), (1280, True, STATES[2])])
 def test_axe_finds_nothing(touch, width, dark, state):
     page = touch(MACHINE, width=width, dark=dark, fragment=state)
