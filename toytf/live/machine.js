@@ -130,7 +130,7 @@
       });
       if (divisor) formula = formula.replace(/\/ .*/, `/ ${divisor}`);
       const title = this.panels.get(key).node.querySelector(".byhand-title").firstChild;
-      const all = `${nameOf(this.panels.get(key))} = ${formula}`;
+      const all = `${nameOf(this.panels.get(key))} = ${formula} `; // its shape follows
       if (title.data !== all) title.data = all;
     }
 
