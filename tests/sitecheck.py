@@ -77,7 +77,7 @@ def link_problems(site):
             if parts.scheme or parts.netloc:
                 continue
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            anchor = unquote(parts.fragment)
+            anchor = unquote(parts.fragment).partition("?")[0]  # then the settings of something to touch
             if not target.is_file():
                 problems.append(f"{path.name}: {link} leads to no file")
             elif anchor and target in pages and anchor not in pages[target].ids:
@@ -281,7 +281,9 @@ def width_problems(page):
                     scrolls.add(element);
                     continue;
                 }
-                if (element.getBoundingClientRect().right > edge) {
+                if (getComputedStyle(element).position === "fixed") {
+                    scrolls.add(element);   // it belongs to the window
+                } else if (element.getBoundingClientRect().right > edge) {
                     problems.push(`wider than the column at ${root.clientWidth}: ` +
                         element.outerHTML.slice(0, 80));
                     scrolls.add(element);

@@ -129,6 +129,11 @@ def test_a_broken_anchor_between_pages_is_caught(book):
     assert links.link_problems(text.replace("#shapes", "#shape"), book)
     assert links.link_problems(text.replace("#a", "#b"), book)
     assert links.link_problems(text.replace("notation", "notations"), book)
+    touch = "[touch](../notebooks/03_positions.ipynb#clocks?word=3)"
+    assert links.link_problems(touch, book) == [f"link to {touch[8:-1]}: no such thing to touch"]
+    chapter = book.parent / "notebooks" / "03_positions.ipynb"
+    chapter.write_text(chapter.read_text("utf-8").replace('"1"', '"live.clocks(x)"'), "utf-8")
+    assert links.link_problems(touch, book) == []
     code = "\n\n```python\nPARTS[part](params)\n```\n"
     assert links.link_problems(text + code, book) == []
     assert len(links.link_problems(code + text.replace("notation", "notations") + code, book)) == 1

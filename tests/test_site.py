@@ -57,6 +57,12 @@ def test_a_page_before_a_chapter_ends_with_the_chapters_question(site):
     assert 'class="next-question"' not in (site / f"{PAGES[20]}.html").read_text("utf-8")
 
 
+def test_every_chapter_leads_to_the_machine(site):
+    for name in PAGES:
+        leads = 'href="../book/machine.html"><svg' in re.sub(r">\s+<", "><", (site / f"{name}.html").read_text("utf-8"))
+        assert leads == name.startswith("notebooks/"), name
+
+
 def test_chapters_are_numbered_once(site):
     for number, name in enumerate((name for name in PAGES if name.startswith("notebooks/")), 1):
         title = sitecheck.title_of(site / f"{name}.html")

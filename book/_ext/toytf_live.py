@@ -3,12 +3,17 @@
 A notebook's output brings its style and scripts along, since it may stand in a frame of
 its own. A page links them as files: what all elements share, what one needs, its own.
 A page without an element links none.
+
+A link may carry an element's settings: `[by 30](machine.ipynb#machine?divisor=30)`.
+What stands before the question mark is the element's id.
 """
 
 import re
 from pathlib import Path
 
 from docutils import nodes
+from sphinx import addnodes
+from sphinx.transforms.post_transforms import SphinxPostTransform
 
 ELEMENT = re.compile(
     r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?>'
@@ -27,6 +32,23 @@ def scripts(html):
         return []
     needed = [name for _, needs in found for name in needs.split()]
     return list(dict.fromkeys(["live", *needed, *(name for name, _ in found)]))
+
+
+class LinksWithSettings(SphinxPostTransform):
+    """MyST looks for a heading; an element is none."""
+
+    default_priority = 1  # before MyST looks
+
+    def run(self, **kwargs):
+        here = self.env.docname
+        for node in list(self.document.findall(addnodes.pending_xref)):
+            fragment = node.get("reftargetid") or ""
+            if node.get("refdomain") != "doc" or "?" not in fragment:
+                continue
+            page = self.app.builder.get_relative_uri(here, node["reftarget"])
+            to = f"{page}#{fragment}"
+            link = nodes.reference("", "", *node.children, internal=True, refuri=to)
+            node.replace_self(link)
 
 
 def mend_outputs(app, doctree, docname):
@@ -52,6 +74,7 @@ def link_files(app, page, template, context, doctree):
 
 
 def setup(app):
+    app.add_post_transform(LinksWithSettings)
     # before what looks at the panels within
     app.connect("doctree-resolved", mend_outputs, priority=890)
     app.connect("html-page-context", link_files, priority=500)

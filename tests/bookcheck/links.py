@@ -60,8 +60,16 @@ def link_problems(markdown, folder):
         path = (folder / target).resolve() if target else None
         if path and not path.exists():
             problems.append(f"link to {target}: no such file")
+        elif anchor is not None and "?" in anchor:  # something to touch, with its settings
+            if path is None or not _has(path.read_text(encoding="utf-8"), anchor.partition("?")[0]):
+                problems.append(f"link to {target}#{anchor}: no such thing to touch")
         elif anchor is not None:
             text = page_markdown(path) if path else markdown
             if anchor not in heading_slugs(text):
                 problems.append(f"link to {target}#{anchor}: no such heading")
     return problems
+
+
+def _has(notebook, name):
+    """Whether a notebook's code makes the element of this id, or of this name, which then is its id."""
+    return re.search(rf"live\.{re.escape(name)}\(|\bid=\\\"{re.escape(name)}\\\"", notebook) is not None

@@ -156,8 +156,9 @@ def repr_problems(nb, name):
     problems = []
     for index, cell in code_cells(nb):
         for kind, text in text_outputs(cell):
+            read = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)  # code is no output
             for what, pattern in _REPRS.items():
-                if found := pattern.search(text):
+                if found := pattern.search(read):
                     problems.append(f"{where(name, index, cell)}: {what} in its {kind}: {found[0]!r}")
     return problems
 

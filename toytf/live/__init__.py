@@ -23,6 +23,7 @@ from toytf.live.beam import beam
 from toytf.live.clocks import clocks
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
+from toytf.live.machine import machine
 from toytf.live.mask import mask
 from toytf.live.nudge import nudge
 from toytf.live.patching import patching
@@ -31,4 +32,7 @@ from toytf.live.shares import shares
 from toytf.live.stack import stack
 from toytf.live.translator import translator
 
-__all__ = ["Element", "beam", "clocks", "divisor", "mask", "nudge", "patching", "sampling", "shares", "stack", "translator"]
+__all__ = [
+    "Element", "beam", "clocks", "divisor", "machine", "mask", "nudge", "patching", "sampling", "shares", "stack",
+    "translator",
+]  # fmt: skip

@@ -42,6 +42,7 @@
     settings() { return {}; }
     take() {}
     say() { return ""; }
+    names() { return Object.keys(this.can).join(", "); } // what a link may set, in an error
 
     begin() {
       return Object.fromEntries(Object.entries(this.can).map(([name, setting]) => [name, setting.start]));
@@ -121,7 +122,7 @@
       const [found, errors] = [this.begin(), []];
       for (const [name, text] of new URLSearchParams(asked)) {
         const { value, error } = Object.hasOwn(this.can, name) ? this.can[name].read(text)
-          : { error: `${name}: expected one of ${Object.keys(this.can).join(", ")}` };
+          : { error: `${name}: expected one of ${this.names()}` };
         if (error) errors.push(error);
         else found[name] = value;
       }

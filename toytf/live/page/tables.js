@@ -58,7 +58,8 @@
   function writeMatrix(table, matrix, { decimals = 4, sci = false } = {}, start = null) {
     const text = words(matrix, decimals, sci);
     cellsOf(table).forEach((row, i) => row.forEach((td, j) => {
-      if (td.textContent !== text[i][j]) td.textContent = text[i][j];
+      // who types there goes on
+      if (td.textContent !== text[i][j] && !td.querySelector("input")) td.textContent = text[i][j];
       td.classList.toggle("live-nan", Number.isNaN(matrix[i][j]));
       const changed = start !== null && !Object.is(start[i][j], matrix[i][j]);
       td.classList.toggle("live-changed", changed);

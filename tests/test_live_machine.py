@@ -1,0 +1,542 @@
+"""The machine: whatever number of the small Transformer is changed, each panel shows what toytf computes with it."""
+
+import copy
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sitecheck
+from livecheck import FINGER, page_problems, type_number
+from toytf import live
+from toytf.attention import causal_mask, multi_head_attention
+from toytf.byhand.panels import words as matrix_words
+from toytf.course import journey
+from toytf.example import POSITIONS_PRINTED, PUBLISHED
+from toytf.live.machine import matrices
+from toytf.model import feed_forward
+from toytf.ops import LayerNorm, layer_norm, linear, softmax
+from toytf.positions import sinusoids, sinusoids_column_as_i
+
+TARGET = ("SOS", "hola", "mundo")
+GIVEN = {"source": journey.source, "target": TARGET, "words": journey.words, "published": POSITIONS_PRINTED}
+MACHINE = live.machine(journey.params, journey.cfg, **GIVEN)
+HEAD = live.machine(journey.params, journey.cfg, **GIVEN, positions="published", until="attention", id="head")
+IDS = [journey.vocabulary.id(word) for word in TARGET]
+CELLS = {
+    f"{name}.{'.'.join(map(str, at))}": value
+    for name, array in matrices(journey.params, journey.cfg).items()
+    for at, value in np.ndenumerate(array)
+    if name != "tgt" or at[0] in IDS
+}
+
+# ---------------------------------------------------------------- what toytf computes
+
+
+def computed(cells=None, *, positions="paper", divisor=None, residual=True, norm="post", mask=True, target=1):
+    """Every step of the way by the key of its panel, with some cells changed, by the functions of `toytf`."""
+    params = copy.deepcopy(journey.params)
+    more = {f"{s}.{n}": np.full(4, v) for s in ("enc", "dec") for n, v in (("gamma", 1.0), ("beta", 0.0))}
+    arrays = matrices(params, journey.cfg) | more
+    for name, value in (cells or {}).items():
+        matrix, *at = re.fullmatch(r"(.*?)((?:\.\d+)+)", name).groups()
+        arrays[matrix][tuple(int(n) for n in at[0][1:].split("."))] = value
+    scale = None if divisor is None else 1 / divisor
+    published = np.vstack([POSITIONS_PRINTED, sinusoids_column_as_i(3, 4)[2:]])
+    table = {"paper": sinusoids(3, 4), "published": published, "none": None}[positions]
+    found = {}
+
+    def rows(side, e):
+        found[f"{side}.E"] = e
+        if table is None:
+            return e
+        found[f"{side}.PE"], found[f"{side}.X"] = table[: len(e)], e + table[: len(e)]
+        return found[f"{side}.X"]
+
+    def normed(key, p, x):
+        found[key], _ = layer_norm(p, x, journey.cfg.eps)
+        return found[key]
+
+    def sublayer(part, p, x, inside):
+        inner = inside(normed(f"{part}.N", p, x) if norm == "pre" else x)
+        total = inner
+        if residual:
+            total = found[f"{part}.T"] = x + inner
+        return normed(f"{part}.U", p, total) if norm == "post" else total
+
+    def attention(part, p, x, memory=None, hidden=None):
+        out, trace = multi_head_attention(p, x, memory, n_heads=2, mask=hidden, scale=scale)
+        a = trace.attention
+        for h in (0, 1):
+            scores = a.q[h] @ a.k[h].T
+            scaled = scores / (np.sqrt(3) if divisor is None else divisor)
+            found.update({f"{part}.Q{h + 1}": a.q[h], f"{part}.K{h + 1}": a.k[h], f"{part}.V{h + 1}": a.v[h]})
+            found.update({f"{part}.S{h + 1}": scores, f"{part}.scaled{h + 1}": scaled})
+            if hidden is not None and len(hidden) > 1:
+                found[f"{part}.masked{h + 1}"] = np.where(hidden, scaled, -np.inf)
+            found.update({f"{part}.A{h + 1}": a.attn_weights[h], f"{part}.head{h + 1}": a.attn_weights[h] @ a.v[h]})
+        found[f"{part}.heads"], found[f"{part}.Z"] = trace.heads, out
+        return out
+
+    def fed(part, p, x):
+        out, trace = feed_forward(p, x)
+        found.update({f"{part}.before": x @ p.w_1 + p.b_1, f"{part}.hidden": trace.hidden, f"{part}.F": out})
+        return out
+
+    def last(side, x):
+        p = LayerNorm(arrays[f"{side}.gamma"], arrays[f"{side}.beta"])
+        return normed(f"{side}.last", p, x) if norm == "pre" else x
+
+    enc, dec = params.encoder[0], params.decoder[0]
+    x = rows("enc", params.src_embedding)
+    x = sublayer("enc.att", enc.norm_1, x, lambda x: attention("enc.att", enc.self_attention, x))
+    x = sublayer("enc.ff", enc.norm_2, x, lambda x: fed("enc.ff", enc.feed_forward, x))
+    memory = last("enc", x)
+    y = rows("dec", params.tgt_embedding[IDS[:target]])
+    seen = causal_mask(target) if mask else None
+    y = sublayer("dec.att", dec.norm_1, y, lambda y: attention("dec.att", dec.self_attention, y, None, seen))
+    y = sublayer("dec.cross", dec.norm_2, y, lambda y: attention("dec.cross", dec.cross_attention, y, memory))
+    y = last("dec", sublayer("dec.ff", dec.norm_3, y, lambda y: fed("dec.ff", dec.feed_forward, y)))
+    found["out.scores"], found["out.logits"] = y @ params.output.weight, linear(params.output, y)
+    found["out.p"] = softmax(found["out.logits"])
+    return found
+
+
+# ---------------------------------------------------------------- what the page shows
+
+
+def all_open(page):
+    page.evaluate("document.querySelectorAll('.byhand-part').forEach((part) => { part.open = true; })")
+    page.wait_for_timeout(50)
+
+
+def panels(page):
+    """The numbers of every panel that is to be seen, by its step."""
+    return page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll("[data-step]")].filter((node) => !node.hidden)
+            .map((node) => [node.dataset.step, [...node.querySelectorAll(".byhand-result tbody tr")]
+                .map((row) => [...row.querySelectorAll("td")].map((td) => td.textContent))]))"""
+    )
+
+
+def differences(page, expected):
+    """Panels whose words are not those of toytf's numbers; and all panels are there and no other."""
+    seen = panels(page)
+    assert seen.keys() == expected.keys()
+    wrong = []
+    for key, array in expected.items():
+        right = matrix_words(np.asarray(array), 4, False, "html")
+        if seen[key] != right and not close(seen[key], array):
+            wrong.append(f"{key}: expected {right}, got {seen[key]}")
+    return wrong
+
+
+def close(shown, array):
+    """Equal but for the last digit, where a number stands on the edge between two words."""
+    numbers = np.array([[float(word.replace("−", "-").replace("∞", "inf")) for word in row] for row in shown])
+    with np.errstate(invalid="ignore"):
+        away = np.abs(numbers - array)
+    return bool(np.all((numbers == array) | (away <= 5.01e-5)))
+
+
+def edit(page, name, text, key="Enter"):
+    page.locator(f'[data-cell="{name}"]').click()
+    page.locator(".live-cell").fill(text)
+    page.locator(".live-cell").press(key)
+
+
+def said(page):
+    return page.locator(".live-said").inner_text()
+
+
+# ---------------------------------------------------------------- the tests
+
+
+def test_it_begins_with_the_journey(touch):
+    page = touch(MACHINE)
+    all_open(page)
+    expected = computed()
+    assert not differences(page, expected)
+    assert np.array_equal(expected["out.logits"], journey.logits)
+    assert np.array_equal(expected["enc.ff.U"], journey.trace.encoder.out)
+    assert not page.locator(".live-changed").count()
+    best = journey.words[int(np.argmax(journey.logits))]
+    assert said(page) == f"After “SOS”, the most probable word is “{best}” with {softmax(journey.logits).max():.4f}."
+
+
+def test_without_a_script_the_same_numbers_stand(touch):
+    page = touch(MACHINE, java_script_enabled=False)
+    rows = page.locator('[data-step="out.p"] .byhand-result tbody td').all_text_contents()
+    assert [float(word) for word in rows] == [round(x, 4) for x in softmax(journey.logits)[0]]
+    assert not page.locator(".live-controls").count()
+    assert not page.locator('[data-step="enc.att.N"]').evaluate("node => node.checkVisibility()")
+
+
+SWITCHES = [
+    {},
+    {"divisor": 30.0, "positions": "published", "target": 3},
+    {"residual": False, "target": 3},
+    {"norm": "none", "positions": "none", "target": 2},
+    {"norm": "pre", "target": 3, "mask": False},
+    {"norm": "pre", "residual": False, "divisor": 0.5, "target": 2},
+    {"norm": "none", "residual": False, "target": 3, "divisor": 100.0},
+]
+
+
+def fragment(cells, switches, id="machine"):
+    """The address that says so."""
+    words = {True: "on", False: "off"}
+    said = {name: words.get(value, value) if isinstance(value, bool) else value for name, value in switches.items()}
+    return f"#{id}?" + "&".join(f"{name}={value}" for name, value in (said | cells).items())
+
+
+@pytest.mark.parametrize("seed, switches", list(enumerate(SWITCHES)))
+def test_with_any_cells_changed_each_panel_shows_what_toytf_computes(touch, seed, switches):
+    rng = np.random.default_rng(seed)
+    names = rng.choice(sorted(CELLS), size=25, replace=False).tolist()
+    cells = {name: float(np.round(CELLS[name] + rng.normal(), 3)) for name in names}
+    page = touch(MACHINE, fragment=fragment(cells, switches))
+    all_open(page)
+    assert not differences(page, computed(cells, **switches))
+    assert page.locator(".live-list li").count() == 25
+
+
+def test_each_single_cell_is_the_one_that_its_name_says(touch):
+    """Every cell in turn, by a seed: the probabilities are toytf's, and the label says matrix, row and column."""
+    page = touch(MACHINE)
+    for name in np.random.default_rng(0).permutation(sorted(CELLS))[:120].tolist():
+        norm = "pre" if re.fullmatch(r"(enc|dec)\.(gamma|beta)\.\d", name) else "post"
+        value = CELLS[name] + 1.5
+        shown = page.evaluate(
+            """([name, value, norm]) => {
+                const machine = document.querySelector("toytf-machine");
+                machine.state = { ...machine.begin(), target: "3", [name]: value, norm };
+                machine.display();
+                return machine.steps.get("out.p").value;
+            }""",
+            [name, value, norm],
+        )
+        assert np.allclose(shown, computed({name: value}, target=3, norm=norm)["out.p"], rtol=1e-12, atol=0), name
+        label = page.locator(".live-list li").inner_text()
+        *_, last = name.split(".")
+        shift = 3 if re.match(r".*w_[qkv]\.", name) and int(last) > 2 else 0
+        assert f"column {int(last) + 1 - shift}:" in label
+        assert ("head 2" in label) == bool(shift)
+
+
+def steps_of(line):
+    """The numbers of each step of a sum: what stands between "=" and "≈", evaluated."""
+    text = re.sub(r'<b>.*?</b>|<span class="live-was">.*?</span>', "", line)
+    text = re.sub(r"e<sup>(.*?)</sup>", r"exp(\1)", text)
+    text = re.sub(r"√([\d.]+)", r"sqrt(\1)", text).replace("√", "sqrt")
+    text = re.sub(r"\[(.*?)\]", lambda row: f"array([{row[1].replace('&ensp;', ',')}])", text)
+    text = text.replace("−", "-").replace("·", "*").replace("∞", "inf")
+    names = {"exp": np.exp, "sqrt": np.sqrt, "array": np.array, "inf": np.inf, "max": max}
+    return [eval(step, names) for step in re.split("[=≈]", text) if step.strip()]
+
+
+@pytest.mark.parametrize("norm", ["post", "pre"])
+def test_every_sum_adds_up_to_its_number(touch, norm):
+    """In each step of each sum of each panel, with weights that are nowhere 0 or 1."""
+    rng = np.random.default_rng(9)
+    cells = {name: round(float(rng.uniform(0.3, 0.9)) * (-1) ** i, 3) for i, name in enumerate(CELLS)}
+    switches = {"norm": norm, "target": 3, "divisor": 2.0}
+    page = touch(MACHINE, fragment=fragment(cells, switches))
+    all_open(page)
+    lines = page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll("[data-step]")].filter((node) => !node.hidden)
+            .map((node) => [node.dataset.step, [...node.querySelectorAll(".byhand-result tbody tr")]
+                .map((row, i) => [...row.querySelectorAll("td")].map((_, j) => node.toytfSum(i, j)))]))"""
+    )
+    expected = computed(cells, **switches)
+    assert lines.keys() == expected.keys()
+    for key, array in expected.items():
+        for i, row in enumerate(lines[key]):
+            for j, line in enumerate(row):
+                value = array[i] if ".head" in key and key[-1] in "12" else array[i, j]
+                for step in steps_of(line):
+                    assert np.allclose(step, value, rtol=2e-3, atol=2e-3), (key, line)
+
+
+def test_a_cell_is_changed_by_keys_alone(touch):
+    page = touch(MACHINE)
+    page.locator(".byhand-part summary").nth(1).press("Enter")
+    first = page.locator('[data-cell="enc.w_q.0.0"]')
+    first.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    label = "document.activeElement.getAttribute('aria-label')"
+    assert page.evaluate(label) == "Encoder, W_Q of head 1, row 2, column 2: 1"
+    page.keyboard.type("2.5")
+    page.keyboard.press("Enter")
+    assert page.evaluate(label).endswith("row 2, column 2: 2.5")
+    all_open(page)
+    assert not differences(page, computed({"enc.w_q.1.1": 2.5}))
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowUp")
+    assert page.locator(".live-cell").input_value() == "2.6"
+    page.keyboard.press("Escape")
+    assert not differences(page, computed({"enc.w_q.1.1": 2.6}))
+
+
+def test_a_cell_is_changed_by_finger(touch):
+    page = touch(MACHINE, **FINGER)
+    page.locator('[data-cell="src.0.1"]').tap()
+    page.get_by_role("button", name="other sign").tap()
+    page.get_by_role("button", name="0.1 more").tap()
+    page.locator("h1").tap()
+    all_open(page)
+    assert not differences(page, computed({"src.0.1": -1.9}))
+    page.locator('[data-cell="src.0.1"]').tap()
+    page.get_by_role("button", name="as at the start").tap()
+    page.locator("h1").tap()
+    assert not differences(page, computed())
+
+
+def test_what_has_changed_is_marked_and_its_size_said(touch):
+    page = touch(MACHINE)
+    all_open(page)
+    edit(page, "enc.w_q.0.1", "2.5")
+    before, now = computed(), computed({"enc.w_q.0.1": 2.5})
+    for key in ("enc.att.Q1", "enc.att.K1", "enc.att.S1", "enc.att.Q2", "out.p"):
+        marks = page.locator(f'[data-step="{key}"] .byhand-result tbody td').evaluate_all(
+            "tds => tds.map((td) => td.classList.contains('live-changed'))"
+        )
+        assert marks == (before[key] != now[key]).ravel().tolist(), key
+    largest = max(np.abs(now[k] - before[k]).max() for k in before if k.startswith("enc.att.") and k[-1] == "1")
+    assert page.locator(".live-size").nth(1).inner_text() == f"largest change {largest:.4f}".rstrip("0").rstrip(".")
+    page.locator('[data-step="enc.att.Q1"] .byhand-result tbody td').nth(1).click()
+    line = page.locator(".byhand-live").first.inner_text()
+    assert "1·2.5 + 3·1 + 3·0 + 5·0" in line and "= 5.5 (was 3: +2.5)" in line
+    assert page.locator(".live-list li").inner_text().startswith("Encoder, W_Q of head 1, row 1, column 2: 0 → 2.5")
+    page.get_by_role("button", name="Put back Encoder, W_Q").press("Enter")
+    assert not page.locator(".live-changed").count()
+    assert not page.locator(".live-changes").is_visible()
+    assert page.evaluate("document.activeElement.textContent") == "Reset"
+
+
+def titles(page):
+    """What stands above each panel, by its step."""
+    return page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll("[data-step]")].filter((node) => !node.hidden)
+            .map((node) => [node.dataset.step, node.querySelector(".byhand-title").firstChild.data.trim()]))"""
+    )
+
+
+def test_the_formulas_say_what_the_switches_make_of_them(touch):
+    page = touch(MACHINE)
+    all_open(page)
+    at_first = titles(page)
+    assert at_first["enc.att.Q1"] == "Q₁ = X WQ₁" and at_first["dec.cross.K2"] == "K₂″ = memory WK₂″"
+    assert at_first["enc.att.scaled1"] == "scaled₁ = S₁ / √3"
+    page.evaluate("location.hash = '#machine?norm=pre&positions=none&divisor=30&target=2'")
+    page.wait_for_function(
+        "location.hash.includes('pre') && document.querySelector('[data-step=\"enc.att.U\"]').hidden"
+    )
+    now = titles(page)
+    assert now["enc.att.N"] == "N₁ = LN(E)" and now["enc.att.Q1"] == "Q₁ = N₁ WQ₁"
+    assert now["enc.att.T"] == "U, before = E + Z" and now["enc.ff.N"] == "N₂ = LN(U, before)"
+    assert now["dec.cross.K2"] == "K₂″ = (normed memory) WK₂″" and now["out.scores"] == "scores = (normed out) Wout"
+    assert now["dec.att.masked1"] == "masked₁′ = scaled₁′ + mask" and now["dec.att.A1"] == "A₁′ = softmax(masked₁′)"
+    assert now["enc.att.scaled1"] == "scaled₁ = S₁ / 30"
+    page.evaluate("location.hash = '#machine?residual=off'")
+    page.wait_for_function("document.querySelector('[data-step=\"enc.att.T\"]').hidden")
+    assert titles(page)["enc.att.U"] == "U = LN(Z)"
+    page.get_by_role("button", name="Reset").click()
+    assert titles(page) == at_first
+
+
+def test_the_switches_by_mouse_and_by_keys(touch):
+    page = touch(MACHINE)
+    all_open(page)
+    page.get_by_text("SOS hola mundo").click()
+    page.get_by_role("radio", name="before").focus()
+    page.keyboard.press("Space")
+    page.get_by_role("switch", name="residual").press("Space")
+    page.locator("[data-setting=positions] label", has_text="as published").click()
+    type_number(page, "divisor", "30")
+    switches = {"target": 3, "norm": "pre", "residual": False, "positions": "published", "divisor": 30}
+    assert not differences(page, computed(**switches))
+    page.get_by_role("switch", name="mask").click()
+    assert not differences(page, computed(**switches, mask=False))
+    assert "After “SOS hola mundo”" in said(page)
+    page.get_by_role("button", name="Reset").click()
+    assert not differences(page, computed())
+
+
+def test_a_link_says_what_differs_and_nothing_else(touch):
+    page = touch(MACHINE, fragment="#machine?enc.w_q.0.1=2.5&divisor=30")
+    all_open(page)
+    assert not differences(page, computed({"enc.w_q.0.1": 2.5}, divisor=30))
+    edit(page, "out.b.8", "1")
+    page.wait_for_function("location.hash == '#machine?divisor=30&enc.w_q.0.1=2.5&out.b.8=1'")
+    assert page.locator(".live-link").get_attribute("href") == "#machine?divisor=30&enc.w_q.0.1=2.5&out.b.8=1"
+
+
+def test_a_wrong_link_is_said(touch):
+    page = touch(MACHINE, fragment="#machine?enc.w_q.9.1=2&enc.w_q.0.1=x&divisor=30")
+    complaint = page.locator(".live > .live-complaint").inner_text()
+    assert (
+        "enc.w_q.9.1: expected one of target, positions, divisor" in complaint
+        and "a cell such as enc.w_q.0.0" in complaint
+    )
+    assert "expected a number, got “x”" in complaint
+    all_open(page)
+    assert not differences(page, computed(divisor=30))
+
+
+def test_what_is_no_number_is_said_and_changes_nothing(touch):
+    page = touch(MACHINE)
+    all_open(page)
+    for text in ("abc", "", "1e999", "1.2.3"):
+        edit(page, "src.1.2", text)
+        complaint = page.locator(".live-tools .live-complaint").inner_text()
+        assert complaint.startswith("expected a number") and (text or "nothing") in complaint
+        page.locator("h1").click()  # elsewhere: what was typed is still there
+        assert page.locator(".live-cell").input_value() == text
+        assert not page.locator(".live-changes").is_visible()
+        page.locator(".live-cell").press("Escape")
+        assert not differences(page, computed())
+
+
+def test_a_row_that_goes_away_takes_its_box_along(touch):
+    page = touch(MACHINE, fragment="#machine?target=3")
+    all_open(page)
+    edit(page, "tgt.1.0", "nothing")
+    page.locator("[data-setting=target] label").first.click()
+    assert not page.locator(".live-cell, .live-tools").count()
+    assert not differences(page, computed())
+
+
+def test_an_overflow_shows_where_it_arises(touch):
+    page = touch(MACHINE)
+    all_open(page)
+    edit(page, "src.0.1", "1e200")
+    shown = panels(page)
+    assert shown["enc.X"][0][1] == "1.000e200"
+    assert shown["enc.att.S1"][0][0] == "∞"
+    assert shown["enc.att.A1"][0] == ["NaN", "NaN"]
+    assert page.locator(".live-size").nth(1).inner_text() == "NaN or ∞ arises here"
+    assert page.locator(".live-size").nth(2).inner_text() == "NaN or ∞ comes in"
+    assert "In “Encoder: self-attention, head 1”, S₁ has NaN or ∞" in said(page)
+    assert page.locator('[data-step="enc.att.A1"] .live-nan').count() == 2
+    page.locator('[data-step="enc.att.S1"] .byhand-result tbody td').first.click()
+    assert "no number now" in page.locator(".byhand-live").first.inner_text()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Reset").click()
+    assert not differences(page, computed())
+
+
+def test_softmax_as_usually_typed_overflows(touch):
+    page = touch(MACHINE, fragment="#machine?softmax=naive")
+    all_open(page)
+    assert not differences(page, computed())  # small scores: the same numbers
+    edit(page, "src.0.1", "60")
+    assert computed({"src.0.1": 60.0})["enc.att.scaled1"].max() > 709.8
+    assert "NaN" in panels(page)["enc.att.A1"][0]
+    page.locator("[data-setting=softmax] label", has_text="largest subtracted").click()
+    assert not differences(page, computed({"src.0.1": 60.0}))
+
+
+def test_a_closed_part_is_painted_when_it_is_opened(touch):
+    page = touch(MACHINE)
+    edit(page, "src.0.1", "3")
+    page.locator(".byhand-part summary").last.click()
+    expected = matrix_words(computed({"src.0.1": 3.0})["out.p"], 4, False, "html")
+    page.wait_for_timeout(50)
+    assert panels(page)["out.p"] == expected
+    bars = page.locator(".live-bars .live-value").all_text_contents()
+    assert [float(word) for word in bars] == [round(x, 4) for x in computed({"src.0.1": 3.0})["out.p"][-1]]
+
+
+def test_the_small_form_is_one_head(touch):
+    page = touch(HEAD)
+    keys = [
+        f"enc.{key}" for key in ("E", "PE", "X", *(f"att.{k}1" for k in ("Q", "K", "V", "S", "scaled", "A", "head")))
+    ]
+    expected = computed(positions="published")
+    assert np.array_equal(expected["enc.X"], PUBLISHED.x)
+    assert not differences(page, {key: expected[key] for key in keys})
+    edit(page, "src.0.1", "-1")
+    type_number(page, "divisor", "30")
+    expected = computed({"src.0.1": -1.0}, positions="published", divisor=30)
+    assert not differences(page, {key: expected[key] for key in keys})
+    assert f"Hello gives {expected['enc.att.A1'][0].max():.4f} of its attention to" in said(page)
+    page.wait_for_function("location.hash == '#head?divisor=30&src.0.1=-1'")
+
+
+STATES = ["", "#machine?src.0.1=3&target=3&norm=pre", "#machine?src.0.1=1e200&softmax=naive"]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_is_wider_than_its_column(touch, width):
+    page = touch(MACHINE, width=width)
+    for state in STATES:
+        page.evaluate("state => { location.hash = state }", state or "#machine?")
+        all_open(page)
+        assert not sitecheck.width_problems(page), state
+    edit(page, "src.1.2", "nothing")
+    assert not sitecheck.width_problems(page)
+
+
+def test_on_a_phone_the_names_of_a_turned_table_stand_beside_its_numbers(touch):
+    page = touch(MACHINE, **FINGER, fragment="#machine?enc.w_1.0.1=2")
+    all_open(page)
+    turned, off = page.evaluate(
+        """() => {
+            const tables = [...document.querySelectorAll(".live-weights-table")]
+                .filter((table) => getComputedStyle(table).display === "flex");
+            const middle = (node) => { const box = node.getBoundingClientRect(); return (box.top + box.bottom) / 2; };
+            return [tables.length, tables.flatMap((table) => [...table.tHead.querySelectorAll("th")].map((th, j) => (
+                Math.abs(middle(th) - middle(table.tBodies[0].rows[0].querySelectorAll("td")[j])))))];
+        }"""
+    )
+    assert turned >= 3 and max(off) < 3
+
+
+@pytest.mark.parametrize("width, dark, state", [(390, False, STATES[1]), (1280, True, STATES[2])])
+def test_axe_finds_nothing(touch, width, dark, state):
+    page = touch(MACHINE, width=width, dark=dark, fragment=state)
+    for part in (1, 15):
+        page.locator(".byhand-part > summary").nth(part).click()
+    edit(page, "src.1.2", "nothing")
+    assert not page_problems(page)
+
+
+LINKS = {
+    (path.stem, link)
+    for path in sorted(Path(__file__).parent.parent.glob("book/*/*.md"))
+    for link in re.findall(r"\(\S*(#machine\?[^)\s]*)\)", path.read_text("utf-8"))
+}
+
+
+def test_the_page_has_links_to_try():
+    assert len([link for name, link in LINKS if name == "machine"]) == 3
+
+
+@pytest.mark.parametrize("name, link", sorted(LINKS))
+def test_every_link_of_the_book_says_what_can_be_set(touch, name, link):
+    page = touch(MACHINE, fragment=link)
+    assert not page.locator(".live > .live-complaint").inner_text()
+    assert "#" + page.locator(".live-link").get_attribute("href").partition("#")[2] == link
+    assert page.locator(".live-size:not(:empty)").count()  # and something follows
+
+
+def test_on_paper_every_step_has_the_numbers_of_now(touch):
+    page = touch(MACHINE, fragment="#machine?src.0.1=3")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert not differences(page, computed({"src.0.1": 3.0}))
+
+
+def test_bad_models_are_refused():
+    from dataclasses import replace
+
+    with pytest.raises(ValueError, match="cfg: expected norm 'post', got 'pre'"):
+        live.machine(journey.params, replace(journey.cfg, norm="pre"), **GIVEN)
+    with pytest.raises(ValueError, match="source: expected 2 words as cfg says, got 1"):
+        live.machine(journey.params, journey.cfg, **(GIVEN | {"source": ["Hello"]}))
+    with pytest.raises(ValueError, match="until: expected one of attention"):
+        live.machine(journey.params, journey.cfg, **GIVEN, until="here")
+    with pytest.raises(ValueError, match="published: expected 4 columns"):
+        live.machine(journey.params, journey.cfg, **(GIVEN | {"published": [[1.0]]}))
