@@ -40,7 +40,7 @@ def expect(page, d_model, pos, k, clock=0):
     assert shown(page, ".live-turned .byhand-result") == words(row(pos + k, d_model)[pair])
     assert shown(page, ".live-turned .byhand-matrix") == words(row(pos, d_model)[pair])
     assert page.locator(f"{POS} .live-typed").input_value() == str(pos)
-    assert f"give PE[{pos + k}]" in page.locator(".live-said").inner_text()
+    assert f"] becomes PE[{pos + k}]" in page.locator(".live-said").inner_text()
 
 
 def link(d_model, pos, k, clock=0):

@@ -57,6 +57,11 @@ def test_sums_of_one_matrix_each(evaluate, a):
         ("toytf.reluSum(w, a[i][j], x)", byhand.relu(a), other),
         ("toytf.softmaxSum(w, a[i], j, x)", byhand.softmax(a), other),
         ("toytf.softmaxSum(w, a[i], j, x, { subtractMax: true })", byhand.softmax(a, subtract_max=True), other),
+        (
+            "toytf.softmaxSum(w, a[i].map((s) => 40 * s), j, x, { subtractMax: true, sci: true })",
+            byhand.softmax(40 * a, subtract_max=True, sci=True),
+            other,
+        ),
         ("toytf.layerNormSum(w, a[i], j, x)", byhand.layer_norm(a), other),
         ("toytf.softmaxBackwardSum(w, b[i], a[i], j, x)", byhand.softmax_backward(weights, a), weights),
     ]:

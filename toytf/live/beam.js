@@ -4,6 +4,7 @@
   const { Live, define, html, number, choice, beamSteps, greedy, fixed, shown, onPage } = toytf;
   const SOS = "<sos>";
   const BECAME = { kept: "✓ kept", dropped: "✗ thrown away", ended: "■ ended, set aside" };
+  const CUT = "✓ kept, and cut off";
   const LEGEND = "✓ kept, ✗ thrown away, ■ ended, ★ the best in the end; dashed: not looked at. "
     + "On a line: the word’s probability. In a box: that of all words up to it.";
 
@@ -107,13 +108,13 @@
           became.set(model.words(c.ids), !chosen.includes(c) ? "dropped" : c.token === model.ends.eos ? "ended" : "kept");
         }
       }
-      const [ended, now] = [at === steps.length, steps[at - 1]];
+      const [ended, now, last] = [at === steps.length, steps[at - 1], at === model.ends.maxLength];
       const part = this.parts.find(({ dataset }) => dataset.tree === tree);
       for (const other of this.parts) other.hidden = other !== part;
       this.mark(part, became, at, ended ? model.words(best.ids) : null);
       part.querySelector(".live-legend").after(this.candidates, this.aside);
       this.list(this.candidates, now ? now.candidates.map((c) => [model.words(c.ids), fixed(Math.exp(c.logProb), 4), fixed(c.logProb, 4),
-        BECAME[became.get(model.words(c.ids))]]) : []);
+        last && became.get(model.words(c.ids)) === "kept" ? CUT : BECAME[became.get(model.words(c.ids))]]) : []);
       this.candidates.caption.textContent = `Step ${at}: the candidates, best first`;
       this.candidates.hidden = !now;
       this.aside.hidden = !now?.done.length;

@@ -4,6 +4,8 @@
   const { Live, Panel, Bars, define, number, choice, softmax, softmaxBackward, divideSum, softmaxSum, shown,
     fixed, words } = toytf;
 
+  const SLOPES = "the slope of each weight: how fast it grows with its own divided score, for a tiny nudge";
+
   class Divisor extends Live {
     settings({ start, largest, rows }) {
       const options = Object.fromEntries(rows.map((row) => [row, row]));
@@ -25,16 +27,16 @@
       const divided = scores.map((scoresOfRow) => scoresOfRow.map((score) => score / divisor));
       const weights = divided.map(softmax);
       const i = rows.indexOf(row);
-      // what one more in score j adds to weight j
+      // the slope of weight j, with respect to score j / divisor
       const slopes = weights[i].map((_, j) => softmaxBackward(weights[i], weights[i].map((__, k) => Number(k === j)))[j]);
       this.scaledPanel.set({ operands: [scores], result: divided, sign: `/ ${shown(divisor)} =`,
         sum: (where, r, j) => divideSum(where, scores[r][j], divisor, divided[r][j]) });
       this.weightsPanel.set({ operands: [divided], result: weights,
-        sum: (where, r, j) => softmaxSum(where, divided[r], j, weights[r][j], { subtractMax: true }) });
+        sum: (where, r, j) => softmaxSum(where, divided[r], j, weights[r][j], { subtractMax: true, sci: true }) });
       this.weightBars.set(weights[i]);
       this.slopeBars.set(slopes);
       for (const [bars, what] of [[this.weightBars, "its weights"],
-        [this.slopeBars, "what one more in a score adds to its own weight"]]) {
+        [this.slopeBars, SLOPES]]) {
         bars.table.caption.textContent = `${row}: ${what}`;
       }
       Object.assign(this, { weights, slopes });
@@ -44,7 +46,7 @@
       const at = this.data.rows.indexOf(row);
       const largest = Math.max(...this.weights[at]);
       return `Divided by ${shown(divisor)}, ${row} gives ${fixed(largest, 4)} of its attention to `
-        + `${this.data.cols[this.weights[at].indexOf(largest)]}; one more in that score adds ${words([[Math.max(...this.slopes)]], 4, true)[0][0]}.`;
+        + `${this.data.cols[this.weights[at].indexOf(largest)]}; a tiny nudge of that divided score moves it with slope ${words([[Math.max(...this.slopes)]], 4, true)[0][0]}.`;
     }
   }
 

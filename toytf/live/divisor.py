@@ -13,12 +13,13 @@ from toytf.live.element import Element, bars
 from toytf.ops import softmax, softmax_backward
 
 LARGEST = 100.0
+SLOPES = "the slope of each weight: how fast it grows with its own divided score, for a tiny nudge"
 
 
 def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: str = "divisor") -> Element:
     """Move the divisor of attention's scores, and see the weights and their gradient follow::
 
-        weights = softmax(scores / divisor),   d weight_j / d score_j = weight_j (1 - weight_j)
+        weights = softmax(S / divisor),   d weight_j / d (s_j / divisor) = weight_j (1 - weight_j)
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: s
     static = (
         f'<div class="live-scaled">{scaled.html()}</div><div class="live-weights">{shown.html()}</div>'
         f'<div class="live-side">{bars(cols, weights[0], f"{rows[0]}: its weights", sci=True)}'
-        f"{bars(cols, slopes, f'{rows[0]}: what one more in a score adds to its own weight', sci=True)}</div>"
+        f"{bars(cols, slopes, f'{rows[0]}: {SLOPES}', sci=True)}</div>"
     )
     data = {"scores": scores, "start": start, "d_k": d_k, "rows": list(rows), "cols": list(cols), "largest": LARGEST}
     return Element("divisor", "Move the divisor", data, static, f"{scaled.text()}\n{shown.text()}", id)

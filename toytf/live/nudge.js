@@ -168,7 +168,7 @@
       [fixed(by, 12), fixed(slope, 12), short(seen.error)].forEach((word, k) => {
         this.cells[2 + k].textContent = onPage(word);
       });
-      Object.assign(this, { seen, digits: up.slice(0, same).replace(/\D/g, "").length });
+      Object.assign(this, { seen, equal: up === down, digits: up.slice(0, same).replace(/\D/g, "").length });
     }
 
     // The whole curve does not change while its weight moves along it.
@@ -181,7 +181,8 @@
       const { by, slope, error, errors } = this.seen;
       const best = NUDGES[errors.indexOf(Math.min(...errors))];
       const why = nudge > 10 * best ? "the curve bends between the two points."
-        : nudge < best / 10 ? `the two losses have ${this.digits} digits in common, and a float has about 16.`
+        : nudge < best / 10 ? this.equal ? "the two losses are equal: no digit is left."
+          : `the two losses have ${this.digits} digits in common, and a float has about 16.`
           : "hardly any nudge does better here.";
       return `Nudged by ${shortest(nudge)}, the slope comes out as ${onPage(fixed(by, 6))}; backwards it is `
         + `${onPage(fixed(slope, 6))}. It is off by ${short(error)}: ${why}`;

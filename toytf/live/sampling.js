@@ -92,8 +92,9 @@
       const left = kept.length === words.length ? `All ${words.length} words have a part of the strip.`
         : kept.length === 1 ? `1 of ${words.length} words is left.` : `${kept.length} of ${words.length} words are left.`;
       const said = [left, `${shown(u)} lies between ${fixed(from, 4)} and ${fixed(to, 4)}, the part of “${words[token]}”.`];
+      if (u !== this.numbers[draws - 1]) said.push("You point; only numbers that the buttons draw are counted.");
       if (draws > 1) {
-        said.push(`With the first ${draws} random numbers “${words[token]}” comes ${counts[token]} times; `
+        said.push(`With the first ${draws} random numbers “${words[token]}” comes ${counts[token] === 1 ? "once" : `${counts[token]} times`}; `
           + `${fixed(draws * (to - from), 1)} are to be expected.`);
       }
       if (draws === this.numbers.length) said.push("The page has no more random numbers: count anew.");

@@ -69,7 +69,7 @@
       return "each power of e is a float, and their sum is not. A number / ∞ is 0: all its weights are 0.";
     }
     if (sum(exps) === 0) {
-      return `its largest score is ${largest}, so every power of e is rounded to 0, and 0 / 0 is NaN.`;
+      return `no score is above ${largest}, so every power of e is rounded to 0 (below about −745), and 0 / 0 is NaN.`;
     }
     return "";
   }
@@ -242,8 +242,8 @@
       const largest = short(largestIn(sizes.map(([score]) => score)));
       const gap = sizes.at(-1)[2];
       return "No infinity and no NaN: " + (softmax === "stable"
-        ? `the largest score of all is ${largest}, and each row's largest is subtracted before exp.`
-        : `the largest score of all is ${largest}, and exp overflows above ${fixed(this.data.limit, 2)}.`)
+        ? `the largest score of all, signs left aside, is ${largest}, and each row's largest is subtracted before exp.`
+        : `the largest score of all, signs left aside, is ${largest}, and exp overflows above ${fixed(this.data.limit, 2)}.`)
         + ` After layer ${sizes.length} the row gap is `
         + `${gap < SAME ? "below 1e−12: the rows are alike" : shortGap(gap)}.`;
     }
@@ -259,7 +259,7 @@
   // Rows of any size: so few digits that they fit on a phone
   function writeRows({ result }, rows) {
     const largest = largestIn(rows.flat().filter(Number.isFinite));
-    writeMatrix(result, rows, largest < 100 ? 4 : 2);
+    writeMatrix(result, rows, { decimals: largest < 100 ? 4 : 2 });
     if (largest < 1e4) return;
     cellsOf(result).forEach((cells, i) => cells.forEach((td, j) => {
       const word = scientific(rows[i][j], 2).replace("e+0", "e").replace("e+", "e").replace("e-0", "e-");

@@ -79,7 +79,7 @@ def stack(
         f'<div class="byhand-beside">{"".join(_marked(panel.html()) for panel in inside)}</div>'
     )
     data = {"x": x, "layers": layers, "n_heads": n_heads, "depth": depth, "look": look, "rows": rows, "limit": HIGH}
-    lines = [f"{'layer':7}{'largest score':>15}{'largest entry':>15}{'row gap':>12}"]
+    lines = [f"{'layer':7}{'largest |score|':>15}{'largest entry':>15}{'row gap':>12}"]
     lines += [
         f"{n:<7}{_short(score):>15}{_short(entry):>15}{_short_gap(gap):>12}"
         for n, (score, entry, gap) in enumerate(sizes, 1)
@@ -170,7 +170,7 @@ def _why(scores: Array) -> str:
     if np.isinf(total):
         return "each power of e is a float, and their sum is not. A number / ∞ is 0: all its weights are 0."
     if total == 0:
-        return f"its largest score is {largest}, so every power of e is rounded to 0, and 0 / 0 is NaN."
+        return f"no score is above {largest}, so every power of e is rounded to 0 (below about −745), and 0 / 0 is NaN."
     return ""
 
 
@@ -180,7 +180,7 @@ def _said(bad, steps: list[_Step]) -> str:
         gap = steps[-1].sizes[2]
         scores = max(s.sizes[0] for s in steps)
         return (
-            f"No infinity and no NaN: the largest score of all is {_short(scores)}, and exp overflows above "
+            f"No infinity and no NaN: the largest score of all, signs left aside, is {_short(scores)}, and exp overflows above "
             f"{fmt(HIGH, 2)}. After layer {len(steps)} the row gap is "
             + ("below 1e−12: the rows are alike." if gap < SAME else f"{_short_gap(gap)}.")
         )
@@ -306,7 +306,7 @@ def _table(sizes: list[tuple[float, float, float]], n_layers: int, look: int) ->
         lines.append(f'<tr{lit}{hidden}><th scope="row">{n}</th>{cells}</tr>')
     heads = (
         "layer",
-        '<i class="stack-key-score"></i>largest score',
+        '<i class="stack-key-score"></i>largest |score|',
         '<i class="stack-key-entry"></i>largest entry',
         "row gap",
     )

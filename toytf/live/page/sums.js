@@ -2,17 +2,21 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { trimmed, scientific, isLong, isExact, onPage, sum, dot, mean } = toytf;
+  const { trimmed, scientific, isLong, isExact, onPage, sum, dot, mean, vanishes } = toytf;
   const DECIMALS = 4;
 
   // ---------------------------------------------------------------- expressions: { exact, text(tight), evaluated }
 
-  function num(value, decimals = DECIMALS) {
-    const word = isLong(value) ? scientific(value).replace("e+", "e") : trimmed(value, decimals);
+  // `sci` writes what would vanish as a power of ten.
+  function num(value, decimals = DECIMALS, sci = false) {
+    const small = sci && vanishes(value, decimals);
+    const word = small ? scientific(value) : isLong(value) ? scientific(value).replace("e+", "e") : trimmed(value, decimals);
+    const [digits, power] = word.split("e");
+    const text = onPage(small ? `${digits} × 10<sup>${Number(power)}</sup>` : word);
     return {
       value,
       exact: Number.isFinite(value) ? isExact(value, word) : !Number.isNaN(value),
-      text: (tight) => (tight && value < 0 ? `(${onPage(word)})` : onPage(word)),
+      text: (tight) => (tight && value < 0 ? `(${text})` : text),
     };
   }
 
@@ -95,13 +99,14 @@
   const reluSum = (where, x, value) => chain(where, [larger(num(0), num(x)), num(value)]);
 
   // The powers of e of one row of scores, the largest subtracted first if asked
-  function softmaxSum(where, scores, j, value, { subtractMax = false } = {}) {
+  function softmaxSum(where, scores, j, value, { subtractMax = false, sci = false } = {}) {
     const largest = Math.max(...scores);
     const powers = scores.map((s) => exp(subtractMax ? minus(num(s), num(largest)) : num(s)));
     const exps = scores.map((s) => Math.exp(subtractMax ? s - largest : s));
-    const numbers = exps.map((e) => num(e));
+    const [written, total] = [(x) => num(x, DECIMALS, sci), sum(exps)];
+    const numbers = exps.map(written);
     return chain(where, [
-      over(powers[j], plus(powers)), over(numbers[j], plus(numbers)), over(numbers[j], num(sum(exps))), num(value)]);
+      over(powers[j], plus(powers)), over(numbers[j], plus(numbers)), over(numbers[j], written(total)), written(value)]);
   }
 
   function layerNormSum(where, x, j, value, eps = 1e-5) {
