@@ -239,6 +239,7 @@ def test_wrong_arguments_are_told():
         ({"targets": [0, 3]}, "targets"),
         ({"targets": [0]}, "targets"),
         ({"divisor": 0}, "divisor"),
+        ({"w_out": np.zeros((3, 3))}, "w_v: expected an entry of which the loss has a slope"),
     ]:
         given = {**ARRAYS, "targets": [0, 1], "divisor": 30} | change
         with pytest.raises((ValueError, TypeError), match=word):

@@ -228,5 +228,5 @@ def test_wrong_calls_are_answered():
         live.patching(A, B, silent="cross1")
     with pytest.raises(ValueError, match="word: expected a number from 1 to 7, got 8"):
         live.patching(A, B, word=8)
-    with pytest.raises(KeyError, match="unknown token 'purple'"):
+    with pytest.raises(KeyError, match="other: unknown token 'purple'"):
         live.patching(A, "some cats see the purple house")

@@ -335,7 +335,7 @@ def test_wrong_calls_are_answered():
         live.translator(3)
     with pytest.raises(ValueError, match=f"source: expected from 1 to {MOST} words, got 0"):
         live.translator(" ")
-    with pytest.raises(KeyError, match="unknown token 'purple'"):
+    with pytest.raises(KeyError, match="source: unknown token 'purple'"):
         live.translator("the purple house")
     with pytest.raises(ValueError, match="word: expected a number from 1 to 3, got 4"):
         live.translator("hello world", 4)

@@ -22,15 +22,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from toytf import attention, byhand, corpus, generate, grammar, model, ops, optim
+from toytf import attention, byhand, corpus, generate, grammar, live, model, ops, optim
 from toytf import translator as translators
 from toytf.corpus import Pair, Vocabulary
-from toytf.model import Config
+from toytf.model import Config, FeedForward
 from toytf.ops import LayerNorm, Linear
 
 MODULES = (
     "ops positions attention tree model generate optim store train gradcheck "
-    "corpus grammar translator size example byhand"
+    "corpus grammar translator size example byhand live"
 )
 SECONDS = 2.0  # of processor time, for one call
 MEMORY = 2 * 2**30  # bytes that the calls may take beside what is there
@@ -882,6 +882,132 @@ call(
     decimals=decimals,
 )
 
+# ---------------------------------------------------------------- live
+
+
+def element(name, /, **arguments):
+    """Enter a function of `toytf.live`: what it accepts must also be written into a page."""
+    call(f"live.{name}", lambda **given: getattr(live, name)(**given).html(), **arguments)
+
+
+ident = thing("here", **{"a space in it": "a b", "a quote in it": 'a"b'}).takes("it is a word", "a string")
+names = listing(["a", "b"])
+element("divisor", scores=two, d_k=whole(3), rows=names, cols=names, id=ident)
+element("clocks", d_model=whole(4), length=whole(201), pos=natural(1), k=natural(3), id=ident)
+element(
+    "mask",
+    scores=two.called("may_attend"),
+    may_attend=flags(np.array([[True, False], [True, True]])).takes(
+        "it fits by broadcasting", "one of its rows", "True"
+    ),
+    values=optional(two.takes("of any width", "one column more")),
+    rows=names,
+    cols=names,
+    name=text("S"),
+    id=ident,
+)
+element("sampling", logits=floats(TWO[0]).called("words"), words=names, id=ident)
+element(
+    "shares",
+    values=floats(np.array([[4.0, 1.0], [1.0, 3.0]])).called("wanted"),
+    wanted=floats(np.array([3.7, 2.8])),
+    rows=names,
+    cols=names,
+    query=text("it"),
+    id=ident,
+)
+branches = {(): {"a": 0.6, "b": 0.4}, ("a",): {"c": 1.0}}
+element(
+    "beam",
+    trees=thing(
+        {"t": branches},
+        **{
+            "a number for a name": {1: branches},
+            "a tree that is a list": {"t": [1.0]},
+            "words as one string": {"t": branches | {"a": {"c": 1.0}}},
+            "a word that is a number": {"t": {(): {1: 1.0}}},
+            "followers as a list": {"t": {(): ["a"]}},
+            "a probability that is a string": {"t": {(): {"a": "1"}}},
+            "a probability that is NaN": {"t": {(): {"a": math.nan}}},
+            "the start within a sentence": {"t": {(): {"<sos>": 1.0}}},
+        },
+    ),
+    max_length=whole(3).called("step"),
+    eos=thing("<eos>", **{"what begins a sentence": "<sos>"}).takes("it is a word", "a string"),
+    step=natural(1),
+    id=ident,
+)
+weights = floats(RNG.normal(size=(2, 2)))
+element(
+    "nudge",
+    x=weights.called("targets"),
+    w_q=weights.called("w_k"),
+    w_k=weights,
+    w_v=weights,
+    w_out=weights.called("w_v").takes("more words", "one column more"),
+    targets=ids(np.array([0, 1])),
+    divisor=real(3.0).takes("it is positive", "a half", "two and a half"),
+    id=ident,
+)
+word = whole(2)
+english = thing("hello world").raises(KeyError, unknown, "a string")
+element("translator", source=english, word=word, id=ident)
+element(
+    "patching",
+    source=english.called("word"),
+    other=english,
+    rows=listing((1,)).takes("no row is swapped", *nothing[1:]),
+    silent=listing(("cross1",)).takes("no head is silent", *nothing[1:]),
+    word=word,
+    id=ident,
+)
+
+
+def in_a_layer(layer, put):
+    """A layer of a model, and its attention and its feed-forward network, wrong in one field after the other."""
+    bad = {key: put(wrong) for key, wrong in parameters(layer).bad.items()}
+    for f in ("self_attention", "feed_forward"):
+        parts = parameters(getattr(layer, f)).bad.items()
+        bad |= {f"{f}.{key}": put(dataclasses.replace(layer, **{f: wrong})) for key, wrong in parts}
+    return bad
+
+
+no_bias = [f"self_attention.b_{x}: None" for x in "qkvo"]
+shown_there = [key for key in in_a_layer(ENCODER_LAYER, id) if key.endswith(LARGE)]
+stacked = listing([ENCODER_LAYER])
+stacked = dataclasses.replace(stacked, bad=stacked.bad | in_a_layer(ENCODER_LAYER, lambda layer: [layer]))
+leaving = "how numbers leave the float range is what it shows"
+element(
+    "stack",
+    x=floats(X[:2]).takes(leaving, LARGE).called("rows"),
+    layers=stacked.takes("the paper's attention has none", *no_bias).takes(leaving, *shown_there).called("n_heads"),
+    n_heads=whole(2),
+    depth=whole(1),
+    rows=names,
+    id=ident,
+)
+TINY = dataclasses.replace(CFG, src_vocab=2, tgt_vocab=3, n_heads=1, scale_embeddings=False)
+TINY_PARAMS = model.init(TINY, RNG)
+TINY_PARAMS.encoder[0].feed_forward = FeedForward(*(RNG.normal(size=n) for n in ((4, 5), 5, (5, 4), 4)))
+whole_model = parameters(TINY_PARAMS)
+inner = in_a_layer(TINY_PARAMS.encoder[0], lambda layer: dataclasses.replace(TINY_PARAMS, encoder=[layer]))
+whole_model = dataclasses.replace(whole_model, bad=whole_model.bad | inner, accepted={})
+without_last_norms = ("post-norm models have none", "encoder_norm: None", "decoder_norm: None")
+element(
+    "machine",
+    params=whole_model.takes(*without_last_norms).takes("the paper's attention has none", *no_bias),
+    cfg=thing(TINY, **{"another width": dataclasses.replace(TINY, d_model=2)}).called("params.src_embedding"),
+    source=names,
+    target=listing(["a", "c"]),
+    words=listing(["a", "b", "c"]),
+    published=floats(X[:2])
+    .takes("what was not printed is computed", "no rows")
+    .takes("more are printed than are read", "one row more"),
+    positions=choice("paper"),
+    until=dataclasses.replace(optional(choice("attention")), good=None),
+    id=ident,
+)
+
 
 # ---------------------------------------------------------------- one call
 
@@ -1033,7 +1159,7 @@ RECORDS = (  # plain records of what others made; who takes one, checks it
     "EncoderLayer DecoderLayer Transformer FeedForwardTrace SublayerTrace EncoderLayerTrace DecoderLayerTrace "
     "StackTrace Trace "
     "DecodeState State Hypothesis Record Mismatch Batch Noun Adjective Determiner Verb Phrase Example Entry Step "
-    "Working Operand Chain"
+    "Working Operand Chain Element"
 )
 
 
@@ -1074,7 +1200,7 @@ def test_every_public_function_is_called_with_every_argument_wrong():
 def test_the_sweep_is_as_large_as_ever():
     calls = sum(len(a.values()) for _, arguments in CALLS.values() for a in arguments.values())
     accepted = sum(len(a.accepted) for _, arguments in CALLS.values() for a in arguments.values())
-    assert len(CALLS) >= 115 and calls >= 20_000
+    assert len(CALLS) >= 147 and calls >= 24_000
     assert accepted <= 0.075 * calls  # what may be accepted stays the exception
 
 

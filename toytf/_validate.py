@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import math
 import os
+import re
 import reprlib
 import types
 import typing
@@ -128,6 +129,14 @@ def require_finite(name: str, x: np.ndarray) -> None:
         where = tuple(int(i) for i in bad[0])
         more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
         raise ValueError(f"{name}: expected finite numbers, got {float(x[where])} at {list(where)}{more}")
+
+
+def require_within(name: str, x: np.ndarray, largest: float) -> None:
+    """Raise `ValueError` unless all of `x` is finite, and none of it beyond `largest`, signs left aside."""
+    require_finite(name, x)
+    size = float(np.abs(x).max(initial=0))
+    if size > largest:
+        raise ValueError(f"{name}: expected numbers from -{largest:g} to {largest:g}, got one of size {size:g}")
 
 
 def surely_finite(x: np.ndarray) -> bool:
@@ -373,6 +382,24 @@ def list_of(name: str, values, cls: type, of: str) -> list:
     return values
 
 
+def as_labels(name: str, labels, n: int, of: str = "labels", different: bool = False) -> list[str]:
+    """Return `n` strings as a list; `different` where one is told from another by its name alone."""
+    labels = list_of(name, labels, str, of)
+    if len(labels) != n or (different and len(set(labels)) != n):
+        raise ValueError(
+            f"{name}: expected {n} {'different ' if different else ''}{of}, got {len(labels)}: {shown(labels)}"
+        )
+    return labels
+
+
+def as_id(name: str, value) -> str:
+    """Return what can be an id in a page and begin its address: letters, digits, "-", "_" and "."."""
+    require_class(name, value, str)
+    if not re.fullmatch(r"[\w.-]+", value):
+        raise ValueError(f"{name}: expected letters and digits without spaces or quotes, got {shown(value)}")
+    return value
+
+
 def as_path(name: str, path) -> Path:
     """Return the name of a file as a `Path`. (`open` would take a number too: 0 waits for the keyboard.)"""
     if not isinstance(path, (str, os.PathLike)) or not str(path) or "\0" in str(path):
@@ -412,6 +439,22 @@ def require_parameters(name: str, p, cls: type) -> None:
                     f"{name}.{field}: expected shape {expected} ({' x '.join(axes)}), as {first} has {axis}, "
                     f"got {shape_text(value.shape)}"
                 )
+
+
+def require_all_parameters(name: str, p, cls: type) -> None:
+    """Raise an error unless `p` and its parts are as `require_parameters` has them, and every number is finite."""
+    require_parameters(name, p, cls)
+    for field, axes, _, part in _declared(cls):
+        value = getattr(p, field)
+        if value is None:
+            continue
+        if axes is not None:
+            require_finite(f"{name}.{field}", value)
+        elif isinstance(part, tuple):
+            for k, inner in enumerate(value):
+                require_all_parameters(f"{name}.{field}[{k}]", inner, part[0])
+        else:
+            require_all_parameters(f"{name}.{field}", value, part)
 
 
 def _require_array(name: str, value, axes: tuple[str, ...]) -> None:

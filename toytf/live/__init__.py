@@ -1,18 +1,18 @@
 """Things to touch: change a number and see what follows, exactly.
 
     >>> from toytf import live
-    >>> print(live.divisor([[68.0, 105.21]], 3, rows=["Hello"], cols=["Hello", "World"]))
+    >>> print(live.divisor([[6.0, 9.0]], 9, rows=["Hello"], cols=["Hello", "World"]))
     Move the divisor
     S / divisor (1 x 2)
-             Hello    World
-    Hello  39.2598  60.7430
-    [Hello, Hello] ≈ 68 / 1.7321 ≈ 39.2598
-    [Hello, World] ≈ 105.21 / 1.7321 ≈ 60.743
-    A = softmax(S / divisor) (1 x 2)
            Hello  World
-    Hello      0      1
-    [Hello, Hello] ≈ e^(39.2598 - 60.743) / (e^(39.2598 - 60.743) + e^(60.743 - 60.743)) ≈ 0 / (0 + 1) ≈ 0 / 1 ≈ 0
-    [Hello, World] ≈ e^(60.743 - 60.743) / (e^(39.2598 - 60.743) + e^(60.743 - 60.743)) ≈ 1 / (0 + 1) ≈ 1 / 1 ≈ 1
+    Hello      2      3
+    [Hello, Hello] = 6 / 3 = 2
+    [Hello, World] = 9 / 3 = 3
+    A = softmax(S / divisor) (1 x 2)
+            Hello   World
+    Hello  0.2689  0.7311
+    [Hello, Hello] = e^(2 - 3) / (e^(2 - 3) + e^(3 - 3)) ≈ 0.3679 / (0.3679 + 1) ≈ 0.3679 / 1.3679 ≈ 0.2689
+    [Hello, World] = e^(3 - 3) / (e^(2 - 3) + e^(3 - 3)) ≈ 1 / (0.3679 + 1) ≈ 1 / 1.3679 ≈ 0.7311
 
 Each function returns an `Element`, which shows itself in the book and in JupyterLab. There JavaScript computes what
 `toytf` computes (``engine/``, read beside the package: the same names, the same formulas); without a script, in print

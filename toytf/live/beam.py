@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toytf._validate import number, positive_int, whole_number
+from toytf._validate import as_id, list_of, number, positive_int, require_class, shown, whole_number
 from toytf.byhand import fmt
 from toytf.byhand.expressions import trimmed
 from toytf.generate import Hypothesis, beam_search
@@ -17,6 +17,7 @@ from toytf.live.element import Element
 SOS = "<sos>"
 WIDEST = 4
 STEEPEST = 2.0  # length penalty
+LONGEST = 50  # tokens of a sentence: each is a level of the drawn tree
 FATE = '<em role="img" aria-label="" hidden></em>'  # the page says there what became of a word
 
 
@@ -38,7 +39,7 @@ def beam(
         By name: what may follow which words, and with what probability,
         ``{(): {"a": 0.6, "I": 0.4}, ("I",): {"am": 1.0}}``. Words that a tree does not continue are followed by `eos`.
     max_length : int
-        A sentence is cut off after so many tokens, `eos` included.
+        A sentence is cut off after so many tokens, `eos` included; at most 50.
     eos : str
         What ends a sentence.
     step : int
@@ -54,12 +55,18 @@ def beam(
     -----
     *Attention Is All You Need*, section 6.1. The search is `toytf.generate.beam_search`.
     """
-    max_length, step = positive_int("max_length", max_length), whole_number("step", step, 0)
+    max_length, step, id = positive_int("max_length", max_length), whole_number("step", step, 0), as_id("id", id)
+    if max_length > LONGEST:
+        raise ValueError(f"max_length: expected at most {LONGEST}, got {shown(max_length)}")
     if step > max_length:
-        raise ValueError(f"step: expected at most max_length = {max_length}, got {step}")
-    if not isinstance(trees, Mapping) or not trees:
-        raise ValueError(f"trees: expected at least one tree by name, got {trees!r}")
-    known = {str(name): _Tree(_usable(name, tree, eos), eos, max_length) for name, tree in trees.items()}
+        raise ValueError(f"step: expected at most max_length = {max_length}, got {shown(step)}")
+    require_class("eos", eos, str)
+    if eos in ("", SOS):
+        raise ValueError(f"eos: expected a word other than {SOS}, got {shown(eos)}")
+    if not _mapping("trees", trees, "trees by their names"):
+        raise ValueError("trees: expected at least one tree by name, got none")
+    list_of("trees", list(trees), str, "names of trees")
+    known = {name: _Tree(_usable(name, tree, eos), eos, max_length) for name, tree in trees.items()}
     found = {name: [tree.search(width) for width in range(1, WIDEST + 1)] for name, tree in known.items()}
     static = "".join(
         f'<div class="live-beam" data-tree="{_html.escape(name)}">{_drawn(tree)}{_results(tree, found[name])}</div>'
@@ -84,8 +91,15 @@ def beam(
 def _usable(name, tree, eos) -> dict:
     """Return a tree whose every branch can be reached and whose probabilities add up to 1."""
     where = f"trees[{name!r}]"
-    if not isinstance(tree, Mapping) or () not in tree:
-        raise ValueError(f"{where}: expected what follows no words under (), got {tree!r}")
+    if () not in _mapping(where, tree, "what follows which words"):
+        raise ValueError(f"{where}: expected what follows no words under (), got {shown(tree)}")
+    for words, following in tree.items():
+        if not isinstance(words, tuple):  # words as one string would be cut into letters
+            raise TypeError(f"{where}: expected tuples of words, got {shown(words)}")
+        for word in _mapping(f"{where}[{words}]", following, "probabilities of words"):
+            require_class(f"{where}[{words}]", word, str)
+            if word in ("", SOS):
+                raise ValueError(f"{where}[{words}]: expected words other than {SOS}, got {shown(word)}")
     for words, following in tree.items():
         if words and words[-1] not in tree.get(words[:-1], {}):
             raise ValueError(f"{where}: {words} is never reached: {words[:-1]} is not followed by {words[-1]!r}")
@@ -97,7 +111,14 @@ def _usable(name, tree, eos) -> dict:
             raise ValueError(
                 f"{where}[{words}]: expected probabilities that add up to 1, got {sum(following.values())}"
             )
-    return {tuple(words): dict(following) for words, following in tree.items()}
+    return {words: {w: float(p) for w, p in following.items()} for words, following in tree.items()}
+
+
+def _mapping(name: str, value, of: str) -> Mapping:
+    """Return a mapping that is one."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"{name}: expected a mapping of {of}, got {shown(value)}")
+    return value
 
 
 @dataclass(frozen=True)

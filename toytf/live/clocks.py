@@ -7,12 +7,13 @@ import math
 import numpy as np
 
 from toytf import byhand
-from toytf._validate import positive_int, shown, whole_number
+from toytf._validate import as_id, positive_int, shown, whole_number
 from toytf.byhand import Entry, Num, Power, Quotient, fmt
 from toytf.live.element import Element
 from toytf.positions import BASE, shift, sinusoids
 
 WIDTHS = (4, 8, 16)  # a clock for every two columns: of more no hand would be told from the next
+LONGEST = 10_000  # positions: a slider tells no more of them apart
 FURTHEST = 100  # steps from the one position to the other
 DECIMALS = 5  # the first small steps of the slow hands
 SIZE, RADIUS, LABEL, CLOSEST, SECTOR = 104, 36.0, 44.0, 22.0, 16.0  # of a dial's picture
@@ -30,7 +31,7 @@ def clocks(d_model: int = 4, length: int = 201, *, pos: int = 1, k: int = 3, id:
     d_model : int, default 4
         Width of the encoding at first: 4, 8 or 16, a clock for every two columns.
     length : int, default 201
-        How many positions there are to choose from, counted from 0.
+        How many positions there are to choose from, counted from 0; at most 10,000.
     pos : int, default 1
         The position at first.
     k : int, default 3
@@ -56,7 +57,8 @@ def clocks(d_model: int = 4, length: int = 201, *, pos: int = 1, k: int = 3, id:
     >>> print(clocks(4, pos=1, k=1).text.splitlines()[3])
     PE[pos + k]        0.90930       -0.41615        0.02000        0.99980
     """
-    d_model, length = positive_int("d_model", d_model), whole_number("length", length, least=2)
+    d_model, id = positive_int("d_model", d_model), as_id("id", id)
+    length = _up_to("length", length, LONGEST, least=2)
     if d_model not in WIDTHS:
         raise ValueError(f"d_model: expected one of {', '.join(map(str, WIDTHS))}, got {shown(d_model)}")
     pos, k = _up_to("pos", pos, length - 1), _up_to("k", k, FURTHEST)
@@ -91,8 +93,8 @@ def clocks(d_model: int = 4, length: int = 201, *, pos: int = 1, k: int = 3, id:
     )
 
 
-def _up_to(name: str, value: int, most: int) -> int:
-    value = whole_number(name, value, least=0)
+def _up_to(name: str, value: int, most: int, least: int = 0) -> int:
+    value = whole_number(name, value, least)
     if value > most:
         raise ValueError(f"{name}: expected at most {most}, got {shown(value)}")
     return value

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from toytf import byhand
-from toytf._validate import as_floats, positive_int, require_finite, require_ndim
+from toytf._validate import as_floats, as_id, as_labels, positive_int, require_ndim, require_some, require_within, shown
 from toytf.live.element import Element, bars
 from toytf.ops import softmax, softmax_backward
 
-LARGEST = 100.0
+LARGEST = 100.0  # divisor that the page's slider reaches
+WIDEST = 1e9  # of the scores: floats of this size still have all decimals that are shown
 SLOPES = "the slope of each weight: how fast it grows with its own divided score, for a tiny nudge"
 
 
@@ -26,7 +27,7 @@ def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: s
     scores : array_like, shape (query, key)
         Dot products of queries and keys, not divided.
     d_k : int
-        Width of a head; the divisor is its root at first.
+        Width of a head, at most 10,000; the divisor is its root at first.
     rows, cols : sequence of str
         What the queries and the keys are called.
     id : str
@@ -40,18 +41,22 @@ def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: s
     -----
     *Attention Is All You Need*, section 3.2.1 and its footnote 4.
     """
-    scores, d_k = as_floats("scores", scores), positive_int("d_k", d_k)
+    scores, d_k, id = as_floats("scores", scores), positive_int("d_k", d_k), as_id("id", id)
     require_ndim("scores", scores, 2)
-    require_finite("scores", scores)
+    require_some("scores", scores)
+    require_within("scores", scores, WIDEST)
+    if d_k > LARGEST**2:
+        raise ValueError(f"d_k: expected at most {LARGEST**2:g}, whose root the slider reaches, got {shown(d_k)}")
+    rows, cols = as_labels("rows", rows, scores.shape[0]), as_labels("cols", cols, scores.shape[1])
     start = math.sqrt(d_k)
     scaled = byhand.divide(scores, start, "S / divisor", rows=rows, cols=cols)
     weights = softmax(scaled.result)
-    shown = byhand.softmax(scaled, "A", "softmax(S / divisor)", subtract_max=True, sci=True)
+    shares = byhand.softmax(scaled, "A", "softmax(S / divisor)", subtract_max=True, sci=True)
     slopes = [softmax_backward(row, np.eye(len(row))[j])[j] for row in weights[:1] for j in range(len(row))]
     static = (
-        f'<div class="live-scaled">{scaled.html()}</div><div class="live-weights">{shown.html()}</div>'
+        f'<div class="live-scaled">{scaled.html()}</div><div class="live-weights">{shares.html()}</div>'
         f'<div class="live-side">{bars(cols, weights[0], f"{rows[0]}: its weights", sci=True)}'
         f"{bars(cols, slopes, f'{rows[0]}: {SLOPES}', sci=True)}</div>"
     )
-    data = {"scores": scores, "start": start, "d_k": d_k, "rows": list(rows), "cols": list(cols), "largest": LARGEST}
-    return Element("divisor", "Move the divisor", data, static, f"{scaled.text()}\n{shown.text()}", id)
+    data = {"scores": scores, "start": start, "d_k": d_k, "rows": rows, "cols": cols, "largest": LARGEST}
+    return Element("divisor", "Move the divisor", data, static, f"{scaled.text()}\n{shares.text()}", id)

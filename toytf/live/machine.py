@@ -11,17 +11,30 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from toytf import byhand
-from toytf._validate import as_floats, list_of, one_of, require_class, require_finite, shape_text, shown
+from toytf._validate import (
+    as_floats,
+    as_id,
+    as_labels,
+    list_of,
+    one_of,
+    require_all_parameters,
+    require_class,
+    require_within,
+    shape_text,
+    shown,
+)
 from toytf.attention import MultiHead
 from toytf.byhand import Operand, Working, panels
 from toytf.corpus import Vocabulary
 from toytf.live.element import Element, bars
-from toytf.model import Config, FeedForward, Transformer
+from toytf.model import Config, FeedForward, Transformer, shapes
 from toytf.ops import Array, LayerNorm, layer_norm
 from toytf.positions import sinusoids, sinusoids_column_as_i
+from toytf.tree import named_arrays
 
 SUBSCRIPTS = str.maketrans("123456789", "₁₂₃₄₅₆₇₈₉")
 NEEDS = ("machine_steps", "machine_cells")  # scripts beside machine.js
+LARGEST = 1e6  # of the numbers that go in: products of several of them are still floats
 POSITIONS = ("paper", "published", "none")
 
 
@@ -101,15 +114,18 @@ def machine(
     >>> print(touch.text.splitlines()[0])
     X = E + PE (2 x 4)
     """
-    require_class("params", params, Transformer)
-    require_class("cfg", cfg, Config)
+    id = as_id("id", id)
     one_of("positions", positions, POSITIONS)
     if until is not None:
         one_of("until", until, ("attention",))
-    source, target, words = (
-        list_of(name, given, str, "words") for name, given in (("source", source), ("target", target), ("words", words))
-    )
-    _require_plain(cfg, source, words)
+    _require_plain(params, cfg)
+    source = as_labels("source", source, cfg.src_vocab, "words as cfg says")
+    words = as_labels("words", words, cfg.tgt_vocab, "words as cfg says", different=True)
+    target = list_of("target", target, str, "words")
+    unknown = [word for word in target if word not in words]
+    if unknown or not target:
+        got = shown(unknown[0]) if unknown else "none"
+        raise ValueError(f"target: expected words of {shown(words)}, got {got}")
     ids = Vocabulary(words).ids(target)
     n = max(len(source), len(target))
     tables = {"paper": sinusoids(n, cfg.d_model), "published": _continued(published, n, cfg.d_model)}
@@ -128,8 +144,9 @@ def machine(
     return Element("machine", way.title(until), data, way.html(until), way.text(until), id, NEEDS)
 
 
-def _require_plain(cfg: Config, source, words) -> None:
-    """Raise an error unless the switches of the page can begin with this model."""
+def _require_plain(params: Transformer, cfg: Config) -> None:
+    """Raise an error unless the page's switches can begin with this model, and all its arrays are as `cfg` says."""
+    require_class("cfg", cfg, Config)
     plain = replace(
         cfg, n_encoder_layers=1, n_decoder_layers=1, norm="post", residual=True, scale=True, causal=True,
         activation="relu", cross_attention=True, bias=False, scale_embeddings=False,
@@ -137,9 +154,14 @@ def _require_plain(cfg: Config, source, words) -> None:
     if plain != cfg:
         wrong = next(name for name in vars(cfg) if getattr(cfg, name) != getattr(plain, name))
         raise ValueError(f"cfg: expected {wrong} {getattr(plain, wrong)!r}, got {getattr(cfg, wrong)!r}")
-    for name, given, n in (("source", source, cfg.src_vocab), ("words", words, cfg.tgt_vocab)):
-        if len(given) != n:
-            raise ValueError(f"{name}: expected {n} words as cfg says, got {len(given)}: {shown(given)}")
+    require_all_parameters("params", params, Transformer)
+    arrays, expected = named_arrays(params), shapes(cfg)
+    for name in expected | arrays:  # those of a part that is left out, and of one too many
+        shape = arrays[name].shape if name in arrays else None
+        if shape != expected.get(name):
+            wanted, got = (shape_text(s) if s is not None else "no array" for s in (expected.get(name), shape))
+            raise ValueError(f"params.{name}: expected {wanted} as cfg says, got {got}")
+        require_within(f"params.{name}", arrays[name], LARGEST)
 
 
 def _continued(published, n: int, d_model: int) -> Array:
@@ -147,7 +169,7 @@ def _continued(published, n: int, d_model: int) -> Array:
     published = as_floats("published", published, 2)
     if published.ndim != 2 or published.shape[1] != d_model:
         raise ValueError(f"published: expected {d_model} columns, got shape {shape_text(published.shape)}")
-    require_finite("published", published)
+    require_within("published", published, LARGEST)
     return np.vstack([published, sinusoids_column_as_i(n, d_model)[len(published) :]])[:n]
 
 

@@ -8,13 +8,23 @@ from collections.abc import Sequence
 import numpy as np
 
 from toytf import byhand
-from toytf._validate import as_floats, as_mask, require_finite, require_ndim, require_some
+from toytf._validate import (
+    as_floats,
+    as_id,
+    as_labels,
+    as_mask,
+    require_class,
+    require_ndim,
+    require_some,
+    require_within,
+)
 from toytf.attention import causal_mask
 from toytf.byhand import fmt
 from toytf.live.element import Element
 
 MOST = 20.0  # what can be added to the scores of a key
 LARGEST = 500.0  # of the scores, so that every power of e can be written down
+WIDEST = 1e9  # of the values: floats of this size still have all decimals that are shown
 
 
 def mask(
@@ -47,6 +57,8 @@ def mask(
     -----
     *Attention Is All You Need*, section 3.2.3.
     """
+    require_class("name", name, str)
+    id = as_id("id", id)
     scores, seen, values, rows, cols = _usable(scores, may_attend, values, rows, cols)
     under = byhand.mask(scores, seen, "S′", f"{name} + M", rows=rows, cols=cols)
     weights = byhand.softmax(under, "A", "softmax(S′)", rows=rows, cols=cols)
@@ -73,9 +85,7 @@ def _usable(scores, may_attend, values, rows, cols) -> tuple:
     scores = as_floats("scores", scores)
     require_ndim("scores", scores, 2)
     require_some("scores", scores)
-    require_finite("scores", scores)
-    if np.abs(scores).max() > LARGEST:
-        raise ValueError(f"scores: expected numbers from -{LARGEST:g} to {LARGEST:g}, got {np.abs(scores).max()}")
+    require_within("scores", scores, LARGEST)
     seen = np.broadcast_to(as_mask("may_attend", may_attend, scores.shape), scores.shape)
     if not seen.any(axis=1).all():
         row = int(seen.any(axis=1).argmin())
@@ -83,13 +93,15 @@ def _usable(scores, may_attend, values, rows, cols) -> tuple:
     if values is not None:
         values = as_floats("values", values)
         require_ndim("values", values, 2)
-        require_finite("values", values)
+        require_some("values", values)
+        require_within("values", values, WIDEST)
         if len(values) != scores.shape[1]:
             raise ValueError(f"values: expected a row for each of {scores.shape[1]} keys, got {len(values)}")
-    for axis, (what, names) in enumerate((("rows", rows), ("cols", cols))):
-        if len(names) != scores.shape[axis] or len(set(names)) != len(names):
-            raise ValueError(f"{what}: expected {scores.shape[axis]} different names, got {list(names)}")
-    return scores, seen, values, list(rows), list(cols)
+    rows, cols = (
+        as_labels(what, names, n, "names", different=True)
+        for what, names, n in zip(("rows", "cols"), (rows, cols), scores.shape, strict=True)
+    )
+    return scores, seen, values, rows, cols
 
 
 def _presets(n: int, m: int) -> dict:

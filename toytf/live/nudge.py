@@ -7,13 +7,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from toytf._validate import as_floats, as_ids, positive_number, require_finite, require_ndim, require_width
+from toytf._validate import (
+    as_floats,
+    as_id,
+    as_ids,
+    number,
+    require_ndim,
+    require_shape,
+    require_some,
+    require_width,
+    require_within,
+)
 from toytf.attention import attention, attention_backward
 from toytf.byhand import fmt
 from toytf.live.element import Element
 from toytf.ops import Array, Linear, cross_entropy, cross_entropy_backward, linear_backward
 
 NAMES = {"w_v": "WV", "w_q": "WQ", "w_k": "WK", "w_out": "Wout"}
+LARGEST = 1e6  # of the numbers, and of the divisor: so no product overflows while a weight is moved
+FLAT = 1e-6  # with a smaller slope the curve would be a level line, whose axis has no steps
 START = 0.5  # the nudge at first: large enough to be seen
 SMALLEST = -16  # its power of ten; a float has no more than 16 digits
 SURE = 1e-3  # the errors of smaller nudges differ between computers: the script draws its own
@@ -38,7 +50,7 @@ def nudge(x, w_q, w_k, w_v, w_out, targets: Sequence[int], *, divisor: float, id
     targets : sequence of int
         The right word at each token.
     divisor : float
-        Of the scores.
+        Of the scores, from 1e-6 to 1e6.
     id : str
         The element's address on its page, ``#nudge?weight=w_q&nudge=1e-6``.
 
@@ -50,11 +62,18 @@ def nudge(x, w_q, w_k, w_v, w_out, targets: Sequence[int], *, divisor: float, id
     arrays = {name: as_floats(name, array) for name, array in given.items()}
     for name, array in arrays.items():
         require_ndim(name, array, 2)
-        require_finite(name, array)
-    divisor = positive_number("divisor", divisor)
+        require_some(name, array)
+        require_within(name, array, LARGEST)
+    divisor = number(
+        "divisor", divisor, f"a number from {1 / LARGEST:g} to {LARGEST:g}", lambda d: 1 / LARGEST <= d <= LARGEST
+    )
+    id = as_id("id", id)
     for name in ("w_q", "w_k", "w_v"):
         require_width("x", arrays["x"], name, arrays[name], axis=-2)
+    require_shape("w_k", arrays["w_k"], arrays["w_q"].shape, "w_q has")
+    require_width("w_v", arrays["w_v"], "w_out", arrays["w_out"], axis=-2)
     right = as_ids("targets", targets, arrays["w_out"].shape[1])
+    require_shape("targets", right, (len(arrays["x"]),), "x has rows")
     problem = _Problem(arrays, right, divisor)
     gradients = problem.gradients()
     places = {name: _steepest(gradients[name]) for name in NAMES}
@@ -67,6 +86,8 @@ def nudge(x, w_q, w_k, w_v, w_out, targets: Sequence[int], *, divisor: float, id
         return problem.loss(name, place, value)
 
     slope = float(gradients[name][place])
+    if abs(slope) < FLAT:
+        raise ValueError(f"w_v: expected an entry of which the loss has a slope, got {slope:g} where it is steepest")
     static = (
         f'<p class="nudge-which">{which(name, place)}</p>'
         f'<div class="live-side"><div class="nudge-part"><p>The loss L, as w moves</p>{_curve(loss, start, slope)}{KEY}'

@@ -10,12 +10,12 @@ from itertools import zip_longest
 
 import numpy as np
 
-from toytf._validate import as_list, one_of, whole_number
+from toytf._validate import as_id, as_list, one_of, shown, whole_number
 from toytf.byhand import fmt
 from toytf.corpus import EOS, SOS
 from toytf.generate import greedy, start, stepper
 from toytf.live.element import Element, bars
-from toytf.live.translator import MOST, NAMES, longest_learned, named, quoted, vocabulary, words_of
+from toytf.live.translator import MOST, NAMES, longest_learned, named, quoted, require_known, vocabulary, words_of
 from toytf.model import Transformer, decode, encode
 from toytf.ops import linear, softmax
 from toytf.translator import Translator
@@ -77,20 +77,22 @@ def patching(
     -----
     *Attention Is All You Need*, section 3.2.2: a head speaks through its own rows of ``W_O``.
     """
-    model = Translator.load()
     src, others = words_of("source", source), words_of("other", other)
     both = min(len(src), len(others))
     rows = sorted({whole_number("rows", row, least=1) for row in as_list("rows", rows, "whole numbers")})
     for row in rows:
         if row > both:
-            raise ValueError(f"rows: expected numbers from 1 to {both}, got {row}")
+            raise ValueError(f"rows: expected numbers from 1 to {both}, got {shown(row)}")
     asked = {one_of("silent", head, HEADS) for head in as_list("silent", silent, "names of heads")}
     silent = [head for head in HEADS if head in asked]
-    word = whole_number("word", word, least=1)
+    word, id = whole_number("word", word, least=1), as_id("id", id)
+    model = Translator.load()
+    require_known("source", src, model)
+    require_known("other", others, model)
 
     before = patched(model, src, others)
     if word > len(before.words):
-        raise ValueError(f"word: expected a number from 1 to {len(before.words)}, got {word}")
+        raise ValueError(f"word: expected a number from 1 to {len(before.words)}, got {shown(word)}")
     after = patched(model, src, others, rows, silent, like=before.ids)
     at = word - 1
     best = favourites(before.probs[at], after.probs[at])

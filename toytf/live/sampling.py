@@ -8,12 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from toytf._validate import as_floats, require_finite, require_ndim, require_some
+from toytf._validate import as_floats, as_id, as_labels, require_ndim, require_some, require_within
 from toytf.byhand import fmt
 from toytf.generate import _draw, kept_tokens
 from toytf.live.element import Element
 from toytf.ops import softmax
 
+LARGEST = 1e300  # of the logits: the page divides them by a temperature from 0.1
 DRAWS = 500  # random numbers that the page has
 
 
@@ -41,13 +42,11 @@ def sampling(logits, words: Sequence[str], *, id: str = "sampling") -> Element:
     The random numbers are the first 500 of ``np.random.default_rng(0)``: with this generator `toytf.generate.sample`
     draws the same words. Holtzman et al., *The Curious Case of Neural Text Degeneration*, 2020, for top-p.
     """
-    logits = as_floats("logits", logits)
+    logits, id = as_floats("logits", logits), as_id("id", id)
     require_ndim("logits", logits, 1)
     require_some("logits", logits)
-    require_finite("logits", logits)
-    words = list(words)
-    if len(words) != len(logits) or len(set(words)) != len(words):
-        raise ValueError(f"words: expected {len(logits)} different words, got {words}")
+    require_within("logits", logits, LARGEST)
+    words = as_labels("words", words, len(logits), "words", different=True)
     numbers = np.random.default_rng(0).random(DRAWS)
     probs = softmax(logits)
     word = words[_draw(probs, np.random.default_rng(0), None, None)]

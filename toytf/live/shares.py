@@ -9,10 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from toytf import byhand
-from toytf._validate import as_floats, as_list, require_class, require_finite, require_shape
+from toytf._validate import as_floats, as_id, as_labels, require_class, require_shape, require_within
 from toytf.byhand import Num
 from toytf.live.element import Element
 
+WIDEST = 1e9  # of the values: floats of this size still have all decimals that are shown
 START = 0.5  # of the attention, for either word
 WIDE, HIGH = 300, 248  # of the picture, which is never drawn smaller
 LEFT, RIGHT, TOP, BOTTOM = 52, 272, 46, 196  # of its rectangle, from the least to the most of both columns
@@ -65,8 +66,8 @@ def shares(
     values, wanted = as_floats("values", values), as_floats("wanted", wanted)
     require_shape("values", values, (2, 2), "two words with two columns")
     require_shape("wanted", wanted, (2,), "a row of values")
-    require_finite("values", values)
-    rows, cols = _two("rows", rows), _two("cols", cols)
+    require_within("values", values, WIDEST)
+    rows, cols, id = as_labels("rows", rows, 2), as_labels("cols", cols, 2), as_id("id", id)
     require_class("query", query, str)
     least, most = values.min(axis=0), values.max(axis=0)
     if (least == most).any():
@@ -94,13 +95,6 @@ def shares(
     box = {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM, "axis": AXIS}
     text = "\n".join(panel.text() for panel in (one, *heads, both))
     return Element("shares", "Can one head bring the point to the star?", data | {"box": box}, static, text, id)
-
-
-def _two(name: str, labels) -> list[str]:
-    labels = as_list(name, labels, "two labels")
-    if len(labels) != 2:
-        raise ValueError(f"{name}: expected 2 labels, got {len(labels)}")
-    return [str(label) for label in labels]
 
 
 def _range(least: np.ndarray, most: np.ndarray, j: int) -> str:

@@ -10,7 +10,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toytf._validate import as_floats, list_of, positive_int, require_finite, require_ndim, require_parameters
+from toytf._validate import (
+    as_floats,
+    as_id,
+    as_labels,
+    list_of,
+    positive_int,
+    require_all_parameters,
+    require_finite,
+    require_ndim,
+    require_some,
+    shape_text,
+    shown,
+)
 from toytf.attention import merge_heads, split_heads
 from toytf.byhand import Exp, Num, Quotient, Sum, fmt
 from toytf.byhand.workings import Entry, Operand, Working
@@ -57,15 +69,17 @@ def stack(
     """
     x, n_heads, depth = as_floats("x", x), positive_int("n_heads", n_heads), positive_int("depth", depth)
     require_ndim("x", x, 2)
+    require_some("x", x)
     require_finite("x", x)
+    id = as_id("id", id)
     layers = list_of("layers", layers, EncoderLayer, "layers")
     for k, p in enumerate(layers):
-        require_parameters(f"layers[{k}]", p, EncoderLayer)
+        _require_layer(f"layers[{k}]", p, x.shape[1], n_heads)
+    if not layers:
+        raise ValueError("layers: expected at least one layer, got none")
     if depth > len(layers):
-        raise ValueError(f"depth: expected at most {len(layers)}, the number of layers, got {depth}")
-    rows = [str(row) for row in rows]
-    if len(rows) != len(x):
-        raise ValueError(f"rows: expected {len(x)} names, one for each row of x, got {len(rows)}")
+        raise ValueError(f"depth: expected at most {len(layers)}, the number of layers, got {shown(depth)}")
+    rows = as_labels("rows", rows, len(x), "names")
     steps = _steps(x, layers[:depth], n_heads)
     bad = _first_bad(steps, rows)
     look = 1 if bad is None else bad[0] + 1
@@ -86,6 +100,25 @@ def stack(
     ]
     title = "How deep can you stack before exp overflows?"
     return Element("stack", title, data, static, "\n".join([*lines, said]), id)
+
+
+def _require_layer(name: str, p: EncoderLayer, d_model: int, n_heads: int) -> None:
+    """Raise an error unless rows of `d_model` can go in and come out, also through its norms."""
+    require_all_parameters(name, p, EncoderLayer)
+    a, fed = p.self_attention, p.feed_forward
+    widths = {"self_attention.w_q": a.w_q, "self_attention.w_v": a.w_v, "feed_forward.w_1": fed.w_1}
+    widths |= {"feed_forward.b_2": fed.b_2, "norm_1.gamma": p.norm_1.gamma, "norm_2.gamma": p.norm_2.gamma}
+    for part, array in widths.items():
+        if len(array) != d_model:
+            raise ValueError(
+                f"{name}.{part}: expected {d_model} rows, as x has columns, got shape {shape_text(array.shape)}"
+            )
+    for part, array in (("w_q", a.w_q), ("w_v", a.w_v)):
+        if array.shape[1] % n_heads:
+            raise ValueError(
+                f"n_heads: expected a divisor of {array.shape[1]}, the columns of {name}.self_attention.{part}, "
+                f"got {shown(n_heads)}"
+            )
 
 
 # ---------------------------------------------------------------- the layers, NaN and all

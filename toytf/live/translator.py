@@ -11,7 +11,7 @@ from itertools import pairwise, zip_longest
 import numpy as np
 
 from toytf import byhand
-from toytf._validate import require_class, whole_number
+from toytf._validate import as_id, require_class, shown, whole_number
 from toytf.byhand import fmt
 from toytf.corpus import EOS, PAD, SOS
 from toytf.grammar import (
@@ -82,12 +82,12 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
     -----
     *Attention Is All You Need*, section 3.1, and figure 3 of its appendix, whose threads these are.
     """
+    src, word, id = words_of("source", source), whole_number("word", word, least=1), as_id("id", id)
     model = Translator.load()
-    src = words_of("source", source)
+    require_known("source", src, model)
     said, probs, heads = written(model, src)
-    word = whole_number("word", word, least=1)
     if word > len(said):
-        raise ValueError(f"word: expected a number from 1 to {len(said)}, got {word}")
+        raise ValueError(f"word: expected a number from 1 to {len(said)}, got {shown(word)}")
     at, weights = word - 1, heads.mean(axis=0)
     size = count(model.params)
     title = f"Type a sentence. {size:,} numbers turn it into Spanish."
@@ -122,6 +122,14 @@ def words_of(name: str, source: str) -> list[str]:
     if not 1 <= len(words) <= MOST:
         raise ValueError(f"{name}: expected from 1 to {MOST} words, got {len(words)}")
     return words
+
+
+def require_known(name: str, words: Sequence[str], model: Translator) -> None:
+    """Raise `KeyError`, as the vocabulary does, if it lacks one of the words; the error says whose word that is."""
+    try:
+        model.src_vocab.ids(words)
+    except KeyError as error:
+        raise KeyError(f"{name}: {error.args[0]}") from None
 
 
 def written(model: Translator, src: Sequence[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
