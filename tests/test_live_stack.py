@@ -155,9 +155,7 @@ def test_any_settings_give_what_toytf_gives(touch):
 def test_powers_that_all_round_to_zero_are_named(touch):
     page = touch(element(1))
     largest = computed(1)[1][1][0, 0].max()
-    assert said(page).startswith(
-        f"Layer 2, head 1, row Hello: no score is above {fmt(largest, 2)}".replace("-", "−")
-    )
+    assert said(page).startswith(f"Layer 2, head 1, row Hello: no score is above {fmt(largest, 2)}".replace("-", "−"))
     assert "0 / 0 is NaN" in said(page)
 
 

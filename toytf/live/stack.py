@@ -213,8 +213,8 @@ def _said(bad, steps: list[_Step]) -> str:
         gap = steps[-1].sizes[2]
         scores = max(s.sizes[0] for s in steps)
         return (
-            f"No infinity and no NaN: the largest score of all, signs left aside, is {_short(scores)}, and exp overflows above "
-            f"{fmt(HIGH, 2)}. After layer {len(steps)} the row gap is "
+            f"No infinity and no NaN: the largest score of all, signs left aside, is {_short(scores)}, and exp "
+            f"overflows above {fmt(HIGH, 2)}. After layer {len(steps)} the row gap is "
             + ("below 1e−12: the rows are alike." if gap < SAME else f"{_short_gap(gap)}.")
         )
     lost = next((n for n, s in enumerate(steps, 1) if not np.isfinite(s.out).any(axis=-1).any()), None)
