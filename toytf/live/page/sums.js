@@ -2,12 +2,14 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { trimmed, scientific, isLong, isExact, onPage, sum, dot, mean } = toytf;
+  const { trimmed, scientific, isLong, isExact, onPage, powerOfTen, vanishes, sum, dot, mean } = toytf;
   const DECIMALS = 4;
 
   // ---------------------------------------------------------------- expressions: { exact, text(tight), evaluated }
 
-  function num(value, decimals = DECIMALS) {
+  // `sci` writes what would round to zero as a power of ten
+  function num(value, decimals = DECIMALS, sci = false) {
+    if (sci && vanishes(value, decimals)) return { value, exact: false, text: () => powerOfTen(value) };
     const word = isLong(value) ? scientific(value).replace("e+", "e") : trimmed(value, decimals);
     return {
       value,
@@ -95,13 +97,13 @@
   const reluSum = (where, x, value) => chain(where, [larger(num(0), num(x)), num(value)]);
 
   // The powers of e of one row of scores, the largest subtracted first if asked
-  function softmaxSum(where, scores, j, value, { subtractMax = false } = {}) {
+  function softmaxSum(where, scores, j, value, { subtractMax = false, sci = false } = {}) {
     const largest = Math.max(...scores);
     const powers = scores.map((s) => exp(subtractMax ? minus(num(s), num(largest)) : num(s)));
     const exps = scores.map((s) => Math.exp(subtractMax ? s - largest : s));
-    const numbers = exps.map((e) => num(e));
-    return chain(where, [
-      over(powers[j], plus(powers)), over(numbers[j], plus(numbers)), over(numbers[j], num(sum(exps))), num(value)]);
+    const numbers = exps.map((e) => num(e, DECIMALS, sci));
+    return chain(where, [over(powers[j], plus(powers)), over(numbers[j], plus(numbers)),
+      over(numbers[j], num(sum(exps))), num(value, DECIMALS, sci)]);
   }
 
   function layerNormSum(where, x, j, value, eps = 1e-5) {
