@@ -126,7 +126,7 @@ def differences(page, expected):
     assert seen.keys() == expected.keys()
     wrong = []
     for key, array in expected.items():
-        right = matrix_words(np.asarray(array), 4, False, "html")
+        right = [[on_page(word) for word in row] for row in matrix_words(np.asarray(array), 4, is_weights(key), "html")]
         if seen[key] != right and not close(seen[key], array):
             wrong.append(f"{key}: expected {right}, got {seen[key]}")
     return wrong
@@ -134,10 +134,28 @@ def differences(page, expected):
 
 def close(shown, array):
     """Equal but for the last digit, where a number stands on the edge between two words."""
-    numbers = np.array([[float(word.replace("−", "-").replace("∞", "inf")) for word in row] for row in shown])
+    numbers = np.array([[float(plain(word)) for word in row] for row in shown])
     with np.errstate(invalid="ignore"):
         away = np.abs(numbers - array)
-    return bool(np.all((numbers == array) | (away <= 5.01e-5)))
+    powers = np.array([["×" in word for word in row] for row in shown])
+    return bool(np.all((numbers == array) | (away <= np.where(powers, 5.01e-4 * np.abs(array), 5.01e-5))))
+
+
+def is_weights(key):
+    """Attention weights: what would round to zero is a power of ten."""
+    return re.search(r"\.A\d$", key) is not None
+
+
+def on_page(word):
+    """4.677 × 10<sup>−10</sup> as it stands in a cell."""
+    digits = str.maketrans("0123456789−", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+    return re.sub("<sup>(.*?)</sup>", lambda power: power[1].translate(digits), word)
+
+
+def plain(word):
+    """4.677 × 10⁻¹⁰ as Python reads it."""
+    digits = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
+    return word.replace(" × 10", "e").translate(digits).replace("∞", "inf")
 
 
 def edit(page, name, text, key="Enter"):
@@ -289,7 +307,7 @@ def test_a_cell_is_changed_by_finger(touch):
     all_open(page)
     assert not differences(page, computed({"src.0.1": -1.9}))
     page.locator('[data-cell="src.0.1"]').tap()
-    page.get_by_role("button", name="as at the start").tap()
+    page.get_by_role("button", name="as unchanged").tap()
     page.locator("h1").tap()
     assert not differences(page, computed())
 
@@ -305,7 +323,7 @@ def test_what_has_changed_is_marked_and_its_size_said(touch):
         )
         assert marks == (before[key] != now[key]).ravel().tolist(), key
     largest = max(np.abs(now[k] - before[k]).max() for k in before if k.startswith("enc.att.") and k[-1] == "1")
-    assert page.locator(".live-size").nth(1).inner_text() == f"largest change {largest:.4f}".rstrip("0").rstrip(".")
+    assert page.locator(".live-size").nth(1).inner_text() == f"largest change ≈ {largest:.4f}"
     page.locator('[data-step="enc.att.Q1"] .byhand-result tbody td').nth(1).click()
     line = page.locator(".byhand-live").first.inner_text()
     assert "1·2.5 + 3·1 + 3·0 + 5·0" in line and "= 5.5 (was 3: +2.5)" in line
@@ -466,6 +484,118 @@ def test_the_small_form_is_one_head(touch):
     page.wait_for_function("location.hash == '#head?divisor=30&src.0.1=-1'")
 
 
+def best(row):
+    """The most probable word, as the sentence has it."""
+    return f"“{journey.words[int(np.argmax(row))]}” with {row.max():.4f}"
+
+
+def test_the_mask_says_at_once_what_it_moves(touch):
+    """The last row sees all words anyway; the rows before it look ahead."""
+    page = touch(MACHINE, fragment="#machine?target=2")
+    before = said(page)
+    masked, open_ = computed(target=2)["out.p"], computed(target=2, mask=False)["out.p"]
+    assert before == f"After “SOS hola”, the most probable word is {best(masked[1])}."
+    assert np.array_equal(masked[1], open_[1]) and masked[0].argmax() == open_[0].argmax()
+    page.get_by_role("switch", name="mask").press("Space")
+    assert said(page) == (
+        f"{before} The last row sees every word anyway, with a mask or without. The row of SOS now looks ahead: "
+        f"after “SOS”, the most probable word is {best(open_[0])}; unchanged it is {masked[0].max():.4f}."
+    )
+    page.get_by_text("SOS hola mundo").click()
+    masked, open_ = computed(target=3)["out.p"], computed(target=3, mask=False)["out.p"]
+    most = int(np.abs(masked - open_).max(axis=1).argmax())
+    assert f"The rows of SOS and hola now look ahead: after “{' '.join(TARGET[: most + 1])}”" in said(page)
+    page.locator("[data-setting=target] label").first.click()
+    assert said(page).endswith("With one word the mask has nothing to hide: let the decoder read more.")
+
+
+@pytest.mark.parametrize("target", [1, 2, 3])
+def test_all_is_compared_with_the_unchanged_machine_that_reads_the_same(touch, target):
+    page = touch(MACHINE, fragment=f"#machine?target={target}")
+    all_open(page)
+    assert "unchanged" not in said(page)
+    assert not page.locator(".live-size:not(:empty), .live-changed").count()  # other words to read are no change
+    edit(page, "out.b.8", "5")
+    then, now = computed(target=target), computed({"out.b.8": 5.0}, target=target)
+    row = then["out.p"][-1]
+    assert journey.words[int(np.argmax(now["out.p"][-1]))] == journey.words[8]
+    assert said(page).endswith(f"is {best(now['out.p'][-1])}; unchanged it is {best(row)}.")
+    largest = np.abs(now["out.logits"] - then["out.logits"]).max()
+    assert page.locator(".live-size").last.inner_text() in (
+        f"largest change {largest:g}",
+        f"largest change ≈ {largest:g}",
+    )
+
+
+def test_numbers_that_differ_are_shown_with_digits_that_differ(touch):
+    page = touch(MACHINE, fragment="#machine?src.0.0=1.1")
+    now, then = (computed(cells)["out.p"][0].max() for cells in ({"src.0.0": 1.1}, {}))
+    assert f"{now:.4f}" == f"{then:.4f}" and f"{now:.5f}" != f"{then:.5f}"
+    assert said(page).endswith(f"with {now:.5f}; unchanged it is {then:.5f}.")
+    all_open(page)
+    at = journey.words.index("EOS")
+    page.locator('[data-step="out.p"] .byhand-result tbody td').nth(at).click()
+    line = page.locator(".byhand-live").first.inner_text().splitlines()[0]
+    power = f"{now - then:.1e}".split("e")
+    raised = str(int(power[1])).translate(str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻"))
+    assert line.endswith(f"({now:.5f}, was {then:.5f}: ≈ +{power[0]} × 10{raised})")
+
+
+def test_weights_that_are_tiny_are_no_zeros(touch):
+    page = touch(HEAD)
+    a = computed(positions="published")["enc.att.A1"]
+    assert 0 < a[0, 0] < 1e-8
+    assert panels(page)["enc.att.A1"][0] == ["4.677 × 10⁻¹⁰", "1"]
+    page.locator('[data-step="enc.att.A1"] .byhand-result tbody td').first.click()
+    line = page.locator(".byhand-live").first.inner_text().splitlines()[0]
+    assert line.endswith("/ 1 ≈ 4.677 × 10⁻¹⁰")
+    still = touch(HEAD, java_script_enabled=False)
+    cell = still.locator('[data-step="enc.att.A1"] .byhand-result tbody td').first
+    assert cell.inner_html() == "4.677 × 10<sup>−10</sup>"
+
+
+def opened(page):
+    return page.locator(".byhand-part").evaluate_all("all => all.flatMap((part, k) => (part.open ? [k] : []))")
+
+
+@pytest.mark.parametrize(
+    "link, parts",
+    [
+        ("divisor=30", ["Encoder: self-attention, head 1"]),
+        ("src.0.1=2.1", []),
+        ("residual=off", ["Encoder: add & norm 1"]),
+        ("target=2&mask=off", ["Decoder: masked self-attention, head 1"]),
+        ("src.0.1=2.1&out.b.8=1", ["Linear and softmax: the next word"]),
+        ("target=2", []),
+    ],
+)
+def test_a_link_opens_the_steps_that_it_is_about(touch, link, parts):
+    page = touch(MACHINE)
+    assert opened(page) == [0]
+    page.evaluate("link => { location.hash = `#machine?${link}` }", link)
+    page.wait_for_timeout(100)
+    names = page.locator(".byhand-part[open] > summary").evaluate_all(
+        "all => all.map((summary) => summary.firstChild.data.trim())"
+    )
+    assert names == ["Source words: embedding and positions", *parts]
+
+
+def test_the_small_form_follows_both_rows(touch):
+    page = touch(HEAD)
+    assert said(page) == (
+        "Hello gives 1.0000 of its attention to World; World gives 1.0000 of its attention to World. "
+        "Each gives nearly all to one word, and few changes move that: divide the scores by 30 first."
+    )
+    type_number(page, "divisor", "30")
+    edit(page, "src.1.1", "-12")
+    a = computed({"src.1.1": -12.0}, positions="published", divisor=30)["enc.att.A1"]
+    assert a[0].argmax() == 0 and a[1].argmax() == 1  # the first row turns
+    assert said(page) == (
+        f"Hello gives {a[0, 0]:.4f} of its attention to Hello (unchanged 1.0000 to World); "
+        f"World gives {a[1, 1]:.4f} of its attention to World (unchanged 1.0000)."
+    )
+
+
 STATES = ["", "#machine?src.0.1=3&target=3&norm=pre", "#machine?src.0.1=1e200&softmax=naive"]
 
 
@@ -512,7 +642,7 @@ LINKS = {
 
 
 def test_the_page_has_links_to_try():
-    assert len([link for name, link in LINKS if name == "machine"]) == 3
+    assert len([link for name, link in LINKS if name == "machine"]) == 5
 
 
 @pytest.mark.parametrize("name, link", sorted(LINKS))

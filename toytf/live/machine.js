@@ -1,16 +1,28 @@
 // The machine: a whole small Transformer, each of its numbers in a cell that can be changed. Beside machine.py.
 (() => {
   "use strict";
-  const { Live, Panel, Bars, define, html, number, choice, toggle, own, onPage, shown, fixed, machine } = toytf;
+  const { Live, Panel, Bars, define, html, number, choice, toggle, own, onPage, shown, fixed, trimmed,
+    isLong, isExact, powerOfTen, machine } = toytf;
   const { cellsOf, filledIn, parameters, computed, fit, widen, Weights, readCell } = machine;
 
   // The largest change of a step's numbers; what is new is none
   const largestChange = (now, before) => Math.max(0, ...now.flatMap((row, i) => row.map((value, j) => (
     before?.[i]?.[j] === undefined || Object.is(value, before[i][j]) ? 0 : Math.abs(value - before[i][j])))));
   const isWhole = ({ value, hides }) => value.flat().every((x) => Number.isFinite(x) || (hides && x === -Infinity));
-  const signed = (x) => `${x > 0 ? "+" : ""}${amount(x)}`;
   // A change so small that four decimals do not show it is no zero
-  const amount = (x) => (x !== 0 && Math.abs(x) < 5e-5 ? onPage(x.toExponential(1)) : shown(x));
+  const tiny = (x) => x !== 0 && Math.abs(x) < 5e-5;
+  const amount = (x) => (tiny(x) ? powerOfTen(x, 1) : shown(x));
+  const rounded = (x) => (tiny(x) || isLong(x) || !isExact(x, trimmed(x, 4)) ? "≈ " : "");
+  const signed = (x) => `${rounded(x)}${x > 0 ? "+" : ""}${amount(x)}`;
+  // Two numbers with so many decimals, four or more, that one sees that they differ: [words], or null
+  function apart(a, b, write, most) {
+    for (let decimals = 4; decimals <= most; decimals += 1) {
+      const pair = [write(a, decimals), write(b, decimals)];
+      if (pair[0] !== pair[1]) return pair;
+    }
+    return null;
+  }
+  const listed = (all) => all.join(", ").replace(/, ([^,]*)$/, " and $1");
 
   // ---------------------------------------------------------------- the page
 
@@ -48,7 +60,7 @@
       const table = this.querySelector(".live-bars");
       this.bars = until ? null : new Bars(table);
       const nodes = [...this.querySelectorAll("[data-step]")];
-      this.panels = new Map(nodes.map((node) => [node.dataset.step, new Panel(node)]));
+      this.panels = new Map(nodes.map((node) => [node.dataset.step, new Panel(node, { sci: /\.A\d$/.test(node.dataset.step) })]));
       this.order = [...this.panels.keys()];
       this.formulas = new Map(nodes.map((node) => [node.dataset.step, formulaOf(node, this.order)]));
       this.parts = [...this.querySelectorAll(".byhand-part")].map((node) => {
@@ -59,15 +71,16 @@
       });
       addEventListener("beforeprint", () => this.parts.forEach(({ node }) => this.paint(node))); // paper shows them all
       this.labels = {}; // of every cell, by its name
-      this.grids = Object.entries(cells).map(([key, blocks]) => new Weights(this, this.panels.get(key), blocks));
-      for (const grid of this.grids) Object.assign(this.labels, grid.allLabels());
-      this.first = this.compute(this.state);
+      this.grids = Object.entries(cells)
+        .map(([key, blocks]) => Object.assign(new Weights(this, this.panels.get(key), blocks), { key }));
+      for (const grid of this.grids) Object.assign(this.labels, grid.labels = grid.allLabels());
+      this.firsts = {}; // what is computed of the unchanged numbers, by the target
     }
 
     build() {
       super.build();
       this.list = html("ul", { class: "live-list" });
-      const heading = html("p", {}, "Changed since the start:");
+      const heading = html("p", {}, "Changed numbers:");
       this.changes = html("div", { class: "live-changes", hidden: true }, heading, this.list);
       this.controls.after(this.changes, this.said, this.complaint);
     }
@@ -82,7 +95,26 @@
       return computed({ data, params: parameters(this.matrices), cfg, positions, state });
     }
 
+    // A link opens the steps whose numbers it names, and the first step that moves.
+    follow() {
+      const before = this.state;
+      super.follow();
+      if (this.state === before) return; // the link was for another
+      const changed = (name) => !Object.is(this.state[name], this.can[name].start);
+      const named = this.grids.filter(({ labels }) => Object.keys(labels).some(changed));
+      const parts = this.parts.filter(({ keys }) => named.some(({ key }) => keys.includes(key)));
+      const first = this.parts.find(({ size }) => size.textContent);
+      for (const { node } of first ? [...parts, first] : parts) node.open = true;
+    }
+
+    // Everything is compared with the unchanged machine that reads the same words.
+    unchanged({ target }) {
+      this.firsts[target] ??= this.compute({ ...this.begin(), ...(target && { target }) });
+      return this.firsts[target];
+    }
+
     show(state) {
+      this.first = this.unchanged(state);
       this.steps = this.compute(state);
       for (const [key, panel] of this.panels) panel.node.hidden = !this.steps.has(key);
       let broken = null;
@@ -91,7 +123,7 @@
         const bad = there.find((key) => !isWhole(this.steps.get(key)));
         const changes = there.map((key) => largestChange(this.steps.get(key).value, this.first.get(key)?.value));
         const largest = Math.max(0, ...changes);
-        let text = largest > 0 ? `largest change ${amount(largest)}` : "";
+        let text = largest > 0 ? `largest change ${rounded(largest)}${amount(largest)}` : "";
         if (bad) {
           text = broken ? "NaN or ∞ comes in" : "NaN or ∞ arises here";
           broken ??= { key: bad, name: node.querySelector("summary").firstChild.textContent.trim() };
@@ -134,7 +166,7 @@
       if (title.data !== all) title.data = all;
     }
 
-    paintStep(key, panel, { value, from, sum, rows, cols, ...more }) {
+    paintStep(key, panel, { value, from, sum, rows, cols, sci, ...more }) {
       const before = this.first.get(key)?.value;
       const grid = this.grids.find((one) => one.panel === panel);
       fit(panel.result, rows, cols, value[0].length);
@@ -143,7 +175,7 @@
       panel.node.dataset.from = from
         .map(([of, lights, shift = 0]) => `${this.order.indexOf(of)}:${lights}:${shift}`).join(" ");
       this.entitle(key, { from, ...more });
-      widen(panel.node, rows, value);
+      widen(panel.node, rows, value, sci);
       if (grid) grid.paint();
       panel.set({ result: value, start: value.map((row, i) => row.map((x, j) => before?.[i]?.[j] ?? x)),
         sum: (where, i, j) => sum(where, i, j) + was(value[i][j], before?.[i]?.[j]) });
@@ -166,29 +198,58 @@
         ?? this.querySelector(".live-reset")).focus();
     }
 
-    say({ target }) {
-      const { until, words: vocabulary, source } = this.data;
+    say({ target, mask }) {
       if (this.broken) {
         const { name, key } = this.broken;
         return `In “${name}”, ${nameOf(this.panels.get(key))} has NaN or ∞, and so it goes on from there.`;
       }
-      if (until) {
-        const a = this.steps.get("enc.att.A1").value[0];
-        const most = Math.max(...a);
-        return `${source[0]} gives ${fixed(most, 4)} of its attention to ${source[a.indexOf(most)]}.`;
-      }
-      const p = this.steps.get("out.p").value.at(-1);
-      const start = this.first.get("out.p").value.at(-1);
-      const best = p.indexOf(Math.max(...p));
-      const first = start.indexOf(Math.max(...start));
-      const said = `After “${this.data.target.slice(0, Number(target)).join(" ")}”, the most probable word is `
-        + `“${vocabulary[best]}” with ${fixed(p[best], 4)}`;
-      if (p.every((x, i) => Object.is(x, start[i]))) return `${said}.`;
-      if (best === first && target === this.can.target.start) {
-        return `${said}; at the start ${fixed(start[best], 4)}, a change of ${signed(p[best] - start[best])}.`;
-      }
-      return `${said}. At the start it was “${vocabulary[first]}” with ${fixed(start[first], 4)}.`;
+      return this.data.until ? this.sayWeights() : this.sayNext(Number(target), mask);
     }
+
+    // "Hello gives 0.7756 of its attention to World (unchanged 1.0000)", and so for each row
+    sayWeights() {
+      const { source } = this.data;
+      const [now, then] = [this.steps, this.first].map((steps) => steps.get("enc.att.A1").value);
+      const said = now.map((a, i) => {
+        const { best, first, words, moved } = compared(a, then[i]);
+        const was = moved ? ` (unchanged ${words[1]}${best === first ? "" : ` to ${source[first]}`})` : "";
+        return `${source[i]} gives ${words[0]} of its attention to ${source[best]}${was}`;
+      });
+      const all = now.every((a) => Math.max(...a) > 0.999);
+      return `${said.join("; ")}.${all ? " Each gives nearly all to one word, and few changes move that: "
+        + "divide the scores by 30 first." : ""}`;
+    }
+
+    // "After “SOS”, the most probable word is “EOS” with 0.2358; unchanged it is 0.2372."
+    sayNext(n, mask) {
+      const { target, words: vocabulary } = this.data;
+      const [now, then] = [this.steps, this.first].map((steps) => steps.get("out.p").value);
+      const after = (i) => {
+        const { best, first, words, moved } = compared(now[i], then[i]);
+        const other = best === first ? "" : `“${vocabulary[first]}” with `;
+        const size = largestChange([now[i]], [then[i]]);
+        const little = size ? `; the probabilities move by at most ${rounded(size)}${amount(size)}` : "";
+        const was = moved ? `; unchanged it is ${other}${words[1]}` : little;
+        return `fter “${target.slice(0, i + 1).join(" ")}”, the most probable word is `
+          + `“${vocabulary[best]}” with ${words[0]}${was}.`;
+      };
+      const said = `A${after(n - 1)}`;
+      if (mask) return said;
+      if (n === 1) return `${said} With one word the mask has nothing to hide: let the decoder read more.`;
+      const moves = now.slice(0, -1).map((row, i) => largestChange([row], [then[i]]));
+      const ahead = n > 2 ? `The rows of ${listed(target.slice(0, n - 1))} now look ahead`
+        : `The row of ${target[0]} now looks ahead`;
+      return `${said} The last row sees every word anyway, with a mask or without. ${ahead}: a${
+        after(moves.indexOf(Math.max(...moves)))}`;
+    }
+  }
+
+  // The largest number of a row, now and in the unchanged row: where they stand, and in words that show what moved
+  function compared(now, then) {
+    const [best, first] = [now, then].map((row) => row.indexOf(Math.max(...row)));
+    const pair = apart(now[best], then[first], fixed, 8);
+    return { best, first, words: pair ?? [now[best], then[first]].map((x) => fixed(x, 4)),
+      moved: pair !== null || best !== first };
   }
 
   // "Q₁"
@@ -203,12 +264,14 @@
     return { text, made };
   }
 
-  // " (was 8: +0.2)"
+  // " (was 8: +0.2)"; where both would be the same word, " (0.23721, was 0.23718: ≈ +3.1 × 10⁻⁵)"
   function was(value, before) {
     if (before === undefined || Object.is(value, before)) return "";
     const change = value - before;
     const size = Number.isFinite(change) ? signed(change) : "no number now";
-    return ` <span class="live-was">(was ${shown(before)}: ${size})</span>`;
+    const [now, then] = apart(value, before, shown, 12) ?? [null, null];
+    const here = now !== null && now !== shown(value) ? `${now}, ` : "";
+    return ` <span class="live-was">(${then === null ? "moved" : `${here}was ${then}`}: ${size})</span>`;
   }
 
   define("machine", Machine);

@@ -254,7 +254,7 @@ class _Way:
                 made = (scaled.result, scaled.rows, scaled.cols)
                 masked = Working(f"masked{sub}", f"{scaled.name} + mask", *made, operands=(scores,))
                 self.put(f"{part}.masked{n}", masked, seen=False)
-            a = self.put(f"{part}.A{n}", byhand.softmax(scaled, f"A{sub}", subtract_max=True))
+            a = self.put(f"{part}.A{n}", byhand.softmax(scaled, f"A{sub}", subtract_max=True, sci=True))
             outputs.append(self.put(f"{part}.head{n}", byhand.weighted_sum(a, v, f"head{sub}")))
         if heads:
             return outputs[-1]

@@ -36,12 +36,17 @@
   }
 
   // A panel whose numbers have become longer, or more, asks for more room in its line. (byhand/panels.py: _Matrix)
-  function widen(node, rows, value) {
-    const longest = Math.max(...words(value).flat().map((word) => word.length)) + 0.9;
-    const need = Math.max(...rows.map((row) => row.length)) * 0.78 + 0.5 + longest * value[0].length + 0.5;
+  function widen(node, rows, value, sci = false) {
+    const longest = Math.max(...words(value, 4, sci).flat().map(lengthOf)) + 0.9;
+    const least = node.querySelector(".byhand-result.live-weights-table") ? 3.2 : 0; // room for a finger
+    const need = Math.max(...rows.map((row) => row.length)) * 0.78 + 0.5 + Math.max(longest, least) * value[0].length + 0.5;
     const has = Number(/\bs(\d+)/.exec(node.className)[1]);
     node.style.setProperty("--w", `${Math.ceil(Math.max(need, has))}ch`);
   }
+
+  // Powers, and the spaces around their ×, are narrower than digits.
+  const lengthOf = (word) => [...word]
+    .reduce((all, c) => all + (c === " " ? 0.5 : "⁰¹²³⁴⁵⁶⁷⁸⁹⁻".includes(c) ? 0.83 : 1), 0);
 
   function likeNew(node) {
     for (const td of [node, ...node.querySelectorAll("td")]) {
@@ -187,7 +192,7 @@
       const by = (step) => (x) => Number((x + step).toPrecision(12));
       tools.append(tool("±", "other sign", (x) => -x || 0), tool(`−${STEP}`, `${STEP} less`, by(-STEP)),
         tool(`+${STEP}`, `${STEP} more`, by(STEP)),
-        tool("put back", "as at the start", () => owner.can[name].start), complaint);
+        tool("put back", "as unchanged", () => owner.can[name].start), complaint);
       input.value = typed ?? onPage(String(owner.state[name]));
       input.style.width = `${Math.max(width, 56)}px`;
       input.addEventListener("keydown", (event) => {

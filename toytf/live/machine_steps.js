@@ -108,7 +108,8 @@
             addSum(where, scaledScores[i][j], mask[i][j] ? 0 : -Infinity, masked[i][j])), { ...labels, hides: true });
         }
         put(key("A"), a, [[seen, "i*r,ijc"]], (where, i, j) => (
-          softmaxSum(where, masked[i], j, a[i][j], { subtractMax: cfg.softmax !== "naive" })), labels);
+          softmaxSum(where, masked[i], j, a[i][j], { subtractMax: cfg.softmax !== "naive", sci: true })),
+        { ...labels, sci: true });
         const head = trace.heads.map((row) => row.slice(h * width, (h + 1) * width));
         put(key("head"), head, [[key("A"), "i*r"], [key("V"), "**c"]],
           (where, i) => weightedSumRow(asks[i], a[i], v, head[i]), { rows: asks });
