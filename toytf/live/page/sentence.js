@@ -167,7 +167,12 @@
       control(name, change) {
         const id = uniqueId();
         const again = () => display(input.value);
-        const left = (event) => box.contains(event.relatedTarget) || again();
+        function left(event) {
+          if (box.contains(event.relatedTarget)) return;
+          // What is being pressed must not move away: the words to tap go when it is let go
+          if (document.querySelector(":active")) addEventListener("mouseup", () => setTimeout(again), { once: true });
+          else again();
+        }
         changed = change;
         input = html("input", { type: "text", "aria-label": label, "aria-describedby": id, maxlength: LETTERS, lang: "en",
           autocomplete: "off", autocapitalize: "off", autocorrect: "off", spellcheck: "false", enterkeyhint: "done",
