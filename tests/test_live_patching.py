@@ -51,6 +51,7 @@ def agrees(page, source=A, other=B, rows=(6,), silent=(), word=4):
     changed = [w for t, w in enumerate(now) if t >= len(was) or w != was[t]]
     assert page.locator(".patch-after .patch-changed b").all_inner_texts() == changed
     assert page.locator(".patch-before .patch-on b").all_inner_texts() == [was[word - 1]]
+    assert page.locator(".patch-after .patch-on b").all_inner_texts() == now[word - 1 : word]
     at, best = word - 1, None
     for when, probs in ((0, before), (1, after)):
         table = page.locator(".live-bars").nth(when).locator("tbody tr:not([hidden])")
@@ -136,6 +137,22 @@ def test_words_are_chosen_by_arrow_keys(touch):
     agrees(page, word=1)
 
 
+def test_a_word_after_chooses_its_place_too(touch):
+    page = touch(PATCHING, **FINGER)
+    assert "Tap a word to compare" in page.locator(".live-static").inner_text()
+    page.locator(".patch-after .patch-word").nth(1).tap()
+    agrees(page, word=2)
+    source, other = "hello world", "these strange queens find my letters"
+    page = touch(live.patching(source, other, rows=[2], word=1))
+    was, now = (page.locator(f".patch-{when} .patch-word") for when in ("before", "after"))
+    assert now.count() > was.count()  # there is nothing to compare beyond
+    assert page.locator(".patch-beyond").count() == now.count() - was.count()
+    now.last.click()
+    agrees(page, source, other, (2,), word=1)
+    now.nth(1).click()
+    agrees(page, source, other, (2,), word=2)
+
+
 def test_both_sentences_may_be_others(touch):
     page = touch(PATCHING)
     mine, other = page.get_by_role("textbox").all()
@@ -161,6 +178,8 @@ def test_words_are_offered_where_the_caret_is(touch):
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # the first that is offered: "the" in place of "some"
     assert other.input_value() == "the cats see the red boat"
+    switch(page, "cross1").click()  # though the words offered above it go
+    assert switch(page, "cross1").is_checked() and not chips.count()
     other.fill("some purple cats")
     assert "“purple” is not among its 52 words" in page.locator("[data-setting=other] .live-note").inner_text()
 
@@ -199,6 +218,12 @@ def test_no_word_is_said_to_be_none(touch):
     assert "Nothing to translate" in page.locator("[data-setting=sentence] .live-note").inner_text()
     page.get_by_role("textbox").first.fill(A)
     agrees(page)
+    other = page.locator("[data-setting=other]")
+    other.get_by_role("textbox").fill("")
+    assert other.locator(".live-note").inner_text() == "No rows to take: type a word."
+    other.get_by_role("textbox").fill("cats red")  # of no kind that it saw: it is not translated
+    other.get_by_role("textbox").blur()
+    assert other.locator(".live-note").inner_text() == ""
 
 
 def test_without_a_script_its_numbers_stand(touch):

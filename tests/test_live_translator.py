@@ -7,7 +7,19 @@ import livecheck
 from livecheck import FINGER, page_problems, shown
 from toytf import live
 from toytf.byhand import fmt
-from toytf.grammar import all_words, corpus, draw_pairs
+from toytf.grammar import (
+    ADJECTIVES,
+    DETERMINERS,
+    OBJECTS,
+    SUBJECTS,
+    VERBS,
+    Phrase,
+    all_words,
+    corpus,
+    draw_pairs,
+    greeting,
+    sentence,
+)
 from toytf.live.translator import EXAMPLES, MOST, longest_learned, named, vocabulary
 from toytf.model import forward
 from toytf.ops import softmax
@@ -17,6 +29,42 @@ MODEL = Translator.load()
 TRANSLATOR = live.translator()
 START = "the small queens see a red house"
 HEADS = {"both": None, "1": 0, "2": 1}
+
+
+IMPOSSIBLE = (
+    "house",
+    "the cat sees a dog",  # a dog is never seen
+    "the house sees a cat",
+    "a cats see the house",
+    "the cat see a house",
+    "the cats see a houses",
+    "the small red cat sees a house",  # of its length, but never two adjectives
+    "hello the world",
+    "cat sees house",
+    "the cat sees a house hello",
+)
+
+
+def sentences_of_the_grammar():
+    """Every English sentence that the course's corpus can have, from `Phrase`, `sentence` and `greeting`."""
+    some = [(), *((adjective,) for adjective in ADJECTIVES)]
+    subjects, things = (
+        [Phrase(noun, a, d, d.several) for noun in nouns for a in some for d in DETERMINERS]
+        for nouns in (SUBJECTS, OBJECTS)
+    )
+    ends = {" ".join(thing.pair().src) for thing in things}
+    starts = {
+        " ".join(sentence(subject, verb, things[0]).src[: -len(things[0].pair().src)])
+        for subject in subjects
+        for verb in VERBS
+    }
+    hellos = {
+        " ".join(greeting(n, a, several).src) for n in SUBJECTS + OBJECTS for a in some for several in (False, True)
+    }
+    return {f"{start} {end}" for start in starts for end in ends} | hellos
+
+
+LEARNED = sentences_of_the_grammar()
 
 
 def expected(sentence):
@@ -152,19 +200,77 @@ def test_a_sentence_is_made_by_keys_alone(touch):
     agrees(page, "these cows find my letters", 3)
 
 
-def test_the_words_to_tap_are_the_grammar_s_and_what_may_follow_is_offered(touch):
-    groups, follows = (vocabulary()[name] for name in ("groups", "follows"))
+def test_the_words_to_tap_are_the_grammar_s(touch):
+    groups = vocabulary()["groups"]
     words = [word for group in groups for word in group["words"]]
     assert sorted(words) == sorted(set(all_words()[0]) - {"<pad>", "<sos>", "<eos>"})
-    kind = {word: group["kind"] for group in groups for word in group["words"]}
-    for pair in draw_pairs(np.random.default_rng(1), 200):
-        for before, after in zip(["", *(kind[w] for w in pair.src)], [kind[w] for w in pair.src], strict=False):
-            assert after in follows[before]
     page = touch(TRANSLATOR)
-    write(page, "the")
-    page.get_by_role("button", name="Add a word").click()
-    offered = page.locator(".live-palette .live-chip").all_inner_texts()
-    assert offered == [word for word in words if kind[word] in ("adjective", "noun")]
+    for before in ("", "these", "the", "hello red", "some cats see", START):
+        after = {s.split()[len(before.split())] for s in LEARNED if s.startswith(before + " " * bool(before))} - {""}
+        write(page, before)
+        page.get_by_role("button", name="Add a word").click()
+        offered = page.locator(".live-palette .live-chip").all_inner_texts()
+        assert sorted(offered) == sorted(after or words)
+        assert ("no sentence that goes on" in page.locator(".live-palette-name").inner_text()) == (not after)
+        page.get_by_role("button", name="Done").click()
+
+
+FITS = "texts => texts.filter(s => toytf.fits(document.querySelector('toytf-translator').data, s.split(' ')))"
+
+
+def test_a_sentence_passes_if_the_grammar_can_make_it(touch):
+    page = touch(TRANSLATOR)
+    drawn = [" ".join(pair.src) for pair in draw_pairs(np.random.default_rng(3), 2000, greetings=0.2)]
+    assert page.evaluate(FITS, drawn) == drawn
+    strange = list(IMPOSSIBLE)
+    rng = np.random.default_rng(4)
+    for text in drawn[:300]:  # without a word, with one twice, in another order
+        words, i = text.split(), rng.integers(len(text.split()))
+        strange += [" ".join(w) for w in (words[:i] + words[i + 1 :], words[: i + 1] + words[i:], words[::-1])]
+    assert set(drawn) <= LEARNED
+    assert page.evaluate(FITS, strange) == [text for text in strange if text in LEARNED]
+    assert not LEARNED & set(IMPOSSIBLE)
+
+
+@pytest.mark.parametrize("text", IMPOSSIBLE)
+def test_a_sentence_of_no_kind_that_it_saw_is_remarked(touch, text):
+    page = touch(TRANSLATOR)
+    write(page, text)
+    assert remark(page) == "It never saw a sentence of this kind: expect mistakes."
+    agrees(page, text, min(3, len(spanish(page))))
+    write(page, "the cat sees a house")
+    assert "who does what with which thing" in remark(page)
+
+
+def test_who_is_still_writing_is_not_told_of_mistakes(touch):
+    page = touch(TRANSLATOR)
+    field = page.get_by_role("textbox")
+    field.fill("")
+    field.press_sequentially("the cat sees ")
+    assert "It learned" in remark(page)
+    field.press_sequentially("the dog")  # nothing can mend this
+    assert "It never saw" in remark(page)
+    field.fill("the cat sees")
+    field.blur()
+    assert "It never saw" in remark(page)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_remark_moves_nothing(touch, width):
+    page = touch(TRANSLATOR, width=width)
+    heights = set()
+    for text in (
+        START,
+        "the cat sees a dog",
+        "house",
+        "the cat sees a purple house",
+        "the quen sees a house",
+        "",
+        "hello",
+    ):
+        write(page, text)
+        heights.add(round(page.locator("[data-setting=sentence]").bounding_box()["height"]))
+    assert len(heights) == 1
 
 
 def test_examples_come_one_after_the_other_and_are_right(touch):
@@ -173,7 +279,9 @@ def test_examples_come_one_after_the_other_and_are_right(touch):
         page.get_by_role("button", name="Another sentence").click()
         agrees(page, example, min(3, len(spanish(page))))
         assert page.get_by_role("textbox").input_value() == example
-    assert all(len(example.split()) <= longest_learned() for example in EXAMPLES)
+    page.get_by_role("button", name="Another sentence").click()
+    agrees(page, START, 3)
+    assert page.evaluate(FITS, list(EXAMPLES)) == list(EXAMPLES)
 
 
 # ---------------------------------------------------------------- what is not translated
@@ -198,10 +306,72 @@ def test_the_nearest_words_are_offered_and_one_tap_puts_them_in(touch):
     assert "Tap a Spanish word" in remark(page)
 
 
+def suggested(page):
+    return page.locator(".live-note .live-ask").all_inner_texts()
+
+
+def test_each_unknown_word_has_its_own_question(touch):
+    page = touch(TRANSLATOR)
+    write(page, "the quen sees a huse")
+    assert [" ".join(text.split()) for text in suggested(page)] == [
+        "Did you mean queen for “quen”?",
+        "house for “huse”?",
+    ]
+    page.locator(".live-note .live-chip", has_text="house").click()
+    assert page.get_by_role("textbox").input_value().strip() == "the quen sees a house"
+    for far in ("I", "la", "xyz", "elephant"):
+        write(page, far)
+        assert "is not among its 52 words" in remark(page) and not suggested(page)
+
+
+@pytest.mark.parametrize("word", ["purple", "hou"])
+def test_an_unknown_last_word_is_left_out_like_the_others(touch, word):
+    page = touch(TRANSLATOR)
+    page.get_by_role("textbox").fill(f"the cat sees a {word}")
+    begun = word == "hou"  # "house" may come of it
+    assert page.locator(".trans-begun").count() == begun and page.locator(".trans-out").count() == (not begun)
+    page.get_by_role("textbox").press("Enter")
+    assert page.locator(".trans-out b").all_inner_texts() == [word] and not page.locator(".trans-begun").count()
+    assert "left out" in page.locator(".trans-out i").inner_text()
+
+
+def test_too_long_and_unknown_are_both_said(touch):
+    page = touch(TRANSLATOR)
+    write(page, "the purple " + "house " * (MOST + 1))
+    assert "“purple” is not among its 52 words" in remark(page)
+    assert f"It reads {MOST} words here; “house” and what follows is left out" in remark(page)
+    write(page, "the small red queens see a big purple red house")
+    assert "“purple” is not among" in remark(page) and "this one has 9" in remark(page)
+
+
+def test_words_to_tap_are_next_by_tab_and_closed_by_escape(touch):
+    page = touch(TRANSLATOR)
+    focused = "document.activeElement.textContent"
+    page.locator(".trans-src [tabindex='0']").focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    assert not page.locator(".live-palette").count() and "queens" in page.evaluate(focused)
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate(focused) == "queens" and page.evaluate("document.activeElement.matches('.live-chip')")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    agrees(page, START.replace("queens", "cows"), 3)
+    page.keyboard.press("Escape")
+    assert not page.locator(".live-palette").count() and "cows" in page.evaluate(focused)
+    page.keyboard.press("Enter")
+    page.locator(".live-palette button").first.focus()
+    page.keyboard.press("Shift+Tab")
+    assert "cows" in page.evaluate(focused) and page.evaluate("document.activeElement.matches('.trans-word')")
+
+
 def test_nothing_is_said_to_be_nothing(touch):
     page = touch(TRANSLATOR)
     write(page, "  ")
     assert "Nothing to translate" in remark(page)
+    assert page.locator(".trans-said").inner_text() == ""  # said once
     assert spanish(page) == [] and not page.locator(".trans-threads path").count()
     write(page, "<pad> xyzzy")
     assert "are not among its 52 words" in remark(page)

@@ -64,7 +64,8 @@
         label: name.replace(/\d/, " $&"), start: data.silent.includes(name) })]));
       return {
         sentence: sentence({ label: "A sentence", start: data.sentence, offers: true, ...data }),
-        other: sentence({ label: "Another sentence, whose rows can be taken", start: data.other, offers: true, ...data }),
+        other: sentence({ label: "Another sentence, whose rows can be taken", start: data.other, offers: true, ...data,
+          kinds: [], nothing: "No rows to take: type a word." }),
         ...heads,
         rows: own({
           start: data.rows,
@@ -91,6 +92,10 @@
       this.cells.setAttribute("role", "toolbar");
       this.cells.setAttribute("aria-label", "Rows of the memory: take one from the other sentence");
       wordKeys(this.before, (at) => this.change({ word: at + 1 }), { follow: true });
+      this.after.addEventListener("click", ({ target }) => { // the same places, beyond keys: the line before has those
+        const at = [...this.after.children].findIndex((word) => word.contains(target));
+        if (at >= 0 && at < this.before.children.length) this.change({ word: at + 1 });
+      });
       wordKeys(this.cells, (at) => this.swap(at + 1));
     }
 
@@ -101,6 +106,8 @@
       this.said.classList.add("live-said");
       this.querySelector(".patch-name").textContent = (
         "The memory, a row for each word. Tap one to take it from the other sentence.");
+      this.querySelector(".patch-lines").before(html("p", { class: "patch-name" },
+        "What it writes. Tap a word to compare the probabilities at its place."));
       const settings = (names) => names.map((name) => this.controls.querySelector(`[data-setting=${name}]`));
       const [mine, other] = settings(["sentence", "other"]);
       const line = (label, node) => html("div", { class: "patch-sentence" },
@@ -167,12 +174,12 @@
     }
 
     writeWords(box, words) {
-      const first = box === this.before;
       this.fill(box, words.length, "patch-word").forEach((node, t) => {
         const changed = words[t] !== this.was.words[t];
         node.querySelector("b").textContent = words[t];
         node.classList.toggle("patch-changed", changed);
-        node.classList.toggle("patch-on", first && t === this.at);
+        node.classList.toggle("patch-on", t === this.at);
+        node.classList.toggle("patch-beyond", t >= this.was.words.length);
       });
     }
 
@@ -203,7 +210,7 @@
     }
 
     say() {
-      if (this.nothing) return "There is no word to translate.";
+      if (this.nothing) return ""; // the field says it
       if (this.was === undefined) return this.said.textContent;
       const { was, now, at } = this;
       const done = [...this.silent.map((name) => `${name.replace(/\d/, " $&")} silent`),

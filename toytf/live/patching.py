@@ -188,7 +188,8 @@ def _memory(src, others, rows) -> str:
 def _line(name: str, words, like, at: int) -> str:
     tiles = "".join(
         f'<span class="patch-word{" patch-changed" if t >= len(like) or word != like[t] else ""}'
-        f'{" patch-on" if t == at and name == "before" else ""}"><b>{_html.escape(word)}</b></span>'
+        f'{" patch-on" if t == at else ""}{" patch-beyond" if t >= len(like) else ""}">'
+        f"<b>{_html.escape(word)}</b></span>"
         for t, word in enumerate(words)
     )
     tiles = f'<div class="patch-{name}" lang="es">{tiles}</div>'

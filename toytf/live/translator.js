@@ -1,12 +1,11 @@
 // The trained translator at work. Beside translator.py, which wrote the lines of words, the threads, and the bars.
 (() => {
   "use strict";
-  const { Live, Bars, define, html, svg, own, choice, sentence, reading, palette, kindOf, wordKeys, named, quoted,
-    weightTable, softmax, sum, fixed } = toytf;
+  const { Live, Bars, define, html, svg, own, choice, sentence, reading, begun, mayFollow, palette, kindOf, wordKeys, named,
+    quoted, weightTable, softmax, sum, fixed } = toytf;
   const END = "(end)";
   const TOP = 5;
   const AT_ONCE = 90; // milliseconds from one new word to the next, and all of them in less than 700
-  const HINT = "Tap a Spanish word to see where it looks, an English word to change it.";
   const moves = () => matchMedia("(prefers-reduced-motion: no-preference)").matches;
   const largestAt = (row) => row.reduce((best, x, i) => (x > row[best] ? i : best), 0);
 
@@ -14,7 +13,7 @@
     settings(data) {
       const most = 2 * data.most + 4;
       return {
-        sentence: sentence({ label: "An English sentence", start: data.sentence, hint: HINT, ...data }),
+        sentence: sentence({ label: "An English sentence", start: data.sentence, ...data }),
         word: own({ start: data.word, write: String,
           read: (text) => (/^[1-9]\d*$/.test(text) && Number(text) <= most ? { value: Number(text) }
             : { error: `word: expected a whole number from 1 to ${most}, got “${text}”` }) }),
@@ -35,6 +34,7 @@
       this.tgt.setAttribute("aria-label", "The Spanish words: choose one to see where it looks");
       wordKeys(this.tgt, (at) => { this.changing = null; this.change({ word: at + 1 }); }, { follow: true });
       wordKeys(this.src, (at) => this.changeWord(this.changing === at ? null : at));
+      this.addEventListener("keydown", (event) => this.paletteKeys(event));
     }
 
     // What Python left room for takes its place
@@ -47,6 +47,7 @@
       this.said.remove();
       this.said = this.querySelector(".trans-said");
       this.said.classList.add("live-said");
+      field.addEventListener("focusout", () => this.begun && this.show(this.state)); // it is begun no more
       this.map.closest("details").addEventListener("toggle", () => this.writeMap());
       this.warmUp();
     }
@@ -134,20 +135,21 @@
       const nodes = this.fill(this.src, tokens.length + more);
       const focus = nodes.findIndex((node) => node.tabIndex === 0);
       const typing = document.activeElement?.matches(".live-field input") && this.contains(document.activeElement);
+      this.begun = Boolean(typing && begun(this.state.sentence, this.data));
       nodes.forEach((node, i) => {
-        const { word, place, known } = tokens[i] ?? { word: "+", place: -1, known: true };
+        const { word, place } = tokens[i] ?? { word: "+", place: -1 };
         const left = place < 0 && i < tokens.length;
-        const begun = typing && !known && i === tokens.length - 1;
+        const begins = this.begun && i === tokens.length - 1;
         if (!node.querySelector("i")) node.prepend(html("i"));
         node.querySelector("b").textContent = word;
         if (row || place < 0) {
           const share = place >= 0 ? row[place] ?? 0 : 0;
           const number = place >= 0 && row.length ? fixed(share, 4) : "";
-          node.querySelector("i").textContent = left && !begun ? "left out" : number;
+          node.querySelector("i").textContent = left && !begins ? "left out" : number;
           node.style.setProperty("--share", share.toFixed(4));
         }
-        node.classList.toggle("trans-out", left && !begun);
-        node.classList.toggle("trans-begun", begun);
+        node.classList.toggle("trans-out", left && !begins);
+        node.classList.toggle("trans-begun", begins);
         node.classList.toggle("trans-more", i === tokens.length);
         node.classList.toggle("trans-on", i === this.changing);
         node.setAttribute("role", "button");
@@ -249,9 +251,9 @@
       const { tokens } = this.read;
       const at = this.changing = Math.min(this.changing, tokens.length);
       const now = tokens[at]?.word ?? null;
-      const after = kindOf(this.data, tokens[at - 1]?.word);
       const kind = now === null ? "" : kindOf(this.data, now);
-      const kinds = kind ? [kind] : this.data.follows[after] ?? Object.keys(this.data.follows);
+      const follow = mayFollow(this.data, tokens.slice(0, at).filter(({ known }) => known).map(({ word }) => word));
+      const wanted = (word, its) => (kind ? its === kind : !follow.size || follow.has(word));
       const put = (word) => {
         const words = tokens.map((token) => token.word);
         words[at] = word;
@@ -264,11 +266,32 @@
         this.change({ sentence: tokens.filter((_, i) => i !== at).map(({ word }) => word).join(" ") });
         this.src.querySelector("[tabindex='0']")?.focus();
       };
-      const close = () => { this.changeWord(null); this.src.children[at]?.focus(); };
       const more = [now === null ? "" : html("button", { type: "button", click: out }, "Take it out"),
-        html("button", { type: "button", click: close }, "Done")];
-      const label = now === null ? "Add a word" : `In place of “${now}”`;
-      this.detail.append(palette(this.data, kinds, { label, now, choose: put, more }));
+        html("button", { type: "button", click: () => this.close() }, "Done")];
+      const goesOn = follow.size ? "" : ". It learned no sentence that goes on here.";
+      const label = now === null ? `Add a word${goesOn}` : `In place of “${now}”`;
+      this.detail.append(palette(this.data, wanted, { label, now, choose: put, more }));
+    }
+
+    close() {
+      const at = this.changing;
+      this.changeWord(null);
+      const words = [...this.src.children];
+      words.forEach((word, i) => { word.tabIndex = i === at ? 0 : -1; });
+      words[at]?.focus();
+    }
+
+    // Tab leads from an English word to the words for its place, and back; Escape closes them.
+    paletteKeys(event) {
+      if (this.changing === null) return;
+      const box = this.detail.querySelector(".live-palette");
+      const [fromWord, fromBox] = [this.src, box].map((part) => part.contains(event.target));
+      const first = box.querySelector("button");
+      if (event.key === "Escape" && (fromWord || fromBox)) this.close();
+      else if (event.key === "Tab" && !event.shiftKey && fromWord) (box.querySelector("[aria-pressed=true]") ?? first).focus();
+      else if (event.key === "Tab" && event.shiftKey && event.target === first) this.src.children[this.changing].focus();
+      else return;
+      event.preventDefault();
     }
 
     reset() {
@@ -278,7 +301,7 @@
 
     say({ head }) {
       if (!this.shares) return this.said.textContent;
-      if (!this.spanish.length) return "There is no word to translate.";
+      if (!this.spanish.length) return ""; // the field says it
       const words = this.spanish.filter((word) => word !== END);
       const row = this.shares[this.at];
       const k = largestAt(row);

@@ -6,7 +6,7 @@ import html as _html
 import inspect
 from collections.abc import Sequence
 from functools import cache
-from itertools import pairwise, zip_longest
+from itertools import product, zip_longest
 
 import numpy as np
 
@@ -21,9 +21,9 @@ from toytf.grammar import (
     OBJECTS,
     SUBJECTS,
     VERBS,
+    Noun,
     Phrase,
     draw_pairs,
-    greeting,
     sentence,
 )
 from toytf.live.element import Element, bars
@@ -37,6 +37,10 @@ SLOTS = 8  # places for words: the longest sentence of the training, and its end
 ROOM = 58  # letters side by side, at least
 NARROWEST, GAP = 5, 1.4  # of a word's place, and between two, in letters
 TOP = 5  # the most probable words
+HINT = (
+    "It learned greetings, and sentences that say who does what with which thing. "
+    "Tap a Spanish word to see where it looks, an English word to change it."
+)
 ON = ' class="trans-on"'
 NAMES = {EOS: "(end)", SOS: "(start)", PAD: "(padding)"}
 EXAMPLES = (
@@ -95,7 +99,7 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
     labels = [named(model.tgt_vocab.tokens([i])[0]) for i in top]
     static = (
         f'<div class="live-sentence"><div class="live-field"><span>{_html.escape(" ".join(src))}</span></div>'
-        '<p class="live-note">Tap a Spanish word to see where it looks, an English word to change it.</p></div>'
+        f'<p class="live-note">{HINT}</p></div>'
         f"{_picture(src, said, weights, at)}"
         f'<div class="trans-detail">{bars(labels, probs[at][top], _what(said[at]))}'
         '<div class="trans-side"><p class="trans-head">Threads and weights: the mean of both heads.</p>'
@@ -106,7 +110,7 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
     )
     learned = longest_learned()
     data = {"sentence": " ".join(src), "word": word, "slots": SLOTS, **vocabulary(), "examples": list(EXAMPLES)}
-    data |= {"room": ROOM, "narrowest": NARROWEST, "gap": GAP, "most": MOST, "learned": learned}
+    data |= {"room": ROOM, "narrowest": NARROWEST, "gap": GAP, "most": MOST, "learned": learned, "hint": HINT}
     table = byhand.table(weights, "where each word looks, mean of both heads", rows=said, cols=src, decimals=2)
     text = f"{' '.join(src)} -> {' '.join(said[:-1] if said[-1] == NAMES[EOS] else said)}\n{table.text()}"
     return Element("translator", title, data, static, text, id, ("trained",))
@@ -157,13 +161,21 @@ def quoted(token: str) -> str:
 @cache
 def longest_learned() -> int:
     """Return how many words the longest sentence has that the training can show."""
-    most = max(inspect.signature(draw_pairs).parameters["adjectives"].default)
+    most = max(_adjectives())
     a, b = (Phrase(nouns[0], ADJECTIVES[:most], DETERMINERS[0]) for nouns in (SUBJECTS, OBJECTS))
     return len(sentence(a, VERBS[0], b).src)
 
 
+def _adjectives() -> tuple[int, ...]:
+    """How many adjectives a noun of the training may have."""
+    return inspect.signature(draw_pairs).parameters["adjectives"].default
+
+
 def vocabulary() -> dict:
-    """Return the English words in groups, and which kinds of word may follow which."""
+    """Return the English words in groups, and the kinds of sentence of the training.
+
+    A kind lists its places; ``places`` has the words that may stand at each.
+    """
     numbers = [("one", False), ("several", True)]
     groups = [
         ("hello", "a greeting", HELLO_WORLD.src[:1]),
@@ -173,17 +185,30 @@ def vocabulary() -> dict:
         *(("noun", f"things, {name}", [n[several] for n in OBJECTS]) for name, several in numbers),
         *(("verb", f"verbs, of {name}", [v[several] for v in VERBS]) for name, several in numbers),
     ]
-    kind = {word: kind for kind, _, words in groups for word in words}
-    follows: dict[str, dict[str, None]] = {"": {}}
-    for some in (ADJECTIVES[:0], ADJECTIVES[:1]):
-        a, b = (Phrase(nouns[0], some, DETERMINERS[0]) for nouns in (SUBJECTS, OBJECTS))
-        for pair in (sentence(a, VERBS[0], b), greeting(OBJECTS[0], some)):
-            for before, after in pairwise(["", *(kind[word] for word in pair.src)]):
-                follows.setdefault(before, {})[after] = None
+    kinds = _kinds()
+    places = list(dict.fromkeys(place for kind in kinds for place in kind))
     return {
         "groups": [{"kind": kind, "label": label, "words": list(words)} for kind, label, words in groups],
-        "follows": {before: list(after) for before, after in follows.items()},
+        "places": [list(words) for words in places],
+        "kinds": [[places.index(place) for place in kind] for kind in kinds],
     }
+
+
+def _kinds() -> list[list[tuple[str, ...]]]:
+    """Every kind of sentence that `draw_pairs` draws, as the words that may stand at each place."""
+    ones = [(several, count) for several in (False, True) for count in _adjectives()]
+
+    def phrase(nouns: tuple[Noun, ...], several: bool, count: int) -> list[tuple[str, ...]]:
+        return [tuple(a.english for a in ADJECTIVES)] * count + [tuple(noun[several] for noun in nouns)]
+
+    def determined(nouns: tuple[Noun, ...], several: bool, count: int) -> list[tuple[str, ...]]:
+        return [tuple(d.english for d in DETERMINERS if d.several == several), *phrase(nouns, several, count)]
+
+    sentences = [
+        [*determined(SUBJECTS, *a), tuple(verb[a[0]] for verb in VERBS), *determined(OBJECTS, *b)]
+        for a, b in product(ones, ones)
+    ]
+    return [*sentences, *([HELLO_WORLD.src[:1], *phrase(SUBJECTS + OBJECTS, *one)] for one in ones)]
 
 
 # ---------------------------------------------------------------- its static form

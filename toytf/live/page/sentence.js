@@ -5,6 +5,7 @@
   const toytf = (globalThis.toytf ??= {});
   const { html, uniqueId, fixed } = toytf;
   const LETTERS = 200; // of a sentence
+  const NEVER = "It never saw a sentence of this kind: expect mistakes.";
   const NAMES = { "<eos>": "(end)", "<sos>": "(start)", "<pad>": "(padding)" };
 
   const named = (token) => NAMES[token] ?? token;
@@ -31,6 +32,13 @@
     };
   }
 
+  // Whether the last word is one that somebody has begun to type
+  function begun(text, { groups }) {
+    const last = cut(text).at(-1);
+    const known = groups.flatMap(({ words }) => words);
+    return Boolean(last) && /\S$/.test(text) && !known.includes(last) && known.some((word) => word.startsWith(last));
+  }
+
   // How many letters must be changed, left out or put in (Levenshtein)
   function letters(a, b) {
     let row = Array.from({ length: b.length + 1 }, (_, j) => j);
@@ -44,28 +52,43 @@
     return row[b.length];
   }
 
-  // The known words that are nearest by spelling; what somebody has begun to type comes first.
+  // The known words that are nearest by spelling: one letter in three may differ. Of a longer word half is enough.
   function nearest(word, known) {
-    const begun = known.filter((other) => other.startsWith(word));
+    const begun = known.filter((other) => word.length > 2 && other.startsWith(word));
     const near = known.map((other) => [letters(word, other), other])
-      .filter(([distance, other]) => !begun.includes(other) && distance <= Math.max(1, Math.floor(word.length / 3)))
+      .filter(([distance, other]) => !begun.includes(other) && distance <= Math.floor(word.length / 3))
       .sort(([a], [b]) => a - b).map(([, other]) => other);
     return [...begun, ...near].slice(0, 4);
   }
 
+  // ---------------------------------------------------------------- the sentences that it learned
+
+  // A kind of sentence names for each place the words that may stand there.
+  const begins = ({ places }, kind, words) => words.every((word, i) => places[kind[i]]?.includes(word));
+  const fits = (about, words) => about.kinds.some((kind) => kind.length === words.length && begins(about, kind, words));
+
+  // The words that may follow, in all kinds that begin so
+  function mayFollow(about, words) {
+    const longer = about.kinds.filter((kind) => kind.length > words.length && begins(about, kind, words));
+    return new Set(longer.flatMap((kind) => about.places[kind[words.length]]));
+  }
+
   // ---------------------------------------------------------------- the field
 
-  // A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say; with
-  // `offers`, words to put in the place of the one where the caret is.
-  function sentence({ label, start, hint = "", examples = [], offers = false, ...about }) {
+  // A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say, `nothing`
+  // while there is no word; with `offers`, words to put in the place of the one where the caret is. Without kinds any
+  // sentence will do.
+  function sentence({ label, start, hint = "", nothing = "Nothing to translate: type a word, or tap one.", examples = [],
+    offers = false, ...about }) {
+    const all = [...examples.filter((example) => example !== start), start];
     const known = about.groups.flatMap(({ words }) => words);
     let [input, note, box, changed, tried] = [null, null, null, null, -1];
     const tidy = (text) => text.trim().replace(/\s+/g, " ");
 
     function another() {
-      tried = (tried + 1) % examples.length;
-      if (examples[tried] === tidy(input.value)) tried = (tried + 1) % examples.length;
-      input.value = examples[tried];
+      tried = (tried + 1) % all.length;
+      if (all[tried] === tidy(input.value)) tried = (tried + 1) % all.length;
+      input.value = all[tried];
       changed(input.value);
     }
 
@@ -80,52 +103,59 @@
       changed(input.value);
     }
 
-    // What there is to say, and the words to tap for it
+    // What there is to say, and the words to tap for it, each with its question
     function remark(text) {
       const { tokens, words, unknown, late } = reading(text, about);
       const last = tokens.at(-1);
       const here = box.contains(document.activeElement);
-      const typing = here && last && /\S$/.test(text) && !last.known;
-      if (typing) {
-        const begun = known.filter((word) => word.startsWith(last.word));
-        if (begun.length) return [[`${last.word}…`], begun.slice(0, 4), tokens.length - 1];
+      if (!tokens.length) return { said: nothing, asks: [] };
+      if (here && begun(text, about)) {
+        const some = known.filter((word) => word.startsWith(last.word)).slice(0, 4);
+        return { said: "", asks: [{ lead: `${last.word}…`, words: some, at: tokens.length - 1 }] };
       }
+      const [said, asks] = [[], []];
       if (unknown.length) {
         const odd = [...new Set(unknown.map(({ word }) => word))];
-        const ask = unknown.find(({ word }) => nearest(word, known).length);
         const is = odd.length > 1 ? "are" : "is";
-        const said = `${listed(odd)} ${is} not among its ${known.length} words and ${is} left out.`;
-        return ask ? [[said, " Did you mean"], nearest(ask.word, known), tokens.indexOf(ask)] : [[said], [], 0];
+        said.push(`${listed(odd)} ${is} not among its ${known.length} words and ${is} left out.`);
+        for (const word of odd) {
+          const near = nearest(word, known).slice(0, odd.length > 1 ? 2 : 4);
+          const [lead, end] = [asks.length ? "" : "Did you mean", odd.length > 1 ? `for “${word}”?` : "?"];
+          if (near.length) asks.push({ lead, words: near, at: tokens.findIndex((token) => token.word === word), end });
+        }
       }
-      if (!tokens.length) return [[`Nothing to translate: type a word, or tap one.`], [], 0];
       if (late.length) {
-        return [[`It reads ${about.most} words here; “${late[0].word}” and what follows is left out. `
-          + `It learned from sentences of up to ${about.learned} words.`], [], 0];
+        said.push(`It reads ${about.most} words here; “${late[0].word}” and what follows is left out. `
+          + `It learned from sentences of up to ${about.learned} words.`);
+      } else if (words.length > about.learned) {
+        said.push(`It learned from sentences of up to ${about.learned} words; this one has ${words.length}. `
+          + "Expect mistakes.");
+      } else if (words.length && about.kinds.length && !asks.length && !fits(about, words)) {
+        const writing = here && mayFollow(about, words).size; // then it may still become one
+        if (!writing) said.push(NEVER);
       }
-      if (words.length > about.learned) {
-        const said = `It learned from sentences of up to ${about.learned} words; this one has ${words.length}. `
-          + "Expect mistakes.";
-        return [[said], [], 0];
-      }
-      if (offers && here) {
+      if (offers && here && !unknown.length && !late.length) {
         const at = Math.max(0, cut(text.slice(0, input.selectionStart)).length - 1);
         const group = about.groups.find((some) => some.words.includes(tokens[at].word));
-        return [[`In place of “${tokens[at].word}”:`], group.words.filter((word) => word !== tokens[at].word), at];
+        const others = group.words.filter((word) => word !== tokens[at].word);
+        asks.push({ lead: `In place of “${tokens[at].word}”:`, words: others, at });
       }
-      return [[hint], [], 0];
+      return { said: said.length || asks.length ? said.join(" ") : hint, asks };
     }
 
     function display(text) {
       if (tidy(input.value) !== tidy(text)) input.value = text;
-      const [[said, ask = ""], near, at] = remark(text);
-      const key = JSON.stringify([said, near, at]);
+      const { said, asks } = remark(text);
+      const key = JSON.stringify([said, asks]);
       if (note.dataset.key === key) return;
       note.dataset.key = key;
       note.classList.toggle("live-remark", said !== hint);
-      note.replaceChildren(...(said ? [`${said}${ask} `] : []), ...near.map((word) => html("button", {
+      const chip = (word, at) => html("button", {
         type: "button", class: "live-chip",
         pointerdown: (event) => event.preventDefault(), // the field keeps the caret
-        click: () => replaceWord(at, word) }, word)));
+        click: () => replaceWord(at, word) }, word);
+      note.replaceChildren(...(said ? [`${said} `] : []), ...asks.map(({ lead, words, at, end = "" }) => (
+        html("span", { class: "live-ask" }, lead, ...words.map((word) => chip(word, at)), end))));
     }
 
     return {
@@ -137,7 +167,12 @@
       control(name, change) {
         const id = uniqueId();
         const again = () => display(input.value);
-        const left = (event) => box.contains(event.relatedTarget) || again();
+        function left(event) {
+          if (box.contains(event.relatedTarget)) return;
+          // What is being pressed must not move away: the words to tap go when it is let go
+          if (document.querySelector(":active")) addEventListener("mouseup", () => setTimeout(again), { once: true });
+          else again();
+        }
         changed = change;
         input = html("input", { type: "text", "aria-label": label, "aria-describedby": id, maxlength: LETTERS, lang: "en",
           autocomplete: "off", autocapitalize: "off", autocorrect: "off", spellcheck: "false", enterkeyhint: "done",
@@ -155,9 +190,10 @@
 
   // ---------------------------------------------------------------- words to tap
 
-  // The words of some kinds, in their groups. `choose(word)` is called with the one that is tapped.
-  function palette({ groups }, kinds, { label, now = null, choose, more = [] }) {
-    const rows = groups.filter(({ kind }) => kinds.includes(kind)).map((group) => html("div", { class: "live-group" },
+  // Words in their groups, those that `wanted(word, kind)` admits. `choose(word)` is called with the one that is tapped.
+  function palette({ groups }, wanted, { label, now = null, choose, more = [] }) {
+    const some = groups.map(({ kind, words, ...group }) => ({ ...group, words: words.filter((w) => wanted(w, kind)) }));
+    const rows = some.filter(({ words }) => words.length).map((group) => html("div", { class: "live-group" },
       html("span", { class: "live-group-name" }, group.label),
       html("span", { class: "live-chips" }, ...group.words.map((word) => html("button", {
         type: "button", class: "live-chip", "aria-pressed": String(word === now), click: () => choose(word) }, word)))));
@@ -206,5 +242,5 @@
       ...shares.map((share) => html("td", { style: `--share:${share.toFixed(4)}` }, fixed(share, 2))))));
   }
 
-  Object.assign(toytf, { named, quoted, reading, nearest, sentence, palette, kindOf, wordKeys, weightTable });
+  Object.assign(toytf, { named, quoted, reading, begun, nearest, fits, mayFollow, sentence, palette, kindOf, wordKeys, weightTable });
 })();
