@@ -230,16 +230,16 @@
         const size = largestChange([now[i]], [then[i]]);
         const little = size ? `; the probabilities move by at most ${rounded(size)}${amount(size)}` : "";
         const was = moved ? `; unchanged it is ${other}${words[1]}` : little;
-        return `fter “${target.slice(0, i + 1).join(" ")}”, the most probable word is `
+        return `after “${target.slice(0, i + 1).join(" ")}”, the most probable word is `
           + `“${vocabulary[best]}” with ${words[0]}${was}.`;
       };
-      const said = `A${after(n - 1)}`;
+      const said = after(n - 1).replace("a", "A");
       if (mask) return said;
       if (n === 1) return `${said} With one word the mask has nothing to hide: let the decoder read more.`;
       const moves = now.slice(0, -1).map((row, i) => largestChange([row], [then[i]]));
       const ahead = n > 2 ? `The rows of ${listed(target.slice(0, n - 1))} now look ahead`
         : `The row of ${target[0]} now looks ahead`;
-      return `${said} The last row sees every word anyway, with a mask or without. ${ahead}: a${
+      return `${said} The last row sees every word anyway, with a mask or without. ${ahead}: ${
         after(moves.indexOf(Math.max(...moves)))}`;
     }
   }
