@@ -1,0 +1,91 @@
+"""The second example: what it claims of *it*, with the arithmetic of `toytf` and with a plain sum."""
+
+import math
+
+import numpy as np
+import pytest
+
+from toytf.course import pronoun
+
+LAST = ("tired", "wide")
+NOUN = {"tired": "animal", "wide": "street"}
+
+
+def layers(last, *heads):
+    """Return the words, the last rows, and the traces of one layer after the other, each a list of heads."""
+    words, x = pronoun.sentence(last)
+    traces = []
+    for layer in heads:
+        found = [pronoun.attend(x, head) for head in layer]
+        x = x + sum(added for added, _ in found)
+        traces.append([trace for _, trace in found])
+    return words, x, traces
+
+
+@pytest.mark.parametrize("last", LAST)
+def test_every_word_has_one_feature_and_they_differ(last):
+    words, x = pronoun.sentence(last)
+    assert words == ["animal", "cross", "street", "it", last]
+    assert x.shape == (5, len(pronoun.FEATURES))
+    assert (x.sum(axis=1) == 1).all()
+    assert np.linalg.matrix_rank(x) == 5
+
+
+@pytest.mark.parametrize("last", LAST)
+def test_in_the_first_layer_it_looks_at_the_adjective_and_takes_what_that_seeks(last):
+    words, x, [[trace]] = layers(last, [pronoun.DESCRIBES])
+    share = 1 / (1 + 4 * math.exp(-pronoun.SHARPNESS / math.sqrt(2)))
+    assert trace.attn_weights[words.index("it")] == pytest.approx([(1 - share) / 4] * 4 + [share], abs=1e-15)
+    assert trace.attn_weights[words.index("animal")] == pytest.approx([0.2] * 5, abs=1e-15)
+    it = dict(zip(pronoun.FEATURES, x[words.index("it")], strict=True))
+    seeks = {"tired": "seeks animate", "wide": "seeks thing"}[last]
+    assert it == pytest.approx(dict.fromkeys(pronoun.FEATURES, 0.0) | {"pronoun": 1.0, seeks: share}, abs=1e-15)
+
+
+@pytest.mark.parametrize("last", LAST)
+def test_in_the_second_layer_it_finds_its_noun(last):
+    words, x, [_, [trace]] = layers(last, [pronoun.DESCRIBES], [pronoun.MEANT])
+    weights = trace.attn_weights[words.index("it")]
+    assert words[weights.argmax()] == NOUN[last]
+    assert weights.max() > 0.98
+    it = dict(zip(pronoun.FEATURES, x[words.index("it")], strict=True))
+    assert (it["animate"] > 0.98) == (last == "tired")
+    assert (it["thing"] > 0.98) == (last == "wide")
+
+
+def test_one_layer_cannot_tell_tired_from_wide_whatever_its_weights():
+    rng = np.random.default_rng(0)
+    it, animal, street = 3, 0, 2
+    (_, tired), (_, wide) = map(pronoun.sentence, LAST)
+    for _ in range(100):
+        head = pronoun.Head(*rng.normal(size=(3, 8, 2)) * 2, rng.normal(size=(2, 8)))
+        ratios = [pronoun.attend(x, head)[1].attn_weights[it] for x in (tired, wide)]
+        assert ratios[0][animal] / ratios[0][street] == pytest.approx(ratios[1][animal] / ratios[1][street], rel=1e-12)
+
+
+@pytest.mark.parametrize("last", LAST)
+def test_the_second_head_looks_at_both_nouns_alike(last):
+    words, x, [[first, second]] = layers(last, [pronoun.DESCRIBES, pronoun.COULD_BE])
+    it = words.index("it")
+    weights = dict(zip(words, second.attn_weights[it], strict=True))
+    assert weights["animal"] == weights["street"] > 0.49
+    assert words[first.attn_weights[it].argmax()] == last
+    assert x[it, pronoun.FEATURES.index("animate")] == x[it, pronoun.FEATURES.index("thing")] > 0.49
+
+
+@pytest.mark.parametrize("last", LAST)
+def test_with_both_heads_in_front_it_still_finds_its_noun(last):
+    words, _, [_, [trace]] = layers(last, [pronoun.DESCRIBES, pronoun.COULD_BE], [pronoun.MEANT])
+    assert words[trace.attn_weights[words.index("it")].argmax()] == NOUN[last]
+
+
+def test_another_last_word_is_refused():
+    with pytest.raises(ValueError, match="last: expected one of tired, wide, got 'green'"):
+        pronoun.sentence("green")
+
+
+def test_rows_of_another_width_and_what_is_no_head_are_refused():
+    with pytest.raises(ValueError, match="x"):
+        pronoun.attend(np.zeros((5, 7)), pronoun.MEANT)
+    with pytest.raises(TypeError, match="head"):
+        pronoun.attend(np.zeros((5, 8)), (1, 2, 3, 4))

@@ -1,0 +1,110 @@
+"""The second example: what does *it* mean in "The animal didn't cross the street because it was too tired"?
+
+    >>> from toytf.byhand import fmt
+    >>> from toytf.course import pronoun
+    >>> words, x = pronoun.sentence("tired")
+    >>> added, trace = pronoun.attend(x, pronoun.DESCRIBES)
+    >>> print(words[3], fmt(trace.attn_weights[3]))  # it looks at tired
+    it [0.0034 0.0034 0.0034 0.0034 0.9862]
+
+Five words of the sentence, eight features that one can read, and weights that one can read: zeros, ones, and one
+factor for sharpness in the queries. Nothing was trained. Chapter 4 takes one head, chapter 6 two side by side,
+chapter 10 the second layer, in which *it* finds whom it stands for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from toytf._validate import one_of, require_class, rows_for
+from toytf.attention import AttentionTrace, attention
+from toytf.ops import Array
+
+FEATURES = ("animate", "thing", "action", "pronoun", "tired", "wide", "seeks animate", "seeks thing")
+WORDS = {"animal": "animate", "cross": "action", "street": "thing", "it": "pronoun", "tired": "tired", "wide": "wide"}
+SHARPNESS = 8.0  # what a query asks for, it asks for so strongly
+
+
+def sentence(last: str) -> tuple[list[str], Array]:
+    """The words *animal, cross, street, it* and a last one, each a row with a 1 in the column of what it is.
+
+    Parameters
+    ----------
+    last : str
+        "tired" or "wide".
+
+    Returns
+    -------
+    words : list of str
+    x : Array, shape (5, 8)
+        A row for each word, a column for each of `FEATURES`.
+
+    Raises
+    ------
+    ValueError
+        If the last word is another.
+    """
+    words = ["animal", "cross", "street", "it", one_of("last", last, ("tired", "wide"))]
+    return words, np.array([[float(feature == WORDS[word]) for feature in FEATURES] for word in words])
+
+
+@dataclass(frozen=True)
+class Head:
+    """One head of width 2 with its own way back into the row."""
+
+    w_q: Array  # 8 x 2, what a row asks for
+    w_k: Array  # 8 x 2, what a row can be found by
+    w_v: Array  # 8 x 2, what a row hands over
+    w_o: Array  # 2 x 8, into which columns that is written
+
+
+def attend(x, head: Head) -> tuple[Array, AttentionTrace]:
+    """What one head adds to each row::
+
+        attention(X W^Q, X W^K, X W^V) W^O
+
+    Parameters
+    ----------
+    x : array_like, shape (n, 8)
+    head : Head
+
+    Returns
+    -------
+    added : Array, shape (n, 8)
+        Add it to `x`: the residual connection.
+    trace : AttentionTrace
+    """
+    require_class("head", head, Head)
+    x = rows_for("x", x, "w_q", head.w_q, min_ndim=2)
+    found, trace = attention(x @ head.w_q, x @ head.w_k, x @ head.w_v)
+    return found @ head.w_o, trace
+
+
+def _picks(first: str, second: str) -> Array:
+    """The 8 x 2 matrix whose first column picks one feature of a row, and whose second another."""
+    return np.array([[float(feature == column) for column in (first, second)] for feature in FEATURES])
+
+
+# Layer 1. A pronoun asks for adjectives; an adjective hands over whom it can be said of.
+DESCRIBES = Head(
+    w_q=SHARPNESS * _picks("pronoun", "pronoun"),
+    w_k=_picks("tired", "wide"),
+    w_v=_picks("tired", "wide"),
+    w_o=_picks("seeks animate", "seeks thing").T,
+)
+# Layer 1, a second head. A pronoun asks for nouns; a noun hands over what it is.
+COULD_BE = Head(
+    w_q=SHARPNESS * _picks("pronoun", "pronoun"),
+    w_k=_picks("animate", "thing"),
+    w_v=_picks("animate", "thing"),
+    w_o=_picks("animate", "thing").T,
+)
+# Layer 2. A row asks for what it now seeks; a noun hands over what it is.
+MEANT = Head(
+    w_q=SHARPNESS * _picks("seeks animate", "seeks thing"),
+    w_k=_picks("animate", "thing"),
+    w_v=_picks("animate", "thing"),
+    w_o=_picks("animate", "thing").T,
+)
