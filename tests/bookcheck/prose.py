@@ -36,6 +36,7 @@ from numbertext import (
 # paper or from the world.  The paper's sizes are among the published numbers already.
 PAPER_CONSTANTS = {
     37000: "the paper's shared English and German vocabulary, in tokens",
+    2013: "the year in which Mikolov and others found directions in rows of words",
     2018: "the year of source 1",
     2024: "the year of source 0",
 }

@@ -178,8 +178,8 @@ embed.knows(
     - one row for the sentence: table[ids] => table[ids].sum(axis=-2)
       Each token keeps a row of its own. Adding them up loses which token stands where.
     - rows multiplied by the root of d: table[ids] => table[ids] * np.sqrt(table.shape[1])
-      The paper does that before it adds the positions; this book leaves the factor out (chapter 2, The scale of an
-      embedding).
+      The paper does that before it adds the positions; looking up is the step before it, and leaves the rows as they
+      are (chapter 2, The scale of an embedding).
     - the axis of the sentences lost: table[ids] => table[ids.ravel()]
       ids of shape (batch, n) give (batch, n, d).
     """,
