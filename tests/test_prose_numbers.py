@@ -75,11 +75,11 @@ def test_the_list_names_chapters():
 
 def test_of_changed_digits_in_the_prose_of_all_chapters_most_are_caught():
     """Not of integers below 10, which no rule looks for. What escapes has become another value of its section."""
-    found = list(digits.changes(reading.chapter_paths(), 300, small=False))
+    found = list(digits.changes(reading.chapter_paths(), 500, small=False))
     caught, before = (sum(getattr(change, rule) for change in found) for rule in ("near", "everywhere"))
-    assert len(found) == 300
-    assert caught >= 0.94 * 300, [change for change in found if not change.near]
-    assert caught > before + 30
+    assert len(found) == 500
+    assert caught >= 0.92 * 500, [change for change in found if not change.near]
+    assert caught > before + 40
 
 
 @pytest.mark.parametrize("path", reading.notebook_paths(), ids=lambda p: p.name)
