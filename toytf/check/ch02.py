@@ -7,7 +7,7 @@ import numpy as np
 from toytf import ops
 from toytf.byhand import Prod, Quotient
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, product, worked
+from toytf.check.pencil import ByHand, Part, Trap, product, worked
 from toytf.corpus import Vocabulary
 
 
@@ -206,6 +206,7 @@ BY_HAND = [
                 _LONGER_IDS,
                 lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
                 name="ids",
+                traps=(Trap(_LONGER_IDS + 1, "places counted from 1. The first token of the list has the id 0."),),
             ),
             Part(
                 np.eye(5)[_LONGER_IDS],
@@ -226,8 +227,22 @@ BY_HAND = [
     ByHand(
         "ex-02-5",
         (
-            worked(Quotient(2, 3), lead="n / (n + k) = ", decimals=4, name="factor"),
-            Part(3 * 2 - 2, lambda _: "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4", name="k"),
+            worked(
+                Quotient(2, 3),
+                lead="n / (n + k) = ",
+                decimals=4,
+                name="factor",
+                traps=(
+                    Trap(1 / 3, "the share of the padding. What is left is n / (n + k)."),
+                    Trap(3 / 2, "the factor turned over. Zeros make the average smaller."),
+                ),
+            ),
+            Part(
+                3 * 2 - 2,
+                lambda _: "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4",
+                name="k",
+                traps=(Trap(2, "as many padding rows as tokens. That halves the average."),),
+            ),
         ),
     ),
 ]
