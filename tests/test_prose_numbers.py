@@ -28,7 +28,6 @@ NOT_YET = {
     "positions",
     "self_attention",
     "scaling",
-    "many_heads",
     "six_layers_and_a_nan",
     "residual_and_layer_norm",
     "encoder",
