@@ -26,7 +26,6 @@ def published(path):
 NOT_YET = {
     "self_attention",
     "scaling",
-    "many_heads",
     "six_layers_and_a_nan",
     "residual_and_layer_norm",
     "encoder",

@@ -38,6 +38,7 @@ PAPER_CONSTANTS = {
     37000: "the paper's shared English and German vocabulary, in tokens",
     2013: "the year in which Mikolov and others found directions in rows of words",
     2018: "the year of source 1",
+    2021: "the year of Geva and others",
     2024: "the year of source 0",
 }
 
