@@ -13,7 +13,7 @@ from toytf.check.pencil import ByHand, Part, number, worked
 def _layer_norm_cases(rng):
     flat = np.array([[3.0, 3.0, 3.0], [0.0, 0.001, 0.005]])
     return [
-        Case((np.array([[2.0, 6.0]]), np.ones(2), np.zeros(2)), "mean 4, deviation 2"),
+        Case((np.array([[1.0, 2.0, 6.0]]), np.ones(3), np.zeros(3)), "one row, with mean 3"),
         Case((np.array([[1.0, 3.0], [4.0, 10.0]]), np.array([1.0, 2.0]), np.array([0.0, 1.0])), "two rows"),
         Case((rng.normal(size=(3, 5)) + 1, rng.normal(size=5), rng.normal(size=5)), "three rows of width 5"),
         Case((flat, np.ones(3), np.ones(3)), "a constant row, and one that is nearly constant"),
@@ -121,7 +121,7 @@ def _add_and_norm_cases(rng):
         )
 
     return [
-        Case((np.array([[1.0, 0.0]]), np.array([[1.0, 6.0]]), np.ones(2), np.zeros(2)), "the sum is [2, 6]"),
+        Case((np.array([[1.0, 0.0, 2.0]]), np.array([[0.0, 2.0, 4.0]]), np.ones(3), np.zeros(3)), "the sum is [1, 2, 6]"),
         Case(
             (np.eye(2, 3), np.array([[0.0, 3.0, 2.0], [0.001, -1.0, 0.005]]), np.ones(3), np.zeros(3)),
             "two rows; the second sum is nearly constant",
