@@ -121,7 +121,7 @@ def markdown(text, name):
 
 
 def _translated(directive):
-    """An exercise is a heading and a text, a note a quotation; what is folded stays so."""
+    """An exercise is a heading, a note a quotation; what is folded stays so."""
     if directive.kind == "exercise":
         return f"### Exercise {directive.argument}\n\n{directive.body}"
     if directive.kind == "solution":
