@@ -79,8 +79,8 @@ encoder_layer.knows("""
         x @ w_q, x @ w_k, x @ w_v => norm(x) @ w_q, norm(x) @ w_k, norm(x) @ w_v
         u = norm(x + z) => u = x + z
         norm(u + np.maximum(0, u @ w_1 + b_1) @ w_2 + b_2) => u + np.maximum(0, norm(u) @ w_1 + b_1) @ w_2 + b_2
-      Here each part's input goes through the norm. In the paper the sum does: LN(x + part(x)) (chapter 10, Norm after,
-      norm before).
+      Here each part's input goes through the norm. In the paper the sum does: LN(x + part(x)) (chapter 9, Before or
+      after).
     - norm before the sum:
         u = norm(x + z) => u = x + norm(z)
         norm(u + np.maximum => u + norm(np.maximum
