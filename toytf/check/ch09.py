@@ -121,7 +121,9 @@ def _add_and_norm_cases(rng):
         )
 
     return [
-        Case((np.array([[1.0, 0.0, 2.0]]), np.array([[0.0, 2.0, 4.0]]), np.ones(3), np.zeros(3)), "the sum is [1, 2, 6]"),
+        Case(
+            (np.array([[1.0, 0.0, 2.0]]), np.array([[0.0, 2.0, 4.0]]), np.ones(3), np.zeros(3)), "the sum is [1, 2, 6]"
+        ),
         Case(
             (np.eye(2, 3), np.array([[0.0, 3.0, 2.0], [0.001, -1.0, 0.005]]), np.ones(3), np.zeros(3)),
             "two rows; the second sum is nearly constant",
