@@ -106,7 +106,7 @@ def words(array, decimals=4):
 
 def test_a_setting_that_moves_the_first_bad_number_opens_its_layer(touch):
     page = touch(STACK)
-    type_number(page, "weights times", "4")
+    type_number(page, "scale", "4")
     bad = int(said(page).split(",")[0].removeprefix("Layer "))
     assert bad == 1  # in the first layer now, where it was in the second
     assert page.locator(".stack-inside").inner_text() == f"Inside layer {bad}"
