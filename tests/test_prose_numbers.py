@@ -26,8 +26,6 @@ def published(path):
 NOT_YET = {
     "self_attention",
     "scaling",
-    "decoder",
-    "words_come_out",
     "loss",
     "gradients",
     "training",
