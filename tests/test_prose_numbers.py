@@ -34,8 +34,6 @@ NOT_YET = {
     "encoder",
     "decoder",
     "words_come_out",
-    "loss",
-    "gradients",
     "training",
     "looking_inside",
     "taking_apart",
