@@ -26,8 +26,6 @@ def published(path):
 NOT_YET = {
     "self_attention",
     "scaling",
-    "loss",
-    "gradients",
     "training",
     "looking_inside",
     "taking_apart",

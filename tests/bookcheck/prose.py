@@ -44,6 +44,12 @@ PAPER_CONSTANTS = {
     2020: "the year of Xiong and others",
     2021: "the year of Geva and others",
     2024: "the year of source 0",
+    1970: "the year of Linnainmaa",
+    1974: "the year of Werbos",
+    1986: "the year of Rumelhart, Hinton and Williams",
+    2016: "the year of Szegedy and others",
+    2017: "the year of Press and Wolf, and of the paper",
+    2020: "the year of Xiong and others, and of micrograd",
 }
 
 # A decimal typed in a code cell is an input that prose may repeat, when it is short.
