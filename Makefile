@@ -38,7 +38,7 @@ help:
 	@echo "make test-hostile  every attack on the grader and its sandbox that we know of"
 	@echo "make test-mutants  change the core in 150 small ways; its tests must notice (MUTANTS=300; MUTANTS=all)"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
-	@echo "make bench-course  what each page costs its readers, in Chromium with a slow processor, and which goals it misses"
+	@echo "make bench-course  what each page costs its readers, in Chromium with a slow processor, how long each chapter's line is, and which goals are missed"
 	@echo "make lint       style of the code, spelling of the text"
 	@echo "make lock       make requirements/*.txt again from *.in (UPGRADE=--upgrade for newer versions)"
 	@echo "make clean      remove everything that make made"

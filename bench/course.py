@@ -1,9 +1,13 @@
-"""What the course itself costs its readers: `python bench/course.py [--pages 04 preface] [--notebooks]`.
+"""What the course itself costs its readers: `python bench/course.py [--pages 04 preface] [--line] [--notebooks]`.
 
 Opens every page of the built site in Chromium, as on a phone and on a laptop, with a processor slowed four times and
 an empty cache, and says what came over the line, when the page was there and how long it could not answer. What misses
 a goal is named at the end, and the status is 1. With `--notebooks` first executes every notebook in a copy, one after
 the other, and says how long each took, on the clock and on the processor (a loaded machine stretches the first alone).
+
+Then the line of each chapter, what a reader meets before its exercises: words of prose, screens on a laptop and on a
+phone, lines of code in sight; and on the whole page how often it names a source, which boxes scroll sideways on a phone
+and which printed outputs are cut there. With `--line` this alone (seconds).
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import argparse
 import functools
 import gzip
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -27,6 +32,9 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests"))  # pages are opened as the tests open them
 
 import sitecheck  # noqa: E402
+from bookcheck import pages as bookpages  # noqa: E402
+from bookcheck import reading  # noqa: E402
+from toytf.course import published  # noqa: E402
 
 PARTS = ("toytf", "notebooks", "book")
 WIDTHS = (390, 1280)
@@ -186,6 +194,76 @@ def measure(browser, base: str, name: str, width: int) -> Page:
     )  # fmt: skip
 
 
+# ---------------------------------------------------------------- lines
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a reader of a chapter meets before its exercises; the last three on its whole page."""
+
+    name: str
+    words: int  # of prose in sight
+    laptop: float  # screens of 1280 x 1000
+    phone: float  # screens of 390 x 844
+    code: int  # lines in sight
+    namings: int  # of sources
+    sideways: int  # boxes that scroll sideways on a phone
+    cut: int  # printed outputs that are cut there
+
+    def row(self) -> str:
+        """One line of the table."""
+        return (
+            f"{self.name:40} {self.words:6} {self.laptop:7.1f} {self.phone:6.1f} {self.code:5} "
+            f"{self.namings:6} {self.sideways:9} {self.cut:4}"
+        )
+
+
+LINE_HEAD = f"{'line':40} {'words':>6} {'screens':>7} {'phone':>6} {'code':>5} {'names':>6} {'sideways':>9} {'cut':>4}"
+MOST_WORDS, MOST_SCREENS, MOST_CODE = 2000, 15, 60
+
+
+def too_long(line: Line) -> list[str]:
+    """Which goals a chapter's line misses."""
+    goals = [
+        (line.words > MOST_WORDS, f"{line.words} words, the goal is at most {MOST_WORDS}"),
+        (line.laptop > MOST_SCREENS, f"{line.laptop:.1f} screens, the goal is at most {MOST_SCREENS}"),
+        (line.code > MOST_CODE, f"{line.code} lines of code, the goal is at most {MOST_CODE}"),
+        (
+            line.namings > bookpages.MOST_NAMINGS,
+            f"names sources {line.namings} times, the goal is at most {bookpages.MOST_NAMINGS}",
+        ),
+        (line.cut > 0, f"{line.cut} printed outputs are cut on a phone, the goal is none"),
+    ]
+    return [f"{line.name}: {what}" for is_missed, what in goals if is_missed]
+
+
+def line_of(browser, base: str, name: str, namings: int) -> Line:
+    """Go down one chapter, on a laptop and on a phone."""
+    with sitecheck.open_page(browser, base, f"{name}.html", 1280, height=1000) as (page, _):
+        met = sitecheck.line_to(page)
+    with sitecheck.open_page(browser, base, f"{name}.html", 390, height=844) as (page, _):
+        phone = sitecheck.line_to(page)["screens"]
+        sideways, cut = len(sitecheck.sideways(page)), len(sitecheck.cut_problems(page))
+    return Line(name, met["words"], met["screens"], phone, met["code"], namings, sideways, cut)
+
+
+def lines(browser, base: str, names: list[str]) -> list[str]:
+    """Print the line of each chapter among the named pages; what misses a goal."""
+    misses = []
+    chapters = [name for name in names if re.fullmatch(r"notebooks/\d\d_\w+", name)]
+    for name in chapters:
+        if name == chapters[0]:
+            print(LINE_HEAD, flush=True)
+        text = reading.page_markdown(ROOT / f"{name}.ipynb")
+        line = line_of(browser, base, name, len(bookpages.namings(text, published.SOURCES)))
+        misses += too_long(line)
+        print(line.row(), flush=True)
+    return misses
+
+
+# ---------------------------------------------------------------- both
+
+
 def chosen(site: Path, wanted: list[str]) -> list[str]:
     """The site's pages, or those with one of the wanted words in their names; the first page first."""
     names = sorted(
@@ -200,6 +278,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="the built site")
     parser.add_argument("--pages", nargs="+", default=[], help="only pages with one of these words in their names")
     parser.add_argument("--first", default="book/preface", help="the first page, which has a goal of its own")
+    parser.add_argument("--line", action="store_true", help="only the line of each chapter (seconds)")
     parser.add_argument("--notebooks", action="store_true", help="execute every notebook as well (minutes)")
     options = parser.parse_args(arguments)
     if options.notebooks:
@@ -212,35 +291,42 @@ def main(arguments: list[str] | None = None) -> int:
     if not names:
         print(f"--pages: expected parts of the names of pages, got {options.pages}", file=sys.stderr)
         return 2
-    return report(options.site, names, options.first)
+    return report(options.site, names, options.first, options.line)
 
 
-def report(site: Path, names: list[str], first: str) -> int:
-    """Measure the named pages at each width; 0 if every goal is met, else 1."""
+def report(site: Path, names: list[str], first: str, line: bool = False) -> int:
+    """Measure the named pages at each width, unless only their lines are wanted; 0 if every goal is met, else 1."""
     executable = sitecheck.find_chromium()
     if executable is None:
         print("expected Chromium or Chrome, found none (on Debian: apt install chromium)", file=sys.stderr)
         return 2
-    whole = sum(p.stat().st_size for p in site.rglob("*") if p.is_file())
-    print(f"the site: {whole / 1e6:.1f} MB; {len(names)} pages, processor slowed {SLOWER} times")
-    print(HEAD, flush=True)
-    misses = []
     with sync_playwright() as playwright, sitecheck.serve(site, Gzipped) as base:
         browser = sitecheck.launch(playwright, executable)
-        for name in names:
-            for width in WIDTHS:
-                page = measure(browser, base, name, width)
-                if missed(page, first):
-                    # somebody else may have had the processor: the better of two counts
-                    again = measure(browser, base, name, width)
-                    page = min(page, again, key=lambda p: (len(missed(p, first)), p.blocking))
-                misses += missed(page, first)
-                print(page.row(), flush=True)
+        misses = [] if line else costs(browser, base, site, names, first)
+        misses += lines(browser, base, names)
         browser.close()
     print(f"\n{len(misses)} goals missed" if misses else "\nevery goal is met")
     for line in misses:
         print(f"  {line}")
     return 1 if misses else 0
+
+
+def costs(browser, base: str, site: Path, names: list[str], first: str) -> list[str]:
+    """Print what each page costs at each width; what misses a goal."""
+    whole = sum(p.stat().st_size for p in site.rglob("*") if p.is_file())
+    print(f"the site: {whole / 1e6:.1f} MB; {len(names)} pages, processor slowed {SLOWER} times")
+    print(HEAD, flush=True)
+    misses = []
+    for name in names:
+        for width in WIDTHS:
+            page = measure(browser, base, name, width)
+            if missed(page, first):
+                # somebody else may have had the processor: the better of two counts
+                again = measure(browser, base, name, width)
+                page = min(page, again, key=lambda p: (len(missed(p, first)), p.blocking))
+            misses += missed(page, first)
+            print(page.row(), flush=True)
+    return misses
 
 
 if __name__ == "__main__":

@@ -258,7 +258,8 @@ def html_text(source):
 _FENCE = re.compile(r"^\s*(?P<mark>`{3,}|~{3,}|:{3,})\s*(?:\{(?P<name>[\w:-]+)\})?(?P<rest>.*)$")
 _OPTION = re.compile(r"^\s*:(?P<key>[\w-]+):(?P<value>.*)$")
 _READ_OPTIONS = ("alt", "caption")  # the directive options that a reader gets to read
-_PATH_DIRECTIVES = ("figure", "image", "include", "literalinclude", "download", "glue")
+# Those that say in their first line a path, or whose solution they are.
+_LABELLED = ("figure", "image", "include", "literalinclude", "download", "glue", "solution")
 
 _SPANS = re.compile(
     r"""
@@ -385,7 +386,7 @@ def _blocks(markdown):
                 continue
             options = name is not None
             rest = re.sub(r"^\d+\.\d+: ", "", rest) if name == "exercise" else rest  # its number
-            lines.append("" if name is None or name in _PATH_DIRECTIVES else rest)
+            lines.append("" if name is None or name in _LABELLED else rest)
             continue
         option = _OPTION.match(line) if options else None
         if option:  # options stand directly under the directive's first line

@@ -138,14 +138,14 @@ def serve(folder, handler=Quiet):
 
 
 @contextmanager
-def open_page(browser, base, path, width=DESKTOP, dark=False):
+def open_page(browser, base, path, width=DESKTOP, dark=False, height=900):
     """Open `base`/`path` with everything outside of `base` blocked.
 
     Yields the page and the list of problems met while loading, which grows as long as it is open.
     """
     problems = []
     context = browser.new_context(
-        viewport={"width": width, "height": 900},
+        viewport={"width": width, "height": height},
         color_scheme="dark" if dark else "light",
         reduced_motion="reduce",
     )
@@ -302,6 +302,51 @@ def cut_problems(page):
         """() => [...document.querySelectorAll("article .cell_output .output pre")]
             .filter(pre => pre.scrollWidth > pre.clientWidth + 1)
             .map(pre => "output is cut: " + pre.textContent.trim().slice(0, 60))"""
+    )
+
+
+def sideways(page):
+    """Boxes in sight that one has to scroll sideways, each with its first words."""
+    return page.evaluate(
+        """() => [...document.querySelectorAll("article *")]
+            .filter(box => box.scrollWidth > box.clientWidth + 1 && box.clientWidth > 0 &&
+                ["auto", "scroll"].includes(getComputedStyle(box).overflowX) && box.checkVisibility())
+            .map(box => "scrolls sideways: " + box.textContent.trim().replace(/\\s+/g, " ").slice(0, 60))"""
+    )
+
+
+def line_to(page, heading="exercises"):
+    """What is met on the way down to a heading, or to the end: screens, words of prose, lines of code.
+
+    Words are those of the text: not of cells and what they print, nor of formulas, nor of what is folded.
+    """
+    walk(page)
+    return page.evaluate(
+        """heading => {
+            const article = document.querySelector("article");
+            const end = document.getElementById(heading);
+            const bottom = end ? end.getBoundingClientRect().top : article.getBoundingClientRect().bottom;
+            const before = node => !end ||
+                Boolean(end.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_PRECEDING);
+            const inSight = node => before(node) && node.checkVisibility();
+            const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+            const other = ".cell, pre, .math, math, svg, summary, script, style, button, .headerlink";
+            let prose = "";
+            while (texts.nextNode()) {
+                const { data, parentElement } = texts.currentNode;
+                if (!parentElement.closest(other) && inSight(parentElement)) prose += " " + data;
+            }
+            const printed = ".cell_output .stream, .cell_output .text_plain, .highlight-myst-ansi";
+            const code = [...article.querySelectorAll(".highlight pre")]
+                .filter(pre => !pre.closest(printed) && inSight(pre))
+                .flatMap(pre => pre.textContent.split("\\n")).filter(line => line.trim()).length;
+            return {
+                screens: (bottom + scrollY) / innerHeight,
+                words: (prose.match(/[\\p{L}\\p{N}][\\p{L}\\p{N}'’.,-]*/gu) ?? []).length,
+                code,
+            };
+        }""",
+        heading,
     )
 
 

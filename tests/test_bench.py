@@ -8,8 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
 import numpy as np
 import pytest
+from nbformat.v4 import new_markdown_cell, new_notebook
 
 import sitecheck
 
@@ -130,6 +132,65 @@ def test_what_a_page_costs_is_measured_in_the_browser(tmp_path, capsys):
         "late at 390: blocked",
     ):
         assert what in told, told
+
+
+# --- The line of a chapter ----------------------------------------------------------------------
+
+LINE = """<!doctype html><title>t</title><meta name='viewport' content='width=device-width'>
+<style>body {{ margin: 0; font: 9px/10px monospace }} pre {{ overflow-x: auto }}</style>
+<article><h1>Short</h1><p>Eight words of prose, and no other:</p>{before}
+<section id="exercises"><h2>Exercises</h2>{after}</section></article>"""
+WORDS = "<p>" + "word " * 2000 + "</p>"
+CODE = '<div class="cell"><div class="highlight"><pre>' + "x = 1\n\n" * 61 + "</pre></div></div>"
+TALL = '<div style="height: 15150px"></div>'
+WIDE = '<div style="overflow-x: auto"><div style="width: 500px">wide</div></div>'
+CUT = (
+    f'<div class="cell"><div class="cell_output"><div class="output stream"><pre>{"0.25 " * 99}</pre></div></div></div>'
+)
+NAMED = "*The Random\nTransformer* says so. "
+
+
+def line_of_a_page(monkeypatch, folder, before="", after="", text=""):
+    """The status of `--line` for a chapter of this content."""
+    sitecheck.chromium_or_skip()
+    course = bench("course")
+    (folder / "notebooks").mkdir()
+    (folder / "notebooks" / "01_short.html").write_text(LINE.format(before=before, after=after), "utf-8")
+    nbformat.write(new_notebook(cells=[new_markdown_cell(text)]), folder / "notebooks" / "01_short.ipynb")
+    monkeypatch.setattr(course, "ROOT", folder)
+    return course.main(["--site", str(folder), "--line"])
+
+
+@pytest.mark.parametrize(
+    "planted, told",
+    [
+        ({"before": WORDS}, "2008 words, the goal is at most 2000"),
+        ({"before": TALL}, "15.2 screens, the goal is at most 15"),
+        ({"before": CODE}, "61 lines of code, the goal is at most 60"),
+        ({"text": NAMED * 4}, "names sources 4 times, the goal is at most 3"),
+        ({"before": CUT}, "1 printed outputs are cut on a phone, the goal is none"),
+        ({"after": CUT}, "1 printed outputs are cut on a phone, the goal is none"),
+    ],
+)
+def test_a_line_that_is_too_long_is_named(monkeypatch, tmp_path, capsys, planted, told):
+    assert line_of_a_page(monkeypatch, tmp_path, **planted) == 1
+    table, misses = capsys.readouterr().out.split("\n\n")
+    assert misses == f"1 goals missed\n  notebooks/01_short: {told}\n"
+    assert len(table.splitlines()) == 2
+
+
+def test_what_is_folded_or_stands_behind_the_line_is_not_on_it(monkeypatch, tmp_path, capsys):
+    folded = f"<details><summary>Open</summary>{WORDS}{CODE}{TALL}</details>"
+    printed = f'<div class="cell">{WORDS}</div><p><span class="math">{"x " * 99}</span></p>{WIDE}'
+    planted = {"before": folded + printed, "after": WORDS + CODE + TALL, "text": NAMED * 3}
+    assert line_of_a_page(monkeypatch, tmp_path, **planted) == 0
+    told = capsys.readouterr().out
+    head, row = [line.split() for line in told.splitlines()[:2]]
+    assert dict(zip(head, row, strict=True)) | {"screens": "", "phone": ""} == {
+        **{"line": "notebooks/01_short", "words": "9", "screens": "", "phone": ""},
+        **{"code": "0", "names": "3", "sideways": "1", "cut": "0"},
+    }
+    assert "every goal is met" in told
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ exercise_style = "solution_follow_exercise"
         ("The check", "for x in xs:\n    assert x\nprint('all')", ["text/plain"], ["hide-input"]),
         ("Code of this figure", "plt.show()\nassert x", ["image/svg+xml", "text/plain"], ["hide-input"]),
         ("Code of this table", "byhand.matmul(x, w)", ["text/html", "text/plain"], ["hide-input"]),
+        ("Code that sets this up", "live.mask(scores, may_attend)", ["text/html", "text/plain"], ["hide-input"]),
         ("Code of this table", "import x\n\nMarkdown(x)", ["text/markdown"], ["hide-input"]),
         ("Code of this table", "Markdown(lines)", ["text/markdown", "text/plain"], ["hide-input"]),
         ("A further table", "byhand.table(x)", ["text/html"], ["hide-cell"]),

@@ -345,7 +345,17 @@ def test_numbers_are_written_as_the_course_writes_them(engine):
 @pytest.mark.parametrize(
     "text, value",
     [("1.5", 1.5), (" −2 ", -2), ("1e3", 1000), (".5", 0.5), ("0,5", 0.5)]
-    + [(text, None) for text in ("", "abc", "1.2.3", "1e", "0x10", "Infinity", "1 2", "--1")],
+    + [
+        ("√3", 3**0.5),
+        ("sqrt(3)", 3**0.5),
+        ("65 %", 0.65),
+        ("65%", 0.65),
+        ("1/30", 1 / 30),
+        ("10^-5", 1e-5),
+        ("−1/2", -0.5),
+    ]
+    + [(text, None) for text in ("", "abc", "1.2.3", "1e", "0x10", "Infinity", "1 2", "--1")]
+    + [(text, None) for text in ("1/0", "√", "√1.2.3", "%", "1/", "10^", "10^999", "2^0.5", "√-1")],
 )
 def test_what_is_typed_is_a_number_or_refused(engine, text, value):
     assert engine()("text => toytf.parsed(text) ?? null", text) == value

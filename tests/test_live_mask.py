@@ -96,7 +96,7 @@ def test_a_finger_switches_and_the_cells_are_large_enough(touch):
     page = touch(MASK, **FINGER)
     cell(page, "World", "World").tap()
     expect(page, bits("100.100.110"))
-    page.get_by_role("button", name="turned round").tap()
+    page.get_by_role("button", name="causal, turned round").tap()
     expect(page, causal_mask(3).T)
     sizes = [b.bounding_box() for b in page.locator(".live-mask button").all()]
     assert min(min(box["width"], box["height"]) for box in sizes) >= 40
@@ -107,8 +107,8 @@ PRESETS = {
     "causal": "100.110.111",
     "padding": "110.110.110",
     "both": "100.110.110",
-    "strictly earlier": "000.100.110",
-    "turned round": "111.011.001",
+    "earlier words only": "000.100.110",
+    "causal, turned round": "111.011.001",
 }
 
 
@@ -235,7 +235,7 @@ def test_a_wrong_call_is_refused(given, word):
 def test_nothing_is_wider_than_the_page_and_axe_finds_nothing(touch, width, dark):
     page = touch(MASK, width=width, dark=dark)
     assert not page_problems(page)
-    page.get_by_role("button", name="strictly earlier").click()
+    page.get_by_role("button", name="earlier words only").click()
     type_number(page, "by", "nothing")  # with a row of zeros and a complaint on the page
     page.locator(".live-weights .byhand-sums summary").click()
     assert not page_problems(page)

@@ -63,7 +63,7 @@ def agrees(page, weight, w, by):
     expected = (losses[0] - losses[1]) / (2 * by)
     assert slope == pytest.approx(expected, rel=1e-11, abs=1e-12 + ROUNDING * losses[0] / by)
     assert error == pytest.approx(abs(slope - backwards), rel=0.051, abs=2e-12)
-    assert f"slope comes out as {slope:.6f}; backwards it is {backwards:.6f}" in said(page)
+    assert f"slope comes out as {slope:.6f}; the backward pass gives {backwards:.6f}" in said(page)
     return error
 
 

@@ -104,6 +104,16 @@ def words(array, decimals=4):
 # ---------------------------------------------------------------- what it shows
 
 
+def test_a_setting_that_moves_the_first_bad_number_opens_its_layer(touch):
+    page = touch(STACK)
+    type_number(page, "scale", "4")
+    bad = int(said(page).split(",")[0].removeprefix("Layer "))
+    assert bad == 1  # in the first layer now, where it was in the second
+    assert page.locator(".stack-inside").inner_text() == f"Inside layer {bad}"
+    page.get_by_role("radio", name="look inside layer 3").check()  # a choice of one's own stands
+    assert page.locator(".stack-inside").inner_text() == "Inside layer 3"
+
+
 def test_it_begins_with_the_stack_of_chapter_8_and_names_the_first_bad_number(touch):
     page = touch(STACK)
     found = computed()

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookcheck import prose, reading
+import digits
+from bookcheck import places, prose, reading
 from numbertext import html_numbers, html_text, latex_numbers, markdown_numbers, plain_numbers
 
 # ---------------------------------------------------------------------------------------
@@ -21,10 +22,64 @@ def published(path):
     return prose.published_values(prose.chapter_of(path))
 
 
+# Chapters whose numbers are found in their notebook, not yet each in its own section: a list that only shrinks.
+NOT_YET = {
+    "overview",
+    "positions",
+    "self_attention",
+    "scaling",
+    "many_heads",
+    "six_layers_and_a_nan",
+    "residual_and_layer_norm",
+    "encoder",
+    "decoder",
+    "words_come_out",
+    "loss",
+    "gradients",
+    "training",
+    "looking_inside",
+    "taking_apart",
+    "pytorch",
+    "full_size",
+}
+
+
+def topic(path):
+    """The name of a chapter without its number."""
+    return re.sub(r"\d\d_", "", path.stem)
+
+
+def place_problems(path):
+    chapter = prose.chapter_of(path)
+    homes = prose.published_homes(chapter)
+    return places.place_problems(reading.read_notebook(path), path.name, published(path), homes)
+
+
 @pytest.mark.parametrize("path", reading.notebook_paths(), ids=lambda p: p.name)
 def test_every_number_in_a_notebooks_text_is_computed(path):
-    problems = prose.prose_problems(reading.read_notebook(path), path.name, published(path))
+    if path in reading.chapter_paths() and topic(path) not in NOT_YET:
+        problems = place_problems(path)
+    else:
+        problems = prose.prose_problems(reading.read_notebook(path), path.name, published(path))
     assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("path", reading.chapter_paths(), ids=lambda p: p.name)
+def test_a_chapter_whose_numbers_have_their_places_is_not_on_the_list(path):
+    assert topic(path) not in NOT_YET or place_problems(path), f"take {topic(path)} off NOT_YET: it follows the rule"
+
+
+def test_the_list_names_chapters():
+    assert {topic(path) for path in reading.chapter_paths()} >= NOT_YET
+
+
+def test_of_changed_digits_in_the_prose_of_all_chapters_most_are_caught():
+    """Not of integers below 10, which no rule looks for. What escapes has become another value of its section."""
+    found = list(digits.changes(reading.chapter_paths(), 500, small=False))
+    caught, before = (sum(getattr(change, rule) for change in found) for rule in ("near", "everywhere"))
+    assert len(found) == 500
+    assert caught >= 0.92 * 500, [change for change in found if not change.near]
+    assert caught > before + 40
 
 
 @pytest.mark.parametrize("path", reading.notebook_paths(), ids=lambda p: p.name)
@@ -279,6 +334,130 @@ def test_a_page_may_use_the_numbers_of_the_notebooks_that_it_links_to(tmp_path):
 )
 def test_how_closely_prose_must_agree(text, output, fits):
     assert (prose.prose_problems(chapter(text, output), "01.ipynb") == []) == fits
+
+
+# ---------------------------------------------------------------------------------------
+# Where a number is computed
+
+BOOK = """# 7. Sums
+
+Two numbers are added.
+
+@@
+
+## Alpha
+
+{alpha}
+
+@@
+
+## Beta beta
+
+{beta}
+
+@@
+
+## What to remember
+
+{summary}
+
+## Exercises
+
+:::{{exercise}} 7.1: One
+
+{exercise}
+:::
+
+:::{{solution}} ex-07-1
+
+{solution}
+:::
+
+:::{{exercise}} 7.2: Two
+
+Text.
+:::
+
+@@
+
+## Where to read on
+
+Text.
+"""
+CODE = [
+    ("start = 77", "700"),
+    ("alpha = 41", "it is 12.25 and 150 and 2.4142"),
+    ("beta = 42", "it is 13.75 and 180"),
+    ("print('1:', 51)\nprint('2:', 52)", "1: 19.5\n    20\n2: 21.5\n"),
+]
+
+
+def placed(tags=(), kind="stdout", **texts):
+    """The problems of a chapter of two sections and two exercises; {tags} and {kind} are of the cell of Alpha."""
+    said = {name: "Text." for name in ("alpha", "beta", "summary", "exercise", "solution")} | texts
+    cells = []
+    for k, text in enumerate(BOOK.format(**said).split("@@")):
+        cells.append(new_markdown_cell(text.strip(), id=f"text{k}"))
+        if k < len(CODE):
+            source, output = CODE[k]
+            kinds, tagged = (kind, list(tags)) if k == 1 else ("stdout", [])
+            cells.append(chapter("", output, kinds, source).cells[1])
+            cells[-1].id, cells[-1].metadata["tags"] = f"code{k}", tagged
+    homes = {"alpha": plain_numbers("33.3")}
+    return places.place_problems(new_notebook(cells=cells), "07.ipynb", prose.Values(), homes)
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ({"alpha": "It is 12.25, or 150, about 12.3; 41 is typed."}, ""),
+        ({"alpha": "It is 13.75."}, "13.75"),  # another section's
+        ({"alpha": "It is 180."}, "180"),
+        ({"alpha": "A first 42."}, "42"),
+        ({"alpha": "It is 700, or 77."}, ""),  # the first screen's
+        ({"alpha": "It is 13.75, see [Beta](#beta-beta)."}, ""),
+        ({"alpha": "See [Beta](#beta-beta).\n\nIt is 13.75."}, "13.75"),  # the link is another paragraph's
+        ({"alpha": "It is 13.75, see [Beta](../notebooks/07_sums.ipynb#beta-beta)."}, "13.75"),
+        ({"beta": "It is 2.4142."}, ""),  # four decimals: from anywhere
+        ({"beta": "### Gamma\n\nIt is 13.75."}, ""),  # a heading of level 3 begins no section
+        ({"alpha": "A source prints 33.3."}, ""),  # and this section computes it
+        ({"beta": "A source prints 33.3."}, "33.3"),
+        ({"alpha": "150 + 41 = 191, and 191 again."}, ""),  # arithmetic computes
+        ({"alpha": "150 + 41 = 192."}, "192"),
+        ({"alpha": "Step 050."}, "050"),
+        ({"alpha": "It is 41.", "tags": ["hide-input"]}, "41"),  # typed out of sight
+        ({"alpha": "It is 150.", "tags": ["hide-input"]}, ""),  # printed in sight
+        ({"alpha": "It is 150.", "kind": "image/svg+xml"}, "150"),  # the tick of an axis
+        ({"summary": "It was 13.75.", "beta": "It is 13.75."}, ""),  # the prose says it
+        ({"summary": "It was 13.75."}, "13.75"),  # it does not
+        ({"summary": "- It was 13.75 ([Beta](#beta-beta))."}, ""),
+        ({"summary": "- It was 12.25 ([Beta](#beta-beta)).", "alpha": "It is 12.25."}, "12.25"),
+        ({"solution": "It is 19.5, and 20, and 51."}, ""),
+        ({"exercise": "Is it 21.5?"}, "21.5"),  # the second exercise's
+        ({"exercise": "Is it 52?"}, "52"),
+        ({"exercise": "See [Alpha](#alpha).", "solution": "It is 12.25."}, ""),
+        ({"solution": "It is 12.25."}, "12.25"),
+        ({"solution": "```python\nx = 64\n```\n\nIt has 64."}, ""),  # a listing that the check runs
+    ],
+)
+def test_a_number_is_computed_where_it_stands(said, wrong):
+    problems = placed(**said)
+    assert bool(problems) == bool(wrong), problems
+    for problem in problems:
+        assert f"{wrong} is not computed there" in problem or "is wrong" in problem
+
+
+def test_the_message_names_the_section_what_is_near_and_where_else_it_is_computed():
+    assert placed(alpha="It is 13.75.") == [
+        "07.ipynb, cell 3 (id text1), «Alpha»: 13.75 is not computed there (nearest: 12.25; elsewhere: in beta-beta), "
+        "in «It is 13.75.»"
+    ]
+    assert "elsewhere: nowhere in this notebook" in placed(alpha="It is 13.76.")[0]
+
+
+def test_a_text_is_cut_at_blank_lines_and_not_within_a_formula_or_a_directive():
+    whole = ["One\ntwo", "$$\na\n\nb\n$$", "::::{note}\n:::{tip}\nc\n\nd\n:::\n\ne\n::::", "```python\nf\n\ng\n```"]
+    assert places.paragraphs("\n\n".join(whole)) == whole
 
 
 # ---------------------------------------------------------------------------------------

@@ -46,10 +46,7 @@ def test_there_are_140_topics_and_exercises():
     assert len(pages.topic_ids()) == len(set(pages.topic_ids())) == 140
 
 
-CHAPTERS = [path for path in reading.notebook_paths() if path.parent.name == "notebooks"]
-
-
-@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", reading.chapter_paths(), ids=lambda path: path.stem)
 def test_a_chapter_leaves_the_sources_to_the_replays(path):
     problems = pages.naming_problems(reading.page_markdown(path), published.SOURCES)
     assert not problems, "\n".join(problems)

@@ -33,6 +33,8 @@ def prompt(source, kinds, tags):
         return "Code that shows this listing"
     if any(kind.startswith("image/") for kind in kinds):
         return "Code of this figure"
+    if any(_shows_something_to_touch(one) for one in statements):
+        return "Code that sets this up"
     if {"text/html", "text/markdown"} & set(kinds):
         return "A further table" if "hide-cell" in tags else "Code of this table"
     # behind what is seen: the code of a table may begin with imports too
@@ -43,6 +45,14 @@ def prompt(source, kinds, tags):
     ):
         return "The check"
     return "The code"
+
+
+def _shows_something_to_touch(statement):
+    """Whether a statement of code is ``live.divisor(...)`` or another element."""
+    match statement:
+        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name(id="live"), attr=_))):
+            return True
+    return False
 
 
 def name_hidden_code(app, doctree):

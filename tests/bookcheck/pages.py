@@ -163,9 +163,14 @@ MOST_NAMINGS = 3
 _REFEREE = re.compile(r"^(what the sources published|both tracks|steps, as the sources count them)$", re.IGNORECASE)
 
 
+def namings(markdown, sources):
+    """Each place where a text names one of the sources, in its words."""
+    return [m[0] for source in sources for m in re.finditer(r"\s+".join(source.split()), markdown, re.IGNORECASE)]
+
+
 def naming_problems(markdown, sources):
     """A chapter teaches: it names the sources a few times at most, and has no section of the referee's."""
-    found = [m[0] for source in sources for m in re.finditer(r"\s+".join(source.split()), markdown, re.IGNORECASE)]
+    found = namings(markdown, sources)
     problems = [
         f"the section «{title}» belongs into a replay" for _, title in headings(markdown) if _REFEREE.match(title)
     ]

@@ -110,7 +110,7 @@ _READERS = {
 
 
 @cache  # an output is read for the notebook, for its section, and for every other cell
-def _read(kind, text):
+def output_numbers(kind, text):
     """The numbers of one output."""
     return tuple(_READERS[kind](text)) if kind in _READERS else ()
 
@@ -118,7 +118,7 @@ def _read(kind, text):
 def notebook_values(nb):
     """All numbers in the stored outputs of a notebook, and the inputs typed in its code."""
     texts = {item for _, cell in code_cells(nb) for item in text_outputs(cell)}
-    numbers = (n for kind, text in texts for n in _read(kind, text))
+    numbers = (n for kind, text in texts for n in output_numbers(kind, text))
     return Values(numbers, {pair for _, cell in code_cells(nb) for pair in typed_inputs(cell.source)})
 
 
@@ -138,24 +138,36 @@ def _is_short(value):
     return value == value.to_integral_value() or len(value.normalize().as_tuple().digits) <= SHORT_INPUT_DIGITS
 
 
-def published_values(chapter, path=PUBLISHED_DATA):
-    """The digits that the sources printed, as far as ``chapter`` and those before it use them.
+def _published(path):
+    """``(entry, its numbers)`` of all that the sources printed.
 
-    What belongs to a later chapter has not been computed again yet, so it proves nothing.
     An entry's ``decimals`` tell how exact it is: NumPy drops the zeros at the end.
     """
 
     def texts(printed):
         return [printed] if isinstance(printed, str) else [t for part in printed for t in texts(part)]
 
-    entries = json.loads(path.read_text(encoding="utf-8"))
-    numbers = []
-    for entry in entries:
-        if int(entry["chapter"]) <= chapter:
-            found = [n for text in texts(entry["printed"] or []) for n in plain_numbers(text)]
-            exact = Decimal(1).scaleb(-entry.get("decimals", 0))
-            numbers += [n._replace(unit=min(n.unit, exact)) for n in found]
-    return Values(numbers)
+    for entry in json.loads(path.read_text(encoding="utf-8")):
+        found = [n for text in texts(entry["printed"] or []) for n in plain_numbers(text)]
+        exact = Decimal(1).scaleb(-entry.get("decimals", 0))
+        yield entry, [n._replace(unit=min(n.unit, exact)) for n in found]
+
+
+def published_values(chapter, path=PUBLISHED_DATA):
+    """The digits that the sources printed, as far as ``chapter`` and those before it use them.
+
+    What belongs to a later chapter has not been computed again yet, so it proves nothing.
+    """
+    return Values(n for entry, found in _published(path) if int(entry["chapter"]) <= chapter for n in found)
+
+
+def published_homes(chapter, path=PUBLISHED_DATA):
+    """Slug of a section of ``chapter`` -> the numbers of the sources that it computes."""
+    homes = {}
+    for entry, found in _published(path):
+        if int(entry["chapter"]) == chapter:
+            homes.setdefault(entry["home"], []).extend(found)
+    return homes
 
 
 def chapter_of(path, root=ROOT):
@@ -164,7 +176,7 @@ def chapter_of(path, root=ROOT):
     return int(number[0]) if number else max(written_chapters((root / "_toc.yml").read_text(encoding="utf-8")))
 
 
-def _is_found(number, values, near=None):
+def is_found(number, values, near=None):
     """Whether a number of the prose is computed, at the precision written, or an input.
 
     A decimal may differ from a value by half a unit of its last place (a tie rounds
@@ -200,7 +212,7 @@ def _lies_in(number, values, rounded):
     return False
 
 
-def _counts(number, constants):
+def counts(number, constants=PAPER_CONSTANTS):
     """Whether a number of the prose must be found: decimals, and integers from 10 on."""
     if number.decimal:
         return True
@@ -214,7 +226,7 @@ def unfound_numbers(markdown, values, near=None, constants=PAPER_CONSTANTS):
     """
     problems = []
     for number in markdown_numbers(markdown):
-        if _counts(number, constants) and not _is_found(number, values, near):
+        if counts(number, constants) and not is_found(number, values, near):
             signed = number.candidates[0]
             nearest = values.nearest(signed)
             printed = ("-" if number.signs == (-1,) else "") + number.text
@@ -231,7 +243,7 @@ _SIDE = r"(?:[-+·×*/()^{} \d]|\.(?=\d)|(?<=\d),(?=\d{3}(?!\d)))*"
 _EQUATION = re.compile(rf"(?={_SIDE}[=≈])(?P<sides>{_SIDE}(?:==?{_SIDE}|≈{_SIDE})+)")
 
 
-def _evaluate(side):
+def evaluate(side):
     """The value of written-out arithmetic; None when it is not arithmetic all through."""
     code = side.strip().replace(",", "").replace("^", "**")
     code = code.translate(str.maketrans("·×{}", "**()"))
@@ -252,7 +264,7 @@ def _evaluate(side):
     return value if isinstance(value, float) else None  # a root of a negative number is complex
 
 
-def _equations(text):
+def equations(text):
     """``(left, relation, right)`` of every two neighbouring sides that are plain arithmetic.
 
     What stands before the first side or behind the last may belong to it (``sin (0) = 0``,
@@ -281,8 +293,8 @@ def arithmetic_problems(markdown):
     which can move the last digit by one.
     """
     problems = []
-    for left, relation, right in _equations(clean_markdown(markdown)):
-        a, b = _evaluate(left), _evaluate(right)
+    for left, relation, right in equations(clean_markdown(markdown)):
+        a, b = evaluate(left), evaluate(right)
         if a is None or b is None:
             continue
         plain = re.fullmatch(r"\s*-?[\d,]+(?:\.(\d+))?\s*", right)
@@ -305,17 +317,21 @@ def sections(nb):
     return parts
 
 
+def near_values(nb):
+    """For each cell of a notebook what its section computes; inputs count wherever they are typed."""
+    inputs, near = Values(inputs=notebook_values(nb).inputs), []
+    for cells in sections(nb):
+        near += [notebook_values(nbformat.v4.new_notebook(cells=cells)) + inputs] * len(cells)
+    return near
+
+
 def prose_problems(nb, name, published=None):
     """Every number in a notebook's text, and in its alternative texts, is accounted for."""
-    own, published = notebook_values(nb), published or Values()
-    values, index, problems = own + published, 0, []
-    for cells in sections(nb):
-        near = notebook_values(nbformat.v4.new_notebook(cells=cells)) + Values(inputs=own.inputs)
-        for cell in cells:
-            for text in [cell.source] if cell.cell_type == "markdown" else shown_alt(cell):
-                found = unfound_numbers(text, values, near) + arithmetic_problems(text)
-                problems += [f"{where(name, index, cell)}: {problem}" for problem in found]
-            index += 1
+    values, problems = notebook_values(nb) + (published or Values()), []
+    for index, (cell, near) in enumerate(zip(nb.cells, near_values(nb), strict=True)):
+        for text in [cell.source] if cell.cell_type == "markdown" else shown_alt(cell):
+            found = unfound_numbers(text, values, near) + arithmetic_problems(text)
+            problems += [f"{where(name, index, cell)}: {problem}" for problem in found]
     return problems
 
 
@@ -362,7 +378,7 @@ def typed_problems(nb, name, published=None):
         problems += [
             f"{where(name, index, cell)}: {n.text} is typed in a text that code shows, «{n.context}»"
             for n in decimals
-            if not _is_found(n, values)
+            if not is_found(n, values)
         ]
     return problems
 

@@ -22,6 +22,11 @@ def notebook_paths(root=ROOT):
     return [p for folder in ("notebooks", "book") for p in sorted((root / folder).glob("*.ipynb"))]
 
 
+def chapter_paths(root=ROOT):
+    """The notebooks of the chapters, in order."""
+    return [path for path in notebook_paths(root) if path.parent.name == "notebooks"]
+
+
 def page_paths(root=ROOT):
     """Every page of the book that has no code."""
     return sorted((root / "book").glob("*.md"))

@@ -114,8 +114,8 @@ def _presets(n: int, m: int) -> dict:
         presets |= {
             "causal": causal,
             "both": causal & presets["padding"],
-            "strictly earlier": np.tri(n, k=-1, dtype=bool),
-            "turned round": causal.T,
+            "earlier words only": np.tri(n, k=-1, dtype=bool),
+            "causal, turned round": causal.T,
         }
     return presets
 

@@ -1,4 +1,4 @@
-// The nudge on the loss curve: a slope from two losses, beside the slope computed backwards. Beside nudge.py.
+// The nudge on the loss curve: a slope from two losses, beside the slope of the backward pass. Beside nudge.py.
 (() => {
   "use strict";
   const { Live, define, number, choice, svg, attention, attentionBackward, matmul, transposed, linearBackward,
@@ -20,7 +20,7 @@
   const withEntry = (problem, name, [i, j], value) => (
     { ...problem, [name]: problem[name].map((row, r) => row.map((old, c) => (r === i && c === j ? value : old))) });
 
-  // Of the four matrices, computed backwards
+  // Of the four matrices, by the backward pass
   function gradients(problem) {
     const { o, attended, said } = forward(problem);
     const [dO, { weight }] = linearBackward({ weight: problem.w_out }, o, crossEntropyBackward(said));
@@ -184,7 +184,7 @@
         : nudge < best / 10 ? this.equal ? "the two losses are equal: no digit is left."
           : `the two losses have ${this.digits} digits in common, and a float has about 16.`
           : "hardly any nudge does better here.";
-      return `Nudged by ${shortest(nudge)}, the slope comes out as ${onPage(fixed(by, 6))}; backwards it is `
+      return `Nudged by ${shortest(nudge)}, the slope comes out as ${onPage(fixed(by, 6))}; the backward pass gives `
         + `${onPage(fixed(slope, 6))}. It is off by ${short(error)}: ${why}`;
     }
   }

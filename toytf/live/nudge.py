@@ -154,7 +154,7 @@ def quotient(loss, w: float, by: float) -> float:
 # ---------------------------------------------------------------- the numbers
 
 DECIMALS = 12  # of these; the script shows all 16 of a loss, whose last ones differ between computers
-LABELS = ("L at w + Δ", "L at w − Δ", "their difference / 2Δ", "slope, backwards", "error")
+LABELS = ("L at w + Δ", "L at w − Δ", "their difference / 2Δ", "slope, backward pass", "error")
 
 
 def _numbers(loss, w: float, slope: float) -> list[str]:
@@ -187,7 +187,7 @@ CURVE = [-EDGE + 2 * EDGE * k / 160 for k in range(161)]
 POWERS = (-13, 2)  # of ten, of the errors that are shown
 KEY = (
     '<p class="nudge-key"><span><i class="nudge-at"></i>w</span> <span><i class="nudge-pair"></i>w ± Δ, and the line '
-    'through them</span> <span><i class="nudge-back"></i>the slope computed backwards</span></p>'
+    'through them</span> <span><i class="nudge-back"></i>the slope by the backward pass</span></p>'
 )
 ARMS = (
     f'<text x="{LEFT}" y="217" text-anchor="start">← few digits left</text>'

@@ -177,6 +177,13 @@
       table.createCaption().textContent = "Tap a layer to look inside.";
     }
 
+    // A setting that makes a bad number, or moves the first one, opens the layer where it arises.
+    change(some) {
+      super.change(some);
+      const look = this.bad && this.bad.layer + 1;
+      if (look && !("look" in some) && look !== this.state.look) super.change({ look });
+    }
+
     show(state) {
       const { x, layers, n_heads } = this.data;
       const cfg = { n_heads, norm: state.norm, residual: state.residual, scale: true, activation: "relu", eps: EPS,

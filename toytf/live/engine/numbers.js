@@ -70,10 +70,17 @@
       : !Number.isFinite(v) || isLong(v) ? shown(v, decimals) : onPage(fixed(v, needed)))));
   }
 
-  // What somebody typed, or NaN with a reason.
+  // What somebody typed: 0.5 or 0,5; 1e-5 or 10^-5; √3, 1/30, 65 %. What is none of them is undefined.
   function parsed(text) {
-    const word = text.trim().replaceAll("−", "-").replace(",", ".");
-    return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word) ? Number(word) : undefined;
+    const word = text.trim().replaceAll("−", "-").replaceAll(",", ".");
+    if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word)) return Number(word);
+    const form = /^(√|sqrt\()(?<root>[\d.]+)\)?$|^(?<share>[\d.]+) ?%$|^(?<top>-?[\d.]+) ?\/ ?(?<below>[\d.]+)$|^(?<base>[\d.]+)\^(?<power>-?\d+)$/;
+    const found = form.exec(word)?.groups;
+    if (!found) return undefined;
+    const of = Object.fromEntries(Object.entries(found).map(([name, part]) => [name, part && Number(part)]));
+    const value = found.root ? Math.sqrt(of.root) : found.share ? of.share / 100
+      : found.top ? of.top / of.below : of.base ** of.power;
+    return Number.isFinite(value) ? value : undefined;
   }
 
   Object.assign(toytf, { fixed, scientific, trimmed, isExact, onPage, isLong, shown, powerOfTen, vanishes,

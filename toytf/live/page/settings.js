@@ -49,7 +49,7 @@
         const [id, says] = [uniqueId(), uniqueId()];
         slider = html("input", { type: "range", id, min: 0, max: places, step: 1,
           input: () => { complain(); change(at(Number(slider.value))); } });
-        typed = html("input", { type: "text", inputmode: "decimal", class: "live-typed", size: 6,
+        typed = html("input", { type: "text", inputmode: "decimal", class: "live-typed", size: 9,
           "aria-label": `${label}, typed`, "aria-describedby": says, autocomplete: "off", spellcheck: "false",
           change: () => {
             const { value, error } = read(typed.value);

@@ -1,0 +1,214 @@
+"""Numbers in a chapter's prose, each where it belongs: its own section computes it.
+
+A section reaches from one heading of level 2 to the next, those of level 3 included. What is computed before the
+first, on the chapter's first screen, counts everywhere. An exercise is a section of its own, with its solution and
+with what the cells behind it print and type for it: from a line that begins with its number (``3: 0.25``) to the next
+such line. A paragraph that links to a section of the chapter counts among its own what that section computes; a link
+in an exercise counts for all of it.
+
+A number with three decimals, or a power of ten, that has three digits meets no other by chance: it may come from
+anywhere in the notebook, as on other pages (``prose.py``).
+"""
+
+import ast
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from bookcheck import prose
+from bookcheck.links import heading_slugs, headings, links
+from bookcheck.reading import shown_alt, syntax_tree, tags, text_outputs, where
+from bookcheck.sight import FOLDED
+from numbertext import clean_markdown, markdown_numbers, plain_numbers
+
+# ---------------------------------------------------------------- paragraphs
+
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,}|:{3,}|\${2})(.*)$")
+
+
+def paragraphs(markdown):
+    """The text in pieces, cut at blank lines; what stands in a fence, a directive or a formula stays whole."""
+    pieces, lines, open_until = [], [], None
+    for line in markdown.splitlines():
+        fence = _FENCE.match(line)
+        if open_until:
+            if fence and fence[1] == open_until and not fence[2].strip():
+                open_until = None
+        elif fence and not (fence[1] == "$$" and "$$" in fence[2]):
+            open_until = fence[1]
+        if not open_until and not line.strip():
+            pieces.append(lines)
+            lines = []
+        else:
+            lines.append(line)
+    pieces.append(lines)
+    return ["\n".join(lines) for lines in pieces if lines]
+
+
+# ---------------------------------------------------------------- sections
+
+
+@dataclass
+class Section:
+    """What one section says, and what it computes."""
+
+    title: str
+    slug: str
+    said: list = field(default_factory=list)  # (index of the cell, cell, paragraph)
+    printed: list = field(default_factory=list)  # (kind, text)
+    typed: set = field(default_factory=set)  # as prose.typed_inputs gives them
+    is_exercise: bool = False
+
+    def values(self, published=()):
+        """All that may account for a number here."""
+        numbers = [n for kind, text in self.printed for n in prose.output_numbers(kind, text)]
+        return prose.Values([*numbers, *published], self.typed)
+
+
+EXERCISES = "Exercises"
+_OF_EXERCISE = re.compile(
+    r"""\s*:{3,}(?:\{exercise\}\s*(?P<title>\d+\.(?P<asked>\d+)): | \{solution\}\s*ex-\d\d-(?P<solved>\d+))""",
+    re.VERBOSE,
+)
+
+# The line that a cell prints for an exercise: "3: 0.25", "ex 3: 0.25", "exercise 3: 0.25".
+_LABEL = re.compile(r"(?:ex(?:ercise)? )?(\d+):")
+_LISTING = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def sections(nb):
+    """The sections of a chapter, its first screen first, each exercise as one of its own."""
+    first = Section("the first screen", "")
+    found, exercises, headed = [first], {}, ""
+    current = latest = first  # the section; and where a cell belongs, which may be an exercise
+    for index, cell in enumerate(nb.cells):
+        if cell.cell_type == "code":
+            latest.said += [(index, cell, text) for text in shown_alt(cell)]
+            _compute(cell, latest, exercises if current.title == EXERCISES else {})
+            continue
+        for text in paragraphs(cell.source):
+            place = current
+            if heading := headings(text):
+                headed += f"\n\n{text}"
+                if heading[0][0] == 2:
+                    place = current = latest = Section(heading[0][1], heading_slugs(headed)[-1])
+                    found.append(current)
+            elif current.title == EXERCISES and (mark := _OF_EXERCISE.match(text)):
+                number = int(mark["asked"] or mark["solved"])
+                if number not in exercises:
+                    exercises[number] = Section(f"Exercise {mark['title']}", f"exercise {number}", is_exercise=True)
+                    found.append(exercises[number])
+                place = latest = exercises[number]
+                for listing in _LISTING.findall(text):  # a checker's solution, which is run
+                    place.typed.update(prose.typed_inputs(listing))
+            place.said.append((index, cell, text))
+    return found
+
+
+def _compute(cell, section, exercises):
+    """Give what a cell prints and types to its section, or to the exercise that its lines name."""
+    place = section
+    for kind, text in text_outputs(cell):
+        if kind == "image/svg+xml":
+            continue  # the ticks of an axis are no results
+        if not exercises or kind != "stdout":
+            place.printed.append((kind, text))
+            continue
+        for line in text.splitlines():
+            if label := _LABEL.match(line):
+                place = exercises.get(int(label[1]), place)
+                line = line[label.end() :]
+            place.printed.append((kind, line))
+    tree = syntax_tree(cell.source) or ast.Module([], [])
+    if not exercises:
+        # The code of a figure types where its words stand: nobody reads that, and it accounts for no number.
+        unseen = tags(cell) & FOLDED
+        read = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)] if unseen else tree.body
+        section.typed.update(pair for node in read for pair in prose.typed_inputs(ast.unparse(node)))
+        return
+    waiting, place = [], section
+    for statement in tree.body:
+        waiting += prose.typed_inputs(ast.unparse(statement))
+        texts = [n.value for n in ast.walk(statement) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        named = [int(label[1]) for text in texts if (label := _LABEL.match(text)) and int(label[1]) in exercises]
+        for number in named:
+            place = exercises[number]
+            place.typed.update(waiting)
+        waiting = [] if named else waiting
+    place.typed.update(waiting)
+
+
+# ---------------------------------------------------------------- the rule
+
+# What these sections say may repeat what the others say: without a link, any number of their prose.
+SUMMARIES = ("Shapes", "What to remember", "Where to read on")
+_ZERO_FIRST = re.compile(r"0\d")
+
+
+def _is_fine(number):
+    """Whether no other value is likely to be so near: three digits, and three decimals or a power of ten."""
+    digits = len(number.value.as_tuple().digits)
+    return (
+        number.decimal and digits >= 3 and (number.unit < Decimal("0.01") or "^" in number.text or "e" in number.text)
+    )
+
+
+def _results(text):
+    """The right sides of the text's right equations: ``112 / 8 = 14`` accounts for 14."""
+    if prose.arithmetic_problems(text):
+        return []
+    sides = [(left, right) for left, _, right in prose.equations(clean_markdown(text)) if re.search(r"\d\D+\d", left)]
+    return [n for left, right in sides if None not in map(prose.evaluate, (left, right)) for n in plain_numbers(right)]
+
+
+def places(nb, published=None, homes=None):
+    """``(section, index, cell, paragraph, near, everywhere, own)`` of every paragraph of a chapter.
+
+    published: what the sources printed up to this chapter. homes: slug of a section -> what they printed that
+    it computes.
+    """
+    found, homes = sections(nb), homes or {}
+    everywhere = prose.notebook_values(nb) + (published or prose.Values())
+    own = {section.slug: section.values(homes.get(section.slug, ())) for section in found}
+    body = [text for s in found if s.title not in SUMMARIES and not s.is_exercise for *_, text in s.said]
+    summary = prose.Values(number for text in body for number in markdown_numbers(text))
+    for section in found:
+        of_all = "\n\n".join(text for *_, text in section.said) if section.is_exercise else ""
+        for index, cell, text in section.said:
+            slugs = {slug for to, slug in links(of_all or text) if not to and slug in own}
+            near = own[section.slug] + own[""]
+            for slug in sorted(slugs):
+                near += own[slug]
+            if section.title in SUMMARIES and not slugs:
+                near += summary
+            yield section, index, cell, text, near, everywhere, own
+
+
+def unplaced(text, near, everywhere):
+    """The numbers of a paragraph that nothing near accounts for."""
+    here, found = near + prose.Values(_results(text)), []
+    for number in markdown_numbers(text):
+        if prose.counts(number):
+            is_found = prose.is_found(number, everywhere if _is_fine(number) else here)
+        else:
+            is_found = True
+        if not is_found or (not number.decimal and _ZERO_FIRST.match(number.text)):
+            found.append(number)
+    return found
+
+
+def place_problems(nb, name, published=None, homes=None):
+    """One sentence for each number of a chapter's text, and alternative texts, that its place does not account for."""
+    problems = []
+    for section, index, cell, text, near, everywhere, own in places(nb, published, homes):
+        at = f"{where(name, index, cell)}, «{section.title}»"
+        for number in unplaced(text, near, everywhere):
+            printed = ("-" if number.signs == (-1,) else "") + number.text
+            slugs = [slug for slug, values in own.items() if slug and prose.is_found(number, values)]
+            elsewhere = f"in {', '.join(slugs)}" if slugs else "nowhere in this notebook"
+            problems.append(
+                f"{at}: {printed} is not computed there (nearest: {near.nearest(number.candidates[0])}; "
+                f"elsewhere: {elsewhere}), in «{number.context}»"
+            )
+        problems += [f"{at}: {problem}" for problem in prose.arithmetic_problems(text)]
+    return problems

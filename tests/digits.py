@@ -1,0 +1,116 @@
+"""How many changed digits of the chapters' prose are caught: `python tests/digits.py [1000] [--seed 0] [--show]`.
+
+Changes one digit at a time, of a number that a reader reads, anywhere in the prose of the chapters, and asks the checks
+of `bookcheck/places.py` (and those of the whole notebook, as other pages are asked). Prints, for each kind of number,
+how many of the changes are caught; with `--show` also those that escape.
+"""
+
+import argparse
+import re
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from bookcheck import places, prose, reading
+from numbertext import markdown_numbers
+
+
+class Change(NamedTuple):
+    """One changed digit."""
+
+    kind: str
+    page: str
+    section: str
+    was: str
+    context: str  # as changed
+    near: bool  # caught by the rule of the section
+    everywhere: bool  # caught by the rule of the whole notebook
+
+
+def kind(number):
+    """What is counted together."""
+    if "^" in number.text or "e" in number.text:
+        return "power of ten"
+    if not number.decimal:
+        return "below 10" if number.value < 10 else "integer"
+    return {1: "one decimal", 2: "two decimals"}.get(-number.unit.as_tuple().exponent, "more decimals")
+
+
+def _print(number):
+    return number.text, number.signs
+
+
+def _caught(unfound, before, after):
+    """Whether a text has other problems after the change than before."""
+    found = [Counter(map(str, [*unfound(text), *prose.arithmetic_problems(text)])) for text in (before, after)]
+    return found[0] != found[1]
+
+
+def _paragraphs(paths):
+    """``(page, section, text, rule of the section, rule of the notebook)`` of each paragraph of the chapters."""
+    for path in paths:
+        nb, chapter = reading.read_notebook(path), prose.chapter_of(path)
+        published, homes = prose.published_values(chapter), prose.published_homes(chapter)
+        broad = prose.near_values(nb)
+        for section, index, _, text, near, everywhere, _ in places.places(nb, published, homes):
+            if "```" in text:
+                continue  # a listing is made from the package, and held equal to it
+
+            def by_section(text, near=near, everywhere=everywhere):
+                return [_print(n) for n in places.unplaced(text, near, everywhere)]
+
+            def by_notebook(text, near=broad[index], everywhere=everywhere):
+                read = [n for n in markdown_numbers(text) if prose.counts(n)]
+                return [_print(n) for n in read if not prose.is_found(n, everywhere, near)]
+
+            yield path.stem, section.title, text, by_section, by_notebook
+
+
+def changes(paths, many, seed=0, small=True):
+    """Yield ``many`` changes of one digit each, those of integers below 10 among them if ``small``."""
+    rng = np.random.default_rng(seed)
+    texts = list(_paragraphs(paths))
+    digits = [(k, m.start()) for k, paragraph in enumerate(texts) for m in re.finditer(r"[0-9]", paragraph[2])]
+    for at in rng.permutation(len(digits)):
+        if not many:
+            return
+        which, place = digits[at]
+        page, section, before, by_section, by_notebook = texts[which]
+        other = rng.choice([digit for digit in "0123456789" if digit != before[place]])
+        after = before[:place] + str(other) + before[place + 1 :]
+        read = [markdown_numbers(text) for text in (before, after)]
+        moved = [(a, b) for a, b in zip(*read, strict=False) if _print(a) != _print(b)]
+        if len(read[0]) != len(read[1]) or not moved:
+            continue  # a label, the number of a section, an address: other checks know these
+        was, is_now = moved[0]
+        if kind(was) == "below 10" and not small:
+            continue
+        many -= 1
+        caught = (_caught(rule, before, after) for rule in (by_section, by_notebook))
+        yield Change(kind(was), page, section, was.text, is_now.context, *caught)
+
+
+def main():
+    """Change and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("many", nargs="?", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--pages", nargs="+", default=[""], help="only chapters with one of these in their names")
+    parser.add_argument("--show", action="store_true", help="show what escapes the section's rule")
+    options = parser.parse_args()
+    paths = [p for p in reading.chapter_paths() if any(word in p.stem for word in options.pages)]
+    found = list(changes(paths, options.many, options.seed))
+    print(f"{'changed digits of':20} {'all':>6} {'caught':>7} {'':>6} {'by the whole notebook':>22}")
+    above = [change for change in found if change.kind != "below 10"]
+    rows = [(name, [c for c in found if c.kind == name]) for name in sorted({c.kind for c in found})]
+    for name, some in [*rows, ("all", found), ("all but below 10", above)]:
+        near, far, of = sum(c.near for c in some), sum(c.everywhere for c in some), max(1, len(some))
+        print(f"{name:20} {len(some):6} {near:7} {near / of:6.1%} {far:15} {far / of:6.1%}")
+    for change in above if options.show else []:
+        if not change.near:
+            print(f"  {change.page}, «{change.section}»: {change.was} in «{change.context}»")
+
+
+if __name__ == "__main__":
+    main()
