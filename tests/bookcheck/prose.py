@@ -37,6 +37,7 @@ from numbertext import (
 PAPER_CONSTANTS = {
     37000: "the paper's shared English and German vocabulary, in tokens",
     2018: "the year of source 1",
+    2021: "the year of Geva and others",
     2024: "the year of source 0",
 }
 
