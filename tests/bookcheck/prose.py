@@ -36,7 +36,12 @@ from numbertext import (
 # paper or from the world.  The paper's sizes are among the published numbers already.
 PAPER_CONSTANTS = {
     37000: "the paper's shared English and German vocabulary, in tokens",
+    2010: "the year of Glorot and Bengio",
+    2013: "the year in which Mikolov and others found directions in rows of words",
+    2015: "the year of He and others, twice",
+    2016: "the year of Ba, Kiros and Hinton",
     2018: "the year of source 1",
+    2020: "the year of Xiong and others",
     2021: "the year of Geva and others",
     2024: "the year of source 0",
 }
