@@ -444,7 +444,7 @@ GOALS = {
 
 
 def for_the_book(found: dict) -> dict:
-    """What chapter 20 shows, from all results."""
+    """What chapter 21 shows, from all results."""
     table = []
     for name, result in found.items():
         if "toytf / torch" in result:

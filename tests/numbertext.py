@@ -329,6 +329,7 @@ _TEXT_RULES = [
     (r"^(\*[a-zA-Z ]+), level [1-3], \d+ min\*$", r"\1*"),
     # Ids of topics, errata and exercises: T1-11, E0-02, X0-1.
     (_ID, " "),
+    (r"\b(?:ex|sol)-\d+-\d+\b", " "),
     # A name in capitals with a number: GPT-3.5, UTF-8.
     (r"\b[A-Z]{2,}-\d+(?:\.\d+)?\b", " "),
     # Emphasis marks are not operators.

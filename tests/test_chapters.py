@@ -14,8 +14,8 @@ OUTLINE = outline()
 
 def test_every_chapter_asks_one_question_and_no_two_ask_the_same():
     questions = [chapter.question for chapter in OUTLINE]
-    assert [chapter.number for chapter in OUTLINE] == list(range(1, 21))
-    assert len(set(questions)) == 20 and all(q.endswith("?") and q[0].isupper() for q in questions)
+    assert [chapter.number for chapter in OUTLINE] == list(range(1, len(chapters.chapters()) + 1))
+    assert len(set(questions)) == len(questions) and all(q.endswith("?") and q[0].isupper() for q in questions)
     assert max(map(len, questions)) <= 120, "longer ones fill the contents"
 
 
@@ -79,7 +79,7 @@ def test_the_contents_show_each_question_with_its_ribbon():
     shown = Questions()._repr_html_()
     asked = re.findall(r'class="question">(.*?)</span>', shown)
     assert [html.unescape(question) for question in asked] == [chapter.question for chapter in OUTLINE]
-    assert shown.count('<use href="#ribbon"') == 20 and shown.count('<symbol id="ribbon"') == 1
+    assert shown.count('<use href="#ribbon"') == len(OUTLINE) and shown.count('<symbol id="ribbon"') == 1
     styles = re.findall(r'class="ribbon" aria-hidden="true" style="([^"]*)"', shown)
     for chapter, style in zip(OUTLINE, styles, strict=True):
         lit = [plot_spine.PARTS[int(k)] for k in re.findall(r"--lit-(\d+):1", style)]

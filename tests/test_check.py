@@ -321,7 +321,7 @@ def test_a_worked_answer_is_the_value_of_what_is_written():
             "dx",
             check.layer_norm_backward.solution(np.array([[2.0, 6.0]]), np.ones(2), np.array([[5.0, -1.0]]), 0.0)[0][0],
         ),
-        ("19.4", "deviation with N - 1", check.sample_std.solution(np.array([1.0, 3.0, 3.0, 5.0]))[0]),
+        ("20.4", "deviation with N - 1", check.sample_std.solution(np.array([1.0, 3.0, 3.0, 5.0]))[0]),
     ],
 )
 def test_a_sum_written_by_hand_gives_what_the_function_gives(number, name, expected):

@@ -39,7 +39,7 @@ def fenced_python(markdown):
 # ---------------------------------------------------------------- the book's exercises
 
 
-def test_there_are_twenty_chapters_and_at_least_a_hundred_exercises():
+def test_every_chapter_of_the_contents_is_read_and_exercises_are_a_hundred_at_least():
     assert CHAPTERS == [int(number) for number in chapters()]
     assert len(read(NOTEBOOKS)) >= 100
 

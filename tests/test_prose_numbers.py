@@ -530,6 +530,7 @@ def test_arithmetic_is_right_exactly_when_it_is(a, b, c, error):
         # labels
         ("chapter 12, chapters 7 to 20, figure 10 and table 11: 12 rows", ["12"]),
         ("source 0, item 0.77, chapters 7 to 20.", ["0.77"]),
+        (":::{solution} ex-19-1", []),
         ("T0-13, E0-02, X0-1 to X0-8, T1-18 to T1-25, id `E1-41`; 13", ["13"]),
         ("a note[^12] of 13", ["13"]),
         # versions

@@ -796,12 +796,15 @@ def test_the_command_fails_loudly(capsys):
     assert any(line.startswith("s0-k1 ") and "FAILED" in line for line in out.splitlines())
 
 
+AFTER = str(cli.LAST_CHAPTER + 1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--source", "5"], "expected a source from 0 to 4, got '5'"),
-        (["--chapter", "21"], "expected a chapter from 01 to 20, got '21'"),
-        (["--chapter", "six"], "expected a chapter from 01 to 20, got 'six'"),
+        (["--chapter", AFTER], f"expected a chapter from 01 to {cli.LAST_CHAPTER}, got '{AFTER}'"),
+        (["--chapter", "six"], f"expected a chapter from 01 to {cli.LAST_CHAPTER}, got 'six'"),
         (["--only", "wrong"], "expected one of 'reproduced', 'corrected', 'cannot be recomputed', got 'wrong'"),
         (["--all"], "unrecognized arguments: --all"),
     ],

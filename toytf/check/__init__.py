@@ -37,9 +37,11 @@ from toytf.check.ch15 import (
 )
 from toytf.check.ch16 import adam_step, clip, momentum_step, paper_schedule
 from toytf.check.ch17 import contributions, even_weights, rollout
-from toytf.check.ch18 import exact_matches, share_and_spread
-from toytf.check.ch19 import sample_std, split_in_proj, turn_mask
-from toytf.check.ch20 import cache_bytes, count_multiplications, count_parameters, llama_parameters, table_bytes
+from toytf.check.ch18 import exact_matches
+from toytf.check.ch19 import share_and_spread
+from toytf.check.ch20 import sample_std, split_in_proj, turn_mask
+from toytf.check.ch21 import cache_bytes, count_multiplications, count_parameters, table_bytes
+from toytf.check.ch22 import llama_parameters
 from toytf.check.core import Check, Report
 from toytf.check.pencil import ByHand
 

@@ -1,280 +1,76 @@
-"""Checkers of chapter 19: another library."""
+"""Checkers of chapter 19: counts of new sentences."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from toytf.attention import causal_mask, padding_mask
-from toytf.byhand import Prod, Quotient, Root, Sum
+from toytf.byhand import Prod
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, number, worked, written
-
-
-def _turn_cases(rng):
-    return [
-        Case((np.array([[True, False]]),), "one sentence, a token and padding"),
-        Case((np.array([[True, True, True], [True, False, False]]),), "the two sentences of the exercise"),
-        Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
-        Case((np.arange(7) < rng.integers(1, 8, size=(3, 1)),), "three longer sentences"),
-    ]
+from toytf.check.pencil import ByHand, Part, worked
 
 
 @checker(
     "ex-19-2",
-    expected=lambda is_token: (
-        ~is_token,
-        ~causal_mask(is_token.shape[-1]),
-        (causal_mask(is_token.shape[-1]) & padding_mask(is_token))[:, None],
-    ),
-    cases=_turn_cases,
-    results=("key_padding_mask", "attn_mask", "both"),
-)
-def turn_mask(is_token):
-    """Make PyTorch's masks of a decoder from flags that say where tokens stand.
-
-    is_token: boolean array of shape (batch, n), True where a token stands. Returns
-    three boolean arrays. key_padding_mask (batch, n) and the causal attn_mask (n, n)
-    are for nn.MultiheadAttention: True hides. both (batch, 1, n, n) is for
-    scaled_dot_product_attention: True may attend.
-    """
-    causal = np.tri(is_token.shape[-1], dtype=bool)
-    both = causal & is_token[:, None, None, :]
-    return ~is_token, ~causal, both
-
-
-turn_mask.knows("""
-    - all masks in this book's sense: ~is_token, ~causal => is_token, causal
-      In nn.MultiheadAttention True hides, so the words would be hidden and the padding read (chapter 19, Three readings
-      of one mask). Turn the first two round: ~.
-    - key_padding_mask not turned round: ~is_token => is_token
-      In nn.MultiheadAttention True hides: the module would read the padding and not the words. It is ~is_token.
-    - attn_mask not turned round: ~causal => causal
-      In nn.MultiheadAttention True hides: each row would see the future, and neither the past nor itself. It is the
-      causal mask with ~.
-    - the joined mask turned round: ~causal, both => ~causal, ~both
-      scaled_dot_product_attention has this book's sense: True may attend. Of the three masks this one stays as it is.
-    - joined with or: causal & is_token => causal | is_token
-      With | a key is seen if it is a token or not in the future. It has to be both: &. (~a & ~b, turned round, is a |
-      b.)
-    - turned masks joined with and: causal & is_token => ~causal & ~is_token
-      ~a & ~b is True where a key is padding and in the future as well. Join the masks in the sense of 'may attend'.
-    - the token itself hidden: np.tri(is_token.shape[-1], => np.tri(is_token.shape[-1], k=-1,
-      A token may attend to itself. np.tri keeps the diagonal; np.triu needs k=1 to leave it out.
-    - the diagonal hidden in attn_mask: ~causal, => ~causal | np.eye(len(causal), dtype=bool),
-      np.triu without k=1 is True on the diagonal, and True hides: the first row has nothing left. A token may attend to
-      itself.
-    - past and future exchanged: dtype=bool) => dtype=bool).T
-      A row asks, a column is asked: hidden are the columns right of the diagonal. Yours hides the past.
-    - no axis for the heads: [:, None, None, :] => [:, None, :]
-      scaled_dot_product_attention has scores of shape (batch, heads, n, n). The mask needs an axis of length 1 for the
-      heads.
-    - padding hidden among the queries: [:, None, None, :] => [:, None, :, None]
-      Keys are hidden, and keys are columns: is_token[:, None, None, :]. Yours empties the rows of the padding and
-      leaves its columns open.
-    - padding not hidden in the joined mask:
-        causal & is_token[:, None, None, :] => np.broadcast_to(causal, (len(is_token), 1, *causal.shape))
-      The causal mask alone lets later padding be seen by padding, and padding in front by everybody. Join it with
-      is_token[:, None, None, :].
-    - an axis for the queries in key_padding_mask: ~is_token => ~is_token[:, None, :]
-      nn.MultiheadAttention wants (batch, key) and adds the other axes itself.
-    - zero and minus infinity:
-        ~is_token, ~causal, both
-        => np.where(is_token, 0.0, -np.inf), np.where(causal, 0.0, -np.inf), np.where(both, 0.0, -np.inf)
-      A mask of floats is added to the scores, and has no sense to confuse. It works in PyTorch; here masks of True and
-      False are asked.
-    - masks of 0 and 1: ~is_token, ~causal, both => 1 - is_token, 1 - causal, 1 * both
-      PyTorch refuses masks of whole numbers: whether 1 hides cannot be seen. Use booleans.
-""")
-
-
-def _split_cases(rng):
-    return [
-        Case((np.arange(12.0).reshape(6, 2),), "rows of width 2, all numbers different"),
-        Case((rng.normal(size=(9, 3)),), "rows of width 3"),
-        Case((rng.normal(size=(15, 5)),), "rows of width 5"),
-    ]
-
-
-@checker(
-    "ex-19-3",
-    expected=lambda w: tuple(w.reshape(3, w.shape[1], w.shape[1]).transpose(0, 2, 1)),
-    cases=_split_cases,
-    results=("w_q", "w_k", "w_v"),
-)
-def split_in_proj(in_proj_weight):
-    """Cut the one array of nn.MultiheadAttention into matrices for ``x @ w``.
-
-    in_proj_weight: (3 d, d), the transposes of W_Q, W_K and W_V one below the other.
-    Returns w_q, w_k and w_v, each of shape (d, d).
-    """
-    q, k, v = np.split(in_proj_weight, 3)
-    return q.T, k.T, v.T
-
-
-split_in_proj.knows("""
-    - no transposes: q.T, k.T, v.T => q, k, v
-      PyTorch stores the transposes and computes x @ w.T. For x @ w turn each of the three over (chapter 19, One matrix
-      turned round). They are square, so no shape complains.
-    - w_v not transposed: v.T => v
-      One of three is easily forgotten, and it is square: no shape complains. w_v needs its .T as well.
-    - w_k not transposed: k.T => k
-      One of three is easily forgotten, and it is square: no shape complains. w_k needs its .T as well.
-    - w_q not transposed: q.T => q
-      One of three is easily forgotten, and it is square: no shape complains. w_q needs its .T as well.
-    - keys and queries exchanged: q.T, k.T => k.T, q.T
-      The order is W_Q, W_K, W_V from top to bottom.
-    - keys and values exchanged: k.T, v.T => v.T, k.T
-      The order is W_Q, W_K, W_V from top to bottom.
-    - the order turned round: q.T, k.T, v.T => v.T, k.T, q.T
-      The order is W_Q, W_K, W_V from top to bottom; you begin below.
-    - every third row: np.split(in_proj_weight, 3) => (in_proj_weight[i::3] for i in range(3))
-      The three matrices stand one below the other, each in one piece: rows 0 to d - 1 are W_Q. Do not interleave them.
-    - rows for columns:
-        np.split(in_proj_weight, 3) => np.split(in_proj_weight.reshape(in_proj_weight.shape[1], -1), 3, axis=1)
-        q.T, k.T, v.T => q, k, v
-      A reshape to (d, 3 d) reads the same numbers in the same order and is no transpose. Cut the rows into three, then
-      turn each over.
-    - a reshape of the transpose:
-        np.split(in_proj_weight, 3) => in_proj_weight.T.reshape(3, in_proj_weight.shape[1], -1)
-        q.T, k.T, v.T => q, k, v
-      in_proj_weight.T has shape (d, 3 d), and its columns are to be cut: np.split(..., 3, axis=1). A reshape mixes the
-      three.
-    - turned upside down: q.T, k.T, v.T => q[::-1], k[::-1], v[::-1]
-      np.flip and [::-1] change the order of rows. A transpose exchanges rows and columns: .T.
-""")
-
-
-def _deviation(x, less=1, axis=-1):
-    return np.std(x, axis=axis, ddof=less, keepdims=True)
-
-
-@checker(
-    "ex-19-9",
-    expected=_deviation,
+    expected=lambda right, n: (right / n, np.std(np.arange(n) < right) / n**0.5),
     cases=lambda rng: [
-        Case((np.array([1.0, 3.0, 3.0, 5.0]),), "the row of exercise 4"),
-        Case((np.array([[0.0, 2.0], [10.0, 30.0]]),), "two rows of two numbers"),
-        Case((rng.normal(size=(3, 4)) + 2,), "three rows"),
-        Case((rng.normal(size=(2, 3, 5)) * 10,), "two sentences of three rows"),
+        Case((1, 2), "one of two"),
+        Case((4, 5), "four of five"),
+        Case((0, 10), "none of ten"),
+        Case((800, 800), "all of 800"),
+        Case((int(rng.integers(500, 800)), 800), "most of 800"),
+        Case((int(rng.integers(1, 90)), 900), "few of 900"),
     ],
+    results=("share", "spread"),
 )
-def sample_std(x):
-    """Compute the deviation of each row as torch.std does: divide the squares by d - 1.
+def share_and_spread(right, n):
+    """Say which share of n sentences is right, and how much chance alone moves it.
 
-    x: array of shape (..., d), d at least 2. Returns an array of shape (..., 1).
+    right: how many are right. n: how many there are. If each sentence is right with
+    probability p, whatever happens to the others, the share has the standard deviation
+    sqrt(p (1 - p) / n); p is estimated by the share itself. Returns the share and this
+    spread, two numbers between 0 and 1.
     """
-    away = x - x.mean(axis=-1, keepdims=True)
-    return np.sqrt((away**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1))
+    share = right / n
+    return share, np.sqrt(share * (1 - share) / n)
 
 
-sample_std.knows("""
-    - N in place of N - 1: (x.shape[-1] - 1) => x.shape[-1]
-      That is what np.std does, and nn.LayerNorm. torch.std divides by one less (chapter 19, Two deviations).
-    - N - 2: (x.shape[-1] - 1) => max(x.shape[-1] - 2, 1)
-      One is taken off once. np.std(x, ddof=1) divides by d - 1.
-    - N + 1: x.shape[-1] - 1 => x.shape[-1] + 1
-      ddof is subtracted. One number less, because the mean was taken from the same numbers: d - 1.
-    - the root forgotten: return np.sqrt( => return (
-      This is the variance. The deviation is its root.
-    - N - 1 outside the root: keepdims=True) / (x.shape[-1] - 1)) => keepdims=True)) / (x.shape[-1] - 1)
-      The division comes before the root: sqrt(sum / (d - 1)).
-    - the mean not subtracted: x - x.mean(axis=-1, keepdims=True) => x
-      The distances from the mean are squared, not the numbers themselves.
-    - the wrong axis:
-        x.mean(axis=-1 => x.mean(axis=0
-        (away**2).sum(axis=-1 => (away**2).sum(axis=0
-        x.shape[-1] - 1 => x.shape[0] - 1
-      A row is normalised by itself: axis=-1. Yours goes down the columns.
-    - one deviation for the whole array:
-        x.mean(axis=-1, keepdims=True) => x.mean()
-        (away**2).sum(axis=-1, keepdims=True) => (away**2).sum()
-        x.shape[-1] - 1 => x.size - 1
-      Each row has its own: axis=-1, keepdims=True.
-    - keepdims forgotten: (away**2).sum(axis=-1, keepdims=True) => (away**2).sum(axis=-1)
-      Each row's deviation stays beside its row: shape (..., 1), with keepdims=True. Without it the division of a square
-      table by it goes wrong without an error.
-    - absolute distances: np.sqrt((away**2).sum => (np.abs(away).sum
-      The mean distance is another measure. Square the distances, then take the root of their mean.
-    - N - 1 in the mean as well: x.mean(axis=-1, keepdims=True) => x.sum(axis=-1, keepdims=True) / (x.shape[-1] - 1)
-      The mean is divided by d. Only the squares are divided by d - 1.
-    - the squares of the whole array: x.shape[-1] - 1 => x.size - 1
-      x.size counts all rows. Divide by the length of one row less one: x.shape[-1] - 1.
-    - one mean for the whole array: x.mean(axis=-1, keepdims=True) => x.mean()
-      Each row has its own mean: axis=-1, keepdims=True.
-    - keepdims forgotten in the mean: x.mean(axis=-1, keepdims=True) => x.mean(axis=-1)
-      The means have lost their last axis, so NumPy lays them along the columns. keepdims=True keeps each mean beside
-      its row.
-    - 1 subtracted after the division: (x.shape[-1] - 1) => x.shape[-1] - 1
-      sum / d - 1 divides first. The bracket belongs around d - 1: sum / (d - 1).
-    - divided twice: (away**2).sum => (away**2).mean
-      mean() has divided by d already. Take sum(), and divide once, by d - 1.
+share_and_spread.knows("""
+    - no root: np.sqrt(share * (1 - share) / n) => share * (1 - share) / n
+      p (1 - p) / n is the variance. The spread is its root, and has the unit of the share.
+    - n outside the root: np.sqrt(share * (1 - share) / n) => np.sqrt(share * (1 - share)) / n
+      Four times as many sentences halve the spread: n stands under the root.
+    - the spread of the count: share * (1 - share) / n => n * share * (1 - share)
+      sqrt(n p (1 - p)) says by how many sentences the count varies. The exercise asks for the share: divide by n.
+    - n forgotten: (1 - share) / n => (1 - share)
+      sqrt(p (1 - p)) is the deviation of a single sentence, 0 or 1. The mean of n of them varies less: divide by n
+      under the root.
+    - 1 - p forgotten: share * (1 - share) / n => share / n
+      Where all are right nothing varies: the spread of p = 1 is 0. Under the root stands p (1 - p) / n.
+    - n - 1 under the root: (1 - share) / n => (1 - share) / (n - 1)
+      p (1 - p) / n, with n. Here p is known to be the share, and nothing is estimated beside it.
+    - the count in place of the share:
+        share, np.sqrt(share * (1 - share) / n) => right, np.sqrt(right * (n - right) / n)
+      p is a probability between 0 and 1: divide the count by n first.
+    - percent in place of shares: share, np.sqrt => 100 * share, 100 * np.sqrt
+      Both are asked as parts of 1, not of 100.
+    - whole-number division: right / n => right // n
+      right // n drops everything behind the point. Write right / n.
+    - the widest spread for every share: np.sqrt(share * (1 - share) / n) => 0.5 / np.sqrt(n)
+      0.5 / sqrt(n) is right at a share of one half, and too large everywhere else. Under the root stands p (1 - p) / n.
+    - the two exchanged: share, np.sqrt(share * (1 - share) / n) => np.sqrt(share * (1 - share) / n), share
+      The share comes first, then its spread.
 """)
 
 
 # ---------------------------------------------------------------- by hand
 
-# 19.1: the arrays of nn.MultiheadAttention(8, 2); 19.4: two deviations; 19.5: two residuals
-_MHA = {
-    "in_proj_weight": Prod(24, 8),
-    "in_proj_bias": Prod(24),
-    "out_proj.weight": Prod(8, 8),
-    "out_proj.bias": Prod(8),
-}
-_MHA_COUNTS = [shape.value for shape in _MHA.values()]
-_NORM_ROW = np.array([1.0, 3.0, 3.0, 5.0])
-_SQUARES = (_NORM_ROW - 3) ** 2
-_DIVISORS = {"N": 4, "N - 1": 3}
-_X, _F = np.array([1.0, 0.0]), np.array([0.5, 0.5])
-
-
-def _std_part(name):
-    step = Root(Quotient(Sum(*_SQUARES), _DIVISORS[name]))
-    return worked(step, about=True, decimals=4, name=f"deviation with {name}")
-
-
-def _normed_part(name):
-    std = np.sqrt(_SQUARES.sum() / _DIVISORS[name])
-    return Part(
-        (_NORM_ROW - 3) / std,
-        lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}, about {number((_NORM_ROW[at] - 3) / std, 4)}",
-        decimals=4,
-        name=f"result with {name}",
-    )
-
-
-def _residual_part(name, times):
-    return worked([Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1, name=name)
-
-
 BY_HAND = [
     ByHand(
         "ex-19-1",
         (
-            Part(
-                _MHA_COUNTS,
-                lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
-                name="numbers",
-            ),
-            worked(Sum(*_MHA_COUNTS), name="together"),
-            Part(
-                sum(_MHA_COUNTS),
-                lambda _: f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}",
-                name="with 4 heads",
-            ),
-            worked(Sum(*_MHA_COUNTS[::2]), lead="the two weights are left: ", name="without bias"),
+            Part(7, lambda _: "one of 7: 7", name="one"),
+            worked(Prod(7, 6), lead="7 for the first, 6 are left for the second: ", name="two"),
+            worked(Prod(7, 6, 5), lead="7, then 6, then 5: ", name="three"),
         ),
     ),
-    ByHand(
-        "ex-19-4",
-        (
-            *(part(name) for name in _DIVISORS for part in (_std_part, _normed_part)),
-            Part(
-                np.sqrt(3 / 4),
-                lambda _: f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}",
-                decimals=4,
-                name="factor",
-            ),
-        ),
-    ),
-    ByHand("ex-19-5", (_residual_part("once", 1), _residual_part("twice", 2))),
 ]

@@ -1,414 +1,280 @@
-"""Checkers of chapter 20: sizes."""
+"""Checkers of chapter 20: another library."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from math import prod
+import numpy as np
 
-from toytf import size
-from toytf.byhand import Prod, Quotient, Sum
+from toytf.attention import causal_mask, padding_mask
+from toytf.byhand import Prod, Quotient, Root, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, worked
-from toytf.model import Config
+from toytf.check.pencil import ByHand, Part, number, worked, written
 
 
-def _config(words=5, d=4, d_ff=8, layers=1, n_heads=1):
-    return Config(words, words, d, n_heads, d_ff, n_encoder_layers=layers, n_decoder_layers=layers)
-
-
-def _table_cases(rng):
-    drawn = [int(k) for k in rng.integers(2, 30, size=5)]
+def _turn_cases(rng):
     return [
-        Case((1, 1, 2, 1, 1), "one head, one layer, lengths 1 and 2"),
-        Case((2, 3, 5, 2, 3), "small sizes, all different"),
-        Case((1000, 25, 25, 8, 6), "the paper's batch, as 1000 sentences"),
-        Case(tuple(drawn), "sizes drawn at random"),
+        Case((np.array([[True, False]]),), "one sentence, a token and padding"),
+        Case((np.array([[True, True, True], [True, False, False]]),), "the two sentences of the exercise"),
+        Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
+        Case((np.arange(7) < rng.integers(1, 8, size=(3, 1)),), "three longer sentences"),
     ]
 
 
 @checker(
-    "ex-20-4",
-    expected=lambda batch, n, m, n_heads, layers: (
-        4 * size.activations(_config(d=2 * n_heads, n_heads=n_heads, layers=layers), batch, n, m)["attention weights"]
+    "ex-20-2",
+    expected=lambda is_token: (
+        ~is_token,
+        ~causal_mask(is_token.shape[-1]),
+        (causal_mask(is_token.shape[-1]) & padding_mask(is_token))[:, None],
     ),
-    cases=_table_cases,
+    cases=_turn_cases,
+    results=("key_padding_mask", "attn_mask", "both"),
 )
-def table_bytes(batch, n, m, n_heads, layers):
-    """Count the bytes of all scores and weights of one forward pass, in float32.
+def turn_mask(is_token):
+    """Make PyTorch's masks of a decoder from flags that say where tokens stand.
 
-    batch: sentence pairs. n, m: tokens of each source and of each target. The model has
-    this many encoder layers, and as many decoder layers. Every attention keeps two
-    tables for each sentence and head, the scores and the weights, with a row for each
-    query and a column for each key. A number takes 4 bytes. Returns a whole number.
+    is_token: boolean array of shape (batch, n), True where a token stands. Returns
+    three boolean arrays. key_padding_mask (batch, n) and the causal attn_mask (n, n)
+    are for nn.MultiheadAttention: True hides. both (batch, 1, n, n) is for
+    scaled_dot_product_attention: True may attend.
     """
-    pairs = n * n + m * m + m * n
-    return 4 * 2 * batch * n_heads * layers * pairs
+    causal = np.tri(is_token.shape[-1], dtype=bool)
+    both = causal & is_token[:, None, None, :]
+    return ~is_token, ~causal, both
 
 
-table_bytes.knows("""
-    - one table for each head: 4 * 2 * batch => 4 * batch
-      Scores and weights are two tables, and the way back needs both kept: twice as much.
-    - numbers in place of bytes: 4 * 2 * batch => 2 * batch
-      A float32 takes 4 bytes.
-    - twice as many bytes: 4 * 2 * batch => 8 * 2 * batch
-      Eight bytes for a number are float64; a float32 takes 4. If your number takes 4, the layers are counted twice: n *
-      n belongs to each encoder layer, m * m + m * n to each decoder layer.
-    - the heads forgotten: n_heads * layers => layers
-      Each head has a map of its own: multiply by n_heads. The width of a head does not matter here.
-    - the batch forgotten: batch * n_heads => n_heads
-      Each sentence pair has its own tables: multiply by batch.
-    - the layers forgotten: n_heads * layers => n_heads
-      Each layer has its own tables, and the way back needs them all.
-    - the cross-attention forgotten: m * m + m * n => m * m
-      A decoder layer has two attentions. The second has m queries and n keys: m * n.
-    - the decoder's self-attention forgotten: n * n + m * m + m * n => n * n + m * n
-      A decoder layer has two attentions. In the first the m target tokens meet each other: m * m.
-    - the encoder alone: n * n + m * m + m * n => n * n
-      Each decoder layer has two attentions on top: m * m for its own rows, m * n for those of the memory.
-    - all tokens in one table: n * n + m * m + m * n => (n + m) ** 2
-      (n + m) squared would let source and target see each other everywhere. There are three tables: n * n, m * m and m
-      * n.
-    - half a table for the causal mask: m * m => m * (m + 1) // 2
-      The mask hides half of the scores, and they are stored all the same: m * m.
-    - the tokens of the batch in one sentence: batch * n_heads => batch**2 * n_heads
-      Tokens meet within their sentence only: the batch is a factor, it is not squared.
-    - m * m for the cross-attention: m * m + m * n => m * m + m * m
-      In the decoder's second attention m queries meet n keys: m * n.
-    - n * n for the cross-attention: m * m + m * n => m * m + n * n
-      In the decoder's second attention m queries meet n keys: m * n.
+turn_mask.knows("""
+    - all masks in this book's sense: ~is_token, ~causal => is_token, causal
+      In nn.MultiheadAttention True hides, so the words would be hidden and the padding read (chapter 20, Three readings
+      of one mask). Turn the first two round: ~.
+    - key_padding_mask not turned round: ~is_token => is_token
+      In nn.MultiheadAttention True hides: the module would read the padding and not the words. It is ~is_token.
+    - attn_mask not turned round: ~causal => causal
+      In nn.MultiheadAttention True hides: each row would see the future, and neither the past nor itself. It is the
+      causal mask with ~.
+    - the joined mask turned round: ~causal, both => ~causal, ~both
+      scaled_dot_product_attention has this book's sense: True may attend. Of the three masks this one stays as it is.
+    - joined with or: causal & is_token => causal | is_token
+      With | a key is seen if it is a token or not in the future. It has to be both: &. (~a & ~b, turned round, is a |
+      b.)
+    - turned masks joined with and: causal & is_token => ~causal & ~is_token
+      ~a & ~b is True where a key is padding and in the future as well. Join the masks in the sense of 'may attend'.
+    - the token itself hidden: np.tri(is_token.shape[-1], => np.tri(is_token.shape[-1], k=-1,
+      A token may attend to itself. np.tri keeps the diagonal; np.triu needs k=1 to leave it out.
+    - the diagonal hidden in attn_mask: ~causal, => ~causal | np.eye(len(causal), dtype=bool),
+      np.triu without k=1 is True on the diagonal, and True hides: the first row has nothing left. A token may attend to
+      itself.
+    - past and future exchanged: dtype=bool) => dtype=bool).T
+      A row asks, a column is asked: hidden are the columns right of the diagonal. Yours hides the past.
+    - no axis for the heads: [:, None, None, :] => [:, None, :]
+      scaled_dot_product_attention has scores of shape (batch, heads, n, n). The mask needs an axis of length 1 for the
+      heads.
+    - padding hidden among the queries: [:, None, None, :] => [:, None, :, None]
+      Keys are hidden, and keys are columns: is_token[:, None, None, :]. Yours empties the rows of the padding and
+      leaves its columns open.
+    - padding not hidden in the joined mask:
+        causal & is_token[:, None, None, :] => np.broadcast_to(causal, (len(is_token), 1, *causal.shape))
+      The causal mask alone lets later padding be seen by padding, and padding in front by everybody. Join it with
+      is_token[:, None, None, :].
+    - an axis for the queries in key_padding_mask: ~is_token => ~is_token[:, None, :]
+      nn.MultiheadAttention wants (batch, key) and adds the other axes itself.
+    - zero and minus infinity:
+        ~is_token, ~causal, both
+        => np.where(is_token, 0.0, -np.inf), np.where(causal, 0.0, -np.inf), np.where(both, 0.0, -np.inf)
+      A mask of floats is added to the scores, and has no sense to confuse. It works in PyTorch; here masks of True and
+      False are asked.
+    - masks of 0 and 1: ~is_token, ~causal, both => 1 - is_token, 1 - causal, 1 * both
+      PyTorch refuses masks of whole numbers: whether 1 hides cannot be seen. Use booleans.
 """)
 
 
-def _llama_shapes(words, d, layers, n_heads, n_key_heads, d_head, d_ff, bias=False, shift=False):
-    """The arrays of the model, one by one."""
-    wide, narrow = n_heads * d_head, n_key_heads * d_head
-    matrices = [(d, wide), (d, narrow), (d, narrow), (wide, d), (d, d_ff), (d, d_ff), (d_ff, d)]
-    norm = [(d,)] * (1 + shift)
-    layer = matrices + [shape[1:] for shape in matrices] * bias + 2 * norm
-    return layer * layers + norm + [(words, d), (d, words)]
-
-
-def _llama_count(*sizes, **how):
-    return sum(prod(shape) for shape in _llama_shapes(*sizes, **how))
-
-
-def _llama_cases(rng):
-    d, pieces, narrow = (int(k) for k in rng.integers(2, 9, size=3))
+def _split_cases(rng):
     return [
-        Case((3, 4, 1, 2, 1, 2, 5), "one layer of width 4, two query heads, one key head"),
-        Case((10, 8, 3, 4, 2, 3, 12), "heads that are wider together than d"),
-        Case((11, 2 * d, pieces, 6, 3, narrow, 5 * d), "sizes drawn at random"),
-        Case((128_000, 4096, 32, 32, 8, 128, 14_336), "Llama 3 with eight thousand million"),
+        Case((np.arange(12.0).reshape(6, 2),), "rows of width 2, all numbers different"),
+        Case((rng.normal(size=(9, 3)),), "rows of width 3"),
+        Case((rng.normal(size=(15, 5)),), "rows of width 5"),
     ]
 
 
-@checker("ex-20-6", expected=_llama_count, cases=_llama_cases, points=3)
-def llama_parameters(words, d, layers, n_heads, n_key_heads, d_head, d_ff):
-    """Count the parameters of a decoder-only model such as Llama 3.
+@checker(
+    "ex-20-3",
+    expected=lambda w: tuple(w.reshape(3, w.shape[1], w.shape[1]).transpose(0, 2, 1)),
+    cases=_split_cases,
+    results=("w_q", "w_k", "w_v"),
+)
+def split_in_proj(in_proj_weight):
+    """Cut the one array of nn.MultiheadAttention into matrices for ``x @ w``.
 
-    There is no bias anywhere. words: vocabulary, with two separate tables, input and
-    output. Each layer has n_heads query heads and n_key_heads heads for keys and
-    values, all of width d_head; SwiGLU with three matrices between d and d_ff; and two
-    RMSNorms. One more RMSNorm stands at the end. An RMSNorm has d numbers. Returns a
-    whole number.
+    in_proj_weight: (3 d, d), the transposes of W_Q, W_K and W_V one below the other.
+    Returns w_q, w_k and w_v, each of shape (d, d).
     """
-    attention = 2 * d * n_heads * d_head + 2 * d * n_key_heads * d_head
-    return layers * (attention + 3 * d * d_ff + 2 * d) + d + 2 * words * d
+    q, k, v = np.split(in_proj_weight, 3)
+    return q.T, k.T, v.T
 
 
-llama_parameters.knows("""
-    - a key head for every query head: n_key_heads * d_head => n_heads * d_head
-      Keys and values are shared by groups of query heads: their matrices are d times n_key_heads * d_head.
-    - few query heads as well: 2 * d * n_heads => 2 * d * n_key_heads
-      Only keys and values come in groups. Queries and output have n_heads heads.
-    - the output matrix forgotten: 2 * d * n_heads => d * n_heads
-      An attention has four matrices; the last, W_O, is n_heads * d_head times d.
-    - two matrices in the feed-forward network: 3 * d * d_ff => 2 * d * d_ff
-      SwiGLU has a third one, for the gate: 3 * d * d_ff (chapter 20, What changed since 2017).
-    - the last norm forgotten: + d + 2 * words * d => + 2 * words * d
-      After the last layer stands one more RMSNorm, with d numbers.
-    - the norms forgotten: 3 * d * d_ff + 2 * d) + d => 3 * d * d_ff)
-      Each RMSNorm has d numbers: two in each layer, one at the end.
-    - norms with gamma and beta: 3 * d * d_ff + 2 * d) + d => 3 * d * d_ff + 4 * d) + 2 * d
-      RMSNorm has no beta: d numbers, where layer norm has 2 d.
-    - one norm a layer: 3 * d * d_ff + 2 * d) => 3 * d * d_ff + d)
-      A layer has two norms, one before each of its two parts.
-    - one table for input and output: 2 * words * d => words * d
-      This model has two separate tables: 2 * words * d.
-    - the tables forgotten: + d + 2 * words * d => + d
-      Input and output have a table each, with d numbers for each word.
-    - one layer alone: layers * (attention => (attention
-      Everything but the tables and the last norm is there once for each layer.
-    - biases added:
-        2 * d * n_key_heads * d_head => 2 * d * n_key_heads * d_head + (n_heads + 2 * n_key_heads) * d_head + d
-        3 * d * d_ff => 3 * d * d_ff + 2 * d_ff + d
-      There is no bias anywhere in this model.
-    - queries of width d: 2 * d * n_heads * d_head => 2 * d * d
-      The heads together are n_heads * d_head wide. That equals d in Llama 3, and need not elsewhere.
-    - one matrix for keys and values: 2 * d * n_key_heads => d * n_key_heads
-      Keys and values have a matrix each: 2 * d * n_key_heads * d_head.
+split_in_proj.knows("""
+    - no transposes: q.T, k.T, v.T => q, k, v
+      PyTorch stores the transposes and computes x @ w.T. For x @ w turn each of the three over (chapter 20, One matrix
+      turned round). They are square, so no shape complains.
+    - w_v not transposed: v.T => v
+      One of three is easily forgotten, and it is square: no shape complains. w_v needs its .T as well.
+    - w_k not transposed: k.T => k
+      One of three is easily forgotten, and it is square: no shape complains. w_k needs its .T as well.
+    - w_q not transposed: q.T => q
+      One of three is easily forgotten, and it is square: no shape complains. w_q needs its .T as well.
+    - keys and queries exchanged: q.T, k.T => k.T, q.T
+      The order is W_Q, W_K, W_V from top to bottom.
+    - keys and values exchanged: k.T, v.T => v.T, k.T
+      The order is W_Q, W_K, W_V from top to bottom.
+    - the order turned round: q.T, k.T, v.T => v.T, k.T, q.T
+      The order is W_Q, W_K, W_V from top to bottom; you begin below.
+    - every third row: np.split(in_proj_weight, 3) => (in_proj_weight[i::3] for i in range(3))
+      The three matrices stand one below the other, each in one piece: rows 0 to d - 1 are W_Q. Do not interleave them.
+    - rows for columns:
+        np.split(in_proj_weight, 3) => np.split(in_proj_weight.reshape(in_proj_weight.shape[1], -1), 3, axis=1)
+        q.T, k.T, v.T => q, k, v
+      A reshape to (d, 3 d) reads the same numbers in the same order and is no transpose. Cut the rows into three, then
+      turn each over.
+    - a reshape of the transpose:
+        np.split(in_proj_weight, 3) => in_proj_weight.T.reshape(3, in_proj_weight.shape[1], -1)
+        q.T, k.T, v.T => q, k, v
+      in_proj_weight.T has shape (d, 3 d), and its columns are to be cut: np.split(..., 3, axis=1). A reshape mixes the
+      three.
+    - turned upside down: q.T, k.T, v.T => q[::-1], k[::-1], v[::-1]
+      np.flip and [::-1] change the order of rows. A transpose exchanges rows and columns: .T.
 """)
 
 
-def _right_count(words, d, d_ff, layers):
-    """What `size.parameters` counts, without two of the three tables and without the output's bias."""
-    return sum(size.parameters(_config(words, d, d_ff, layers)).values()) - 2 * words * d - words
+def _deviation(x, less=1, axis=-1):
+    return np.std(x, axis=axis, ddof=less, keepdims=True)
 
 
-def _count_cases(rng):
-    words, d, d_ff, layers = (int(k) for k in rng.integers((20, 2, 9, 2), (90, 9, 40, 9)))
-    return [
-        Case((3, 2, 3, 1), "three words of width 2, one layer a side"),
-        Case((10, 4, 8, 2), "width 4, two layers a side"),
-        Case((words, 2 * d, d_ff, layers), "sizes drawn at random"),
-        Case((37_000, 512, 2048, 6), "the paper's base model"),
-    ]
+@checker(
+    "ex-20-9",
+    expected=_deviation,
+    cases=lambda rng: [
+        Case((np.array([1.0, 3.0, 3.0, 5.0]),), "the row of exercise 4"),
+        Case((np.array([[0.0, 2.0], [10.0, 30.0]]),), "two rows of two numbers"),
+        Case((rng.normal(size=(3, 4)) + 2,), "three rows"),
+        Case((rng.normal(size=(2, 3, 5)) * 10,), "two sentences of three rows"),
+    ],
+)
+def sample_std(x):
+    """Compute the deviation of each row as torch.std does: divide the squares by d - 1.
 
-
-@checker("ex-20-9", expected=_right_count, cases=_count_cases)
-def count_parameters(words, d, d_ff, layers):
-    """Count the parameters of the paper's model, with one table for all three uses.
-
-    words: the common vocabulary of source, target and output. d: the width of a row,
-    and of all heads side by side. The model has this many encoder layers and as many
-    decoder layers. Attentions have no biases, feed-forward networks have both, layer
-    norms have gamma and beta, the output has no bias. Returns a whole number.
+    x: array of shape (..., d), d at least 2. Returns an array of shape (..., 1).
     """
-    attention, feed_forward, norm = 4 * d * d, 2 * d * d_ff + d_ff + d, 2 * d
-    encoder = attention + feed_forward + 2 * norm
-    decoder = 2 * attention + feed_forward + 3 * norm
-    return layers * (encoder + decoder) + words * d
+    away = x - x.mean(axis=-1, keepdims=True)
+    return np.sqrt((away**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1))
 
 
-count_parameters.knows("""
-    - one attention in the decoder: 2 * attention => attention
-      A decoder layer has two: its self-attention, and the cross-attention that reads the memory.
-    - three matrices in an attention: 4 * d * d => 3 * d * d
-      W_Q, W_K and W_V, and then W_O: four matrices of d times d.
-    - the feed-forward biases forgotten: 2 * d * d_ff + d_ff + d => 2 * d * d_ff
-      Each of the two maps adds a row of its own: d_ff numbers and d numbers.
-    - biases in the attentions: 4 * d * d => 4 * d * d + 4 * d
-      The paper's attentions have no biases. With them there are 4 d more in each.
-    - the norms forgotten: d_ff + d, 2 * d => d_ff + d, 0
-      Each layer norm has gamma and beta, 2 d numbers: two norms in an encoder layer, three in a decoder layer.
-    - norms without beta: d_ff + d, 2 * d => d_ff + d, d
-      A layer norm has gamma and beta: 2 d numbers.
-    - two norms in a decoder layer, or no second bias: 3 * norm => 2 * norm
-      A decoder layer has three parts, and a norm after each: 3 * 2 d. If you have three, look for d numbers in each
-      feed-forward network: its second bias.
-    - the embeddings twice: words * d => 2 * words * d
-      Source and target share one table, and the output uses the same, turned over: words * d once.
-    - three tables: words * d => 3 * words * d
-      Here one table does all the work of three: words * d once (chapter 20, The paper's 65 million).
-    - the tables forgotten: (encoder + decoder) + words * d => (encoder + decoder)
-      The common table has d numbers for each word, and training sets them like all others.
-    - a bias at the output: words * d => words * d + words
-      With a shared table the output has no bias here.
-    - the encoder alone: encoder + decoder => encoder
-      There are as many decoder layers, and they are larger.
-    - one matrix in the feed-forward network: 2 * d * d_ff => d * d_ff
-      It widens and narrows: one matrix of d times d_ff, one of d_ff times d.
-    - one layer alone: layers * (encoder => (encoder
-      Everything but the table is there once for each layer.
-""")
-
-
-def _right_products(n, m, words, d, d_ff, layers):
-    return sum(size.multiplications(_config(words, d, d_ff, layers), n, m).values())
-
-
-def _product_cases(rng):
-    n, m, words, d, d_ff, layers = (int(k) for k in rng.integers((3, 3, 20, 2, 9, 2), (20, 20, 90, 9, 40, 9)))
-    return [
-        Case((1, 2, 3, 2, 5, 1), "one word to two words, width 2"),
-        Case((3, 2, 7, 4, 8, 1), "three words to two, width 4"),
-        Case((n, m + n, words, 2 * d, d_ff, layers), "sizes drawn at random"),
-        Case((30, 30, 37_000, 512, 2048, 6), "the paper's base model"),
-    ]
-
-
-@checker("ex-20-10", expected=_right_products, cases=_product_cases)
-def count_multiplications(n, m, words, d, d_ff, layers):
-    """Count the multiplications of all matrix products in one forward pass.
-
-    One sentence. n, m: tokens of its source and of its target. words: the target
-    vocabulary. d: the width of a row, and of all heads side by side. The model has this
-    many encoder layers and as many decoder layers, and every target row gets logits. A
-    product of a (p, q) and a (q, r) matrix takes p q r multiplications. Returns a whole
-    number.
-    """
-    encoder = 4 * n * d * d + 2 * n * n * d + 2 * n * d * d_ff
-    own = 4 * m * d * d + 2 * m * m * d
-    cross = 2 * m * d * d + 2 * n * d * d + 2 * m * n * d
-    return layers * (encoder + own + cross + 2 * m * d * d_ff) + m * d * words
-
-
-count_multiplications.knows("""
-    - the output forgotten: d_ff) + m * d * words => d_ff)
-      Each target row meets the output matrix: m * d * words, once for the whole model.
-    - the output in every layer: m * d * words => layers * m * d * words
-      Logits are made once, after the last layer.
-    - rows that meet rows forgotten:
-        2 * n * n * d + 2 * n * d * d_ff => 2 * n * d * d_ff
-        4 * m * d * d + 2 * m * m * d => 4 * m * d * d
-        2 * n * d * d + 2 * m * n * d => 2 * n * d * d
-      Scores and weighted sums have no weights in them, and are products all the same: 2 n n d, 2 m m d and 2 m n d in
-      each layer.
-    - scores without the weighted sums:
-        2 * n * n * d => n * n * d
-        2 * m * m * d => m * m * d
-        2 * m * n * d => m * n * d
-      Q K^T is one product, the weights with V another one of the same size: 2 n n d.
-    - the cross-attention forgotten: own + cross => own
-      A decoder layer has two attentions. The second takes its queries from m rows, its keys and values from n.
-    - keys and values from the decoder: 2 * n * d * d + => 2 * m * d * d +
-      In cross-attention they are made from the n rows of the memory: 2 n d d. Queries and output take 2 m d d.
-    - three projections:
-        4 * n * d * d => 3 * n * d * d
-        4 * m * d * d => 3 * m * d * d
-        2 * m * d * d + => m * d * d +
-      W_Q, W_K and W_V, and then W_O: four products with d * d matrices.
-    - half of the scores for the causal mask: 2 * m * m * d => 2 * (m * (m + 1) // 2) * d
-      All scores are computed, then half of them are hidden: the mask saves nothing here.
-    - one product in the feed-forward network:
-        2 * n * d * d_ff => n * d * d_ff
-        2 * m * d * d_ff => m * d * d_ff
-      It widens and narrows: 2 n d d_ff, and 2 m d d_ff in the decoder.
-    - the feed-forward network forgotten:
-        2 * n * n * d + 2 * n * d * d_ff => 2 * n * n * d
-        cross + 2 * m * d * d_ff => cross
-      Both stacks have one in each layer: 2 n d d_ff and 2 m d d_ff.
-    - the output for one row only: m * d * words => d * words
-      While it writes, a model needs the logits of the last row alone. Here all m rows get them, as in training.
-    - one row in place of all: encoder = => n = m = 1; encoder =
-      That is what each matrix entry costs for a single row. Every row meets every matrix: n rows in the encoder, m in
-      the decoder.
-    - additions counted as well:
-        layers * (encoder => 2 * layers * (encoder
-        m * d * words => 2 * m * d * words
-      With the additions it is twice as much. Only multiplications are asked.
-    - all four from the memory: 2 * m * d * d + => 2 * n * d * d +
-      In cross-attention queries and output are made from the decoder's m rows: 2 m d d. Keys and values take 2 n d d.
-    - m rows that meet m rows in the cross-attention: 2 * m * n * d => 2 * m * m * d
-      There the m rows of the decoder meet the n rows of the memory: 2 m n d.
-    - logits for the source: m * d * words => n * d * words
-      The decoder says the words, so its m rows get logits: m * d * words.
-""")
-
-
-def _right_cache(n, m, d, layers, itemsize):
-    return itemsize * sum(size.cache(replace(_config(d=d), n_decoder_layers=layers), 1, n, m).values())
-
-
-def _cache_cases(rng):
-    n, m, d, layers = (int(k) for k in rng.integers((3, 3, 2, 2), (40, 40, 9, 9)))
-    return [
-        Case((1, 2, 2, 1, 4), "one layer of width 2"),
-        Case((3, 5, 4, 2, 8), "two layers of width 4, float64"),
-        Case((n, m + n, 2 * d, layers, 2), "sizes drawn at random, two bytes"),
-        Case((30, 100, 512, 6, 4), "the paper's base model"),
-    ]
-
-
-@checker("ex-20-11", expected=_right_cache, cases=_cache_cases)
-def cache_bytes(n, m, d, layers, itemsize):
-    """Count the bytes that a model keeps while it writes, after m tokens.
-
-    n: tokens of the source. d: the width of a row, and of all heads side by side.
-    layers: of the decoder. itemsize: bytes of one number. Each decoder layer keeps keys
-    and values of the m tokens written so far, and keys and values of the memory; the
-    memory itself, a row for each source token, is kept once. Returns a whole number.
-    """
-    own, of_the_memory = 2 * layers * m * d, 2 * layers * n * d
-    return itemsize * (own + of_the_memory + n * d)
-
-
-cache_bytes.knows("""
-    - keys without values: 2 * layers * m * d, 2 * layers * n * d => layers * m * d, layers * n * d
-      Each layer keeps keys and values, so everything in it counts twice.
-    - queries kept as well: 2 * layers * m => 3 * layers * m
-      A query is used once, in its own step. Only keys and values are needed later: twice, not three times.
-    - the memory's keys and values forgotten: own + of_the_memory => own
-      The cross-attention of each layer keeps keys and values of the n source tokens, made once.
-    - the memory forgotten: of_the_memory + n * d => of_the_memory
-      The rows that the encoder made are kept, too: n * d, once for all layers.
-    - only what was written: own + of_the_memory + n * d => own
-      The source has its part: keys and values of the memory in each layer, and the memory itself.
-    - the layers forgotten: 2 * layers * m * d, 2 * layers * n * d => 2 * m * d, 2 * n * d
-      Each decoder layer has keys and values of its own. Only the memory is kept once.
-    - the memory kept by every layer: of_the_memory + n * d => of_the_memory + layers * n * d
-      All layers read the same memory: n * d once. What differs between layers are its keys and values.
-    - numbers in place of bytes: itemsize * (own => (own
-      Each number takes itemsize bytes.
-    - bits in place of bytes: itemsize * (own => 8 * itemsize * (own
-      itemsize is in bytes already.
-    - a cache that grows with the square: 2 * layers * m * d => layers * m * (m + 1) * d
-      Each step adds one row to the cache; the rows before stay where they are. So it is m rows, not 1 + 2 + ... + m.
-    - source and target exchanged: (n, m, => (m, n,
-      The memory has a row for each of the n source tokens; m tokens were written.
-    - the memory twice: of_the_memory + n * d => of_the_memory + 2 * n * d
-      Keys and values are two arrays, the memory is one: n * d.
-    - one array for the memory's keys and values: 2 * layers * n => layers * n
-      The cross-attention of each layer keeps both, keys and values: 2 n d.
-    - one array for the keys and values of what was written: 2 * layers * m => layers * m
-      The self-attention of each layer keeps both, keys and values: 2 m d.
+sample_std.knows("""
+    - N in place of N - 1: (x.shape[-1] - 1) => x.shape[-1]
+      That is what np.std does, and nn.LayerNorm. torch.std divides by one less (chapter 20, Two deviations).
+    - N - 2: (x.shape[-1] - 1) => max(x.shape[-1] - 2, 1)
+      One is taken off once. np.std(x, ddof=1) divides by d - 1.
+    - N + 1: x.shape[-1] - 1 => x.shape[-1] + 1
+      ddof is subtracted. One number less, because the mean was taken from the same numbers: d - 1.
+    - the root forgotten: return np.sqrt( => return (
+      This is the variance. The deviation is its root.
+    - N - 1 outside the root: keepdims=True) / (x.shape[-1] - 1)) => keepdims=True)) / (x.shape[-1] - 1)
+      The division comes before the root: sqrt(sum / (d - 1)).
+    - the mean not subtracted: x - x.mean(axis=-1, keepdims=True) => x
+      The distances from the mean are squared, not the numbers themselves.
+    - the wrong axis:
+        x.mean(axis=-1 => x.mean(axis=0
+        (away**2).sum(axis=-1 => (away**2).sum(axis=0
+        x.shape[-1] - 1 => x.shape[0] - 1
+      A row is normalised by itself: axis=-1. Yours goes down the columns.
+    - one deviation for the whole array:
+        x.mean(axis=-1, keepdims=True) => x.mean()
+        (away**2).sum(axis=-1, keepdims=True) => (away**2).sum()
+        x.shape[-1] - 1 => x.size - 1
+      Each row has its own: axis=-1, keepdims=True.
+    - keepdims forgotten: (away**2).sum(axis=-1, keepdims=True) => (away**2).sum(axis=-1)
+      Each row's deviation stays beside its row: shape (..., 1), with keepdims=True. Without it the division of a square
+      table by it goes wrong without an error.
+    - absolute distances: np.sqrt((away**2).sum => (np.abs(away).sum
+      The mean distance is another measure. Square the distances, then take the root of their mean.
+    - N - 1 in the mean as well: x.mean(axis=-1, keepdims=True) => x.sum(axis=-1, keepdims=True) / (x.shape[-1] - 1)
+      The mean is divided by d. Only the squares are divided by d - 1.
+    - the squares of the whole array: x.shape[-1] - 1 => x.size - 1
+      x.size counts all rows. Divide by the length of one row less one: x.shape[-1] - 1.
+    - one mean for the whole array: x.mean(axis=-1, keepdims=True) => x.mean()
+      Each row has its own mean: axis=-1, keepdims=True.
+    - keepdims forgotten in the mean: x.mean(axis=-1, keepdims=True) => x.mean(axis=-1)
+      The means have lost their last axis, so NumPy lays them along the columns. keepdims=True keeps each mean beside
+      its row.
+    - 1 subtracted after the division: (x.shape[-1] - 1) => x.shape[-1] - 1
+      sum / d - 1 divides first. The bracket belongs around d - 1: sum / (d - 1).
+    - divided twice: (away**2).sum => (away**2).mean
+      mean() has divided by d already. Take sum(), and divide once, by d - 1.
 """)
 
 
 # ---------------------------------------------------------------- by hand
 
-# 20.1: one layer; 20.3: a chat; 20.5: one table; 20.8: twice as large
-_SMALL = {
-    "attention": Prod(4, 8, 8),
-    "feed-forward": Sum(Prod(2, 8, 32), 32, 8),
-    "norms": Prod(2, Sum(8, 8)),
+# 20.1: the arrays of nn.MultiheadAttention(8, 2); 20.4: two deviations; 20.5: two residuals
+_MHA = {
+    "in_proj_weight": Prod(24, 8),
+    "in_proj_bias": Prod(24),
+    "out_proj.weight": Prod(8, 8),
+    "out_proj.bias": Prod(8),
 }
-_SMALL_COUNT = Sum(*(count.value for count in _SMALL.values()))
-_A_TOKEN = Prod(2, 80, 8, 128, 2)
-_A_CHAT = Prod(_A_TOKEN.value, 4096)
+_MHA_COUNTS = [shape.value for shape in _MHA.values()]
+_NORM_ROW = np.array([1.0, 3.0, 3.0, 5.0])
+_SQUARES = (_NORM_ROW - 3) ** 2
+_DIVISORS = {"N": 4, "N - 1": 3}
+_X, _F = np.array([1.0, 0.0]), np.array([0.5, 0.5])
+
+
+def _std_part(name):
+    step = Root(Quotient(Sum(*_SQUARES), _DIVISORS[name]))
+    return worked(step, about=True, decimals=4, name=f"deviation with {name}")
+
+
+def _normed_part(name):
+    std = np.sqrt(_SQUARES.sum() / _DIVISORS[name])
+    return Part(
+        (_NORM_ROW - 3) / std,
+        lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}, about {number((_NORM_ROW[at] - 3) / std, 4)}",
+        decimals=4,
+        name=f"result with {name}",
+    )
+
+
+def _residual_part(name, times):
+    return worked([Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1, name=name)
+
 
 BY_HAND = [
     ByHand(
         "ex-20-1",
         (
-            *(worked(count, name=name) for name, count in _SMALL.items()),
-            worked(_SMALL_COUNT, name="together"),
-            worked(
-                Quotient(Prod(100, _SMALL["feed-forward"].value), _SMALL_COUNT.value),
-                about=True,
-                shown=".1f",
-                name="percent",
+            Part(
+                _MHA_COUNTS,
+                lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
+                name="numbers",
             ),
-            worked(Sum(Prod(3, 8), 8), lead="three of width 2 * 4 and one of width 8: ", name="biases"),
+            worked(Sum(*_MHA_COUNTS), name="together"),
+            Part(
+                sum(_MHA_COUNTS),
+                lambda _: f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}",
+                name="with 4 heads",
+            ),
+            worked(Sum(*_MHA_COUNTS[::2]), lead="the two weights are left: ", name="without bias"),
         ),
     ),
     ByHand(
-        "ex-20-3",
+        "ex-20-4",
         (
-            worked(_A_TOKEN, lead="keys and values, layers, heads, width, bytes: ", name="one token"),
-            worked(_A_CHAT, name="conversation"),
-            worked(
-                Prod(8, _A_CHAT.value),
-                lead="64 heads in place of 8, eight times as much: ",
-                name="without groups",
+            *(part(name) for name in _DIVISORS for part in (_std_part, _normed_part)),
+            Part(
+                np.sqrt(3 / 4),
+                lambda _: f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}",
+                decimals=4,
+                name="factor",
             ),
         ),
     ),
-    ByHand(
-        "ex-20-5",
-        (worked(Sum(Prod(2, 37000, 512), 37000)),),
-    ),
-    ByHand(
-        "ex-20-8",
-        (
-            worked(Prod(2, 2), lead="every matrix is twice as high and twice as wide: ", name="factor, width"),
-            Part(2, lambda _: "twice as many layers: 2", name="factor, depth"),
-            worked(Sum(Prod(2, 1024), 4096), lead="2 d + d_ff with both doubled: ", name="crossover, width"),
-            worked(
-                Sum(Prod(2, 512), 2048),
-                lead="2 d + d_ff does not contain the number of layers: ",
-                name="crossover, depth",
-            ),
-        ),
-    ),
+    ByHand("ex-20-5", (_residual_part("once", 1), _residual_part("twice", 2))),
 ]

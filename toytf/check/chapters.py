@@ -1,4 +1,4 @@
-"""Where the checkers are: a file for each chapter, ``ch01.py`` to ``ch20.py``, found by its name."""
+"""Where the checkers are: a file for each chapter, ``ch01.py`` for the first, found by its name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The course's experiments: the same training many times, with one thing changed.
 
-Chapter 18 reads the results that come with the package. This makes them again, in about an hour::
+Chapters 18 and 19 read the results that come with the package. This makes them again, in about an hour::
 
     toytf experiments --out experiments.json
 

@@ -1,4 +1,4 @@
-"""The command ``toytf experiments``: what chapter 18 reports, trained again."""
+"""The command ``toytf experiments``: what chapters 18 and 19 report, trained again."""
 
 from __future__ import annotations
 

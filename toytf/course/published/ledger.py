@@ -62,7 +62,7 @@ class Entry:
         The digits as printed, in lists nested like the array; the text of a statement; None for a
         value that the source implies and does not print.
     chapter : str
-        The chapter that computes it, ``"01"`` to ``"20"``.
+        The chapter that computes it, with two digits: ``"04"``.
     home : str, optional
         The section of that chapter, as the slug of its heading.
     step : str, optional
@@ -132,7 +132,7 @@ class Remark:
     title : str
         Unique; with the id before it, the heading in the replay.
     chapter : str
-        The chapter that treats the matter, ``"01"`` to ``"20"``.
+        The chapter that treats the matter, with two digits: ``"04"``.
     where : str
         Where the passage stands in the source.
     kind : str

@@ -1,0 +1,102 @@
+"""Checkers of chapter 22: a model of today."""
+
+from __future__ import annotations
+
+from math import prod
+
+from toytf.byhand import Prod
+from toytf.check.core import Case, checker
+from toytf.check.pencil import ByHand, worked
+
+
+def _llama_shapes(words, d, layers, n_heads, n_key_heads, d_head, d_ff, bias=False, shift=False):
+    """The arrays of the model, one by one."""
+    wide, narrow = n_heads * d_head, n_key_heads * d_head
+    matrices = [(d, wide), (d, narrow), (d, narrow), (wide, d), (d, d_ff), (d, d_ff), (d_ff, d)]
+    norm = [(d,)] * (1 + shift)
+    layer = matrices + [shape[1:] for shape in matrices] * bias + 2 * norm
+    return layer * layers + norm + [(words, d), (d, words)]
+
+
+def _llama_count(*sizes, **how):
+    return sum(prod(shape) for shape in _llama_shapes(*sizes, **how))
+
+
+def _llama_cases(rng):
+    d, pieces, narrow = (int(k) for k in rng.integers(2, 9, size=3))
+    return [
+        Case((3, 4, 1, 2, 1, 2, 5), "one layer of width 4, two query heads, one key head"),
+        Case((10, 8, 3, 4, 2, 3, 12), "heads that are wider together than d"),
+        Case((11, 2 * d, pieces, 6, 3, narrow, 5 * d), "sizes drawn at random"),
+        Case((128_000, 4096, 32, 32, 8, 128, 14_336), "Llama 3 with eight thousand million"),
+    ]
+
+
+@checker("ex-22-5", expected=_llama_count, cases=_llama_cases, points=3)
+def llama_parameters(words, d, layers, n_heads, n_key_heads, d_head, d_ff):
+    """Count the parameters of a decoder-only model such as Llama 3.
+
+    There is no bias anywhere. words: vocabulary, with two separate tables, input and
+    output. Each layer has n_heads query heads and n_key_heads heads for keys and
+    values, all of width d_head; SwiGLU with three matrices between d and d_ff; and two
+    RMSNorms. One more RMSNorm stands at the end. An RMSNorm has d numbers. Returns a
+    whole number.
+    """
+    attention = 2 * d * n_heads * d_head + 2 * d * n_key_heads * d_head
+    return layers * (attention + 3 * d * d_ff + 2 * d) + d + 2 * words * d
+
+
+llama_parameters.knows("""
+    - a key head for every query head: n_key_heads * d_head => n_heads * d_head
+      Keys and values are shared by groups of query heads: their matrices are d times n_key_heads * d_head.
+    - few query heads as well: 2 * d * n_heads => 2 * d * n_key_heads
+      Only keys and values come in groups. Queries and output have n_heads heads.
+    - the output matrix forgotten: 2 * d * n_heads => d * n_heads
+      An attention has four matrices; the last, W_O, is n_heads * d_head times d.
+    - two matrices in the feed-forward network: 3 * d * d_ff => 2 * d * d_ff
+      SwiGLU has a third one, for the gate: 3 * d * d_ff (chapter 22, What changed since 2017).
+    - the last norm forgotten: + d + 2 * words * d => + 2 * words * d
+      After the last layer stands one more RMSNorm, with d numbers.
+    - the norms forgotten: 3 * d * d_ff + 2 * d) + d => 3 * d * d_ff)
+      Each RMSNorm has d numbers: two in each layer, one at the end.
+    - norms with gamma and beta: 3 * d * d_ff + 2 * d) + d => 3 * d * d_ff + 4 * d) + 2 * d
+      RMSNorm has no beta: d numbers, where layer norm has 2 d.
+    - one norm a layer: 3 * d * d_ff + 2 * d) => 3 * d * d_ff + d)
+      A layer has two norms, one before each of its two parts.
+    - one table for input and output: 2 * words * d => words * d
+      This model has two separate tables: 2 * words * d.
+    - the tables forgotten: + d + 2 * words * d => + d
+      Input and output have a table each, with d numbers for each word.
+    - one layer alone: layers * (attention => (attention
+      Everything but the tables and the last norm is there once for each layer.
+    - biases added:
+        2 * d * n_key_heads * d_head => 2 * d * n_key_heads * d_head + (n_heads + 2 * n_key_heads) * d_head + d
+        3 * d * d_ff => 3 * d * d_ff + 2 * d_ff + d
+      There is no bias anywhere in this model.
+    - queries of width d: 2 * d * n_heads * d_head => 2 * d * d
+      The heads together are n_heads * d_head wide. That equals d in Llama 3, and need not elsewhere.
+    - one matrix for keys and values: 2 * d * n_key_heads => d * n_key_heads
+      Keys and values have a matrix each: 2 * d * n_key_heads * d_head.
+""")
+
+
+# ---------------------------------------------------------------- by hand
+
+# 22.2: a chat
+_A_TOKEN = Prod(2, 80, 8, 128, 2)
+_A_CHAT = Prod(_A_TOKEN.value, 4096)
+
+BY_HAND = [
+    ByHand(
+        "ex-22-2",
+        (
+            worked(_A_TOKEN, lead="keys and values, layers, heads, width, bytes: ", name="one token"),
+            worked(_A_CHAT, name="conversation"),
+            worked(
+                Prod(8, _A_CHAT.value),
+                lead="64 heads in place of 8, eight times as much: ",
+                name="without groups",
+            ),
+        ),
+    ),
+]
