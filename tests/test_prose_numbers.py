@@ -36,7 +36,6 @@ NOT_YET = {
     "words_come_out",
     "loss",
     "gradients",
-    "looking_inside",
     "taking_apart",
     "pytorch",
     "full_size",
