@@ -95,6 +95,13 @@ adam_step.knows("""
         0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2
         0.98**t => 0.999**t
       Many libraries have this default. The paper's value is 0.98.
+    - another beta_2 and another epsilon, 0.999 and 1e-8:
+        0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2
+        0.98**t => 0.999**t
+        1e-9 => 1e-8
+      These are PyTorch's defaults. The paper's values are 0.98 and 1e-9.
+    - 0.999 in the mean and 0.98 in its correction: 0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2
+      The mean of the squares keeps 0.98 of what it had, as its correction says.
     - the two betas exchanged:
         0.9 * m + 0.1 * dw => 0.98 * m + 0.02 * dw
         0.98 * v + 0.02 * dw**2 => 0.9 * v + 0.1 * dw**2
