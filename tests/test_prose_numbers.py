@@ -28,7 +28,6 @@ NOT_YET = {
     "looking_inside",
     "taking_apart",
     "pytorch",
-    "full_size",
 }
 
 
