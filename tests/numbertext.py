@@ -313,6 +313,8 @@ _TEXT_RULES = [
     # Dates.
     (r"\b\d{4}-\d{2}-\d{2}\b", " "),
     (rf"\b(?:\d{{1,2}}\s+)?{_MONTH}(?:\s+\d{{1,2}},)?\s+\d{{4}}\b", " "),
+    # The year behind a title: "*Adam* (2015)".
+    (r"(?<=\w\*)\s+\((?:19|20)\d\d\)", " "),
     # Labels: "section 3.4", "§3.5", "chapters 7 to 20", "figures 10, 11 and 12".  A list is
     # read only after a plural and up to its last word, for "in section 3.4, 0.99 is ...".
     # Only a section's number has a point in it.

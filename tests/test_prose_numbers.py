@@ -531,6 +531,7 @@ def test_arithmetic_is_right_exactly_when_it_is(a, b, c, error):
         ("<https://a.org/1.5> https://a.org/2.5 doi:10.1145/3442188.34459 0.99", ["0.99"]),
         ("[ref]: https://a.org/1.5\n\n0.99", ["0.99"]),
         ("`notebooks/03_positions.ipynb`, `05_scaling.ipynb#a-1.5`, `0.99`", ["0.99"]),
+        ("*Adam* (2015) and *Scaling* (1999), with 0.99 in (2015)", ["0.99", "2015"]),
         # dates
         ("2024-10-12, 12 June 2017, June 2017, 0.99", ["0.99"]),
         # names and formats
