@@ -26,7 +26,6 @@ def published(path):
 NOT_YET = {
     "taking_apart",
     "pytorch",
-    "full_size",
 }
 
 

@@ -28,7 +28,7 @@ def _llama_cases(rng):
         Case((3, 4, 1, 2, 1, 2, 5), "one layer of width 4, two query heads, one key head"),
         Case((10, 8, 3, 4, 2, 3, 12), "heads that are wider together than d"),
         Case((11, 2 * d, pieces, 6, 3, narrow, 5 * d), "sizes drawn at random"),
-        Case((128_000, 4096, 32, 32, 8, 128, 14_336), "Llama 3 with eight thousand million"),
+        Case((128_256, 4096, 32, 32, 8, 128, 14_336), "Llama 3 with eight billion"),
     ]
 
 
@@ -54,7 +54,7 @@ llama_parameters.knows("""
     - the output matrix forgotten: 2 * d * n_heads => d * n_heads
       An attention has four matrices; the last, W_O, is n_heads * d_head times d.
     - two matrices in the feed-forward network: 3 * d * d_ff => 2 * d * d_ff
-      SwiGLU has a third one, for the gate: 3 * d * d_ff (chapter 22, What changed since 2017).
+      SwiGLU has three, W_1 for the gate, W_3 and W_2: 3 * d * d_ff (chapter 22, A gate).
     - the last norm forgotten: + d + 2 * words * d => + 2 * words * d
       After the last layer stands one more RMSNorm, with d numbers.
     - the norms forgotten: 3 * d * d_ff + 2 * d) + d => 3 * d * d_ff)
