@@ -39,7 +39,6 @@ NOT_YET = {
     "training",
     "looking_inside",
     "taking_apart",
-    "pytorch",
     "full_size",
 }
 
