@@ -57,7 +57,8 @@ class Data:
         training has fewer, one more test: a single noun with so many, in a sentence that is no
         longer than those of the training.
     alphabetical : bool
-        Put the English words of every sentence in alphabetical order, in training and in tests.
+        Put the English words of every sentence in alphabetical order, in training and in tests. Those
+        of a test may then be the words of another sentence, which was learned, and which means something else.
     """
 
     adjectives: tuple[int, ...] = (0, 1)
