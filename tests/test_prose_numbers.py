@@ -38,7 +38,6 @@ NOT_YET = {
     "gradients",
     "training",
     "looking_inside",
-    "taking_apart",
     "full_size",
 }
 
