@@ -358,6 +358,9 @@ def test_the_gradients_of_multi_head_attention(cross, bias):
     for name, found in directional(
         lambda: float((run(x, memory)[0] * dout).sum()), p, dp, np.random.default_rng(9)
     ).items():
-        assert found.error < 1e-6, (name, found)
+        if name == "b_k":
+            assert found.blur > 1, found  # it is 0, so there is no length to compare with
+        else:
+            assert found.error < 1e-6, (name, found)
     if bias:  # softmax ignores a shift of a whole row, so a bias of the keys changes nothing
         np.testing.assert_allclose(dp.b_k, 0, atol=1e-12)

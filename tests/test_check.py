@@ -288,6 +288,27 @@ def test_the_sum_of_products_behind_a_wrong_entry_is_shown(capsys):
     )
 
 
+TRAPS = [(one, part, trap) for one in check.BY_HAND.values() for part in one.parts for trap in part.traps]
+
+
+@pytest.mark.parametrize(
+    ("one", "part", "trap"), TRAPS, ids=[f"{one.number}, {part.name}: {trap.looks[:30]}" for one, part, trap in TRAPS]
+)
+def test_a_known_wrong_answer_is_called_by_its_name(one, part, trap):
+    (report,) = one.reports({part.name: np.round(np.asarray(trap.value, dtype=float), 2)})
+    assert not report
+    assert report.details[0] == f"It looks like {trap.looks}"
+    (report,) = one.reports({part.name: part.expected})
+    assert report
+
+
+def test_a_table_that_is_turned_over_is_recognised(capsys):
+    check.byhand("9.5", [[1.5, 0], [1, 0]], part="Jacobian")
+    assert "It looks like the right table turned over" in capsys.readouterr().out
+    check.byhand("9.5", [[1.5, 1], [1, 0]], part="Jacobian")
+    assert "looks like" not in capsys.readouterr().out
+
+
 def part(number, name=""):
     """One answer of an exercise."""
     (found,) = (part for part in check.BY_HAND[number].parts if part.name == name)

@@ -100,6 +100,9 @@ def test_notes_are_quotations_and_pictures_say_what_they_show():
     note = ":::{note}\nTwo things.\n\nMore.\n:::"
     assert markdown(note, "a.ipynb") == "> **Note**\n>\n> Two things.\n>\n> More."
     assert markdown(":::{tip} Look\nHere.\n:::", "a.ipynb") == "> **Look**\n>\n> Here."
+    proof = ":::{admonition} Where it comes from\n:class: dropdown\n\nFrom here.\n:::"
+    folded = "<details>\n<summary>Where it comes from</summary>\n\nFrom here.\n\n</details>"
+    assert markdown(proof, "a.ipynb") == folded
     assert markdown("![Two rows](_assets/a.png)", "a.ipynb") == "*Picture: Two rows*"
     assert markdown("[a](https://example.org/x.ipynb)", "a.ipynb") == "[a](https://example.org/x.ipynb)"
     assert markdown("```text\n:::{exercise} shown\n```", "a.ipynb") == "```text\n:::{exercise} shown\n```"

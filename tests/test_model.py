@@ -226,15 +226,33 @@ def wiggle(params):
     return params
 
 
+def agree(checked, cfg):
+    """Every array's gradient agrees with the slope, and is long enough to be seen beside the rounding.
+
+    All but those that are 0: of key biases (softmax ignores a shift of a whole row), and of what the model leaves out.
+    """
+    unused = () if cfg.cross_attention else ("src_embedding", "encoder")
+    for name, found in checked.items():
+        if name.endswith("b_k"):
+            assert abs(found.analytic) < 1e-12 and found.blur > 0.1, (name, found)
+        elif name.startswith(unused) or (cfg.norm == "none" and ".norm_" in name):
+            assert found.analytic == found.numeric == 0, (name, found)
+        else:
+            assert found.blur < 1e-5, (name, found)
+            assert found.error < 1e-5, (name, found)
+
+
 @pytest.mark.parametrize("values", list(itertools.product(*SWITCHES.values()))[::5])
 def test_the_gradients_of_every_configuration(values):
-    params, cfg = small(**dict(zip(SWITCHES, values, strict=True)))
+    switches = dict(zip(SWITCHES, values, strict=True))
+    if not switches["residual"]:  # in three layers gradients vanish, down to 1e-25: there nothing could be compared
+        switches |= {"n_encoder_layers": 1, "n_decoder_layers": 1}
+    params, cfg = small(**switches)
     wiggle(params)
     _, grads = loss_and_gradients(params, cfg)
     checked = directional(lambda: loss_and_gradients(params, cfg)[0], params, grads, np.random.default_rng(2))
     assert checked.keys() == named_arrays(params).keys()  # no array is left out
-    for name, found in checked.items():
-        assert found.error < 1e-5, (name, found)
+    agree(checked, cfg)
 
 
 @pytest.mark.parametrize("norm", ["post", "pre", "none"])
@@ -243,8 +261,7 @@ def test_the_gradients_of_a_decoder_only_model(norm):
     wiggle(params)
     _, grads = loss_and_gradients(params, cfg, src=None)
     loss = lambda: loss_and_gradients(params, cfg, src=None)[0]  # noqa: E731
-    for name, found in directional(loss, params, grads, np.random.default_rng(2)).items():
-        assert found.error < 1e-5, (name, found)
+    agree(directional(loss, params, grads, np.random.default_rng(2)), cfg)
     assert grads.src_embedding is None and grads.encoder == []
 
 

@@ -300,6 +300,9 @@ def test_solutions_are_folded_without_a_script(site):
     page = (site / "notebooks" / "04_self_attention.html").read_text("utf-8")
     assert len(re.findall(r'<details class="solution[^>]*>\s*<summary', page)) == page.count('id="sol-04-')
     assert '<div class="solution' not in page
+    every = "".join(path.read_text("utf-8") for path in (site / "notebooks").glob("*.html"))
+    assert '<details class="dropdown admonition' in every
+    assert '<div class="dropdown' not in every
 
 
 def test_written_out_arithmetic_is_printed_though_closed(site, browser, addresses):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -26,21 +27,45 @@ STEP, TOLERANCE = 1e-6, 1e-7
 
 @dataclass(frozen=True)
 class Mismatch:
-    """The entry of a gradient that differs most from its finite difference."""
+    """How far a gradient is from its finite differences, measured by its own length.
+
+    Attributes
+    ----------
+    where : tuple of int
+        The entry that differs most; ``()`` for a direction.
+    analytic, numeric : float
+        What the gradient says there, and what nudging says.
+    gap : float
+        The length of the difference of the two gradients.
+    length : float
+        The length of the longer of the two.
+    noise : float
+        About the gap that the rounding of the losses makes by itself with this step.
+    """
 
     where: tuple[int, ...]
     analytic: float
     numeric: float
+    gap: float
+    length: float
+    noise: float
 
     @property
     def error(self) -> float:
-        """The smaller of the absolute and the relative error.
+        """``gap / length``: near 0 if they agree, 1 for zeros in place of a gradient, 2 for the wrong sign.
 
-        A gradient that is exactly zero (a key bias: softmax ignores a shift) has no relative error, and
-        a large one no small absolute error; either is enough.
+        A small gradient is held to the same as a large one. An absolute error would let it pass whatever it says.
         """
-        gap = abs(self.analytic - self.numeric)
-        return min(gap, gap / max(abs(self.analytic), abs(self.numeric), 1e-300))
+        return self.gap / self.length if self.length else 0.0
+
+    @property
+    def blur(self) -> float:
+        """``noise / length``: about the error that a right gradient shows with this step.
+
+        If it is above the tolerance, a larger step sees more. Near 1 or above it the gradient is lost in the
+        rounding (it may be 0, as that of a key bias), and its error says nothing.
+        """
+        return self.noise / self.length if self.length else math.inf
 
 
 def numeric_gradient(f: Callable[[Array], float], x: Array, step: float = STEP) -> Array:
@@ -63,19 +88,35 @@ def numeric_gradient(f: Callable[[Array], float], x: Array, step: float = STEP) 
     >>> print(fmt(numeric_gradient(lambda x: float((x**2).sum()), np.array([1.0, -3.0]))))
     [ 2.0000 -6.0000]
     """
+    return _nudged(f, x, step)[0]
+
+
+def _nudged(f: Callable[[Array], float], x: Array, step: float) -> tuple[Array, float]:
+    """Return the central differences, and the largest value of `f` (its size) on the way."""
     require_callable("f", f)
     x, step = np.array(as_floats("x", x, min_ndim=0), dtype=np.float64), positive_number("step", step)
     require_some("x", x)
     require_finite("x", x)
-    out = np.empty_like(x)
+    out, largest = np.empty_like(x), 0.0
     for i in np.ndindex(x.shape):
         kept = x[i]
         x[i] = kept + step
         above = _value("f", f(x))
         x[i] = kept - step
-        out[i] = (above - _value("f", f(x))) / (2 * step)
+        below = _value("f", f(x))
         x[i] = kept
-    return out
+        out[i], largest = (above - below) / (2 * step), max(largest, abs(above), abs(below))
+    return out, largest
+
+
+def _length(x: Array) -> float:
+    """The root of the sum of all squares, which may lie outside the float range."""
+    return math.hypot(*x.ravel().tolist())
+
+
+def _noise(largest: float, step: float, entries: int) -> float:
+    """About the length of what rounding makes of `entries` slopes that are 0: half a digit of either loss each."""
+    return float(np.finfo(np.float64).eps) * largest / (2 * step) * math.sqrt(entries)
 
 
 def _value(name: str, value) -> float:
@@ -86,18 +127,21 @@ def _value(name: str, value) -> float:
 
 
 def elementwise(f: Callable[[Array], float], x: Array, gradient: Array, step: float = STEP) -> Mismatch:
-    """Compare a gradient with finite differences at every entry and return the worst.
+    """Compare a gradient with the finite differences at all entries, by the length of what is between them::
+
+        error = |gradient - numeric| / max(|gradient|, |numeric|)
 
     Parameters
     ----------
     f : callable
         Takes an array of the shape of `x`, returns a number.
     x, gradient : Array of float64, same shape
+    step : float
 
     Returns
     -------
     Mismatch
-        ``.error`` below `TOLERANCE` means that they agree.
+        ``.error`` below `TOLERANCE` means that they agree; ``.where`` is the entry that differs most.
 
     Raises
     ------
@@ -109,16 +153,19 @@ def elementwise(f: Callable[[Array], float], x: Array, gradient: Array, step: fl
     >>> x = np.array([1.0, -3.0])
     >>> elementwise(lambda x: float((x**2).sum()), x, 2 * x).error < TOLERANCE
     True
-    >>> elementwise(lambda x: float((x**2).sum()), x, x).where
-    (1,)
+    >>> half = elementwise(lambda x: float((x**2).sum()), x, x)
+    >>> half.where, round(half.error, 6)
+    ((1,), 0.5)
     """
     x, gradient = as_floats("x", x, min_ndim=0), as_floats("gradient", gradient, min_ndim=0)
     require_some("x", x)
     if gradient.shape != x.shape:
         raise ValueError(f"gradient: expected shape {x.shape} as x has, got {gradient.shape}")
-    numeric = numeric_gradient(f, x, step)
-    found = [Mismatch(i, float(gradient[i]), float(numeric[i])) for i in np.ndindex(numeric.shape)]
-    return max(found, key=lambda mismatch: (mismatch.error, abs(mismatch.analytic - mismatch.numeric)))
+    numeric, largest = _nudged(f, x, step)
+    gap = gradient - numeric
+    where = tuple(int(i) for i in np.unravel_index(np.abs(gap).argmax(), gap.shape))
+    longer, noise = max(_length(gradient), _length(numeric)), _noise(largest, step, gap.size)
+    return Mismatch(where, float(gradient[where]), float(numeric[where]), _length(gap), longer, noise)
 
 
 def directional(
@@ -126,8 +173,9 @@ def directional(
 ) -> dict[str, Mismatch]:
     """Compare, for every array of a model, the slope along a random direction with the gradient's.
 
-    One direction an array: a wrong gradient shows unless the direction happens to miss it, which
-    has probability zero.
+    One direction an array, each entry drawn from a normal distribution. The difference of the two slopes is
+    measured by the gradient's length. A gradient that is off by a share ``r`` of its length then shows an
+    error of about ``r``; below a tolerance ``t`` it stays with a probability of about ``0.8 t / r``.
 
     Parameters
     ----------
@@ -158,8 +206,10 @@ def directional(
         try:
             above = _value("loss", loss())
             array[...] = kept - step * direction
-            slope = (above - _value("loss", loss())) / (2 * step)
+            below = _value("loss", loss())
         finally:
             array[...] = kept
-        found[name] = Mismatch((), float((gradient * direction).sum()), slope)
+        analytic, slope = float((gradient * direction).sum()), (above - below) / (2 * step)
+        longer, noise = max(_length(gradient), abs(slope)), _noise(max(abs(above), abs(below)), step, 1)
+        found[name] = Mismatch((), analytic, slope, abs(analytic - slope), longer, noise)
     return found

@@ -73,7 +73,9 @@
     const number = asked.get("number");
     const section = document.getElementById(asked.get("in") ?? "");
     if (!number || !section) return;
-    const mine = section.closest("section");
+    // an exercise or a solution is a box around a section
+    const inside = section.matches("section") ? null : section.querySelector(":scope > section");
+    const mine = inside ?? section.closest("section");
     const texts = document.createTreeWalker(mine, NodeFilter.SHOW_TEXT);
     const pattern = new RegExp(`(?<![\\d."])${number.replaceAll(".", "\\.")}(?![\\d.]*\\d|e)`, "g");
     let left = Number(asked.get("nth") ?? 1);

@@ -62,7 +62,9 @@ bring the file toytf-{VERSION}-py3-none-any.whl there, and run in a cell of its 
 Then restart the kernel and run this cell again."""
     ) from None
 '''
-KNOWN = {"exercise", "solution", "note", "tip", "hint", "important", "warning"}
+KNOWN = {"exercise", "solution", "note", "tip", "hint", "important", "warning"} | {
+    "admonition"  # with a title of its own
+}
 _FENCED = re.compile(
     r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1[`~]*[ \t]*$|(?<![}`])`+[^`\n]+`+", re.M | re.S
 )
@@ -119,11 +121,13 @@ def markdown(text, name):
 
 
 def _translated(directive):
-    """An exercise is a heading and a text, a solution folded, a note a quotation."""
+    """An exercise is a heading, a note a quotation; what is folded stays so."""
     if directive.kind == "exercise":
         return f"### Exercise {directive.argument}\n\n{directive.body}"
     if directive.kind == "solution":
         return _folded(f"Solution of {number_of(directive.argument)}", directive.body)
+    if "dropdown" in directive.options.get("class", ""):
+        return _folded(directive.argument, directive.body)
     inside = (
         f"**{directive.argument or directive.kind.capitalize()}**\n\n{directive.body}"
     )

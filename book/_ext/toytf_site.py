@@ -132,8 +132,18 @@ def prepare_page(app, page, template, context, doctree):
         context["body"] = f'<div class="front">{context["body"]}</div>'
 
 
-def open_solution(writer, node):
-    """A folded solution is a <details>: it needs no script and takes no room."""
+class Folded(nodes.General, nodes.Element):
+    """A note that is folded, as an admonition with the class `dropdown` asks for."""
+
+
+def fold(app, doctree):
+    for note in list(doctree.findall(nodes.admonition)):
+        if "dropdown" in note["classes"]:
+            note.replace_self(Folded("", *note.children, **note.attributes))
+
+
+def open_box(writer, node):
+    """A folded box is a <details>: it needs no script and takes no room."""
     tag = "details" if "dropdown" in node["classes"] else "div"
     writer.body.append(writer.starttag(node, tag, CLASS="admonition"))
     if tag == "details":
@@ -147,7 +157,7 @@ def open_solution(writer, node):
         writer.body.append("</summary>")
 
 
-def close_solution(writer, node):
+def close_box(writer, node):
     writer.body.append("</details>" if "dropdown" in node["classes"] else "</div>")
 
 
@@ -229,7 +239,9 @@ def setup(app):
     app.connect("source-read", number_once)
     # Jupyter Book sets an option of an extension that is not here.
     app.add_config_value("comments_config", {}, "")
-    app.add_node(solution_node, override=True, html=(open_solution, close_solution))
+    app.add_node(solution_node, override=True, html=(open_box, close_box))
+    app.add_node(Folded, html=(open_box, close_box))
+    app.connect("doctree-read", fold)
     # after the extensions have asked for their styles
     app.connect("html-page-context", prepare_page, priority=900)
     # after myst_nb has put its files there

@@ -36,7 +36,18 @@ from numbertext import (
 # paper or from the world.  The paper's sizes are among the published numbers already.
 PAPER_CONSTANTS = {
     37000: "the paper's shared English and German vocabulary, in tokens",
+    1970: "the year of Linnainmaa",
+    1974: "the year of Werbos",
+    1986: "the year of Rumelhart, Hinton and Williams",
+    2010: "the year of Glorot and Bengio",
+    2013: "the year in which Mikolov and others found directions in rows of words",
+    2014: "the year of Bahdanau, Cho and Bengio",
+    2015: "the year of He and others, twice",
+    2016: "the year of Ba, Kiros and Hinton",
+    2017: "the year of the paper, and of Uszkoreit on it",
     2018: "the year of source 1",
+    2020: "the year of Xiong and others, and of micrograd",
+    2021: "the year of Dong, Cordonnier and Loukas, and of Geva and others",
     2024: "the year of source 0",
 }
 

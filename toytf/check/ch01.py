@@ -6,7 +6,7 @@ import numpy as np
 
 from toytf.byhand import Prod, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, worked
+from toytf.check.pencil import ByHand, Part, Trap, worked
 
 
 def _recurrence_at_once(x, keep=0.5):
@@ -131,8 +131,8 @@ _R = _recurrence_at_once(np.array(_SENTENCE)[:, None])[:, 0]
 _NND, _NDD = Prod(2, 2, 4), Prod(2, 4, 4)  # with n and d of the running example
 
 
-def _shape(rows, columns, name, why):
-    return Part((rows, columns), lambda _: f"{why}: {rows} x {columns}", name=name)
+def _shape(rows, columns, name, why, *traps):
+    return Part((rows, columns), lambda _: f"{why}: {rows} x {columns}", name=name, traps=traps)
 
 
 BY_HAND = [
@@ -140,9 +140,27 @@ BY_HAND = [
         "ex-01-1",
         (
             _shape(_N, _D, "X", "a row of width 512 for each of 5 words"),
-            _shape(_N, _WIDTH, "queries", "(5 x 512)(512 x 64)"),
-            _shape(_N, _N, "scores", "(5 x 64)(64 x 5)"),
-            _shape(_N, _HEADS * _WIDTH, "side by side", "8 heads of width 64, 5 rows"),
+            _shape(
+                _N,
+                _WIDTH,
+                "queries",
+                "(5 x 512)(512 x 64)",
+                Trap((_D, _WIDTH), "the learned matrix. The queries are X times it."),
+            ),
+            _shape(
+                _N,
+                _N,
+                "scores",
+                "(5 x 64)(64 x 5)",
+                Trap((_WIDTH, _WIDTH), "the other product. The keys are transposed, not the queries."),
+            ),
+            _shape(
+                _N,
+                _HEADS * _WIDTH,
+                "side by side",
+                "8 heads of width 64, 5 rows",
+                Trap((_N * _HEADS, _WIDTH), "heads below each other. Side by side they have as many rows as words."),
+            ),
             _shape(_N, _D, "Z", "(5 x 512)(512 x 512)"),
             _shape(_N, _D, "memory", "every layer keeps the shape of X"),
         ),
@@ -150,20 +168,41 @@ BY_HAND = [
     ByHand(
         "ex-01-2",
         (
-            worked(Sum(Prod(0.5, _R[-2]), _SENTENCE[-1]), decimals=4, name="fifth result"),
-            Part(len(_SENTENCE), lambda _: "r_1 and, through it, every later one: 5", name="results again"),
+            worked(
+                Sum(Prod(0.5, _R[-2]), _SENTENCE[-1]),
+                decimals=4,
+                name="fifth result",
+                traps=(Trap(0.5 * (_R[-2] + _SENTENCE[-1]), "the new word halved too. Only the old state is halved."),),
+            ),
+            Part(
+                len(_SENTENCE),
+                lambda _: "r_1 and, through it, every later one: 5",
+                name="results again",
+                traps=(Trap(1, "the first alone. Each later one is made of the one before it."),),
+            ),
             Part(
                 len(_SENTENCE),
                 lambda _: "the word is compared with every word, so each of the 5 rows has a changed entry",
                 name="rows",
+                traps=(Trap(1, "the changed word's own row. Every other word is compared with it too."),),
             ),
         ),
     ),
     ByHand(
         "ex-01-3",
         (
-            worked(_NND, lead="n * n * d = ", name="attention product"),
-            worked(_NDD, lead="n * d * d = ", name="recurrent product"),
+            worked(
+                _NND,
+                lead="n * n * d = ",
+                name="attention product",
+                traps=(Trap(_NDD.value, "n * d * d, the recurrent product."),),
+            ),
+            worked(
+                _NDD,
+                lead="n * d * d = ",
+                name="recurrent product",
+                traps=(Trap(_NND.value, "n * n * d, the attention product."),),
+            ),
             worked(
                 Sum(Prod(2, _NND.value), Prod(4, _NDD.value)),
                 lead="2 * n * n * d + 4 * n * d * d = ",

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import ops
 from toytf.byhand import Prod, Quotient
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, product, worked
+from toytf.check.pencil import ByHand, Part, Trap, product, worked
 from toytf.corpus import Vocabulary
 
 
@@ -178,8 +178,8 @@ embed.knows(
     - one row for the sentence: table[ids] => table[ids].sum(axis=-2)
       Each token keeps a row of its own. Adding them up loses which token stands where.
     - rows multiplied by the root of d: table[ids] => table[ids] * np.sqrt(table.shape[1])
-      The paper does that before it adds the positions; this book leaves the factor out (chapter 2, The scale of an
-      embedding).
+      The paper does that before it adds the positions; looking up is the step before it, and leaves the rows as they
+      are (chapter 2, The scale of an embedding).
     - the axis of the sentences lost: table[ids] => table[ids.ravel()]
       ids of shape (batch, n) give (batch, n, d).
     """,
@@ -206,6 +206,7 @@ BY_HAND = [
                 _LONGER_IDS,
                 lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
                 name="ids",
+                traps=(Trap(_LONGER_IDS + 1, "places counted from 1. The first token of the list has the id 0."),),
             ),
             Part(
                 np.eye(5)[_LONGER_IDS],
@@ -226,8 +227,22 @@ BY_HAND = [
     ByHand(
         "ex-02-5",
         (
-            worked(Quotient(2, 3), lead="n / (n + k) = ", decimals=4, name="factor"),
-            Part(3 * 2 - 2, lambda _: "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4", name="k"),
+            worked(
+                Quotient(2, 3),
+                lead="n / (n + k) = ",
+                decimals=4,
+                name="factor",
+                traps=(
+                    Trap(1 / 3, "the share of the padding. What is left is n / (n + k)."),
+                    Trap(3 / 2, "the factor turned over. Zeros make the average smaller."),
+                ),
+            ),
+            Part(
+                3 * 2 - 2,
+                lambda _: "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4",
+                name="k",
+                traps=(Trap(2, "as many padding rows as tokens. That halves the average."),),
+            ),
         ),
     ),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import positions
 from toytf.byhand import Cos, Prod, Quotient, Sin
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, worked
+from toytf.check.pencil import ByHand, Part, Trap, worked
 
 
 def _sinusoids_cases(rng):
@@ -205,29 +205,83 @@ diagonal_spread.knows("""
 _PAIRS = np.arange(6) // 2
 
 
+_PAIRED, _APART = (1, 1, 100, 100), (1, 100, 10000, 1000000)  # by what a position is divided, width 4
+
+
 def _waves(divisors):
     """Position 2, column for column."""
     return [(Sin, Cos)[column % 2](Quotient(2, divisor)) for column, divisor in enumerate(divisors)]
+
+
+def _row(angles):
+    """Sines in the even columns, cosines in the odd ones."""
+    return np.where(np.arange(4) % 2, np.cos(angles), np.sin(angles))
+
+
+def _row_traps(divisors):
+    """A known wrong row of position 2."""
+    angles = 2 / np.array(divisors, dtype=float)
+    return (
+        Trap(_row(np.radians(angles)), "an angle in degrees. The formula's angle is in radians."),
+        Trap(_row(angles / 2), "the row of position 1. Positions are counted from 0, and this is position 2."),
+        Trap(_row(angles + np.pi / 2) * [1, -1, 1, -1], "sine and cosine exchanged. Even columns hold sines."),
+    )
 
 
 BY_HAND = [
     ByHand(
         "ex-03-1",
         (
-            worked(_waves((1, 1, 100, 100)), decimals=4, name="row"),
-            worked(_waves((1, 100, 10000, 1000000)), decimals=2, name="column as i"),
+            worked(
+                _waves(_PAIRED),
+                decimals=4,
+                name="row",
+                traps=(
+                    *_row_traps(_PAIRED),
+                    Trap(_row(2 / np.array(_APART)), "the column number as i. Both columns of a pair have one angle."),
+                ),
+            ),
+            worked(
+                _waves(_APART),
+                decimals=2,
+                name="column as i",
+                traps=(
+                    *_row_traps(_APART),
+                    Trap(
+                        _row(2 / np.array(_PAIRED)), "the row of the paper. Here each column has an angle of its own."
+                    ),
+                ),
+            ),
         ),
     ),
     ByHand(
         "ex-03-2",
         (
-            Part(_PAIRS, lambda place: f"column {place[0]} belongs to pair {place[0] // 2}", name="pairs"),
-            worked([Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()], decimals=4, shown=".4f", name="exponents"),
+            Part(
+                _PAIRS,
+                lambda place: f"column {place[0]} belongs to pair {place[0] // 2}",
+                name="pairs",
+                traps=(
+                    Trap(_PAIRS + 1, "pairs counted from 1. The first is pair 0."),
+                    Trap(np.arange(6), "the columns' numbers. Two columns are one pair."),
+                ),
+            ),
+            worked(
+                [Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()],
+                decimals=4,
+                shown=".4f",
+                name="exponents",
+                traps=(
+                    Trap(2 * np.arange(6) / 6, "the column number as i. i counts pairs."),
+                    Trap(_PAIRS / 6, "i / d. The exponent is 2i / d."),
+                ),
+            ),
             Part(
                 10000 ** (2 * np.arange(3) / 6),
                 lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
                 decimals=2,
                 name="divisors",
+                traps=(Trap(10000 ** (np.arange(3) / 6), "10000^(i/d). The exponent is 2i / d."),),
             ),
         ),
     ),

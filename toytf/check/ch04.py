@@ -141,6 +141,10 @@ attend.knows("""
         scores.max(axis=-1 => scores.max(axis=-2
         exps.sum(axis=-1 => exps.sum(axis=-2
       Each query shares its attention among the keys: its row sums to 1. Take axis=-1.
+    - the sum taken over the queries: exps.sum(axis=-1, keepdims=True) => exps.sum(axis=-2, keepdims=True)
+      The powers of one query are divided by their own sum: exps.sum(axis=-1, keepdims=True).
+    - the sum taken over the first axis: exps.sum(axis=-1, keepdims=True) => exps.sum(0)
+      sum(0) adds down a column, over the queries. Each query's row has to sum to 1: axis=-1, keepdims=True.
     - one sum for the whole array:
         scores.max(axis=-1, keepdims=True) => scores.max()
         exps.sum(axis=-1, keepdims=True) => exps.sum()
@@ -158,6 +162,10 @@ attend.knows("""
       Row i of the scores belongs to query i: q k^T, not k q^T.
     - divided by scale: * scale => / scale
       scale is what the scores are multiplied by: 1 / sqrt(d_k), not sqrt(d_k).
+    - the scale taken for a divisor:
+        scale = 1 / np.sqrt(q.shape[-1]) => scale = np.sqrt(q.shape[-1])
+        * scale => / scale
+      scale is what the scores are multiplied by. If none is given it is 1 / sqrt(d_k); a given one is not a divisor.
     - no scaling when none is given: scale = 1 / np.sqrt(q.shape[-1]) => scale = 1.0
       Without a scale the scores are still divided by the root of d_k.
     - scale never used: np.swapaxes(k, -1, -2) * scale => np.swapaxes(k, -1, -2)

@@ -104,6 +104,8 @@ feed_forward.knows("""
       Each linear map adds a row of its own: b_1 before the bend, b_2 at the end.
     - b_1 added after the bend: np.maximum(0, x @ w_1 + b_1) => np.maximum(0, x @ w_1) + b_1
       The bias moves the border at which a unit goes on, so it stands inside: max(0, x W_1 + b_1).
+    - b_1 in the place of 0: np.maximum(0, x @ w_1 + b_1) => np.maximum(b_1, x @ w_1)
+      The bias is added, and what comes out is compared with 0: max(0, x W_1 + b_1).
     - the bend after the second map:
         np.maximum(0, x @ w_1 + b_1) => x @ w_1 + b_1
         hidden @ w_2 + b_2 => np.maximum(0, hidden @ w_2 + b_2)
@@ -172,6 +174,15 @@ identity_weights.knows("""
         np.hstack([np.eye(d), -np.eye(d)]) => np.eye(d)
         np.zeros(2 * d) => np.zeros(d)
       With w_1 = I the network is max(0, x): the negative entries are gone. It takes a second set of d units for them.
+    - zeros in the second half of w_1 and of w_2:
+        np.hstack([np.eye(d), -np.eye(d)]) => np.hstack([np.eye(d), np.zeros((d, d))])
+      With w_1 = [I, 0] the second half of the units is always 0, and the negative entries are gone. It carries -I.
+    - zeros in the second half of w_1:
+        np.hstack([np.eye(d), -np.eye(d)]) => np.hstack([np.eye(d), np.zeros((d, d))])
+        w_1.T => np.vstack([np.eye(d), -np.eye(d)])
+      With w_1 = [I, 0] there is nothing in the second half that w_2 could subtract. It carries -I.
+    - zeros in the second half of w_2: w_1.T => np.vstack([np.eye(d), np.zeros((d, d))])
+      With 0 there the negative entries never come back. What the second half carries is subtracted: -I.
     - the two matrices exchanged:
         return w_1 => return w_1.T
         w_1.T, np.zeros(d) => w_1, np.zeros(d)

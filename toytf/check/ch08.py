@@ -7,7 +7,7 @@ import numpy as np
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, number, worked
+from toytf.check.pencil import ByHand, Part, Trap, number, worked
 
 
 def _softmax_cases(rng):
@@ -229,8 +229,20 @@ BY_HAND = [
     ByHand(
         "ex-08-2",
         (
-            worked(Prod(7.1, 10, 10), lead="scores grow with the square of the factor: ", decimals=1, name="score"),
-            worked(Root(Quotient(709.78, 7.1)), about=True, decimals=3, name="factor"),
+            worked(
+                Prod(7.1, 10, 10),
+                lead="scores grow with the square of the factor: ",
+                decimals=1,
+                name="score",
+                traps=(Trap(71, "one factor of 10. Queries and keys both grow, so there are two."),),
+            ),
+            worked(
+                Root(Quotient(709.78, 7.1)),
+                about=True,
+                decimals=3,
+                name="factor",
+                traps=(Trap(709.78 / 7.1, "the factor of the score. That of X is its root."),),
+            ),
         ),
     ),
 ]

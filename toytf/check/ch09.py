@@ -7,13 +7,13 @@ import numpy as np
 from toytf import model, ops
 from toytf.byhand import Difference, Power, Quotient, Root, Sum
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, number, worked
+from toytf.check.pencil import ByHand, Part, Trap, number, worked
 
 
 def _layer_norm_cases(rng):
     flat = np.array([[3.0, 3.0, 3.0], [0.0, 0.001, 0.005]])
     return [
-        Case((np.array([[2.0, 6.0]]), np.ones(2), np.zeros(2)), "mean 4, deviation 2"),
+        Case((np.array([[1.0, 2.0, 6.0]]), np.ones(3), np.zeros(3)), "one row, with mean 3"),
         Case((np.array([[1.0, 3.0], [4.0, 10.0]]), np.array([1.0, 2.0]), np.array([0.0, 1.0])), "two rows"),
         Case((rng.normal(size=(3, 5)) + 1, rng.normal(size=5), rng.normal(size=5)), "three rows of width 5"),
         Case((flat, np.ones(3), np.ones(3)), "a constant row, and one that is nearly constant"),
@@ -121,7 +121,9 @@ def _add_and_norm_cases(rng):
         )
 
     return [
-        Case((np.array([[1.0, 0.0]]), np.array([[1.0, 6.0]]), np.ones(2), np.zeros(2)), "the sum is [2, 6]"),
+        Case(
+            (np.array([[1.0, 0.0, 2.0]]), np.array([[0.0, 2.0, 4.0]]), np.ones(3), np.zeros(3)), "the sum is [1, 2, 6]"
+        ),
         Case(
             (np.eye(2, 3), np.array([[0.0, 3.0, 2.0], [0.001, -1.0, 0.005]]), np.ones(3), np.zeros(3)),
             "two rows; the second sum is nearly constant",
@@ -284,6 +286,7 @@ def _tenths(a) -> str:
 _ROW = [1, 3, 3, 5]
 _SQUARES = [Power(Difference(x, 3), 2) for x in _ROW]
 _PAIRS = np.array([[2.0, 6.0], [10.0, 30.0]])
+_BY_ONE_LESS = "a division by N - 1. Layer norm divides the squares by their number N."
 _W = np.array([[0.5, 1.0], [0.0, -1.0]])
 
 BY_HAND = [
@@ -292,9 +295,29 @@ BY_HAND = [
         (
             worked(Quotient(Sum(*_ROW), 4), name="mean"),
             worked(_SQUARES, name="squared distances"),
-            worked(Quotient(Sum(*(square.value for square in _SQUARES)), 4), name="variance"),
-            worked(Root(2), about=True, decimals=4, name="deviation"),
-            worked([Quotient(Difference(x, 3), 2**0.5) for x in _ROW], about=True, decimals=4, name="result"),
+            worked(
+                Quotient(Sum(*(square.value for square in _SQUARES)), 4),
+                name="variance",
+                traps=(Trap(8 / 3, _BY_ONE_LESS), Trap(8, "the sum of the squares. The variance is their mean.")),
+            ),
+            worked(
+                Root(2),
+                about=True,
+                decimals=4,
+                name="deviation",
+                traps=(Trap((8 / 3) ** 0.5, _BY_ONE_LESS), Trap(2, "the variance. The deviation is its root.")),
+            ),
+            worked(
+                [Quotient(Difference(x, 3), 2**0.5) for x in _ROW],
+                about=True,
+                decimals=4,
+                name="result",
+                traps=(
+                    Trap((np.array(_ROW) - 3) / (8 / 3) ** 0.5, _BY_ONE_LESS),
+                    Trap((np.array(_ROW) - 3) / 2, "a division by the variance. Divide by its root."),
+                    Trap(np.array(_ROW) / 2**0.5, "the mean not subtracted. First x - mean, then the division."),
+                ),
+            ),
         ),
     ),
     ByHand(
@@ -307,10 +330,18 @@ BY_HAND = [
                     *map(number, (_PAIRS[at[0]].std(), _PAIRS[at[0]].mean()))
                 ),
                 name="deviation",
+                traps=(
+                    Trap(_PAIRS.std(axis=1, ddof=1), _BY_ONE_LESS),
+                    Trap(_PAIRS.var(axis=1), "the variances. The deviation is the root."),
+                ),
             ),
             worked(
                 [[Quotient(Difference(x, pair.mean()), pair.std()) for x in pair] for pair in _PAIRS],
                 name="result",
+                traps=(
+                    Trap(np.array([[-1, 1], [-1, 1]]) / 2**0.5, _BY_ONE_LESS),
+                    Trap([[-1, -1], [1, 1]], "mean and deviation of the columns. Each token's row has its own."),
+                ),
             ),
         ),
     ),
@@ -322,6 +353,7 @@ BY_HAND = [
                 lambda at: f"{number(np.eye(2)[at])} + {_tenths(_W[at])} = {number((np.eye(2) + _W)[at], 1)}",
                 decimals=1,
                 name="Jacobian",
+                traps=(Trap(_W, "the Jacobian of F alone. The residual adds I."),),
             ),
             Part(
                 [0, 1],

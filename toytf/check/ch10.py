@@ -8,7 +8,7 @@ from toytf import model, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum
 from toytf.check.ch09 import farthest, norm
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, mapped, worked
+from toytf.check.pencil import ByHand, Trap, mapped, worked
 from toytf.example import FEED_FORWARD
 
 
@@ -79,8 +79,8 @@ encoder_layer.knows("""
         x @ w_q, x @ w_k, x @ w_v => norm(x) @ w_q, norm(x) @ w_k, norm(x) @ w_v
         u = norm(x + z) => u = x + z
         norm(u + np.maximum(0, u @ w_1 + b_1) @ w_2 + b_2) => u + np.maximum(0, norm(u) @ w_1 + b_1) @ w_2 + b_2
-      Here each part's input goes through the norm. In the paper the sum does: LN(x + part(x)) (chapter 10, Norm after,
-      norm before).
+      Here each part's input goes through the norm. In the paper the sum does: LN(x + part(x)) (chapter 9, Before or
+      after).
     - norm before the sum:
         u = norm(x + z) => u = x + norm(z)
         norm(u + np.maximum => u + norm(np.maximum
@@ -257,20 +257,47 @@ _LAYER = {
     "feed-forward": Sum(Prod(8, 16), 16, Prod(16, 8), 8),
     "norms": Prod(2, Sum(8, 8)),
 }
+_FORGOTTEN = {
+    "attention": Trap(3 * 8 * 8, "W_O forgotten. There are four matrices."),
+    "feed-forward": Trap(2 * 8 * 16, "the biases forgotten."),
+    "norms": Trap(8 + 8, "one norm. A layer has two."),
+}
 
 BY_HAND = [
     ByHand(
         "ex-10-1",
         (
-            mapped(_U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2, "F"),
+            mapped(
+                _U_HIDDEN,
+                FEED_FORWARD.w_2,
+                FEED_FORWARD.b_2,
+                "F",
+                traps=(
+                    Trap(_U_HIDDEN @ FEED_FORWARD.w_2, "b_2 forgotten. It is added at the end."),
+                    Trap(
+                        np.maximum(0, _U @ FEED_FORWARD.w_1) @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2,
+                        "b_1 forgotten. It is added before the bend.",
+                    ),
+                ),
+            ),
             worked([Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)], name="sum"),
-            worked([Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL], name="result"),
+            worked(
+                [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL],
+                name="result",
+                traps=(
+                    Trap(
+                        (_TOTAL - _TOTAL.mean()) / _TOTAL.std(ddof=1),
+                        "a division by N - 1. Layer norm divides the squares by their number N.",
+                    ),
+                    Trap((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root."),
+                ),
+            ),
         ),
     ),
     ByHand(
         "ex-10-2",
         (
-            *(worked(count, name=name) for name, count in _LAYER.items()),
+            *(worked(count, name=name, traps=(_FORGOTTEN[name],)) for name, count in _LAYER.items()),
             worked(Sum(*(count.value for count in _LAYER.values())), name="together"),
         ),
     ),

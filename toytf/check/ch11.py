@@ -179,7 +179,7 @@ def _masked_cases(rng):
     length = int(rng.integers(3, 5))
     padded = (np.arange(5) < np.array([length, 5])[:, None])[:, None]
     return [
-        Case((np.array([[0.0, np.log(3.0), 5.0]]), np.array([[True, True, False]])), "weights 1/4, 3/4 and 0"),
+        Case((np.array([[0.0, np.log(3.0), 5.0]]), np.array([[True, True, False]])), "shares 1/4, 3/4 and 0"),
         Case((np.array([[1.0, 1.0], [2.0, 3.0]]), np.tri(2, dtype=bool)), "a causal mask"),
         Case((np.array([[1.0, 2.0], [2.0, 0.0]]), np.array([[True, True], [False, False]])), "nothing left in row 2"),
         Case((np.array([[0.0, 800.0], [1000.0, 999.0]]), np.array([[True, False], [True, True]])), "large scores"),
@@ -218,7 +218,7 @@ masked_softmax.knows("""
         np.where(mask, scores, -np.inf) => scores
         exps.sum => (mask * exps).sum
         return exps / np.where(sums == 0, 1, sums) => return mask * exps / sums
-      Next to a hidden score of 800 the visible weights are 0 already, and 0 divided by 0 is NaN (chapter 11, After the
+      Next to a hidden score of 800 the visible shares are 0 already, and 0 divided by 0 is NaN (chapter 11, After the
       softmax). Mask the scores first.
     - the powers of the hidden keys set to 0:
         np.where(mask, scores, -np.inf) => scores
@@ -226,7 +226,7 @@ masked_softmax.knows("""
       The largest score was taken from the hidden keys too: next to a hidden score of 800 the visible powers are 0
       already. Mask the scores first, so that a hidden one has no say in the maximum.
     - one maximum for the whole array: seen.max(axis=-1, keepdims=True) => seen.max()
-      A row far below the largest score of another row loses all its weights. Each row needs its own maximum: axis=-1,
+      A row far below the largest score of another row loses all its shares. Each row needs its own maximum: axis=-1,
       keepdims=True.
     - the mask with the opposite sense: np.where(mask, scores, -np.inf) => np.where(mask, -np.inf, scores)
       True means 'may attend': keep the score where the mask is True, write minus infinity where it is False.
@@ -249,12 +249,12 @@ masked_softmax.knows("""
         seen.max(axis=-1 => seen.max(axis=-2
         np.where(largest == -np.inf, 0, largest) => largest
         exps.sum(axis=-1 => exps.sum(axis=-2
-      The weights of one query sum to 1 along its row, over the keys: axis=-1, for the maximum and for the sum.
+      The shares of one query sum to 1 along its row, over the keys: axis=-1, for the maximum and for the sum.
     - no maximum subtracted: seen - np.where(largest == -np.inf, 0, largest) => seen
       exp overflows above 709.78, and infinity divided by infinity is NaN (chapter 8). Subtract the largest visible
       score of each row first.
     - the mask not used: np.where(mask, scores, -np.inf) => scores
-      These are the weights without a mask. Write minus infinity where it is False; np.where returns a new array, so
+      These are the shares without a mask. Write minus infinity where it is False; np.where returns a new array, so
       keep its result.
 """)
 
@@ -278,7 +278,7 @@ def _table(name, mask, reasons):
 
 
 _CAUSAL, _PADDING = np.tri(4, dtype=int), np.tile(_IS_TOKEN, (4, 1))
-_BEFORE = np.array([0.2, 0.3, 0.5])  # weights without a mask; the third key is hidden
+_BEFORE = np.array([0.2, 0.3, 0.5])  # shares without a mask; the third key is hidden
 _LEFT = _BEFORE * [1, 1, 0]
 
 BY_HAND = [

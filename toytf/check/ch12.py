@@ -164,7 +164,7 @@ def _cross_cases(rng):
     one, two = np.array([[np.log(3.0)], [0.0]]), np.array([[1.0], [0.0]])
     values = np.array([[10.0, 20.0, 0.0], [0.0, 50.0, 10.0]])
     return [
-        Case((np.array([[1.0, 0.0]]), memory, one, two, values), "one target row with the weights 1/5, 3/5, 1/5"),
+        Case((np.array([[1.0, 0.0]]), memory, one, two, values), "one target row with the shares 1/5, 3/5, 1/5"),
         _cross_case(rng, "two target rows, five source rows", (), 2, 5, 4, 3, 2),
         _cross_case(rng, "as many target rows as source rows, all of one width", (), 3, 3, 4, 4, 4),
         _cross_case(rng, "scores that overflow exp", (), 2, 3, 4, 2, 3, size=5000.0),
@@ -211,7 +211,7 @@ cross_attention.knows("""
       Keys and values share their input, the memory (chapter 12, Who asks, who is asked). The values have a matrix of
       their own, w_v.
     - the memory itself used as values: memory @ w_v => memory
-      The weights are right, and then they average the memory. They should average memory @ w_v; the expected shape ends
+      The shares are right, and then they average the memory. They should average memory @ w_v; the expected shape ends
       in d_v.
     - no scaling: np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]) => np.swapaxes(k, -1, -2)
       The scores must be divided by the root of d_k, the width of a query (chapter 5).
@@ -226,7 +226,7 @@ cross_attention.knows("""
     - softmax over the queries:
         scores.max(axis=-1 => scores.max(axis=-2
         exps.sum(axis=-1 => exps.sum(axis=-2
-      Each target row shares out the source: its weights over the keys sum to 1. That is the last axis.
+      Each target row shares out the source: its shares over the keys sum to 1. That is the last axis.
     - a causal mask over the source:
         scores = q => scores = np.where(np.tri(y.shape[-2], memory.shape[-2], dtype=bool), q
         np.sqrt(q.shape[-1]) => np.sqrt(q.shape[-1]), -np.inf)
@@ -242,7 +242,7 @@ cross_attention.knows("""
 
 # ---------------------------------------------------------------- by hand
 
-_QUERY = np.array([0.9105, 1.5468, -1.0829])  # of <sos> in head 1
+_QUERY = np.array([-1.0888, -0.2757, -0.6111])  # of <sos> in head 1
 _THIRD = np.array([0.0, 1.0, 0.0, 0.0])
 _SCORE = _QUERY @ (_THIRD @ W_K[0])
 _SIZES = {  # rows and last axis of what exercise 2 asks for, and what the last axis is

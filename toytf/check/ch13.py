@@ -90,6 +90,12 @@ beam.knows("""
         np.divmod(best, len(first)) => np.arange(len(best)), best
       Each kept sentence goes on greedily by itself. All continuations of all sentences compete, and one sentence may
       lose all of its children.
+    - one continuation of each sentence, sorted:
+        np.argsort(-candidates, axis=None, kind="stable")[:width] => candidates.argmax(axis=1)
+        parent, word = np.divmod(best, len(first))
+        => parent = np.argsort(-candidates.max(axis=1), kind="stable"); word = best[parent]
+      You keep the best child of each sentence. All continuations of all sentences compete: one sentence may keep two
+      children and another lose all of its own.
     - greedy:
         np.argsort(-first, kind="stable")[:width] => np.argsort(-first, kind="stable")[:1]
         axis=None, kind="stable")[:width] => axis=None, kind="stable")[:1]
@@ -467,9 +473,9 @@ sentence_score.knows("""
       log P is negative: dividing it by more than 1 brings it nearer to 0 and helps long sentences. Multiplied, it is as
       if they were punished twice.
     - divided by the number of tokens: ((5 + len(log_probs)) / 6) ** alpha => len(log_probs)
-      This is the mean. The paper divides by ((5 + n) / 6) to the power alpha, which grows more slowly.
+      This is the mean. The length penalty is ((5 + n) / 6) to the power alpha, which grows more slowly.
     - n in place of (5 + n) / 6: ((5 + len(log_probs)) / 6) => len(log_probs)
-      n to the power alpha is another penalty. The paper's begins with 5 + n.
+      n to the power alpha is another penalty. This one begins with 5 + n.
     - a bracket missing: ((5 + len(log_probs)) / 6) => (5 + len(log_probs) / 6)
       5 + n / 6 divides n alone. It is (5 + n) / 6.
     - alpha on the 6 alone: ((5 + len(log_probs)) / 6) ** alpha => ((5 + len(log_probs)) / 6**alpha)

@@ -129,8 +129,8 @@ def smoothed_goal(targets, vocabulary, e):
 
 smoothed_goal.knows("""
     - the share spread over the other words only: e / vocabulary => (1 - one_hot) * e / (vocabulary - 1)
-      Each wrong word gets e / (vocabulary - 1), the right one 1 - e. The paper spreads e over all words, the right one
-      too (chapter 14, label smoothing).
+      Each wrong word gets e / (vocabulary - 1), the right one 1 - e. Spread e over all words, the right one too
+      (chapter 14, label smoothing).
     - the right word without its part of the share: e / vocabulary => (1 - one_hot) * e / vocabulary
       1 - e stands at the right word, and the row does not sum to 1. It gets its e / vocabulary as well.
     - the share added and nothing taken away: (1 - e) * one_hot => one_hot

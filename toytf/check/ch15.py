@@ -62,6 +62,9 @@ cross_entropy_backward.knows("""
     - padding counted throughout: * is_token[..., None] / is_token.sum() => / targets.size
       This is the gradient of the mean over all places. Leave out the rows where is_token is False, and divide by the
       number of the others.
+    - neither divided nor masked: (p - one_hot) * is_token[..., None] / is_token.sum() => p - one_hot
+      Two things are missing. A row of padding has gradient 0: multiply the rows by is_token. And the loss is a mean:
+      divide by is_token.sum() (chapter 15, softmax with cross-entropy).
     - wanted minus said: p - one_hot => one_hot - p
       The sign is the other way round: p - goal. A logit that should rise has a negative slope.
     - the gradient for the probabilities: p - one_hot => -one_hot / p
@@ -143,6 +146,9 @@ linear_backward.knows("""
       sum() without an axis adds up all columns. Each entry of b has its own slope: the sum of its column.
     - db without a sum: drows.sum(axis=0) => dy.copy()
       b has one row, dy has many. b reaches all of them, and the paths add.
+    - every axis turned round by .T: rows.T @ drows => x.T @ dy
+      x.T turns round all axes of x, the sentences too, and then the shapes do not fit. Reshape x and dy to rows first,
+      or swap the last two axes with np.swapaxes(x, -1, -2) and add up over the sentences.
     - dw turned over: rows.T @ drows => drows.T @ rows
       dw has the shape of w, (d, k): x.T @ dy, not dy.T @ x.
     - dy taken for ones:

@@ -13,6 +13,14 @@ from toytf.check.core import Report
 
 
 @dataclass(frozen=True)
+class Trap:
+    """A wrong answer that one knows, and what it looks like: "the squares divided by 3, ..."."""
+
+    value: object
+    looks: str
+
+
+@dataclass(frozen=True)
 class Part:
     """One answer of an exercise.
 
@@ -27,12 +35,15 @@ class Part:
         To how many decimals the exercise asks for it; 0 for whole numbers.
     name : str
         What the exercise calls it: "a", "the mean". Empty if there is only one answer.
+    traps : tuple of Trap
+        Wrong answers that are recognised. A square table turned over is, without being named here.
     """
 
     expected: object
     terms: Callable[[tuple[int, ...]], str] | None = None
     decimals: int = 0
     name: str = ""
+    traps: tuple[Trap, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -101,7 +112,7 @@ def product(a, b, **how) -> Part:
     return Part(expected, terms, **how)
 
 
-def mapped(x, w, b, name: str) -> Part:
+def mapped(x, w, b, name: str, **how) -> Part:
     """The answer ``x @ w + b``, each entry with its sum of products and its bias."""
     products = product(x, w)
     expected = x @ w + b
@@ -109,7 +120,7 @@ def mapped(x, w, b, name: str) -> Part:
     def terms(place: tuple[int, ...]) -> str:
         return f"{products.terms(place)}; plus the bias {number(b[place[-1]])}: {number(expected[place])}"
 
-    return Part(expected, terms, name=name)
+    return Part(expected, terms, name=name, **how)
 
 
 def worked(*steps, lead: str = "", about: bool = False, shown: str | None = "", **how) -> Part:
@@ -205,7 +216,7 @@ def _compare(about: str, answer, part: Part) -> Report:
     bad = ~(np.abs(mine - expected) <= room)
     if not bad.any():
         return Report(True, f"{about}: right.")
-    lines = []
+    lines = [f"It looks like {looks}" for looks in _seen(mine, expected, part.traps, room)]
     for place in np.argwhere(bad)[:3]:
         place = tuple(int(i) for i in place)
         at = _where(place)
@@ -217,6 +228,16 @@ def _compare(about: str, answer, part: Part) -> Report:
     n = int(bad.sum())
     said = "not right." if mine.ndim == 0 else f"{n} of {mine.size} entries differ{'s' * (n == 1)}."
     return Report(False, f"{about}: {said}", tuple(lines))
+
+
+def _seen(mine, expected, traps: tuple[Trap, ...], room: float) -> list[str]:
+    """What a wrong answer looks like, if it is one of the known ones."""
+    for trap in traps:  # a wrong number may be written with two decimals
+        value = np.asarray(trap.value, dtype=float)
+        if value.shape == mine.shape and (np.abs(mine - value) <= max(room, 0.006)).all():
+            return [trap.looks]
+    turned = mine.shape == expected.T.shape and mine.ndim == 2 and (np.abs(mine - expected.T) <= room).all()
+    return ["the right table turned over: rows and columns are exchanged."] * bool(turned)
 
 
 def _where(place: tuple[int, ...]) -> str:
