@@ -48,6 +48,7 @@ PAPER_CONSTANTS = {
     2018: "the year of source 1",
     2020: "the year of Xiong and others, and of micrograd",
     2021: "the year of Dong, Cordonnier and Loukas, and of Geva and others",
+    2022: "the year of Haviv and others",
     2024: "the year of source 0",
 }
 
