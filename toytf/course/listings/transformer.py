@@ -138,16 +138,9 @@ def load(model, params):
 
 
 def loss_of(model, batch):
-    src, tgt, goal, src_is_token, counted = (
-        torch.from_numpy(array)
-        for array in (
-            batch.src,
-            batch.tgt,
-            batch.goal,
-            batch.src_is_token,
-            batch.tgt_is_token,
-        )
-    )
+    src, tgt, goal = map(torch.from_numpy, (batch.src, batch.tgt, batch.goal))
+    flags = batch.src_is_token, batch.tgt_is_token
+    src_is_token, counted = map(torch.from_numpy, flags)
     logits = model(src, tgt, src_is_token)
     return cross_entropy(logits[counted], goal[counted])
 
