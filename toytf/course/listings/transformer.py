@@ -126,14 +126,13 @@ def in_toytf(name):
     return name
 
 
-@torch.no_grad()
 def load(model, params):
     """Copy toytf's arrays into the parameters of the same name."""
     arrays = named_arrays(params)
     for name, parameter in model.named_parameters():
         array = arrays.pop(in_toytf(name))
         turned = array if "embedding" in name else array.T  # nn.Linear: out x in
-        parameter.copy_(torch.from_numpy(turned))
+        parameter.data = torch.tensor(turned)
     assert not arrays, f"nobody took {list(arrays)}"
 
 
