@@ -11,9 +11,12 @@ LAST = ("tired", "wide")
 NOUN = {"tired": "animal", "wide": "street"}
 
 
-def layers(last, *heads):
+SEEKS, COULD_BE = map(pronoun.with_names, (pronoun.DESCRIBES, pronoun.COULD_BE))
+
+
+def layers(last, *heads, names=False):
     """Return the words, the last rows, and the traces of one layer after the other, each a list of heads."""
-    words, x = pronoun.sentence(last)
+    words, x = pronoun.sentence(last, names=names)
     traces = []
     for layer in heads:
         found = [pronoun.attend(x, head) for head in layer]
@@ -32,6 +35,28 @@ def test_every_word_has_one_feature_and_they_differ(last):
 
 
 @pytest.mark.parametrize("last", LAST)
+def test_behind_the_features_stand_the_names_of_the_nouns(last):
+    words, x = pronoun.sentence(last, names=True)
+    assert (x[:, :8] == pronoun.sentence(last)[1]).all()
+    named = [[word == name for name in pronoun.NAMES] for word in words]
+    assert (x[:, 8:] == named).all()
+    assert sum(map(sum, named)) == 2
+
+
+@pytest.mark.parametrize("last", LAST)
+@pytest.mark.parametrize("head", [pronoun.DESCRIBES, pronoun.COULD_BE])
+def test_a_head_of_the_first_layer_leaves_the_names_alone(last, head):
+    (_, bare), (_, named) = (pronoun.sentence(last, names=names) for names in (False, True))
+    (added, trace), (wider, wider_trace) = (
+        pronoun.attend(bare, head),
+        pronoun.attend(named, pronoun.with_names(head)),
+    )
+    assert (wider[:, :8] == added).all()
+    assert (wider[:, 8:] == 0).all()
+    assert (trace.attn_weights == wider_trace.attn_weights).all()
+
+
+@pytest.mark.parametrize("last", LAST)
 def test_in_the_first_layer_it_looks_at_the_adjective_and_takes_what_that_seeks(last):
     words, x, [[trace]] = layers(last, [pronoun.DESCRIBES])
     share = 1 / (1 + 4 * math.exp(-pronoun.SHARPNESS / math.sqrt(2)))
@@ -43,14 +68,16 @@ def test_in_the_first_layer_it_looks_at_the_adjective_and_takes_what_that_seeks(
 
 
 @pytest.mark.parametrize("last", LAST)
-def test_in_the_second_layer_it_finds_its_noun(last):
-    words, x, [_, [trace]] = layers(last, [pronoun.DESCRIBES], [pronoun.MEANT])
+def test_in_the_second_layer_it_finds_its_noun_and_takes_its_name_home(last):
+    words, x, [_, [trace]] = layers(last, [SEEKS], [pronoun.MEANT], names=True)
     weights = trace.attn_weights[words.index("it")]
     assert words[weights.argmax()] == NOUN[last]
     assert weights.max() > 0.98
-    it = dict(zip(pronoun.FEATURES, x[words.index("it")], strict=True))
-    assert (it["animate"] > 0.98) == (last == "tired")
-    assert (it["thing"] > 0.98) == (last == "wide")
+    it = dict(zip(pronoun.FEATURES + pronoun.NAMES, x[words.index("it")], strict=True))
+    other = {"animal": "street", "street": "animal"}[NOUN[last]]
+    assert it[NOUN[last]] > 0.98
+    assert it[other] < 0.01
+    assert it["animate"] == it["thing"] == 0
 
 
 def test_one_layer_cannot_tell_tired_from_wide_whatever_its_weights():
@@ -75,7 +102,7 @@ def test_the_second_head_looks_at_both_nouns_alike(last):
 
 @pytest.mark.parametrize("last", LAST)
 def test_with_both_heads_in_front_it_still_finds_its_noun(last):
-    words, _, [_, [trace]] = layers(last, [pronoun.DESCRIBES, pronoun.COULD_BE], [pronoun.MEANT])
+    words, _, [_, [trace]] = layers(last, [SEEKS, COULD_BE], [pronoun.MEANT], names=True)
     assert words[trace.attn_weights[words.index("it")].argmax()] == NOUN[last]
 
 
@@ -84,8 +111,15 @@ def test_another_last_word_is_refused():
         pronoun.sentence("green")
 
 
+def test_names_that_are_no_truth_value_are_refused():
+    with pytest.raises(TypeError, match="names"):
+        pronoun.sentence("tired", names="animal")
+
+
 def test_rows_of_another_width_and_what_is_no_head_are_refused():
     with pytest.raises(ValueError, match="x"):
-        pronoun.attend(np.zeros((5, 7)), pronoun.MEANT)
+        pronoun.attend(np.zeros((5, 8)), pronoun.MEANT)
     with pytest.raises(TypeError, match="head"):
-        pronoun.attend(np.zeros((5, 8)), (1, 2, 3, 4))
+        pronoun.with_names((1, 2, 3, 4))
+    with pytest.raises(TypeError, match="head"):
+        pronoun.attend(np.zeros((5, 10)), (1, 2, 3, 4))
