@@ -68,11 +68,21 @@ def test_in_the_first_layer_it_looks_at_the_adjective_and_takes_what_that_seeks(
 
 
 @pytest.mark.parametrize("last", LAST)
-def test_in_the_second_layer_it_finds_its_noun_and_takes_its_name_home(last):
-    words, x, [_, [trace]] = layers(last, [SEEKS], [pronoun.MEANT], names=True)
+def test_in_the_second_layer_it_finds_its_noun(last):
+    words, x, [_, [trace]] = layers(last, [pronoun.DESCRIBES], [pronoun.MEANT])
     weights = trace.attn_weights[words.index("it")]
     assert words[weights.argmax()] == NOUN[last]
     assert weights.max() > 0.98
+    it = dict(zip(pronoun.FEATURES, x[words.index("it")], strict=True))
+    assert (it["animate"] > 0.98) == (last == "tired")
+    assert (it["thing"] > 0.98) == (last == "wide")
+
+
+@pytest.mark.parametrize("last", LAST)
+def test_with_names_it_takes_home_the_name_of_its_noun_and_no_other(last):
+    words, x, [_, [trace]] = layers(last, [SEEKS], [pronoun.NAMED], names=True)
+    _, _, [_, [bare]] = layers(last, [pronoun.DESCRIBES], [pronoun.MEANT])
+    assert (trace.attn_weights == bare.attn_weights).all()
     it = dict(zip(pronoun.FEATURES + pronoun.NAMES, x[words.index("it")], strict=True))
     other = {"animal": "street", "street": "animal"}[NOUN[last]]
     assert it[NOUN[last]] > 0.98
@@ -102,7 +112,7 @@ def test_the_second_head_looks_at_both_nouns_alike(last):
 
 @pytest.mark.parametrize("last", LAST)
 def test_with_both_heads_in_front_it_still_finds_its_noun(last):
-    words, _, [_, [trace]] = layers(last, [SEEKS, COULD_BE], [pronoun.MEANT], names=True)
+    words, _, [_, [trace]] = layers(last, [SEEKS, COULD_BE], [pronoun.NAMED], names=True)
     assert words[trace.attn_weights[words.index("it")].argmax()] == NOUN[last]
 
 
@@ -118,8 +128,8 @@ def test_names_that_are_no_truth_value_are_refused():
 
 def test_rows_of_another_width_and_what_is_no_head_are_refused():
     with pytest.raises(ValueError, match="x"):
-        pronoun.attend(np.zeros((5, 8)), pronoun.MEANT)
+        pronoun.attend(np.zeros((5, 7)), pronoun.MEANT)
     with pytest.raises(TypeError, match="head"):
         pronoun.with_names((1, 2, 3, 4))
     with pytest.raises(TypeError, match="head"):
-        pronoun.attend(np.zeros((5, 10)), (1, 2, 3, 4))
+        pronoun.attend(np.zeros((5, 8)), (1, 2, 3, 4))

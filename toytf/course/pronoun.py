@@ -15,7 +15,7 @@ its name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -127,10 +127,16 @@ COULD_BE = Head(
     w_v=_picks("animate", "thing"),
     w_o=_picks("animate", "thing").T,
 )
-# Layer 2, for rows with names. A row asks for what it now seeks; a noun is found by what it is and hands over its name.
+# Layer 2. A row asks for what it now seeks; a noun hands over what it is.
 MEANT = Head(
-    w_q=SHARPNESS * _picks("seeks animate", "seeks thing", FEATURES + NAMES),
-    w_k=_picks("animate", "thing", FEATURES + NAMES),
+    w_q=SHARPNESS * _picks("seeks animate", "seeks thing"),
+    w_k=_picks("animate", "thing"),
+    w_v=_picks("animate", "thing"),
+    w_o=_picks("animate", "thing").T,
+)
+# The same search in rows with names; the noun that it finds hands over its name.
+NAMED = replace(
+    with_names(MEANT),
     w_v=_picks(*NAMES, FEATURES + NAMES),
     w_o=_picks(*NAMES, FEATURES + NAMES).T,
 )
