@@ -103,9 +103,9 @@ def with_names(head: Head) -> Head:
         Of 10 columns.
     """
     require_class("head", head, Head)
-    rows = ((0, len(NAMES)), (0, 0))
-    reads = (np.pad(w, rows) for w in (head.w_q, head.w_k, head.w_v))
-    return Head(*reads, w_o=np.pad(head.w_o, rows[::-1]))
+    below, behind = ((0, len(NAMES)), (0, 0)), ((0, 0), (0, len(NAMES)))
+    w_q, w_k, w_v = (np.pad(w, below) for w in (head.w_q, head.w_k, head.w_v))
+    return Head(w_q, w_k, w_v, np.pad(head.w_o, behind))
 
 
 def _picks(first: str, second: str, columns: tuple[str, ...] = FEATURES) -> Array:
