@@ -139,6 +139,12 @@ def test_a_working_brings_its_name_its_labels_and_the_way_back():
     assert str(byhand.matmul(k, k.T, "S", "Q Kᵀ", rows=["a", "b"])).startswith("S = Q Kᵀ (2 x 2)")
 
 
+def test_a_mean_over_one_row_is_shown_without_a_division_and_one_over_two_rows_with_brackets():
+    one, two = (byhand.cross_entropy_backward(WEIGHTS[:n], OTHER[:n]) for n in (1, 2))
+    assert ([operand.sign for operand in one.operands], one.sign) == (["", "−"], "=")
+    assert ([operand.sign for operand in two.operands], two.sign) == (["(", "−"], ") / 2 =")
+
+
 def test_operands_are_kept_as_they_were():
     a = np.ones((2, 2))
     working = byhand.matmul(a, a)

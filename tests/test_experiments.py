@@ -116,7 +116,7 @@ def test_nothing_that_is_tested_was_learned(data):
     assert len(train) == data.learn_from
     for pairs in tests.values():
         assert len(pairs) == TESTED
-        for side in ("src", "tgt"):
+        for side in ("tgt",) if data.alphabetical else ("src", "tgt"):  # two sentences may have the same words
             assert not {getattr(pair, side) for pair in train} & {getattr(pair, side) for pair in pairs}
 
 

@@ -183,6 +183,19 @@ def test_a_finger_changes_a_word_by_another(touch):
     agrees(page, agrees_when_closed, 6)
 
 
+def test_words_that_make_no_sentence_are_dashed(touch):
+    page = touch(TRANSLATOR)
+    palette = page.locator(".live-palette")
+    for word, odd in (("house", "cat"), ("queens", "hat"), ("see", "sees"), ("red", None)):
+        page.locator(".trans-src .trans-word", has_text=word).first.click()
+        words = palette.locator(".live-chip").all_inner_texts()
+        dashed = palette.locator(".live-odd").all_inner_texts()
+        assert dashed == [w for w in words if START.replace(f" {word}", f" {w}") not in LEARNED]
+        assert odd in dashed if odd else not dashed
+        assert ("dashed" in page.locator(".live-palette-name").inner_text()) == bool(dashed)
+        page.get_by_role("button", name="Done").click()
+
+
 def test_a_sentence_is_made_by_keys_alone(touch):
     page = touch(TRANSLATOR)
     write(page, "")
@@ -242,12 +255,14 @@ def test_a_sentence_of_no_kind_that_it_saw_is_remarked(touch, text):
     assert "who does what with which thing" in remark(page)
 
 
-def test_who_is_still_writing_is_not_told_of_mistakes(touch):
+def test_who_is_still_writing_is_told_that_it_is_no_sentence_yet(touch):
     page = touch(TRANSLATOR)
     field = page.get_by_role("textbox")
     field.fill("")
-    field.press_sequentially("the cat sees ")
-    assert "It learned" in remark(page)
+    for begun in ("hello ", "my queens ", "the cat sees "):  # it may still become one
+        field.fill("")
+        field.press_sequentially(begun)
+        assert "this is none yet" in remark(page) and "It never saw" not in remark(page)
     field.press_sequentially("the dog")  # nothing can mend this
     assert "It never saw" in remark(page)
     field.fill("the cat sees")

@@ -22,18 +22,6 @@ def published(path):
     return prose.published_values(prose.chapter_of(path))
 
 
-# Chapters whose numbers are found in their notebook, not yet each in its own section: a list that only shrinks.
-NOT_YET = {
-    "taking_apart",
-    "pytorch",
-}
-
-
-def topic(path):
-    """The name of a chapter without its number."""
-    return re.sub(r"\d\d_", "", path.stem)
-
-
 def place_problems(path):
     chapter = prose.chapter_of(path)
     homes = prose.published_homes(chapter)
@@ -42,20 +30,11 @@ def place_problems(path):
 
 @pytest.mark.parametrize("path", reading.notebook_paths(), ids=lambda p: p.name)
 def test_every_number_in_a_notebooks_text_is_computed(path):
-    if path in reading.chapter_paths() and topic(path) not in NOT_YET:
+    if path in reading.chapter_paths():
         problems = place_problems(path)
     else:
         problems = prose.prose_problems(reading.read_notebook(path), path.name, published(path))
     assert not problems, "\n".join(problems)
-
-
-@pytest.mark.parametrize("path", reading.chapter_paths(), ids=lambda p: p.name)
-def test_a_chapter_whose_numbers_have_their_places_is_not_on_the_list(path):
-    assert topic(path) not in NOT_YET or place_problems(path), f"take {topic(path)} off NOT_YET: it follows the rule"
-
-
-def test_the_list_names_chapters():
-    assert {topic(path) for path in reading.chapter_paths()} >= NOT_YET
 
 
 def test_of_changed_digits_in_the_prose_of_all_chapters_most_are_caught():

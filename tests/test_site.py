@@ -134,7 +134,7 @@ FIRST_FOUND = {
     "gradients": "15. ",
     "residual": "9. ",
     "heads": "6. ",
-    "PyTorch": "19. ",
+    "PyTorch": "20. ",
     "glossary": "Glossary",
     "remark": "Every number",
     "notation": "Notation",
@@ -168,7 +168,7 @@ def test_a_number_finds_each_step_that_prints_it(browser, addresses, where):
         assert any("[Hello, Hello] = 0.2244" in hit for hit in hits), hits
         assert any("its own value row" in hit for hit in hits), hits
         titles = page.locator("#search-results h3").all_inner_texts()
-        assert titles[0].startswith("4. ") and len(titles) > 3
+        assert titles[0].startswith("4. ") and len(titles) >= 3
         page.locator("#search-results li a", has_text="its own value row").click()
         page.wait_for_url("**/04_self_attention.html#number=0.2244*")
         page.locator(".toytf-found", has_text="its own value row").wait_for()
@@ -224,7 +224,7 @@ def test_each_line_of_the_index_is_found_again_on_its_page(browser, addresses):
         ("1.2.3", "This is not a number."),
         ("987654.321", "No page prints 987654.321."),
         ("0.", "This is not a number."),
-        ("2.3e-10", "2.3e-10 stands in"),
+        ("4.67695573e-10", "4.67695573e-10 stands in"),
         (".2244", ".2244 stands in"),
     ],
 )

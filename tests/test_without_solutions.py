@@ -47,7 +47,7 @@ def runs(listed):
 
 
 def stems(listed):
-    return {STEM.stem(word) for word in listed if len(word) > 2 and not word.isdigit()}
+    return {STEM.stem(word) for word in listed if not word.isdigit()}
 
 
 def text_of(page):
@@ -112,7 +112,7 @@ def secrets(root):
     for where, listed in hidden:
         own = runs(listed) - open_runs
         found.runs.update(dict.fromkeys(own, where))
-        found.stems |= stems(listed) - open_stems
+        found.stems |= stems(word for word in listed if len(word) > 2) - open_stems
         if not own and "{solution}" in where:
             found.without_run.append(where)
     return found

@@ -596,18 +596,23 @@ def cross_entropy_backward(probs, goal, name="", formula="", *, rows=None, cols=
     >>> working = cross_entropy_backward([[0.25, 0.75], [0.5, 0.5]], [[1, 0], [0, 1]])
     >>> working.entries[0].chain("text")
     [('=', '(0.25 - 1) / 2'), ('=', '(-0.75) / 2'), ('=', '-0.375')]
+    >>> cross_entropy_backward([0.25, 0.75], [1, 0]).entries[0].chain("text")  # one row: nothing to divide by
+    [('=', '0.25 - 1'), ('=', '-0.75')]
     """
     given, (probs, goal) = (probs, goal), (_matrix("probs", probs), _matrix("goal", goal))
     _same_shape("probs", probs, "goal", goal)
-    n = Num(float(len(probs)))
+    n = len(probs)
 
     def steps(i, j):
         away = Difference(Num(float(probs[i, j]), decimals), Num(float(goal[i, j]), decimals))
-        return Quotient(away, n), Quotient(Num(float(away.value), decimals), n)
+        if n == 1:
+            return (away,)
+        return Quotient(away, Num(float(n))), Quotient(Num(float(away.value), decimals), Num(float(n)))
 
     names = _split(re.sub(r"^\((.*)\) / \d+$", r"\1", _said(formula, "")), "−", 2)
-    made = _Made(given, ("cell", "other cell"), ("", "−"), names, sign=f"/ {len(probs)} =")
-    return _work(name, formula, (probs - goal) / len(probs), steps, rows, cols, decimals, False, made)
+    signs, sign = (("", "−"), "=") if n == 1 else (("(", "−"), f") / {n} =")
+    made = _Made(given, ("cell", "other cell"), signs, names, sign=sign)
+    return _work(name, formula, (probs - goal) / n, steps, rows, cols, decimals, False, made)
 
 
 def positions(pos: Sequence[int], d_model: int, name="PE", *, column_as_i=False, rows=None, decimals=4) -> Working:

@@ -29,11 +29,13 @@ def _expected_beam(first, following, length, width):
 
 def _beam_cases(rng):
     two = np.log([0.6, 0.4]), np.log([[0.55, 0.45], [0.1, 0.9]])
+    one_parent = np.log([0.9, 0.1]), np.log([[0.6, 0.4], [0.7, 0.3]])
     three = np.log([0.5, 0.3, 0.2]), np.log([[0.4, 0.35, 0.25], [0.1, 0.1, 0.8], [0.05, 0.9, 0.05]])
     drawn = np.log(rng.dirichlet(np.ones(5))), np.log(rng.dirichlet(np.ones(5), size=5))
     return [
         Case((*two, 2, 2), "two words, greedy would miss the best sentence"),
         Case((*two, 2, 1), "width 1 is greedy"),
+        Case((*one_parent, 2, 2), "two words, both sentences that stay begin alike"),
         Case((*three, 3, 2), "three words"),
         Case((*three, 4, 3), "three words, four of them in a sentence"),
         Case((*drawn, 4, 3), "five words"),

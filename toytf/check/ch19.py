@@ -13,7 +13,7 @@ from toytf.check.pencil import ByHand, Part, worked
     "ex-19-2",
     expected=lambda right, n: (right / n, np.std(np.arange(n) < right) / n**0.5),
     cases=lambda rng: [
-        Case((1, 2), "one of two"),
+        Case((1, 4), "one of four"),
         Case((4, 5), "four of five"),
         Case((0, 10), "none of ten"),
         Case((800, 800), "all of 800"),

@@ -56,6 +56,9 @@ class Data:
         Further tests: sentences in which every noun has exactly so many adjectives. Where the
         training has fewer, one more test: a single noun with so many, in a sentence that is no
         longer than those of the training.
+    alphabetical : bool
+        Put the English words of every sentence in alphabetical order, in training and in tests. Those
+        of a test may then be the words of another sentence, which was learned, and which means something else.
     """
 
     adjectives: tuple[int, ...] = (0, 1)
@@ -64,6 +67,7 @@ class Data:
     with_two: int = 0
     unseen: float = 0.0
     more: tuple[int, ...] = ()
+    alphabetical: bool = False
 
 
 def sentences(data: Data, rng: np.random.Generator) -> tuple[list[Pair], dict[str, list[Pair]]]:
@@ -112,10 +116,16 @@ def sentences(data: Data, rng: np.random.Generator) -> tuple[list[Pair], dict[st
             one_noun = [pair for pair in some if len(pair.src) == 5 + n <= longest]
             if one_noun:
                 tests[f"{n} adjectives, no longer"] = one_noun
+    if data.alphabetical:
+        train, tests = _sorted(train), {name: _sorted(pairs) for name, pairs in tests.items()}
     short = {name: len(pairs) for name, pairs in tests.items() if len(pairs) < TESTED}
     if short or len(train) < data.learn_from:
         raise ValueError(f"data: expected enough sentences, got {len(train)} to learn from and too few for {short}")
     return train[: data.learn_from], {name: pairs[:TESTED] for name, pairs in tests.items()}
+
+
+def _sorted(pairs: list[Pair]) -> list[Pair]:
+    return [Pair(tuple(sorted(pair.src)), pair.tgt) for pair in pairs]
 
 
 _NOUNS = {word: noun for noun in SUBJECTS + OBJECTS for word in (noun.one, noun.several)}
@@ -230,6 +240,15 @@ def _table() -> Iterator[Experiment]:
     for n in (1, 2):
         for name, (changed, switches, silent) in REMOVED.items():
             yield Experiment(f"{name}, {n}+{n}", changed, {**layers(n), **switches}, silent)
+
+    for n in (1, 2):
+        words = f"English words in alphabetical order, {n}+{n}"
+        yield Experiment(words, words, layers(n), data=Data(alphabetical=True), seeds=3)
+    switches = {**layers(2), "residual": False}
+    for rate, steps in ((0.03, 500), (0.003, 500), (0.001, 500), (0.003, 1500)):
+        words = f"residual, 2+2, learning rate {rate}" + (", 1500 steps" if steps == 1500 else "")
+        learning = {"learning_rate": rate, **({"steps": 1500} if steps == 1500 else {})}
+        yield Experiment(words, REMOVED["residual"][0], switches, learning=learning, seeds=3)
 
     # Where a part that seemed useless is needed.
     for rate in (0.01, 0.003):

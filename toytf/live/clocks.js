@@ -138,7 +138,8 @@
     say({ pos, k, d_model: width, clock }) {
       const angle = (places) => shown(places / BASE ** ((2 * clock) / width), 6);
       const steps = k === 1 ? "1 step" : `${k} steps`;
-      return `At position ${pos} clock ${clock} has turned by ${angle(pos)} radians. ${steps} further it has `
+      const radians = angle(pos) === "1" ? "radian" : "radians";
+      return `At position ${pos} clock ${clock} has turned by ${angle(pos)} ${radians}. ${steps} further it has `
         + `turned by ${angle(k)} more, wherever you start. Each of the ${width / 2} pairs turned by its own angle, `
         + `PE[${pos}] ${this.same ? "becomes" : "does not become"} PE[${pos + k}].`;
     }

@@ -1,8 +1,8 @@
 // The trained translator at work. Beside translator.py, which wrote the lines of words, the threads, and the bars.
 (() => {
   "use strict";
-  const { Live, Bars, define, html, svg, own, choice, sentence, reading, begun, mayFollow, palette, kindOf, wordKeys, named,
-    quoted, weightTable, softmax, sum, fixed } = toytf;
+  const { Live, Bars, define, html, svg, own, choice, sentence, reading, begun, mayBegin, mayFollow, palette, kindOf,
+    wordKeys, named, quoted, weightTable, softmax, sum, fixed } = toytf;
   const END = "(end)";
   const TOP = 5;
   const AT_ONCE = 90; // milliseconds from one new word to the next, and all of them in less than 700
@@ -254,6 +254,10 @@
       const kind = now === null ? "" : kindOf(this.data, now);
       const follow = mayFollow(this.data, tokens.slice(0, at).filter(({ known }) => known).map(({ word }) => word));
       const wanted = (word, its) => (kind ? its === kind : !follow.size || follow.has(word));
+      const withWord = (word) => tokens.map((token, i) => (i === at ? word : token.word));
+      const all = this.data.groups.filter((group) => group.kind === kind).flatMap(({ words }) => words);
+      const fitting = new Set(all.filter((word) => mayBegin(this.data, withWord(word))));
+      const odd = (word) => Boolean(fitting.size) && !fitting.has(word); // no sentence that it learned has it here
       const put = (word) => {
         const words = tokens.map((token) => token.word);
         words[at] = word;
@@ -269,8 +273,9 @@
       const more = [now === null ? "" : html("button", { type: "button", click: out }, "Take it out"),
         html("button", { type: "button", click: () => this.close() }, "Done")];
       const goesOn = follow.size ? "" : ". It learned no sentence that goes on here.";
-      const label = now === null ? `Add a word${goesOn}` : `In place of “${now}”`;
-      this.detail.append(palette(this.data, wanted, { label, now, choose: put, more }));
+      const strange = fitting.size && fitting.size < all.length ? " (dashed: in no sentence that it learned)" : "";
+      const label = now === null ? `Add a word${goesOn}` : `In place of “${now}”${strange}`;
+      this.detail.append(palette(this.data, wanted, { label, now, choose: put, odd, more }));
     }
 
     close() {

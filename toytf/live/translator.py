@@ -38,8 +38,8 @@ ROOM = 58  # letters side by side, at least
 NARROWEST, GAP = 5, 1.4  # of a word's place, and between two, in letters
 TOP = 5  # the most probable words
 HINT = (
-    "It learned greetings, and sentences that say who does what with which thing. "
-    "Tap a Spanish word to see where it looks, an English word to change it."
+    "It learned greetings, and who does what with which thing (nothing alive). "
+    "Tap a Spanish word to see its attention (where it looks, and how much), an English word to change it."
 )
 ON = ' class="trans-on"'
 NAMES = {EOS: "(end)", SOS: "(start)", PAD: "(padding)"}

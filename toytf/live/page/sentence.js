@@ -6,6 +6,7 @@
   const { html, uniqueId, fixed } = toytf;
   const LETTERS = 200; // of a sentence
   const NEVER = "It never saw a sentence of this kind: expect mistakes.";
+  const UNFINISHED = "It learned whole sentences, and this is none yet: go on, or expect mistakes.";
   const NAMES = { "<eos>": "(end)", "<sos>": "(start)", "<pad>": "(padding)" };
 
   const named = (token) => NAMES[token] ?? token;
@@ -66,6 +67,7 @@
   // A kind of sentence names for each place the words that may stand there.
   const begins = ({ places }, kind, words) => words.every((word, i) => places[kind[i]]?.includes(word));
   const fits = (about, words) => about.kinds.some((kind) => kind.length === words.length && begins(about, kind, words));
+  const mayBegin = (about, words) => about.kinds.some((kind) => kind.length >= words.length && begins(about, kind, words));
 
   // The words that may follow, in all kinds that begin so
   function mayFollow(about, words) {
@@ -131,8 +133,7 @@
         said.push(`It learned from sentences of up to ${about.learned} words; this one has ${words.length}. `
           + "Expect mistakes.");
       } else if (words.length && about.kinds.length && !asks.length && !fits(about, words)) {
-        const writing = here && mayFollow(about, words).size; // then it may still become one
-        if (!writing) said.push(NEVER);
+        said.push(here && mayBegin(about, words) ? UNFINISHED : NEVER); // it may still become one
       }
       if (offers && here && !unknown.length && !late.length) {
         const at = Math.max(0, cut(text.slice(0, input.selectionStart)).length - 1);
@@ -190,13 +191,15 @@
 
   // ---------------------------------------------------------------- words to tap
 
-  // Words in their groups, those that `wanted(word, kind)` admits. `choose(word)` is called with the one that is tapped.
-  function palette({ groups }, wanted, { label, now = null, choose, more = [] }) {
+  // Words in their groups, those that `wanted(word, kind)` admits; dashed, if they are `odd(word)`. `choose(word)` is called
+  // with the one that is tapped.
+  function palette({ groups }, wanted, { label, now = null, choose, odd = () => false, more = [] }) {
     const some = groups.map(({ kind, words, ...group }) => ({ ...group, words: words.filter((w) => wanted(w, kind)) }));
     const rows = some.filter(({ words }) => words.length).map((group) => html("div", { class: "live-group" },
       html("span", { class: "live-group-name" }, group.label),
       html("span", { class: "live-chips" }, ...group.words.map((word) => html("button", {
-        type: "button", class: "live-chip", "aria-pressed": String(word === now), click: () => choose(word) }, word)))));
+        type: "button", class: `live-chip${odd(word) ? " live-odd" : ""}`, "aria-pressed": String(word === now),
+        click: () => choose(word) }, word)))));
     return html("div", { class: "live-palette", role: "group", "aria-label": label },
       html("p", { class: "live-palette-name" }, label), ...rows, html("div", { class: "live-chips" }, ...more));
   }
@@ -242,5 +245,5 @@
       ...shares.map((share) => html("td", { style: `--share:${share.toFixed(4)}` }, fixed(share, 2))))));
   }
 
-  Object.assign(toytf, { named, quoted, reading, begun, nearest, fits, mayFollow, sentence, palette, kindOf, wordKeys, weightTable });
+  Object.assign(toytf, { named, quoted, reading, begun, nearest, fits, mayBegin, mayFollow, sentence, palette, kindOf, wordKeys, weightTable });
 })();
