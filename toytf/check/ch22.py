@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
-from toytf.byhand import Prod
+from toytf.byhand import Difference, Prod, Quotient, Root, Sum
 from toytf.check.core import Case, checker
 from toytf.check.pencil import ByHand, worked
 
@@ -86,6 +86,10 @@ llama_parameters.knows("""
 _A_TOKEN = Prod(2, 80, 8, 128, 2)
 _A_CHAT = Prod(_A_TOKEN.value, 4096)
 
+# 22.6: a norm and a turn
+_ROW = (1, 1, 3, 5)
+_RMS = Root(Quotient(Sum(*(x * x for x in _ROW)), len(_ROW)))
+
 BY_HAND = [
     ByHand(
         "ex-22-2",
@@ -97,6 +101,20 @@ BY_HAND = [
                 lead="64 heads in place of 8, eight times as much: ",
                 name="without groups",
             ),
+        ),
+    ),
+    ByHand(
+        "ex-22-6",
+        (
+            worked(_RMS, lead="the root of the mean square: ", name="divisor"),
+            worked([Quotient(x, _RMS.value) for x in _ROW], about=True, decimals=2, name="row"),
+            worked(
+                [Difference(Prod(2, 0), Prod(1, 1)), Sum(Prod(1, 0), Prod(2, 1))],
+                lead="the cosine of a quarter turn is 0, its sine 1: ",
+                name="query at 1",
+            ),
+            worked(Sum(Prod(-1, 1), Prod(2, 3)), name="score of 1 and 0"),
+            worked(Sum(Prod(-2, -3), Prod(-1, 1)), lead="both turned once more: ", name="score of 2 and 1"),
         ),
     ),
 ]
