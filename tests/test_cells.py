@@ -72,6 +72,9 @@ def page(tmp_path_factory):
         new_code_cell("import numpy as np", metadata={"tags": ["hide-cell"]}, execution_count=1),
         new_code_cell("x = 1", execution_count=2),
         new_code_cell("byhand.table(x)", metadata={"tags": ["hide-input"]}, execution_count=3, outputs=[table]),
+        new_code_cell(
+            "1", metadata={"tags": ["hide-cell"], "mystnb": {"code_prompt_show": "All dates"}}, execution_count=4
+        ),
     ]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=metadata), folder / "index.ipynb")
@@ -96,5 +99,6 @@ def test_kind_level_and_minutes_are_a_line_with_a_class_of_its_own(page):
 
 
 def test_folded_code_has_its_words_and_stands_below_what_it_shows(page):
-    assert re.findall(r'collapsed admonition-title">(.*?)</p>', page) == ["Imports", "Code of this table"]
+    titles = re.findall(r'collapsed admonition-title">(.*?)</p>', page)
+    assert titles == ["Imports", "Code of this table", "All dates"]  # the last in its own words
     assert page.index("<table>") < page.index("Code of this table") < page.index("byhand")

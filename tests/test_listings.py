@@ -95,6 +95,9 @@ def test_code_shows_parts_in_every_form():
     assert "\n\n\nclass AddAndNorm" in str(shown) and "def results" not in str(shown)
     assert repr(shown) == str(shown)
     assert shown._repr_markdown_() == f"```python\n{shown}\n```"
+    method = str(listings.code("layers", "EncoderLayer.forward"))
+    assert method.startswith("def forward(self, ") and method.splitlines()[1].startswith("    ")
+    assert ast.parse(method).body and "class" not in method
 
 
 def test_unknown_names_are_refused_with_a_hint():

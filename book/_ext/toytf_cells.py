@@ -1,7 +1,8 @@
 """Sphinx extension: the titles of exercises, and the words on which hidden code opens.
 
 A text says which code is hidden, by the tags `hide-input` and `hide-cell`, and gives an
-exercise its number. What the page says of both is decided here, in one place.
+exercise its number. What the page says of both is decided here, in one place; a cell
+that hides something to look up may say it itself (`code_prompt_show`).
 """
 
 import ast
@@ -62,7 +63,8 @@ def name_hidden_code(app, doctree):
             kinds = [part["mime_type"] for part in cell.findall(_of_a_kind)]
             tags = cell["cell_metadata"].get("tags", [])
             if source is not None:
-                cell["prompt_show"] = prompt(source.astext(), kinds, tags)
+                own = cell["cell_metadata"].get("mystnb", {}).get("code_prompt_show")
+                cell["prompt_show"] = own or prompt(source.astext(), kinds, tags)
                 cell["prompt_hide"] = HIDE
 
 

@@ -146,7 +146,7 @@ def path_problems(nb, name):
 
 _REPRS = {
     "a NumPy scalar's repr": re.compile(r"\bnp\.(?:float|int|uint|bool|complex|str)\w*\(|\bnp\.(?:True|False)_"),
-    "an array's repr": re.compile(r"\barray\("),
+    "an array's repr": re.compile(r"(?<!\.)\barray\("),  # np.array( is code that a page shows
     "a memory address": re.compile(r"\b0x[0-9a-fA-F]{6,}"),
 }
 

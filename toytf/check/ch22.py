@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import prod, sqrt
 
-from toytf.byhand import Prod
+from toytf.byhand import Difference, Prod, Quotient, Root, Sum
 from toytf.check.core import Case, checker
 from toytf.check.pencil import ByHand, Trap, worked
 
@@ -86,6 +86,11 @@ llama_parameters.knows("""
 _A_TOKEN = Prod(2, 80, 8, 128, 2)
 _A_CHAT = Prod(_A_TOKEN.value, 4096)
 
+# 22.6: a norm and a turn
+_ROW = (1, 1, 3, 5)
+_RMS = Root(Quotient(Sum(*(x * x for x in _ROW)), len(_ROW)))
+_DEVIATION = sqrt(11 / 4)  # around the mean 2.5
+
 
 def _cache_traps(right):
     return (
@@ -116,6 +121,60 @@ BY_HAND = [
                         _A_CHAT.value, "the cache with groups. Without them each of the 64 heads has keys of its own."
                     ),
                     Trap(64 * _A_CHAT.value, "64 times as much. With groups there are 8 key heads, so it is 8 times."),
+                ),
+            ),
+        ),
+    ),
+    ByHand(
+        "ex-22-6",
+        (
+            worked(
+                _RMS,
+                lead="the root of the mean square: ",
+                name="divisor",
+                traps=(
+                    Trap(9, "the mean square. Its root is asked for."),
+                    Trap(6, "the root of the sum. It is the mean that goes under the root."),
+                    Trap(_DEVIATION, "the deviation from the mean, as in layer norm. RMSNorm takes no mean off."),
+                ),
+            ),
+            worked(
+                [Quotient(x, _RMS.value) for x in _ROW],
+                about=True,
+                decimals=2,
+                name="row",
+                traps=(
+                    Trap([(x - 2.5) / _DEVIATION for x in _ROW], "layer norm. RMSNorm takes no mean off."),
+                    Trap([x / 9 for x in _ROW], "the row divided by the mean square. Divide by its root."),
+                ),
+            ),
+            worked(
+                [Difference(Prod(2, 0), Prod(1, 1)), Sum(Prod(1, 0), Prod(2, 1))],
+                lead="the cosine of a quarter turn is 0, its sine 1: ",
+                name="query at 1",
+                traps=(
+                    Trap([1, -2], "a turn the other way: (a, b) becomes (-b, a)."),
+                    Trap([1, 2], "a sign that is missing: (a, b) becomes (-b, a)."),
+                    Trap([2, 1], "the query at place 0. At place 1 it has turned once."),
+                    Trap([-2, -1], "the query at place 2. At place 1 it has turned once."),
+                ),
+            ),
+            worked(
+                Sum(Prod(-1, 1), Prod(2, 2)),
+                name="score of 1 and 0",
+                traps=(
+                    Trap(4, "the score of two rows at one place. The query has turned once."),
+                    Trap(-3, "a query turned the other way: (a, b) becomes (-b, a)."),
+                ),
+            ),
+            worked(
+                Sum(Prod(-2, -2), Prod(-1, 1)),
+                lead="both turned once more: ",
+                name="score of 2 and 1",
+                traps=(
+                    Trap(4, "the score of two rows at one place. The query has turned once more than the key."),
+                    Trap(-4, "a key that has not turned. At place 1 it has turned once."),
+                    Trap(-3, "query and key exchanged, or turned the other way: the query is at place 2."),
                 ),
             ),
         ),

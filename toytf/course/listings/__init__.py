@@ -24,6 +24,7 @@ import ast
 import difflib
 import importlib
 import json
+import textwrap
 from importlib import resources
 
 import numpy as np
@@ -67,7 +68,7 @@ def code(name: str, *parts: str) -> Code:
     name : str
         One of `names`.
     *parts : str
-        Functions or classes of it; the whole file if left out.
+        Functions or classes of it, or ``"Class.method"``; the whole file if left out.
 
     Raises
     ------
@@ -88,15 +89,17 @@ def code(name: str, *parts: str) -> Code:
     )
     if not parts:
         return Code(text)
-    found = {
-        node.name: node
-        for node in ast.parse(text).body
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-    }
-    shown = [
-        ast.get_source_segment(text, found[_known(part, found, f"part of {name}")])
-        for part in parts
-    ]
+    found = {}
+    for node in ast.parse(text).body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            found[node.name] = node
+        if isinstance(node, ast.ClassDef):
+            methods = (one for one in node.body if isinstance(one, ast.FunctionDef))
+            found |= {f"{node.name}.{method.name}": method for method in methods}
+    shown = []
+    for part in parts:
+        node = found[_known(part, found, f"part of {name}")]
+        shown.append(textwrap.dedent(ast.get_source_segment(text, node, padded=True)))
     return Code("\n\n\n".join(shown))
 
 
