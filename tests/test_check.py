@@ -271,9 +271,12 @@ def test_one_wrong_entry_of_a_by_hand_exercise_is_found_and_explained(one):
     for part in one.parts:
         expected = np.asarray(part.expected, float)
         for place in np.ndindex(expected.shape):
-            answer = np.array(np.round(expected, part.decimals))
-            answer[place] += 2 * 10.0**-part.decimals
-            (report,) = one.reports({part.name: answer})
+            for units in (2, 3, 5):  # the first that is no answer known by name
+                answer = np.array(np.round(expected, part.decimals))
+                answer[place] += units * 10.0**-part.decimals
+                (report,) = one.reports({part.name: answer})
+                if "It looks like" not in str(report):
+                    break
             assert not report
             assert len(report.details) == 1
             if len(place) == 2:

@@ -79,6 +79,17 @@ def test_the_sums_follow_and_an_open_one_too(touch):
     assert page.locator(".byhand-live").first.inner_text().endswith("105.21 / 30 = 3.507")
 
 
+@pytest.mark.parametrize("divisor", ["2", "1", "0.5"])
+def test_the_two_slopes_of_a_row_of_two_are_equal_however_shut_it_is(touch, divisor):
+    """Each is a₁ a₂. As a₁ (1 − a₁) one of them would lose its digits."""
+    page = touch(DIVISOR)
+    type_number(page, "divisor", divisor)
+    first, second = bars(page, 1)
+    assert first == second
+    assert number(first) == pytest.approx(softmax(SCORES[0] / float(divisor)).prod(), rel=1e-3)
+    assert first in page.locator(".live-said").inner_text()
+
+
 def test_a_link_carries_the_settings(touch):
     page = touch(DIVISOR, fragment="#divisor?divisor=30&row=World")
     assert np.array_equal(weights(page), expected(30))

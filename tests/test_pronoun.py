@@ -11,9 +11,12 @@ LAST = ("tired", "wide")
 NOUN = {"tired": "animal", "wide": "street"}
 
 
-def layers(last, *heads):
+SEEKS, COULD_BE = map(pronoun.with_names, (pronoun.DESCRIBES, pronoun.COULD_BE))
+
+
+def layers(last, *heads, names=False):
     """Return the words, the last rows, and the traces of one layer after the other, each a list of heads."""
-    words, x = pronoun.sentence(last)
+    words, x = pronoun.sentence(last, names=names)
     traces = []
     for layer in heads:
         found = [pronoun.attend(x, head) for head in layer]
@@ -29,6 +32,28 @@ def test_every_word_has_one_feature_and_they_differ(last):
     assert x.shape == (5, len(pronoun.FEATURES))
     assert (x.sum(axis=1) == 1).all()
     assert np.linalg.matrix_rank(x) == 5
+
+
+@pytest.mark.parametrize("last", LAST)
+def test_behind_the_features_stand_the_names_of_the_nouns(last):
+    words, x = pronoun.sentence(last, names=True)
+    assert (x[:, :8] == pronoun.sentence(last)[1]).all()
+    named = [[word == name for name in pronoun.NAMES] for word in words]
+    assert (x[:, 8:] == named).all()
+    assert sum(map(sum, named)) == 2
+
+
+@pytest.mark.parametrize("last", LAST)
+@pytest.mark.parametrize("head", [pronoun.DESCRIBES, pronoun.COULD_BE])
+def test_a_head_of_the_first_layer_leaves_the_names_alone(last, head):
+    (_, bare), (_, named) = (pronoun.sentence(last, names=names) for names in (False, True))
+    (added, trace), (wider, wider_trace) = (
+        pronoun.attend(bare, head),
+        pronoun.attend(named, pronoun.with_names(head)),
+    )
+    assert (wider[:, :8] == added).all()
+    assert (wider[:, 8:] == 0).all()
+    assert (trace.attn_weights == wider_trace.attn_weights).all()
 
 
 @pytest.mark.parametrize("last", LAST)
@@ -53,6 +78,18 @@ def test_in_the_second_layer_it_finds_its_noun(last):
     assert (it["thing"] > 0.98) == (last == "wide")
 
 
+@pytest.mark.parametrize("last", LAST)
+def test_with_names_it_takes_home_the_name_of_its_noun_and_no_other(last):
+    words, x, [_, [trace]] = layers(last, [SEEKS], [pronoun.NAMED], names=True)
+    _, _, [_, [bare]] = layers(last, [pronoun.DESCRIBES], [pronoun.MEANT])
+    assert (trace.attn_weights == bare.attn_weights).all()
+    it = dict(zip(pronoun.FEATURES + pronoun.NAMES, x[words.index("it")], strict=True))
+    other = {"animal": "street", "street": "animal"}[NOUN[last]]
+    assert it[NOUN[last]] > 0.98
+    assert it[other] < 0.01
+    assert it["animate"] == it["thing"] == 0
+
+
 def test_one_layer_cannot_tell_tired_from_wide_whatever_its_weights():
     rng = np.random.default_rng(0)
     it, animal, street = 3, 0, 2
@@ -75,7 +112,7 @@ def test_the_second_head_looks_at_both_nouns_alike(last):
 
 @pytest.mark.parametrize("last", LAST)
 def test_with_both_heads_in_front_it_still_finds_its_noun(last):
-    words, _, [_, [trace]] = layers(last, [pronoun.DESCRIBES, pronoun.COULD_BE], [pronoun.MEANT])
+    words, _, [_, [trace]] = layers(last, [SEEKS, COULD_BE], [pronoun.NAMED], names=True)
     assert words[trace.attn_weights[words.index("it")].argmax()] == NOUN[last]
 
 
@@ -84,8 +121,15 @@ def test_another_last_word_is_refused():
         pronoun.sentence("green")
 
 
+def test_names_that_are_no_truth_value_are_refused():
+    with pytest.raises(TypeError, match="names"):
+        pronoun.sentence("tired", names="animal")
+
+
 def test_rows_of_another_width_and_what_is_no_head_are_refused():
     with pytest.raises(ValueError, match="x"):
         pronoun.attend(np.zeros((5, 7)), pronoun.MEANT)
+    with pytest.raises(TypeError, match="head"):
+        pronoun.with_names((1, 2, 3, 4))
     with pytest.raises(TypeError, match="head"):
         pronoun.attend(np.zeros((5, 8)), (1, 2, 3, 4))

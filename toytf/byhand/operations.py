@@ -244,7 +244,7 @@ def mask(scores, may_attend, name="", formula="", *, rows=None, cols=None, decim
     may_attend : array_like of bool, same shape, or one that fits it by broadcasting
         True where the row may attend to the column.
     name, formula, rows, cols, decimals
-        As in `matmul`.
+        As in `matmul`. ``"S + B"`` calls what is added ``B``.
 
     Raises
     ------
@@ -273,7 +273,9 @@ def mask(scores, may_attend, name="", formula="", *, rows=None, cols=None, decim
     def steps(i, j):
         return (Sum(Num(float(scores[i, j]), decimals), Num(float(hidden[i, j]))),)
 
-    made = _Made((given, hidden), ("cell", "other cell"), ("", "+"), (_split(formula, "+", 2)[0], "M"), "{} + M")
+    name_scores, name_mask = _split(formula, "+", 2)
+    names = (name_scores, name_mask or "M")
+    made = _Made((given, hidden), ("cell", "other cell"), ("", "+"), names, "{} + M")
     return _work(name, formula, scores + hidden, steps, rows, cols, decimals, False, made)
 
 

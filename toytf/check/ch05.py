@@ -7,7 +7,7 @@ import numpy as np
 from toytf import attention
 from toytf.byhand import Exp, Num, Quotient, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, worked
+from toytf.check.pencil import ByHand, Part, Trap, worked
 from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
 
@@ -76,9 +76,11 @@ _GAP = float(np.diff((_X @ W_Q[0] @ (_X @ W_K[0]).T)[0])[0])
 _SPREAD = 64 * (1 / 3) ** 2  # variance of a sum of 64 products
 
 
-def _sums(matrices, name):
+def _sums(matrices, name, traps):
     """The sum of each row of each matrix."""
-    return worked([[Sum(*row) for row in matrix] for matrix in matrices.tolist()], decimals=1, shown=".1f", name=name)
+    return worked(
+        [[Sum(*row) for row in matrix] for matrix in matrices.tolist()], decimals=1, shown=".1f", name=name, traps=traps
+    )
 
 
 BY_HAND = [
@@ -86,7 +88,17 @@ BY_HAND = [
         "ex-05-1",
         (
             Part(softmax([7.0] * 4), lambda _: "e^7 / (4 e^7) = 1/4 = 0.25", decimals=2, name="weights"),
-            Part(np.log(3), lambda _: "e^gap = (3/4) / (1/4) = 3, so the gap is ln 3 = 1.0986", decimals=4, name="gap"),
+            Part(
+                np.log(3),
+                lambda _: "e^gap = (3/4) / (1/4) = 3, so the gap is ln 3 = 1.0986",
+                decimals=4,
+                name="gap",
+                traps=(
+                    Trap(3, "the ratio of the weights. The gap is its logarithm."),
+                    Trap(0.5, "the difference of the weights. Gaps of scores are ratios of weights."),
+                    Trap(np.log10(3), "a logarithm to base 10. The powers are those of e, so take ln."),
+                ),
+            ),
         ),
     ),
     ByHand(
@@ -96,19 +108,44 @@ BY_HAND = [
                 [Quotient(Exp(score), Sum(Exp(1), Exp(2), Exp(3))) for score in (1, 2, 3)],
                 lead="the weights of 1, 2, 3: ",
                 decimals=2,
+                traps=(
+                    Trap([1 / 6, 2 / 6, 3 / 6], "the scores divided by their sum. First e to each score, then divide."),
+                    Trap([1 / 3] * 3, "three equal weights. A gap of 1 is a factor of e at any height."),
+                    Trap(softmax([3.0, 2.0, 1.0]), "the weights in reverse. The largest score has the largest weight."),
+                ),
             ),
         ),
     ),
-    ByHand("ex-05-3", (_sums(_MATRICES, "row sums"), _sums(np.swapaxes(_MATRICES, 1, 2), "column sums"))),
+    ByHand(
+        "ex-05-3",
+        (
+            _sums(_MATRICES, "row sums", traps=(Trap(_MATRICES.sum(axis=1), "the column sums."),)),
+            _sums(np.swapaxes(_MATRICES, 1, 2), "column sums", traps=(Trap(_MATRICES.sum(axis=2), "the row sums."),)),
+        ),
+    ),
     ByHand(
         "ex-05-4",
         (
-            Part(_SPREAD, lambda _: f"64 * 1/3 * 1/3 = 64/9 = {_SPREAD:.2f}", decimals=2, name="variance"),
+            Part(
+                _SPREAD,
+                lambda _: f"64 * 1/3 * 1/3 = 64/9 = {_SPREAD:.2f}",
+                decimals=2,
+                name="variance",
+                traps=(
+                    Trap(64 / 3, "64 times 1/3. A product of two such numbers has the variance 1/3 * 1/3."),
+                    Trap(64, "the variance for entries of variance 1. Here it is 1/3."),
+                    Trap(1 / 9, "the variance of one product. 64 of them are added."),
+                ),
+            ),
             Part(
                 np.sqrt(_SPREAD),
                 lambda _: f"the root of 64/9 = 8/3 = {np.sqrt(_SPREAD):.2f}",
                 decimals=2,
                 name="divisor",
+                traps=(
+                    Trap(8, "the root of 64. That is right for entries of variance 1; here it is 1/3."),
+                    Trap(_SPREAD, "the variance. A divisor c divides the variance by c * c, so take the root."),
+                ),
             ),
         ),
     ),
@@ -120,8 +157,22 @@ BY_HAND = [
                 lambda _: f"e^gap = 0.9 / 0.1 = 9, so the scaled gap is ln 9 = {np.log(9):.4f}",
                 decimals=4,
                 name="scaled gap",
+                traps=(
+                    Trap(9, "the ratio of the weights. The gap is its logarithm."),
+                    Trap(np.log(10), "the logarithm of 1 / 0.1. The gap compares 0.9 with 0.1: ln 9."),
+                    Trap(np.log10(9), "a logarithm to base 10. The powers are those of e, so take ln."),
+                ),
             ),
-            worked(Quotient(Num(_GAP, 2), np.log(9)), decimals=1, name="divisor"),
+            worked(
+                Quotient(Num(_GAP, 2), np.log(9)),
+                decimals=1,
+                name="divisor",
+                traps=(
+                    Trap(_GAP / 9, "the gap divided by 9. The scaled gap is ln 9."),
+                    Trap(_GAP * np.log(9), "gap times scaled gap. Gap / divisor = scaled gap, so divide."),
+                    Trap(np.log(9) / _GAP, "the quotient turned over. Gap / divisor = scaled gap."),
+                ),
+            ),
         ),
     ),
 ]

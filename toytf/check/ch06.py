@@ -7,7 +7,7 @@ import numpy as np
 from toytf import attention
 from toytf.byhand import Prod, Quotient, Sum
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, sum_of_products, worked
+from toytf.check.pencil import ByHand, Part, Trap, sum_of_products, worked
 from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
 
@@ -291,6 +291,27 @@ _SHAPES = {
     "w_o": ((_D, _D), "16 * 64 rows, d columns"),
     "output": ((_BATCH, _TOKENS, _D), "the shape of the input"),
 }
+_ONE_HEAD = "one head's columns. All 16 heads stand side by side here."
+_NOT_YET = {
+    "x @ w_q": (Trap((_BATCH, _TOKENS, _HEAD), _ONE_HEAD),),
+    "reshape": (Trap((_BATCH, _H, _TOKENS, _HEAD), "the shape after swapaxes. reshape cuts the columns alone."),),
+    "swapaxes": (Trap((_BATCH, _TOKENS, _H, _HEAD), "the shape before swapaxes. Heads come before tokens."),),
+    "weights": (Trap((_BATCH, _H, _TOKENS, _HEAD), "the shape of the queries. Weights have a column for each key."),),
+    "side by side": (Trap((_BATCH, _TOKENS, _HEAD), _ONE_HEAD),),
+    "w_o": (Trap((_HEAD, _D), "one head's rows of W^O. It has h * d_v = 1024 rows."),),
+    "output": (Trap((_BATCH, _TOKENS, _HEAD), _ONE_HEAD),),
+}
+
+
+def _four_matrices(heads, width) -> Part:
+    """The answer 4 d h d_head."""
+    one = 512 * heads * width
+    traps = (
+        Trap(3 * one, "three matrices. W^O is the fourth."),
+        Trap(4 * 512 * width, "one head. All heads have matrices of their own."),
+    )
+    return worked(Prod(4, 512, heads, width), name=f"{heads} heads of {width}", traps=traps)
+
 
 BY_HAND = [
     ByHand(
@@ -301,27 +322,47 @@ BY_HAND = [
                 lambda place: sum_of_products(np.round(_Q2[0], 2), np.round(_K2[place[0]], 2), 2),
                 decimals=2,
                 name="scores",
+                traps=(
+                    Trap((_X @ W_Q[0])[0] @ (_X @ W_K[0]).T, "the scores of head 1. Take the tables of head 2."),
+                    Trap(_Q2[1] @ _K2.T, 'the scores of "World". The query is that of "Hello".'),
+                ),
             ),
-            worked([Quotient(score, 30) for score in _HELLO.tolist()], decimals=4, shown=".4f", name="scaled scores"),
+            worked(
+                [Quotient(score, 30) for score in _HELLO.tolist()],
+                decimals=4,
+                shown=".4f",
+                name="scaled scores",
+                traps=(Trap(_HELLO / np.sqrt(3), "a division by the root of 3. The exercise asks for 30."),),
+            ),
         ),
     ),
     ByHand(
         "ex-06-2",
-        (worked([Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))], decimals=1),),
+        (
+            worked(
+                [Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))],
+                decimals=1,
+                traps=(
+                    Trap([3.1, 1.6], "head A for both columns. Head B has weights of its own for *state*."),
+                    Trap([1.6, 2.6], "head B for both columns. Head A has weights of its own for *who*."),
+                    Trap([1.6, 1.6], "the heads exchanged. Head A gives *who*, head B *state*."),
+                ),
+            ),
+        ),
     ),
     ByHand(
         "ex-06-3",
         tuple(
-            Part(shape, lambda _, why=why, shape=shape: f"{why}: {shape}", name=name)
+            Part(shape, lambda _, why=why, shape=shape: f"{why}: {shape}", name=name, traps=_NOT_YET.get(name, ()))
             for name, (shape, why) in _SHAPES.items()
         ),
     ),
     ByHand(
         "ex-06-7",
         (
-            worked(Prod(4, 512, 8, 64), name="8 heads of 64"),
-            worked(Prod(4, 512, 8, 32), name="8 heads of 32"),
-            worked(Prod(4, 512, 16, 64), name="16 heads of 64"),
+            _four_matrices(8, 64),
+            _four_matrices(8, 32),
+            _four_matrices(16, 64),
         ),
     ),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import model, ops
 from toytf.byhand import Larger, Prod, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, mapped, product, sum_of_products, worked
+from toytf.check.pencil import ByHand, Part, Trap, mapped, product, sum_of_products, worked
 from toytf.example import FEED_FORWARD
 
 
@@ -209,7 +209,12 @@ identity_weights.knows("""
 
 def _bend(before, name="hidden") -> Part:
     """The answer ``max(0, before)``."""
-    return worked(np.vectorize(lambda x: Larger(0, x), otypes=[object])(before), name=name)
+    traps = (
+        Trap(before, "the numbers before the bend. A negative one becomes 0."),
+        Trap(np.abs(before), "the minus signs left out. A negative number becomes 0."),
+        Trap(np.minimum(0, before), "the other half. Positive numbers stay, negative ones become 0."),
+    )
+    return worked(np.vectorize(lambda x: Larger(0, x), otypes=[object])(before), name=name, traps=traps)
 
 
 # 7.2: two units make the absolute value
@@ -222,35 +227,81 @@ _BOTH_HIDDEN = np.maximum(0, _BOTH_BEFORE)
 _TOKEN = np.array([1.0, 0.0, 2.0, 0.0])
 _BEFORE = _TOKEN @ FEED_FORWARD.w_1 + FEED_FORWARD.b_1
 _ON = np.flatnonzero(_BEFORE > 0) + 1
+_ONE_OF_TWO = Trap(512 * 2048, "one matrix. There are two, W_1 and W_2.")  # 7.6
 
 BY_HAND = [
     ByHand(
         "ex-07-2",
         (
-            Part(_BOTH_BEFORE, product(_ROWS, _BOTH_SIDES).terms, name="before"),
+            Part(
+                _BOTH_BEFORE,
+                product(_ROWS, _BOTH_SIDES).terms,
+                name="before",
+                traps=(Trap(_BOTH_HIDDEN, "the numbers after the bend. That is *hidden*."),),
+            ),
             _bend(_BOTH_BEFORE),
             Part(
                 _BOTH_HIDDEN.sum(axis=1),
                 lambda at: sum_of_products(_BOTH_HIDDEN[at[0]], np.ones(2)),
                 name="F",
+                traps=(
+                    Trap(_BOTH_BEFORE.sum(axis=1), "the bend left out. W_2 adds what is left after it."),
+                    Trap(_BOTH_HIDDEN[:, 0], "the first unit alone. W_2 adds both."),
+                ),
             ),
         ),
     ),
     ByHand(
         "ex-07-3",
         (
-            mapped(_TOKEN, FEED_FORWARD.w_1, FEED_FORWARD.b_1, "before"),
+            mapped(
+                _TOKEN,
+                FEED_FORWARD.w_1,
+                FEED_FORWARD.b_1,
+                "before",
+                traps=(Trap(_TOKEN @ FEED_FORWARD.w_1, "the bias b_1 left out."),),
+            ),
             _bend(_BEFORE),
-            Part(len(_ON), lambda _: f"positive before the bend are units {', '.join(map(str, _ON))}", name="on"),
-            mapped(np.maximum(0, _BEFORE), FEED_FORWARD.w_2, FEED_FORWARD.b_2, "F"),
+            Part(
+                len(_ON),
+                lambda _: f"positive before the bend are units {', '.join(map(str, _ON))}",
+                name="on",
+                traps=(Trap(len(_BEFORE) - len(_ON), "how many are off."),),
+            ),
+            mapped(
+                np.maximum(0, _BEFORE),
+                FEED_FORWARD.w_2,
+                FEED_FORWARD.b_2,
+                "F",
+                traps=(
+                    Trap(np.maximum(0, _BEFORE) @ FEED_FORWARD.w_2, "the bias b_2 left out."),
+                    Trap(_BEFORE @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2, "the bend left out. W_2 takes *hidden*."),
+                ),
+            ),
         ),
     ),
     ByHand(
         "ex-07-6",
         (
-            worked(Sum(Prod(4, 8), 8, Prod(8, 4), 4), name="here"),
-            worked(Sum(Prod(512, 2048), Prod(2048, 512)), Prod(8, 512, 512), shown=None, name="feed-forward"),
-            worked(Prod(4, 512, 512), lead="four matrices: ", shown=None, name="attention"),
+            worked(
+                Sum(Prod(4, 8), 8, Prod(8, 4), 4),
+                name="here",
+                traps=(Trap(64, "the two matrices alone. The biases are counted too."),),
+            ),
+            worked(
+                Sum(Prod(512, 2048), Prod(2048, 512)),
+                Prod(8, 512, 512),
+                shown=None,
+                name="feed-forward",
+                traps=(_ONE_OF_TWO,),
+            ),
+            worked(
+                Prod(4, 512, 512),
+                lead="four matrices: ",
+                shown=None,
+                name="attention",
+                traps=(Trap(3 * 512 * 512, "three matrices. W^O is the fourth."),),
+            ),
         ),
     ),
 ]

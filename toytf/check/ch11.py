@@ -7,7 +7,7 @@ import numpy as np
 from toytf import attention
 from toytf.byhand import Quotient, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, worked
+from toytf.check.pencil import ByHand, Part, Trap, worked
 
 
 def _behind(length):
@@ -272,9 +272,10 @@ def _may(place):
     ]
 
 
-def _table(name, mask, reasons):
+def _table(name, mask, reasons, *traps):
     """A mask of 1 (may attend) and 0, and why an entry is what it is."""
-    return Part(mask, lambda at: f"{' and '.join(reasons(at))}: {mask[at]}", name=name)
+    traps = (Trap(1 - mask, '1 and 0 exchanged. 1 means "may attend".'), *traps)
+    return Part(mask, lambda at: f"{' and '.join(reasons(at))}: {mask[at]}", name=name, traps=traps)
 
 
 _CAUSAL, _PADDING = np.tri(4, dtype=int), np.tile(_IS_TOKEN, (4, 1))
@@ -285,26 +286,50 @@ BY_HAND = [
     ByHand(
         "ex-11-1",
         (
-            _table("causal", _CAUSAL, lambda at: _may(at)[:1]),
+            _table(
+                "causal",
+                _CAUSAL,
+                lambda at: _may(at)[:1],
+                Trap(np.tri(4, k=-1), "a mask that hides each token from itself. It may attend to itself."),
+            ),
             _table("padding", _PADDING, lambda at: _may(at)[1:]),
-            _table("both", _CAUSAL * _PADDING, _may),
+            _table(
+                "both",
+                _CAUSAL * _PADDING,
+                _may,
+                Trap(_CAUSAL | _PADDING, "what one mask or the other allows. Both must allow it."),
+            ),
             worked(
                 [Sum(*mask.sum(axis=1).tolist()) for mask in (_CAUSAL, _PADDING, _CAUSAL * _PADDING)],
                 name="visible pairs",
+                traps=(Trap([6, 8, 9], "the hidden pairs. Count those with a 1."),),
             ),
         ),
     ),
     ByHand(
         "ex-11-2",
         (
-            worked([Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT], decimals=1, shown="g", name="before"),
+            worked(
+                [Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT],
+                decimals=1,
+                shown="g",
+                name="before",
+                traps=(Trap(_LEFT, "the shares with the third set to 0. The softmax lets what is left sum to 1."),),
+            ),
             Part(
                 _LEFT,
                 lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was",
                 decimals=1,
                 name="after",
+                traps=(Trap(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here."),),
             ),
-            worked(Sum(*_LEFT), decimals=1, shown="g", name="sum"),
+            worked(
+                Sum(*_LEFT),
+                decimals=1,
+                shown="g",
+                name="sum",
+                traps=(Trap(1, "the sum before. A share is gone, and nothing took its place."),),
+            ),
         ),
     ),
 ]

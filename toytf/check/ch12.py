@@ -7,7 +7,7 @@ import numpy as np
 from toytf import attention, ops
 from toytf.check.ch11 import NUMBERS_FOR_BOOLEANS, OPPOSITE
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, number, product, sum_of_products
+from toytf.check.pencil import ByHand, Part, Trap, number, product, sum_of_products
 from toytf.example import W_K
 
 
@@ -255,16 +255,29 @@ _SIZES = {  # rows and last axis of what exercise 2 asks for, and what the last 
 }
 
 
+_OTHER_SIDE = "the other sentence's length. Keys of the cross-attention come from the source, all else from the target."
+
+
 def _shape(name, rows, last, about):
     axes = ("64 sentences", "6 heads", f"{rows} {'source' if rows == 10 else 'target'} tokens", about)
-    return Part((64, 6, rows, last), lambda at: axes[at[0]], name=name)
+    traps = (Trap((64, 6, 22 - rows, last), _OTHER_SIDE),)
+    if "weights" in name:
+        traps = (Trap((64, 6, last, rows), "keys as rows. A row belongs to a query."),) * (rows != last) + traps
+    return Part((64, 6, rows, last), lambda at: axes[at[0]], name=name, traps=traps)
 
 
 BY_HAND = [
     ByHand(
         "ex-12-1",
         (
-            product(_THIRD, W_K[0], name="key"),
+            product(
+                _THIRD,
+                W_K[0],
+                name="key",
+                traps=(
+                    Trap(W_K[0][2], "the third row of W^K. The 1 stands in the second place, so it is the second row."),
+                ),
+            ),
             Part(
                 _SCORE / np.sqrt(3),
                 lambda _: (
@@ -273,6 +286,11 @@ BY_HAND = [
                 ),
                 decimals=3,
                 name="scaled score",
+                traps=(
+                    Trap(_SCORE, "the score not scaled. Divide by the root of the head's width, 3."),
+                    Trap(_SCORE / 2, "a division by the root of d = 4. The head's width is 3."),
+                    Trap(_SCORE / 3, "a division by d_k = 3. Divide by its root."),
+                ),
             ),
         ),
     ),

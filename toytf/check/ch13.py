@@ -7,7 +7,7 @@ import numpy as np
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root, Sum
 from toytf.check.core import Case, apart, checker
-from toytf.check.pencil import ByHand, Part, worked, written
+from toytf.check.pencil import ByHand, Part, Trap, worked, written
 from toytf.generate import beam_search, greedy, kept_tokens
 
 
@@ -498,6 +498,11 @@ sentence_score.knows("""
 # ---------------------------------------------------------------- by hand
 
 _POWERS = np.exp([2.0, 1.0, 0.0])
+_NO_SHARES = (
+    Trap([2 / 3, 1 / 3, 0], "the logits divided by their sum. First e to each logit, then divide."),
+    Trap(_POWERS, "the powers. Divide each by their sum."),
+    Trap(_POWERS[::-1] / _POWERS.sum(), "the row in reverse. The largest logit has the largest probability."),
+)
 _RATIO = 1.2259  # of "hola" to "world", as the exercise gives it
 
 
@@ -510,8 +515,17 @@ BY_HAND = [
     ByHand(
         "ex-13-1",
         (
-            Part(_POWERS / _POWERS.sum(), _softmax_of_three, decimals=4, name="probabilities"),
-            Part(_POWERS / _POWERS.sum(), _softmax_of_three, decimals=4, name="with 100 added"),
+            Part(_POWERS / _POWERS.sum(), _softmax_of_three, decimals=4, name="probabilities", traps=_NO_SHARES),
+            Part(
+                _POWERS / _POWERS.sum(),
+                _softmax_of_three,
+                decimals=4,
+                name="with 100 added",
+                traps=(
+                    Trap([1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too."),
+                    *_NO_SHARES,
+                ),
+            ),
         ),
     ),
     ByHand(
@@ -523,6 +537,10 @@ BY_HAND = [
                 about=True,
                 decimals=3,
                 name="temperature 0.5",
+                traps=(
+                    Trap(2 * _RATIO, "the ratio doubled. The logits' difference doubles, so the ratio is squared."),
+                    Trap(np.sqrt(_RATIO), "temperature 2. A small temperature makes the ratio larger."),
+                ),
             ),
             worked(
                 Root(_RATIO),
@@ -530,6 +548,10 @@ BY_HAND = [
                 about=True,
                 decimals=3,
                 name="temperature 2",
+                traps=(
+                    Trap(_RATIO / 2, "the ratio halved. The logits' difference is halved, so take the ratio's root."),
+                    Trap(_RATIO**2, "temperature 0.5. A large temperature makes the ratio smaller."),
+                ),
             ),
         ),
     ),
@@ -540,10 +562,34 @@ BY_HAND = [
                 Prod(2, 6, 100, 512),
                 lead="keys and values, 6 layers, 100 tokens, 512 columns: ",
                 name="numbers",
+                traps=(
+                    Trap(6 * 100 * 512, "the keys alone. The values are kept too."),
+                    Trap(2 * 100 * 512, "one layer. Each of the 6 keeps its own."),
+                    Trap(2 * 6 * 100 * 512 * 8, "the heads counted again. 8 heads of 64 are the 512 columns."),
+                    Trap(2 * 6 * 100 * 64, "one head. There are 8."),
+                ),
             ),
-            Part(100, lambda _: "one row for each token: 100", name="rows with cache"),
-            worked(Quotient(Prod(100, 101), 2), lead="1 + 2 + ... + 100 = ", name="rows without cache"),
-            Part(4, lambda _: "one for each hypothesis: 4", name="caches"),
+            Part(
+                100,
+                lambda _: "one row for each token: 100",
+                name="rows with cache",
+                traps=(Trap(5050, "the number without a cache. With it only the newest row goes through."),),
+            ),
+            worked(
+                Quotient(Prod(100, 101), 2),
+                lead="1 + 2 + ... + 100 = ",
+                name="rows without cache",
+                traps=(
+                    Trap(10000, "100 rows at each step. At step t there are only t."),
+                    Trap(100, "the number with a cache. Without it all rows go through again."),
+                ),
+            ),
+            Part(
+                4,
+                lambda _: "one for each hypothesis: 4",
+                name="caches",
+                traps=(Trap(1, "one for all. Each hypothesis has words of its own."),),
+            ),
         ),
     ),
 ]

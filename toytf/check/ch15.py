@@ -7,7 +7,7 @@ import numpy as np
 from toytf import attention, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
 from toytf.check.core import Case, apart, checker
-from toytf.check.pencil import ByHand, Part, product, worked
+from toytf.check.pencil import ByHand, Part, Trap, product, worked
 
 
 def _dlogits_cases(rng):
@@ -424,7 +424,13 @@ _THREE = np.array([1.0, 2.0, 5.0]) / 8
 def _minus(right, name):
     """Said minus wanted."""
     steps = [Difference(p, int(word == right)) for word, p in enumerate(_THREE)]
-    return worked(steps, decimals=3, shown="g", name=name)
+    goal = np.eye(3)[right]
+    traps = (
+        Trap(goal - _THREE, "wanted minus said. It is said minus wanted."),
+        Trap(_THREE, "the probabilities. Subtract 1 where the right word stands."),
+        Trap(_THREE - np.eye(3)[2 - right], "the gradient of another right word."),
+    )
+    return worked(steps, decimals=3, shown="g", name=name, traps=traps)
 
 
 # 15.3: one row through a softmax
@@ -434,7 +440,16 @@ _A, _DA = np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 8.0])
 def _through(plus):
     average = (_A * (_DA + plus)).sum()
     steps = [Prod(a, Difference(da, average)) for a, da in zip(_A, _DA + plus, strict=True)]
-    return worked(steps, decimals=2, shown="g", name="ds, 15 added" if plus else "ds")
+    da = _DA + plus
+    traps = (
+        Trap(_A * da, "the average not subtracted: a da. A share that grows takes from the others."),
+        Trap(
+            _A * (1 - _A) * da,
+            "a(1 - a) da, the slope of each share by its own score alone. The other shares move too.",
+        ),
+        Trap(da - average, "the difference not multiplied by the share."),
+    )
+    return worked(steps, decimals=2, shown="g", name="ds, 15 added" if plus else "ds", traps=traps)
 
 
 # 15.4: one query, two keys
@@ -448,21 +463,49 @@ BY_HAND = [
     ByHand(
         "ex-15-1",
         (
-            product(_DY, _W.T, name="dX"),
-            product(_X.T, _DY, name="dW"),
+            product(_DY, _W.T, name="dX", traps=(Trap(_DY @ _W, "the transpose forgotten: dY W. It is dY W^T."),)),
+            product(_X.T, _DY, name="dW", traps=(Trap(_X @ _DY, "the transpose forgotten: X dY. It is X^T dY."),)),
             Part(
                 _DY.sum(axis=0),
                 lambda i: f"{_DY[0][i]:g} + ({_DY[1][i]:g}) = {_DY.sum(axis=0)[i]:g}",
                 name="db",
+                traps=(
+                    Trap(_DY.sum(axis=1), "the sums of the rows. A bias is added to a column, in every row."),
+                    Trap(_DY.mean(axis=0), "the means of the columns. Slopes of several paths add."),
+                ),
             ),
-            product(_DY, _W, name="dX without the transpose"),
+            product(
+                _DY,
+                _W,
+                name="dX without the transpose",
+                traps=(Trap(_DY @ _W.T, "dX with the transpose."),),
+            ),
         ),
     ),
     ByHand(
         "ex-15-2",
         (
-            worked([Quotient(power, Sum(1, 2, 5)) for power in (1, 2, 5)], decimals=3, shown="g", name="p"),
-            Part(-np.log(_THREE[2]), lambda _: f"-log(5/8) = {fmt(-np.log(5 / 8))}", decimals=4, name="loss"),
+            worked(
+                [Quotient(power, Sum(1, 2, 5)) for power in (1, 2, 5)],
+                decimals=3,
+                shown="g",
+                name="p",
+                traps=(
+                    Trap(np.log([1, 2, 5]) / np.log(10), "the logits divided by their sum. First e to each logit."),
+                    Trap([1, 2, 5], "the powers. Divide each by their sum."),
+                ),
+            ),
+            Part(
+                -np.log(_THREE[2]),
+                lambda _: f"-log(5/8) = {fmt(-np.log(5 / 8))}",
+                decimals=4,
+                name="loss",
+                traps=(
+                    Trap(np.log(_THREE[2]), "the sign lost. The loss is minus the logarithm."),
+                    Trap(-np.log2(_THREE[2]), "a logarithm to base 2. It is the natural one here."),
+                    Trap(-np.log10(_THREE[2]), "a logarithm to base 10. It is the natural one here."),
+                ),
+            ),
             _minus(2, "gradient"),
             _minus(0, "gradient, first word right"),
         ),
@@ -471,10 +514,18 @@ BY_HAND = [
     ByHand(
         "ex-15-4",
         (
-            product(_ONE, _V, name="O"),
+            product(_ONE, _V, name="O", traps=(Trap(_Q @ _V, "the scores times V. First the softmax."),)),
             product(_ONE[:, None], _DO[None], decimals=2, name="dV"),
             product(_DO, _V.T, name="dA"),
-            worked(_DS, decimals=2, name="dS"),
+            worked(
+                _DS,
+                decimals=2,
+                name="dS",
+                traps=(
+                    Trap(_ONE * _DA_4, "the average not subtracted: a da."),
+                    Trap(_DA_4 - _ONE @ _DA_4, "the difference not multiplied by the share."),
+                ),
+            ),
             product(_DS_4, _K, decimals=2, name="dQ"),
             product(_DS_4[:, None], _Q[None], decimals=4, name="dK"),
         ),
@@ -482,12 +533,29 @@ BY_HAND = [
     ByHand(
         "ex-15-5",
         (
-            worked([Quotient(Difference(x, 4), 2) for x in (2, 6)], name="y"),
-            Part(2.0, lambda _: "(5 + (-1)) / 2 = 2", name="mean(dy)"),
-            worked(Quotient(Sum(Prod(5, -1), Prod(-1, 1)), 2), name="mean(dy y)"),
+            worked(
+                [Quotient(Difference(x, 4), 2) for x in (2, 6)],
+                name="y",
+                traps=(
+                    Trap([-0.5, 0.5], "a division by the variance, 4. Divide by its root."),
+                    Trap([-(0.5**0.5), 0.5**0.5], "a deviation with N - 1. The squares are divided by N = 2."),
+                    Trap([-2, 2], "the mean subtracted and no more. Divide by the deviation."),
+                ),
+            ),
+            Part(2.0, lambda _: "(5 + (-1)) / 2 = 2", name="mean(dy)", traps=(Trap(4, "the sum. Divide by 2."),)),
+            worked(
+                Quotient(Sum(Prod(5, -1), Prod(-1, 1)), 2),
+                name="mean(dy y)",
+                traps=(Trap(-6, "the sum. Divide by 2."),),
+            ),
             worked(
                 [Quotient(Difference(Difference(dy, 2), Prod(y, -3)), 2) for dy, y in ((5, -1), (-1, 1))],
                 name="dx",
+                traps=(
+                    Trap([2.5, -0.5], "mean and deviation as constants: dy divided by 2. They move with x."),
+                    Trap([1.5, -1.5], "the mean alone taken out. The part along y goes too."),
+                    Trap([1, 1], "the part along y alone taken out. The mean goes too."),
+                ),
             ),
         ),
     ),

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import ops, optim
 from toytf.byhand import Power, Sum, fmt
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, worked
+from toytf.check.pencil import ByHand, Part, Trap, worked
 
 
 def _adam_cases(rng):
@@ -313,11 +313,34 @@ _GOAL = np.array([[4, 5, 2, 0], [4, 3, 6, 2]])
 _READS = np.array([[1, 4, 5, 0], [1, 4, 3, 6]])
 _IS_TOKEN = 1 * (_READS != 0)
 
+# 16.1: the two steps with means that are not corrected
+_BARE = 1 - 0.1 * np.cumsum([0.2 / np.sqrt(0.08), 0.18 / np.sqrt(0.0784)])
+
+
+def _exact(n) -> Part:
+    """The answer 0.99 to the power n."""
+    traps = (
+        Trap(1 - 0.01 * n, "a hundredth subtracted for each token. Shares of independent events multiply."),
+        Trap(1 - 0.99**n, "the share with a mistake. Asked is the exact one."),
+    )
+    return worked(Power(0.99, n), decimals=4, name=f"{n} tokens", traps=traps)
+
+
 BY_HAND = [
     ByHand(
         "ex-16-1",
         (
-            Part(1 - 0.1, lambda _: "1 - 0.1 * 2 / root of 4 = 0.9", decimals=4, name="after step 1"),
+            Part(
+                1 - 0.1,
+                lambda _: "1 - 0.1 * 2 / root of 4 = 0.9",
+                decimals=4,
+                name="after step 1",
+                traps=(
+                    Trap(0.8, "a plain step, 1 - 0.1 * 2. Adam divides by the root of the mean square."),
+                    Trap(_BARE[0], "means not corrected. At step 1 divide them by 1 - 0.9 and 1 - 0.98."),
+                    Trap(0.95, "a division by the mean square, 4. Divide by its root."),
+                ),
+            ),
             Part(
                 0.9 - 0.1 * _RATIO,
                 lambda _: (
@@ -326,26 +349,48 @@ BY_HAND = [
                 ),
                 decimals=4,
                 name="after step 2",
+                traps=(
+                    Trap(0.9, "no step, because the gradient is 0. The means remember the step before."),
+                    Trap(_BARE[1], "means not corrected. At step 2 divide them by 1 - 0.9^2 and 1 - 0.98^2."),
+                    Trap(0.8, "the step of before once more. The mean of the gradients shrinks to 0.9 of itself."),
+                ),
             ),
         ),
     ),
     ByHand(
         "ex-16-2",
         (
-            Part(_READS, name="tgt"),
-            Part(_GOAL, name="goal"),
-            Part(_IS_TOKEN, name="tgt_is_token"),
+            Part(_READS, name="tgt", traps=(Trap(_GOAL, "the goal. What the decoder reads begins with `<sos>`."),)),
+            Part(_GOAL, name="goal", traps=(Trap(_READS, "`tgt`. The goal is one place on, and ends with `<eos>`."),)),
             Part(
-                np.array([1, 1, 1, 0]), lambda _: "causal: 1 1 1 0; padding: 1 1 1 0; both: 1 1 1 0", name="third row"
+                _IS_TOKEN,
+                name="tgt_is_token",
+                traps=(Trap(1 - np.array(_IS_TOKEN), "1 and 0 exchanged. 1 means: a token."),),
             ),
-            worked(Sum(*_IS_TOKEN.sum(axis=1).tolist()), name="goals that count"),
+            Part(
+                np.array([1, 1, 1, 0]),
+                lambda _: "causal: 1 1 1 0; padding: 1 1 1 0; both: 1 1 1 0",
+                name="third row",
+                traps=(
+                    Trap([0, 0, 0, 1], '1 and 0 exchanged. 1 means "may".'),
+                    Trap([1, 1, 0, 0], "a row that may not attend to itself. It may."),
+                ),
+            ),
+            worked(
+                Sum(*_IS_TOKEN.sum(axis=1).tolist()),
+                name="goals that count",
+                traps=(
+                    Trap(_IS_TOKEN.size, "every place. The filling does not count."),
+                    Trap(_IS_TOKEN.sum() - 2, "the words alone. Each sentence's `<eos>` is a goal too."),
+                ),
+            ),
         ),
     ),
     ByHand(
         "ex-16-3",
         (
-            worked(Power(0.99, 8), decimals=4, name="8 tokens"),
-            worked(Power(0.99, 30), decimals=4, name="30 tokens"),
+            _exact(8),
+            _exact(30),
         ),
     ),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from toytf.attention import masked_softmax
 from toytf.byhand import Prod, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, number, worked
+from toytf.check.pencil import ByHand, Part, Trap, number, worked
 
 
 def _even_cases(rng):
@@ -246,21 +246,42 @@ def _strongest(found):
     return terms
 
 
+def _logit_traps(name):
+    el, la = _LOGITS[name]
+    return (
+        Trap(_LOGITS[name] - _RESIDUAL, "the residual row left out. It is added."),
+        Trap((la, el), 'the two logits exchanged. "el" stands first.'),
+    )
+
+
 def _logit_part(name):
     heads = (_HEADS * _SILENCED[name]).tolist()
     columns = zip(_RESIDUAL.tolist(), *_OUT.tolist(), strict=True)
-    return worked([Sum(x, *map(Prod, heads, out)) for x, *out in columns], name=f"logits, {name}")
+    return worked(
+        [Sum(x, *map(Prod, heads, out)) for x, *out in columns], name=f"logits, {name}", traps=_logit_traps(name)
+    )
 
 
 def _chance_part(name):
     el, la = _LOGITS[name]
     chance = 1 / (1 + np.exp(el - la))
-    return Part(chance, lambda _: f"1 / (1 + exp({el} - {la})), about {chance:.4f}", decimals=4, name=f"la, {name}")
+    traps = (
+        Trap(1 - chance, 'the probability of "el".'),
+        Trap(la / (el + la), "the logits as shares. First e to each logit, then divide."),
+    )
+    return Part(
+        chance,
+        lambda _: f"1 / (1 + exp({el} - {la})), about {chance:.4f}",
+        decimals=4,
+        name=f"la, {name}",
+        traps=traps,
+    )
 
 
 def _scaled_part(word):
     weight, value = _VALUES[word]
-    return worked([Prod(weight, x) for x in value], decimals=2, name=word)
+    traps = (Trap(value, "the value itself. The weight multiplies it."),)
+    return worked([Prod(weight, x) for x in value], decimals=2, name=word, traps=traps)
 
 
 def _signed(value) -> str:
@@ -271,7 +292,15 @@ BY_HAND = [
     ByHand(
         "ex-17-1",
         tuple(
-            Part((found.argmax(axis=1) == _LINKS).sum(), _strongest(found), name=name) for name, found in _MAPS.items()
+            Part(
+                (found.argmax(axis=1) == _LINKS).sum(),
+                _strongest(found),
+                name=name,
+                traps=(
+                    Trap((found.argmax(axis=1) != _LINKS).sum(), "the rows that miss. Count those that are right."),
+                ),
+            )
+            for name, found in _MAPS.items()
         ),
     ),
     ByHand("ex-17-2", (*map(_logit_part, _SILENCED), *map(_chance_part, _SILENCED))),
@@ -286,6 +315,10 @@ BY_HAND = [
                 ),
                 decimals=2,
                 name="lengths",
+                traps=(
+                    Trap([(part**2).sum() for part in _PARTS.values()], "the sums of the squares. Take the root."),
+                    Trap([np.linalg.norm(v) for _, v in _VALUES.values()], "the lengths before the weights."),
+                ),
             ),
             Part(
                 _PARTS["the"] + _PARTS["house"],
@@ -295,6 +328,10 @@ BY_HAND = [
                 ),
                 decimals=2,
                 name="sum",
+                traps=(
+                    Trap(sum(value for _, value in _VALUES.values()), "the values without their weights."),
+                    Trap(_PARTS["house"], 'what is left without "the".'),
+                ),
             ),
         ),
     ),

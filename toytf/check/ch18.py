@@ -8,7 +8,7 @@ import numpy as np
 
 from toytf.byhand import Prod, Quotient
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, worked
+from toytf.check.pencil import ByHand, Part, Trap, worked
 
 
 def _exact_cases(rng):
@@ -89,11 +89,16 @@ BY_HAND = [
                 2,
                 lambda _: 'the determiners are fixed by "houses"; "red" may stand before "cat" or "houses": 2',
                 name="a cat sees the red houses",
+                traps=(Trap(1, "the other sentence alone, or this one alone. Count both."),),
             ),
             worked(
                 Prod(2, 2),
                 lead="two ways for the determiners, two for the adjectives: ",
                 name="the red cat sees this blue house",
+                traps=(
+                    Trap(3, "the other sentences. This one is counted too."),
+                    Trap(2, "one of two choices. Determiners and adjectives can both change places."),
+                ),
             ),
         ),
     ),
@@ -106,8 +111,22 @@ BY_HAND = [
                     f"10 over 5: 10 * 9 * 8 * 7 * 6 / (5 * 4 * 3 * 2 * 1) = {10 * 9 * 8 * 7 * 6} / 120 = {_ORDERS}"
                 ),
                 name="orders",
+                traps=(
+                    Trap(10 * 9 * 8 * 7 * 6, "places with an order among them. Divide by 5 * 4 * 3 * 2 * 1."),
+                    Trap(2**10, "any number of places. Five are chosen."),
+                ),
             ),
-            worked(Quotient(100, _ORDERS), about=True, decimals=1, shown=".3f", name="percent"),
+            worked(
+                Quotient(100, _ORDERS),
+                about=True,
+                decimals=1,
+                shown=".3f",
+                name="percent",
+                traps=(
+                    Trap(1 / _ORDERS, "a part of 1. In percent it is 100 times as much."),
+                    Trap(200 / _ORDERS, "the lowest or the highest. Only the five lowest are asked for."),
+                ),
+            ),
         ),
     ),
 ]

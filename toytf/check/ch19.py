@@ -6,7 +6,7 @@ import numpy as np
 
 from toytf.byhand import Prod
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, worked
+from toytf.check.pencil import ByHand, Part, Trap, worked
 
 
 @checker(
@@ -68,9 +68,30 @@ BY_HAND = [
     ByHand(
         "ex-19-1",
         (
-            Part(7, lambda _: "one of 7: 7", name="one"),
-            worked(Prod(7, 6), lead="7 for the first, 6 are left for the second: ", name="two"),
-            worked(Prod(7, 6, 5), lead="7, then 6, then 5: ", name="three"),
+            Part(
+                7,
+                lambda _: "one of 7: 7",
+                name="one",
+                traps=(Trap(8, "no adjective counted too. Exactly one is asked for."),),
+            ),
+            worked(
+                Prod(7, 6),
+                lead="7 for the first, 6 are left for the second: ",
+                name="two",
+                traps=(
+                    Trap(49, "the same adjective twice. The two differ."),
+                    Trap(21, "pairs without an order. Their order counts."),
+                ),
+            ),
+            worked(
+                Prod(7, 6, 5),
+                lead="7, then 6, then 5: ",
+                name="three",
+                traps=(
+                    Trap(343, "the same adjective again. The three differ."),
+                    Trap(35, "groups without an order. Their order counts."),
+                ),
+            ),
         ),
     ),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from toytf.attention import causal_mask, padding_mask
 from toytf.byhand import Prod, Quotient, Root, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, number, worked, written
+from toytf.check.pencil import ByHand, Part, Trap, number, worked, written
 
 
 def _turn_cases(rng):
@@ -229,7 +229,12 @@ _X, _F = np.array([1.0, 0.0]), np.array([0.5, 0.5])
 
 def _std_part(name):
     step = Root(Quotient(Sum(*_SQUARES), _DIVISORS[name]))
-    return worked(step, about=True, decimals=4, name=f"deviation with {name}")
+    other = np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name]))
+    traps = (
+        Trap(other, f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}."),
+        Trap(_SQUARES.sum() / _DIVISORS[name], "the variance. The deviation is its root."),
+    )
+    return worked(step, about=True, decimals=4, name=f"deviation with {name}", traps=traps)
 
 
 def _normed_part(name):
@@ -239,11 +244,25 @@ def _normed_part(name):
         lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}, about {number((_NORM_ROW[at] - 3) / std, 4)}",
         decimals=4,
         name=f"result with {name}",
+        traps=(
+            Trap(
+                (_NORM_ROW - 3) / np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name])),
+                f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}.",
+            ),
+            Trap((_NORM_ROW - 3) / std**2, "a division by the variance. Divide by its root."),
+        ),
     )
 
 
 def _residual_part(name, times):
-    return worked([Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1, name=name)
+    traps = (
+        Trap(_F, "F(x) alone. The input is added."),
+        Trap((3 - times) * _X + _F, f"the input added {('twice', 'once')[times - 1]}."),
+        Trap(times * (_X + _F), "F(x) added twice as well. The input alone is.")
+        if times == 2
+        else Trap(_X, "x alone."),
+    )
+    return worked([Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1, name=name, traps=traps)
 
 
 BY_HAND = [
@@ -254,14 +273,36 @@ BY_HAND = [
                 _MHA_COUNTS,
                 lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
                 name="numbers",
+                traps=(
+                    Trap(
+                        [64, 8, 64, 8],
+                        "one matrix in `in_proj_weight`. W^Q, W^K and W^V stand in it, one below the other.",
+                    ),
+                    Trap([192, 8, 64, 8], "one bias in `in_proj_bias`. Queries, keys and values have one each."),
+                ),
             ),
-            worked(Sum(*_MHA_COUNTS), name="together"),
+            worked(
+                Sum(*_MHA_COUNTS),
+                name="together",
+                traps=(Trap(sum(_MHA_COUNTS[::2]), "the two weights alone. The biases are parameters too."),),
+            ),
             Part(
                 sum(_MHA_COUNTS),
                 lambda _: f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}",
                 name="with 4 heads",
+                traps=(
+                    Trap(2 * sum(_MHA_COUNTS), "twice as many. More heads are narrower heads of the same columns."),
+                ),
             ),
-            worked(Sum(*_MHA_COUNTS[::2]), lead="the two weights are left: ", name="without bias"),
+            worked(
+                Sum(*_MHA_COUNTS[::2]),
+                lead="the two weights are left: ",
+                name="without bias",
+                traps=(
+                    Trap(sum(_MHA_COUNTS) - 8, "the output's bias alone left out. `bias=False` leaves out both."),
+                    Trap(sum(_MHA_COUNTS) - 24, "`in_proj_bias` alone left out. `bias=False` leaves out both."),
+                ),
+            ),
         ),
     ),
     ByHand(
@@ -273,6 +314,10 @@ BY_HAND = [
                 lambda _: f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}",
                 decimals=4,
                 name="factor",
+                traps=(
+                    Trap(np.sqrt(4 / 3), "the factor of the deviations. Dividing by more makes the result smaller."),
+                    Trap(3 / 4, "the factor of the variances, turned over. Take its root."),
+                ),
             ),
         ),
     ),

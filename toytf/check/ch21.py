@@ -7,7 +7,7 @@ from dataclasses import replace
 from toytf import size
 from toytf.byhand import Prod, Quotient, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, worked
+from toytf.check.pencil import ByHand, Part, Trap, worked
 from toytf.model import Config
 
 
@@ -292,36 +292,95 @@ _SMALL = {
     "norms": Prod(2, Sum(8, 8)),
 }
 _SMALL_COUNT = Sum(*(count.value for count in _SMALL.values()))
+_LEFT_OUT = {
+    "attention": (
+        Trap(3 * 64, "three matrices. W^O is the fourth."),
+        Trap(4 * 8 * 4, "one head. The two heads of width 4 have 8 columns together."),
+        Trap(4 * 64 + 32, "the biases counted. This attention has none."),
+    ),
+    "feed-forward": (
+        Trap(2 * 8 * 32, "the two matrices alone. The biases are counted too."),
+        Trap(8 * 32 + 32, "the first matrix and its bias. There is a second of each."),
+    ),
+    "norms": (Trap(16, "one layer norm, or two without beta. Two norms have gamma and beta each."),),
+}
 
 BY_HAND = [
     ByHand(
         "ex-21-1",
         (
-            *(worked(count, name=name) for name, count in _SMALL.items()),
-            worked(_SMALL_COUNT, name="together"),
+            *(worked(count, name=name, traps=_LEFT_OUT[name]) for name, count in _SMALL.items()),
+            worked(
+                _SMALL_COUNT,
+                name="together",
+                traps=(
+                    Trap(_SMALL["attention"].value + _SMALL["feed-forward"].value, "the norms left out."),
+                    Trap(_SMALL_COUNT.value + 32, "the attention biases counted. This layer has none."),
+                ),
+            ),
             worked(
                 Quotient(Prod(100, _SMALL["feed-forward"].value), _SMALL_COUNT.value),
                 about=True,
                 shown=".1f",
                 name="percent",
+                traps=(
+                    Trap(
+                        _SMALL["feed-forward"].value / _SMALL_COUNT.value,
+                        "a part of 1. In percent it is 100 times as much.",
+                    ),
+                    Trap(
+                        round(100 * _SMALL["feed-forward"].value / (_SMALL_COUNT.value - _SMALL["norms"].value)),
+                        "a share of attention and feed-forward. The norms belong to the layer too.",
+                    ),
+                ),
             ),
-            worked(Sum(Prod(3, 8), 8), lead="three of width 2 * 4 and one of width 8: ", name="biases"),
+            worked(
+                Sum(Prod(3, 8), 8),
+                lead="three of width 2 * 4 and one of width 8: ",
+                name="biases",
+                traps=(Trap(24, "three biases. W^O has one too."), Trap(16, "one head's biases. There are two heads.")),
+            ),
         ),
     ),
     ByHand(
         "ex-21-4",
-        (worked(Sum(Prod(2, 37000, 512), 37000)),),
+        (
+            worked(
+                Sum(Prod(2, 37000, 512), 37000),
+                traps=(
+                    Trap(2 * 37000 * 512, "the output bias kept. It goes too."),
+                    Trap(37000 * 512 + 37000, "one table. Three become one, so two go."),
+                    Trap(3 * 37000 * 512 + 37000, "all three tables. One of them stays."),
+                ),
+            ),
+        ),
     ),
     ByHand(
         "ex-21-5",
         (
-            worked(Prod(2, 2), lead="every matrix is twice as high and twice as wide: ", name="factor, width"),
-            Part(2, lambda _: "twice as many layers: 2", name="factor, depth"),
-            worked(Sum(Prod(2, 1024), 4096), lead="2 d + d_ff with both doubled: ", name="crossover, width"),
+            worked(
+                Prod(2, 2),
+                lead="every matrix is twice as high and twice as wide: ",
+                name="factor, width",
+                traps=(Trap(2, "one side of each matrix. Both sides double."),),
+            ),
+            Part(
+                2,
+                lambda _: "twice as many layers: 2",
+                name="factor, depth",
+                traps=(Trap(4, "the factor of the width. A layer stays as large as it was."),),
+            ),
+            worked(
+                Sum(Prod(2, 1024), 4096),
+                lead="2 d + d_ff with both doubled: ",
+                name="crossover, width",
+                traps=(Trap(2 * 512 + 2048, "the crossover of the base model. It doubles with d and d_ff."),),
+            ),
             worked(
                 Sum(Prod(2, 512), 2048),
                 lead="2 d + d_ff does not contain the number of layers: ",
                 name="crossover, depth",
+                traps=(Trap(2 * 1024 + 4096, "twice the crossover. The number of layers does not occur in it."),),
             ),
         ),
     ),

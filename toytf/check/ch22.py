@@ -6,7 +6,7 @@ from math import prod
 
 from toytf.byhand import Prod
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, worked
+from toytf.check.pencil import ByHand, Trap, worked
 
 
 def _llama_shapes(words, d, layers, n_heads, n_key_heads, d_head, d_ff, bias=False, shift=False):
@@ -86,16 +86,37 @@ llama_parameters.knows("""
 _A_TOKEN = Prod(2, 80, 8, 128, 2)
 _A_CHAT = Prod(_A_TOKEN.value, 4096)
 
+
+def _cache_traps(right):
+    return (
+        Trap(right / 2, "a factor of 2 that is missing. Keys and values are kept, each number in two bytes."),
+        Trap(right / 4, "numbers of the keys alone. Values are kept too, each number in two bytes."),
+        Trap(8 * right, "64 heads. The keys and values of 8 are kept."),
+        Trap(right / 80, "one layer. Each of the 80 keeps its own."),
+    )
+
+
 BY_HAND = [
     ByHand(
         "ex-22-2",
         (
-            worked(_A_TOKEN, lead="keys and values, layers, heads, width, bytes: ", name="one token"),
-            worked(_A_CHAT, name="conversation"),
+            worked(
+                _A_TOKEN,
+                lead="keys and values, layers, heads, width, bytes: ",
+                name="one token",
+                traps=_cache_traps(_A_TOKEN.value),
+            ),
+            worked(_A_CHAT, name="conversation", traps=_cache_traps(_A_CHAT.value)),
             worked(
                 Prod(8, _A_CHAT.value),
                 lead="64 heads in place of 8, eight times as much: ",
                 name="without groups",
+                traps=(
+                    Trap(
+                        _A_CHAT.value, "the cache with groups. Without them each of the 64 heads has keys of its own."
+                    ),
+                    Trap(64 * _A_CHAT.value, "64 times as much. With groups there are 8 key heads, so it is 8 times."),
+                ),
             ),
         ),
     ),

@@ -232,9 +232,12 @@ def _compare(about: str, answer, part: Part) -> Report:
 
 def _seen(mine, expected, traps: tuple[Trap, ...], room: float) -> list[str]:
     """What a wrong answer looks like, if it is one of the known ones."""
-    for trap in traps:  # a wrong number may be written with two decimals
+    for trap in traps:  # a wrong number may be written with two decimals, and is nearer to the trap
         value = np.asarray(trap.value, dtype=float)
-        if value.shape == mine.shape and (np.abs(mine - value) <= max(room, 0.006)).all():
+        if value.shape != mine.shape:
+            continue
+        away = np.abs(mine - value)
+        if away.max() <= max(room, 0.006) and away.max() <= np.abs(mine - expected).max():
             return [trap.looks]
     turned = mine.shape == expected.T.shape and mine.ndim == 2 and (np.abs(mine - expected.T) <= room).all()
     return ["the right table turned over: rows and columns are exchanged."] * bool(turned)

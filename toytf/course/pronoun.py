@@ -9,50 +9,57 @@
 
 Five words of the sentence, eight features that one can read, and weights that one can read: zeros, ones, and one
 factor for sharpness in the queries. Nothing was trained. Chapter 4 takes one head, chapter 6 two side by side,
-chapter 10 the second layer, in which *it* finds whom it stands for.
+chapter 10 the second layer, in which *it* finds the word that it stands for: there each noun has one more column,
+its name.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from toytf._validate import one_of, require_class, rows_for
+from toytf._validate import as_bool, one_of, require_class, rows_for
 from toytf.attention import AttentionTrace, attention
 from toytf.ops import Array
 
 FEATURES = ("animate", "thing", "action", "pronoun", "tired", "wide", "seeks animate", "seeks thing")
+NAMES = ("animal", "street")  # what a noun has of its own; only chapter 10 needs it
 WORDS = {"animal": "animate", "cross": "action", "street": "thing", "it": "pronoun", "tired": "tired", "wide": "wide"}
 SHARPNESS = 8.0  # what a query asks for, it asks for so strongly
 
 
-def sentence(last: str) -> tuple[list[str], Array]:
+def sentence(last: str, *, names: bool = False) -> tuple[list[str], Array]:
     """The words *animal, cross, street, it* and a last one, each a row with a 1 in the column of what it is.
 
     Parameters
     ----------
     last : str
         "tired" or "wide".
+    names : bool, default False
+        A column for each of `NAMES` as well, with a 1 in the row of that noun.
 
     Returns
     -------
     words : list of str
-    x : Array, shape (5, 8)
-        A row for each word, a column for each of `FEATURES`.
+    x : Array, shape (5, 8) or (5, 10)
+        A row for each word, a column for each of `FEATURES`, then of `NAMES`.
 
     Raises
     ------
     ValueError
         If the last word is another.
+    TypeError
+        If `names` is no truth value.
     """
     words = ["animal", "cross", "street", "it", one_of("last", last, ("tired", "wide"))]
-    return words, np.array([[float(feature == WORDS[word]) for feature in FEATURES] for word in words])
+    columns = FEATURES + NAMES if as_bool("names", names) else FEATURES
+    return words, np.array([[float(column in (WORDS[word], word)) for column in columns] for word in words])
 
 
 @dataclass(frozen=True)
 class Head:
-    """One head of width 2 with its own way back into the row."""
+    """One head of width 2 with its own way back into the row, which has 8 columns, or 10 with the names."""
 
     w_q: Array  # 8 x 2, what a row asks for
     w_k: Array  # 8 x 2, what a row can be found by
@@ -67,12 +74,12 @@ def attend(x, head: Head) -> tuple[Array, AttentionTrace]:
 
     Parameters
     ----------
-    x : array_like, shape (n, 8)
+    x : array_like, shape (n, 8), or (n, 10) for a head that knows the names
     head : Head
 
     Returns
     -------
-    added : Array, shape (n, 8)
+    added : Array, shape of x
         Add it to `x`: the residual connection.
     trace : AttentionTrace
     """
@@ -82,9 +89,28 @@ def attend(x, head: Head) -> tuple[Array, AttentionTrace]:
     return found @ head.w_o, trace
 
 
-def _picks(first: str, second: str) -> Array:
-    """The 8 x 2 matrix whose first column picks one feature of a row, and whose second another."""
-    return np.array([[float(feature == column) for column in (first, second)] for feature in FEATURES])
+def with_names(head: Head) -> Head:
+    """The same head for rows with names: it neither reads nor writes them.
+
+    Parameters
+    ----------
+    head : Head
+        Of 8 columns, such as `DESCRIBES`.
+
+    Returns
+    -------
+    Head
+        Of 10 columns.
+    """
+    require_class("head", head, Head)
+    below, behind = ((0, len(NAMES)), (0, 0)), ((0, 0), (0, len(NAMES)))
+    w_q, w_k, w_v = (np.pad(w, below) for w in (head.w_q, head.w_k, head.w_v))
+    return Head(w_q, w_k, w_v, np.pad(head.w_o, behind))
+
+
+def _picks(first: str, second: str, columns: tuple[str, ...] = FEATURES) -> Array:
+    """The matrix whose first column picks one column of a row, and whose second another."""
+    return np.array([[float(column == picked) for picked in (first, second)] for column in columns])
 
 
 # Layer 1. A pronoun asks for adjectives; an adjective hands over whom it can be said of.
@@ -107,4 +133,10 @@ MEANT = Head(
     w_k=_picks("animate", "thing"),
     w_v=_picks("animate", "thing"),
     w_o=_picks("animate", "thing").T,
+)
+# The same search in rows with names; the noun that it finds hands over its name.
+NAMED = replace(
+    with_names(MEANT),
+    w_v=_picks(*NAMES, FEATURES + NAMES),
+    w_o=_picks(*NAMES, FEATURES + NAMES).T,
 )

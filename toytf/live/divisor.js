@@ -1,7 +1,7 @@
 // The divisor of the scores, to be moved. Beside divisor.py.
 (() => {
   "use strict";
-  const { Live, Panel, Bars, define, number, choice, softmax, softmaxBackward, divideSum, softmaxSum, shown,
+  const { Live, Panel, Bars, define, number, choice, softmax, sum, divideSum, softmaxSum, shown,
     fixed, words } = toytf;
 
   const SLOPES = "the slope of each weight: how fast it grows with its own divided score, for a tiny nudge";
@@ -27,8 +27,8 @@
       const divided = scores.map((scoresOfRow) => scoresOfRow.map((score) => score / divisor));
       const weights = divided.map(softmax);
       const i = rows.indexOf(row);
-      // the slope of weight j, with respect to score j / divisor
-      const slopes = weights[i].map((_, j) => softmaxBackward(weights[i], weights[i].map((__, k) => Number(k === j)))[j]);
+      // the slope of weight j, with respect to score j / divisor; the others' sum keeps digits that 1 - weight loses
+      const slopes = weights[i].map((weight, j) => weight * sum(weights[i].filter((_, k) => k !== j)));
       this.scaledPanel.set({ operands: [scores], result: divided, sign: `/ ${shown(divisor)} =`,
         sum: (where, r, j) => divideSum(where, scores[r][j], divisor, divided[r][j]) });
       this.weightsPanel.set({ operands: [divided], result: weights,
@@ -44,9 +44,10 @@
 
     say({ divisor, row }) {
       const at = this.data.rows.indexOf(row);
-      const largest = Math.max(...this.weights[at]);
-      return `Divided by ${shown(divisor)}, ${row} gives ${fixed(largest, 4)} of its attention to `
-        + `${this.data.cols[this.weights[at].indexOf(largest)]}; a tiny nudge of that divided score moves it with slope ${words([[Math.max(...this.slopes)]], 4, true)[0][0]}.`;
+      const best = this.weights[at].indexOf(Math.max(...this.weights[at]));
+      const slope = words([[this.slopes[best]]], 4, true)[0][0];
+      return `Divided by ${shown(divisor)}, ${row} gives ${fixed(this.weights[at][best], 4)} of its attention to `
+        + `${this.data.cols[best]}; a tiny nudge of that divided score moves it with slope ${slope}.`;
     }
   }
 

@@ -10,7 +10,7 @@ import numpy as np
 from toytf import byhand
 from toytf._validate import as_floats, as_id, as_labels, positive_int, require_ndim, require_some, require_within, shown
 from toytf.live.element import Element, bars
-from toytf.ops import softmax, softmax_backward
+from toytf.ops import softmax
 
 LARGEST = 100.0  # divisor that the page's slider reaches
 WIDEST = 1e9  # of the scores: floats of this size still have all decimals that are shown
@@ -52,7 +52,8 @@ def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: s
     scaled = byhand.divide(scores, start, "S / divisor", rows=rows, cols=cols)
     weights = softmax(scaled.result)
     shares = byhand.softmax(scaled, "A", "softmax(S / divisor)", subtract_max=True, sci=True)
-    slopes = [softmax_backward(row, np.eye(len(row))[j])[j] for row in weights[:1] for j in range(len(row))]
+    # the others' sum, not 1 - weight: near 1 the difference would lose its digits
+    slopes = [share * np.delete(weights[0], j).sum() for j, share in enumerate(weights[0])]
     static = (
         f'<div class="live-scaled">{scaled.html()}</div><div class="live-weights">{shares.html()}</div>'
         f'<div class="live-side">{bars(cols, weights[0], f"{rows[0]}: its weights", sci=True)}'

@@ -60,7 +60,7 @@ def mask(
     require_class("name", name, str)
     id = as_id("id", id)
     scores, seen, values, rows, cols = _usable(scores, may_attend, values, rows, cols)
-    under = byhand.mask(scores, seen, "S′", f"{name} + M", rows=rows, cols=cols)
+    under = byhand.mask(scores, seen, "S′", f"{name} + B", rows=rows, cols=cols)
     weights = byhand.softmax(under, "A", "softmax(S′)", rows=rows, cols=cols)
     panels = [("weights", weights)]
     if values is not None:
