@@ -65,8 +65,13 @@ def agrees(page, source=A, other=B, rows=(6,), silent=(), word=4):
     rows_of_map = [looked[0, at], looks[0, at], looked[1, at], looks[1, at]]
     assert shown(page, ".trans-map") == [[fmt(a, 2) for a in row] for row in rows_of_map]
     assert page.locator(".patch-cell.patch-other b").all_inner_texts() == [source.split()[row - 1] for row in rows]
+    mine, theirs = source.split(), other.split()
+    heads = [f"{word} ← {theirs[k]}" if k + 1 in rows else word for k, word in enumerate(mine)]
+    assert page.locator(".trans-map thead th").all_inner_texts() == heads
     said = page.locator(".patch-said").inner_text()
     assert f"“{' '.join(w for w in now if w != '(end)')}”" in said
+    for row in rows:
+        assert f"ow {row} swapped (“{mine[row - 1]}” ← “{theirs[row - 1]}”)" in said
     i = int(before[at].argmax())
     assert f"had probability {fmt(before[at, i])}, now {fmt(after[at, i])}" in said
 
@@ -87,6 +92,21 @@ def test_it_begins_with_the_row_of_the_noun(touch):
     page.locator(".patch-before .patch-word").nth(0).click()
     page.locator(".patch-before .patch-word").nth(3).click()  # computed by the script
     assert page.locator(".patch-said").inner_text() == said
+
+
+def test_it_may_begin_with_nothing_swapped(touch):
+    page = touch(live.patching(A, B, rows=()))
+    agrees(page, rows=())
+    assert page.locator(".patch-said").inner_text().startswith("Nothing is changed: it writes")
+    cell(page, 6).click()
+    agrees(page)
+
+
+def test_a_row_that_is_gone_is_named(touch):
+    page = touch(PATCHING)
+    page.get_by_role("textbox").first.fill("some cats see hats")
+    agrees(page, "some cats see hats", rows=())
+    assert page.locator(".patch-said").inner_text().startswith("There is no row 6 to swap: it writes")
 
 
 @pytest.mark.parametrize("head", HEADS)

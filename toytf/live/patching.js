@@ -138,7 +138,8 @@
         this.dress();
         return;
       }
-      this.rows = state.rows.filter((row) => row <= this.both);
+      [this.rows, this.gone] = [true, false].map((can) => state.rows.filter((row) => (row <= this.both) === can));
+      this.swaps = this.rows.map((row) => [row, src[row - 1], other[row - 1]]);
       this.silent = HEADS.filter((name) => state[name]);
       this.was = patched(toytf.trained, src, other);
       this.now = patched(toytf.trained, src, other, { rows: this.rows, silent: this.silent, like: this.was.ids });
@@ -205,7 +206,9 @@
     writeMap(src) {
       const silent = (h, when) => when === "after" && this.silent.includes(`cross${h + 1}`);
       const runs = [["before", this.was], ["after", this.now]];
-      weightTable(this.map, src, [0, 1].flatMap((h) => runs.map(([when, { heads }]) => (
+      const columns = [...src];
+      for (const [row, word, taken] of this.swaps) columns[row - 1] = `${word} ← ${taken}`;
+      weightTable(this.map, columns, [0, 1].flatMap((h) => runs.map(([when, { heads }]) => (
         [`${h + 1}, ${silent(h, when) ? "silent" : when}`, heads[h][this.at]]))));
     }
 
@@ -214,7 +217,8 @@
       if (this.was === undefined) return this.said.textContent;
       const { was, now, at } = this;
       const done = [...this.silent.map((name) => `${name.replace(/\d/, " $&")} silent`),
-        ...this.rows.map((row) => `row ${row} swapped`)];
+        ...this.swaps.map(([row, word, taken]) => `row ${row} swapped (“${word}” ← “${taken}”)`),
+        ...this.gone.map((row) => `there is no row ${row} to swap`)];
       const length = Math.max(was.words.length, now.words.length);
       const changed = Array.from({ length }, (_, t) => was.words[t] !== now.words[t]).filter((x) => x).length;
       const written = now.words.filter((word) => word !== END).join(" ");

@@ -98,6 +98,7 @@ def patching(
     best = favourites(before.probs[at], after.probs[at])
     labels = [named(token) for token in model.tgt_vocab.tokens(best)]
     weights = [(when, h, run.heads[h, at]) for h in (0, 1) for when, run in (("before", before), ("after", after))]
+    said = _sentence(model, before, after, at, _swaps(src, others, rows), silent)
     static = (
         f'<div class="patch-memory">{_memory(src, others, rows)}</div>'
         f'<div class="patch-lines">{_line("before", before.words, before.words, at)}'
@@ -106,8 +107,8 @@ def patching(
         f'<div class="live-side patch-bars">{bars(labels, before.probs[at][best], "before", rows=SHOWN)}'
         f"{bars(labels, after.probs[at][best], 'after', rows=SHOWN)}</div>"
         '<div class="trans-scroll" role="region" aria-label="Where it looks" tabindex="0">'
-        f"{_map(src, weights, silent)}</div>"
-        f'<p class="patch-said">{_html.escape(_sentence(model, before, after, at, rows, silent))}</p>'
+        f"{_map(_columns(src, others, rows), weights, silent)}</div>"
+        f'<p class="patch-said">{_html.escape(said)}</p>'
     )
     data: dict = {"sentence": " ".join(src), "other": " ".join(others), "rows": rows, "silent": silent}
     data |= {"word": word, "most": MOST, "learned": longest_learned(), **vocabulary()}
@@ -201,8 +202,13 @@ def _place(words, at: int) -> str:
     return f"Probabilities of the next word after “{so_far}”" if so_far else "Probabilities of the first word"
 
 
-def _map(src, weights, silent) -> str:
-    head = "".join(f'<th scope="col"><span>{_html.escape(word)}</span></th>' for word in src)
+def _columns(src, others, rows) -> list[str]:
+    """The words, and of a swapped row both."""
+    return [f"{word} ← {others[k]}" if k + 1 in rows else word for k, word in enumerate(src)]
+
+
+def _map(columns, weights, silent) -> str:
+    head = "".join(f'<th scope="col"><span>{_html.escape(word)}</span></th>' for word in columns)
     rows = "".join(
         f'<tr><th scope="row">{_row_name(h, when, silent)}</th>'
         + "".join(f'<td style="--share:{a:.4f}">{fmt(a, 2)}</td>' for a in row)
@@ -219,9 +225,13 @@ def _row_name(h: int, when: str, silent) -> str:
     return f"{h + 1}, {'silent' if when == 'after' and f'cross{h + 1}' in silent else when}"
 
 
-def _sentence(model: Translator, before: Run, after: Run, at: int, rows, silent) -> str:
+def _swaps(src, others, rows) -> list[str]:
+    return [f"row {row} swapped (“{src[row - 1]}” ← “{others[row - 1]}”)" for row in rows]
+
+
+def _sentence(model: Translator, before: Run, after: Run, at: int, swaps, silent) -> str:
     """What is seen, in a sentence or three."""
-    done = [*(f"{head[:-1]} {head[-1]} silent" for head in silent), *(f"row {row} swapped" for row in rows)]
+    done = [*(f"{head[:-1]} {head[-1]} silent" for head in silent), *swaps]
     what = ", ".join(done) or "nothing is changed"
     pairs = zip_longest(before.words, after.words)
     changed = sum(was != now for was, now in pairs)
