@@ -91,7 +91,7 @@ def nudge(x, w_q, w_k, w_v, w_out, targets: Sequence[int], *, divisor: float, id
     static = (
         f'<p class="nudge-which">{which(name, place)}</p>'
         f'<div class="live-side"><div class="nudge-part"><p>The loss L, as w moves</p>{_curve(loss, start, slope)}{KEY}'
-        '</div><div class="nudge-part"><p>The error, as a share of the slope, for every nudge Δ</p>'
+        '</div><div class="nudge-part"><p>Error / slope, for every nudge Δ</p>'
         f"{_errors(loss, start, slope)}{KEY_2}</div></div>"
         f"{_table(loss, start, slope)}"
     )
