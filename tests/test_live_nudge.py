@@ -56,13 +56,15 @@ def said(page):
 
 def agrees(page, weight, w, by):
     """Compare all that is shown with toytf; return the error of the slope."""
-    up, down, slope, backwards, error = (float(word) for word in numbers(page))
+    up, down, slope, backwards, error, share = (float(word) for word in numbers(page))
     losses = [loss(weight, w + by), loss(weight, w - by)]
     assert [up, down] == pytest.approx(losses, rel=ROUNDING, abs=1e-16)
     assert backwards == pytest.approx(gradient(weight, w), rel=1e-11, abs=1e-12)
     expected = (losses[0] - losses[1]) / (2 * by)
     assert slope == pytest.approx(expected, rel=1e-11, abs=1e-12 + ROUNDING * losses[0] / by)
     assert error == pytest.approx(abs(slope - backwards), rel=0.051, abs=2e-12)
+    assert share == pytest.approx(error / abs(gradient(weight, w)), rel=0.11)
+    assert f"off by {numbers(page)[5]} of the slope" in said(page)
     assert f"slope comes out as {slope:.6f}; the backward pass gives {backwards:.6f}" in said(page)
     return error
 
@@ -117,8 +119,9 @@ def test_the_error_falls_with_the_square_of_the_nudge_and_rises_again(touch):
 def test_at_the_smallest_nudge_nothing_is_left(touch):
     """2.5 + 1e-16 is 2.5 to a float: both losses are one, and the slope comes out as 0."""
     page = touch(NUDGE, fragment="#nudge?w=2.5&nudge=1e-16")
-    up, down, slope, backwards, error = numbers(page)
+    up, down, slope, backwards, error, share = numbers(page)
     assert up == down and float(slope) == 0 and float(error) == pytest.approx(float(backwards), rel=0.05)
+    assert float(share) == 1
 
 
 def places(path):
@@ -155,15 +158,16 @@ def test_the_pictures_are_drawn_where_the_numbers_are(touch):
     power = 2 - 15 * u[:, 1] / 180
     for k in range(44, 65):  # where the bend rules
         by = 10.0 ** (-16 + k / 4)
-        error = abs((loss("w_v", 1 + by) - loss("w_v", 1 - by)) / (2 * by) - gradient("w_v", 1))
+        slope = gradient("w_v", 1)
+        error = abs((loss("w_v", 1 + by) - loss("w_v", 1 - by)) / (2 * by) / slope - 1)
         assert power[k] == pytest.approx(np.log10(error), abs=0.3 if k < 48 else 0.02), k
     unit = 2.0**-52 * 2  # of a loss between 2 and 4
     assert 2 < loss("w_v", 1) < 4
     for k in range(40):  # where rounding rules: a few units, divided by twice the nudge
-        assert power[k] < np.log10(10 * unit / (2 * 10.0 ** (-16 + k / 4))), k
+        assert power[k] < np.log10(10 * unit / (2 * 10.0 ** (-16 + k / 4)) / abs(gradient("w_v", 1))), k
     assert power[:8].mean() > -2.5
     alt = page.locator(".nudge-errors").get_attribute("aria-label")
-    assert f"At 0.3 it is {numbers(page)[4].replace('-', '−')}" in alt
+    assert f"At 0.3 it is {numbers(page)[5].replace('-', '−')}" in alt
 
 
 def test_sliders_by_keys_and_a_weight_by_mouse(touch):
@@ -211,7 +215,8 @@ def test_without_a_script_its_numbers_stand(touch):
     page = touch(NUDGE, java_script_enabled=False)
     slope = (loss("w_v", 0.5) - loss("w_v", -0.5)) / 1
     expected = [fmt(v, 12) for v in (loss("w_v", 0.5), loss("w_v", -0.5), slope, gradient("w_v", 0))]
-    assert numbers(page) == [*expected, fmt(abs(slope - gradient("w_v", 0)), 1, sci=True)]
+    error = abs(slope - gradient("w_v", 0))
+    assert numbers(page) == [*expected, *(fmt(v, 1, sci=True) for v in (error, error / abs(gradient("w_v", 0))))]
     assert expected[3] in str(NUDGE)
     assert not page.locator(".live-controls").count()
 

@@ -11,7 +11,7 @@ from toytf.byhand import panels
 from toytf.byhand.operations import _matrix, divide, mask, matmul, softmax, table, weighted_sum
 from toytf.byhand.workings import Working
 
-FEW = 12  # so many steps are seen at once; of more, the last part is open and the others are opened
+FEW = 14  # so many steps are seen at once; of more, the last part is open and the others are opened
 LINK = re.compile(r"\[([^\]]+)\]\(([^\s():]+)\)")  # no colon: a page of the book, not an address
 
 

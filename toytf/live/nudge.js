@@ -35,6 +35,9 @@
 
   // ---------------------------------------------------------------- words
 
+  // What an error is beside the slope: a small slope is held to the same as a large one
+  const share = (error, slope) => (error ? error / Math.abs(slope) : 0);
+
   const short = (error) => (error ? onPage(scientific(error, 1)) : "0");
   const shortest = (x) => onPage(String(Number(x.toPrecision(3))));
 
@@ -104,16 +107,16 @@
   }
 
   class Errors extends Picture {
-    set({ loss, w, nudge, slope, error, errors }) {
-      const point = (by, miss) => [WIDE * (1 - Math.log10(by) / SMALLEST), (HIGH * (HIGH_POWER
-        - (miss ? Math.min(Math.max(Math.log10(miss), LOW_POWER), HIGH_POWER) : LOW_POWER)))
+    set({ loss, w, nudge, slope, share: miss, errors }) {
+      const point = (by, part) => [WIDE * (1 - Math.log10(by) / SMALLEST), (HIGH * (HIGH_POWER
+        - (part ? Math.min(Math.max(Math.log10(part), LOW_POWER), HIGH_POWER) : LOW_POWER)))
         / (HIGH_POWER - LOW_POWER)];
-      const here = point(nudge, error);
-      const rounding = [NUDGES[0], 1].map((by) => point(by, ulp(loss(w)) / (2 * by)));
+      const here = point(nudge, miss);
+      const rounding = [NUDGES[0], 1].map((by) => point(by, share(ulp(loss(w)) / (2 * by), slope)));
       this.draw({ rounding: path(rounding), u: path(NUDGES.map((by, k) => point(by, errors[k]))),
         line: `M${at(here[0])} 0V${HIGH}`, now: square(here) });
-      this.node.setAttribute("aria-label", "Error of the slope against the nudge, from 1e−16 to 1, on scales of powers "
-        + `of ten. At ${shortest(nudge)} it is ${short(error)}.`);
+      this.node.setAttribute("aria-label", "Error of the slope, as a share of it, against the nudge, from 1e−16 to 1, "
+        + `on scales of powers of ten. At ${shortest(nudge)} it is ${short(miss)}.`);
     }
   }
 
@@ -152,8 +155,9 @@
       const loss = (value) => forward(withEntry(this.data, weight, place, value)).loss;
       const slope = gradients(withEntry(this.data, weight, place, w))[weight][place[0]][place[1]];
       const by = quotient(loss, w, nudge);
-      const errors = NUDGES.map((each) => Math.abs(quotient(loss, w, each) - slope));
-      const seen = { loss, w, nudge, slope, by, error: Math.abs(by - slope), errors,
+      const errors = NUDGES.map((each) => share(Math.abs(quotient(loss, w, each) - slope), slope));
+      const error = Math.abs(by - slope);
+      const seen = { loss, w, nudge, slope, by, error, share: share(error, slope), errors,
         losses: this.lossesOf(weight, loss) };
       this.querySelector(".nudge-which").textContent = `w stands in row ${place[0] + 1}, column ${place[1] + 1} of `
         + `${this.data.names[weight]}.`;
@@ -165,7 +169,7 @@
         this.cells[k].firstChild.textContent = word.slice(0, same);
         this.cells[k].lastChild.textContent = word.slice(same);
       });
-      [fixed(by, 12), fixed(slope, 12), short(seen.error)].forEach((word, k) => {
+      [fixed(by, 12), fixed(slope, 12), short(seen.error), short(seen.share)].forEach((word, k) => {
         this.cells[2 + k].textContent = onPage(word);
       });
       Object.assign(this, { seen, equal: up === down, digits: up.slice(0, same).replace(/\D/g, "").length });
@@ -178,14 +182,14 @@
     }
 
     say({ nudge }) {
-      const { by, slope, error, errors } = this.seen;
+      const { by, slope, share: part, errors } = this.seen;
       const best = NUDGES[errors.indexOf(Math.min(...errors))];
       const why = nudge > 10 * best ? "the curve bends between the two points."
         : nudge < best / 10 ? this.equal ? "the two losses are equal: no digit is left."
           : `the two losses have ${this.digits} digits in common, and a float has about 16.`
           : "hardly any nudge does better here.";
       return `Nudged by ${shortest(nudge)}, the slope comes out as ${onPage(fixed(by, 6))}; the backward pass gives `
-        + `${onPage(fixed(slope, 6))}. It is off by ${short(error)}: ${why}`;
+        + `${onPage(fixed(slope, 6))}. It is off by ${short(part)} of the slope: ${why}`;
     }
   }
 

@@ -91,7 +91,7 @@ def nudge(x, w_q, w_k, w_v, w_out, targets: Sequence[int], *, divisor: float, id
     static = (
         f'<p class="nudge-which">{which(name, place)}</p>'
         f'<div class="live-side"><div class="nudge-part"><p>The loss L, as w moves</p>{_curve(loss, start, slope)}{KEY}'
-        '</div><div class="nudge-part"><p>The error of the slope, for every nudge Δ</p>'
+        '</div><div class="nudge-part"><p>Error / slope, for every nudge Δ</p>'
         f"{_errors(loss, start, slope)}{KEY_2}</div></div>"
         f"{_table(loss, start, slope)}"
     )
@@ -154,12 +154,18 @@ def quotient(loss, w: float, by: float) -> float:
 # ---------------------------------------------------------------- the numbers
 
 DECIMALS = 12  # of these; the script shows all 16 of a loss, whose last ones differ between computers
-LABELS = ("L at w + Δ", "L at w − Δ", "their difference / 2Δ", "slope, backward pass", "error")
+LABELS = ("L at w + Δ", "L at w − Δ", "their difference / 2Δ", "slope, backward pass", "error", "error / slope")
 
 
 def _numbers(loss, w: float, slope: float) -> list[str]:
     by = quotient(loss, w, START)
-    return [*(fmt(v, DECIMALS) for v in (loss(w + START), loss(w - START), by, slope)), short(abs(by - slope))]
+    numbers = [fmt(v, DECIMALS) for v in (loss(w + START), loss(w - START), by, slope)]
+    return [*numbers, short(abs(by - slope)), short(share(by, slope))]
+
+
+def share(by: float, slope: float) -> float:
+    """The error of a slope beside the slope: a small slope is held to the same as a large one."""
+    return abs(by - slope) / abs(slope)
 
 
 def short(error: float) -> str:
@@ -184,7 +190,7 @@ def _digits(a: str, b: str) -> list[str]:
 LEFT, RIGHT, TOP, BOTTOM = 50, 314, 8, 188
 WIDE, HIGH, EDGE = RIGHT - LEFT, BOTTOM - TOP, 4.0  # the curve is drawn from -EDGE to EDGE
 CURVE = [-EDGE + 2 * EDGE * k / 160 for k in range(161)]
-POWERS = (-13, 2)  # of ten, of the errors that are shown
+POWERS = (-13, 2)  # of ten, of the errors that are shown, as shares of the slope
 KEY = (
     '<p class="nudge-key"><span><i class="nudge-at"></i>w</span> <span><i class="nudge-pair"></i>w ± Δ, and the line '
     'through them</span> <span><i class="nudge-back"></i>the slope by the backward pass</span></p>'
@@ -193,7 +199,10 @@ ARMS = (
     f'<text x="{LEFT}" y="217" text-anchor="start">← few digits left</text>'
     f'<text x="{RIGHT}" y="217" text-anchor="end">the curve bends →</text>'
 )
-KEY_2 = '<p class="nudge-key"><span><i class="nudge-unit"></i>one unit of the last digit of L, divided by 2Δ</span></p>'
+KEY_2 = (
+    '<p class="nudge-key"><span><i class="nudge-unit"></i>one unit of the last digit of L, divided by 2Δ and by the '
+    "slope</span></p>"
+)
 
 
 def _svg(name: str, alt: str, names: str, grid: str, plot: str, axis: str) -> str:
@@ -269,16 +278,16 @@ def _errors(loss, w: float, slope: float) -> str:
         anchor = ' text-anchor="end"' if p == 0 else ""  # the last one stays within the picture
         names += f'<text x="{LEFT + point(10.0**p, 1)[0]:.1f}" y="{BOTTOM + 15}"{anchor}>{_power(p)}</text>'
     grid = "".join(f'<path d="M0 {point(1, 10.0**p)[1]:.1f}H{WIDE}"/>' for p in powers)
-    points = [point(by, abs(quotient(loss, w, by) - slope)) for by in NUDGES if by >= SURE]
-    rounding = [point(by, math.ulp(loss(w)) / (2 * by)) for by in (10.0**SMALLEST, 1.0)]
-    error = abs(quotient(loss, w, START) - slope)
+    points = [point(by, share(quotient(loss, w, by), slope)) for by in NUDGES if by >= SURE]
+    rounding = [point(by, math.ulp(loss(w)) / (2 * by) / abs(slope)) for by in (10.0**SMALLEST, 1.0)]
+    error = share(quotient(loss, w, START), slope)
     a, b = point(START, error)
     plot = (
         f'<path class="nudge-rounding" d="{_path(rounding)}"/><path class="nudge-u" d="{_path(points)}"/>'
         f'<path class="nudge-line" d="M{a:.1f} 0V{HIGH}"/>'
         f'<path class="nudge-end nudge-now" d="M{a - 4:.1f} {b - 4:.1f}h8v8h-8z"/>'
     )
-    alt = "Error of the slope against the nudge, from 1e−16 to 1, on scales of powers of ten. "
+    alt = "Error of the slope, as a share of it, against the nudge, from 1e−16 to 1, on scales of powers of ten. "
     alt += f"At {fmt(START, 1)} it is {short(error)}."
     return _svg("errors", alt.replace("-", "−"), names, grid, plot, ARMS)
 
