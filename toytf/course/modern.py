@@ -1,4 +1,4 @@
-"""A decoder as in Llama and Mixtral, in NumPy: what has changed since 2017, in about sixty lines.
+"""A decoder as in Llama and Mixtral, in NumPy: what has changed since 2017, in about forty lines.
 
 Ids go in and logits come out. The parts are those of chapter 22, in its order: RMSNorm before each sub-layer,
 rotary positions, keys and values shared by groups of heads, a sliding window, SwiGLU, and a mixture of
