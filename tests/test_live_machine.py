@@ -499,7 +499,7 @@ def test_the_mask_says_at_once_what_it_moves(touch):
     page.get_by_role("switch", name="mask").press("Space")
     assert said(page) == (
         f"{before} The last row sees every word anyway, with a mask or without. The row of SOS now looks ahead: "
-        f"after “SOS”, the most probable word is {best(open_[0])}; unchanged it is {masked[0].max():.4f}."
+        f"after “SOS”, the most probable word is {best(open_[0])}; before it was {masked[0].max():.4f}."
     )
     page.get_by_text("SOS hola mundo").click()
     masked, open_ = computed(target=3)["out.p"], computed(target=3, mask=False)["out.p"]
@@ -513,13 +513,13 @@ def test_the_mask_says_at_once_what_it_moves(touch):
 def test_all_is_compared_with_the_unchanged_machine_that_reads_the_same(touch, target):
     page = touch(MACHINE, fragment=f"#machine?target={target}")
     all_open(page)
-    assert "unchanged" not in said(page)
+    assert "before" not in said(page)
     assert not page.locator(".live-size:not(:empty), .live-changed").count()  # other words to read are no change
     edit(page, "out.b.8", "5")
     then, now = computed(target=target), computed({"out.b.8": 5.0}, target=target)
     row = then["out.p"][-1]
     assert journey.words[int(np.argmax(now["out.p"][-1]))] == journey.words[8]
-    assert said(page).endswith(f"is {best(now['out.p'][-1])}; unchanged it is {best(row)}.")
+    assert said(page).endswith(f"is {best(now['out.p'][-1])}; before it was {best(row)}.")
     largest = np.abs(now["out.logits"] - then["out.logits"]).max()
     assert page.locator(".live-size").last.inner_text() in (
         f"largest change {largest:g}",
@@ -531,7 +531,7 @@ def test_numbers_that_differ_are_shown_with_digits_that_differ(touch):
     page = touch(MACHINE, fragment="#machine?src.0.0=1.1")
     now, then = (computed(cells)["out.p"][0].max() for cells in ({"src.0.0": 1.1}, {}))
     assert f"{now:.4f}" == f"{then:.4f}" and f"{now:.5f}" != f"{then:.5f}"
-    assert said(page).endswith(f"with {now:.5f}; unchanged it is {then:.5f}.")
+    assert said(page).endswith(f"with {now:.5f}; before it was {then:.5f}.")
     all_open(page)
     at = journey.words.index("EOS")
     page.locator('[data-step="out.p"] .byhand-result tbody td').nth(at).click()
@@ -591,8 +591,8 @@ def test_the_small_form_follows_both_rows(touch):
     a = computed({"src.1.1": -12.0}, positions="published", divisor=30)["enc.att.A1"]
     assert a[0].argmax() == 0 and a[1].argmax() == 1  # the first row turns
     assert said(page) == (
-        f"Hello gives {a[0, 0]:.4f} of its attention to Hello (unchanged 1.0000 to World); "
-        f"World gives {a[1, 1]:.4f} of its attention to World (unchanged 1.0000)."
+        f"Hello gives {a[0, 0]:.4f} of its attention to Hello (before: 1.0000 to World); "
+        f"World gives {a[1, 1]:.4f} of its attention to World (before: 1.0000)."
     )
 
 

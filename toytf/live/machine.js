@@ -206,13 +206,13 @@
       return this.data.until ? this.sayWeights() : this.sayNext(Number(target), mask);
     }
 
-    // "Hello gives 0.7756 of its attention to World (unchanged 1.0000)", and so for each row
+    // "Hello gives 0.7756 of its attention to World (before: 1.0000)", and so for each row
     sayWeights() {
       const { source } = this.data;
       const [now, then] = [this.steps, this.first].map((steps) => steps.get("enc.att.A1").value);
       const said = now.map((a, i) => {
         const { best, first, words, moved } = compared(a, then[i]);
-        const was = moved ? ` (unchanged ${words[1]}${best === first ? "" : ` to ${source[first]}`})` : "";
+        const was = moved ? ` (before: ${words[1]}${best === first ? "" : ` to ${source[first]}`})` : "";
         return `${source[i]} gives ${words[0]} of its attention to ${source[best]}${was}`;
       });
       const all = now.every((a) => Math.max(...a) > 0.999);
@@ -220,7 +220,7 @@
         + "divide the scores by 30 first." : ""}`;
     }
 
-    // "After “SOS”, the most probable word is “EOS” with 0.2358; unchanged it is 0.2372."
+    // "After “SOS”, the most probable word is “EOS” with 0.2358; before it was 0.2372."
     sayNext(n, mask) {
       const { target, words: vocabulary } = this.data;
       const [now, then] = [this.steps, this.first].map((steps) => steps.get("out.p").value);
@@ -229,7 +229,7 @@
         const other = best === first ? "" : `“${vocabulary[first]}” with `;
         const size = largestChange([now[i]], [then[i]]);
         const little = size ? `; the probabilities move by at most ${rounded(size)}${amount(size)}` : "";
-        const was = moved ? `; unchanged it is ${other}${words[1]}` : little;
+        const was = moved ? `; before it was ${other}${words[1]}` : little;
         return `after “${target.slice(0, i + 1).join(" ")}”, the most probable word is `
           + `“${vocabulary[best]}” with ${words[0]}${was}.`;
       };
