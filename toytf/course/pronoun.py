@@ -15,7 +15,7 @@ its name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -134,9 +134,11 @@ MEANT = Head(
     w_v=_picks("animate", "thing"),
     w_o=_picks("animate", "thing").T,
 )
-# The same search in rows with names; the noun that it finds hands over its name.
-NAMED = replace(
-    with_names(MEANT),
+# The second layer behind a whole first one, in rows with names. A row asks for the kind that it is, a noun is found by
+# its kind and a pronoun is not, and what is found hands over its name.
+NAMED = Head(
+    w_q=SHARPNESS * _picks("animate", "thing", FEATURES + NAMES),
+    w_k=_picks("animate", "thing", FEATURES + NAMES) - _picks("pronoun", "pronoun", FEATURES + NAMES),
     w_v=_picks(*NAMES, FEATURES + NAMES),
     w_o=_picks(*NAMES, FEATURES + NAMES).T,
 )

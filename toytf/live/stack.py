@@ -98,7 +98,7 @@ def stack(
         f"{n:<7}{_short(score):>15}{_short(entry):>15}{_short_gap(gap):>12}"
         for n, (score, entry, gap) in enumerate(sizes, 1)
     ]
-    title = "How deep can you stack before exp overflows?"
+    title = "How deep can you stack before softmax breaks?"
     return Element("stack", title, data, static, "\n".join([*lines, said]), id)
 
 
