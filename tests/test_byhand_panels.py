@@ -139,6 +139,12 @@ def test_a_working_brings_its_name_its_labels_and_the_way_back():
     assert str(byhand.matmul(k, k.T, "S", "Q Kᵀ", rows=["a", "b"])).startswith("S = Q Kᵀ (2 x 2)")
 
 
+def test_a_left_factor_keeps_its_own_rows_beside_a_result_with_others():
+    left = byhand.table(A[:1], "PE₁", rows=["pos 1"])
+    html = byhand.matmul(left, B, "PE₂", "PE₁ T", rows=["pos 2"]).html()
+    assert re.findall(r'<th scope="row">(.*?)</th>', html) == ["pos 1", "pos 2"]
+
+
 def test_a_mean_over_one_row_is_shown_without_a_division_and_one_over_two_rows_with_brackets():
     one, two = (byhand.cross_entropy_backward(WEIGHTS[:n], OTHER[:n]) for n in (1, 2))
     assert ([operand.sign for operand in one.operands], one.sign) == (["", "−"], "=")

@@ -226,7 +226,7 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
     result.name = working.name if working.formula else ""
     left = right = None
     if first in shown:
-        left = _operand(first, working, working.rows, _own(first.cols))
+        left = _operand(first, working, _own(first.rows) or working.rows, _own(first.cols))
     if second in shown:
         right = _operand(second, working, _own(second.rows), result.cols)
         result.longest = right.longest = max(result.longest, right.longest)

@@ -257,7 +257,7 @@ class _Journey:
             weights = inner.attention.attn_weights
             keys = self.target if part == "masked self-attention" else self.source
             count = range(1, len(weights) + 1)
-            line(weights, 6, [f"weight of head {h}" for h in count], "weights", keys)
+            line(weights, 6, [f"shares of head {h}" for h in count], "shares", keys)
             place += pitch
             line(np.split(inner.heads, len(weights), axis=-1), 4, [f"head {h}" for h in count], "heads")
         else:

@@ -5,6 +5,7 @@
     wordKeys, named, quoted, weightTable, softmax, sum, fixed } = toytf;
   const END = "(end)";
   const TOP = 5;
+  const LONGEST = 16; // letters of a word: of what is longer the rest is cut off
   const AT_ONCE = 90; // milliseconds from one new word to the next, and all of them in less than 700
   const moves = () => matchMedia("(prefers-reduced-motion: no-preference)").matches;
   const largestAt = (row) => row.reduce((best, x, i) => (x > row[best] ? i : best), 0);
@@ -28,13 +29,25 @@
         detail: part("detail"), map: part("map"), bars: new Bars(this.querySelector(".live-bars")) });
       this.start = this.data.sentence;
       this.changing = null; // the English word that is being changed: its place, or the place after the last
+      this.empty = false; // the words to tap stand there because no word is read
       this.src.setAttribute("role", "toolbar");
       this.src.setAttribute("aria-label", "The English words: choose one to change it");
       this.tgt.setAttribute("role", "radiogroup");
       this.tgt.setAttribute("aria-label", "The Spanish words: choose one to see where it looks");
-      wordKeys(this.tgt, (at) => { this.changing = null; this.change({ word: at + 1 }); }, { follow: true });
+      wordKeys(this.tgt, (at) => {
+        [this.changing, this.picked] = [null, this.read.words.join(" ")];
+        this.change({ word: at + 1 });
+      }, { follow: true });
       wordKeys(this.src, (at) => this.changeWord(this.changing === at ? null : at));
       this.addEventListener("keydown", (event) => this.paletteKeys(event));
+    }
+
+    // A link may choose the (end), too.
+    follow() {
+      const before = this.picked;
+      this.picked = undefined;
+      super.follow();
+      this.picked ??= before;
     }
 
     // What Python left room for takes its place
@@ -98,6 +111,9 @@
 
     show(state) {
       this.read = reading(state.sentence, this.data);
+      this.beginAnew(state);
+      const given = state.sentence === this.data.sentence || state.word !== this.data.word;
+      this.picked ??= given ? this.read.words.join(" ") : ""; // by a link
       if (this.asWritten(state)) {
         Object.assign(this, { at: state.word - 1, slots: Number(this.picture.style.getPropertyValue("--slots")) });
         this.shown = [...this.tgt.children].map((word) => word.textContent);
@@ -106,7 +122,7 @@
         return;
       }
       this.compute(this.read.words);
-      this.at = Math.min(state.word, this.spanish.length) - 1;
+      this.at = this.placeOf(state.word) - 1;
       this.shares = this.weights(state.head);
       this.slots = Math.max(this.data.slots, this.read.tokens.length, this.spanish.length);
       this.picture.style.setProperty("--slots", this.slots);
@@ -119,6 +135,24 @@
       this.offer();
       if (moves()) this.reveal(this.shown);
       this.shown = this.spanish;
+    }
+
+    // Who types another sentence keeps the place, but not at the (end): that one is chosen only by a tap, a key, a link.
+    placeOf(word) {
+      const last = this.spanish.length;
+      if (word === last && this.picked === this.read.words.join(" ")) return last;
+      const real = this.spanish.at(-1) === END ? last - 1 : last;
+      return Math.min(word, real || last);
+    }
+
+    // Where no word is read, the words to begin with stand in the place of what there would be to see.
+    beginAnew({ sentence }) {
+      const { words, tokens } = this.read;
+      const typed = sentence !== this.text;
+      this.text = sentence;
+      if (!words.length && (this.changing === null || this.empty || typed)) {
+        [this.changing, this.empty] = [tokens.length, true];
+      } else if (this.empty) [this.changing, this.empty] = [null, false];
     }
 
     // As many words in a line as are needed: those that stand there are taken
@@ -176,7 +210,7 @@
     places() {
       const { room, narrowest, gap } = this.data;
       const lengths = [this.src, this.tgt].map((box) => (
-        [...box.children].map((word) => word.querySelector("b").textContent.length)));
+        [...box.children].map((word) => Math.min(LONGEST, word.querySelector("b").textContent.length))));
       const columns = Array.from({ length: Math.max(...lengths.map((words) => words.length)) }, (_, i) => (
         gap + Math.max(narrowest, ...lengths.map((words) => words[i] ?? 0))));
       const total = Math.max(room, sum(columns));
@@ -239,7 +273,7 @@
     // ---------------------------------------------------------------- another word in a word's place
 
     changeWord(at) {
-      this.changing = at;
+      [this.changing, this.empty] = [at, false];
       this.show(this.state);
       if (at !== null) this.detail.scrollIntoView({ block: "nearest" });
     }
@@ -258,10 +292,13 @@
       const all = this.data.groups.filter((group) => group.kind === kind).flatMap(({ words }) => words);
       const fitting = new Set(all.filter((word) => mayBegin(this.data, withWord(word))));
       const odd = (word) => Boolean(fitting.size) && !fitting.has(word); // no sentence that it learned has it here
+      const { empty } = this;
       const put = (word) => {
-        const words = tokens.map((token) => token.word);
-        words[at] = word;
-        if (now === null) this.changing = at + 1;
+        const words = empty ? [] : tokens.map((token) => token.word);
+        const place = empty ? 0 : at;
+        words[place] = word;
+        this.empty = false;
+        if (now === null) this.changing = place + 1;
         this.change({ sentence: words.join(" ") });
         this.detail.querySelector(now === null ? ".live-chip" : "[aria-pressed=true]")?.focus();
       };
@@ -271,10 +308,10 @@
         this.src.querySelector("[tabindex='0']")?.focus();
       };
       const more = [now === null ? "" : html("button", { type: "button", click: out }, "Take it out"),
-        html("button", { type: "button", click: () => this.close() }, "Done")];
+        empty ? "" : html("button", { type: "button", click: () => this.close() }, "Done")];
       const goesOn = follow.size ? "" : ". It learned no sentence that goes on here.";
       const strange = fitting.size && fitting.size < all.length ? " (dashed: in no sentence that it learned)" : "";
-      const label = now === null ? `Add a word${goesOn}` : `In place of “${now}”${strange}`;
+      const label = empty ? "Words to begin with" : now === null ? `Add a word${goesOn}` : `In place of “${now}”${strange}`;
       this.detail.append(palette(this.data, wanted, { label, now, choose: put, odd, more }));
     }
 
@@ -294,13 +331,13 @@
       const first = box.querySelector("button");
       if (event.key === "Escape" && (fromWord || fromBox)) this.close();
       else if (event.key === "Tab" && !event.shiftKey && fromWord) (box.querySelector("[aria-pressed=true]") ?? first).focus();
-      else if (event.key === "Tab" && event.shiftKey && event.target === first) this.src.children[this.changing].focus();
+      else if (event.key === "Tab" && event.shiftKey && event.target === first) this.src.children[this.changing]?.focus();
       else return;
       event.preventDefault();
     }
 
     reset() {
-      this.changing = null;
+      [this.changing, this.empty] = [null, false];
       super.reset();
     }
 
@@ -313,7 +350,9 @@
       const cut = this.spanish.at(-1) === END ? ""
         : ` It stops here without an end: ${this.spanish.length} words are the most for this sentence.`;
       const whose = head === "both" ? "its attention" : `the attention of head ${head}`;
-      return `It writes “${words.join(" ")}”.${cut} ${quoted(this.spanish[this.at])} has probability `
+      const word = this.spanish[this.at];
+      const name = word === END ? `${END}, its sign that it is done,` : quoted(word);
+      return `It writes “${words.join(" ")}”.${cut} ${name} has probability `
         + `${fixed(Math.max(...this.probs[this.at]), 4)} and looks most at “${this.read.words[k]}”, `
         + `with ${fixed(row[k], 4)} of ${whose}.`;
     }

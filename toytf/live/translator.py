@@ -38,8 +38,8 @@ ROOM = 58  # letters side by side, at least
 NARROWEST, GAP = 5, 1.4  # of a word's place, and between two, in letters
 TOP = 5  # the most probable words
 HINT = (
-    "It learned greetings, and who does what with which thing (nothing alive). "
-    "Tap a Spanish word to see its attention (where it looks, and how much), an English word to change it."
+    "It learned greetings, and sentences like “the cat wants a red hat”: somebody does something with a thing, not "
+    "with an animal or a person. Tap a Spanish word to see its attention, an English one to change it."
 )
 ON = ' class="trans-on"'
 NAMES = {EOS: "(end)", SOS: "(start)", PAD: "(padding)"}
@@ -102,10 +102,10 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
         f'<p class="live-note">{HINT}</p></div>'
         f"{_picture(src, said, weights, at)}"
         f'<div class="trans-detail">{bars(labels, probs[at][top], _what(said[at]))}'
-        '<div class="trans-side"><p class="trans-head">Threads and weights: the mean of both heads.</p>'
+        '<div class="trans-side"><p class="trans-head">Threads and shares: the mean of both heads.</p>'
         f'<p class="trans-said">{_html.escape(_sentence(src, said, probs, weights, at, model))}</p></div></div>'
-        '<details class="trans-all"><summary>All of these weights, as a table</summary>'
-        '<div class="trans-scroll" role="region" aria-label="All weights" tabindex="0">'
+        '<details class="trans-all"><summary>All of this attention, as a table</summary>'
+        '<div class="trans-scroll" role="region" aria-label="All of this attention" tabindex="0">'
         f"{_map(src, said, weights)}</div></details>"
     )
     learned = longest_learned()
@@ -284,7 +284,8 @@ def _sentence(src, said, probs, weights, at, model) -> str:
     """What is seen, in a sentence."""
     words = [word for word in said if word != NAMES[EOS]]
     k = int(weights[at].argmax())
+    name = f"{said[at]}, its sign that it is done," if said[at] == NAMES[EOS] else quoted(said[at])
     return (
-        f"It writes “{' '.join(words)}”. {quoted(said[at])} has probability {fmt(probs[at].max())} and looks most at "
+        f"It writes “{' '.join(words)}”. {name} has probability {fmt(probs[at].max())} and looks most at "
         f"“{src[k]}”, with {fmt(weights[at, k])} of its attention."
     )

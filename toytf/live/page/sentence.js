@@ -120,6 +120,7 @@
         const odd = [...new Set(unknown.map(({ word }) => word))];
         const is = odd.length > 1 ? "are" : "is";
         said.push(`${listed(odd)} ${is} not among its ${known.length} words and ${is} left out.`);
+        if (!words.length && all.length > 1) said.push(`Try “${all[1]}”.`);
         for (const word of odd) {
           const near = nearest(word, known).slice(0, odd.length > 1 ? 2 : 4);
           const [lead, end] = [asks.length ? "" : "Did you mean", odd.length > 1 ? `for “${word}”?` : "?"];
