@@ -188,6 +188,10 @@ generate.knows("""
       Row 0 predicts the word after the start token, every time the same. Only the last row is new: rows[-1].
     - no stop at the end token: ids[-1] == eos => False
       When the end token comes the sentence is over: break.
+    - the first token of the sequence written at every step:
+        if ids[-1] == eos => if ids[0] == eos
+        np.array(ids[1:]) => np.array(ids[:1] * (len(ids) - 1))
+      Once the sequence grows, its first token is always the start token. What is written is the last: ids[-1].
     - the start token in the result: ids[1:] => ids
       The start token is read, not written. Return what comes behind it.
     - the end token left out of the result:
