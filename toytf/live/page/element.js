@@ -92,12 +92,13 @@
 
     // Numbers have grown out of a panel: it scrolls, by keyboard too.
     markWide() {
-      for (const box of this.querySelectorAll(".byhand-parts")) {
-        const wide = box.scrollWidth > box.clientWidth + 1;
-        box.classList.toggle("live-wide", wide);
-        if (wide) box.tabIndex = 0;
+      const boxes = [...this.querySelectorAll(".byhand-parts")];
+      const areWide = boxes.map((box) => box.scrollWidth > box.clientWidth + 1); // all, before the first is changed
+      boxes.forEach((box, i) => {
+        box.classList.toggle("live-wide", areWide[i]);
+        if (areWide[i]) box.tabIndex = 0;
         else box.removeAttribute("tabindex");
-      }
+      });
     }
 
     // Whether all is as Python wrote it: then nothing has to be computed yet
