@@ -63,14 +63,12 @@ def link_files(app, page, template, context, doctree):
 
     static = Path(app.outdir, "_static")
     static.mkdir(parents=True, exist_ok=True)
-    names = scripts(context.get("body", ""))
-    if names:
-        (static / "live.css").write_text(element.style(), "utf-8", newline="\n")
-        app.add_css_file("live.css")
-    for name in names:
-        file = f"live-{name}.js"
-        (static / file).write_text(element.script(name), "utf-8", newline="\n")
-        app.add_js_file(file, loading_method="defer")
+    for name in scripts(context.get("body", "")):
+        if css := element.style(name):
+            (static / f"live-{name}.css").write_text(css, "utf-8", newline="\n")
+            app.add_css_file(f"live-{name}.css")
+        (static / f"live-{name}.js").write_text(element.script(name), "utf-8", newline="\n")
+        app.add_js_file(f"live-{name}.js", loading_method="defer")
 
 
 def setup(app):

@@ -52,6 +52,9 @@ def plain(thing, array: Callable = np.ndarray.tolist):
 def translator(translator: Translator) -> dict:
     """Return a translator: the shape of each array in the array's place, and all numbers in their order.
 
+    First stands the lowest byte of every number, last the highest of every number: bytes that are alike stand
+    together, and a server that compresses sends a tenth less.
+
     Examples
     --------
     >>> sorted(translator(Translator.load()))
@@ -61,7 +64,7 @@ def translator(translator: Translator) -> dict:
     return {
         "cfg": plain(translator.cfg),
         "shapes": plain(translator.params, lambda a: list(a.shape)),
-        "numbers": base64.b64encode(numbers.astype("<f8").tobytes()).decode("ascii"),
+        "numbers": base64.b64encode(numbers.astype("<f8").view(np.uint8).reshape(-1, 8).T.tobytes()).decode("ascii"),
         "src_vocab": list(translator.src_vocab),
         "tgt_vocab": list(translator.tgt_vocab),
     }
