@@ -53,9 +53,10 @@ book: .venv/book.stamp
 	@echo "or serve it:  $(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE)"
 	@echo "              and open http://127.0.0.1:8000"
 
-# All cores; the tests of one file stay together, since a notebook's cells need one kernel.
+# All cores; the tests of one file stay together, since a notebook's cells need one kernel. Files keep the order of
+# tests/conftest.py: the longest first.
 test: .venv/test.stamp
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # What one runs between two edits: less than a minute on two cores.
 CHECK := ops positions attention model generate optim gradcheck corpus grammar byhand edits text architecture

@@ -53,7 +53,9 @@ def test_data_cannot_end_the_element_that_it_stands_in():
 
 
 def test_a_page_links_what_its_elements_need_in_order():
-    html = FIRST.html() + '<toytf-translator id="translator" class="live" data-needs="trained sentence">' + SECOND.html()
+    html = (
+        FIRST.html() + '<toytf-translator id="translator" class="live" data-needs="trained sentence">' + SECOND.html()
+    )
     assert toytf_live.scripts(html) == ["live", "trained", "sentence", "divisor", "translator"]
     assert toytf_live.scripts("<p>none</p>") == []
     assert toytf_live.without_parts(FIRST._repr_html_()) == FIRST.html()

@@ -48,7 +48,7 @@ def script(name: str) -> str:
 
 @cache
 def style(name: str) -> str:
-    """Return a style: ``"live"`` is what all elements share, ``"translator"`` what one has of its own, if it has any."""
+    """Return a style: ``"live"`` is what all elements share, ``"translator"`` what one has of its own, if any."""
     file = resources.files("toytf.live").joinpath(f"{name}.css")
     text = re.sub(r"/\*.*?\*/", "", file.read_text("utf-8") if file.is_file() else "", flags=re.DOTALL)
     return re.sub(r"\s*([{};])\s*", r"\1", re.sub(r"\s*\n\s*", "\n", text).strip())
