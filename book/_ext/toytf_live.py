@@ -64,11 +64,12 @@ def link_files(app, page, template, context, doctree):
     static = Path(app.outdir, "_static")
     static.mkdir(parents=True, exist_ok=True)
     for name in scripts(context.get("body", "")):
-        if css := element.style(name):
-            (static / f"live-{name}.css").write_text(css, "utf-8", newline="\n")
+        css, js = element.style(name), element.script(name)
+        if css:
             app.add_css_file(f"live-{name}.css")
-        (static / f"live-{name}.js").write_text(element.script(name), "utf-8", newline="\n")
+            (static / f"live-{name}.css").write_text(css, "utf-8", newline="\n")
         app.add_js_file(f"live-{name}.js", loading_method="defer")
+        (static / f"live-{name}.js").write_text(js, "utf-8", newline="\n")
 
 
 def setup(app):
