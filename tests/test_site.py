@@ -48,9 +48,8 @@ def test_the_front_door_leads_to_the_first_page(site):
 def test_each_page_says_what_it_is_about(site):
     said = {}
     for name in PAGES[:-1]:
-        (about,) = re.findall(
-            r'<meta name="description" content="([^"]*)">', (site / f"{name}.html").read_text("utf-8")
-        )
+        page = (site / f"{name}.html").read_text("utf-8")
+        (about,) = re.findall(r'<meta name="description" content="([^"]*)">', page)
         said[name] = html.unescape(about)
     assert all(40 < len(about) <= 200 for about in said.values()), said
     assert len(set(said.values())) == len(said)
