@@ -156,7 +156,7 @@ def card(book, title, said, picture):
     wide = picture is not None and w / h > 1.45
     room = WIDTH - 2 * EDGE if wide or picture is None else 470
     size = 50 if wide else 54
-    named = [] if title == book else [book]
+    named = [""] if title == book else [book]
     head, y = _text(named, SANS, 24, QUIET, EDGE + 62, 28)
     logo = _logo(EDGE, 30)
     lines, y = _text(wrap(title, SERIF, size, room), SERIF, size, INK, EDGE, y + 16)
