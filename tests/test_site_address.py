@@ -30,6 +30,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from sphinx.errors import ConfigError
 from toytf_download import METADATA
 
+import colab
 import sitecheck
 from sitecheck import DESKTOP, PHONE
 from test_site import write_small_book
@@ -41,6 +42,13 @@ BASE, PATH, SOURCE = "https://example.org/course/", "/course/", "https://github.
 CHAPTER = "notebooks/04_self_attention"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 TITLES = {path.stem: path for path in sorted((ROOT / "notebooks").glob("*.ipynb"))}
+
+
+def git(folder, *command, **settings):
+    command = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *command]
+    env = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull} | settings
+    run = subprocess.run(command, cwd=folder, env=env, check=True, capture_output=True, encoding="utf-8")
+    return run.stdout.strip()
 
 
 # ---------------------------------------------------------------- the two settings
@@ -125,15 +133,14 @@ def test_the_settings_are_looked_at_before_anything_is_built(monkeypatch):
 def test_the_date_is_that_of_the_last_commit_or_what_the_environment_says(tmp_path, monkeypatch):
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     assert toytf_address.epoch(tmp_path) == ""
-    said = {"GIT_COMMITTER_DATE": "2026-03-04T05:06:07Z", "GIT_CONFIG_GLOBAL": os.devnull}
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    for command in (["init", "-q"], [*who, "commit", "-q", "--allow-empty", "-m", "a"]):
-        subprocess.run(["git", *command], cwd=tmp_path, check=True, env={**os.environ, **said})
+    when = {"GIT_COMMITTER_DATE": "2026-03-04T05:06:07Z"}
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "commit", "-q", "--allow-empty", "-m", "a", **when)
     (tmp_path / "a").mkdir()
-    assert toytf_address.epoch(tmp_path) == ""  # of this folder nothing is in the commit
+    assert toytf_address.epoch(tmp_path / "a") == ""  # of this folder nothing is in the commit
     (tmp_path / "a" / "b").write_text("b", "utf-8")
-    for command in (["add", "."], [*who, "commit", "-q", "-m", "b"]):
-        subprocess.run(["git", *command], cwd=tmp_path, check=True, env={**os.environ, **said})
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "b", **when)
     assert toytf_address.day(toytf_address.epoch(tmp_path / "a")) == "2026-03-04"
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "86399")
     assert toytf_address.day(toytf_address.epoch(tmp_path)) == "1970-01-01"
@@ -554,6 +561,33 @@ def test_with_a_repository_alone_the_first_cell_names_it():
 def test_the_wheel_beside_the_site_is_the_package(site):
     with zipfile.ZipFile(site / f"toytf-{PROJECT['version']}-py3-none-any.whl") as wheel:
         assert wheel.read("toytf/attention.py") == (ROOT / "toytf" / "attention.py").read_bytes()
+
+
+def test_the_branch_for_colab_has_the_notebooks_and_nothing_else(site, tmp_path):
+    git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / "a.txt").write_text("a", "utf-8")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-q", "-m", "a")
+    (tmp_path / "a.txt").write_text("b", "utf-8")
+    before = git(tmp_path, "status", "--short", "--branch")
+    made = colab.commit(tmp_path, site / "_sources")
+    assert git(tmp_path, "ls-tree", "-r", "--name-only", colab.BRANCH) == f"{CHAPTER}.ipynb"
+    shown = git(tmp_path, "show", f"{colab.BRANCH}:{CHAPTER}.ipynb")
+    assert shown == (site / "_sources" / f"{CHAPTER}.ipynb").read_text("utf-8").strip()
+    assert git(tmp_path, "rev-list", "--count", colab.BRANCH) == "1"
+    assert git(tmp_path, "status", "--short", "--branch") == before
+    assert colab.commit(tmp_path, site / "_sources") == made
+    assert colab.BRANCH == toytf_address.COLAB_BRANCH
+
+
+def test_notebooks_that_would_not_run_in_colab_are_kept_off_that_branch(site, tmp_path):
+    expected = "^expected a book that was built with TOYTF_SITE_URL or TOYTF_REPOSITORY in .*, got: "
+    with pytest.raises(ValueError, match=f"{expected}no notebook is there"):
+        colab.commit(tmp_path, tmp_path)
+    text = (site / "_sources" / f"{CHAPTER}.ipynb").read_text("utf-8")
+    (tmp_path / "a.ipynb").write_text(text.replace("google.colab", "nobody"), "utf-8")
+    with pytest.raises(ValueError, match=f"{expected}a.ipynb does not install toytf in Colab"):
+        colab.commit(tmp_path, tmp_path)
 
 
 # ---------------------------------------------------------------- Binder, and how to cite

@@ -210,6 +210,8 @@ def prepare_page(app, page, template, context, doctree):
     date = day(app.config.toytf_epoch)
     version = f"{__version__}, {date}" if date else __version__
     context["toytf_version"] = version
+    if app.builder.name != "html":  # a book for e-readers stands nowhere
+        return
     if doctree is None:  # the search, and the page for what is not there
         context["pageurl"] = None
         robots = tags({"robots": "noindex"})

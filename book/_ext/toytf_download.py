@@ -222,7 +222,7 @@ def wheel(folder, second):
 def what_pip_needs(app):
     """What pip is asked for from anywhere; empty if the book has no address."""
     base, repository = app.config.toytf_site_url, app.config.toytf_repository
-    if base:
+    if base and app.builder.name == "html":
         name = wheel(Path(app.outdir), app.config.toytf_epoch)
         return f"toytf[plot] @ {base}{name}"
     return f"toytf[plot] @ git+{repository}" if repository else ""
