@@ -62,7 +62,7 @@ def test_without_an_address_the_site_names_none(site):
     assert not [name for name in made_for_others if (site / name).exists()] + list(site.glob("*.whl"))
     for name in PAGES:
         page = (site / f"{name}.html").read_text("utf-8")
-        named = re.findall(r'rel="canonical"|og:url|og:image|twitter:|colab|mybinder|/issues/new', page)
+        named = re.findall(r'rel="canonical"|og:url|og:image|twitter:|colab\.research|mybinder\.org|/issues/new', page)
         assert not named, (name, named)
         assert "Code: MIT. Version " in page
 

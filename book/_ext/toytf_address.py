@@ -87,7 +87,8 @@ def epoch(folder):
 
 
 def day(second):
-    """
+    """The day of a second since 1970, in UTC; empty for an empty text.
+
     >>> day("1784000000")
     '2026-07-14'
     """
@@ -134,7 +135,8 @@ def description(doctree, question, project):
 
 
 def plain(title):
-    """
+    """A title without its tags.
+
     >>> plain('<span class="section-number">4. </span>Queries &amp; keys')
     '4. Queries & keys'
     """
