@@ -45,6 +45,28 @@ def test_the_front_door_leads_to_the_first_page(site):
     assert f'content="0; url={PAGES[0]}.html"' in (site / "index.html").read_text("utf-8")
 
 
+def test_each_page_says_what_it_is_about(site):
+    said = {}
+    for name in PAGES[:-1]:
+        page = (site / f"{name}.html").read_text("utf-8")
+        (about,) = re.findall(r'<meta name="description" content="([^"]*)">', page)
+        said[name] = html.unescape(about)
+    assert all(40 < len(about) <= 200 for about in said.values()), said
+    assert len(set(said.values())) == len(said)
+    assert said["notebooks/04_self_attention"].startswith(outline()[3].question)
+
+
+def test_without_an_address_the_site_names_none(site):
+    """Nor does it have what only an address makes useful; tests/test_site_address.py builds one with an address."""
+    made_for_others = ("sitemap.xml", "robots.txt", "404.html", ".nojekyll", "_cards")
+    assert not [name for name in made_for_others if (site / name).exists()] + list(site.glob("*.whl"))
+    for name in PAGES:
+        page = (site / f"{name}.html").read_text("utf-8")
+        named = re.findall(r'rel="canonical"|og:url|og:image|twitter:|colab\.research|mybinder\.org|/issues/new', page)
+        assert not named, (name, named)
+        assert "Code: MIT. Version " in page
+
+
 def test_every_link_leads_somewhere(site):
     assert sitecheck.link_problems(site) == []
 
