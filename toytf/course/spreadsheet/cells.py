@@ -337,10 +337,11 @@ def _write(sheet, page: Page) -> None:
         choice = DataValidation("list", formula1=listed, showErrorMessage=True, error="Choose one of the list.")
         choice.add(cells)
         sheet.add_data_validation(choice)
+    shades = ColorScaleRule(
+        start_type="num", start_value=0, start_color="FFFFFF", end_type="num", end_value=1, end_color="56B4E9"
+    )
     for cells in page.shaded:
-        sheet.conditional_formatting.add(
-            cells, ColorScaleRule("num", 0, "FFFFFF", None, None, None, "num", 1, "56B4E9")
-        )
+        sheet.conditional_formatting.add(cells, shades)
     sheet.freeze_panes = f"A{FIRST - 1}"
     sheet.sheet_view.showGridLines = False
     sheet.page_setup.orientation = "landscape"
