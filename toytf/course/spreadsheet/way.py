@@ -118,11 +118,11 @@ class _Way:
     def head(self, page: Page, p: MultiHead, h: int, x: Block, memory: Block, mark: str) -> Block:
         """``softmax(Q K^T / divisor) V`` of head h, counted from 0."""
         name, d = f"{SUBSCRIPTS[h + 1]}{mark}", journey.cfg.head_width
-        w_q, w_k, w_v = (w[:, h * d : (h + 1) * d] for w in (p.w_q, p.w_k, p.w_v))
+        wq, wk, wv = (w[:, h * d : (h + 1) * d] for w in (p.w_q, p.w_k, p.w_v))
         page.below(x)
-        w_q = page.given(f"WQ{name}", w_q)
+        w_q = page.given(f"WQ{name}", wq)
         if x is memory:
-            w_k, w_v = page.given(f"WK{name}", w_k), page.given(f"WV{name}", w_v)
+            w_k, w_v = page.given(f"WK{name}", wk), page.given(f"WV{name}", wv)
             page.below()
             x = memory = page.taken(x)
             q = steps.product(page, f"Q{name}", x, w_q)
@@ -130,7 +130,7 @@ class _Way:
             page.below()
             q = steps.product(page, f"Q{name}", page.taken(x), w_q)
             page.below(memory)
-            w_k, w_v = page.given(f"WK{name}", w_k), page.given(f"WV{name}", w_v)
+            w_k, w_v = page.given(f"WK{name}", wk), page.given(f"WV{name}", wv)
             page.below()
             memory = page.taken(memory)
         k, v = steps.product(page, f"K{name}", memory, w_k), steps.product(page, f"V{name}", memory, w_v)
@@ -185,18 +185,20 @@ class _Way:
 
     def feed_forward(self, side: str, x: Block, p: FeedForward, mark: str = "") -> Block:
         """``max(0, x W_1 + b_1) W_2 + b_2``"""
-        says = f"Each row alone: widened by W₁, bent at 0, narrowed by W₂. F{mark} = max(0, {x.name} W₁ + b₁) W₂ + b₂"
-        page = self.page("Feed-forward", f"{side}: feed-forward", says, 7)
+        w1, b1, w2, b2 = (f"{name}{mark}" for name in ("W₁", "b₁", "W₂", "b₂"))
+        says = f"Each row alone: widened by {w1}, bent at 0, narrowed by {w2}."
+        formula = f"F{mark} = max(0, {x.name} {w1} + {b1}) {w2} + {b2}"
+        page = self.page("Feed-forward", f"{side}: feed-forward", f"{says} {formula}", 7)
         page.below(x)
-        w_1 = page.given(f"W₁{mark}", p.w_1)
+        w_1 = page.given(w1, p.w_1)
         page.below(x)
-        b_1 = page.given(f"b₁{mark}", p.b_1, ALONE)
+        b_1 = page.given(b1, p.b_1, ALONE)
         page.below()
         before = steps.affine(page, f"before{mark}", page.taken(x), w_1, b_1)
         page.below(before)
-        w_2 = page.given(f"W₂{mark}", p.w_2)
+        w_2 = page.given(w2, p.w_2)
         page.below(before)
-        b_2 = page.given(f"b₂{mark}", p.b_2, ALONE)
+        b_2 = page.given(b2, p.b_2, ALONE)
         page.below()
         return steps.affine(page, f"F{mark}", steps.relu(page, f"hidden{mark}", before), w_2, b_2)
 
