@@ -15,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book test check assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants bench bench-course weights experiments lab notebooks text lint lock clean
+.PHONY: help book test check dist assignments test-products test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants bench bench-course weights experiments lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -27,8 +27,10 @@ help:
 	@echo "make text       bring what was edited in JupyterLab back to the texts"
 	@echo "make weights    train the translator that the chapters from 16 on open (a few seconds)"
 	@echo "make experiments  run what chapters 18 and 19 report, those that are missing (up to an hour)"
+	@echo "make dist       the package as a wheel and as its source, in _build/dist"
 	@echo "make assignments  a student's and an instructor's notebook for each chapter, in _build/assignments"
 	@echo '                (EXERCISES="9.1 9.7 8.8" TITLE="Week 3" OUT=week3: of these; CHAPTERS="8 9"; FORCE=--force)'
+	@echo "make test-products  makes what is published, each thing whole, and opens it: the wheel in an empty environment, ..."
 	@echo "make test-nbgrader  installs nbgrader; an assignment goes through it, from source to marks"
 	@echo "make test-torch installs PyTorch into .venv-torch; the same numbers there, forward and back"
 	@echo "make torch-results  run the listings of chapters 20 and 22 again and store what they give"
@@ -76,6 +78,15 @@ weights: .venv/book.stamp
 
 experiments: .venv/book.stamp
 	$(BIN)/toytf experiments --out toytf/course/data/experiments.json
+
+# The same files give the same bytes: the time in them is that of the last commit.
+dist: .venv/test.stamp
+	rm -rf _build/dist
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} \
+		$(BIN)/python -m build --no-isolation --outdir _build/dist
+
+test-products: .venv/test.stamp
+	$(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" tests/with_products
 
 test-nbgrader: .venv/test.stamp .venv/nbgrader.stamp
 	$(BIN)/python -m pytest -o addopts= tests/with_nbgrader

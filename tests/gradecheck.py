@@ -5,6 +5,7 @@ import functools
 import json
 import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -127,7 +128,9 @@ def _sandbox():
 
 
 def sandbox_or_skip():
-    """A sandbox that works; where there is none the test that asks is skipped, and fails in CI."""
+    """A sandbox that works; where there is none the test that asks is skipped, and fails in CI on Linux."""
+    if sys.platform != "linux":
+        pytest.skip("the grader's sandbox is bubblewrap, which needs Linux")
     sandbox, trouble = _sandbox()
     if sandbox is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(
