@@ -140,6 +140,9 @@ lint: .venv/test.stamp
 	$(BIN)/mypy
 	@$(BIN)/mypy toytf | tail -n 1 | sed 's/^/with the folders, reported alone: /'
 	$(BIN)/codespell
+	$(BIN)/actionlint -shellcheck $(BIN)/shellcheck
+	$(BIN)/zizmor --offline --no-progress --quiet --strict-collection .github/workflows
+	$(BIN)/shellcheck .ci/run
 
 $(QUIET_LAB): .venv/lab.stamp
 	$(BIN)/jupyter labextension disable --level=sys_prefix "@jupyterlab/apputils-extension:announcements"

@@ -31,6 +31,7 @@ class Hidden(ModuleType):
     def __init__(self, module, changed=(), absent=()):
         super().__init__(module.__name__)
         self.__dict__["_hidden"] = (module, dict(changed), frozenset(absent))
+        self.__dict__["_before"] = {}
 
     def __getattr__(self, name):
         module, changed, absent = self.__dict__["_hidden"]
@@ -38,11 +39,14 @@ class Hidden(ModuleType):
             raise AttributeError(f"module {module.__name__!r} has no attribute {name!r} elsewhere")
         return changed[name] if name in changed else getattr(module, name)
 
-    def __setattr__(self, name, value):  # a test that sets something sets it for all
-        setattr(self.__dict__["_hidden"][0], name, value)
+    # What a test sets it sets for all; pytest takes it back by deleting it, since it was not set here.
+    def __setattr__(self, name, value):
+        module = self.__dict__["_hidden"][0]
+        self.__dict__["_before"].setdefault(name, getattr(module, name))
+        setattr(module, name, value)
 
     def __delattr__(self, name):
-        delattr(self.__dict__["_hidden"][0], name)
+        setattr(self.__dict__["_hidden"][0], name, self.__dict__["_before"].pop(name))
 
 
 def pretend(system):

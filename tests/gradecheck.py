@@ -37,6 +37,12 @@ SMALL = Limits(
 )
 
 
+needs_linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="the grader's sandbox is bubblewrap, which needs Linux"
+)
+needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot limit a process; the grader refuses")
+
+
 def limits(**changed):
     return dataclasses.replace(SMALL, **changed)
 

@@ -50,7 +50,11 @@ def translated(block: list[str]) -> list[str]:
         if line.startswith("set "):
             setting = f"{line.removeprefix('set ')} "
             continue
-        line = line.replace("py -3 -m venv", "python3 -m venv").replace(".venv\\Scripts\\", ".venv/bin/").replace("\\", "/")
+        line = (
+            line.replace("py -3 -m venv", "python3 -m venv")
+            .replace(".venv\\Scripts\\", ".venv/bin/")
+            .replace("\\", "/")
+        )
         made.append(line if line.startswith("start ") else setting + line)
     return made
 
@@ -75,7 +79,9 @@ def run(lists: list[list[str]], shell: str, folder: Path) -> int:
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / ("lines.cmd" if shell == "cmd" else "lines.sh")
         path.write_bytes(script(lists, shell).encode("utf-8"))
-        return subprocess.run(["cmd", "/d", "/c", str(path)] if shell == "cmd" else ["sh", str(path)], cwd=folder).returncode
+        return subprocess.run(
+            ["cmd", "/d", "/c", str(path)] if shell == "cmd" else ["sh", str(path)], cwd=folder
+        ).returncode
 
 
 def version(folder: Path) -> str:
@@ -89,7 +95,9 @@ def main(words: list[str] | None = None) -> int:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--windows", dest="lines", action="store_const", const=windows, help="for Windows")
     which.add_argument("--unix", dest="lines", action="store_const", const=unix, help="for Linux and macOS, with make")
-    which.add_argument("--venv", dest="lines", action="store_const", const=venv, help="for Linux and macOS, without make")
+    which.add_argument(
+        "--venv", dest="lines", action="store_const", const=venv, help="for Linux and macOS, without make"
+    )
     parser.add_argument("--run", action="store_true", help="type them")
     parser.add_argument("--skip", action="append", default=[], metavar="WORD", help="leave out lines with this word")
     parser.add_argument("--folder", type=Path, default=ROOT, help="a clone of the project (default: this one)")
