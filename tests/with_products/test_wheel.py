@@ -104,7 +104,7 @@ def test_exercises_are_checked_sums_are_written_and_panels_have_their_style(bare
         "import numpy as np; from toytf import byhand, check, live; "
         "e = lambda x: np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True); check.softmax(e); "
         "w = byhand.matmul([[1, 2]], [[3], [4]], 'z'); print(w); print(len(w._repr_html_()) > 500); "
-        "print(len(live.divisor([[1.0, 2.0]], 4)._repr_html_()) > 5000)"
+        "print(len(live.divisor([[1.0, 2.0]], 4, rows=['a'], cols=['b', 'c'])._repr_html_()) > 5000)"
     )
     done = bare.run(bare.python, "-c", code)
     assert done.returncode == 0, done.stderr
