@@ -1,6 +1,7 @@
 """The README's lines can be typed as they stand: in cmd, in PowerShell, in a shell, and they do what make does."""
 
 import importlib
+import os
 import re
 import shlex
 
@@ -14,6 +15,9 @@ from toytf.__main__ import MODULES
 
 TEXT = readme_lines.README.read_text("utf-8")
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")
+needs_sh = pytest.mark.skipif(
+    os.name != "posix", reason="Windows has no sh; there, the workflow types the lines in cmd"
+)
 LINES = [line for block in readme_lines.windows(TEXT) for line in block]
 SCRIPTS = {"pip", "python", "jupyter-book"}  # what the locked lists put into .venv\Scripts
 
@@ -122,11 +126,13 @@ def test_every_toytf_line_of_the_readmes_can_be_typed():
 # ---------------------------------------------------------------- typing them
 
 
+@needs_sh
 def test_the_first_line_that_fails_ends_it(tmp_path, capfd):
     assert readme_lines.run([["echo one", "false", "echo two"], ["echo three"]], "sh", tmp_path) == 1
     assert capfd.readouterr().out.splitlines() == ["> echo one", "one", "> false"]
 
 
+@needs_sh
 def test_a_page_that_is_to_be_opened_has_to_be_there(tmp_path):
     (tmp_path / "there.html").touch()
     assert readme_lines.run([["start there.html"]], "sh", tmp_path) == 0
@@ -142,6 +148,7 @@ def test_one_shell_types_them_all_so_that_a_setting_stays():
     ]  # fmt: skip
 
 
+@needs_sh
 def test_another_python_than_the_expected_one_is_a_failure(tmp_path, capsys):
     (tmp_path / "README.md").write_text("```sh\ntrue  # nothing\n```\n", "utf-8")
     (tmp_path / ".venv").mkdir()
