@@ -6,7 +6,10 @@ from the palette of Okabe and Ito and from the map *cividis*: both can be told a
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
+try:
+    import matplotlib.pyplot as plt
+except ImportError as error:
+    raise ImportError('figures need matplotlib: pip install "toytf[plot]"') from error
 import numpy as np
 from matplotlib.colors import to_rgb
 
