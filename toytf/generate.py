@@ -1,6 +1,6 @@
 """Writing a sentence, one token after the other: greedy, beam search, sampling.
 
-All three work on a `step`: a function that takes a state and the last token of each sentence, and
+All three work on a ``step``: a function that takes a state and the last token of each sentence, and
 returns the scores of the next token and the new state. `stepper` makes one from a model; chapter 13
 makes one from a tree that is drawn on paper. A state is passed in and comes out, and is never
 changed, so that a beam can go back to an older one.
@@ -269,7 +269,7 @@ def sample(
     Returns
     -------
     list of Hypothesis, one for each sentence
-        `log_prob` is that of the model, before temperature and cuts.
+        ``log_prob`` is that of the model, before temperature and cuts.
     """
     require_generator(rng)
     temperature = positive_number("temperature", temperature)

@@ -414,7 +414,7 @@ def variance(x, name="variance", *, unbiased=False, rows=None, decimals=4) -> Wo
     ----------
     x : array_like, shape (rows, columns) or (columns,)
     unbiased : bool, default False
-        Divide by one less than the number of columns, as `torch.std` does and layer norm does not.
+        Divide by one less than the number of columns, as ``torch.std`` does and layer norm does not.
     name, rows, decimals
         As in `matmul`.
 
@@ -529,7 +529,7 @@ def layer_norm_backward(x, dout, name="", formula="", *, eps=1e-5, rows=None, co
 
         out[i, j] = (g[j] - mean(g) - y[j] * mean(g y)) / sqrt(variance + eps)
 
-    with ``g`` row `i` of `dout` and ``y`` the normalised row. With a scale, give ``dout * gamma``.
+    with ``g`` row ``i`` of `dout` and ``y`` the normalised row. With a scale, give ``dout * gamma``.
 
     Parameters
     ----------
@@ -575,7 +575,7 @@ def layer_norm_backward(x, dout, name="", formula="", *, eps=1e-5, rows=None, co
 
 
 def cross_entropy_backward(probs, goal, name="", formula="", *, rows=None, cols=None, decimals=4) -> Working:
-    """The mean cross-entropy's gradient: ``out[i, j] = (p[i, j] - g[i, j]) / n`` for `n` rows.
+    """The mean cross-entropy's gradient: ``out[i, j] = (p[i, j] - g[i, j]) / n`` for ``n`` rows.
 
     Parameters
     ----------

@@ -219,7 +219,7 @@ class Working:
         return "\n".join(lines)
 
     def html(self) -> str:
-        """Return it as HTML: the operands, the result, and one `<details>` with all sums; no script needed."""
+        """Return it as HTML: the operands, the result, and one ``<details>`` with all sums; no script needed."""
         return panels.panel(self)
 
     def latex(self) -> str:
