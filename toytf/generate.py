@@ -77,6 +77,8 @@ def start(params: Transformer, cfg: Config, src=None, src_is_token=None, cached:
 
     Parameters
     ----------
+    params : Transformer
+    cfg : Config
     src : array_like of int, shape (batch, source length) or (source length,)
         One sentence counts as a batch of one. None for a decoder-only model.
     src_is_token : array_like of bool, shape of `src`, optional
@@ -191,7 +193,8 @@ def _ask_memory(p: MultiHead, cfg: Config, state: DecodeState, layer: int, x: Ar
 class State(Protocol):
     """What the functions below need of a state."""
 
-    def take(self, rows) -> State: ...
+    def take(self, rows) -> State:
+        """Return the state of some of the sentences, in the order of `rows`."""
 
 
 @dataclass(frozen=True)

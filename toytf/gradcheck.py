@@ -187,6 +187,8 @@ def directional(
         The same class, for example `toytf.model.Transformer`. The arrays of `params` are moved a
         little while `loss` runs, and put back.
     rng : numpy.random.Generator
+    step : float, default 1e-6
+        How far the arrays are moved, to both sides.
 
     Returns
     -------

@@ -1,8 +1,9 @@
-"""Sphinx extension: the pages of the package, from its docstrings, and links between them and the course.
+"""Sphinx extension: the pages of the package, and links between them and the course.
 
-autodoc and numpydoc read the docstrings. Added here: the fields of dataclasses that no docstring
-lists, names between single backticks, the checkers, the commands, for each entry the section that
-explains it (`explained.py`), and in the chapters a link from each name to its entry.
+autodoc and numpydoc read the docstrings. Added here: the fields of dataclasses that no
+docstring lists, names between single backticks, the checkers, the commands, for each
+entry the section that explains it (`explained.py`), and in the chapters a link from
+each name to its entry.
 """
 
 import ast
@@ -24,17 +25,17 @@ from sphinx_exercise.nodes import exercise_node, solution_node
 FOLDER = "book/api/"
 log = logging.getLogger(__name__)
 
-# ---------------------------------------------------------------- docstrings
+# ------------------------------------------------------ docstrings
 
 
 def keep_formula(app, what, name, thing, options, lines):
-    """numpydoc takes the indent from a formula that is all that stands between summary and sections."""
+    """A formula alone below the summary would lose its indent in numpydoc."""
     if lines and lines[0].endswith("::"):
         lines[:1] = [lines[0][:-1], "", ".. code-block:: text"]
 
 
 def list_fields(app, what, name, thing, options, lines):
-    """Give a dataclass or a named tuple without a list of its fields one, from its source."""
+    """A class whose docstring does not list its fields has them listed."""
     if what == "class" and not any(line.startswith("Parameters") for line in lines):
         listed = fields(thing)
         if listed:
@@ -44,19 +45,25 @@ def list_fields(app, what, name, thing, options, lines):
 
 
 def fields(thing):
-    """``(name, type, comment)`` of each field that a class declares: `weight`, "Array, shape (d_in, d_out)", ""."""
+    """``(name, type, comment)`` of each field that the source of a class declares."""
     lines = textwrap.dedent(inspect.getsource(thing)).splitlines()
     found = []
     for node in ast.parse("\n".join(lines)).body[0].body:
         if isinstance(node, ast.AnnAssign) and not node.target.id.startswith("_"):
             behind = lines[node.end_lineno - 1][node.end_col_offset :]
             comment = re.match(r"\s*#:?\s*(.*)", behind)
-            found.append((node.target.id, kind_in_words(ast.unparse(node.annotation)), comment[1] if comment else ""))
+            found.append(
+                (
+                    node.target.id,
+                    kind_in_words(ast.unparse(node.annotation)),
+                    comment[1] if comment else "",
+                )
+            )
     return found
 
 
 def kind_in_words(annotation):
-    """``Annotated[Array, '... length d']`` as numpydoc has it: "Array, shape (..., length, d)"."""
+    """``Annotated[Array, '... d']`` as numpydoc has it: "Array, shape (..., d)"."""
 
     def shape(found):
         sizes = found[2].split()
@@ -76,7 +83,7 @@ def short_signature(app, what, name, thing, options, signature, returns):
 
 
 def link_types(app, config):
-    """In lists of parameters the package's own classes are links, and nothing else is."""
+    """In lists of parameters the package's own classes are links, and only they."""
     known = {}
     for name, thing in explained.names().items():
         if inspect.isclass(thing):
@@ -86,20 +93,24 @@ def link_types(app, config):
     config.numpydoc_xref_ignore = "all"
 
 
-# ---------------------------------------------------------------- names between single backticks
+# ------------------------------------------------------ names between single backticks
 
 
 def name_locals(app, doctree):
-    """A name in a docstring that is one of the entry's own arguments or fields leads nowhere; it is code."""
+    """A name that is one of the entry's own arguments or fields is code, no link."""
     if not app.env.docname.startswith(FOLDER):
         return
     for name in list(doctree.findall(addnodes.pending_xref)):
-        if name.get("refdomain") == "py" and name["reftype"] == "obj" and name["reftarget"] in _own_names(name):
+        if (
+            name.get("refdomain") == "py"
+            and name["reftype"] == "obj"
+            and name["reftarget"] in _own_names(name)
+        ):
             name.replace_self(nodes.literal("", name["reftarget"]))
 
 
 def _own_names(node):
-    """The arguments and fields of the entries that a node stands in, and the fields of those arguments."""
+    """Arguments and fields of the entries around a node, and the arguments' fields."""
     own = set()
     while node is not None:
         if isinstance(node, addnodes.desc):
@@ -109,9 +120,13 @@ def _own_names(node):
                 thing = getattr(thing, part, None)
             hints = getattr(thing, "__annotations__", {})
             own |= set(hints) | (set(dir(thing)) if inspect.isclass(thing) else set())
-            own |= set(inspect.signature(thing).parameters) if callable(thing) else set()
+            own |= (
+                set(inspect.signature(thing).parameters) if callable(thing) else set()
+            )
             for word in re.findall(r"\w+", " ".join(map(str, hints.values()))):
-                given = explained.names().get(explained.name_of(f"{head['module']}.{word}"))
+                given = explained.names().get(
+                    explained.name_of(f"{head['module']}.{word}")
+                )
                 own |= set(getattr(given, "__annotations__", ()))
         node = node.parent
     return own
@@ -124,14 +139,19 @@ def find_name(app, env, node, shown):
     target = node["reftarget"]
     objects = env.get_domain("py").objects
     inside = f"{node['py:module']}.{target}"
-    names = [explained.name_of(inside), explained.name_of(target), inside, *_called(target)]
+    names = [
+        explained.name_of(inside),
+        explained.name_of(target),
+        inside,
+        *_called(target),
+    ]
     place = next((objects[name] for name in names if name in objects), None)
     if place is None:
         return None
+    uri = app.builder.get_relative_uri(node["refdoc"], place.docname)
     return nodes.reference(
-        "", "", shown, internal=True,
-        refuri=app.builder.get_relative_uri(node["refdoc"], place.docname) + "#" + place.node_id,
-    )  # fmt: skip
+        "", "", shown, internal=True, refuri=f"{uri}#{place.node_id}"
+    )
 
 
 def _called(target):
@@ -140,7 +160,7 @@ def _called(target):
     return ends if len(ends) == 1 else []
 
 
-# ---------------------------------------------------------------- pages that no docstring is
+# ------------------------------------------------------ pages that no docstring is
 
 
 class Checkers(SphinxDirective):
@@ -155,12 +175,16 @@ class Checkers(SphinxDirective):
             if number != chapter:
                 chapter = number
                 lines += [f".. rubric:: Chapter {chapter}", ""]
-            asked = inspect.getdoc(checker.solution).partition("\n\n")[0].replace("\n", " ")
+            asked = (
+                inspect.getdoc(checker.solution).partition("\n\n")[0].replace("\n", " ")
+            )
             takes = inspect.signature(checker.solution)
             lines += [f".. py:function:: {name}(mine)", "   :module: toytf.check", ""]
             lines += [f"   ``{name}{takes}``: {asked}", ""]
         into = nodes.container()
-        self.state.nested_parse(StringList(lines, "toytf.check"), self.content_offset, into)
+        self.state.nested_parse(
+            StringList(lines, "toytf.check"), self.content_offset, into
+        )
         return into.children
 
 
@@ -177,7 +201,9 @@ class Commands(SphinxDirective):
                 for name, module in __main__.MODULES.items()
             }
         finally:
-            os.environ.pop("COLUMNS") if width is None else os.environ.update(COLUMNS=width)
+            os.environ.pop("COLUMNS") if width is None else os.environ.update(
+                COLUMNS=width
+            )
         made = []
         for name, words in helps.items():
             section = nodes.section(ids=[f"toytf-{name}"], names=[f"toytf {name}"])
@@ -188,7 +214,7 @@ class Commands(SphinxDirective):
         return made
 
 
-# ---------------------------------------------------------------- from the package to the course
+# ------------------------------------------------------ from the package to the course
 
 
 def entries(doctree):
@@ -236,7 +262,9 @@ class LeadToChapters(SphinxPostTransform):
             words = f"chapter {place.chapter}, {title}" if place.chapter else title
         line = nodes.paragraph(classes=["api-explained"])
         line += nodes.Text(before)
-        line += self.link(place.docname, place.slug if is_exercise else self.anchor(place), words)
+        line += self.link(
+            place.docname, place.slug if is_exercise else self.anchor(place), words
+        )
         return line
 
     def title(self, place):
@@ -251,14 +279,20 @@ class LeadToChapters(SphinxPostTransform):
         """The id and the words of a section, as MyST has kept them."""
         slugs = self.env.metadata[place.docname].get("myst_slugs", {})
         if place.slug not in slugs:
-            log.warning("%s has no section #%s, see book/_ext/explained.py", place.docname, place.slug)
+            log.warning(
+                "%s has no section #%s, see book/_ext/explained.py",
+                place.docname,
+                place.slug,
+            )
             return "", ""
         _, anchor, words = slugs[place.slug]
         return anchor, words
 
     def link(self, docname, anchor, words):
         uri = self.app.builder.get_relative_uri(self.env.docname, docname)
-        return nodes.reference("", words, internal=True, refuri=uri + (f"#{anchor}" if anchor else ""))
+        return nodes.reference(
+            "", words, internal=True, refuri=uri + (f"#{anchor}" if anchor else "")
+        )
 
 
 def note_chapters(app, doctree):
@@ -268,11 +302,15 @@ def note_chapters(app, doctree):
             app.env.note_dependency(app.env.doc2path(docname))
 
 
-# ---------------------------------------------------------------- from the course to the package
+# ------------------------------------------------------ from the course to the package
 
 
 class LeadToPackage(SphinxPostTransform):
-    """In a chapter the first use of a name in the code that is in sight, and every one in the prose, is a link."""
+    """A chapter's names lead to their entries.
+
+    In its prose each one is a link, in the code that is in sight the first of each.
+    What it explains is listed at its end, behind the exercises.
+    """
 
     default_priority = 150  # before myst_nb folds cells
     formats = ("html",)
@@ -283,16 +321,38 @@ class LeadToPackage(SphinxPostTransform):
         self.objects = self.env.get_domain("py").objects
         known, linked = explained.Names(), set()
         for node in list(self.document.findall()):
-            if isinstance(node, nodes.container) and node.get("nb_element") == "cell_code":
+            if (
+                isinstance(node, nodes.container)
+                and node.get("nb_element") == "cell_code"
+            ):
                 self.link_code(node, known, linked)
             elif isinstance(node, nodes.literal) and not self.is_elsewhere(node):
                 name = known.of_words(node.astext())
                 if uri := self.uri(name):
                     link = nodes.reference(
-                        "", "", internal=True, refuri=uri, classes=["to-api"], reftitle=name
+                        "",
+                        "",
+                        internal=True,
+                        refuri=uri,
+                        classes=["to-api"],
+                        reftitle=name,
                     )
                     node.replace_self(link)
                     link += node
+        self.list_explained()
+
+    def list_explained(self):
+        """The paragraph "In the package: softmax, ..." at the end of the chapter."""
+        words = nodes.paragraph(classes=["api-names"])
+        words += nodes.Text("In the package: ")
+        for name in explained.explained_in(self.env.docname):
+            if uri := self.uri(name):
+                link = nodes.reference("", "", internal=True, refuri=uri, reftitle=name)
+                link += nodes.literal("", name.rpartition(".")[2])
+                words += [*([nodes.Text(", ")] if len(words) > 1 else []), link]
+        if len(words) > 1:
+            *_, last = self.document[0].findall(nodes.section)
+            last += words
 
     def link_code(self, cell, known, linked):
         source = next(cell.findall(nodes.literal_block), None)
@@ -300,7 +360,12 @@ class LeadToPackage(SphinxPostTransform):
             return
         found = known.of_code(source.astext())
         tags = set(cell.get("cell_metadata", {}).get("tags", ()))
-        if tags & {"hide-cell", "hide-input", "solution", "remove-input"} or self.is_elsewhere(cell):
+        if tags & {
+            "hide-cell",
+            "hide-input",
+            "solution",
+            "remove-input",
+        } or self.is_elsewhere(cell):
             return
         links = {}
         for line, start, end, name in found:
@@ -308,11 +373,20 @@ class LeadToPackage(SphinxPostTransform):
                 linked.add(name)
                 links[line, start, end] = uri, name
         if links:
-            source["highlight_args"] = {**source.get("highlight_args", {}), "links": links}
+            source["highlight_args"] = {
+                **source.get("highlight_args", {}),
+                "links": links,
+            }
 
     def is_elsewhere(self, node):
-        """An exercise speaks of the reader's own functions; a link and a heading are what they are."""
-        others = (exercise_node, solution_node, nodes.reference, nodes.title, addnodes.pending_xref)
+        """An exercise speaks of the reader's functions; links and headings stay."""
+        others = (
+            exercise_node,
+            solution_node,
+            nodes.reference,
+            nodes.title,
+            addnodes.pending_xref,
+        )
         while node is not None:
             if isinstance(node, others) or "exercises" in node.get("ids", ()):
                 return True
@@ -323,13 +397,16 @@ class LeadToPackage(SphinxPostTransform):
         place = self.objects.get(name) if name else None
         if place is None:
             return None
-        return self.app.builder.get_relative_uri(self.env.docname, place.docname) + "#" + place.node_id
+        uri = self.app.builder.get_relative_uri(self.env.docname, place.docname)
+        return f"{uri}#{place.node_id}"
 
 
 def setup(app):
     app.connect("config-inited", link_types, priority=900)  # after numpydoc
     app.connect("autodoc-process-docstring", keep_formula, priority=100)
-    app.connect("autodoc-process-docstring", list_fields, priority=100)  # before numpydoc
+    app.connect(
+        "autodoc-process-docstring", list_fields, priority=100
+    )  # before numpydoc
     app.connect("autodoc-process-signature", short_signature, priority=100)
     app.connect("doctree-read", name_locals)
     app.connect("doctree-read", note_chapters)

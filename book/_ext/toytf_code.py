@@ -43,7 +43,8 @@ BEGIN, END = "\ue000", "\ue001"
 class Formatter(HtmlFormatter):
     """As Sphinx's, without the marks that nothing shows, and with links at names.
 
-    The option `links` goes from (line from 1, first column, end) of a name to (address, title).
+    The option `links` goes from (line, first column, end) of a name, the line from 1,
+    to (address, title).
     """
 
     def format(self, tokensource, outfile):
@@ -72,7 +73,11 @@ def _marked(tokens, links):
     for kind, text in tokens:
         parts = []
         for piece in re.findall(r"[^\n]*\n|[^\n]+", text):
-            here = [place for place in sorted(links) if place[0] == line and column <= place[1] < column + len(piece)]
+            here = [
+                place
+                for place in sorted(links)
+                if place[0] == line and column <= place[1] < column + len(piece)
+            ]
             done = 0
             for _, begin, end in here:
                 begin, end = begin - column, end - column

@@ -51,6 +51,8 @@ class Step:
     terms : tuple of Term
     opened : dict
         The factors that were followed further: ``{(term, factor): Step}``, counted from 0.
+    decimals : int
+        At most so many decimals are shown.
     """
 
     name: str

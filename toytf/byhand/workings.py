@@ -120,6 +120,8 @@ class Working:
         ``"product"`` puts the second operand above the result; otherwise they stand in a line.
     sign : str
         What stands before the result in that line.
+    source : Working, optional
+        Of which this is the transpose.
 
     Examples
     --------
