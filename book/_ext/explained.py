@@ -130,7 +130,7 @@ a single sum, for a notebook of your own
 what the functions of toytf.live return
     live.Element
 it serves all exercises
-    check.BY_HAND check.CHECKS check.Check check.Report check.byhand check.points
+    check.Check check.Report check.byhand check.points
 """)
 
 # ---------------------------------------------------------------- names
@@ -141,7 +141,8 @@ def public(module):
     there = importlib.import_module(f"toytf.{module}")
     listed = getattr(there, "__all__", None)
     if listed:
-        return {name: getattr(there, name) for name in listed}
+        things = {name: getattr(there, name) for name in listed}
+        return {name: thing for name, thing in things.items() if callable(thing)}
     return {
         name: thing
         for name, thing in vars(there).items()
