@@ -6,6 +6,8 @@
     ...     return np.exp(scores) / np.exp(scores).sum()
     >>> check.softmax(mine)  # doctest: +ELLIPSIS
     softmax: not yet. ...
+
+Each checker has the name of the function that its exercise asks for.
 """
 
 from __future__ import annotations
