@@ -371,6 +371,15 @@ def test_an_entry_that_is_lost_or_leads_elsewhere_is_found(pages, page, right, w
     assert [line for line in found if line.endswith(problem)], found
 
 
+def test_names_are_links_in_the_lessons_and_none_in_the_exercises(pages):
+    """There a name is the reader's own function, and its entry would be the answer."""
+    lessons, _, exercises = pages["notebooks/06_many_heads"].partition('id="exercises"')
+    address = '"../book/api/attention.html#toytf.attention.'
+    assert re.search(rf'<a class="to-api[^>]*href={address}multi_head_attention"[^>]*><code', lessons)  # prose
+    assert f'<a class="to-api" href={address}MultiHead"' in lessons  # code
+    assert "split_heads" in exercises and "to-api" not in exercises
+
+
 # --- Planted mistakes ---------------------------------------------------------------------------
 
 PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9"/></svg>'

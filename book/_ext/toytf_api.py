@@ -7,6 +7,7 @@ each name to its entry.
 """
 
 import ast
+import builtins
 import inspect
 import os
 import re
@@ -134,9 +135,13 @@ def _own_names(node):
 
 def find_name(app, env, node, shown):
     """A name that Python would find in the entry's module is found here too."""
-    if node.get("refdomain") != "py" or not node.get("py:module"):
-        return None
     target = node["reftarget"]
+    if (
+        node.get("refdomain") != "py"
+        or not node.get("py:module")
+        or hasattr(builtins, target)
+    ):
+        return None
     objects = env.get_domain("py").objects
     inside = f"{node['py:module']}.{target}"
     names = [
