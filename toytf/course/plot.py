@@ -1,6 +1,6 @@
 """Figures: their style, heat maps, and the spine that opens each chapter.
 
-Needs matplotlib (``pip install "toytf[plot]"``), and so does `plot_svg` beside it; nothing else does. Colours come
+Needs matplotlib (``pip install "toytf[plot]"``), and so does ``plot_svg`` beside it; nothing else does. Colours come
 from the palette of Okabe and Ito and from the map *cividis*: both can be told apart by colour-blind readers.
 """
 
