@@ -15,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf epub offline test check assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants bench bench-course weights experiments lab notebooks text lint lock clean
+.PHONY: help book pdf epub offline test test-products check assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants bench bench-course weights experiments lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -25,6 +25,7 @@ help:
 	@echo "make offline    the site as one zip, in _build/paper, to be opened from the disk"
 	@echo "make conf.py    what Jupyter Book tells Sphinx, so that 'sphinx-build . out' builds the book too"
 	@echo "make test       compute every number again and compare; test the package and the site"
+	@echo "make test-products  make whole products (PDF, EPUB, ...) and look into them (a quarter of an hour)"
 	@echo "make check      style, types, imports, and the tests of the arithmetic: what one runs between two edits"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make notebooks  make the notebooks of their texts in book/chapters and book/pages, and execute them"
@@ -76,6 +77,10 @@ conf.py: _config.yml book/sphinx_settings.py .venv/book.stamp
 # All cores; the tests of one file stay together, since a notebook's cells need one kernel.
 test: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+# Whole products, which take their time.
+test-products: .venv/test.stamp
+	$(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" tests/with_products
 
 # What one runs between two edits: less than a minute on two cores.
 CHECK := ops positions attention model generate optim gradcheck corpus grammar byhand edits text architecture

@@ -2,10 +2,12 @@
 // functions of `paperbook` in Chromium, first these, in this order:
 //   assemble(pages, book)  one article each, ids and links of its own, nothing to press
 //   fit()                  what is wider than the paper becomes smaller
+//   keep()                 what belongs together is one box
 //   number(places)         the number of its page behind each link
 const paperbook = (() => {
   "use strict";
 
+  const TALL = 600;  // pixels: a table that is higher may be cut between two rows
   const SHORT = 700;  // characters of sums that a panel shows; a longer list shows its first
   const GONE = [
     "details.hide", ".headerlink", ".copybtn", "script", "style", "button", "input", "template",
@@ -250,6 +252,18 @@ const paperbook = (() => {
     return least;
   }
 
+  // Chromium lets a heading stand alone before a table that begins on the next page. So both are one box.
+  function keep() {
+    for (const table of document.querySelectorAll("article .table-wrapper")) {
+      const before = table.previousElementSibling;
+      if (before && before.matches("h1, h2, h3, h4, p")) {
+        const box = make("div", table.offsetHeight < TALL ? "keep" : "keep-head");
+        before.before(box);
+        box.append(before, table);
+      }
+    }
+  }
+
   function pictures() {
     return [...document.images].filter((image) => !image.naturalWidth).map((image) => image.src);
   }
@@ -278,5 +292,5 @@ const paperbook = (() => {
     }
   }
 
-  return { assemble, fit, headings, number, pictures, targets };
+  return { assemble, fit, headings, keep, number, pictures, targets };
 })();

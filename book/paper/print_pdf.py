@@ -184,7 +184,9 @@ def prepared(browser, book, path, paper):
     pictures = tab.evaluate("() => paperbook.pictures()")
     if pictures:
         raise PaperError("pictures that are not there:\n" + "\n".join(pictures))
-    return tab, tab.evaluate("() => paperbook.fit()")
+    smaller = tab.evaluate("() => paperbook.fit()")
+    tab.evaluate("() => paperbook.keep()")
+    return tab, smaller
 
 
 def places(pdf):
