@@ -50,12 +50,12 @@ TOC = """\
 root: book/first
 parts:
   - caption: The rest
-    chapters: [{file: notebooks/02_second}]
+    chapters: [{file: notebooks/02_second}, {file: book/api/index, sections: [{file: book/api/ops}]}]
 """
 LONG = "a line of code that stands in a long block\n"
 FIRST = """\
 <section id="first"><h1>First page<a class="headerlink" href="#first">¶</a></h1>
-<p>Look at <a href="../notebooks/02_second.html#deep">something deep</a>.</p>
+<p>Look at <a href="../notebooks/02_second.html#deep">something deep</a>, or <a href="api/ops.html">ops</a>.</p>
 <details class="admonition hide"><summary>Imports</summary><pre>import nothing</pre></details>
 <div style="height: 190mm"></div>
 <section id="block"><h2>A block</h2><pre>{code}</pre></section></section>
@@ -137,7 +137,7 @@ def test_links_and_contents_say_the_page_that_they_lead_to(small_book, sheets):
     assert f"Deep {deep + 1}" in lines and f"Solutions {deep + 1}" in lines
     assert f"First page {3}" in lines
     links = [note.get_object() for note in pypdf.PdfReader(small_book).pages[2]["/Annots"]]
-    assert [link["/Dest"] for link in links] == ["/02_second.deep"]
+    assert [link["/Dest"] for link in links] == ["/02_second.deep"], "what is not printed has no link"
 
 
 def test_code_that_fits_on_a_page_is_not_cut(sheets):
@@ -220,6 +220,7 @@ def xml(body):
         ('<toytf-sums id="s" class="live" data-k="1">1</toytf-sums>', '<div id="s" class="toytf-sums live">1</div>'),
         ('<a id="x">1</a><b id="x">2</b>', '<a id="x">1</a><b>2</b>'),
         ('<i style="fill:var(--a,var(--b,rgb(0,0,9)))">x</i>', '<i style="fill:rgb(0,0,9)">x</i>'),
+        ('<meta property="og:x" content="y"><link rel="canonical" href="z">z', "z"),
         ('<img alt="<" src=x.png>', '<img alt="&lt;" src="x.png" />'),
     ],
 )

@@ -113,6 +113,7 @@ def is_gone(node):
         or "hidden" in node.attrib
         or not GONE_CLASSES.isdisjoint(node.get("class", "").split())
         or (node.tag == "link" and node.get("rel") != "stylesheet")
+        or (node.tag == "meta" and "charset" not in node.attrib)
     )
 
 

@@ -1,5 +1,5 @@
-// Makes one document for paper of the pages of the site. pdf.py calls the
-// functions of `paperbook` in Chromium, first these, in this order:
+// Makes one document for paper of the pages of the site. print_pdf.py calls the functions of
+// `paperbook` in Chromium, in this order:
 //   assemble(pages, book)  one article each, ids and links of its own, nothing to press
 //   fit()                  what is wider than the paper becomes smaller
 //   keep()                 what belongs together is one box
@@ -189,6 +189,7 @@ const paperbook = (() => {
 
   function assemble(parts, book) {
     const keys = new Map(parts.flatMap(({ pages }) => pages).map(({ name }) => [name, keyOf(name)]));
+    if (new Set(keys.values()).size < keys.size) throw new Error("two pages have one name");
     const heads = [];
     const made = parts.map((part) => ({
       caption: part.caption,

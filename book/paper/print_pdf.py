@@ -30,6 +30,8 @@ MARGINS = 40
 PIXELS = 96 / 25.4
 # Page numbers in the margin, by @page's boxes, came with this version.
 OLDEST = 131
+# The package's reference is for looking up, and long: paper does without it.
+ON_THE_SITE = "book/api/"
 TIMES = 5  # so often the numbers may move others
 INSTALL = "on Debian: sudo apt install chromium; elsewhere: Chrome"
 
@@ -62,7 +64,7 @@ def read(site, root=ROOT):
     config, toc = settings(root)
     parts = [{"caption": None, "pages": [toc["root"]]}]
     parts += [
-        {"caption": part["caption"], "pages": [one["file"] for one in part["chapters"]]}
+        {"caption": part["caption"], "pages": list(listed(part["chapters"]))}
         for part in toc["parts"]
     ]
     styles = {}
@@ -70,6 +72,14 @@ def read(site, root=ROOT):
         part["pages"] = [page(site, name, styles) for name in part["pages"]]
     language = config["sphinx"]["config"]["language"]
     return Book(site, config["title"], config["author"], language, parts, list(styles))
+
+
+def listed(entries):
+    """The pages of a part of the contents, without those that are only looked up."""
+    for entry in entries:
+        if not entry["file"].startswith(ON_THE_SITE):
+            yield entry["file"]
+        yield from listed(entry.get("sections", ()))
 
 
 def page(site, name, styles):

