@@ -124,7 +124,7 @@ def page_with(words, sheets):
 
 
 def test_a_title_page_and_contents_come_first_and_each_chapter_begins_on_a_page(sheets):
-    assert "A Small Book" in sheets[0] and "two people" in sheets[0]
+    assert "A Small Book" in sheets[0] and "two people" in sheets[0] and "Solutions stand" in sheets[0]
     assert "Contents" in sheets[1]
     assert sheets[2].startswith("First page 3\nFirst page\nLook at"), "head, number, title"
     assert page_with("Back to", sheets) > page_with("11 " + LONG.strip(), sheets)
@@ -189,6 +189,14 @@ def test_a_link_to_nowhere_ends_it_and_leaves_nothing(one_browser, tmp_path):
     with pytest.raises(print_pdf.PaperError, match=r"first: no place 02_second\.deeper"):
         print_pdf.make(site, out, root=tmp_path)
     assert list(out.parent.iterdir()) == []
+
+
+def test_a_book_without_solutions_does_not_speak_of_them(tmp_path):
+    site = small_site(tmp_path)
+    second = site / "notebooks" / "02_second.html"
+    second.write_text(second.read_text("utf-8").replace('class="solution', 'class="x'), "utf-8")
+    said = "".join(print_pdf.edition(print_pdf.read(site, tmp_path)))
+    assert "Version" in said and "Solutions" not in said
 
 
 def test_a_missing_page_and_an_unknown_paper_are_named(tmp_path):

@@ -7,7 +7,7 @@
 const paperbook = (() => {
   "use strict";
 
-  const TALL = 600;  // pixels: a table that is higher may be cut between two rows
+  const TALL = 600;  // pixels: what is higher may be cut where it has parts
   const SHORT = 700;  // characters of sums that a panel shows; a longer list shows its first
   const GONE = [
     "details.hide", ".headerlink", ".copybtn", "script", "style", "button", "input", "template",
@@ -262,6 +262,9 @@ const paperbook = (() => {
         before.before(box);
         box.append(before, table);
       }
+    }
+    for (const live of document.querySelectorAll("article .live")) {
+      if (live.offsetHeight < TALL) live.classList.add("keep");
     }
   }
 

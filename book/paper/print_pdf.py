@@ -112,13 +112,16 @@ def document(book, paper):
     )
 
 
-def edition(author):
+def edition(book):
     """What stands at the foot of the title page."""
+    pages = [page["html"] for part in book.parts for page in part["pages"]]
+    solved = any('<details class="solution' in text for text in pages)
     return [
-        f"Version {__version__}, by {author}.",
+        f"Version {__version__}, by {book.author}.",
         "Text and figures: CC BY 4.0. Code: MIT licence.",
         "",
-        "Behind a link stands its page. Solutions stand at the end of each chapter.",
+        "Behind a link stands its page."
+        + " Solutions stand at the end of each chapter." * solved,
         "What the text asks you to tap is open here; of long lists of sums you see the",
         "first. What moves on the site stands still. Code that the site folds away",
         "(imports, checks, the code of figures) is in the notebooks.",
@@ -181,7 +184,7 @@ def prepared(browser, book, path, paper):
     about = {
         "title": book.title,
         "author": book.author,
-        "edition": edition(book.author),
+        "edition": edition(book),
         "logo": (book.site / "_static" / "logo.svg").as_uri(),
         "site": book.site.as_uri() + "/",
     }
@@ -250,7 +253,6 @@ def describe(pdf, book):
     pdf.docinfo["/Author"] = book.author
     pdf.docinfo["/Keywords"] = f"version {__version__}"
     pdf.docinfo["/Creator"] = f"toytf {__version__}"
-    pdf.Root.Lang = book.language
     pdf.Root.PageMode = Name.UseOutlines
     pdf.Root.ViewerPreferences = {"/DisplayDocTitle": True}
 
