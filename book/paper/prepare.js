@@ -264,7 +264,7 @@ const paperbook = (() => {
       }
     }
     for (const live of document.querySelectorAll("article .live")) {
-      if (live.offsetHeight < TALL) live.classList.add("keep");
+      if (live.offsetHeight < 1.5 * TALL) live.classList.add("keep");
     }
   }
 
