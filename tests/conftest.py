@@ -23,8 +23,18 @@ os.environ["TOYTF_PANELS"] = "once"
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+# `make test` hands files out one after the other: a long one at the end would let all but one core wait.
+LONGEST = (
+    "test_without_solutions.py test_site.py 16_training.ipynb test_instructors.py test_hostile.py test_figures.py "
+    "test_strangers.py test_live_machine.py test_live_engine.py test_execute.py 18_taking_apart.ipynb "
+    "test_experiments.py test_live_translator.py 17_looking_inside.ipynb test_exports.py test_fuzz.py"
+).split()
+
+
 def pytest_collection_modifyitems(items):
-    """Ten thousand examples take some tests longer than any test may take otherwise."""
+    """The longest files first. Ten thousand examples take some tests longer than any test may take otherwise."""
+    place = {name: n for n, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(LONGEST)))
     if DEEP:
         for item in items:
             item.add_marker(pytest.mark.timeout(0))

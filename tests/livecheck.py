@@ -13,13 +13,14 @@ FINGER = {"has_touch": True, "is_mobile": True, "viewport": {"width": PHONE, "he
 
 def document(*elements, dark=False):
     """A page of the book with nothing but these elements."""
-    names = [name for e in elements for name in (*e.needs, e.name)]
-    scripts = "".join(f"<script>{element.script(name)}</script>" for name in dict.fromkeys(["live", *names]))
+    names = dict.fromkeys(["live", *(name for e in elements for name in (*e.needs, e.name))])
+    scripts = "".join(f"<script>{element.script(name)}</script>" for name in names)
+    styles = "".join(element.style(name) for name in names)
     book = (ROOT / "book/_assets/toytf.css").read_text("utf-8")
     return (
         '<!doctype html><html lang="en" data-content_root="./"><head><meta charset="utf-8"><title>To touch</title>'
         '<meta name="viewport" content="width=device-width,initial-scale=1"><link rel="icon" href="data:,">'
-        f"<style>{book}</style>{panels.style_and_script()}<style>{element.style()}</style>{scripts}</head>"
+        f"<style>{book}</style>{panels.style_and_script()}<style>{styles}</style>{scripts}</head>"
         f'<body data-theme="{"dark" if dark else "light"}"><main><article role="presentation" '
         'style="max-width: 44rem; margin: 1rem auto; padding: 0 16px"><h1>To touch</h1>'
         f"{''.join(e.html() for e in elements)}<p>After.</p></article></main></body></html>"

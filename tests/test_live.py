@@ -39,7 +39,10 @@ def test_scripts_lose_their_comments_and_nothing_else():
         text = element.script(name)
         assert not re.search(r"(?m)^\s*//", text)
         assert text.count("{") == text.count("}") and text.count("(") == text.count(")")
-    assert "/*" not in element.style()
+    for name in ("live", "translator"):
+        assert "/*" not in element.style(name)
+        assert element.style(name).count("{") == element.style(name).count("}") > 0
+    assert element.style("divisor") == ""  # what all share is enough for it
 
 
 def test_data_cannot_end_the_element_that_it_stands_in():
@@ -50,8 +53,10 @@ def test_data_cannot_end_the_element_that_it_stands_in():
 
 
 def test_a_page_links_what_its_elements_need_in_order():
-    html = FIRST.html() + '<toytf-translator id="translator" class="live" data-needs="trained">' + SECOND.html()
-    assert toytf_live.scripts(html) == ["live", "trained", "divisor", "translator"]
+    html = (
+        FIRST.html() + '<toytf-translator id="translator" class="live" data-needs="trained sentence">' + SECOND.html()
+    )
+    assert toytf_live.scripts(html) == ["live", "trained", "sentence", "divisor", "translator"]
     assert toytf_live.scripts("<p>none</p>") == []
     assert toytf_live.without_parts(FIRST._repr_html_()) == FIRST.html()
 
@@ -109,7 +114,7 @@ def test_only_a_page_with_an_element_has_its_scripts(tmp_path, with_element):
     site = folder / "_build" / "html"
     page = (site / "second.html").read_text("utf-8")
     there = {path.name for path in (site / "_static").glob("live*")}
-    assert there == ({"live.css", "live-live.js", "live-divisor.js"} if with_element else set())
+    assert there == ({"live-live.css", "live-live.js", "live-divisor.js"} if with_element else set())
     assert set(re.findall(r"_static/(live[-.\w]*)\?", page)) == there
     assert "_static/live" not in (site / "first.html").read_text("utf-8")
     assert "customElements.define" not in page

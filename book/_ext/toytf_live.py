@@ -63,14 +63,13 @@ def link_files(app, page, template, context, doctree):
 
     static = Path(app.outdir, "_static")
     static.mkdir(parents=True, exist_ok=True)
-    names = scripts(context.get("body", ""))
-    if names:
-        (static / "live.css").write_text(element.style(), "utf-8", newline="\n")
-        app.add_css_file("live.css")
-    for name in names:
-        file = f"live-{name}.js"
-        (static / file).write_text(element.script(name), "utf-8", newline="\n")
-        app.add_js_file(file, loading_method="defer")
+    for name in scripts(context.get("body", "")):
+        css, js = element.style(name), element.script(name)
+        if css:
+            app.add_css_file(f"live-{name}.css")
+            (static / f"live-{name}.css").write_text(css, "utf-8", newline="\n")
+        app.add_js_file(f"live-{name}.js", loading_method="defer")
+        (static / f"live-{name}.js").write_text(js, "utf-8", newline="\n")
 
 
 def setup(app):

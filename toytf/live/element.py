@@ -25,7 +25,7 @@ from toytf.live import wire
 from toytf.translator import Translator
 
 ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator")
-PAGE = ("make", "settings", "element", "sums", "tables", "sentence")
+PAGE = ("make", "settings", "element", "sums", "tables")
 _shown: set[str] = set()  # the scripts that this process has shown
 
 # ---------------------------------------------------------------- scripts
@@ -47,11 +47,10 @@ def script(name: str) -> str:
 
 
 @cache
-def style() -> str:
-    """Return the style of all elements: ``live.css``, then those that have more of their own."""
-    files = [f for f in resources.files("toytf.live").iterdir() if f.name.endswith(".css")]
-    files.sort(key=lambda f: (f.name != "live.css", f.name))
-    text = re.sub(r"/\*.*?\*/", "", "".join(f.read_text("utf-8") for f in files), flags=re.DOTALL)
+def style(name: str) -> str:
+    """Return a style: ``"live"`` is what all elements share, ``"translator"`` what one has of its own, if any."""
+    file = resources.files("toytf.live").joinpath(f"{name}.css")
+    text = re.sub(r"/\*.*?\*/", "", file.read_text("utf-8") if file.is_file() else "", flags=re.DOTALL)
     return re.sub(r"\s*([{};])\s*", r"\1", re.sub(r"\s*\n\s*", "\n", text).strip())
 
 
@@ -63,8 +62,8 @@ def parts(names: Sequence[str]) -> str:
     once = os.environ.get("TOYTF_PANELS") == "once"
     wanted = [name for name in ("live", *names) if not (once and name in _shown)]
     _shown.update(wanted)
-    css = f"<style>{style()}</style>" if "live" in wanted else ""
-    return css + "".join(f"<script>{script(name)}</script>" for name in wanted)
+    css = "".join(style(name) for name in wanted)
+    return (f"<style>{css}</style>" if css else "") + "".join(f"<script>{script(name)}</script>" for name in wanted)
 
 
 # ---------------------------------------------------------------- an element
@@ -89,7 +88,7 @@ class Element:
     id : str, optional
         What its address begins with; `name` if left out. Two on one page need two.
     needs : tuple of str
-        Scripts that it needs before its own: ``"trained"``.
+        Scripts that it needs before its own: ``"trained"``, ``"sentence"``.
     """
 
     name: str

@@ -90,9 +90,8 @@
       const cfg = { ...data.cfg, softmax: state.softmax, positions: state.positions !== "none",
         residual: state.residual ?? true, norm: state.norm ?? "post", causal: state.mask ?? true,
         scale: state.divisor === data.start ? true : 1 / state.divisor };
-      this.matrices = filledIn(data.matrices, state);
       const positions = data.tables[state.positions];
-      return computed({ data, params: parameters(this.matrices), cfg, positions, state });
+      return computed({ data, params: parameters(filledIn(data.matrices, state)), cfg, positions, state });
     }
 
     // A link opens the steps whose numbers it names, and the first step that moves.
@@ -115,7 +114,8 @@
 
     show(state) {
       this.first = this.unchanged(state);
-      this.steps = this.compute(state);
+      const moved = Object.keys(this.can).some((name) => name !== "target" && !Object.is(state[name], this.can[name].start));
+      this.steps = moved ? this.compute(state) : this.first;
       for (const [key, panel] of this.panels) panel.node.hidden = !this.steps.has(key);
       let broken = null;
       for (const { node, size, keys } of this.parts) {

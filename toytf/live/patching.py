@@ -115,7 +115,7 @@ def patching(
     what = f"rows {', '.join(map(str, rows)) or 'none'} from: {' '.join(others)}; silent: {', '.join(silent) or 'none'}"
     text = f"source: {' '.join(src)}; {what}\nbefore: {before.sentence()}\nafter:  {after.sentence()}"
     title = "Silence a head, or swap a row of the memory. Which word changes?"
-    return Element("patching", title, data, static, text, id, ("trained",))
+    return Element("patching", title, data, static, text, id, ("trained", "sentence"))
 
 
 # ---------------------------------------------------------------- what the model does

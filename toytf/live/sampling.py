@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html as _html
 from collections.abc import Sequence
 
@@ -11,6 +10,7 @@ import numpy as np
 from toytf._validate import as_floats, as_id, as_labels, require_ndim, require_some, require_within
 from toytf.byhand import fmt
 from toytf.generate import _draw, kept_tokens
+from toytf.live import wire
 from toytf.live.element import Element
 from toytf.ops import softmax
 
@@ -54,7 +54,7 @@ def sampling(logits, words: Sequence[str], *, id: str = "sampling") -> Element:
     data = {
         "logits": logits,
         "words": words,
-        "numbers": base64.b64encode(numbers.astype("<f8").tobytes()).decode("ascii"),
+        "numbers": wire.many(numbers),
     }
     text = "\n".join(f"{word} {fmt(p)}" for word, p in zip(words, probs, strict=True))
     return Element("sampling", "Which word comes out? Point at the strip", data, static, text, id)

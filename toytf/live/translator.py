@@ -113,7 +113,7 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
     data |= {"room": ROOM, "narrowest": NARROWEST, "gap": GAP, "most": MOST, "learned": learned, "hint": HINT}
     table = byhand.table(weights, "where each word looks, mean of both heads", rows=said, cols=src, decimals=2)
     text = f"{' '.join(src)} -> {' '.join(said[:-1] if said[-1] == NAMES[EOS] else said)}\n{table.text()}"
-    return Element("translator", title, data, static, text, id, ("trained",))
+    return Element("translator", title, data, static, text, id, ("trained", "sentence"))
 
 
 # ---------------------------------------------------------------- what the model does

@@ -49,6 +49,21 @@ def plain(thing, array: Callable = np.ndarray.tolist):
     return thing
 
 
+def many(numbers) -> str:
+    """Return many numbers as base64 of their bytes: first the lowest byte of each number, last the highest of each.
+
+    Bytes that are alike stand together so, and a server that compresses sends a tenth less of trained weights.
+
+    Examples
+    --------
+    >>> many([1.0, 1.0])
+    'AAAAAAAAAAAAAAAA8PA/Pw=='
+    """
+    size = np.size(numbers)
+    in_places = np.asarray(numbers, "<f8").reshape(size, 1).view(np.uint8)  # 8 bytes each
+    return base64.b64encode(in_places.T.tobytes()).decode("ascii")
+
+
 def translator(translator: Translator) -> dict:
     """Return a translator: the shape of each array in the array's place, and all numbers in their order.
 
@@ -61,7 +76,7 @@ def translator(translator: Translator) -> dict:
     return {
         "cfg": plain(translator.cfg),
         "shapes": plain(translator.params, lambda a: list(a.shape)),
-        "numbers": base64.b64encode(numbers.astype("<f8").tobytes()).decode("ascii"),
+        "numbers": many(numbers),
         "src_vocab": list(translator.src_vocab),
         "tgt_vocab": list(translator.tgt_vocab),
     }

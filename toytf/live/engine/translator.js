@@ -6,11 +6,13 @@
   const SOS = "<sos>";
   const EOS = "<eos>";
 
-  // Base64 of float64 numbers, the least significant byte first
+  // Base64 of float64 numbers: the lowest byte of each, then the next of each, up to the highest (live/wire.py)
   function floats(base64) {
     const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-    const view = new DataView(bytes.buffer);
-    return Array.from({ length: bytes.length / 8 }, (_, i) => view.getFloat64(8 * i, true));
+    const size = bytes.length / 8;
+    const view = new DataView(new ArrayBuffer(bytes.length));
+    bytes.forEach((byte, at) => view.setUint8(8 * (at % size) + Math.floor(at / size), byte));
+    return Array.from({ length: size }, (_, i) => view.getFloat64(8 * i, true));
   }
 
   // `tree` has a shape in the place of each array; its numbers follow one another.

@@ -30,6 +30,7 @@
       this.state = this.begin();
       this.take(this.data);
       this.build();
+      this.watchWidths();
       this.classList.add("live-on");
       // JupyterLab leaves keys alone that are pressed in a place with this mark
       this.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", ""));
@@ -90,9 +91,19 @@
       requestAnimationFrame(() => this.markWide());
     }
 
-    // Numbers have grown out of a panel: it scrolls, by keyboard too.
+    // Numbers have grown out of a panel: it scrolls, by keyboard too. Only what is near is measured, for the browser
+    // lays out what is far away when it comes near.
+    watchWidths() {
+      this.near = new Set();
+      const watch = new IntersectionObserver((changes) => {
+        for (const { target, isIntersecting } of changes) this.near[isIntersecting ? "add" : "delete"](target);
+        this.markWide();
+      }, { rootMargin: "600px" });
+      for (const box of this.querySelectorAll(".byhand-parts")) watch.observe(box);
+    }
+
     markWide() {
-      const boxes = [...this.querySelectorAll(".byhand-parts")];
+      const boxes = [...this.near];
       const areWide = boxes.map((box) => box.scrollWidth > box.clientWidth + 1); // all, before the first is changed
       boxes.forEach((box, i) => {
         box.classList.toggle("live-wide", areWide[i]);
