@@ -15,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf epub offline test check assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
+.PHONY: help book pdf epub offline test check dist assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -32,8 +32,10 @@ help:
 	@echo "make weights    train the translator that the chapters from 16 on open (a few seconds)"
 	@echo "make experiments  run what chapters 18 and 19 report, those that are missing (up to an hour)"
 	@echo "make spreadsheet  the running example in _build/hello_world.xlsx, every number a formula"
+	@echo "make dist       the package as a wheel and as its source, in _build/dist"
 	@echo "make assignments  a student's and an instructor's notebook for each chapter, in _build/assignments"
 	@echo '                (EXERCISES="9.1 9.7 8.8" TITLE="Week 3" OUT=week3: of these; CHAPTERS="8 9"; FORCE=--force)'
+	@echo "make test-products  makes what is published, each thing whole, and opens it (what needs LibreOffice or Java is skipped without)"
 	@echo "make test-nbgrader  installs nbgrader; an assignment goes through it, from source to marks"
 	@echo "make test-torch installs PyTorch into .venv-torch; the same numbers there, forward and back"
 	@echo "make torch-results  run the listings of chapters 20 and 22 again and store what they give"
@@ -42,7 +44,6 @@ help:
 	@echo "make test-deep  every property with thousands of random calls, every checker and wrong call at full length"
 	@echo "make test-hostile  every attack on the grader and its sandbox that we know of"
 	@echo "make test-mutants  change the core in 150 small ways; its tests must notice (MUTANTS=300; MUTANTS=all)"
-	@echo "make test-products  what is made of the book, as its readers open it (PDF, EPUB, spreadsheet; some need LibreOffice, Chromium or Java; without, they are skipped)"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make bench-course  what each page costs its readers, in Chromium with a slow processor, how long each chapter's line is, and which goals are missed"
 	@echo "make lint       style of the code, spelling of the text"
@@ -104,6 +105,12 @@ spreadsheet: .venv/book.stamp
 	@mkdir -p _build
 	$(BIN)/toytf spreadsheet --out _build/hello_world.xlsx
 
+# The same files give the same bytes: the time in them is that of the last commit.
+dist: .venv/test.stamp
+	rm -rf _build/dist
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} \
+		$(BIN)/python -m build --no-isolation --outdir _build/dist
+
 test-nbgrader: .venv/test.stamp .venv/nbgrader.stamp
 	$(BIN)/python -m pytest -o addopts= tests/with_nbgrader
 
@@ -159,6 +166,9 @@ lint: .venv/test.stamp
 	$(BIN)/mypy
 	@$(BIN)/mypy toytf | tail -n 1 | sed 's/^/with the folders, reported alone: /'
 	$(BIN)/codespell
+	$(BIN)/actionlint -shellcheck $(BIN)/shellcheck
+	$(BIN)/zizmor --offline --no-progress --quiet --strict-collection .github/workflows
+	$(BIN)/shellcheck .ci/run
 
 $(QUIET_LAB): .venv/lab.stamp
 	$(BIN)/jupyter labextension disable --level=sys_prefix "@jupyterlab/apputils-extension:announcements"

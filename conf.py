@@ -11,9 +11,14 @@ from pathlib import Path
 # the book's own extensions
 sys.path.insert(0, str(Path(__file__).resolve().parent / "book" / "_ext"))
 
+add_module_names = False
 author = 'the toytf authors'
+autodoc_member_order = 'bysource'
+autodoc_type_aliases = {'Array': 'Array'}
+autodoc_typehints_format = 'short'
 comments_config = {'hypothesis': False, 'utterances': False}
 copyright = '2026'
+default_role = 'py:obj'
 exclude_patterns = ['**.ipynb_checkpoints',
  '**/.ipynb_checkpoints',
  '.*',
@@ -46,11 +51,15 @@ extensions = ['myst_nb',
  'toytf_numbers',
  'toytf_epub',
  'toytf_spreadsheet',
+ 'sphinx.ext.autodoc',
+ 'numpydoc',
+ 'toytf_api',
  'sphinx_jupyterbook_latex',
  'sphinx_multitoc_numbering']
 external_toc_exclude_missing = True
 external_toc_path = '_toc.yml'
 html_baseurl = ''
+html_domain_indices = False
 html_favicon = 'book/_assets/logo.svg'
 html_js_files = [['toytf.js', {'defer': 'defer'}], ['code.js', {'defer': 'defer'}]]
 html_logo = 'book/_assets/logo.svg'
@@ -83,10 +92,15 @@ nb_execution_timeout = 30
 nb_merge_streams = True
 nb_output_stderr = 'show'
 nb_render_markdown_format = 'myst'
+nitpick_ignore_regex = [['py:class', 'Array|numpy\\..*|collections\\.abc\\..*|pathlib\\..*'],
+ ['py:class', '.*\\._Beside|.*\\.Spine']]
 numfig = True
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = True
 pygments_style = 'sphinx'
 suppress_warnings = ['myst.domains']
 templates_path = ['book/_templates']
+toc_object_entries_show_parents = 'hide'
 toytf_moved = {'book/coverage': 'book/published',
  'book/errata': 'book/published',
  'book/errata#e0-': 'book/replay_random_transformer',

@@ -19,6 +19,8 @@ settings.load_profile("deep" if DEEP else "book")
 os.environ["TOYTF_PROGRESS"] = "0"
 # Nor do they repeat the style and script of their panels.
 os.environ["TOYTF_PANELS"] = "once"
+# What a test starts speaks UTF-8 with it, on Windows too.
+os.environ.setdefault("PYTHONUTF8", "1")
 # Several tests run side by side, and their products are small: a second thread for each only waits.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

@@ -46,9 +46,16 @@ def build(source, output, **settings):
 
 
 def toc_pages(root):
-    """The pages that _toc.yml names, in reading order, without suffix."""
+    """The pages that _toc.yml names, in reading order, without suffix; those below a page are left out."""
     toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
     return [toc["root"]] + [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
+
+
+def toc_sections(root):
+    """The pages that stand below another in _toc.yml: the modules of the package."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
+    chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
+    return [section["file"] for chapter in chapters for section in chapter.get("sections", ())]
 
 
 def config(root):

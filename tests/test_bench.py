@@ -26,7 +26,7 @@ def bench(name):
     return module
 
 
-@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+@pytest.mark.skipif(sys.platform == "win32" or shutil.which("make") is None, reason="make and sh are needed")
 @pytest.mark.parametrize(("fails", "status"), [("ten_seeds", 2), ("speed", 2), ("nothing", 0)])
 def test_both_benches_run_and_the_status_comes_at_the_end(tmp_path, fails, status):
     shutil.copy(ROOT / "Makefile", tmp_path)

@@ -510,6 +510,7 @@ def test_without_bubblewrap_it_refuses_and_says_how_to_get_it(week, tmp_path, mo
     assert not (tmp_path / "g.csv").exists()
 
 
+@gradecheck.needs_linux
 def test_where_namespaces_are_forbidden_it_refuses_and_says_what_to_do(week, tmp_path, monkeypatch, capsys):
     fake = tmp_path / "bin" / "bwrap"
     fake.parent.mkdir()
@@ -575,6 +576,7 @@ def test_an_assignment_that_is_none_is_refused_with_the_entry(change, says):
         grade.read_assignment(json.dumps(json.loads(ASSIGNMENT) | change).encode())
 
 
+@gradecheck.needs_posix
 def test_without_sandbox_it_is_loud_and_grades_the_same(week, tmp_path, capsys):
     words_ = ["--without-sandbox-i-trust-this-code", "--cell-seconds", "20"]
     status, _, said = run_main(week, "--out", tmp_path / "g.csv", *words_, capsys=capsys)
@@ -583,6 +585,7 @@ def test_without_sandbox_it_is_loud_and_grades_the_same(week, tmp_path, capsys):
     assert [row[1] for row in table(tmp_path / "g.csv")] == ["points", "4", "2", "0"]
 
 
+@gradecheck.needs_posix
 def test_without_sandbox_the_code_is_another_user_s_if_root_starts_it_and_has_limits():
     box = grade.Unprotected()
     cell = "import os, resource as r\nprint(os.getuid(), os.environ.get('TOYTF_PROGRESS'), r.getrlimit(r.RLIMIT_FSIZE))"

@@ -85,7 +85,7 @@ FILES = {
     "link.ipynb": lambda path: path.symlink_to("honest.ipynb"),
     "link_to_nothing.ipynb": lambda path: path.symlink_to("/nowhere/at/all"),
     "link_to_folder": lambda path: path.symlink_to("/"),
-    "pipe.ipynb": os.mkfifo,
+    "pipe.ipynb": lambda path: os.mkfifo(path),  # Windows has none to name here
     "socket.ipynb": lambda path: socket.socket(socket.AF_UNIX).bind(os.path.relpath(path)),
     "two/a.ipynb": HONEST,
     "two/b.ipynb": HONEST,

@@ -4,10 +4,12 @@ Below, mistakes are planted to see that each of these checks catches what it is 
 """
 
 import html
+import posixpath
 import re
 import shutil
 from pathlib import Path
 
+import explained
 import pytest
 import yaml
 
@@ -18,6 +20,9 @@ from toytf.course.spreadsheet import hello_world
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sitecheck.toc_pages(ROOT), "search"]
+OF_PACKAGE = sitecheck.toc_sections(ROOT)
+# All are made alike of docstrings: the longest is opened, and the one that a directive of ours writes.
+OPENED = [*PAGES, "book/api/byhand", "book/api/check"]
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +44,7 @@ def addresses(site):
 def test_the_site_has_the_pages_of_the_contents_and_no_others(site):
     pages = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.html")}
     moved = {name for name in sitecheck.config(ROOT)["toytf_moved"] if "#" not in name}
-    assert pages == {*PAGES, *moved, "index"}
+    assert pages == {*PAGES, *OF_PACKAGE, *moved, "index"}
 
 
 def test_the_front_door_leads_to_the_first_page(site):
@@ -137,7 +142,7 @@ def test_the_sum_of_an_entry_is_not_cut_off(browser, addresses, width):
     assert cut == []
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", OPENED)
 @pytest.mark.parametrize(
     "where, width, dark", [("http", PHONE, False), ("file", DESKTOP, True)], ids=["http-390-light", "file-1280-dark"]
 )
@@ -342,6 +347,68 @@ def test_written_out_arithmetic_is_printed_though_closed(site, browser, addresse
     with sitecheck.open_page(browser, addresses["file"], f"{longest}.html") as (page, _):
         assert page.locator(".byhand details:not([open])").count() > 0
         assert sitecheck.print_problems(page) == []
+
+
+# --- The package ---------------------------------------------------------------------------------
+
+
+def api_problems(pages):
+    """Public names without an entry, entries that do not lead to their chapter, chapters that do not lead back.
+
+    pages: the HTML of each page by its name.
+    """
+    entry = re.compile(r'<dt class="sig[^>]*id="([\w.]+)">(.*?)(?=<dt class="sig|\Z)', re.DOTALL)
+    entries = {name: (page, rest) for page in OF_PACKAGE for name, rest in entry.findall(pages[page])}
+    problems = []
+    for name in explained.names():
+        if name not in entries:
+            problems.append(f"{name} has no entry")
+            continue
+        (page, rest), place = entries[name], explained.places().get(name)
+        lead = re.search(r'<p class="api-explained">.*?href="([^"]*)"', rest, re.DOTALL)
+        leads_to = lead and posixpath.normpath(f"book/api/{lead[1]}").partition(".html")[0]
+        if leads_to != (place and place.docname):
+            problems.append(f"{name} leads to {leads_to}")
+        if place and name in explained.explained_in(place.docname):
+            if f'href="../{page}.html#{name}"' not in pages[place.docname]:
+                problems.append(f"{place.docname} does not lead to {name}")
+    return problems
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    """The HTML of each page by its name."""
+    return {name: (site / f"{name}.html").read_text("utf-8") for name in [*PAGES, *OF_PACKAGE]}
+
+
+def test_every_public_name_has_an_entry_that_leads_to_its_chapter_and_back(pages):
+    assert api_problems(pages) == []
+
+
+@pytest.mark.parametrize(
+    "page, right, wrong, problem",
+    [
+        ("book/api/ops", 'id="toytf.ops.softmax"', 'id="softmax"', "toytf.ops.softmax has no entry"),
+        ("book/api/optim", 'class="api-explained"', "", "toytf.optim.sgd_step leads to None"),
+        ("book/api/tree", "01_overview", "02_overview", "toytf.tree.count leads to notebooks/02_overview"),
+        ("notebooks/03_positions", "#toytf.positions.shift", "", "03_positions does not lead to toytf.positions.shift"),
+        ("book/api/store", 'id="toytf.store.save">', 'id="toytf.store.save"><p class="api-explained"><a href="x.html">',
+         "toytf.store.save leads to book/api/x"),
+    ],
+)  # fmt: skip
+def test_an_entry_that_is_lost_or_leads_elsewhere_is_found(pages, page, right, wrong, problem):
+    assert right in pages[page]
+    found = api_problems(pages | {page: pages[page].replace(right, wrong)})
+    assert [line for line in found if line.endswith(problem)], found
+
+
+def test_names_are_links_in_the_lessons_and_none_in_the_exercises(pages):
+    """There a name is the reader's own function, and its entry would be the answer."""
+    lessons, _, exercises = pages["notebooks/06_many_heads"].partition('id="exercises"')
+    address = '"../book/api/attention.html#toytf.attention.'
+    assert re.search(rf'<a class="to-api[^>]*href={address}multi_head_attention"[^>]*><code', lessons)  # prose
+    assert f'<a class="to-api" href={address}MultiHead"' in lessons  # code
+    assert "split_heads" in exercises and "to-api" not in exercises
 
 
 # --- Planted mistakes ---------------------------------------------------------------------------

@@ -76,6 +76,7 @@ def test_a_forged_shape_is_no_message(shape):
         frames.read_arrays([{"dtype": "f8", "shape": shape}], b"")
 
 
+@gradecheck.needs_linux
 def test_a_process_that_calls_itself_by_no_text_is_watched_as_any_other(tmp_path):
     child = os.fork()
     if not child:
@@ -359,6 +360,7 @@ def test_time_is_the_processor_s_and_sleep_ends_by_the_clock(box):
     assert "did not stop within 1 second of processor time" in text
 
 
+@gradecheck.needs_linux
 def test_one_who_waits_for_a_processor_is_told_from_one_who_sleeps():
     core = min(desks.cores())
 

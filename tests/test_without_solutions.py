@@ -8,6 +8,7 @@ Solutions are found here by a pattern of this file's own, so that a mistake of `
 cannot hide what it leaves behind.
 """
 
+import ast
 import base64
 import html
 import json
@@ -21,6 +22,7 @@ import pytest
 from sphinx.search.en import SearchEnglish
 
 import sitecheck
+from toytf.check import CHECKS
 
 ROOT = Path(__file__).resolve().parent.parent
 RUN = 5
@@ -85,9 +87,21 @@ class Secrets:
     without_run: list = field(default_factory=list)  # solutions that nothing would give away
 
 
+def entries(package):
+    """Heads and docstrings of a package, one after the other as a page has them: who has the package has them."""
+    said = []
+    for path in sorted(package.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)):
+                head = f"{node.name} {ast.unparse(node.args)}" if isinstance(node, ast.FunctionDef) else ""
+                said.append(f"{head} {ast.get_docstring(node) or ''}")
+    return said
+
+
 def secrets(root):
     pages = [path.read_text("utf-8") for path in sorted((root / "book").glob("*.md"))]
     hidden, rest, pictures = [], [words(written(page)) for page in pages], []
+    rest += [words(entry) for entry in [*entries(root / "toytf"), " ".join(CHECKS)]]
     open_stems = set().union(*(stems(words(page)) for page in pages))  # of formulas too: the search index has them
     for path in sorted([*root.glob("notebooks/*.ipynb"), *root.glob("book/*.ipynb")]):
         rest.append([])  # one text, since a run may reach from one cell into the next

@@ -171,7 +171,8 @@ def pad(sentences: Sequence[Sequence[int]], length: int, pad_id: int) -> tuple[A
 # ---------------------------------------------------------------- sentence pairs
 
 PAD, SOS, EOS = "<pad>", "<sos>", "<eos>"
-SPECIAL = (PAD, SOS, EOS)  # ids 0, 1 and 2 in every vocabulary that `vocabularies` makes
+#: Ids 0, 1 and 2 in every vocabulary that `vocabularies` makes: padding, start and end.
+SPECIAL = (PAD, SOS, EOS)
 
 
 @dataclass(frozen=True)

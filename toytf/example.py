@@ -18,32 +18,37 @@ from toytf.model import FeedForward
 from toytf.ops import Array
 from toytf.positions import sinusoids
 
+#: The two words.
 TOKENS = ("Hello", "World")
 
-EMBEDDING = np.array([[1.0, 2.0, 3.0, 4.0], [2.0, 3.0, 4.0, 5.0]])  # token x d_model
+#: A row for each word, token x d_model.
+EMBEDDING = np.array([[1.0, 2.0, 3.0, 4.0], [2.0, 3.0, 4.0, 5.0]])
 
-# What the source prints for its two positions; 0.99 stands where cos(1) = 0.5403 belongs.
+#: What the source prints for its two positions; 0.99 stands where cos(1) = 0.5403 belongs.
 POSITIONS_PRINTED = np.array([[0.0, 1.0, 0.0, 1.0], [0.84, 0.99, 0.0, 1.0]])
 
-# One matrix a head, d_model x d_head, as the source's code has them.
+#: One matrix a head, d_model x d_head, as the source's code has them.
 W_Q = (
     np.array([[0.0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 0, 0]]),
     np.array([[1.0, 0, 1], [0, 1, 0], [1, 0, 0], [0, 1, 1]]),
 )
+#: The keys' matrices, one a head.
 W_K = (
     np.array([[1.0, 0, 1], [0, 1, 0], [1, 0, 1], [0, 1, 0]]),
     np.array([[0.0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 1, 0]]),
 )
+#: The values' matrices, one a head.
 W_V = (
     np.array([[0.0, 1, 1], [1, 0, 0], [1, 0, 1], [0, 1, 0]]),
     np.array([[1.0, 0, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0]]),
 )
 
-# Two of the six matrices are typeset differently in the source's text (one row each).
+#: Two of the six matrices are typeset differently in the source's text (one row each). This is the first.
 W_Q1_TYPESET = np.array([[0.0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 0]])
+#: The second of them.
 W_K2_TYPESET = np.array([[0.0, 1, 1], [1, 0, 1], [1, 0, 1], [0, 1, 0]])
 
-# The output projection, heads*d_head x d_model.
+#: The output projection, heads*d_head x d_model.
 W_O = np.array(
     [
         [0.79445237, 0.1081456, 0.27411536, 0.78394531],
@@ -55,7 +60,7 @@ W_O = np.array(
     ]
 )
 
-# The source's feed-forward weights are unpublished; these integers are ours (chapter 7), d_ff = 8.
+#: The source's feed-forward weights are unpublished; these integers are ours (chapter 7), d_ff = 8.
 FEED_FORWARD = FeedForward(
     w_1=np.array(
         [
@@ -99,5 +104,7 @@ class Example:
 
 _HEADS = MultiHead.from_heads(W_Q, W_K, W_V, W_O)
 
+#: The arrays as the source prints them.
 PUBLISHED = Example(TOKENS, EMBEDDING, POSITIONS_PRINTED, _HEADS)
+#: The same, with the positions of the paper.
 PAPER = Example(TOKENS, EMBEDDING, sinusoids(len(TOKENS), EMBEDDING.shape[1]), _HEADS)

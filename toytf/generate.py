@@ -1,6 +1,6 @@
 """Writing a sentence, one token after the other: greedy, beam search, sampling.
 
-All three work on a `step`: a function that takes a state and the last token of each sentence, and
+All three work on a ``step``: a function that takes a state and the last token of each sentence, and
 returns the scores of the next token and the new state. `stepper` makes one from a model; chapter 13
 makes one from a tree that is drawn on paper. A state is passed in and comes out, and is never
 changed, so that a beam can go back to an older one.
@@ -77,6 +77,8 @@ def start(params: Transformer, cfg: Config, src=None, src_is_token=None, cached:
 
     Parameters
     ----------
+    params : Transformer
+    cfg : Config
     src : array_like of int, shape (batch, source length) or (source length,)
         One sentence counts as a batch of one. None for a decoder-only model.
     src_is_token : array_like of bool, shape of `src`, optional
@@ -191,7 +193,8 @@ def _ask_memory(p: MultiHead, cfg: Config, state: DecodeState, layer: int, x: Ar
 class State(Protocol):
     """What the functions below need of a state."""
 
-    def take(self, rows) -> State: ...
+    def take(self, rows) -> State:
+        """Return the state of some of the sentences, in the order of `rows`."""
 
 
 @dataclass(frozen=True)
@@ -269,7 +272,7 @@ def sample(
     Returns
     -------
     list of Hypothesis, one for each sentence
-        `log_prob` is that of the model, before temperature and cuts.
+        ``log_prob`` is that of the model, before temperature and cuts.
     """
     require_generator(rng)
     temperature = positive_number("temperature", temperature)

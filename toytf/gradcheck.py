@@ -22,7 +22,9 @@ from toytf.ops import Array
 from toytf.tree import paired_arrays
 
 # Central differences in float64 lose about half of the 16 digits.
-STEP, TOLERANCE = 1e-6, 1e-7
+STEP = 1e-6
+#: Two gradients agree if they differ by less, relative to their size.
+TOLERANCE = 1e-7
 
 
 @dataclass(frozen=True)
@@ -185,6 +187,8 @@ def directional(
         The same class, for example `toytf.model.Transformer`. The arrays of `params` are moved a
         little while `loss` runs, and put back.
     rng : numpy.random.Generator
+    step : float, default 1e-6
+        How far the arrays are moved, to both sides.
 
     Returns
     -------

@@ -241,6 +241,7 @@ def init(cfg: Config, rng: np.random.Generator, dtype=np.float64) -> Transformer
 
     Parameters
     ----------
+    cfg : Config
     rng : numpy.random.Generator
         ``np.random.default_rng(seed)``.
     dtype : dtype, default float64
@@ -565,6 +566,8 @@ def encoder_layer(p: EncoderLayer, cfg: Config, x: Array, mask=None) -> tuple[Ar
 
     Parameters
     ----------
+    p : EncoderLayer
+    cfg : Config
     x : Array, shape (..., length, d_model)
     mask : array_like of bool, broadcastable to (..., length, length), optional
         True means "may attend".
@@ -587,7 +590,7 @@ def encoder_layer_backward(
 
     Returns
     -------
-    dx : Array, shape of `x`
+    dx : Array, shape of ``x``
     dp : EncoderLayer
     """
     require_parameters("p", p, EncoderLayer)
@@ -611,6 +614,8 @@ def decoder_layer(
 
     Parameters
     ----------
+    p : DecoderLayer
+    cfg : Config
     x : Array, shape (..., length, d_model)
     memory : Array, shape (..., source length, d_model), or None without cross-attention
     mask : array_like of bool, broadcastable to (..., length, length), optional
@@ -674,7 +679,7 @@ def decoder_layer_backward(
 
     Returns
     -------
-    dx : Array, shape of `x`
+    dx : Array, shape of ``x``
     dmemory : Array, shape of `memory`, or None without cross-attention
     dp : DecoderLayer
     """
@@ -741,6 +746,8 @@ def encode(
 
     Parameters
     ----------
+    params : Transformer
+    cfg : Config
     src : array_like of int, shape (..., source length)
     src_is_token : array_like of bool, same shape, optional
         False where a sentence was filled up; those places get no attention.
@@ -788,6 +795,8 @@ def decode(
 
     Parameters
     ----------
+    params : Transformer
+    cfg : Config
     tgt : array_like of int, shape (..., length)
     memory : Array, shape (..., source length, d_model)
         What `encode` returned; None for a decoder-only model.
@@ -845,6 +854,8 @@ def forward(
 
     Parameters
     ----------
+    params : Transformer
+    cfg : Config
     src : array_like of int, shape (..., source length), or None for a decoder-only model
     tgt : array_like of int, shape (..., length)
     src_is_token, tgt_is_token : array_like of bool, shapes of `src` and `tgt`, optional

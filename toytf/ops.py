@@ -103,7 +103,7 @@ def softmax(x, axis: int = -1) -> Array:
     """Turn scores into weights: ``softmax(x)[i] = exp(x[i]) / sum_j exp(x[j])``.
 
     The largest score of each row is subtracted first. That changes nothing in exact arithmetic
-    (numerator and denominator shrink by the same factor) and keeps `exp` from overflowing. Scores in
+    (numerator and denominator shrink by the same factor) and keeps ``exp`` from overflowing. Scores in
     float16 are added up in float32.
 
     Parameters
@@ -202,7 +202,7 @@ def _explain_unusable_scores(name: str, x: Array, largest: Array) -> None:
 def softmax_naive(x, axis: int = -1) -> Array:
     """The softmax as it is usually typed: ``exp(x) / sum(exp(x))``, nothing subtracted.
 
-    Right for small scores. `exp` overflows above 709.78 in float64, and infinity divided by
+    Right for small scores. ``exp`` overflows above 709.78 in float64, and infinity divided by
     infinity is NaN; below about -745 everything underflows, and zero divided by zero is NaN too.
     The course keeps it to show that; use `softmax` for work.
 

@@ -59,9 +59,6 @@ class Adam:
     ----------
     beta1, beta2, eps : float
         The paper's values (section 5.3) are the defaults.
-
-    Attributes
-    ----------
     t : int
         How many steps have been taken.
     m, v : Array, shape (count,)

@@ -1,8 +1,8 @@
 """How large is a model? Parameters, multiplications and bytes, from its `Config` alone.
 
-Nothing is drawn and nothing is multiplied here: every function is a formula in the sizes. `d` is
-`d_model`, `w` is ``n_heads * head_width``, the width of all heads side by side (`d` in the paper),
-`f` is `d_ff`; `n` and `m` are the lengths of the source and of the target.
+Nothing is drawn and nothing is multiplied here: every function is a formula in the sizes. ``d`` is
+``d_model``, ``w`` is ``n_heads * head_width``, the width of all heads side by side (``d`` in the paper),
+``f`` is ``d_ff``; ``n`` and ``m`` are the lengths of the source and of the target.
 
 Each function returns a dict with the same parts for every `Config`; a part that the `Config` leaves
 out is 0.

@@ -72,7 +72,7 @@ def load(path) -> tuple[Transformer, Config]:
 
 
 def load_extra(path) -> dict:
-    """Read what `save` was given as `extra`; errors as of `load`."""
+    """Read what `save` was given as ``extra``; errors as of `load`."""
     return _read(path, arrays_too=False)[2]
 
 

@@ -35,6 +35,7 @@ from toytf.train import Record, train
 from toytf.tree import count
 
 TRAINED = Path(__file__).with_name("data") / "translator.npz"
+#: The course's small model.
 SIZES = {"d_model": 16, "n_heads": 2, "d_ff": 32, "n_encoder_layers": 1, "n_decoder_layers": 1}
 AT_ONCE = 1000  # sentences that are translated side by side
 

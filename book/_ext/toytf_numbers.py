@@ -297,9 +297,9 @@ def without_code(html):
 def index(site):
     """What the search needs of every page: [address, title, places, lines, panels]."""
     found = []
-    # the chapters, then the reference
+    # the chapters, then the reference; pages of the package have numbers in code alone
     pages = sorted(
-        Path(site).rglob("*.html"),
+        (path for path in Path(site).rglob("*.html") if path.parent.name != "api"),
         key=lambda path: (path.parent.name != "notebooks", path),
     )
     for path in pages:

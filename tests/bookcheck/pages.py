@@ -22,7 +22,9 @@ def toc_problems(root=ROOT):
     """``_toc.yml`` lists the notebooks and pages that exist, no more and no fewer."""
     toc = (root / "_toc.yml").read_text(encoding="utf-8")
     listed = set(re.findall(r"\b((?:notebooks|book)/[\w/-]+)", toc))
-    files = {p.relative_to(root).with_suffix("").as_posix() for p in notebook_paths(root) + page_paths(root)}
+    of_package = sorted((root / "book").glob("api/*.md"))
+    paths = notebook_paths(root) + page_paths(root) + of_package
+    files = {p.relative_to(root).with_suffix("").as_posix() for p in paths}
     return [f"{f} is not in _toc.yml" for f in sorted(files - listed)] + [
         f"_toc.yml lists {f}, which does not exist" for f in sorted(listed - files)
     ]

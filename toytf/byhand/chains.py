@@ -50,7 +50,7 @@ class Chain:
     __repr__ = __str__
 
     def html(self) -> str:
-        """Return it as HTML: the tables in order, then one `<details>` with all sums; no script needed."""
+        """Return it as HTML: the tables in order, then one ``<details>`` with all sums; no script needed."""
         parts: list[tuple[str, list[str]]] = [("", [])]
         known: list[Working] = []
         for step in self.steps:

@@ -51,6 +51,8 @@ class Step:
     terms : tuple of Term
     opened : dict
         The factors that were followed further: ``{(term, factor): Step}``, counted from 0.
+    decimals : int
+        At most so many decimals are shown.
     """
 
     name: str
@@ -97,7 +99,7 @@ class Step:
         return f'<div class="byhand byhand-follow">{self.html(outermost=True)}</div>'
 
     def html(self, outermost: bool = False) -> str:
-        """Return it as nested `<details>`: each step opens by mouse, touch or keyboard, no script needed."""
+        """Return it as nested ``<details>``: each step opens by mouse, touch or keyboard, no script needed."""
         esc = _html.escape
         items = []
         for t, term in enumerate(self.terms):

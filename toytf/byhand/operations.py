@@ -165,9 +165,11 @@ def divide(a, divisor, name: str = "", formula: str = "", *, root=False, rows=No
     a : array_like, shape (rows, columns)
     divisor : float
         Not zero; positive if `root`.
+    name, formula
+        As in `matmul`.
     root : bool, default False
         Divide by the square root of `divisor`.
-    name, formula, rows, cols, decimals
+    rows, cols, decimals
         As in `matmul`.
 
     Examples
@@ -199,10 +201,12 @@ def softmax(scores, name="", formula="", *, subtract_max=False, rows=None, cols=
     Parameters
     ----------
     scores : array_like, shape (rows, columns) or (columns,)
+    name, formula
+        As in `matmul`.
     subtract_max : bool, default False
         Subtract each row's largest score first, as `toytf.ops.softmax` does. The weights are the
         same; the powers stay small enough to write down.
-    name, formula, rows, cols, decimals, sci
+    rows, cols, decimals, sci
         As in `matmul`.
 
     Examples
@@ -413,9 +417,11 @@ def variance(x, name="variance", *, unbiased=False, rows=None, decimals=4) -> Wo
     Parameters
     ----------
     x : array_like, shape (rows, columns) or (columns,)
+    name : str
+        As in `matmul`.
     unbiased : bool, default False
-        Divide by one less than the number of columns, as `torch.std` does and layer norm does not.
-    name, rows, decimals
+        Divide by one less than the number of columns, as ``torch.std`` does and layer norm does not.
+    rows, decimals
         As in `matmul`.
 
     Examples
@@ -451,10 +457,12 @@ def layer_norm(x, name="", formula="", *, eps=1e-5, eps_outside=False, rows=None
     Parameters
     ----------
     x : array_like, shape (rows, columns) or (columns,)
+    name, formula
+        As in `matmul`.
     eps : float, default 1e-5
     eps_outside : bool, default False
         Divide by ``std + eps``, as *The Random Transformer*'s code does.
-    name, formula, rows, cols, decimals
+    rows, cols, decimals
         As in `matmul`.
 
     Examples
@@ -529,7 +537,7 @@ def layer_norm_backward(x, dout, name="", formula="", *, eps=1e-5, rows=None, co
 
         out[i, j] = (g[j] - mean(g) - y[j] * mean(g y)) / sqrt(variance + eps)
 
-    with ``g`` row `i` of `dout` and ``y`` the normalised row. With a scale, give ``dout * gamma``.
+    with ``g`` row ``i`` of `dout` and ``y`` the normalised row. With a scale, give ``dout * gamma``.
 
     Parameters
     ----------
@@ -537,8 +545,10 @@ def layer_norm_backward(x, dout, name="", formula="", *, eps=1e-5, rows=None, co
         What went into the layer norm.
     dout : array_like, same shape
         The gradient of the loss with respect to what came out.
+    name, formula
+        As in `matmul`.
     eps : float, default 1e-5
-    name, formula, rows, cols, decimals
+    rows, cols, decimals
         As in `matmul`.
 
     Raises
@@ -575,7 +585,7 @@ def layer_norm_backward(x, dout, name="", formula="", *, eps=1e-5, rows=None, co
 
 
 def cross_entropy_backward(probs, goal, name="", formula="", *, rows=None, cols=None, decimals=4) -> Working:
-    """The mean cross-entropy's gradient: ``out[i, j] = (p[i, j] - g[i, j]) / n`` for `n` rows.
+    """The mean cross-entropy's gradient: ``out[i, j] = (p[i, j] - g[i, j]) / n`` for ``n`` rows.
 
     Parameters
     ----------
@@ -624,9 +634,11 @@ def positions(pos: Sequence[int], d_model: int, name="PE", *, column_as_i=False,
         The positions, counted from 0.
     d_model : int
         Width, even.
+    name : str
+        As in `matmul`.
     column_as_i : bool, default False
         Put the column number where the pair number belongs, as *The Random Transformer* does.
-    name, rows, decimals
+    rows, decimals
         As in `matmul`.
 
     Examples

@@ -120,6 +120,8 @@ class Working:
         ``"product"`` puts the second operand above the result; otherwise they stand in a line.
     sign : str
         What stands before the result in that line.
+    source : Working, optional
+        Of which this is the transpose.
 
     Examples
     --------
@@ -219,7 +221,7 @@ class Working:
         return "\n".join(lines)
 
     def html(self) -> str:
-        """Return it as HTML: the operands, the result, and one `<details>` with all sums; no script needed."""
+        """Return it as HTML: the operands, the result, and one ``<details>`` with all sums; no script needed."""
         return panels.panel(self)
 
     def latex(self) -> str:

@@ -1,13 +1,13 @@
 """Checkers that name the mistake: ``check.softmax(mine)``.
 
-Examples
---------
->>> import numpy as np
->>> from toytf import check
->>> def mine(scores):
-...     return np.exp(scores) / np.exp(scores).sum()
->>> check.softmax(mine)  # doctest: +ELLIPSIS
-softmax: not yet. ...
+    >>> import numpy as np
+    >>> from toytf import check
+    >>> def mine(scores):
+    ...     return np.exp(scores) / np.exp(scores).sum()
+    >>> check.softmax(mine)  # doctest: +ELLIPSIS
+    softmax: not yet. ...
+
+Each checker has the name of the function that its exercise asks for.
 """
 
 from __future__ import annotations

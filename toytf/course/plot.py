@@ -1,12 +1,15 @@
 """Figures: their style, heat maps, and the spine that opens each chapter.
 
-Needs matplotlib (``pip install "toytf[plot]"``), and so does `plot_svg` beside it; nothing else does. Colours come
+Needs matplotlib (``pip install "toytf[plot]"``), and so does ``plot_svg`` beside it; nothing else does. Colours come
 from the palette of Okabe and Ito and from the map *cividis*: both can be told apart by colour-blind readers.
 """
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
+try:
+    import matplotlib.pyplot as plt
+except ImportError as error:
+    raise ImportError('figures need matplotlib: pip install "toytf[plot]"') from error
 import numpy as np
 from matplotlib.colors import to_rgb
 

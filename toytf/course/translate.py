@@ -17,7 +17,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Translate sentences."
     parser.add_argument("sentence", nargs="+", help='for example "hello world"')
     parser.add_argument("--model", default=TRAINED, metavar="FILE", help="default: the one that comes with toytf")
-    parser.add_argument("--width", type=int, default=1, help="keep so many partial translations (default 1: greedy)")
+    parser.add_argument(
+        "--width", "--beam", type=int, default=1, help="keep so many partial translations (default 1: greedy)"
+    )
 
 
 def run(options) -> int:

@@ -1,9 +1,9 @@
 """What every element shares: its page form, and the scripts that bring it to life.
 
-An element is a custom element of the browser, `<toytf-divisor>`. Python writes its static form, which stays where there
-is no script, in print, and in a notebook that is not trusted, and its data. The scripts in ``page/`` and the element's
-own, beside its Python file, add controls and take the static form over. ``engine/`` computes, in plain JavaScript, what
-`toytf` computes.
+An element is a custom element of the browser, ``<toytf-divisor>``. Python writes its static form, which stays where
+there is no script, in print, and in a notebook that is not trusted, and its data. The scripts in ``page/`` and the
+element's own, beside its Python file, add controls and take the static form over. ``engine/`` computes, in plain
+JavaScript, what `toytf` computes.
 
 The book links the scripts as files, once. Elsewhere each output brings them along, as the panels of `toytf.byhand` do.
 """
@@ -76,7 +76,7 @@ class Element:
     Parameters
     ----------
     name : str
-        Of its script and its custom element: ``"divisor"`` for `<toytf-divisor>`.
+        Of its script and its custom element: ``"divisor"`` for ``<toytf-divisor>``.
     title : str
         What one does with it: "Change the divisor".
     data : dict

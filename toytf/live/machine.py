@@ -61,7 +61,7 @@ def machine(
         One encoder layer and one decoder layer, as in the paper: the norm after the residual, ReLU, no biases in the
         attention. The switches of the page take it from there.
     source : sequence of str
-        The source sentence; its words are the first rows of `params.src_embedding`.
+        The source sentence; its words are the first rows of ``params.src_embedding``.
     target : sequence of str
         Words of the target. At first the decoder has read the first of them; a switch lets it read more.
     words : sequence of str

@@ -6,7 +6,7 @@ import argparse
 
 import numpy as np
 
-from toytf._command import place_for, write_whole
+from toytf._command import Trouble, place_for, write_whole
 from toytf.course import listings
 from toytf.course.pytorch import import_torch
 
@@ -25,7 +25,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options) -> int:
     out = place_for("--out", options.out)
-    torch = import_torch()
+    try:
+        torch = import_torch()
+    except ImportError as error:
+        raise Trouble(str(error)) from error
     found = {name: listings.run(name) for name in listings.names()}
     text = listings.dumps(found, torch.__version__, np.__version__)
     write_whole(out, text.encode("utf-8"))

@@ -10,7 +10,6 @@ import contextlib
 import copy
 import csv
 import dataclasses
-import fcntl
 import hashlib
 import io
 import json
@@ -41,6 +40,8 @@ INSIDE = re.compile(rf"""([;,|"\t\r\n]\s*)('*{_SIGN})""")
 @contextlib.contextmanager
 def locked(folder: Path):
     """Hold the folder against a second grader; the lock goes with the process, however that ends."""
+    import fcntl  # Windows has none; there, no sandbox works, and the grader is refused before it comes here
+
     with open(folder / ".lock", "a") as file:
         for left in reversed(range(20)):  # a process that a killed grader was starting may hold it for a moment more
             try:
