@@ -7,7 +7,7 @@ BUILD := $(BIN)/jupyter-book build . -W -n --keep-going --all
 # SOLUTIONS=no leaves them out, and builds into a folder of its own.
 SOLUTIONS ?= yes
 SITE := $(if $(filter no,$(SOLUTIONS)),_build/without-solutions/)_build/html
-LISTS := book test lab nbgrader mutants torch lock
+LISTS := book paper test lab nbgrader mutants torch lock
 LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
@@ -15,11 +15,15 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book test check dist assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
+.PHONY: help book pdf epub offline test check dist assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
 	@echo "make book SOLUTIONS=no  the same without any solution of an exercise, in _build/without-solutions/_build/html"
+	@echo "make pdf        the book on paper, in _build/paper (PAPER=letter: on that paper; needs Chromium)"
+	@echo "make epub       the book for e-readers, in _build/paper; EPUBCheck checks it where Java is installed"
+	@echo "make offline    the site as one zip, in _build/paper, to be opened from the disk"
+	@echo "make conf.py    what Jupyter Book tells Sphinx, so that 'sphinx-build . out' builds the book too"
 	@echo "make test       compute every number again and compare; test the package and the site"
 	@echo "make check      style, types, imports, and the tests of the arithmetic: what one runs between two edits"
 	@echo "make lab        open the notebooks in JupyterLab"
@@ -55,6 +59,22 @@ book: .venv/book.stamp
 	@echo "The book is built. Open it from the disk:  $(SITE)/index.html"
 	@echo "or serve it:  $(BIN)/python -m http.server --bind 127.0.0.1 --directory $(SITE)"
 	@echo "              and open http://127.0.0.1:8000"
+
+# What is made of the built pages, in a folder of its own, without solutions too.
+PAPER ?= a4
+PRESS := _build/$(if $(filter no,$(SOLUTIONS)),without-solutions/)paper
+pdf: .venv/paper.stamp book
+	$(BIN)/python book/paper/print_pdf.py --site $(SITE) --out $(PRESS) --paper $(PAPER)
+
+epub: .venv/paper.stamp
+	TOYTF_SOLUTIONS=$(SOLUTIONS) $(BIN)/python book/paper/make_epub.py --out $(PRESS)
+
+offline: book
+	$(BIN)/python book/paper/pack_site.py --site $(SITE) --out $(PRESS)
+
+conf.py: _config.yml book/sphinx_settings.py .venv/book.stamp
+	$(BIN)/python book/sphinx_settings.py
+	@touch $@
 
 # All cores; the tests of one file stay together, since a notebook's cells need one kernel. Files keep the order of
 # tests/conftest.py: the longest first.

@@ -225,7 +225,9 @@ def remove_unused(site):
 
 
 def finish(app, exception):
-    if exception is None and app.builder.format == "html":
+    builder = app.builder
+    # an EPUB is packed by now, and was mended by toytf_epub.py
+    if exception is None and builder.format == "html" and builder.name != "epub":
         mend_pages(Path(app.outdir))
         remove_unused(Path(app.outdir))
         if not app.config.toytf_solutions:
