@@ -28,6 +28,11 @@ FOLDER = ROOT / ".github" / "workflows"
 PARTS = (  # what a release lays side by side
     "_build/dist/toytf-0.1.0-py3-none-any.whl",
     "_build/dist/toytf-0.1.0.tar.gz",
+    "_build/paper/the-transformer-number-by-number.pdf",
+    "_build/paper/the-transformer-number-by-number-letter.pdf",
+    "_build/paper/the-transformer-number-by-number.epub",
+    "_build/paper/the-transformer-number-by-number-0.1.0.zip",
+    "_build/hello_world.xlsx",
 )
 
 
@@ -53,7 +58,7 @@ class Machine:
     """A folder in which steps run one after the other, as on one of GitHub's machines."""
 
     def __init__(self, work: Path, home: Path):
-        self.work, self.home = Path(work), Path(home)
+        self.work, self.home, self.server = Path(work), Path(home), "https://github.com"
         for folder in (self.work, self.home / "bin"):
             folder.mkdir(parents=True, exist_ok=True)
         self.answers("sudo", "")
@@ -84,8 +89,9 @@ class Machine:
         given = {name: filled(value, values or {}) for name, value in one.get("env", {}).items()}
         environment = {
             "PATH": f"{self.home / 'bin'}:{os.environ['PATH']}", "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8",
-            "CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "somebody/course", "GITHUB_REF_NAME": ref,
-            "GITHUB_OUTPUT": str(self.home / "outputs"), "RUNNER_TEMP": str(self.home), **given,
+            "CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_SERVER_URL": self.server, "GITHUB_REF_NAME": ref,
+            "GITHUB_REPOSITORY": "somebody/course", "GITHUB_OUTPUT": str(self.home / "outputs"),
+            "RUNNER_TEMP": str(self.home), **given,
         }  # fmt: skip
         environment |= {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
         return subprocess.run(

@@ -134,6 +134,7 @@ def test_no_right_is_given_to_a_whole_workflow_and_each_job_names_its_own():
     assert {where: more for where, more in rights.items() if more} == {
         ("site.yml", "build"): {("pages", "read")},
         ("site.yml", "deploy"): {("pages", "write"), ("id-token", "write")},
+        ("site.yml", "colab"): {("contents", "write")},
         ("release.yml", "publish"): {("contents", "write"), ("id-token", "write"), ("attestations", "write")},
     }
 
@@ -165,7 +166,8 @@ def test_what_is_run_is_there():
     for (name, job), body in jobs().items():
         for step in body.get("steps", ()):
             script = step.get("run", "")
-            assert set(re.findall(r"\bmake ([a-z-]+)", script)) <= targets, (name, job)
+            made = {word for line in re.findall(r"^make (.+)$", script, re.MULTILINE) for word in line.split()}
+            assert {word for word in made if "=" not in word} <= targets, (name, job)
             for path in re.findall(r"(?:bash|python) ((?:\.ci|tests)/\S+)", script):
                 assert (ROOT / path).is_file(), path
 
@@ -249,6 +251,30 @@ def test_a_part_that_was_not_made_stops_the_release(machine):
         path.touch()
     (machine.work / "_build" / "dist").mkdir(parents=True, exist_ok=True)
     assert machine.run(steps.step("release.yml", "build", "Lay everything side by side, with its sums")).returncode != 0
+
+
+@posix
+def test_the_branch_for_colab_arrives_as_it_was_made_and_the_others_stay(machine, tmp_path):
+    def git(place, *words):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+        done = subprocess.run(["git", *identity, *words], cwd=place, check=True, capture_output=True, encoding="utf-8")
+        return done.stdout.strip()
+
+    theirs = tmp_path / "somebody" / "course"
+    theirs.mkdir(parents=True)
+    git(theirs, "init", "-q", "--bare")
+    git(machine.work, "init", "-q", "-b", "main")
+    git(machine.work, "commit", "-q", "--allow-empty", "-m", "main")
+    git(machine.work, "push", "-q", str(theirs), "main")
+    git(machine.work, "checkout", "-q", "--orphan", "colab")
+    git(machine.work, "commit", "-q", "--allow-empty", "-m", "colab")
+    main, made = git(theirs, "rev-parse", "main"), git(machine.work, "rev-parse", "colab")
+    git(machine.work, "bundle", "create", "-q", "colab.bundle", "colab")
+    machine.server = tmp_path.as_uri()
+    done = machine.run(steps.step("site.yml", "colab", "Push the branch that Colab opens"), GIVEN)
+    assert done.returncode == 0, done.stderr
+    assert git(theirs, "rev-parse", "colab") == made and git(theirs, "rev-parse", "main") == main
+    assert machine.asked() == ["gh auth setup-git"]
 
 
 @posix

@@ -44,4 +44,5 @@ def test_the_steps_of_a_release_make_what_it_offers_with_right_sums(tmp_path):
 @pytest.mark.skipif(sys.platform == "win32", reason="these steps are for Linux")
 def test_the_steps_of_the_site_build_it_for_the_address_that_was_asked_for(tmp_path):
     assert steps.main(["site.yml", "build", "--folder", str(tmp_path)]) == 0
-    assert (tmp_path / "work" / "_build" / "html" / "index.html").is_file()
+    site = tmp_path / "work" / "_build" / "html"
+    assert (site / "index.html").is_file() and len(list((site / "files").iterdir())) == 4
