@@ -146,7 +146,7 @@ MUTANTS ?= 150
 test-mutants: .venv/test.stamp .venv/mutants.stamp
 	$(BIN)/python tests/mutants.py $(MUTANTS)
 
-test-products: .venv/test.stamp
+test-products: .venv/test.stamp .venv/paper.stamp
 	$(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" tests/with_products
 
 bench: .venv-torch/torch.stamp
