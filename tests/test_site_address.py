@@ -32,6 +32,7 @@ from toytf_download import METADATA
 
 import colab
 import sitecheck
+import steps
 from sitecheck import DESKTOP, PHONE
 from test_site import write_small_book
 from toytf.course.chapters import outline
@@ -321,6 +322,21 @@ def share_problems(site, page):
     if not picture.is_file() or struct.unpack(">II", picture.read_bytes()[16:24]) != (1200, 630):
         found.append("picture")
     return found
+
+
+def test_the_first_page_leads_to_the_books_other_forms_where_the_workflow_lays_them(site):
+    title = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
+    config = SimpleNamespace(html_title=title, toytf_site_url=BASE)
+    names = {
+        address.removeprefix(f"{BASE}files/")
+        for _, address in toytf_address.other_forms(SimpleNamespace(config=config))
+    }
+    assert names < {Path(part).name for part in steps.PARTS}
+    lay = steps.step("site.yml", "build", "Lay the other forms beside the pages")["run"]
+    assert all(any(Path(word).match(f"*{Path(name).suffix}") for word in lay.split()) for name in names)
+    forms = [link for link in head(site / "first.html").links if link.startswith(f"{BASE}files/")]
+    assert len(forms) == len(names)
+    assert f"{BASE}files/" not in (site / "second.html").read_text("utf-8")
 
 
 def test_each_page_says_what_it_is_where_it_is_and_how_it_looks(site):

@@ -225,6 +225,45 @@ def prepare_page(app, page, template, context, doctree):
     context["toytf_issue"] = issue(app, page, pairs["og:title"], version)
 
 
+# ---------------------------------------------------------------- other forms
+
+FORMS = (  # behind the book's name in files/, where the workflow lays them
+    ("PDF", ".pdf"),
+    ("EPUB", ".epub"),
+    ("all pages as a zip", "-{version}.zip"),
+)
+SHEET = ("the example as a spreadsheet", "hello_world.xlsx")
+
+
+def other_forms(app):
+    """The book's other forms: (name, address) of each."""
+    from toytf import __version__
+
+    title = app.config.html_title.lower()
+    name = re.sub(r"[^a-z0-9]+", "-", title).strip("-")
+    files = [(said, name + end.format(version=__version__)) for said, end in FORMS]
+    base = f"{app.config.toytf_site_url}files/"
+    return [(said, base + file) for said, file in (*files, SHEET)]
+
+
+def offer_forms(app, doctree, docname):
+    """The first page of a site with an address leads to them, at its "To run it".
+
+    Whole addresses: in the zip there are no files beside the pages.
+    """
+    first = docname == app.config.root_doc and app.builder.name == "html"
+    if not (first and app.config.toytf_site_url and app.config.toytf_solutions):
+        return
+    sections = doctree.findall(nodes.section)
+    section = next((one for one in sections if "to-run-it" in one["ids"]), doctree)
+    paragraph = nodes.paragraph("", "To take along: ", classes=["other-forms"])
+    for n, (said, address) in enumerate(other_forms(app)):
+        paragraph += nodes.Text(", " if n else "")
+        paragraph += nodes.reference("", said, refuri=address)
+    paragraph += nodes.Text(".")
+    section += paragraph
+
+
 # ---------------------------------------------------------------- around the pages
 
 
@@ -304,6 +343,7 @@ def setup(app):
     app.connect("config-inited", check, priority=100)
     # after toytf_site, whose changes to the context it keeps
     app.connect("html-page-context", prepare_page, priority=910)
+    app.connect("doctree-resolved", offer_forms)
     app.connect("html-collect-pages", not_here)
     # after toytf_site, which mends the page 404.html among the others
     app.connect("build-finished", finish, priority=920)
