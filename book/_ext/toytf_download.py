@@ -74,14 +74,15 @@ _LEFT = re.compile(
 _PICTURE = re.compile(r"!\[([^\]]+)\]\(([^):]+)\)")
 
 
-def elsewhere(notebook, name, version):
+def elsewhere(notebook, name, version, first=FIRST):
     """A copy of a notebook of the book that shows everywhere what it should.
 
-    notebook: as JSON. name: its file's name. version: that of toytf.
+    notebook: as JSON. name: its file's name. version: that of toytf. first: the code of
+    the first cell.
 
     Raises ValueError when a text has something of MyST that nobody here translates.
     """
-    first = FIRST.replace("{VERSION}", version)
+    first = first.replace("{VERSION}", version)
     cells = [_cell("code", "needs", first, execution_count=None, outputs=[])]
     for old in notebook["cells"]:
         cell = copy.deepcopy(old)
