@@ -15,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book lite test check assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants bench bench-course weights experiments lab notebooks text lint lock clean
+.PHONY: help book lite test check assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -28,6 +28,7 @@ help:
 	@echo "make text       bring what was edited in JupyterLab back to the texts"
 	@echo "make weights    train the translator that the chapters from 16 on open (a few seconds)"
 	@echo "make experiments  run what chapters 18 and 19 report, those that are missing (up to an hour)"
+	@echo "make spreadsheet  the running example in _build/hello_world.xlsx, every number a formula"
 	@echo "make assignments  a student's and an instructor's notebook for each chapter, in _build/assignments"
 	@echo '                (EXERCISES="9.1 9.7 8.8" TITLE="Week 3" OUT=week3: of these; CHAPTERS="8 9"; FORCE=--force)'
 	@echo "make test-nbgrader  installs nbgrader; an assignment goes through it, from source to marks"
@@ -38,6 +39,7 @@ help:
 	@echo "make test-deep  every property with thousands of random calls, every checker and wrong call at full length"
 	@echo "make test-hostile  every attack on the grader and its sandbox that we know of"
 	@echo "make test-mutants  change the core in 150 small ways; its tests must notice (MUTANTS=300; MUTANTS=all)"
+	@echo "make test-products  what is made of the book, as its readers open it (some need LibreOffice and others; without, they are skipped)"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make bench-course  what each page costs its readers, in Chromium with a slow processor, how long each chapter's line is, and which goals are missed"
 	@echo "make lint       style of the code, spelling of the text"
@@ -82,6 +84,10 @@ weights: .venv/book.stamp
 experiments: .venv/book.stamp
 	$(BIN)/toytf experiments --out toytf/course/data/experiments.json
 
+spreadsheet: .venv/book.stamp
+	@mkdir -p _build
+	$(BIN)/toytf spreadsheet --out _build/hello_world.xlsx
+
 test-nbgrader: .venv/test.stamp .venv/nbgrader.stamp
 	$(BIN)/python -m pytest -o addopts= tests/with_nbgrader
 
@@ -116,6 +122,9 @@ test-hostile: .venv/test.stamp
 MUTANTS ?= 150
 test-mutants: .venv/test.stamp .venv/mutants.stamp
 	$(BIN)/python tests/mutants.py $(MUTANTS)
+
+test-products: .venv/test.stamp
+	$(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" tests/with_products
 
 bench: .venv-torch/torch.stamp
 	@.venv-torch/bin/python bench/ten_seeds.py; seeds=$$?; \

@@ -28,16 +28,20 @@ PHONE, DESKTOP = 390, 1280
 # --- Building -----------------------------------------------------------------------------------
 
 
-def build(source, output):
-    """Run the README's build of the book at `source` into `output`/_build/html."""
+def build(source, output, **settings):
+    """Run the README's build of the book at `source` into `output`/_build/html.
+
+    settings: environment variables of the build; it has no address unless they say one.
+    """
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build"]
     options = ["-W", "-n", "--keep-going", "--all", "--path-output", str(output)]
+    env = {name: value for name, value in os.environ.items() if name not in ("TOYTF_SITE_URL", "TOYTF_REPOSITORY")}
     return subprocess.run(
         [*command, str(source), *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        env={**env, "PYTHONIOENCODING": "utf-8", **settings},
     )
 
 

@@ -14,6 +14,7 @@ import yaml
 import sitecheck
 from sitecheck import DESKTOP, PHONE
 from toytf.course.chapters import outline
+from toytf.course.spreadsheet import hello_world
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sitecheck.toc_pages(ROOT), "search"]
@@ -45,6 +46,28 @@ def test_the_front_door_leads_to_the_first_page(site):
     assert f'content="0; url={PAGES[0]}.html"' in (site / "index.html").read_text("utf-8")
 
 
+def test_each_page_says_what_it_is_about(site):
+    said = {}
+    for name in PAGES[:-1]:
+        page = (site / f"{name}.html").read_text("utf-8")
+        (about,) = re.findall(r'<meta name="description" content="([^"]*)">', page)
+        said[name] = html.unescape(about)
+    assert all(40 < len(about) <= 200 for about in said.values()), said
+    assert len(set(said.values())) == len(said)
+    assert said["notebooks/04_self_attention"].startswith(outline()[3].question)
+
+
+def test_without_an_address_the_site_names_none(site):
+    """Nor does it have what only an address makes useful; tests/test_site_address.py builds one with an address."""
+    made_for_others = ("sitemap.xml", "robots.txt", "404.html", ".nojekyll", "_cards")
+    assert not [name for name in made_for_others if (site / name).exists()] + list(site.glob("*.whl"))
+    for name in PAGES:
+        page = (site / f"{name}.html").read_text("utf-8")
+        named = re.findall(r'rel="canonical"|og:url|og:image|twitter:|colab\.research|mybinder\.org|/issues/new', page)
+        assert not named, (name, named)
+        assert "Code: MIT. Version " in page
+
+
 def test_every_link_leads_somewhere(site):
     assert sitecheck.link_problems(site) == []
 
@@ -61,6 +84,14 @@ def test_every_chapter_leads_to_the_machine(site):
     for name in PAGES:
         leads = 'href="../book/machine.html"><svg' in re.sub(r">\s+<", "><", (site / f"{name}.html").read_text("utf-8"))
         assert leads == name.startswith("notebooks/"), name
+
+
+def test_pages_with_a_sheet_lead_to_the_spreadsheet(site):
+    sheets = (site / "_static" / "hello_world.xlsx").read_bytes()
+    assert sheets == hello_world().file()  # the same bytes in every build
+    lead = [name for name in PAGES if "_static/hello_world.xlsx" in (site / f"{name}.html").read_text("utf-8")]
+    chapters = [f"notebooks/{chapter.name}" for chapter in outline() if 2 <= chapter.number <= 13]
+    assert sorted(lead) == sorted([*chapters, "book/follow", "book/machine", "book/instructors"])
 
 
 def test_chapters_are_numbered_once(site):

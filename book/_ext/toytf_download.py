@@ -2,14 +2,19 @@
 
 Colab, VS Code, nbviewer and GitHub read Markdown and know no directive of MyST. So
 exercises and notes are Markdown there, solutions stand folded in <details>, links into
-the book are words, and the first cell says what to install when `toytf` is missing.
+the book are words, and the first cell says what to install when `toytf` is missing. In
+Colab it installs that itself, if site or source have an address (`toytf_address`).
 
-It stands where Sphinx puts sources, in place of the source.
+It stands where Sphinx puts sources, in place of the source. A site with an address has
+the package beside it, as a wheel.
 """
 
 import copy
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 from sphinx.errors import ExtensionError
@@ -34,6 +39,7 @@ METADATA = {
         "pygments_lexer": "ipython3",
     },
 }
+# The first cell of a book that stands nowhere but on the reader's disk.
 FIRST = '''\
 # This notebook is a page of "The Transformer, Number by Number". It needs NumPy,
 # matplotlib and the course's own package, toytf.
@@ -62,6 +68,33 @@ bring the file toytf-{VERSION}-py3-none-any.whl there, and run in a cell of its 
 Then restart the kernel and run this cell again."""
     ) from None
 '''
+# The first cell where {NEEDED} can be had. In Colab its own module is always loaded.
+FIRST_WITH_ADDRESS = '''\
+# This notebook is a page of "The Transformer, Number by Number". It needs NumPy,
+# matplotlib and the course's own package, toytf. In Colab this cell installs it.
+import importlib.util
+import subprocess
+import sys
+
+if "google.colab" in sys.modules and not importlib.util.find_spec("toytf"):
+    command = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*command, "{NEEDED}"], check=True)
+    importlib.invalidate_caches()
+try:
+    import matplotlib  # noqa: F401
+    import numpy  # noqa: F401
+
+    import toytf  # noqa: F401
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        f"""{missing.name} is not installed here. Run in a cell of its own
+
+    %pip install "{NEEDED}"
+
+Then restart the kernel and run this cell again. If the address leads nowhere any more,
+this notebook is older than the book: download it again."""
+    ) from None
+'''
 KNOWN = {"exercise", "solution", "note", "tip", "hint", "important", "warning"} | {
     "admonition"  # with a title of its own
 }
@@ -74,15 +107,24 @@ _LEFT = re.compile(
 _PICTURE = re.compile(r"!\[([^\]]+)\]\(([^):]+)\)")
 
 
-def elsewhere(notebook, name, version, first=FIRST):
+def first_cell(version, needed=""):
+    """The code that says what is missing.
+
+    version: that of toytf. needed: what pip is asked for, if the book has an address.
+    """
+    if needed:
+        return FIRST_WITH_ADDRESS.replace("{NEEDED}", needed)
+    return FIRST.replace("{VERSION}", version)
+
+
+def elsewhere(notebook, name, version, needed=""):
     """A copy of a notebook of the book that shows everywhere what it should.
 
-    notebook: as JSON. name: its file's name. version: that of toytf. first: the code of
-    the first cell.
+    notebook: as JSON. name: its file's name. version, needed: those of `first_cell`.
 
     Raises ValueError when a text has something of MyST that nobody here translates.
     """
-    first = first.replace("{VERSION}", version)
+    first = first_cell(version, needed)
     cells = [_cell("code", "needs", first, execution_count=None, outputs=[])]
     for old in notebook["cells"]:
         cell = copy.deepcopy(old)
@@ -152,11 +194,47 @@ def _shown(source, outputs):
 # ---------------------------------------------------------------- in the build
 
 
+def wheel(folder, second):
+    """Make the package's wheel in a folder; its name.
+
+    second: what its files get for a date, so that it is the same each time.
+    """
+    import toytf
+
+    for old in folder.glob("toytf-*.whl"):
+        old.unlink()
+    command = [sys.executable, "-m", "flit_core.wheel", "--outdir", str(folder)]
+    checkout = Path(toytf.__file__).resolve().parent.parent
+    dates = {"SOURCE_DATE_EPOCH": second} if second else {}
+    run = subprocess.run(
+        command,
+        cwd=checkout,
+        env=os.environ | dates,
+        capture_output=True,
+        encoding="utf-8",
+    )
+    made = list(folder.glob("toytf-*.whl"))
+    if run.returncode or len(made) != 1:
+        raise ExtensionError(f"expected a wheel of {checkout}, got: {run.stderr}")
+    return made[0].name
+
+
+def what_pip_needs(app):
+    """What pip is asked for from anywhere; empty if the book has no address."""
+    base, repository = app.config.toytf_site_url, app.config.toytf_repository
+    if base and app.builder.name == "html":
+        name = wheel(Path(app.outdir), app.config.toytf_epoch)
+        return f"toytf[plot] @ {base}{name}"
+    return f"toytf[plot] @ git+{repository}" if repository else ""
+
+
 def write(app, exception):
     """Put each notebook in the place of the source that Sphinx copied."""
     if exception is not None or app.builder.format != "html":
         return
     from toytf import __version__
+
+    needed = what_pip_needs(app)
 
     for docname in app.env.found_docs:
         page = Path(app.env.doc2path(docname))
@@ -166,7 +244,7 @@ def write(app, exception):
             if not app.config.toytf_solutions:
                 notebook = without_solutions(notebook)
             try:
-                made = elsewhere(notebook, page.name, __version__)
+                made = elsewhere(notebook, page.name, __version__, needed)
             except ValueError as error:
                 raise ExtensionError(f"{docname}: {error}") from error
             text = json.dumps(made, ensure_ascii=False, indent=1)

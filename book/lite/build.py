@@ -32,7 +32,9 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 OUT = ROOT / "_build" / "lite"
 CACHE = ROOT / "_build" / "lite-cache"
 WORK = ROOT / "_build" / "lite-work"
-LITE = ROOT / ".venv-lite" / ("Scripts" if os.name == "nt" else "bin") / "jupyter-lite"
+SCRIPTS = "Scripts" if os.name == "nt" else "bin"
+BIN = f".venv/{SCRIPTS}"
+LITE = ROOT / ".venv-lite" / SCRIPTS / "jupyter-lite"
 KERNEL_LIST = ROOT / "requirements" / "lite-kernel.txt"
 
 # The version that jupyterlite-pyodide-kernel of requirements/lite.in knows; npm tells
@@ -115,7 +117,7 @@ def verify(archive, integrity=INTEGRITY):
 
 
 def kernel_wheels(cache, requirements=KERNEL_LIST):
-    """The folder with the wheels of the list, which pip has compared with its hashes."""
+    """The folder with the wheels of the list; pip has compared them with its hashes."""
     mark = hashlib.sha256(requirements.read_bytes()).hexdigest()[:12]
     kept = cache / f"wheels-{mark}"
     if not kept.is_dir():
@@ -234,7 +236,8 @@ def notebooks(into, version):
         notebook = json.loads(page.read_text("utf-8"))
         if os.environ.get("TOYTF_SOLUTIONS") == "no":
             notebook = without_solutions(notebook)
-        made = elsewhere(notebook, page.name, version, first=FIRST_CELL)
+        made = elsewhere(notebook, page.name, version)
+        made["cells"][0]["source"] = FIRST_CELL  # in place of what to install
         made["metadata"] = {**made["metadata"], "kernelspec": KERNELSPEC}
         # JupyterLite hands lists of lines on as they are; the list of headings wants
         # texts, as nbformat has them in memory.
@@ -353,11 +356,11 @@ def main():
         print(f"make lite: {failed}", file=sys.stderr)
         return 1
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
-    print(f"""
-The site is built: {out.relative_to(ROOT)}, {size / 1e6:.0f} MB. A browser opens it from a server only:
-    {sys.executable} -m http.server --bind 127.0.0.1 --directory {out.relative_to(ROOT)}
-    and open http://127.0.0.1:8000
-NumPy and matplotlib come from {PYODIDE_ADDRESS} when somebody runs a notebook.""")
+    place = out.relative_to(ROOT)
+    print(f"\nThe site is built: {place}, {size / 1e6:.0f} MB. It wants a server:")
+    call = f"{BIN}/python -m http.server --bind 127.0.0.1 --directory {place}"
+    print(f"    {call}\n    and open http://127.0.0.1:8000")
+    print(f"When somebody runs a notebook, NumPy comes from {PYODIDE_ADDRESS}")
     return 0
 
 
