@@ -124,6 +124,7 @@ def test_a_build_that_fails_leaves_the_old_site_and_says_why(build, tmp_path, mo
 
     monkeypatch.setattr(build, "LITE", Path(sys.executable))
     monkeypatch.setattr(build, "pyodide_archive", fail)
+    monkeypatch.setattr(sys, "stdout", sys.__stdout__)  # a stand-in has no line buffering
     monkeypatch.setattr(build.build, "__defaults__", (old, tmp_path / "cache", tmp_path / "work"))
     assert build.main() == 1
     assert capsys.readouterr().err == "make lite: no archive today\n"

@@ -34,7 +34,7 @@ CACHE = ROOT / "_build" / "lite-cache"
 WORK = ROOT / "_build" / "lite-work"
 SCRIPTS = "Scripts" if os.name == "nt" else "bin"
 BIN = f".venv/{SCRIPTS}"
-LITE = ROOT / ".venv-lite" / SCRIPTS / "jupyter-lite"
+LITE = ROOT / ".venv-lite" / SCRIPTS / ("python.exe" if os.name == "nt" else "python")
 KERNEL_LIST = ROOT / "requirements" / "lite-kernel.txt"
 
 # The version that jupyterlite-pyodide-kernel of requirements/lite.in knows; npm tells
@@ -97,6 +97,7 @@ def pyodide_archive(cache, given=None):
         cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=cache) as folder:
             call = [npm, "pack", f"pyodide@{PYODIDE}", "--pack-destination", folder]
+            call += ["--fetch-retries=1", "--fetch-retry-mintimeout=2000"]
             _run(call, "npm could not fetch Pyodide. Is there a network?")
             fetched = Path(folder, f"pyodide-{PYODIDE}.tgz")
             verify(fetched)
@@ -140,8 +141,10 @@ def _run(call, sorry, **options):
         call, capture_output=True, encoding="utf-8", errors="replace", **options
     )
     if done.returncode:
-        last = "\n".join((done.stdout + done.stderr).strip().splitlines()[-12:])
-        raise Failed(f"{sorry}\n{last}")
+        lines = (done.stdout + done.stderr).strip().splitlines()
+        if len(lines) > 12:  # npm says it first, Python last
+            lines[5:-6] = ["..."]
+        raise Failed("\n".join([sorry, *lines]))
 
 
 # ---------------------------------------------------------------- what is made of it
@@ -314,7 +317,16 @@ def build(out=OUT, cache=CACHE, work=WORK):
 
     print("Making the site (half a minute)")
     new = work / "site"
-    call = [str(LITE), "build", "--lite-dir", str(work), "--output-dir", str(new)]
+    call = [
+        str(LITE),
+        "-m",
+        "jupyterlite_core",
+        "build",
+        "--lite-dir",
+        str(work),
+        "--output-dir",
+        str(new),
+    ]
     call += ["--contents", str(contents), "--apps", "lab", "--no-sourcemaps"]
     call += ["--no-unused-shared-packages"]
     _run(call, "JupyterLite could not be built:", cwd=work)
@@ -350,6 +362,7 @@ def settings():
 
 
 def main():
+    sys.stdout.reconfigure(line_buffering=True)  # progress, in a log too
     try:
         out = build()
     except Failed as failed:

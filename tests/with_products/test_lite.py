@@ -101,7 +101,7 @@ def offline(browser, address):
 
 def test_the_version_of_pyodide_is_the_one_that_the_kernel_knows(build):
     asks = "from jupyterlite_pyodide_kernel.constants import *; print(PYODIDE_VERSION, PYODIDE_PYTHON_VERSION)"
-    done = subprocess.run([build.LITE.parent / "python", "-c", asks], capture_output=True, text=True, check=True)
+    done = subprocess.run([build.LITE, "-c", asks], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [build.PYODIDE, build.PYODIDE_PYTHON]
 
 
