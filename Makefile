@@ -7,7 +7,7 @@ BUILD := $(BIN)/jupyter-book build . -W -n --keep-going --all
 # SOLUTIONS=no leaves them out, and builds into a folder of its own.
 SOLUTIONS ?= yes
 SITE := $(if $(filter no,$(SOLUTIONS)),_build/without-solutions/)_build/html
-LISTS := book paper test lab nbgrader mutants torch lock
+LISTS := book paper test lab lite nbgrader mutants torch lock
 LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
@@ -15,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf epub offline test check dist assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
+.PHONY: help book pdf epub offline lite test check dist assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -26,6 +26,7 @@ help:
 	@echo "make conf.py    what Jupyter Book tells Sphinx, so that 'sphinx-build . out' builds the book too"
 	@echo "make test       compute every number again and compare; test the package and the site"
 	@echo "make check      style, types, imports, and the tests of the arithmetic: what one runs between two edits"
+	@echo "make lite       the notebooks with a Python in the browser, in _build/lite (downloads Pyodide by npm; readers need a network)"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make notebooks  make the notebooks of their texts in book/chapters and book/pages, and execute them"
 	@echo "make text       bring what was edited in JupyterLab back to the texts"
@@ -85,6 +86,9 @@ test: .venv/test.stamp
 CHECK := ops positions attention model generate optim gradcheck corpus grammar byhand edits text architecture
 check: lint
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -o addopts="--strict-markers --strict-config" $(CHECK:%=tests/test_%.py)
+
+lite: .venv/book.stamp .venv-lite/lite.stamp
+	TOYTF_SOLUTIONS=$(SOLUTIONS) $(BIN)/python book/lite/build.py
 
 lab: .venv/lab.stamp $(QUIET_LAB)
 	$(BIN)/python book/lab/start.py
@@ -194,6 +198,13 @@ $(QUIET_LAB): .venv/lab.stamp
 	.venv-torch/bin/python -m pip install --no-deps --no-build-isolation -e .
 	@touch $@
 
+# JupyterLite takes every extension of JupyterLab that it finds beside it, so it has an environment without any.
+.venv-lite/lite.stamp: requirements/lite.txt | .venv/pyvenv.cfg
+	@echo "Installing requirements/lite.txt into .venv-lite (once; a minute)"
+	$(PYTHON) -m venv .venv-lite
+	.venv-lite/bin/python -m pip install --require-hashes -r $<
+	@touch $@
+
 .venv/pyvenv.cfg:
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" 2>/dev/null || { \
 		echo "Python 3.11 or newer is needed; '$(PYTHON)' is: $$($(PYTHON) --version 2>&1)."; \
@@ -212,6 +223,8 @@ lock: _build/lock/bin/uv
 		$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/$$name.in \
 			-o requirements/$$name.txt || exit 1; done
 	$(LOCK) --generate-hashes requirements/matrix.in -o requirements/matrix.txt  # another NumPy, so on its own
+	$(subst --universal --python-version 3.11,--python-platform wasm32-pyodide2024 --python-version 3.14,$(LOCK)) \
+		--generate-hashes requirements/lite-kernel.in -o requirements/lite-kernel.txt  # runs on Pyodide's Python
 	$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/torch-itself.txt -o requirements/torch-cuda.txt \
 		--no-emit-package torch $$(sed -n 's/^\([^ =#]*\)==.*/--no-emit-package \1/p' requirements/torch.txt)
 	$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/toytf.in -o toytf/teach/requirements.txt
@@ -222,5 +235,5 @@ _build/lock/bin/uv: requirements/lock.txt
 	@touch $@
 
 clean:
-	rm -rf .venv .venv-torch _build .pytest_cache .hypothesis
+	rm -rf .venv .venv-torch .venv-lite _build .pytest_cache .hypothesis
 	find . -name __pycache__ -o -name .ruff_cache -o -name .ipynb_checkpoints | xargs rm -rf
