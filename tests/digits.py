@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bookcheck import places, prose, reading
+from bookcheck import places, prose, reading, runs
 from numbertext import markdown_numbers
 
 
@@ -52,13 +52,14 @@ def _paragraphs(paths):
     for path in paths:
         nb, chapter = reading.read_notebook(path), prose.chapter_of(path)
         published, homes = prose.published_values(chapter), prose.published_homes(chapter)
-        broad = prose.near_values(nb)
+        broad, known = prose.near_values(nb), runs.known_to(nb, chapter)
         for section, index, _, text, near, everywhere, _ in places.places(nb, published, homes):
             if "```" in text:
                 continue  # a listing is made from the package, and held equal to it
 
-            def by_section(text, near=near, everywhere=everywhere):
-                return [_print(n) for n in places.unplaced(text, near, everywhere)]
+            def by_section(text, near=near, everywhere=everywhere, section=section, known=known):
+                alone = [_print(n) for n in places.unplaced(text, near, everywhere)]
+                return alone + places.apart(section, text, known)
 
             def by_notebook(text, near=broad[index], everywhere=everywhere):
                 read = [n for n in markdown_numbers(text) if prose.counts(n)]

@@ -7,7 +7,8 @@ such line. A paragraph that links to a section of the chapter counts among its o
 in an exercise counts for all of it.
 
 A number with three decimals, or a power of ten, that has three digits meets no other by chance: it may come from
-anywhere in the notebook, as on other pages (``prose.py``).
+anywhere in the notebook, as on other pages (``prose.py``). Numbers that stand together must also do so in the notebook
+(``runs.py``).
 """
 
 import ast
@@ -15,7 +16,7 @@ import re
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from bookcheck import prose
+from bookcheck import prose, runs
 from bookcheck.links import heading_slugs, headings, links
 from bookcheck.reading import shown_alt, syntax_tree, tags, text_outputs, where
 from bookcheck.sight import FOLDED
@@ -197,8 +198,19 @@ def unplaced(text, near, everywhere):
     return found
 
 
-def place_problems(nb, name, published=None, homes=None):
-    """One sentence for each number of a chapter's text, and alternative texts, that its place does not account for."""
+OF_OTHERS = "Where to read on"  # its numbers are those of other texts
+
+
+def apart(section, text, known):
+    """The runs of a paragraph whose numbers stand nowhere together; a listing is made from the package."""
+    return [] if section.title == OF_OTHERS or "```" in text else runs.unfound(text, known)
+
+
+def place_problems(nb, name, published=None, homes=None, known=None):
+    """One sentence for each number of a chapter's text, and alternative texts, that its place does not account for.
+
+    known: what ``runs.known_to`` gives; without, numbers that stand together are not looked at.
+    """
     problems = []
     for section, index, cell, text, near, everywhere, own in places(nb, published, homes):
         at = f"{where(name, index, cell)}, «{section.title}»"
@@ -211,4 +223,6 @@ def place_problems(nb, name, published=None, homes=None):
                 f"elsewhere: {elsewhere}), in «{number.context}»"
             )
         problems += [f"{at}: {problem}" for problem in prose.arithmetic_problems(text)]
+        if known is not None:
+            problems += [f"{at}: nothing has these together: {run}" for run in apart(section, text, known)]
     return problems

@@ -1,0 +1,93 @@
+"""Numbers that stand together in a chapter's prose: a matrix, a list, a shape, "319 of 575", "19 to 793".
+
+One number of them may turn into another value of its section and still be found (``places.py``); together they stand
+somewhere in what the notebook types and prints, or in what its checks know. A list in brackets, a matrix and a shape
+stand there number after number, the others near each other.
+"""
+
+import re
+
+import numpy as np
+
+from bookcheck.reading import ROOT, text_outputs
+from numbertext import clean_markdown
+from toytf import check
+
+# Sizes that the paper names: its shapes are no result of ours.
+PAPER = {6.0, 8.0, 64.0, 512.0, 2048.0, 37000.0}
+
+_N = r"(?<![\w.^])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w^/])"
+_IN_BRACKETS = re.compile(r"\\begin\{[bp]?matrix\}(.*?)\\end\{[bp]?matrix\}|\[([^\[\]]*)\](?!\()", re.DOTALL)
+_CUTS = re.compile(r"\\\\|&|,(?!\d{3}\b)|;")
+_IN_A_LINE = re.compile(rf"{_N}(?:(?: ×)? {_N})+")  # a shape, or results that a table has side by side
+_TOGETHER = (
+    re.compile(rf"({_N}) of (?:the )?({_N})"),
+    re.compile(rf"({_N}) to ({_N})"),
+    re.compile(rf"({_N}), (?:({_N}), )?(?:({_N}), )?(?:({_N}), )?({_N}),? (?:and|or) ({_N})"),
+    re.compile(rf"(?<!, )({_N}) and ({_N})"),
+)
+_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
+
+
+def plain(text):
+    """A text whose signs are those of a keyboard, without the commas of thousands."""
+    text = text.replace("{,}", ",").replace("−", "-").replace("\\times", "×").replace("$", "")
+    return re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
+
+
+def known_to(nb, chapter):
+    """The numbers of each cell, of each of its outputs, and of a chapter's checks, in their order."""
+    texts = [path.read_text("utf-8") for path in [ROOT / f"toytf/check/ch{chapter:02}.py"] if path.is_file()]
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            texts += [cell.source, *(text for _, text in text_outputs(cell))]
+    answers = [one for number, one in check.BY_HAND.items() if number.startswith(f"{chapter}.")]
+    return [
+        *([float(number) for number in _NUMBER.findall(plain(text))] for text in texts),
+        *(np.ravel(part.expected).astype(float).tolist() for one in answers for part in one.parts),
+    ]
+
+
+def runs(markdown):
+    """``(words, numbers as written, whether they follow one another)`` of each run of a paragraph."""
+    text, found = plain(markdown), []
+    for match in _IN_BRACKETS.finditer(text):
+        parts = [part.strip(" {}\n") for part in _CUTS.split(match[1] or match[2] or "")]
+        parts = [part for part in parts if part]
+        if len(parts) > 1 and all(re.fullmatch(_N, part) for part in parts):
+            found.append((match[0], parts, True))
+    text = plain(clean_markdown(markdown))
+    found += [(match[0], re.findall(_N, match[0]), True) for match in _IN_A_LINE.finditer(text)]
+    for kind in _TOGETHER:
+        found += [(m[0], [g for g in m.groups() if g], False) for m in kind.finditer(text)]
+    return found
+
+
+def is_found(written, follow, known):
+    """Whether a run stands in one of the sequences, each number as exactly as it is written."""
+    values = [float(number) for number in written]
+    decimals = [len(number.partition(".")[2]) for number in written]
+    if set(values) <= PAPER:
+        return True
+
+    def same(number, k):
+        return abs(round(number, decimals[k]) - values[k]) < 1e-9
+
+    for row in known:
+        for at, number in enumerate(row):
+            if not same(number, 0):
+                continue
+            after = row[at : at + len(values)]
+            if follow and len(after) == len(values) and all(map(same, after, range(len(values)))):
+                return True
+            near = row[max(0, at - len(values) - 1) : at + len(values) + 2]
+            if not follow and all(any(same(x, k) for x in near) for k in range(1, len(values))):
+                return True
+    return False
+
+
+def unfound(markdown, known):
+    """The words of the runs that stand nowhere."""
+    return [
+        " ".join(words.split()) for words, written, follow in runs(markdown) if not is_found(written, follow, known)
+    ]
