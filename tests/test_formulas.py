@@ -414,7 +414,7 @@ def ink(page, left, top, right, bottom):
 
 
 def test_an_overline_is_above_and_as_wide_as_what_it_covers(draw):
-    page = draw(r"[\overline{dw^2}]")
+    page = draw(r"\overline{dw^2}")
     (over,), (inside, _line) = boxes(page, "mover"), boxes(page, "mover > *")
     assert width(over) == pytest.approx(width(inside), rel=0.1)
     line = ink(page, over[0] - 3, over[1] - 4, over[2] + 3, over[1] + 3)
@@ -423,7 +423,7 @@ def test_an_overline_is_above_and_as_wide_as_what_it_covers(draw):
 
 
 def test_an_overline_that_does_not_grow_is_seen(draw):
-    page = draw(r"[\bar{dw^2}]")
+    page = draw(r"\bar{dw^2}")
     (over,), (inside, _line) = boxes(page, "mover"), boxes(page, "mover > *")
     assert width(ink(page, over[0] - 3, over[1] - 4, over[2] + 3, over[1] + 3)) < width(inside) / 2
 
@@ -481,7 +481,8 @@ def test_a_sign_between_two_terms_has_room_and_a_sign_before_one_has_none(draw, 
     page = draw(tex, display=False)
     sign, term = boxes(page, "mo")[-1], boxes(page, "mi")[-1]
     inside = width(sign) - 0.6 * 20 if "=" in tex or tex == "a - b" else 0
-    assert least <= inside + term[0] - sign[2] + 0.1 <= most + 0.2
+    room = inside + term[0] - sign[2]
+    assert least - 0.5 <= room <= most + 0.1  # some browsers round a sign's width to whole pixels
 
 
 @pytest.mark.parametrize("name", [r"\cos", r"\operatorname{cos}"])

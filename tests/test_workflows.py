@@ -29,7 +29,7 @@ def linted(folder):
     found, nothing = [], re.compile(r"No findings to report\..*\n")
     for name, *options in (
         ("actionlint", "-no-color", "-shellcheck", str(SCRIPTS / "shellcheck")),
-        ("zizmor", "--offline", "--no-progress", "--quiet", "--strict-collection"),
+        ("zizmor", "--offline", "--no-progress", "--quiet", "--strict-collection", "--color=never"),
     ):
         command = [str(SCRIPTS / name), *options, *map(str, sorted(folder.glob("*.yml")))]
         done = subprocess.run(command, capture_output=True, encoding="utf-8", timeout=60, cwd=ROOT)
