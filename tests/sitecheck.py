@@ -35,7 +35,11 @@ def build(source, output, **settings):
     """
     command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build"]
     options = ["-W", "-n", "--keep-going", "--all", "--path-output", str(output)]
-    env = {name: value for name, value in os.environ.items() if name not in ("TOYTF_SITE_URL", "TOYTF_REPOSITORY")}
+    env = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("TOYTF_SITE_URL", "TOYTF_REPOSITORY", "TOYTF_LITE_URL")
+    }
     return subprocess.run(
         [*command, str(source), *options],
         stdout=subprocess.PIPE,

@@ -118,10 +118,13 @@ def test_what_is_no_repository_is_named(said):
 
 def test_the_settings_are_looked_at_before_anything_is_built(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    config = SimpleNamespace(toytf_site_url=BASE[:-1], toytf_repository=f"{SOURCE}/", toytf_epoch="", html_baseurl="")
+    config = SimpleNamespace(
+        toytf_site_url=BASE[:-1], toytf_repository=f"{SOURCE}/", toytf_lite_url="", toytf_epoch="", html_baseurl=""
+    )
     toytf_address.check(SimpleNamespace(srcdir="."), config)
     assert vars(config) == {
-        "toytf_site_url": BASE, "toytf_repository": SOURCE, "toytf_epoch": "0", "html_baseurl": BASE
+        "toytf_site_url": BASE, "toytf_repository": SOURCE, "toytf_lite_url": "",
+        "toytf_epoch": "0", "html_baseurl": BASE,
     }  # fmt: skip
     config.toytf_site_url = "example.org"
     with pytest.raises(ConfigError, match="TOYTF_SITE_URL"):
@@ -326,7 +329,7 @@ def share_problems(site, page):
 
 def test_the_first_page_leads_to_the_books_other_forms_where_the_workflow_lays_them(site):
     title = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
-    config = SimpleNamespace(html_title=title, toytf_site_url=BASE)
+    config = SimpleNamespace(html_title=title, toytf_site_url=BASE, toytf_lite_url="")
     names = {
         address.removeprefix(f"{BASE}files/")
         for _, address in toytf_address.other_forms(SimpleNamespace(config=config))
@@ -410,7 +413,8 @@ def test_a_page_made_of_a_notebook_leads_to_colab_and_binder(site):
 
 def app(**config):
     """As much of Sphinx as these functions ask for."""
-    settings = {"toytf_site_url": "", "toytf_repository": "", "toytf_solutions": True, "root_doc": "index"} | config
+    empty = dict.fromkeys(("toytf_site_url", "toytf_repository", "toytf_lite_url"), "")
+    settings = empty | {"toytf_solutions": True, "root_doc": "index"} | config
     env = SimpleNamespace(doc2path=lambda page: f"{page}.ipynb", found_docs=set())
     builder = SimpleNamespace(name="html", get_target_uri=lambda page: f"{page}.html")
     return SimpleNamespace(config=SimpleNamespace(**settings), env=env, builder=builder)
@@ -420,6 +424,10 @@ def test_a_book_without_solutions_leads_to_nobody_who_has_them():
     assert [name for name, _ in toytf_address.launches(app(toytf_repository=SOURCE), CHAPTER)] == ["Colab", "Binder"]
     assert toytf_address.launches(app(toytf_repository=SOURCE, toytf_solutions=False), CHAPTER) == []
     assert toytf_address.launches(app(toytf_site_url=BASE), CHAPTER) == []
+    lite = app(toytf_lite_url=f"{BASE}lite/")
+    where = f"{BASE}lite/lab/index.html?path=04_self_attention.ipynb"
+    assert toytf_address.launches(lite, CHAPTER) == [("Browser", where)]
+    assert toytf_address.launches(lite, "book/instructors") == []
     assert toytf_address.issue(app(toytf_site_url=BASE), CHAPTER, "A", "1") == ""
 
 

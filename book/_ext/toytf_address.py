@@ -1,9 +1,10 @@
 """Sphinx extension: what a site needs that others can reach, and what each page says.
 
-Two environment variables say where the book stands, and both are empty by default:
+Three environment variables say where the book stands, and all are empty by default:
 
 - TOYTF_SITE_URL, the address of the site: ``https://example.org/course/``
 - TOYTF_REPOSITORY, that of its source: ``https://github.com/somebody/course``
+- TOYTF_LITE_URL, that of what `make lite` makes: ``https://example.org/course/lite/``
 
 Each page describes itself, and its foot names version and date. With an address the
 site has canonical links, a map, a page for what is not there, and pictures for those
@@ -29,6 +30,8 @@ REPOSITORY = re.compile(r"(https://github\.com/[\w-]+/[\w.-]+?)(\.git)?/?", re.A
 # The branch of the repository that has the notebooks as they are downloaded.
 COLAB_BRANCH = "colab"
 LONGEST = 200  # letters of a description: what previews show
+# The pages whose notebooks `make lite` takes along.
+IN_LITE = re.compile(r"notebooks/\d\d_\w+|book/(follow|machine)")
 # What the head of a page says of it, and where it stands.
 SAID = re.compile(
     r'<meta (?:name="(?:description|twitter:card)|property="og:[^"]*)"[^>]*>'
@@ -44,11 +47,11 @@ NOT_HERE = """\
 # ---------------------------------------------------------------- the settings
 
 
-def site_url(said):
-    """The address of the site, with a slash at its end; empty where there is none."""
+def site_url(said, variable="TOYTF_SITE_URL"):
+    """The address of a site, with a slash at its end; empty where there is none."""
     if said and not SITE.fullmatch(said):
         raise ConfigError(
-            "TOYTF_SITE_URL: expected the address of the site, "
+            f"{variable}: expected the address of the site, "
             f'as in "https://example.org/course/", got "{said}"'
         )
     return f"{said.rstrip('/')}/" if said else ""
@@ -98,6 +101,7 @@ def day(second):
 def check(app, config):
     config.toytf_site_url = site_url(config.toytf_site_url)
     config.toytf_repository = repository(config.toytf_repository)
+    config.toytf_lite_url = site_url(config.toytf_lite_url, "TOYTF_LITE_URL")
     if not config.toytf_epoch:
         config.toytf_epoch = epoch(app.srcdir)
     if config.toytf_site_url:
@@ -185,15 +189,21 @@ def launches(app, page):
     A book without solutions does not lead to a repository that has them.
     """
     notebook = app.env.doc2path(page).endswith(".ipynb")
-    if not (app.config.toytf_repository and app.config.toytf_solutions and notebook):
+    if not (app.config.toytf_solutions and notebook):
         return []
-    _, _, name = app.config.toytf_repository.partition("github.com/")
-    colab = f"https://colab.research.google.com/github/{name}/blob/{COLAB_BRANCH}"
-    lab = quote(f"lab/tree/{page}.ipynb", safe="")
-    return [
-        ("Colab", f"{colab}/{page}.ipynb"),
-        ("Binder", f"https://mybinder.org/v2/gh/{name}/HEAD?urlpath={lab}"),
-    ]
+    found = []
+    if app.config.toytf_repository:
+        _, _, name = app.config.toytf_repository.partition("github.com/")
+        colab = f"https://colab.research.google.com/github/{name}/blob/{COLAB_BRANCH}"
+        lab = quote(f"lab/tree/{page}.ipynb", safe="")
+        found.append(("Colab", f"{colab}/{page}.ipynb"))
+        found.append(
+            ("Binder", f"https://mybinder.org/v2/gh/{name}/HEAD?urlpath={lab}")
+        )
+    if app.config.toytf_lite_url and IN_LITE.fullmatch(page):
+        lite = f"{app.config.toytf_lite_url}lab/index.html"
+        found.append(("Browser", f"{lite}?path={page.rpartition('/')[2]}.ipynb"))
+    return found
 
 
 def issue(app, page, title, version):
@@ -243,7 +253,10 @@ def other_forms(app):
     name = re.sub(r"[^a-z0-9]+", "-", title).strip("-")
     files = [(said, name + end.format(version=__version__)) for said, end in FORMS]
     base = f"{app.config.toytf_site_url}files/"
-    return [(said, base + file) for said, file in (*files, SHEET)]
+    found = [(said, base + file) for said, file in (*files, SHEET)]
+    if lite := app.config.toytf_lite_url:
+        found.append(("the notebooks with a Python in your browser", lite))
+    return found
 
 
 def offer_forms(app, doctree, docname):
@@ -336,6 +349,7 @@ def setup(app):
     for name, variable in (
         ("toytf_site_url", "TOYTF_SITE_URL"),
         ("toytf_repository", "TOYTF_REPOSITORY"),
+        ("toytf_lite_url", "TOYTF_LITE_URL"),
     ):
         app.add_config_value(name, os.environ.get(variable, "").strip(), "html", str)
     app.add_config_value("toytf_epoch", "", "html", str)
