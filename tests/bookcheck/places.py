@@ -143,7 +143,7 @@ def _compute(cell, section, exercises):
 
 # What these sections say may repeat what the others say: without a link, any number of their prose.
 SUMMARIES = ("Shapes", "What to remember", "Where to read on")
-_ZERO_FIRST = re.compile(r"0\d")
+_ZERO_FIRST = re.compile(r"0[\d,]|.*\^\{?[-+]?0\d")
 
 
 def _is_fine(number):
@@ -159,7 +159,8 @@ def _results(text):
     if prose.arithmetic_problems(text):
         return []
     sides = [(left, right) for left, _, right in prose.equations(clean_markdown(text)) if re.search(r"\d\D+\d", left)]
-    return [n for left, right in sides if None not in map(prose.evaluate, (left, right)) for n in plain_numbers(right)]
+    right_sides = [right for left, right in sides if all(prose.evaluate(side) is not None for side in (left, right))]
+    return [number for right in right_sides for number in plain_numbers(right)]
 
 
 def places(nb, published=None, homes=None):
@@ -193,7 +194,9 @@ def unplaced(text, near, everywhere):
             is_found = prose.is_found(number, everywhere if _is_fine(number) else here)
         else:
             is_found = True
-        if not is_found or (not number.decimal and _ZERO_FIRST.match(number.text)):
+        if number.decimal and not number.value and "^" not in number.text:
+            is_found = near.has_zero(number)
+        if not is_found or _ZERO_FIRST.match(number.text):
             found.append(number)
     return found
 

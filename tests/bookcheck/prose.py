@@ -2,12 +2,15 @@
 
 import ast
 import json
+import math
+import operator
 import re
 from bisect import bisect_left
 from decimal import Decimal
 from functools import cache
 
 import nbformat
+import numpy as np
 
 from bookcheck.links import headings, links
 from bookcheck.reading import (
@@ -72,6 +75,10 @@ class Values:
     def typed(self, value, pointed=False):
         """Whether code has the value as an input."""
         return (value, True) in self.inputs or (not pointed and (value, False) in self.inputs)
+
+    def has_zero(self, number):
+        """Whether a zero is printed with as many decimals as this one: 0.000 may be a rounded 0.0004, and 0.0 typed."""
+        return 0 in self._by_unit.get(number.unit, ()) or (number.text == "0.0" and self.typed(0, pointed=True))
 
     def nearest(self, value):
         """The computed value nearest to ``value``; None when there is none."""
@@ -235,31 +242,52 @@ def unfound_numbers(markdown, values, near=None, constants=PAPER_CONSTANTS):
     return problems
 
 
-# An equation in a cleaned text: sides made of digits, operators and brackets alone.
-_SIDE = r"(?:[-+·×*/()^{} \d]|\.(?=\d)|(?<=\d),(?=\d{3}(?!\d)))*"
+# An equation in a cleaned text: sides made of digits, operators, brackets, logarithms, roots and rows alone.
+_SIDE = r"(?:[-+·×*/()^{} \d√]|\.(?=\d)|(?<=\d),(?=\d{3}(?!\d))|(?<![A-Za-z])log(?![A-Za-z])|\[[-\d., ]+\])*"
+_OF = re.compile(r"(log|√)\s*(\d+(?:\.\d+)?|\([^()]*\)|\{[^{}]*\})")
+_BROKEN = re.compile(rf"\s*{MATH_OFF}\s*{MATH_ON}\s*(?:\{{\}}|(?=[=≈]))")  # a formula may go on in the next line
 
 _EQUATION = re.compile(rf"(?={_SIDE}[=≈])(?P<sides>{_SIDE}(?:==?{_SIDE}|≈{_SIDE})+)")
 
 
 def evaluate(side):
-    """The value of written-out arithmetic; None when it is not arithmetic all through."""
-    code = side.strip().replace(",", "").replace("^", "**")
-    code = code.translate(str.maketrans("·×{}", "**()"))
+    """The value of written-out arithmetic, a number or a row; None when it is not arithmetic all through."""
+    code = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", side.strip()).replace("^", "**")
+    code = _OF.sub(r"\1(\2)", re.sub(r"(?<=[\d)])\s*(?=log|√)", " * ", code))
+    code = code.replace("√", "root").translate(str.maketrans("·×{}", "**()"))
     try:
-        tree = ast.parse(re.sub(r"(?<![\d.])0+(?=\d)", "", code), mode="eval")
-    except SyntaxError:
+        value = _value(ast.parse(re.sub(r"(?<![\d.])0+(?=\d)", "", code), mode="eval").body)
+    except (SyntaxError, ArithmeticError, ValueError):
         return None
-    allowed = (ast.Expression, ast.BinOp, ast.UnaryOp, ast.Constant, ast.operator, ast.unaryop)
-    for node in ast.walk(tree):
-        if not isinstance(node, allowed):
-            return None
-        if isinstance(node, ast.Constant):
-            node.value = float(node.value)  # 9^9^9 overflows, and does not take for ever
-    try:
-        value = eval(compile(tree, "side", "eval"), {"__builtins__": {}})  # digits and operators alone
-    except (ArithmeticError, ValueError):
-        return None
-    return value if isinstance(value, float) else None  # a root of a negative number is complex
+    return value if not isinstance(value, complex) and np.isfinite(value).all() else None
+
+
+_OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Pow: operator.pow,
+}
+_FUNCTIONS = {"log": math.log, "root": math.sqrt}
+
+
+def _value(node):
+    """The value of a node, in floats: 9^9^9 overflows, and does not take for ever."""
+    match node:
+        case ast.Constant(int() | float()):
+            return float(node.value)
+        case ast.List():
+            return np.array([_value(entry) for entry in node.elts])
+        case ast.UnaryOp(ast.USub()):
+            return -_value(node.operand)
+        case ast.UnaryOp(ast.UAdd()):
+            return _value(node.operand)
+        case ast.BinOp() if type(node.op) in _OPERATORS:
+            return _OPERATORS[type(node.op)](_value(node.left), _value(node.right))
+        case ast.Call(ast.Name(name), [argument]) if name in _FUNCTIONS:
+            return _FUNCTIONS[name](_value(argument))
+    raise ValueError(f"expected arithmetic, got {ast.unparse(node)}")
 
 
 def equations(text):
@@ -268,6 +296,7 @@ def equations(text):
     What stands before the first side or behind the last may belong to it (``sin (0) = 0``,
     ``= 2 x``, ``= 25 %``); then that side is left out.
     """
+    text = _BROKEN.sub(" ", text)
     for found in _EQUATION.finditer(text):
         parts = re.split(r"(==?|≈)", found["sides"])
         before, after = text[: found.start()].rstrip(" "), text[found.end() :]
@@ -295,13 +324,15 @@ def arithmetic_problems(markdown):
         a, b = evaluate(left), evaluate(right)
         if a is None or b is None:
             continue
-        plain = re.fullmatch(r"\s*-?[\d,]+(?:\.(\d+))?\s*", right)
+        plain = re.fullmatch(r"\s*(?:-?[\d,]+(?:\.\d+)?|\[[-\d., ]+\])\s*", right)
         if relation == "≈" and not plain:
             continue
-        unit = 10.0 ** -len(plain[1] or "") if plain and (plain[1] or relation == "≈") else 0.0
-        slack = unit * (1.0 if relation == "≈" else 0.5) + 1e-9 * max(1.0, abs(a))
-        if abs(a - b) > slack:
-            problems.append(f"{left.strip()} {relation} {right.strip()} is wrong: the left side is {a:.10g}")
+        places = max(map(len, re.findall(r"(?<=\.)\d+", right)), default=0) if plain else 0
+        unit = 10.0**-places if plain and (places or relation == "≈") else 0.0
+        slack = unit * (1.0 if relation == "≈" else 0.5) + 1e-9 * np.maximum(1.0, np.abs(a))
+        if np.shape(a) != np.shape(b) or (np.abs(np.subtract(a, b)) > slack).any():
+            said = np.array2string(np.asarray(a), separator=", ", formatter={"float": "{:.10g}".format})
+            problems.append(f"{left.strip()} {relation} {right.strip()} is wrong: the left side is {said}")
     return problems
 
 
