@@ -1,10 +1,10 @@
 """Numbers in a chapter's prose, each where it belongs: its own section computes it.
 
 A section reaches from one heading of level 2 to the next, those of level 3 included. What is computed before the
-first, on the chapter's first screen, counts everywhere. An exercise is a section of its own, with its solution and
+first, on the chapter's first screen, counts in every section. An exercise is a section of its own, with its solution and
 with what the cells behind it print and type for it: from a line that begins with its number (``3: 0.25``) to the next
-such line. A paragraph that links to a section of the chapter counts among its own what that section computes; a link
-in an exercise counts for all of it.
+such line. What its checker knows counts as well, and in the solution what the question gives. A paragraph that links to
+a section of the chapter counts among its own what that section computes; a question and a solution are one each.
 
 A number with three decimals, or a power of ten, that has three digits meets no other by chance: it may come from
 anywhere in the notebook, as on other pages (``prose.py``). Numbers that stand together must also do so in the notebook
@@ -15,12 +15,16 @@ import ast
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cache
+
+import numpy as np
 
 from bookcheck import prose, runs
 from bookcheck.links import heading_slugs, headings, links
 from bookcheck.reading import shown_alt, syntax_tree, tags, text_outputs, where
 from bookcheck.sight import FOLDED
 from numbertext import clean_markdown, markdown_numbers, plain_numbers
+from toytf import check
 
 # ---------------------------------------------------------------- paragraphs
 
@@ -175,15 +179,31 @@ def places(nb, published=None, homes=None):
     body = [text for s in found if s.title not in SUMMARIES and not s.is_exercise for *_, text in s.said]
     summary = prose.Values(number for text in body for number in markdown_numbers(text))
     for section in found:
-        of_all = "\n\n".join(text for *_, text in section.said) if section.is_exercise else ""
         for index, cell, text in section.said:
-            slugs = {slug for to, slug in links(of_all or text) if not to and slug in own}
-            near = own[section.slug] + own[""]
+            slugs = {slug for to, slug in links(text) if not to and slug in own}
+            near = own[section.slug] + (_given(section, text) if section.is_exercise else own[""])
             for slug in sorted(slugs):
                 near += own[slug]
             if section.title in SUMMARIES and not slugs:
                 near += summary
             yield section, index, cell, text, near, everywhere, own
+
+
+def _given(section, text):
+    """What an exercise gives: the numbers of its answers by hand, and those of the question to what answers it."""
+    asks = [said for *_, said in section.said if (mark := _OF_EXERCISE.match(said)) and mark["asked"]]
+    numbers = [number for said in asks if text not in asks for number in markdown_numbers(said)]
+    return prose.Values([*numbers, *_by_hand(section.title.removeprefix("Exercise "))])
+
+
+@cache
+def _by_hand(number):
+    """The numbers of an exercise's answers by hand, with those that they are worked out from."""
+    said = []
+    for part in check.BY_HAND[number].parts if number in check.BY_HAND else ():
+        for place in np.ndindex(np.shape(part.expected)):
+            said += [part.terms(place) if part.terms else "", str(np.asarray(part.expected)[place])]
+    return tuple(plain_numbers(" ; ".join(said)))
 
 
 def unplaced(text, near, everywhere):

@@ -2,7 +2,7 @@
 
 One number of them may turn into another value of its section and still be found (``places.py``); together they stand
 somewhere in what the notebook types and prints, or in what its checks know. A list in brackets, a matrix and a shape
-stand there number after number, the others near each other.
+stand there number after number, a list in words in its order with little between, two numbers near each other.
 """
 
 import re
@@ -20,12 +20,8 @@ _N = r"(?<![\w.^])[-−]?\d+(?:,\d{3})*(?:\.\d+)?(?![\w^/])"
 _IN_BRACKETS = re.compile(r"\\begin\{[bp]?matrix\}(.*?)\\end\{[bp]?matrix\}|\[([^\[\]]*)\](?!\()", re.DOTALL)
 _CUTS = re.compile(r"\\\\|&|,(?!\d{3}\b)|;")
 _IN_A_LINE = re.compile(rf"{_N}(?:(?: ×)? {_N})+")  # a shape, or results that a table has side by side
-_TOGETHER = (
-    re.compile(rf"({_N}) of (?:the )?({_N})"),
-    re.compile(rf"({_N}) to ({_N})"),
-    re.compile(rf"({_N}), (?:({_N}), )?(?:({_N}), )?(?:({_N}), )?({_N}),? (?:and|or) ({_N})"),
-    re.compile(rf"(?<!, )({_N}) and ({_N})"),
-)
+_IN_WORDS = re.compile(rf"{_N}(?:, {_N})+,? (?:and|or) {_N}|{_N}(?:, {_N}){{2,}}")
+_TWO = re.compile(rf"({_N}) (?:of(?: the)?|to) ({_N})|(?<!, )({_N}) and ({_N})")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
 
 
@@ -49,45 +45,44 @@ def known_to(nb, chapter):
 
 
 def runs(markdown):
-    """``(words, numbers as written, whether they follow one another)`` of each run of a paragraph."""
+    """``(words, numbers as written, how they stand)`` of each run of a paragraph.
+
+    They stand "in a row", "in order" or "near".
+    """
     text, found = plain(markdown), []
     for match in _IN_BRACKETS.finditer(text):
         parts = [part.strip(" {}\n") for part in _CUTS.split(match[1] or match[2] or "")]
         parts = [part for part in parts if part]
         if len(parts) > 1 and all(re.fullmatch(_N, part) for part in parts):
-            found.append((match[0], parts, True))
+            found.append((match[0], parts, "in a row"))
     text = plain(clean_markdown(markdown))
-    found += [(match[0], re.findall(_N, match[0]), True) for match in _IN_A_LINE.finditer(text)]
-    for kind in _TOGETHER:
-        found += [(m[0], [g for g in m.groups() if g], False) for m in kind.finditer(text)]
+    for kind, how in ((_IN_A_LINE, "in a row"), (_IN_WORDS, "in order"), (_TWO, "near")):
+        found += [(match[0], re.findall(_N, match[0]), how) for match in kind.finditer(text)]
     return found
 
 
-def is_found(written, follow, known):
+def is_found(written, how, known):
     """Whether a run stands in one of the sequences, each number as exactly as it is written."""
     values = [float(number) for number in written]
     decimals = [len(number.partition(".")[2]) for number in written]
-    if set(values) <= PAPER:
+    if set(values) <= PAPER or len(set(values)) == 1:
         return True
 
     def same(number, k):
         return abs(round(number, decimals[k]) - values[k]) < 1e-9
 
-    for row in known:
-        for at, number in enumerate(row):
-            if not same(number, 0):
-                continue
-            after = row[at : at + len(values)]
-            if follow and len(after) == len(values) and all(map(same, after, range(len(values)))):
-                return True
-            near = row[max(0, at - len(values) - 1) : at + len(values) + 2]
-            if not follow and all(any(same(x, k) for x in near) for k in range(1, len(values))):
-                return True
-    return False
+    def stand(at, row):
+        """Whether the numbers stand from a place on."""
+        if how == "near":
+            return all(any(same(x, k) for x in row[max(0, at - 3) : at + 4]) for k in range(1, len(values)))
+        after, k = row[at + 1 : at + len(values) + (0 if how == "in a row" else 3)], 1
+        for number in after:
+            k += k < len(values) and same(number, k)
+        return k == len(values)
+
+    return any(same(number, 0) and stand(at, row) for row in known for at, number in enumerate(row))
 
 
 def unfound(markdown, known):
     """The words of the runs that stand nowhere."""
-    return [
-        " ".join(words.split()) for words, written, follow in runs(markdown) if not is_found(written, follow, known)
-    ]
+    return [" ".join(words.split()) for words, written, how in runs(markdown) if not is_found(written, how, known)]
