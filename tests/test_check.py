@@ -271,7 +271,7 @@ def test_one_wrong_entry_of_a_by_hand_exercise_is_found_and_explained(one):
     for part in one.parts:
         expected = np.asarray(part.expected, float)
         for place in np.ndindex(expected.shape):
-            for units in (2, 3, 5):  # the first that is no answer known by name
+            for units in (2, 3, 5, 41):  # the first that is no answer known by name
                 answer = np.array(np.round(expected, part.decimals))
                 answer[place] += units * 10.0**-part.decimals
                 (report,) = one.reports({part.name: answer})
@@ -283,12 +283,13 @@ def test_one_wrong_entry_of_a_by_hand_exercise_is_found_and_explained(one):
                 assert f"row {place[0] + 1}, column {place[1] + 1}" in report.details[0]
 
 
-def test_the_sum_of_products_behind_a_wrong_entry_is_shown(capsys):
-    check.byhand("9.1", {"mean": 4, "variance": 2, "deviation": None})
-    assert capsys.readouterr().out == (
-        "9.1, mean: not right.\n  yours 4; (1 + 3 + 3 + 5) / 4 = 3\n"
-        "9.1, variance: right.\n9.1, deviation: not answered yet.\n"
-    )
+def test_the_sum_of_products_behind_a_wrong_entry_is_shown():
+    reports = check.BY_HAND["9.1"].reports({"mean": 4, "variance": 2, "deviation": None})
+    assert list(map(str, reports)) == [
+        "9.1, mean: not right.\n  yours 4; (1 + 3 + 3 + 5) / 4 = 3",
+        "9.1, variance: right.",
+        "9.1, deviation: not answered yet.",
+    ]
 
 
 TRAPS = [(one, part, trap) for one in check.BY_HAND.values() for part in one.parts for trap in part.traps]

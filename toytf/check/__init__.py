@@ -44,14 +44,21 @@ from toytf.check.ch21 import cache_bytes, count_multiplications, count_parameter
 from toytf.check.ch22 import llama_parameters
 from toytf.check.core import Check, Report
 from toytf.check.pencil import ByHand
+from toytf.check.tries import Tries
 
 _FOUND = chapters.modules(__path__, __name__)
 CHECKS: dict[str, Check] = chapters.checkers(_FOUND)
 BY_HAND: dict[str, ByHand] = chapters.by_hand(_FOUND)
+_TRIES = Tries()
 
 
 def byhand(exercise: str, answer, part: str | None = None) -> None:
-    """Check what you worked out with a pencil, and print which entry is wrong and how it comes about.
+    """Check what you worked out with a pencil, and print which entry is wrong.
+
+    The first wrong answer is told where it is wrong and, if it is a known slip, what it looks like. The
+    second is told the step before the result, the third how the result comes about. The same answer
+    again is no new try; a right one begins anew, and so does another start of Python. After
+    `hide_answers` the first is all that is told.
 
     Parameters
     ----------
@@ -78,7 +85,45 @@ def byhand(exercise: str, answer, part: str | None = None) -> None:
         if not isinstance(exercise, str):
             raise ValueError(f'exercise: expected its number in quotation marks, such as "4.2", got {exercise!r}')
         raise ValueError(f"exercise: expected one of {', '.join(BY_HAND)}, got {exercise!r}")
-    print(*BY_HAND[exercise].reports(answer, part), sep="\n")
+    print(*BY_HAND[exercise].reports(answer, part, _TRIES), sep="\n")
+
+
+def hide_answers(hide: bool = True) -> None:
+    """Let `byhand` stop at the hint, however many tries there are; with False let it go on to the sum.
+
+    An assignment's notebook says so in its first cell. It holds until Python starts again.
+
+    Parameters
+    ----------
+    hide : bool
+
+    Raises
+    ------
+    TypeError
+        If it is neither True nor False.
+
+    Examples
+    --------
+    >>> from toytf import check
+    >>> check.hide_answers()
+    >>> for wrong in (7, 8, 9):
+    ...     check.byhand("9.1", wrong, part="mean")
+    9.1, mean: not right.
+      yours 7
+    9.1, mean: not right.
+      yours 8
+    9.1, mean: not right.
+      yours 9
+    >>> check.hide_answers(False)
+    >>> check.byhand("9.1", 10, part="mean")
+    9.1, mean: not right.
+      yours 10; (1 + 3 + 3 + 5) / 4 = 3
+    >>> check.byhand("9.1", 3, part="mean")
+    9.1, mean: right.
+    """
+    if not isinstance(hide, bool):
+        raise TypeError(f"hide: expected True or False, got {hide!r}")
+    _TRIES.hidden = hide
 
 
 def points(exercise: str, mine, of: float) -> float:
@@ -120,11 +165,11 @@ __all__ = [
     "attention_backward", "beam", "byhand", "cache_bytes", "causal_mask", "clip", "contributions",
     "count_multiplications", "count_parameters", "cross_attention", "cross_entropy", "cross_entropy_backward",
     "cross_first", "diagonal_spread", "disguise_mask", "earliest_steps", "embed", "encoder_layer", "even_weights",
-    "exact_matches", "feed_forward", "first_bad", "generate", "identity_weights", "ids_or_unknown", "layer_norm",
-    "layer_norm_backward", "linear_backward", "llama_parameters", "log_softmax", "masked_softmax", "merge_heads",
-    "momentum_step", "multi_head", "one_hot", "other_rows_moved", "padding_mask", "paper_schedule", "pick",
-    "points", "recurrence", "relu", "relu_backward", "reorder_w_o", "rollout", "rows_stand_alone", "sample_std",
-    "scaled_scores", "sentence_score", "share_and_spread", "shift_matrix", "shift_right", "sinusoids",
-    "smoothed_goal", "softmax", "softmax_backward", "split_heads", "split_in_proj", "table_bytes", "temperature",
-    "top_k", "top_p", "turn_mask", "window_mask",
+    "exact_matches", "feed_forward", "first_bad", "generate", "hide_answers", "identity_weights", "ids_or_unknown",
+    "layer_norm", "layer_norm_backward", "linear_backward", "llama_parameters", "log_softmax", "masked_softmax",
+    "merge_heads", "momentum_step", "multi_head", "one_hot", "other_rows_moved", "padding_mask", "paper_schedule",
+    "pick", "points", "recurrence", "relu", "relu_backward", "reorder_w_o", "rollout", "rows_stand_alone",
+    "sample_std", "scaled_scores", "sentence_score", "share_and_spread", "shift_matrix", "shift_right",
+    "sinusoids", "smoothed_goal", "softmax", "softmax_backward", "split_heads", "split_in_proj", "table_bytes",
+    "temperature", "top_k", "top_p", "turn_mask", "window_mask",
 ]  # fmt: skip

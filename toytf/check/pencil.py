@@ -1,4 +1,4 @@
-"""How an answer worked out by hand is checked: which entry is wrong, and its sum of products."""
+"""How an answer worked out by hand is checked: which entry is wrong, the step before, and its sum of products."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from toytf._validate import shape_text
-from toytf.byhand import Prod, Root, Sum, fmt
+from toytf.byhand import Num, Prod, Root, Sum, fmt
 from toytf.check.core import Report
+from toytf.check.slips import Trap, general, room_of
+from toytf.check.tries import Stage, Tries
 
-
-@dataclass(frozen=True)
-class Trap:
-    """A wrong answer that one knows, and what it looks like: "the squares divided by 3, ..."."""
-
-    value: object
-    looks: str
+__all__ = [
+    "ByHand", "Part", "Stage", "Trap", "Tries", "mapped", "number", "product", "sum_of_products", "where", "worked",
+    "written",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,20 @@ class Part:
     name : str
         What the exercise calls it: "a", "the mean". Empty if there is only one answer.
     traps : tuple of Trap
-        Wrong answers that are recognised. A square table turned over is, without being named here.
+        Wrong answers that are recognised, besides those of `slips`.
+    step : callable, optional
+        From the place of an entry to the step before its result: what meets what, or the formula.
+        Without it, what stands before the first "=" of `terms`. `before` is the way to call it.
+
+    Examples
+    --------
+    >>> part = product([[1, 0], [2, 3]], [[4, 8], [5, 4]], decimals=0)
+    >>> part.hint(np.array([[4, 7], [23, 28]]), (0, 1))
+    'row 1, column 2: yours 7'
+    >>> part.before((0, 1))
+    'row 1 is 1, 0; column 2 is 8, 4'
+    >>> part.terms((0, 1))
+    '1 * 8 + 0 * 4 = 8'
     """
 
     expected: object
@@ -44,6 +56,41 @@ class Part:
     decimals: int = 0
     name: str = ""
     traps: tuple[Trap, ...] = ()
+    step: Callable[[tuple[int, ...]], str] | None = None
+
+    @property
+    def room(self) -> float:
+        """How far a right answer may lie from `expected`."""
+        return room_of(np.asarray(self.expected, dtype=float), self.decimals)
+
+    @property
+    def slips(self) -> tuple[Trap, ...]:
+        """What may go wrong with any number, for this one: rounding, order, sign, percent, the point."""
+        return general(self.expected, self.decimals, percent="percent" in self.name)
+
+    def looks(self, mine: np.ndarray) -> str:
+        """What a wrong answer looks like, by `traps` and then by `slips`; empty if like none of them."""
+        expected = np.asarray(self.expected, dtype=float)
+        fitting = (trap.looks for trap in (*self.traps, *self.slips) if trap.fits(mine, expected, self.room))
+        return next(fitting, "")
+
+    def hint(self, mine: np.ndarray, place: tuple[int, ...]) -> str:
+        """First stage, for a wrong entry: where it stands and what is there, ``row 1, column 2: yours 7``."""
+        at = where(place)
+        return f"{at}: yours {mine[place]:.10g}" if at else f"yours {mine[place]:.10g}"
+
+    def before(self, place: tuple[int, ...]) -> str:
+        """Second stage: the step before the result, without the result; empty if none is known."""
+        if self.step:
+            return self.step(place)
+        formula, equals, _ = self.terms(place).partition(" = ") if self.terms else ("", "", "")
+        return formula if equals else ""
+
+    def work(self, place: tuple[int, ...]) -> str:
+        """Third stage: how the right number comes about, which is `terms` where there are any."""
+        if self.terms:
+            return self.terms(place)
+        return f"expected {number(np.asarray(self.expected, dtype=float)[place], self.decimals)}"
 
 
 @dataclass(frozen=True)
@@ -58,7 +105,7 @@ class ByHand:
         """Its number as the book shows it: "4.2"."""
         return ".".join(str(int(n)) for n in self.exercise.split("-")[1:])
 
-    def reports(self, answer, part: str | None = None) -> list[Report]:
+    def reports(self, answer, part: str | None = None, tries: Tries | None = None) -> list[Report]:
         """Compare answers with the right ones, at the number of decimals that is asked for.
 
         Parameters
@@ -68,6 +115,9 @@ class ByHand:
             one that is not given yet.
         part : str, optional
             Which part a single answer is for.
+        tries : Tries, optional
+            Counts the wrong answers, and so says how much is told. Without it a wrong answer is told
+            its sum at once.
 
         Returns
         -------
@@ -86,7 +136,7 @@ class ByHand:
                 raise ValueError(
                     f"part: expected one of {', '.join(map(repr, known))} for exercise {self.number}, got {name!r}"
                 )
-        return [_compare(self._about(name), value, known[name]) for name, value in answers.items()]
+        return [_compare(self._about(name), value, known[name], tries) for name, value in answers.items()]
 
     def _about(self, name: str) -> str:
         return f"{self.number}, {name}" if name else self.number
@@ -109,7 +159,13 @@ def product(a, b, **how) -> Part:
         column = b[..., place[-1]] if b.ndim == 2 else b
         return sum_of_products(row, column, decimals)
 
-    return Part(expected, terms, **how)
+    def step(place: tuple[int, ...]) -> str:
+        row, nth = (a[place[0]], f"row {place[0] + 1}") if a.ndim == 2 else (a, "the row")
+        column = b[..., place[-1]] if b.ndim == 2 else b
+        of = f"column {place[-1] + 1}" if b.ndim == 2 else "the column"
+        return f"{nth} is {listed(row)}; {of} is {listed(column)}"
+
+    return Part(expected, terms, **{"step": step, **how})
 
 
 def mapped(x, w, b, name: str, **how) -> Part:
@@ -120,7 +176,10 @@ def mapped(x, w, b, name: str, **how) -> Part:
     def terms(place: tuple[int, ...]) -> str:
         return f"{products.terms(place)}; plus the bias {number(b[place[-1]])}: {number(expected[place])}"
 
-    return Part(expected, terms, name=name, **how)
+    def step(place: tuple[int, ...]) -> str:
+        return f"{products.before(place)}; the bias is {number(b[place[-1]])}"
+
+    return Part(expected, terms, name=name, **{"step": step, **how})
 
 
 def worked(*steps, lead: str = "", about: bool = False, shown: str | None = "", **how) -> Part:
@@ -157,7 +216,10 @@ def worked(*steps, lead: str = "", about: bool = False, shown: str | None = "", 
         result = f"{expected[place]:{shown}}" if shown else number(expected[place], how.get("decimals", 0))
         return f"{text}{', about' if about else ' ='} {result}"
 
-    return Part(expected, terms, **how)
+    def step(place: tuple[int, ...]) -> str:
+        return lead + written(tables[0][place])
+
+    return Part(expected, terms, **{"step": step, **how})
 
 
 def written(step) -> str:
@@ -197,13 +259,37 @@ def number(value, decimals: int = 0) -> str:
     return fmt(value, 0) if float(value).is_integer() else fmt(value, decimals or 4)
 
 
-def _compare(about: str, answer, part: Part) -> Report:
+def listed(numbers) -> str:
+    """Numbers one after the other, as short as they are.
+
+    Examples
+    --------
+    >>> listed([1, -0.5, 2.25])
+    '1, -0.5, 2.25'
+    """
+    return ", ".join(Num(x).render("text") for x in np.ravel(numbers).tolist())
+
+
+def where(place: tuple[int, ...]) -> str:
+    """A place as people count, from 1.
+
+    Examples
+    --------
+    >>> where((0, 2)), where((1,)), where(())
+    ('row 1, column 3', 'entry 2', '')
+    """
+    if len(place) == 2:
+        return f"row {place[0] + 1}, column {place[1] + 1}"
+    return f"entry {', '.join(str(i + 1) for i in place)}" if place else ""
+
+
+def _compare(about: str, answer, part: Part, tries: Tries | None) -> Report:
     expected = np.asarray(part.expected, dtype=float)
     if answer is None:
         return Report(False, f"{about}: not answered yet.")
     try:
         mine = np.asarray(answer, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return Report(False, f"{about}: expected numbers, got {answer!r}.")
     if mine.shape != expected.shape:
         turned = mine.ndim > 1 and mine.shape == expected.shape[::-1]
@@ -211,44 +297,28 @@ def _compare(about: str, answer, part: Part) -> Report:
         return Report(
             False, f"{about}: expected shape {shape_text(expected.shape)}, got {shape_text(mine.shape)}.{hint}"
         )
-    # An answer is right if it is what rounding gives, whichever way a half was rounded.
-    room = 0.5 * 10.0**-part.decimals * (1 + 1e-9) if part.decimals or _has_fraction(expected) else 1e-9
-    bad = ~(np.abs(mine - expected) <= room)
+    if np.isnan(mine).any():
+        place = tuple(int(i) for i in np.argwhere(np.isnan(mine))[0])
+        return Report(False, f"{about}: {where(place) or 'the answer'} has no number yet.")
+    bad = np.abs(mine - expected) > part.room
     if not bad.any():
+        if tries:
+            tries.right(about)
         return Report(True, f"{about}: right.")
-    lines = [f"It looks like {looks}" for looks in _seen(mine, expected, part.traps, room)]
-    for place in np.argwhere(bad)[:3]:
-        place = tuple(int(i) for i in place)
-        at = _where(place)
-        yours, ours = f"{mine[place]:.10g}", number(expected[place], part.decimals)
-        work = part.terms(place) if part.terms else f"expected {ours}"
-        lines.append(f"{at}: yours {yours}; {work}" if at else f"yours {yours}; {work}")
-    if bad.sum() > 3:
-        lines.append(f"and {int(bad.sum()) - 3} more")
+    stage = tries.wrong(about, mine) if tries else Stage.SUM
     n = int(bad.sum())
     said = "not right." if mine.ndim == 0 else f"{n} of {mine.size} entries differ{'s' * (n == 1)}."
-    return Report(False, f"{about}: {said}", tuple(lines))
+    return Report(False, f"{about}: {said}", tuple(_told(mine, part, bad, stage)))
 
 
-def _seen(mine, expected, traps: tuple[Trap, ...], room: float) -> list[str]:
-    """What a wrong answer looks like, if it is one of the known ones."""
-    for trap in traps:  # a wrong number may be written with two decimals, and is nearer to the trap
-        value = np.asarray(trap.value, dtype=float)
-        if value.shape != mine.shape:
-            continue
-        away = np.abs(mine - value)
-        if away.max() <= max(room, 0.006) and away.max() <= np.abs(mine - expected).max():
-            return [trap.looks]
-    turned = mine.shape == expected.T.shape and mine.ndim == 2 and (np.abs(mine - expected.T) <= room).all()
-    return ["the right table turned over: rows and columns are exchanged."] * bool(turned)
-
-
-def _where(place: tuple[int, ...]) -> str:
-    """A place as people count: from 1."""
-    if len(place) == 2:
-        return f"row {place[0] + 1}, column {place[1] + 1}"
-    return f"entry {', '.join(str(i + 1) for i in place)}" if place else ""
-
-
-def _has_fraction(x) -> bool:
-    return bool((x != np.round(x)).any())
+def _told(mine, part: Part, bad, stage: Stage) -> list[str]:
+    """What a wrong answer is told."""
+    looks = part.looks(mine)
+    lines = [f"It looks like {looks}"] if looks else []
+    more = {Stage.HINT: lambda place: "", Stage.BEFORE: part.before, Stage.SUM: part.work}[stage]
+    for place in np.argwhere(bad)[:3]:
+        place = tuple(int(i) for i in place)
+        lines.append("; ".join(filter(None, [part.hint(mine, place), more(place)])))
+    if bad.sum() > 3:
+        lines.append(f"and {int(bad.sum()) - 3} more")
+    return lines

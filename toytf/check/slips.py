@@ -1,0 +1,186 @@
+"""Wrong answers that one knows: those of one exercise, and those that happen with any number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+Array = np.ndarray
+
+NEVER = -1.0  # a room that nothing fits into
+_WORDS = ("no", "one", "two", "three", "four", "five", "six")
+
+
+@dataclass(frozen=True)
+class Trap:
+    """A wrong answer that one knows, and what it looks like: "the squares divided by 3, ...".
+
+    Parameters
+    ----------
+    value : array_like
+        The wrong answer, in the shape of the right one.
+    looks : str
+        What to say to it. It holds neither the right number nor its sum.
+    room : float or array_like, optional
+        How far from `value` a number may lie; -1 at an entry that does not count. Without it as far as
+        a number with two decimals lies from what it stands for.
+    each : bool
+        Whether each wrong entry is looked at for itself, and those that are right may stay.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> slip = Trap([-4, -8], "the other sign.", each=True)
+    >>> slip.fits(np.array([4, -8]), np.array([4, 8]), room=1e-9)
+    True
+    """
+
+    value: object
+    looks: str
+    room: object = None
+    each: bool = False
+
+    def fits(self, mine: Array, expected: Array, room: float) -> bool:
+        """Whether a wrong answer is this one; `room` is what a right number may differ by."""
+        value = np.asarray(self.value, dtype=float)
+        if value.shape != mine.shape:
+            return False
+        away = np.abs(mine - value)
+        near = away <= (max(room, 0.006) if self.room is None else np.asarray(self.room))
+        off = np.abs(mine - expected)
+        if self.each:
+            wrong = ~(off <= room)
+            return bool(wrong.any() and near[wrong].all())
+        return bool(near.all() and away.max() <= off.max())
+
+
+def room_of(expected: Array, decimals: int) -> float:
+    """How far a right answer may lie from the unrounded one: what rounding takes, whichever way a half goes."""
+    has_fraction = bool((expected != np.round(expected)).any())
+    return 0.5 * 10.0**-decimals * (1 + 1e-9) if decimals or has_fraction else 1e-9
+
+
+def in_words(decimals: int) -> str:
+    """
+    >>> in_words(4), in_words(1)
+    ('four decimals', 'one decimal')
+    """
+    return f"{_WORDS[decimals]} decimal{'s' * (decimals != 1)}"
+
+
+def general(expected, decimals: int, percent: bool = False) -> tuple[Trap, ...]:
+    """The slips that happen with any number, as traps: rounding, order, sign, percent, the point.
+
+    Parameters
+    ----------
+    expected : array_like
+        The right answer, unrounded.
+    decimals : int
+        To how many decimals it is asked for.
+    percent : bool
+        Whether it is asked for in percent.
+
+    Returns
+    -------
+    tuple of Trap
+        The first that fits is the one to name. None is right. What is nearly right stands last: its
+        value is the right one, its room a little more.
+
+    Examples
+    --------
+    >>> for slip in general(0.0625, 4):
+    ...     print(slip.value, slip.looks.split(".")[0])
+    0.1 the right number with too few decimals
+    0.06 the right number with too few decimals
+    0.063 the right number with too few decimals
+    0.062 the right number with too few decimals
+    -0.0625 the right number with the other sign
+    6.25 percent
+    0.625 ten times the right number
+    0.00625 a tenth of the right number
+    0.0625 a number that is nearly right
+    """
+    e = np.asarray(expected, dtype=float)
+    room = room_of(e, decimals)
+    found: list[Trap] = []
+    for slip in (*_rounded(e, decimals), *_turned(e), *_scaled(e, decimals, percent)):
+        if _is_wrong(slip, e, room) and not any(_same(slip, one) for one in found):
+            found.append(slip)
+    return (*found, *_nearly(e, decimals, room))
+
+
+# ---------------------------------------------------------------- one kind after the other
+
+
+def _rounded(e: Array, decimals: int):
+    """Right, but with too few decimals, or cut off where it should be rounded."""
+    for d in range(decimals):
+        counts = (np.abs(e) >= 10) if d == 0 else np.ones(e.shape, dtype=bool)
+        for value in (_half_up(e, d), _cut(e, d)):
+            yield _each(value, f"the right number with too few decimals. Give {in_words(decimals)}.", 1e-9, counts)
+    if decimals:
+        looks = f"the right number cut off. Round it to {in_words(decimals)}."
+        yield _each(_cut(e, decimals), looks, 1e-9)
+
+
+def _turned(e: Array):
+    """Right numbers at wrong places."""
+    if e.ndim == 2 and e.shape[0] == e.shape[1]:
+        yield Trap(e.T, "the right table turned over: rows and columns are exchanged.", room=1e-9 + _typed(e))
+    if e.ndim == 1 and len(e) > 1:
+        yield Trap(e[::-1], "the right numbers in reverse order.", room=1e-9 + _typed(e))
+
+
+def _scaled(e: Array, decimals: int, percent: bool):
+    yield _each(-e, "the right number with the other sign.", np.minimum(0.006, 0.02 * np.abs(e)))
+    share = bool(decimals) and not percent and bool((np.abs(e) <= 1).all())
+    if share:
+        looks = "percent. Asked is a part of 1."
+        yield _each(100 * e, looks, np.minimum(0.5, 0.02 * 100 * np.abs(e)))
+    one_place = "The point is one place off."
+    yield _each(10 * e, f"ten times the right number. {one_place}", np.minimum(0.06, 0.02 * 10 * np.abs(e)))
+    many = (np.abs(e) >= 100) | (e != np.round(e))  # else a tenth is a number like any other
+    yield _each(e / 10, f"a tenth of the right number. {one_place}", np.minimum(0.006, 0.002 * np.abs(e)), many)
+
+
+def _nearly(e: Array, decimals: int, room: float):
+    """So near that a number on the way was rounded."""
+    if decimals:
+        looks = (
+            "a number that is nearly right. Keep more decimals on the way, and round at the end "
+            f"to {in_words(decimals)}."
+        )
+        near = np.minimum(0.01 * np.abs(e), 20 * 10.0**-decimals)
+        if (near > room).any():
+            yield Trap(e, looks, np.where(near > room, near, NEVER), each=True)
+
+
+# ---------------------------------------------------------------- helpers
+
+
+def _each(value: Array, looks: str, room, counts=True) -> Trap:
+    """A slip of single entries; a zero looks like nothing."""
+    return Trap(value, looks, np.where((value != 0) & counts, room, NEVER), each=True)
+
+
+def _typed(e: Array) -> float:
+    return 0.006 if (e != np.round(e)).any() else 0.0
+
+
+def _half_up(e: Array, d: int) -> Array:
+    return np.sign(e) * np.floor(np.abs(e) * 10**d + 0.5 + 1e-9) / 10**d
+
+
+def _cut(e: Array, d: int) -> Array:
+    return np.sign(e) * np.floor(np.abs(e) * 10**d + 1e-9) / 10**d
+
+
+def _is_wrong(slip: Trap, e: Array, room: float) -> bool:
+    """Whether the slip has an entry that is not right."""
+    counts = np.broadcast_to(np.asarray(slip.room, dtype=float) >= 0, e.shape)
+    return bool((np.abs(np.asarray(slip.value, dtype=float) - e) > room)[counts].any())
+
+
+def _same(slip: Trap, other: Trap) -> bool:
+    return np.array_equal(np.asarray(slip.value), np.asarray(other.value)) and np.array_equal(slip.room, other.room)
