@@ -131,15 +131,22 @@ _R = _recurrence_at_once(np.array(_SENTENCE)[:, None])[:, 0]
 _NND, _NDD = Prod(2, 2, 4), Prod(2, 4, 4)  # with n and d of the running example
 
 
-def _shape(rows, columns, name, why, *traps):
-    return Part((rows, columns), lambda _: f"{why}: {rows} x {columns}", name=name, traps=traps)
+def _shape(rows, columns, name, why, *traps, step=""):
+    return Part((rows, columns), lambda _: f"{why}: {rows} x {columns}", name=name, traps=traps, step=step or why)
 
 
 BY_HAND = [
     ByHand(
         "ex-01-1",
         (
-            _shape(_N, _D, "X", "a row of width 512 for each of 5 words"),
+            _shape(
+                _N,
+                _D,
+                "X",
+                "a row of width 512 for each of 5 words",
+                Trap((_N, _WIDTH), "the width of a head. A word's row is d wide."),
+                step="a row for each word, and d is the width of a row",
+            ),
             _shape(
                 _N,
                 _WIDTH,
@@ -161,8 +168,21 @@ BY_HAND = [
                 "8 heads of width 64, 5 rows",
                 Trap((_N * _HEADS, _WIDTH), "heads below each other. Side by side they have as many rows as words."),
             ),
-            _shape(_N, _D, "Z", "(5 x 512)(512 x 512)"),
-            _shape(_N, _D, "memory", "every layer keeps the shape of X"),
+            _shape(
+                _N,
+                _D,
+                "Z",
+                "(5 x 512)(512 x 512)",
+                Trap((_D, _D), "W^O itself. Z is the heads side by side, times W^O."),
+                Trap((_N, _WIDTH), "the width of a head. W^O takes all heads."),
+            ),
+            _shape(
+                _N,
+                _D,
+                "memory",
+                "every layer keeps the shape of X",
+                Trap((1, _D), "one row for the sentence. Every word keeps a row of its own."),
+            ),
         ),
     ),
     ByHand(
@@ -178,12 +198,14 @@ BY_HAND = [
                 len(_SENTENCE),
                 lambda _: "r_1 and, through it, every later one: 5",
                 name="results again",
+                step="the first result changes, and every later one is made of the one before it",
                 traps=(Trap(1, "the first alone. Each later one is made of the one before it."),),
             ),
             Part(
                 len(_SENTENCE),
                 lambda _: "the word is compared with every word, so each of the 5 rows has a changed entry",
                 name="rows",
+                step="in a product of X with itself a word is compared with every word",
                 traps=(Trap(1, "the changed word's own row. Every other word is compared with it too."),),
             ),
         ),
@@ -207,8 +229,17 @@ BY_HAND = [
                 Sum(Prod(2, _NND.value), Prod(4, _NDD.value)),
                 lead="2 * n * n * d + 4 * n * d * d = ",
                 name="attention layer",
+                traps=(
+                    Trap(4 * _NDD.value, "the four matrices alone, or one of them left out."),
+                    Trap(_NND.value + 4 * _NDD.value, "one product of n * n * d. There are two."),
+                ),
             ),
-            worked(Prod(2, _NDD.value), lead="2 * n * d * d = ", name="recurrent layer"),
+            worked(
+                Prod(2, _NDD.value),
+                lead="2 * n * d * d = ",
+                name="recurrent layer",
+                traps=(Trap(_NDD.value, "one matrix. Word and state have one each."),),
+            ),
         ),
     ),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import ops
 from toytf.byhand import Prod, Quotient
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, Trap, product, worked
+from toytf.check.pencil import ByHand, Part, Trap, number, product, worked
 from toytf.corpus import Vocabulary
 
 
@@ -206,22 +206,62 @@ BY_HAND = [
                 _LONGER_IDS,
                 lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
                 name="ids",
+                step=lambda place: f"the place of {_LONGER[place[0]]} in the vocabulary, counted from zero",
                 traps=(Trap(_LONGER_IDS + 1, "places counted from 1. The first token of the list has the id 0."),),
             ),
             Part(
                 np.eye(5)[_LONGER_IDS],
-                lambda place: f"{_LONGER[place[0]]} has its 1 in column {_LONGER_IDS[place[0]] + 1}, zeros elsewhere",
+                lambda place: (
+                    f"{_LONGER[place[0]]} has its 1 in column {_LONGER_IDS[place[0]] + 1}, zeros elsewhere: "
+                    f"{number(np.eye(5)[_LONGER_IDS][place])}"
+                ),
                 name="one-hot rows",
+                traps=(
+                    Trap(np.eye(5)[_LONGER_IDS - 1], "a column too far to the left. Ids are counted from zero."),
+                    Trap(np.eye(5)[[3, 4, 3]], "the rows of the other word."),
+                ),
+                step=lambda place: f"zeros, and a single one in the column that the id of {_LONGER[place[0]]} names",
             ),
-            product(np.eye(5, dtype=int)[_LONGER_IDS], _TABLE, name="E"),
+            product(
+                np.eye(5, dtype=int)[_LONGER_IDS],
+                _TABLE,
+                name="E",
+                traps=(
+                    Trap(_TABLE[[3, 4, 3]], "the rows of the other word."),
+                    Trap(_TABLE[_LONGER_IDS - 1], "rows counted from 1. The id 0 is the first row of the table."),
+                ),
+            ),
         ),
     ),
     ByHand(
         "ex-02-2",
         (
-            worked(Prod(2, 5, 4), lead="(2 x 5)(5 x 4): ", name="two tokens"),
-            worked(Prod(10, 37000, 512), lead="(10 x 37000)(37000 x 512): ", name="ten tokens"),
-            Part(0, lambda _: "a row is copied, nothing is multiplied: 0", name="look-up"),
+            worked(
+                Prod(2, 5, 4),
+                lead="(2 x 5)(5 x 4): ",
+                name="two tokens",
+                traps=(
+                    Trap(8, "the entries of the result. Each entry is a sum of several products."),
+                    Trap(10, "the entries of the one-hot rows. Each meets every column of the table."),
+                ),
+            ),
+            worked(
+                Prod(10, 37000, 512),
+                lead="(10 x 37000)(37000 x 512): ",
+                name="ten tokens",
+                traps=(
+                    Trap(10 * 512, "the entries of the result. Each entry is a sum of several products."),
+                    Trap(10 * 37000, "the entries of the one-hot rows. Each meets every column of the table."),
+                    Trap(37000 * 512, "one token. There are ten."),
+                ),
+            ),
+            Part(
+                0,
+                lambda _: "a row is copied, nothing is multiplied: 0",
+                name="look-up",
+                traps=(Trap(8, "the numbers that are copied. Copying multiplies nothing."),),
+                step="a row of the table is copied as it is",
+            ),
         ),
     ),
     ByHand(
@@ -241,6 +281,7 @@ BY_HAND = [
                 3 * 2 - 2,
                 lambda _: "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4",
                 name="k",
+                step="n / (n + k) = 1/3 means n + k = 3n",
                 traps=(Trap(2, "as many padding rows as tokens. That halves the average."),),
             ),
         ),

@@ -223,7 +223,7 @@ def _row_traps(divisors):
     angles = 2 / np.array(divisors, dtype=float)
     return (
         Trap(_row(np.radians(angles)), "an angle in degrees. The formula's angle is in radians."),
-        Trap(_row(angles / 2), "the row of position 1. Positions are counted from 0, and this is position 2."),
+        Trap(_row(angles / 2), "the row of the position before. Positions are counted from zero."),
         Trap(_row(angles + np.pi / 2) * [1, -1, 1, -1], "sine and cosine exchanged. Even columns hold sines."),
     )
 
@@ -261,8 +261,9 @@ BY_HAND = [
                 _PAIRS,
                 lambda place: f"column {place[0]} belongs to pair {place[0] // 2}",
                 name="pairs",
+                step="two columns are one pair, and both are counted from zero",
                 traps=(
-                    Trap(_PAIRS + 1, "pairs counted from 1. The first is pair 0."),
+                    Trap(_PAIRS + 1, "pairs counted from one. Count them from zero."),
                     Trap(np.arange(6), "the columns' numbers. Two columns are one pair."),
                 ),
             ),

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import attention, ops
 from toytf.byhand import Exp, Num, Quotient, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Trap, product, worked
+from toytf.check.pencil import ByHand, Trap, listed, product, worked
 from toytf.example import PAPER, PUBLISHED, W_K, W_Q, W_V
 
 
@@ -201,7 +201,9 @@ BY_HAND = [
             product(
                 _QUERY,
                 _KEYS.T,
+                step=lambda at: f"the query is {listed(_QUERY)}; key {'abc'[at[0]]} is {listed(_KEYS[at[0]])}",
                 traps=(
+                    Trap((_KEYS**2).sum(axis=1), "the squares of the keys' lengths. A score meets the query."),
                     Trap(np.linalg.norm(_KEYS, axis=1), "the keys' lengths. A score is a dot product with the query."),
                     Trap(_KEYS.sum(axis=1), "the keys' sums. Each entry is first multiplied by the query's."),
                 ),

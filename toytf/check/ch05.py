@@ -8,6 +8,7 @@ from toytf import attention
 from toytf.byhand import Exp, Num, Quotient, Sum
 from toytf.check.core import Case, checker
 from toytf.check.pencil import ByHand, Part, Trap, worked
+from toytf.check.slips import other_logarithms
 from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
 
@@ -87,7 +88,18 @@ BY_HAND = [
     ByHand(
         "ex-05-1",
         (
-            Part(softmax([7.0] * 4), lambda _: "e^7 / (4 e^7) = 1/4 = 0.25", decimals=2, name="weights"),
+            Part(
+                softmax([7.0] * 4),
+                lambda _: "e^7 / (4 e^7) = 1/4 = 0.25",
+                decimals=2,
+                name="weights",
+                traps=(
+                    Trap([1] * 4, "powers that are not divided. The shares sum to one."),
+                    Trap([7] * 4, "the scores. First e to each score, then divide."),
+                    Trap([1 / 7] * 4, "a division by the score. Divide each power by the sum of the powers."),
+                ),
+                step="e^7 / (e^7 + e^7 + e^7 + e^7)",
+            ),
             Part(
                 np.log(3),
                 lambda _: "e^gap = (3/4) / (1/4) = 3, so the gap is ln 3 = 1.0986",
@@ -96,7 +108,7 @@ BY_HAND = [
                 traps=(
                     Trap(3, "the ratio of the weights. The gap is its logarithm."),
                     Trap(0.5, "the difference of the weights. Gaps of scores are ratios of weights."),
-                    Trap(np.log10(3), "a logarithm to base 10. The powers are those of e, so take ln."),
+                    *other_logarithms(np.log(3)),
                 ),
             ),
         ),
@@ -136,6 +148,7 @@ BY_HAND = [
                     Trap(64, "the variance for entries of variance 1. Here it is 1/3."),
                     Trap(1 / 9, "the variance of one product. 64 of them are added."),
                 ),
+                step="64 products are added, each with the variance 1/3 * 1/3",
             ),
             Part(
                 np.sqrt(_SPREAD),
@@ -144,8 +157,10 @@ BY_HAND = [
                 name="divisor",
                 traps=(
                     Trap(8, "the root of 64. That is right for entries of variance 1; here it is 1/3."),
+                    Trap(np.sqrt(64 / 3), "the root of 64/3. One factor of 1/3 is missing."),
                     Trap(_SPREAD, "the variance. A divisor c divides the variance by c * c, so take the root."),
                 ),
+                step="the root of the variance",
             ),
         ),
     ),
@@ -159,8 +174,8 @@ BY_HAND = [
                 name="scaled gap",
                 traps=(
                     Trap(9, "the ratio of the weights. The gap is its logarithm."),
-                    Trap(np.log(10), "the logarithm of 1 / 0.1. The gap compares 0.9 with 0.1: ln 9."),
-                    Trap(np.log10(9), "a logarithm to base 10. The powers are those of e, so take ln."),
+                    Trap(np.log(10), "the logarithm of 1 / 0.1. The gap compares 0.9 with 0.1."),
+                    *other_logarithms(np.log(9)),
                 ),
             ),
             worked(
@@ -168,10 +183,11 @@ BY_HAND = [
                 decimals=1,
                 name="divisor",
                 traps=(
-                    Trap(_GAP / 9, "the gap divided by 9. The scaled gap is ln 9."),
+                    Trap(_GAP / 9, "the gap divided by the ratio of the weights. Divide by the scaled gap."),
                     Trap(_GAP * np.log(9), "gap times scaled gap. Gap / divisor = scaled gap, so divide."),
                     Trap(np.log(9) / _GAP, "the quotient turned over. Gap / divisor = scaled gap."),
                 ),
+                step=f"{_GAP:.2f} / the scaled gap",
             ),
         ),
     ),

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import attention
 from toytf.byhand import Prod, Quotient, Sum
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, Trap, sum_of_products, worked
+from toytf.check.pencil import ByHand, Part, Trap, listed, sum_of_products, worked
 from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
 
@@ -291,6 +291,12 @@ _SHAPES = {
     "w_o": ((_D, _D), "16 * 64 rows, d columns"),
     "output": ((_BATCH, _TOKENS, _D), "the shape of the input"),
 }
+_BEFORE = {
+    "x @ w_q": "sentences and tokens stay, and W^Q makes as many columns as all heads have",
+    "reshape": "the columns are cut into the heads, all else stays",
+    "side by side": "the columns of all heads beside each other",
+    "w_o": "as many rows as all heads have columns, d columns",
+}
 _ONE_HEAD = "one head's columns. All 16 heads stand side by side here."
 _NOT_YET = {
     "x @ w_q": (Trap((_BATCH, _TOKENS, _HEAD), _ONE_HEAD),),
@@ -298,7 +304,7 @@ _NOT_YET = {
     "swapaxes": (Trap((_BATCH, _TOKENS, _H, _HEAD), "the shape before swapaxes. Heads come before tokens."),),
     "weights": (Trap((_BATCH, _H, _TOKENS, _HEAD), "the shape of the queries. Weights have a column for each key."),),
     "side by side": (Trap((_BATCH, _TOKENS, _HEAD), _ONE_HEAD),),
-    "w_o": (Trap((_HEAD, _D), "one head's rows of W^O. It has h * d_v = 1024 rows."),),
+    "w_o": (Trap((_HEAD, _D), "one head's rows of W^O. It has h * d_v rows."),),
     "output": (Trap((_BATCH, _TOKENS, _HEAD), _ONE_HEAD),),
 }
 
@@ -322,6 +328,9 @@ BY_HAND = [
                 lambda place: sum_of_products(np.round(_Q2[0], 2), np.round(_K2[place[0]], 2), 2),
                 decimals=2,
                 name="scores",
+                step=lambda place: (
+                    f"the query is {listed(np.round(_Q2[0], 2))}; the key is {listed(np.round(_K2[place[0]], 2))}"
+                ),
                 traps=(
                     Trap((_X @ W_Q[0])[0] @ (_X @ W_K[0]).T, "the scores of head 1. Take the tables of head 2."),
                     Trap(_Q2[1] @ _K2.T, 'the scores of "World". The query is that of "Hello".'),
@@ -332,7 +341,12 @@ BY_HAND = [
                 decimals=4,
                 shown=".4f",
                 name="scaled scores",
-                traps=(Trap(_HELLO / np.sqrt(3), "a division by the root of 3. The exercise asks for 30."),),
+                traps=(
+                    Trap(_HELLO / np.sqrt(3), "a division by the root of 3. The exercise asks for 30."),
+                    Trap(_HELLO / 3, "a division by d_k = 3. The exercise asks for 30."),
+                    Trap(_HELLO, "the scores as they were. Divide them."),
+                    Trap(_HELLO / np.sqrt(30), "a division by the root of 30. The exercise asks for 30 itself."),
+                ),
             ),
         ),
     ),
@@ -353,7 +367,13 @@ BY_HAND = [
     ByHand(
         "ex-06-3",
         tuple(
-            Part(shape, lambda _, why=why, shape=shape: f"{why}: {shape}", name=name, traps=_NOT_YET.get(name, ()))
+            Part(
+                shape,
+                lambda _, why=why, shape=shape: f"{why}: {shape}",
+                name=name,
+                traps=_NOT_YET.get(name, ()),
+                step=_BEFORE.get(name, why),
+            )
             for name, (shape, why) in _SHAPES.items()
         ),
     ),

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import model, ops
 from toytf.byhand import Larger, Prod, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, mapped, product, sum_of_products, worked
+from toytf.check.pencil import ByHand, Part, Trap, listed, mapped, product, sum_of_products, worked
 from toytf.example import FEED_FORWARD
 
 
@@ -237,6 +237,7 @@ BY_HAND = [
                 _BOTH_BEFORE,
                 product(_ROWS, _BOTH_SIDES).terms,
                 name="before",
+                step=product(_ROWS, _BOTH_SIDES).step,
                 traps=(Trap(_BOTH_HIDDEN, "the numbers after the bend. That is *hidden*."),),
             ),
             _bend(_BOTH_BEFORE),
@@ -244,6 +245,7 @@ BY_HAND = [
                 _BOTH_HIDDEN.sum(axis=1),
                 lambda at: sum_of_products(_BOTH_HIDDEN[at[0]], np.ones(2)),
                 name="F",
+                step=lambda at: f"the row is {listed(_BOTH_HIDDEN[at[0]])}; the column is 1, 1",
                 traps=(
                     Trap(_BOTH_BEFORE.sum(axis=1), "the bend left out. W_2 adds what is left after it."),
                     Trap(_BOTH_HIDDEN[:, 0], "the first unit alone. W_2 adds both."),
@@ -264,9 +266,10 @@ BY_HAND = [
             _bend(_BEFORE),
             Part(
                 len(_ON),
-                lambda _: f"positive before the bend are units {', '.join(map(str, _ON))}",
+                lambda _: f"positive before the bend are units {', '.join(map(str, _ON))}: {len(_ON)}",
                 name="on",
                 traps=(Trap(len(_BEFORE) - len(_ON), "how many are off."),),
+                step="the numbers of *before* that lie above zero",
             ),
             mapped(
                 np.maximum(0, _BEFORE),
@@ -286,7 +289,12 @@ BY_HAND = [
             worked(
                 Sum(Prod(4, 8), 8, Prod(8, 4), 4),
                 name="here",
-                traps=(Trap(64, "the two matrices alone. The biases are counted too."),),
+                traps=(
+                    Trap(64, "the two matrices alone. The biases are counted too."),
+                    Trap(72, "b_2 left out."),
+                    Trap(68, "b_1 left out."),
+                    Trap(40, "the first matrix and its bias. There is a second of each."),
+                ),
             ),
             worked(
                 Sum(Prod(512, 2048), Prod(2048, 512)),
@@ -299,6 +307,7 @@ BY_HAND = [
                 Prod(4, 512, 512),
                 lead="four matrices: ",
                 shown=None,
+                step="four matrices, each as high and as wide as d",
                 name="attention",
                 traps=(Trap(3 * 512 * 512, "three matrices. W^O is the fourth."),),
             ),

@@ -205,9 +205,14 @@ _SCORES = np.array([[710.0, 700.0], [-750.0, -760.0], [710.0, -760.0]])
 with np.errstate(all="ignore"):
     _NAIVE_NAN = np.isnan(ops.softmax_naive(_SCORES)).sum(axis=1)
 _WHY_NAN = (
-    "inf / inf is NaN, a number / inf is 0: one NaN",
-    "both powers are 0, and 0 / 0 is NaN twice",
-    "inf / inf is NaN, 0 / inf is 0: one NaN",
+    "inf / inf is NaN, a number / inf is 0: 1 NaN",
+    "both powers are 0, and 0 / 0 is NaN: 2 NaN",
+    "inf / inf is NaN, 0 / inf is 0: 1 NaN",
+)
+_POWERS = (
+    "exp(710) is inf and exp(700) is a number; each is divided by their sum",
+    "both powers are too small for a number and become 0; each is divided by their sum",
+    "exp(710) is inf and exp(-760) becomes 0; each is divided by their sum",
 )
 
 
@@ -222,8 +227,31 @@ BY_HAND = [
     ByHand(
         "ex-08-1",
         (
-            Part(_NAIVE_NAN, lambda at: _WHY_NAN[at[0]], name="NaN"),
-            Part(ops.softmax(_SCORES), _weight_terms, decimals=5, name="stable"),
+            Part(
+                _NAIVE_NAN,
+                lambda at: _WHY_NAN[at[0]],
+                name="NaN",
+                traps=(
+                    Trap([2, 2, 2], "whole rows of NaN. A number divided by inf is 0."),
+                    Trap([1, 0, 1], "inf alone. Where every power is 0, the sum is 0 too."),
+                    Trap([0, 0, 0], "the stable softmax. Asked is the naive one."),
+                ),
+                step=lambda at: _POWERS[at[0]],
+            ),
+            Part(
+                ops.softmax(_SCORES),
+                _weight_terms,
+                decimals=5,
+                name="stable",
+                traps=(
+                    Trap([[1, 0]] * 3, "the right numbers with too few decimals. Give five.", room=1e-9),
+                    Trap(ops.softmax(_SCORES)[:, ::-1], "the two weights exchanged. The larger score has the larger."),
+                ),
+                step=lambda at: (
+                    f"the row's largest score taken off, then exp, then each divided by the sum; the gap is "
+                    f"{number(abs(_SCORES[at[0], 0] - _SCORES[at[0], 1]))}"
+                ),
+            ),
         ),
     ),
     ByHand(

@@ -293,19 +293,36 @@ BY_HAND = [
     ByHand(
         "ex-09-1",
         (
-            worked(Quotient(Sum(*_ROW), 4), name="mean"),
-            worked(_SQUARES, name="squared distances"),
+            worked(Quotient(Sum(*_ROW), 4), name="mean", traps=(Trap(12, "the sum. Divide by how many there are."),)),
+            worked(
+                _SQUARES,
+                name="squared distances",
+                traps=(
+                    Trap([-2, 0, 0, 2], "the distances. Square them."),
+                    Trap([2, 0, 0, 2], "the distances without their signs. Square them."),
+                    Trap([-4, 0, 0, 4], "squares with a minus. The square of a negative number is positive."),
+                    Trap(np.square(_ROW), "the squares of the numbers. First take the mean off."),
+                ),
+            ),
             worked(
                 Quotient(Sum(*(square.value for square in _SQUARES)), 4),
                 name="variance",
-                traps=(Trap(8 / 3, _BY_ONE_LESS), Trap(8, "the sum of the squares. The variance is their mean.")),
+                traps=(
+                    Trap(8 / 3, _BY_ONE_LESS),
+                    Trap(8, "the sum of the squares. The variance is their mean."),
+                    Trap(11, "the mean of the numbers' squares. First take the mean off."),
+                ),
             ),
             worked(
                 Root(2),
                 about=True,
                 decimals=4,
                 name="deviation",
-                traps=(Trap((8 / 3) ** 0.5, _BY_ONE_LESS), Trap(2, "the variance. The deviation is its root.")),
+                traps=(
+                    Trap((8 / 3) ** 0.5, _BY_ONE_LESS),
+                    Trap(2, "the variance. The deviation is its root."),
+                    Trap(8**0.5, "the root of the sum. It is the mean of the squares that goes under the root."),
+                ),
             ),
             worked(
                 [Quotient(Difference(x, 3), 2**0.5) for x in _ROW],
@@ -316,6 +333,7 @@ BY_HAND = [
                     Trap((np.array(_ROW) - 3) / (8 / 3) ** 0.5, _BY_ONE_LESS),
                     Trap((np.array(_ROW) - 3) / 2, "a division by the variance. Divide by its root."),
                     Trap(np.array(_ROW) / 2**0.5, "the mean not subtracted. First x - mean, then the division."),
+                    Trap(np.array(_ROW) - 3, "the mean subtracted and no more. Divide by the deviation."),
                 ),
             ),
         ),
@@ -323,7 +341,14 @@ BY_HAND = [
     ByHand(
         "ex-09-3",
         (
-            worked([Quotient(Sum(*pair), 2) for pair in _PAIRS], name="mean"),
+            worked(
+                [Quotient(Sum(*pair), 2) for pair in _PAIRS],
+                name="mean",
+                traps=(
+                    Trap(_PAIRS.sum(axis=1), "the sums. Divide by how many there are."),
+                    Trap(_PAIRS.mean(axis=0), "the means of the columns. Each row has its own."),
+                ),
+            ),
             Part(
                 _PAIRS.std(axis=1),
                 lambda at: "both entries are {} away from the mean {}".format(
@@ -333,6 +358,10 @@ BY_HAND = [
                 traps=(
                     Trap(_PAIRS.std(axis=1, ddof=1), _BY_ONE_LESS),
                     Trap(_PAIRS.var(axis=1), "the variances. The deviation is the root."),
+                    Trap(_PAIRS.std(axis=0), "the deviations of the columns. Each row has its own."),
+                ),
+                step=lambda at: "the root of the mean of ({0} - {2})^2 and ({1} - {2})^2".format(
+                    *map(number, (*_PAIRS[at[0]], _PAIRS[at[0]].mean()))
                 ),
             ),
             worked(
@@ -340,6 +369,8 @@ BY_HAND = [
                 name="result",
                 traps=(
                     Trap(np.array([[-1, 1], [-1, 1]]) / 2**0.5, _BY_ONE_LESS),
+                    Trap([[-2, 2], [-10, 10]], "the mean subtracted and no more. Divide by the deviation."),
+                    Trap([[-0.5, 0.5], [-0.1, 0.1]], "a division by the variance. Divide by its root."),
                     Trap([[-1, -1], [1, 1]], "mean and deviation of the columns. Each token's row has its own."),
                 ),
             ),
@@ -359,6 +390,8 @@ BY_HAND = [
                 [0, 1],
                 lambda _: "column 1 of the Jacobian asks for 1.5 x_1 = 0, so x_1 = 0; x_2 is free, here 1",
                 name="row",
+                traps=(Trap([1, 0], "the two entries exchanged. The second one is 1."),),
+                step="1.5 x_1 + 0 x_2 must be 0, and so must 1 x_1 + 0 x_2",
             ),
         ),
     ),

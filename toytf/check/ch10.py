@@ -258,9 +258,18 @@ _LAYER = {
     "norms": Prod(2, Sum(8, 8)),
 }
 _FORGOTTEN = {
-    "attention": Trap(3 * 8 * 8, "W_O forgotten. There are four matrices."),
-    "feed-forward": Trap(2 * 8 * 16, "the biases forgotten."),
-    "norms": Trap(8 + 8, "one norm. A layer has two."),
+    "attention": (
+        Trap(3 * 8 * 8, "W_O forgotten. There are four matrices."),
+        Trap(4 * 8 * 4, "one head. The two heads have 8 columns together."),
+        Trap(4 * 8 * 8 + 4 * 8, "the biases counted. This attention has none."),
+    ),
+    "feed-forward": (
+        Trap(2 * 8 * 16, "the biases forgotten."),
+        Trap(8 * 16 + 16, "the first matrix and its bias. There is a second of each."),
+        Trap(2 * 8 * 16 + 16, "b_2 forgotten."),
+        Trap(2 * 8 * 16 + 8, "b_1 forgotten."),
+    ),
+    "norms": (Trap(8 + 8, "one norm, or two without beta. Two norms have gamma and beta each."),),
 }
 
 BY_HAND = [
@@ -280,7 +289,14 @@ BY_HAND = [
                     ),
                 ),
             ),
-            worked([Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)], name="sum"),
+            worked(
+                [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)],
+                name="sum",
+                traps=(
+                    Trap(_U_FED, "F(U) alone. The input is added."),
+                    Trap(_U_FED - _U, "F(U) - U. The input is added."),
+                ),
+            ),
             worked(
                 [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL],
                 name="result",
@@ -290,6 +306,8 @@ BY_HAND = [
                         "a division by N - 1. Layer norm divides the squares by their number N.",
                     ),
                     Trap((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root."),
+                    Trap(_TOTAL - _TOTAL.mean(), "the mean subtracted and no more. Divide by the deviation."),
+                    Trap(_TOTAL / _TOTAL.std(), "the mean not subtracted. First x - mean, then the division."),
                 ),
             ),
         ),
@@ -297,8 +315,13 @@ BY_HAND = [
     ByHand(
         "ex-10-2",
         (
-            *(worked(count, name=name, traps=(_FORGOTTEN[name],)) for name, count in _LAYER.items()),
-            worked(Sum(*(count.value for count in _LAYER.values())), name="together"),
+            *(worked(count, name=name, traps=_FORGOTTEN[name]) for name, count in _LAYER.items()),
+            worked(
+                Sum(*(count.value for count in _LAYER.values())),
+                name="together",
+                traps=(Trap(sum(count.value for count in list(_LAYER.values())[:2]), "the norms left out."),),
+                step="attention, feed-forward and norms, added",
+            ),
         ),
     ),
 ]

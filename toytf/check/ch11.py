@@ -275,7 +275,13 @@ def _may(place):
 def _table(name, mask, reasons, *traps):
     """A mask of 1 (may attend) and 0, and why an entry is what it is."""
     traps = (Trap(1 - mask, '1 and 0 exchanged. 1 means "may attend".'), *traps)
-    return Part(mask, lambda at: f"{' and '.join(reasons(at))}: {mask[at]}", name=name, traps=traps)
+    return Part(
+        mask,
+        lambda at: f"{' and '.join(reasons(at))}: {mask[at]}",
+        name=name,
+        traps=traps,
+        step=lambda at: " and ".join(reasons(at)),
+    )
 
 
 _CAUSAL, _PADDING = np.tri(4, dtype=int), np.tile(_IS_TOKEN, (4, 1))
@@ -292,7 +298,13 @@ BY_HAND = [
                 lambda at: _may(at)[:1],
                 Trap(np.tri(4, k=-1), "a mask that hides each token from itself. It may attend to itself."),
             ),
-            _table("padding", _PADDING, lambda at: _may(at)[1:]),
+            _table(
+                "padding",
+                _PADDING,
+                lambda at: _may(at)[1:],
+                Trap(_PADDING.T, "a mask that hides queries. Padding hides keys, so the columns."),
+                Trap(_PADDING * _PADDING.T, "rows and columns hidden. Padding hides keys alone."),
+            ),
             _table(
                 "both",
                 _CAUSAL * _PADDING,
@@ -321,7 +333,11 @@ BY_HAND = [
                 lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was",
                 decimals=1,
                 name="after",
-                traps=(Trap(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here."),),
+                step=lambda at: "hidden" if at == (2,) else "the share as it was without a mask",
+                traps=(
+                    Trap(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here."),
+                    Trap(_BEFORE, "the shares without a mask. The third is hidden."),
+                ),
             ),
             worked(
                 Sum(*_LEFT),

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import attention, ops
 from toytf.check.ch11 import NUMBERS_FOR_BOOLEANS, OPPOSITE
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, Trap, number, product, sum_of_products
+from toytf.check.pencil import ByHand, Part, Trap, listed, number, product, sum_of_products
 from toytf.example import W_K
 
 
@@ -260,10 +260,13 @@ _OTHER_SIDE = "the other sentence's length. Keys of the cross-attention come fro
 
 def _shape(name, rows, last, about):
     axes = ("64 sentences", "6 heads", f"{rows} {'source' if rows == 10 else 'target'} tokens", about)
+    asked = "a column for each key" if "weights" in name else "the columns of one head"
+    steps = ("the sentences", "the heads", f"a row for each {'key' if name.endswith('K') else 'query'}", asked)
     traps = (Trap((64, 6, 22 - rows, last), _OTHER_SIDE),)
     if "weights" in name:
         traps = (Trap((64, 6, last, rows), "keys as rows. A row belongs to a query."),) * (rows != last) + traps
-    return Part((64, 6, rows, last), lambda at: axes[at[0]], name=name, traps=traps)
+    traps += (Trap((64, rows, 6, last), "the shape before the heads come forward. Heads stand before tokens."),)
+    return Part((64, 6, rows, last), lambda at: axes[at[0]], name=name, traps=traps, step=lambda at: steps[at[0]])
 
 
 BY_HAND = [
@@ -286,6 +289,7 @@ BY_HAND = [
                 ),
                 decimals=3,
                 name="scaled score",
+                step=f"the query is {listed(_QUERY)}; the key is {listed(_THIRD @ W_K[0])}; then / the root of 3",
                 traps=(
                     Trap(_SCORE, "the score not scaled. Divide by the root of the head's width, 3."),
                     Trap(_SCORE / 2, "a division by the root of d = 4. The head's width is 3."),

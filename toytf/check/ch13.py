@@ -505,6 +505,7 @@ _POWERS = np.exp([2.0, 1.0, 0.0])
 _NO_SHARES = (
     Trap([2 / 3, 1 / 3, 0], "the logits divided by their sum. First e to each logit, then divide."),
     Trap(_POWERS, "the powers. Divide each by their sum."),
+    Trap([4 / 7, 2 / 7, 1 / 7], "powers of 2. The powers are those of e."),
     Trap(_POWERS[::-1] / _POWERS.sum(), "the row in reverse. The largest logit has the largest probability."),
 )
 _RATIO = 1.2259  # of "hola" to "world", as the exercise gives it
@@ -519,7 +520,14 @@ BY_HAND = [
     ByHand(
         "ex-13-1",
         (
-            Part(_POWERS / _POWERS.sum(), _softmax_of_three, decimals=4, name="probabilities", traps=_NO_SHARES),
+            Part(
+                _POWERS / _POWERS.sum(),
+                _softmax_of_three,
+                decimals=4,
+                name="probabilities",
+                traps=_NO_SHARES,
+                step=lambda at: f"e^{2 - at[0]} / (e^2 + e^1 + e^0)",
+            ),
             Part(
                 _POWERS / _POWERS.sum(),
                 _softmax_of_three,
@@ -529,6 +537,7 @@ BY_HAND = [
                     Trap([1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too."),
                     *_NO_SHARES,
                 ),
+                step=lambda at: f"e^{102 - at[0]} / (e^102 + e^101 + e^100)",
             ),
         ),
     ),
@@ -577,7 +586,11 @@ BY_HAND = [
                 100,
                 lambda _: "one row for each token: 100",
                 name="rows with cache",
-                traps=(Trap(5050, "the number without a cache. With it only the newest row goes through."),),
+                traps=(
+                    Trap(5050, "the number without a cache. With it only the newest row goes through."),
+                    Trap(1, "the rows of one step. Asked are those of all steps."),
+                ),
+                step="at each step the newest row alone",
             ),
             worked(
                 Quotient(Prod(100, 101), 2),
@@ -585,6 +598,7 @@ BY_HAND = [
                 name="rows without cache",
                 traps=(
                     Trap(10000, "100 rows at each step. At step t there are only t."),
+                    Trap(4950, "1 + 2 + ... + 99. The last step reads every token."),
                     Trap(100, "the number with a cache. Without it all rows go through again."),
                 ),
             ),
@@ -592,7 +606,11 @@ BY_HAND = [
                 4,
                 lambda _: "one for each hypothesis: 4",
                 name="caches",
-                traps=(Trap(1, "one for all. Each hypothesis has words of its own."),),
+                traps=(
+                    Trap(1, "one for all. Each hypothesis has words of its own."),
+                    Trap(24, "one for each layer too. A cache holds all layers."),
+                ),
+                step="each hypothesis has words of its own, and so a cache of its own",
             ),
         ),
     ),

@@ -8,6 +8,7 @@ from toytf import ops
 from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
 from toytf.check.core import Case, checker
 from toytf.check.pencil import ByHand, Part, Trap, worked
+from toytf.check.slips import other_logarithms
 
 LOG_3 = np.log(3.0)
 
@@ -235,8 +236,7 @@ BY_HAND = [
                 decimals=4,
                 name="loss",
                 traps=(
-                    Trap(1, "a logarithm to base 2. It is the natural one here."),
-                    Trap(-np.log10(0.5), "a logarithm to base 10. It is the natural one here."),
+                    *other_logarithms(-np.log(_SIX[3])),
                     Trap(np.log(0.5), "the sign lost. The loss is minus the logarithm."),
                     Trap(-np.log(_SIX).sum(), "the losses of all words. Only the right word's counts."),
                 ),
@@ -249,7 +249,9 @@ BY_HAND = [
                 traps=(
                     Trap(0.5, "the probability. The perplexity is 1 divided by it."),
                     Trap(2**0.6931, "2 to the loss. A loss in natural logarithms asks for e."),
+                    Trap(0.6931, "the loss. The perplexity is e to it."),
                 ),
+                step="e to the loss",
             ),
             worked(
                 [Difference(p, int(i == 3)) for i, p in enumerate(_SIX)],
@@ -273,7 +275,7 @@ BY_HAND = [
                 lambda _: _h_text(_G, _G),
                 decimals=4,
                 name="H(g)",
-                traps=(Trap(1, "bits, logarithms to base 2. They are natural ones here."),),
+                traps=(*other_logarithms(_h(_G, _G)),),
             ),
             Part(
                 _h(_G, _P),
@@ -283,6 +285,7 @@ BY_HAND = [
                 traps=(
                     Trap(_h(_P, _G), "H(p, g). g stands before the logarithm, p in it."),
                     Trap(_h(_P, _P), "H(p). The shares in front are those of g."),
+                    *other_logarithms(_h(_G, _P)),
                 ),
             ),
             Part(
@@ -293,6 +296,7 @@ BY_HAND = [
                 traps=(
                     Trap(_h(_P, _G) - _h(_P, _P), "KL(p, g). The first one's shares stand in front."),
                     Trap(_h(_G, _G) - _h(_G, _P), "H(g) - H(g, p). It is the other way round."),
+                    *other_logarithms(_h(_G, _P) - _h(_G, _G)),
                 ),
             ),
             Part(
@@ -303,6 +307,7 @@ BY_HAND = [
                 traps=(
                     Trap(_h(_G, _P) - _h(_G, _G), "KL(g, p). The first one's shares stand in front."),
                     Trap(_h(_P, _P) - _h(_P, _G), "H(p) - H(p, g). It is the other way round."),
+                    *other_logarithms(_h(_P, _G) - _h(_P, _P)),
                 ),
             ),
         ),
@@ -328,6 +333,7 @@ BY_HAND = [
                     Trap(17, "the ratio. The lead of the logit is its logarithm."),
                     Trap(np.log(12), "log(0.8 / 0.0667). The right word has a part of the 0.2 too."),
                     Trap(np.log(16), "log(0.8 / 0.05). The right word has a part of the 0.2 too."),
+                    *other_logarithms(np.log(17)),
                 ),
             ),
             worked(
@@ -337,14 +343,18 @@ BY_HAND = [
                 name="with smoothing",
                 traps=(
                     Trap(0.6, "wanted minus said. It is said minus wanted."),
-                    Trap(0.25 - 0.8, "0.25 - 0.8. The right word's goal is 0.85."),
+                    Trap(0.25 - 0.8, "0.25 - 0.8. The right word has a part of the 0.2 too."),
+                    Trap(0.25, "the probability. Subtract the goal."),
                 ),
             ),
             worked(
                 Difference(0.25, 1),
                 decimals=2,
                 name="without",
-                traps=(Trap(0.75, "wanted minus said. It is said minus wanted."),),
+                traps=(
+                    Trap(0.75, "wanted minus said. It is said minus wanted."),
+                    Trap(0.25, "the probability. Subtract the goal."),
+                ),
             ),
         ),
     ),

@@ -8,6 +8,7 @@ from toytf import attention, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
 from toytf.check.core import Case, apart, checker
 from toytf.check.pencil import ByHand, Part, Trap, product, worked
+from toytf.check.slips import other_logarithms
 
 
 def _dlogits_cases(rng):
@@ -502,8 +503,7 @@ BY_HAND = [
                 name="loss",
                 traps=(
                     Trap(np.log(_THREE[2]), "the sign lost. The loss is minus the logarithm."),
-                    Trap(-np.log2(_THREE[2]), "a logarithm to base 2. It is the natural one here."),
-                    Trap(-np.log10(_THREE[2]), "a logarithm to base 10. It is the natural one here."),
+                    *other_logarithms(-np.log(_THREE[2])),
                 ),
             ),
             _minus(2, "gradient"),
@@ -514,8 +514,22 @@ BY_HAND = [
     ByHand(
         "ex-15-4",
         (
-            product(_ONE, _V, name="O", traps=(Trap(_Q @ _V, "the scores times V. First the softmax."),)),
-            product(_ONE[:, None], _DO[None], decimals=2, name="dV"),
+            product(
+                _ONE,
+                _V,
+                name="O",
+                traps=(
+                    Trap(_Q @ _V, "the scores times V. First the softmax."),
+                    Trap(_ONE[::-1] @ _V, "the two weights exchanged. The larger score has the larger weight."),
+                ),
+            ),
+            product(
+                _ONE[:, None],
+                _DO[None],
+                decimals=2,
+                name="dV",
+                traps=(Trap(_DO[:, None] * _ONE, "the right table turned over. Each weight has a row of dV."),),
+            ),
             product(_DO, _V.T, name="dA"),
             worked(
                 _DS,
@@ -526,7 +540,13 @@ BY_HAND = [
                     Trap(_DA_4 - _ONE @ _DA_4, "the difference not multiplied by the share."),
                 ),
             ),
-            product(_DS_4, _K, decimals=2, name="dQ"),
+            product(
+                _DS_4,
+                _K,
+                decimals=2,
+                name="dQ",
+                traps=(Trap(_DS_4 / np.sqrt(2), "a division by the root of 2. This attention has no divisor."),),
+            ),
             product(_DS_4[:, None], _Q[None], decimals=4, name="dK"),
         ),
     ),
@@ -542,11 +562,16 @@ BY_HAND = [
                     Trap([-2, 2], "the mean subtracted and no more. Divide by the deviation."),
                 ),
             ),
-            Part(2.0, lambda _: "(5 + (-1)) / 2 = 2", name="mean(dy)", traps=(Trap(4, "the sum. Divide by 2."),)),
+            Part(
+                2.0,
+                lambda _: "(5 + (-1)) / 2 = 2",
+                name="mean(dy)",
+                traps=(Trap(4, "the sum. Divide by how many there are."), Trap(3, "a minus sign lost.")),
+            ),
             worked(
                 Quotient(Sum(Prod(5, -1), Prod(-1, 1)), 2),
                 name="mean(dy y)",
-                traps=(Trap(-6, "the sum. Divide by 2."),),
+                traps=(Trap(-6, "the sum. Divide by how many there are."), Trap(-2, "a minus sign lost.")),
             ),
             worked(
                 [Quotient(Difference(Difference(dy, 2), Prod(y, -3)), 2) for dy, y in ((5, -1), (-1, 1))],

@@ -312,6 +312,7 @@ _RATIO = (_M / 0.19) / np.sqrt(_V_2 / (1 - 0.98**2))
 _GOAL = np.array([[4, 5, 2, 0], [4, 3, 6, 2]])
 _READS = np.array([[1, 4, 5, 0], [1, 4, 3, 6]])
 _IS_TOKEN = 1 * (_READS != 0)
+_WORDS = ("<pad>", "<sos>", "<eos>", "casa", "hola", "mundo", "roja")
 
 # 16.1: the two steps with means that are not corrected
 _BARE = 1 - 0.1 * np.cumsum([0.2 / np.sqrt(0.08), 0.18 / np.sqrt(0.0784)])
@@ -338,8 +339,10 @@ BY_HAND = [
                 traps=(
                     Trap(0.8, "a plain step, 1 - 0.1 * 2. Adam divides by the root of the mean square."),
                     Trap(_BARE[0], "means not corrected. At step 1 divide them by 1 - 0.9 and 1 - 0.98."),
-                    Trap(0.95, "a division by the mean square, 4. Divide by its root."),
+                    Trap(0.95, "a division by the mean square. Divide by its root."),
+                    Trap(1.1, "a step in the direction of the gradient. Adam goes against it."),
                 ),
+                step="1 - 0.1 * 2 / root of 4",
             ),
             Part(
                 0.9 - 0.1 * _RATIO,
@@ -354,18 +357,43 @@ BY_HAND = [
                     Trap(_BARE[1], "means not corrected. At step 2 divide them by 1 - 0.9^2 and 1 - 0.98^2."),
                     Trap(0.8, "the step of before once more. The mean of the gradients shrinks to 0.9 of itself."),
                 ),
+                step="0.9 - 0.1 * (0.9 * 0.2 / 0.19) / root of (0.98 * 0.08 / 0.0396)",
             ),
         ),
     ),
     ByHand(
         "ex-16-2",
         (
-            Part(_READS, name="tgt", traps=(Trap(_GOAL, "the goal. What the decoder reads begins with `<sos>`."),)),
-            Part(_GOAL, name="goal", traps=(Trap(_READS, "`tgt`. The goal is one place on, and ends with `<eos>`."),)),
+            Part(
+                _READS,
+                lambda at: f"{_WORDS[_READS[at]]} has the id {_READS[at]}",
+                name="tgt",
+                traps=(
+                    Trap(_GOAL, "the goal. What the decoder reads begins with `<sos>`."),
+                    Trap([[1, 4, 5, 2], [1, 4, 3, 6]], "`<eos>` among what the decoder reads. It is only said."),
+                ),
+                step="`<sos>`, the words, then `<pad>`: the id of what stands in this column",
+            ),
+            Part(
+                _GOAL,
+                lambda at: f"{_WORDS[_GOAL[at]]} has the id {_GOAL[at]}",
+                name="goal",
+                traps=(
+                    Trap(_READS, "`tgt`. The goal is one place on, and ends with `<eos>`."),
+                    Trap([[4, 5, 0, 0], [4, 3, 6, 0]], "the words alone. Each sentence ends with `<eos>`."),
+                ),
+                step="the words, `<eos>`, then `<pad>`: the id of what stands in this column",
+            ),
             Part(
                 _IS_TOKEN,
+                lambda at: f"tgt has {_WORDS[_READS[at]]} here: {_IS_TOKEN[at]}",
                 name="tgt_is_token",
-                traps=(Trap(1 - np.array(_IS_TOKEN), "1 and 0 exchanged. 1 means: a token."),),
+                traps=(
+                    Trap(1 - np.array(_IS_TOKEN), "1 and 0 exchanged. 1 means: a token."),
+                    Trap(np.ones((2, 4)), "`<pad>` taken for a token."),
+                    Trap([[0, 1, 1, 0], [0, 1, 1, 1]], "`<sos>` not taken for a token. It is one."),
+                ),
+                step=lambda at: f"tgt has {_WORDS[_READS[at]]} here",
             ),
             Part(
                 np.array([1, 1, 1, 0]),
@@ -374,7 +402,9 @@ BY_HAND = [
                 traps=(
                     Trap([0, 0, 0, 1], '1 and 0 exchanged. 1 means "may".'),
                     Trap([1, 1, 0, 0], "a row that may not attend to itself. It may."),
+                    Trap([1, 1, 1, 1], "every key. What follows is hidden, and so is `<pad>`."),
                 ),
+                step="a key that both masks allow: it does not lie after the third, and is no `<pad>`",
             ),
             worked(
                 Sum(*_IS_TOKEN.sum(axis=1).tolist()),

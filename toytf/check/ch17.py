@@ -272,6 +272,7 @@ def _chance_part(name):
     return Part(
         chance,
         lambda _: f"1 / (1 + exp({el} - {la})), about {chance:.4f}",
+        step=f"1 / (1 + exp({el} - {la}))",
         decimals=4,
         name=f"la, {name}",
         traps=traps,
@@ -296,6 +297,7 @@ BY_HAND = [
                 (found.argmax(axis=1) == _LINKS).sum(),
                 _strongest(found),
                 name=name,
+                step="the strongest link of each row" + ", after the two maps are added" * (name == "mean"),
                 traps=(
                     Trap((found.argmax(axis=1) != _LINKS).sum(), "the rows that miss. Count those that are right."),
                 ),
@@ -318,6 +320,8 @@ BY_HAND = [
                 traps=(
                     Trap([(part**2).sum() for part in _PARTS.values()], "the sums of the squares. Take the root."),
                     Trap([np.linalg.norm(v) for _, v in _VALUES.values()], "the lengths before the weights."),
+                    Trap([np.abs(part).sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
+                    Trap([part.sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
                 ),
             ),
             Part(
@@ -331,6 +335,8 @@ BY_HAND = [
                 traps=(
                     Trap(sum(value for _, value in _VALUES.values()), "the values without their weights."),
                     Trap(_PARTS["house"], 'what is left without "the".'),
+                    Trap(_PARTS["the"] + np.abs(_PARTS["house"]), "a minus sign lost."),
+                    Trap(_PARTS["the"] - _PARTS["house"], "a difference. Both are added."),
                 ),
             ),
         ),

@@ -89,6 +89,7 @@ BY_HAND = [
                 2,
                 lambda _: 'the determiners are fixed by "houses"; "red" may stand before "cat" or "houses": 2',
                 name="a cat sees the red houses",
+                step='the determiners are fixed by "houses"; what may "red" stand before?',
                 traps=(Trap(1, "the other sentence alone, or this one alone. Count both."),),
             ),
             worked(
@@ -114,6 +115,9 @@ BY_HAND = [
                 traps=(
                     Trap(10 * 9 * 8 * 7 * 6, "places with an order among them. Divide by 5 * 4 * 3 * 2 * 1."),
                     Trap(2**10, "any number of places. Five are chosen."),
+                    Trap(120, "the orders of five. Asked are the ways to choose them."),
+                    Trap(50, "a product of the two numbers. Each place that is taken leaves one less."),
+                    Trap(3628800, "the orders of all ten counts. Asked are the places of one group."),
                 ),
             ),
             worked(

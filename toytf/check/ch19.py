@@ -72,6 +72,7 @@ BY_HAND = [
                 7,
                 lambda _: "one of 7: 7",
                 name="one",
+                step="one adjective, and each of the grammar's can be it",
                 traps=(Trap(8, "no adjective counted too. Exactly one is asked for."),),
             ),
             worked(

@@ -220,6 +220,12 @@ _MHA = {
     "out_proj.weight": Prod(8, 8),
     "out_proj.bias": Prod(8),
 }
+_MHA_STEPS = (
+    "in_proj_weight: three matrices, one below the other, of 8 * 8 each",
+    "in_proj_bias: a number for each row of in_proj_weight",
+    "out_proj.weight: one square matrix of width d",
+    "out_proj.bias: a number for each row of out_proj.weight",
+)
 _MHA_COUNTS = [shape.value for shape in _MHA.values()]
 _NORM_ROW = np.array([1.0, 3.0, 3.0, 5.0])
 _SQUARES = (_NORM_ROW - 3) ** 2
@@ -233,6 +239,7 @@ def _std_part(name):
     traps = (
         Trap(other, f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}."),
         Trap(_SQUARES.sum() / _DIVISORS[name], "the variance. The deviation is its root."),
+        Trap(np.sqrt(_SQUARES.sum()), "the root of the sum. Divide under the root."),
     )
     return worked(step, about=True, decimals=4, name=f"deviation with {name}", traps=traps)
 
@@ -244,12 +251,15 @@ def _normed_part(name):
         lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}, about {number((_NORM_ROW[at] - 3) / std, 4)}",
         decimals=4,
         name=f"result with {name}",
+        step=lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}",
         traps=(
             Trap(
                 (_NORM_ROW - 3) / np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name])),
                 f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}.",
             ),
             Trap((_NORM_ROW - 3) / std**2, "a division by the variance. Divide by its root."),
+            Trap(_NORM_ROW / std, "the mean not subtracted. First x - mean, then the division."),
+            Trap(_NORM_ROW - 3, "the mean subtracted and no more. Divide by the deviation."),
         ),
     )
 
@@ -273,6 +283,7 @@ BY_HAND = [
                 _MHA_COUNTS,
                 lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
                 name="numbers",
+                step=lambda at: _MHA_STEPS[at[0]],
                 traps=(
                     Trap(
                         [64, 8, 64, 8],
@@ -290,6 +301,7 @@ BY_HAND = [
                 sum(_MHA_COUNTS),
                 lambda _: f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}",
                 name="with 4 heads",
+                step="more heads share the same columns",
                 traps=(
                     Trap(2 * sum(_MHA_COUNTS), "twice as many. More heads are narrower heads of the same columns."),
                 ),

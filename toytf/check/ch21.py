@@ -317,6 +317,7 @@ BY_HAND = [
                     Trap(_SMALL["attention"].value + _SMALL["feed-forward"].value, "the norms left out."),
                     Trap(_SMALL_COUNT.value + 32, "the attention biases counted. This layer has none."),
                 ),
+                step="attention, feed-forward and norms, added",
             ),
             worked(
                 Quotient(Prod(100, _SMALL["feed-forward"].value), _SMALL_COUNT.value),
@@ -368,6 +369,7 @@ BY_HAND = [
                 2,
                 lambda _: "twice as many layers: 2",
                 name="factor, depth",
+                step="a layer stays as large as it was; how many more are there?",
                 traps=(Trap(4, "the factor of the width. A layer stays as large as it was."),),
             ),
             worked(

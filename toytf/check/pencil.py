@@ -14,8 +14,8 @@ from toytf.check.slips import Trap, general, room_of
 from toytf.check.tries import Stage, Tries
 
 __all__ = [
-    "ByHand", "Part", "Stage", "Trap", "Tries", "mapped", "number", "product", "sum_of_products", "where", "worked",
-    "written",
+    "ByHand", "Part", "Stage", "Trap", "Tries", "listed", "mapped", "number", "product", "sum_of_products", "where",
+    "worked", "written",
 ]  # fmt: skip
 
 
@@ -36,9 +36,10 @@ class Part:
         What the exercise calls it: "a", "the mean". Empty if there is only one answer.
     traps : tuple of Trap
         Wrong answers that are recognised, besides those of `slips`.
-    step : callable, optional
-        From the place of an entry to the step before its result: what meets what, or the formula.
-        Without it, what stands before the first "=" of `terms`. `before` is the way to call it.
+    step : callable or str, optional
+        From the place of an entry to the step before its result: what meets what, or the formula; a
+        text, if it is the same for every entry. Without it, what stands before the first "=" of
+        `terms`. `before` gives it.
 
     Examples
     --------
@@ -56,7 +57,7 @@ class Part:
     decimals: int = 0
     name: str = ""
     traps: tuple[Trap, ...] = ()
-    step: Callable[[tuple[int, ...]], str] | None = None
+    step: Callable[[tuple[int, ...]], str] | str | None = None
 
     @property
     def room(self) -> float:
@@ -82,7 +83,7 @@ class Part:
     def before(self, place: tuple[int, ...]) -> str:
         """Second stage: the step before the result, without the result; empty if none is known."""
         if self.step:
-            return self.step(place)
+            return self.step if isinstance(self.step, str) else self.step(place)
         formula, equals, _ = self.terms(place).partition(" = ") if self.terms else ("", "", "")
         return formula if equals else ""
 

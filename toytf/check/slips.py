@@ -69,6 +69,20 @@ def in_words(decimals: int) -> str:
     return f"{_WORDS[decimals]} decimal{'s' * (decimals != 1)}"
 
 
+def other_logarithms(value) -> tuple[Trap, ...]:
+    """A natural logarithm, taken to base 2 and to base 10.
+
+    Examples
+    --------
+    >>> [trap.looks.split(".")[0] for trap in other_logarithms(0.6931)]
+    ['a logarithm to base 2', 'a logarithm to base 10']
+    """
+    return (
+        Trap(value / np.log(2), "a logarithm to base 2. It is the natural one here."),
+        Trap(value / np.log(10), "a logarithm to base 10. It is the natural one here."),
+    )
+
+
 def general(expected, decimals: int, percent: bool = False) -> tuple[Trap, ...]:
     """The slips that happen with any number, as traps: rounding, order, sign, percent, the point.
 
