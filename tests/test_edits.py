@@ -301,5 +301,5 @@ def test_an_editor_sees_every_checker():
         for node in tree.body
         if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"
     )
-    assert set(listed) == {"BY_HAND", "CHECKS", "Check", "Report", "byhand", "points", *check.CHECKS}
+    assert set(listed) == {"BY_HAND", "CHECKS", "Check", "Report", "byhand", "hide_answers", "points", *check.CHECKS}
     assert all(getattr(check, name) is one for name, one in check.CHECKS.items())

@@ -1,18 +1,18 @@
 """What by-hand checks tell a wrong answer: a hint, then the step before, then the sum; and what they keep back."""
 
 import itertools
-import json
 import re
 
 import numpy as np
 import pytest
 
 from toytf import check
-from toytf.check.pencil import Part, Stage, Trap, Tries, number, product, worked
-from toytf.check.slips import general
+from toytf.byhand import Sum
+from toytf.check.pencil import Part, Stage, Tries, mapped, product, worked
 from toytf.course.chapters import BOOK
+from toytf.teach import assign
 from toytf.teach.exercises import read
-from toytf.teach.worksheet import DEFAULT, sheet
+from toytf.teach.worksheet import check_answers, sheet
 
 EXERCISES = {one.number: one for one in read(BOOK / "notebooks").values()}
 PARTS = [(one, part) for one in check.BY_HAND.values() for part in one.parts]
@@ -48,9 +48,7 @@ def given(one, part, said):
     for earlier in itertools.takewhile(lambda other: other is not part, one.parts):
         known += np.asarray(earlier.expected, float).ravel().tolist()
     factors = OPERANDS.search(said)
-    if factors:
-        known += sum((listed(text) for text in factors.groups() if text), [])
-    return known
+    return known + [x for text in factors.groups() if text for x in listed(text)] if factors else known
 
 
 def listed(text):
@@ -135,6 +133,209 @@ def test_the_third_stage_says_how_the_right_number_comes_about(one, part):
         details = said(one, part, Stage.SUM, wrong(part, place))
         assert details[-1].endswith(f"; {part.work(place)}")
         last = re.split(" = |: ", part.work(place))[-1]
-        product = float(np.prod(numbers(last))) if re.fullmatch(r"[\d *]+", last) else np.nan  # 7.6 leaves it there
-        said_at_the_end = [*numbers(part.work(place)), product]
+        multiplied = np.prod(numbers(last)) if re.fullmatch(r"[\d *]+", last) else np.nan  # 7.6 leaves it there
+        said_at_the_end = [*numbers(part.work(place)), multiplied]
         assert any(abs(x - expected) <= max(part.room, 0.5e-4) for x in said_at_the_end), part.work(place)
+
+
+# ---------------------------------------------------------------- known slips
+
+
+def typed(part, trap):
+    """A slip as somebody would type it: in every entry that it is about, else right."""
+    expected = np.asarray(part.expected, float)
+    far = np.broadcast_to(np.asarray(1.0 if trap.room is None else trap.room), expected.shape)
+    off = np.abs(np.asarray(trap.value, float) - expected) > part.room
+    return np.where(off & (far >= 0), trap.value, expected)
+
+
+@each_part
+def test_no_slip_is_a_right_answer_and_each_is_recognised(one, part):
+    """What is nearly right, the last of the slips, has a room in place of a number; the next test is about it."""
+    own = [trap.looks for trap in part.traps]
+    for trap in [*part.traps, *(slip for slip in part.slips if "nearly right" not in slip.looks)]:
+        expected = np.asarray(part.expected, float)
+        answer = typed(part, trap) if trap.each else np.asarray(trap.value, float)
+        assert (np.abs(answer - expected) > part.room).any(), trap.looks
+        (report,) = one.reports(answer, part.name)
+        assert not report
+        told = part.looks(answer)
+        assert told == trap.looks or (trap.looks not in own and told), (trap.looks, told)
+
+
+@each_part
+def test_a_right_answer_stays_right_as_far_as_its_room_goes(one, part):
+    expected = np.asarray(part.expected, float)
+    for right in (expected, np.round(expected, part.decimals), expected + part.room / 2, expected - part.room / 2):
+        assert one.reports(right, part.name)[0]
+    for wrong_answer in (expected + 2.1 * part.room, expected - 2.1 * part.room):
+        assert not one.reports(wrong_answer, part.name)[0]
+
+
+@pytest.mark.parametrize(
+    ("number", "name", "answer", "looks"),
+    [
+        ("9.1", "result", [-1.41, 0, 0, 1.41], "too few decimals. Give four decimals."),
+        ("9.1", "deviation", 1.4143, "nearly right. Keep more decimals on the way"),
+        ("9.1", "deviation", 14.14, "ten times the right number"),
+        ("9.1", "deviation", 1.4, "too few decimals. Give four decimals."),
+        ("13.1", "probabilities", [0.6652, 0.2447, 0.09], ""),
+        ("13.1", "probabilities", [66.52, 24.47, 9], "percent"),
+        ("13.1", "probabilities", [0.6652, 0.2447, 0.1], "too few decimals. Give four decimals."),
+        ("13.4", "temperature 0.5", 1.502, "the right number cut off. Round it to three decimals."),
+        ("13.1", "probabilities", [0.6652, 0.2447, 0], ""),
+        ("15.1", "dX", [[2, 1], [4, 7]], "the other sign"),
+        ("15.1", "dX", [[2, -4], [1, 7]], "turned over"),
+        ("15.1", "dX", [[2, 1], [-3, 7]], ""),
+        ("5.1", "gap", 1.585, "a logarithm to base 2."),
+        ("3.1", "row", [0.0349, 0.9994, 0.0003, 1], "an angle in degrees."),
+        ("18.6", "percent", 0.004, "a part of 1."),
+        ("18.6", "percent", 39.7, ""),
+        ("5.1", "weights", [0.25, 0.25, 0.25, 0], ""),
+    ],
+)
+def test_slips_are_told_apart(number, name, answer, looks):
+    part = next(part for part in check.BY_HAND[number].parts if part.name == name)
+    told = part.looks(np.asarray(answer, float))
+    assert looks in told
+    assert bool(looks) == bool(told)
+
+
+# ---------------------------------------------------------------- tries
+
+
+@pytest.fixture
+def fresh(monkeypatch):
+    """As after another start of Python; says what `check.byhand` prints."""
+    monkeypatch.setattr(check, "_TRIES", Tries())
+
+
+def asked(capsys, *arguments, **named):
+    check.byhand(*arguments, **named)
+    return capsys.readouterr().out
+
+
+def test_the_first_try_is_told_a_hint_the_second_the_step_before_the_third_the_sum(fresh, capsys):
+    told = [asked(capsys, "15.1", [[2, wrong], [-4, 7]], part="dX") for wrong in (9, 8, 5, 6)]
+    head = "15.1, dX: 1 of 4 entries differs.\n  row 1, column 2: yours "
+    assert told == [
+        f"{head}9\n",
+        f"{head}8; row 1 is 1, 0; column 2 is 1, 4\n",
+        f"{head}5; 1 * 1 + 0 * 4 = 1\n",
+        f"{head}6; 1 * 1 + 0 * 4 = 1\n",
+    ]
+
+
+def test_the_same_wrong_answer_again_is_no_new_try(fresh, capsys):
+    told = [asked(capsys, "9.1", wrong, part="mean") for wrong in (7, 7, 7.0, np.float32(7), 8, 7, 8)]
+    assert told[:4] == ["9.1, mean: not right.\n  yours 7\n"] * 4
+    assert told[4:] == [f"9.1, mean: not right.\n  yours {n}; (1 + 3 + 3 + 5) / 4\n" for n in (8, 7, 8)]
+
+
+def test_a_right_answer_begins_anew(fresh, capsys):
+    first = [asked(capsys, "9.1", wrong, part="mean") for wrong in (7, 8, 9)]
+    assert asked(capsys, "9.1", 3, part="mean") == "9.1, mean: right.\n"
+    assert [asked(capsys, "9.1", wrong, part="mean") for wrong in (7, 8, 9)] == first
+
+
+def test_what_is_no_answer_is_no_try(fresh, capsys):
+    for no_answer, says in [
+        (None, "not answered yet"),
+        ("three", "expected numbers, got 'three'"),
+        ([1, 2], "expected shape 4, got 2"),
+        ([1, None, 0, 1], "entry 2 has no number yet"),
+        ([10**400, 0, 0, 0], "expected numbers"),
+    ]:
+        assert says in asked(capsys, "9.1", no_answer, part="result")
+    assert asked(capsys, "9.1", [9, 0, 0, 9], part="result").endswith("entry 4: yours 9\n")
+
+
+def test_each_part_of_each_exercise_has_tries_of_its_own(fresh, capsys):
+    for wrong in (7, 8, 9):
+        check.byhand("9.1", wrong, part="mean")
+    capsys.readouterr()
+    assert asked(capsys, "9.1", 7, part="variance") == "9.1, variance: not right.\n  yours 7\n"
+    assert asked(capsys, "15.5", 7, part="mean(dy)") == "15.5, mean(dy): not right.\n  yours 7\n"
+
+
+def test_points_print_nothing_and_count_no_try(fresh, capsys):
+    for wrong in (7, 8, 9):
+        assert check.points("9.1", {"mean": wrong}, of=5) == 0
+    assert capsys.readouterr().out == ""
+    assert asked(capsys, "9.1", 7, part="mean") == "9.1, mean: not right.\n  yours 7\n"
+
+
+def test_without_tries_a_report_has_the_sum_at_once():
+    """So the grader's feedback, after the deadline, and the worksheets' answers."""
+    assert str(check.BY_HAND["9.1"].reports(7, "mean")[0]).endswith("yours 7; (1 + 3 + 3 + 5) / 4 = 3")
+    one = sheet("anna", "a secret of the teacher", ["product"])
+    assert " = " in str(check_answers(one, {1: {"Q": [[-10, 8], [12, 5]]}})[0])
+
+
+# ---------------------------------------------------------------- hidden answers
+
+
+@each_part
+def test_hidden_answers_stay_hidden_whatever_is_tried(one, part, fresh, capsys):
+    check.hide_answers()
+    expected = np.asarray(part.expected, float)
+    rng = np.random.default_rng(0)
+    secrets = {part.before(place) for place in places(part)} | {part.work(place) for place in places(part)}
+    first = re.compile(r"(?:(?:row \d+, column \d+|entry \d+): )?yours \S+|It looks like .*|and \d+ more")
+    for _ in range(1000):
+        near = np.round(expected + rng.normal(size=expected.shape) * 10.0 ** rng.integers(-6, 4), part.decimals)
+        if rng.random() < 0.5:
+            near = np.where(rng.random(expected.shape) < 0.8, np.round(expected, part.decimals), near)
+        _, *lines = asked(capsys, one.number, near.tolist(), part=part.name or None).splitlines()
+        for line in lines:
+            assert first.fullmatch(line.strip()), line
+            assert not any(secret in line for secret in secrets if not secret.replace(".", "").isdigit())
+
+
+def test_a_setting_hides_and_shows_again(fresh, capsys):
+    check.hide_answers()
+    told = [asked(capsys, "9.1", wrong, part="mean") for wrong in (7, 8, 9, 10)]
+    assert {text.splitlines()[1] for text in told} == {f"  yours {n}" for n in (7, 8, 9, 10)}
+    check.hide_answers(False)
+    assert asked(capsys, "9.1", 11, part="mean").endswith("(1 + 3 + 3 + 5) / 4 = 3\n")
+    with pytest.raises(TypeError, match="hide: expected True or False, got 'yes'"):
+        check.hide_answers("yes")
+
+
+def sources(cells):
+    return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+
+
+@pytest.mark.parametrize(("hide", "shows"), [(True, False), (False, True)])
+def test_an_assigned_notebook_hides_by_default_and_shows_if_asked_to(hide, shows, fresh, capsys):
+    chosen = assign.select(EXERCISES, ["9.1"])
+    default = assign.notebooks(chosen, "Week")
+    given = assign.notebooks(chosen, "Week", hide_answers=hide)
+    assert (default == given) == hide
+    for notebook in given:
+        first = sources(notebook["cells"])[0]
+        exec(first, {})
+        told = [asked(capsys, "9.1", wrong, part="mean") for wrong in (7, 8, 9)]
+        assert ("= 3" in told[-1]) == shows
+        check.byhand("9.1", 3, part="mean")
+        capsys.readouterr()
+
+
+# ---------------------------------------------------------------- the steps that are made by themselves
+
+
+def test_the_step_before_of_a_product_says_what_meets_what():
+    table = product([[1, -2], [0.5, 3]], [[4, 8], [5, 6]])
+    assert table.before((1, 0)) == "row 2 is 0.5, 3; column 1 is 4, 5"
+    assert product([1, 2], [[3], [4]]).before((0,)) == "the row is 1, 2; column 1 is 3, 4"
+    assert product([1, 2], [3, 4]).before(()) == "the row is 1, 2; the column is 3, 4"
+    with_bias = mapped(np.array([1, 2]), np.array([[3], [4]]), np.array([5]), "y")
+    assert with_bias.before((0,)) == "the row is 1, 2; column 1 is 3, 4; the bias is 5"
+
+
+def test_the_step_before_is_the_formula_up_to_its_first_equals_sign_if_nothing_else_is_said():
+    assert Part(8, lambda _: "2 * 4 = 4 + 4 = 8").before(()) == "2 * 4"
+    assert Part(8, lambda _: "it stays 8").before(()) == ""
+    assert Part(8).before(()) == ""
+    assert Part(8, step="twice four").before(()) == "twice four"
+    assert worked(Sum(1, 2), lead="so: ").before(()) == "so: 1 + 2"

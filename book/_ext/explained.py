@@ -130,7 +130,7 @@ a single sum, for a notebook of your own
 what the functions of toytf.live return
     live.Element
 it serves all exercises
-    check.Check check.Report check.byhand check.points
+    check.Check check.Report check.byhand check.hide_answers check.points
 """)
 
 # ---------------------------------------------------------------- names

@@ -148,7 +148,7 @@ def _turned(e: Array):
 
 def _scaled(e: Array, decimals: int, percent: bool):
     yield _each(-e, "the right number with the other sign.", np.minimum(0.006, 0.02 * np.abs(e)))
-    share = bool(decimals) and not percent and bool((np.abs(e) <= 1).all())
+    share = bool(decimals) and not percent and bool(((e >= 0) & (e <= 1)).all())
     if share:
         looks = "percent. Asked is a part of 1."
         yield _each(100 * e, looks, np.minimum(0.5, 0.02 * 100 * np.abs(e)))

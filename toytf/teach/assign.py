@@ -44,6 +44,7 @@ from toytf.teach.exports.gradescope import gradescope_zip
 MASTER = BOOK / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"
+HIDES = "check.hide_answers()  # a wrong number is told where it is wrong, never what is right"
 
 
 # ---------------------------------------------------------------- which exercises
@@ -101,7 +102,9 @@ def listed(one: Exercise) -> str:
 # ---------------------------------------------------------------- the cells
 
 
-def notebooks(chosen: Sequence[Exercise], title: str, book: str | None = None) -> tuple[dict, dict]:
+def notebooks(
+    chosen: Sequence[Exercise], title: str, book: str | None = None, hide_answers: bool = True
+) -> tuple[dict, dict]:
     """Make the two editions, the student's and the instructor's.
 
     Parameters
@@ -110,13 +113,16 @@ def notebooks(chosen: Sequence[Exercise], title: str, book: str | None = None) -
     title : str
     book : str, optional
         Address of the built book, for links to its sections; without it they are words.
+    hide_answers : bool
+        Whether the checks of by-hand answers stop at a hint, or go on to the sum with the third try.
 
     Returns
     -------
     student, instructor : dict
         Notebooks as JSON, without outputs.
     """
-    first = [_locked("title", _introduction(chosen, title)), _locked("imports", IMPORTS, "code")]
+    imports = f"{IMPORTS}\n\n{HIDES}" if hide_answers else IMPORTS
+    first = [_locked("title", _introduction(chosen, title)), _locked("imports", imports, "code")]
     student, instructor = list(first), list(first)
     for one in chosen:
         text = _locked(f"{one.label}-text", _text(one, book), toytf={"exercise": one.label, "role": "text"})
@@ -276,9 +282,9 @@ def _notebook(cells: list[dict]) -> dict:
 # ---------------------------------------------------------------- writing
 
 
-def files(chosen: Sequence[Exercise], title: str, book: str | None = None) -> dict[str, str]:
+def files(chosen: Sequence[Exercise], title: str, book: str | None = None, hide_answers: bool = True) -> dict[str, str]:
     """The three files of an assignment, by their paths in its folder."""
-    student, instructor = notebooks(chosen, title, book)
+    student, instructor = notebooks(chosen, title, book, hide_answers)
     return {
         "student.ipynb": _json(student),
         "instructor.ipynb": _json(instructor),
@@ -343,6 +349,7 @@ def write(folders: Mapping[Path, Mapping[str, str | bytes]], force: bool = False
 EXAMPLES = (
     'toytf assign --exercises 9.1 9.7 8.8 --title "Week 3" --out week3',
     "toytf assign --list --chapters 9 --kinds code",
+    'toytf assign --exercises 9.1 9.7 --title "Week 3" --out week3 --no-hide-answers',
     'toytf assign --exercises 9.1 9.7 --title "Week 3" --gradescope week3.zip --classroom week3-template',
 )
 
@@ -370,6 +377,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--apart", action="store_true", help="one folder for each chapter: FOLDER/chapter-09, ...")
     parser.add_argument("--force", action="store_true", help="replace files that are there (submissions stay)")
     parser.add_argument("--book", metavar="ADDRESS", help="where the book is served, to link to its sections")
+    parser.add_argument(
+        "--hide-answers",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="whether a wrong number is told where it is wrong and never what is right; with --no-hide-answers the "
+        "second wrong try is told the step before, the third the sum",
+    )
     parser.add_argument("--notebooks", default=MASTER, metavar="FOLDER", help="the book's notebooks, the master")
 
 
@@ -393,14 +407,16 @@ def run(options) -> int:
     if options.out and options.apart:
         for n in sorted({one.chapter for one in chosen}):
             part = [one for one in chosen if one.chapter == n]
-            folders[Path(options.out) / f"chapter-{n:02}"] = files(part, f"{options.title}, chapter {n}", options.book)
+            folders[Path(options.out) / f"chapter-{n:02}"] = files(
+                part, f"{options.title}, chapter {n}", options.book, options.hide_answers
+            )
     elif options.out:
-        folders[Path(options.out)] = files(chosen, options.title, options.book)
+        folders[Path(options.out)] = files(chosen, options.title, options.book, options.hide_answers)
     if options.gradescope:
         archive = Path(options.gradescope)
         folders.setdefault(archive.parent, {})[archive.name] = gradescope_zip(manifest(chosen, options.title))
     if options.classroom:
-        student, _ = notebooks(chosen, options.title, options.book)
+        student, _ = notebooks(chosen, options.title, options.book, options.hide_answers)
         template = classroom_files(manifest(chosen, options.title), _json(student))
         folders.setdefault(Path(options.classroom), {}).update(template)
     write(folders, options.force)

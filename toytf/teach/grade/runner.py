@@ -88,6 +88,7 @@ def stand_ins(fmt_source: str, numpy) -> dict:
     exec(compile(fmt_source, "<fmt>", "exec"), numbers)
     check = _module("toytf.check", lambda name: Shown(says=f"{name}: the grader checks this."))
     check.byhand = lambda exercise, *args, **kwargs: print(f"{exercise}: the grader checks this.")
+    check.hide_answers = lambda *args, **kwargs: None
     byhand = _module("toytf.byhand", absent("toytf.byhand"), fmt=numbers["fmt"])
     _module("toytf", absent("toytf"), check=check, byhand=byhand)
 
