@@ -110,6 +110,7 @@ BY_HAND = [
                     Trap(0.5, "the difference of the weights. Gaps of scores are ratios of weights."),
                     *other_logarithms(np.log(3)),
                 ),
+                step="e^gap = (3/4) / (1/4)",
             ),
         ),
     ),
@@ -177,6 +178,7 @@ BY_HAND = [
                     Trap(np.log(10), "the logarithm of 1 / 0.1. The gap compares 0.9 with 0.1."),
                     *other_logarithms(np.log(9)),
                 ),
+                step="e^gap = 0.9 / 0.1",
             ),
             worked(
                 Quotient(Num(_GAP, 2), np.log(9)),

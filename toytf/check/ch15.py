@@ -530,7 +530,12 @@ BY_HAND = [
                 name="dV",
                 traps=(Trap(_DO[:, None] * _ONE, "the right table turned over. Each weight has a row of dV."),),
             ),
-            product(_DO, _V.T, name="dA"),
+            product(
+                _DO,
+                _V.T,
+                name="dA",
+                traps=(Trap(_ONE @ _V, "the output O. dA meets dO with each value."),),
+            ),
             worked(
                 _DS,
                 decimals=2,
@@ -547,7 +552,16 @@ BY_HAND = [
                 name="dQ",
                 traps=(Trap(_DS_4 / np.sqrt(2), "a division by the root of 2. This attention has no divisor."),),
             ),
-            product(_DS_4[:, None], _Q[None], decimals=4, name="dK"),
+            product(
+                _DS_4[:, None],
+                _Q[None],
+                decimals=4,
+                name="dK",
+                traps=(
+                    Trap(_DS_4[:, None] * [1, 0], "dS with 1 in place of log 3. dK is dS times the query."),
+                    Trap(_Q[:, None] * _DS_4, "the right table turned over. Each key has a row of dK."),
+                ),
+            ),
         ),
     ),
     ByHand(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -64,7 +65,7 @@ class Part:
         """How far a right answer may lie from `expected`."""
         return room_of(np.asarray(self.expected, dtype=float), self.decimals)
 
-    @property
+    @cached_property
     def slips(self) -> tuple[Trap, ...]:
         """What may go wrong with any number, for this one: rounding, order, sign, percent, the point."""
         return general(self.expected, self.decimals, percent="percent" in self.name)
@@ -299,8 +300,8 @@ def _compare(about: str, answer, part: Part, tries: Tries | None) -> Report:
             False, f"{about}: expected shape {shape_text(expected.shape)}, got {shape_text(mine.shape)}.{hint}"
         )
     if np.isnan(mine).any():
-        place = tuple(int(i) for i in np.argwhere(np.isnan(mine))[0])
-        return Report(False, f"{about}: {where(place) or 'the answer'} has no number yet.")
+        at = where(tuple(int(i) for i in np.argwhere(np.isnan(mine))[0]))
+        return Report(False, f"{about}: {at} has no number yet." if at else f"{about}: expected a number, got nan.")
     bad = np.abs(mine - expected) > part.room
     if not bad.any():
         if tries:

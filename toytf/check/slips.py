@@ -62,11 +62,13 @@ def room_of(expected: Array, decimals: int) -> float:
 
 
 def in_words(decimals: int) -> str:
+    """A count of decimals, in words as far as they go.
+
+    >>> in_words(4), in_words(1), in_words(12)
+    ('four decimals', 'one decimal', '12 decimals')
     """
-    >>> in_words(4), in_words(1)
-    ('four decimals', 'one decimal')
-    """
-    return f"{_WORDS[decimals]} decimal{'s' * (decimals != 1)}"
+    count = _WORDS[decimals] if decimals < len(_WORDS) else str(decimals)
+    return f"{count} decimal{'s' * (decimals != 1)}"
 
 
 def other_logarithms(value) -> tuple[Trap, ...]:
