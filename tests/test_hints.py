@@ -106,6 +106,16 @@ def test_the_first_stage_holds_neither_the_right_number_nor_its_sum(one, part):
 
 
 @each_part
+def test_what_a_slip_looks_like_tells_no_other_part_of_the_exercise(one, part):
+    for trap in part.traps:
+        line = trap.looks.replace("N - 1", "")
+        for other in (other for other in one.parts if other is not part):
+            told = [x for x in np.ravel(other.expected).astype(float).tolist() if holds(line, x, other.room)]
+            known = numbers(EXERCISES[one.number].text.replace("−", "-"))
+            assert all(any(abs(x - y) <= other.room for y in known) for x in told), (line, other.name, told)
+
+
+@each_part
 def test_the_second_stage_says_the_step_before_and_not_the_result(one, part):
     for place in places(part):
         expected = np.asarray(part.expected, float)[place]

@@ -207,7 +207,7 @@ BY_HAND = [
                 lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
                 name="ids",
                 step=lambda place: f"the place of {_LONGER[place[0]]} in the vocabulary, counted from zero",
-                traps=(Trap(_LONGER_IDS + 1, "places counted from 1. The first token of the list has the id 0."),),
+                traps=(Trap(_LONGER_IDS + 1, "places counted from one. The first token of the list has the id zero."),),
             ),
             Part(
                 np.eye(5)[_LONGER_IDS],
@@ -228,7 +228,7 @@ BY_HAND = [
                 name="E",
                 traps=(
                     Trap(_TABLE[[3, 4, 3]], "the rows of the other word."),
-                    Trap(_TABLE[_LONGER_IDS - 1], "rows counted from 1. The id 0 is the first row of the table."),
+                    Trap(_TABLE[_LONGER_IDS - 1], "rows counted from one. The id zero is the first row of the table."),
                 ),
             ),
         ),

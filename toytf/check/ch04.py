@@ -240,7 +240,7 @@ BY_HAND = [
                 name="weights",
                 traps=(
                     Trap([14 / 26, 12 / 26], "the scores divided by their sum. First e to each score, then divide."),
-                    Trap([1, 0], "the softmax of 112 and 96. Scale them first: 14 and 12."),
+                    Trap([1, 0], "the softmax of 112 and 96. Scale them first."),
                     Trap(
                         ops.softmax([12.0, 14.0]), "the two weights exchanged. The larger score has the larger weight."
                     ),

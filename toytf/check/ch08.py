@@ -232,8 +232,8 @@ BY_HAND = [
                 lambda at: _WHY_NAN[at[0]],
                 name="NaN",
                 traps=(
-                    Trap([2, 2, 2], "whole rows of NaN. A number divided by inf is 0."),
-                    Trap([1, 0, 1], "inf alone. Where every power is 0, the sum is 0 too."),
+                    Trap([2, 2, 2], "whole rows of NaN. A number divided by inf is no NaN."),
+                    Trap([1, 0, 1], "inf alone. Where every power is zero, the sum is zero too."),
                     Trap([0, 0, 0], "the stable softmax. Asked is the naive one."),
                 ),
                 step=lambda at: _POWERS[at[0]],

@@ -332,7 +332,7 @@ BY_HAND = [
                 traps=(
                     Trap(17, "the ratio. The lead of the logit is its logarithm."),
                     Trap(np.log(12), "log(0.8 / 0.0667). The right word has a part of the 0.2 too."),
-                    Trap(np.log(16), "log(0.8 / 0.05). The right word has a part of the 0.2 too."),
+                    Trap(np.log(16), "log(0.8 over a quarter of 0.2). The right word has a part of the 0.2 too."),
                     *other_logarithms(np.log(17)),
                 ),
             ),
