@@ -44,7 +44,7 @@ from toytf.teach.exports.gradescope import gradescope_zip
 MASTER = BOOK / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"
-HIDES = "check.hide_answers()  # a wrong number is told where it is wrong, never what is right"
+HIDES = "check.hide_answers()  # a wrong number gets a hint, not the answer"
 
 
 # ---------------------------------------------------------------- which exercises
@@ -381,8 +381,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--hide-answers",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="whether a wrong number is told where it is wrong and never what is right; with --no-hide-answers the "
-        "second wrong try is told the step before, the third the sum",
+        help="whether a wrong number gets a hint alone (the default); else the second wrong try is told the step "
+        "before, the third the sum",
     )
     parser.add_argument("--notebooks", default=MASTER, metavar="FOLDER", help="the book's notebooks, the master")
 
