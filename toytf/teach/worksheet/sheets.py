@@ -152,6 +152,7 @@ def check_answers(sheet: Sheet, mine: Mapping) -> list[Report]:
     >>> one = sheet("anna", "a secret of the teacher", ["product"])
     >>> print(check_answers(one, {1: {"Q": [[-10, 8], [12, 4]]}})[0])
     1, Q: 1 of 4 entries differs.
+      It looks like the right number with the other sign.
       row 2, column 2: yours 4; 2·(-1) + 2·(-1) + 0·3 = -2 - 2 + 0 = -4
     """
     names = {str(e.number): e for e in sheet.exercises} | {e.topic: e for e in sheet.exercises}
