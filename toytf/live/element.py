@@ -26,6 +26,10 @@ from toytf.translator import Translator
 
 ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator")
 PAGE = ("make", "settings", "element", "sums", "tables")
+BEFORE = {  # of which files a script consists, before its own
+    "live": (*(f"engine/{part}" for part in ENGINE), *(f"page/{part}" for part in PAGE)),
+    "answer": ("engine/numbers", "page/make"),  # alone on most of its pages: it needs no more of what all share
+}
 _shown: set[str] = set()  # the scripts that this process has shown
 
 # ---------------------------------------------------------------- scripts
@@ -35,15 +39,16 @@ _shown: set[str] = set()  # the scripts that this process has shown
 def script(name: str) -> str:
     """Return a script, without its comments: an element's own, ``"divisor"``, or what several share.
 
-    ``"live"`` is the engine with what all elements share; ``"trained"`` holds the weights of the trained translator.
+    ``"live"`` is the engine with what the elements share; ``"trained"`` holds the weights of the trained translator.
     """
-    if name == "live":
-        return "".join(script(f"engine/{part}") for part in ENGINE) + "".join(script(f"page/{part}") for part in PAGE)
     if name == "trained":
         return f"toytf.trained = new toytf.Translator({wire.as_json(wire.translator(Translator.load()))});\n"
+    shared = "".join(script(part) for part in BEFORE.get(name, ()))
+    if name == "live":
+        return shared
     text = resources.files("toytf.live").joinpath(f"{name}.js").read_text("utf-8")
     text = re.sub(r"(?m)^\s*//.*\n|(?<=[;{},]) // .*$", "", text)  # comments are for who reads the file
-    return re.sub(r"\n\s*", "\n", text).strip() + "\n"
+    return shared + re.sub(r"\n\s*", "\n", text).strip() + "\n"
 
 
 @cache

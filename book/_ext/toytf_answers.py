@@ -1,0 +1,50 @@
+"""Sphinx extension: a box for the reader's answer below each by-hand exercise.
+
+What is asked for, and what is right, `toytf.check` knows: the texts say nothing of the
+boxes. They hold answers, so the edition without solutions has none. Nor have paper and
+e-readers, on which nobody types.
+"""
+
+from pathlib import Path
+
+from docutils import nodes
+from sphinx_exercise.nodes import is_exercise_node
+
+NAME = "answer"
+
+
+def has_boxes(app):
+    builder = app.builder
+    on_screen = builder.format == "html" and builder.name != "epub"
+    return on_screen and app.config.toytf_solutions
+
+
+def put_boxes(app, doctree, docname):
+    if not has_boxes(app):
+        return
+    from toytf.check import BY_HAND
+    from toytf.live import answer
+
+    labelled = {pencil.exercise: pencil for pencil in BY_HAND.values()}
+    for node in doctree.findall(is_exercise_node):
+        if pencil := labelled.get(node["label"]):
+            node += nodes.raw("", answer.box(pencil), format="html")
+
+
+def link_files(app, page, template, context, doctree):
+    if "<toytf-answer " not in context.get("body", ""):
+        return
+    from toytf.live import element
+
+    static = Path(app.outdir, "_static")
+    static.mkdir(parents=True, exist_ok=True)
+    app.add_css_file(f"live-{NAME}.css")
+    app.add_js_file(f"live-{NAME}.js", loading_method="defer")
+    for kind, text in (("css", element.style(NAME)), ("js", element.script(NAME))):
+        (static / f"live-{NAME}.{kind}").write_text(text, "utf-8", newline="\n")
+
+
+def setup(app):
+    app.connect("doctree-resolved", put_boxes)
+    app.connect("html-page-context", link_files, priority=500)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
