@@ -10,7 +10,7 @@ const paperbook = (() => {
   const TALL = 600;  // pixels: what is higher may be cut where it has parts
   const SHORT = 700;  // characters of sums that a panel shows; a longer list shows its first
   const GONE = [
-    "details.hide", ".headerlink", ".copybtn", "script", "style", "button", "input", "template",
+    "details.hide", ".headerlink", ".copybtn", "script", "style", "button", "input", "template", "toytf-answer",
     ".live-controls", ".live-foot", ".live-said", ".live-complaint", ".byhand-live", ".byhand-all", ".print-page",
   ].join(",");
   // Attributes that name ids.

@@ -58,6 +58,7 @@
 
   // A number to ten digits, as Python's format writes it with .10g
   function tenDigits(value) {
+    if (Object.is(value, -0)) return "-0";
     const [digits, exponent] = scientific(value, 9).split("e");
     const power = Number(exponent);
     const short = (word) => (word.includes(".") ? word.replace(/\.?0*$/, "") : word);

@@ -1,0 +1,444 @@
+"""The boxes for answers say what `check.byhand` prints, in every exercise, by keyboard, by finger and aloud."""
+
+import html
+import json
+import re
+from dataclasses import dataclass
+
+import nbformat
+import numpy as np
+import pytest
+
+import sitecheck
+from livecheck import FINGER, document, page_problems
+from test_site import write_small_book
+from toytf.check import BY_HAND
+from toytf.check.tries import Tries
+from toytf.live import answer, element
+
+PARTS = [(pencil, part) for pencil in BY_HAND.values() for part in pencil.parts]
+TARGET = 44  # pixels, for a finger
+
+
+@dataclass(frozen=True)
+class Boxed:
+    """An exercise of the book, as the page has it."""
+
+    number: str
+    name: str = "answer"
+    needs: tuple[str, ...] = ()
+
+    def html(self):
+        box = answer.box(BY_HAND[self.number])
+        title = f'<p class="admonition-title">{self.number}: What it asks</p>'
+        return f'<div class="exercise admonition">{title}<section><p>Its text.</p></section>{box}</div>'
+
+
+def opened(touch, number, **settings):
+    """The open box of an exercise, and its page."""
+    page = touch(Boxed(number), **settings)
+    page.locator("toytf-answer summary").click()
+    page.locator(".answer-part").first.wait_for()
+    return page
+
+
+def cells(page, part):
+    return page.locator(".answer-part").nth(part).locator("input").all()
+
+
+def type_answer(page, part, *words):
+    """Type an answer from the keyboard, cell by cell, and press Enter in the last."""
+    found = cells(page, part)
+    found[0].focus()
+    for k, word in enumerate(words):
+        if k:
+            page.keyboard.press("Tab")
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type(word)
+    page.keyboard.press("Enter")
+
+
+def said(page, part):
+    return page.locator(".answer-said").nth(part).locator("p").all_inner_texts()
+
+
+def lines(report):
+    """A report's lines, without the spaces that they begin with."""
+    return [line.strip() for line in str(report).splitlines()]
+
+
+def printed(number, part, *answers):
+    """What `check.byhand` prints for one answer after the other."""
+    tries = Tries()
+    return [lines(BY_HAND[number].reports(mine, part, tries)[0]) for mine in answers]
+
+
+# ---------------------------------------------------------------- the same words
+
+
+def wrong_answers(part, rng):
+    """Known slips, entry by entry and whole, random numbers, the edges of what is right, and a zero with a sign."""
+    right = np.asarray(part.expected, dtype=float)
+    yield right
+    yield np.round(right, part.decimals)
+    yield right * 0.0 - 0.0
+    yield -0.0 * (right + 1)
+    for trap in (*part.traps, *part.slips):
+        value = np.asarray(trap.value, dtype=float)
+        if value.shape == right.shape:
+            yield value
+            one = right.copy()
+            at = tuple(int(rng.integers(n)) for n in right.shape)
+            one[at] = value[at]
+            yield one
+            room = np.broadcast_to(0.006 if trap.room is None else trap.room, right.shape)
+            for far in (0.9, 1.1):
+                yield value + far * np.abs(room)
+    for edge in (1 - 1e-12, 1 + 1e-12, -1 + 1e-12, -1 - 1e-12):
+        yield right + edge * part.room
+    for size in (1e-7, 0.01, 1, 1e6, 1e12):
+        yield right + size * rng.normal(size=right.shape)
+    yield np.round(rng.normal(size=right.shape), 1)
+
+
+@pytest.fixture
+def reply(browser):
+    """A function that asks the script, alone on its page, what it says to answers, one after the other."""
+    contexts = []
+
+    def opened(*changed):
+        script = element.script("answer")
+        if changed:
+            assert script.count(changed[0]) == 1, changed[0]
+            script = script.replace(*changed)
+        contexts.append(browser.new_context())
+        page = contexts[-1].new_page()
+        page.add_script_tag(content=script)
+        return lambda asked: page.evaluate(
+            """asked => asked.map(({ about, part, series }) => {
+                const seen = new Set();
+                return series.map((mine) => toytf.answers.reply(about, part, mine, seen).lines);
+            })""",
+            asked,
+        )
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def series(seed=0):
+    """Of each part: what the script is asked, and what Python says."""
+    rng = np.random.default_rng(seed)
+    asked, expected = [], []
+    for pencil, part in PARTS:
+        told = next(one for one in answer.data(pencil)["parts"] if one["name"] == part.name)
+        mine = list(wrong_answers(part, rng))
+        order = rng.permutation(len(mine))
+        mine = [mine[k] for k in order for _ in range(1 + int(rng.integers(5) == 0))]  # some twice: no new try
+        about = f"{pencil.number}, {part.name}" if part.name else pencil.number
+        asked.append({"about": about, "part": told, "series": [np.ravel(one).tolist() for one in mine]})
+        expected.append(printed(pencil.number, part.name, *mine))
+    return asked, expected
+
+
+@pytest.fixture(scope="module")
+def everything():
+    return series()
+
+
+def test_it_says_what_the_notebook_says_to_every_exercise(reply, everything):
+    asked, expected = everything
+    found = reply()(asked)
+    answered = 0
+    for one, here, there in zip(asked, found, expected, strict=True):
+        for mine, page, notebook in zip(one["series"], here, there, strict=True):
+            assert page == notebook, (one["about"], mine)
+            answered += 1
+    assert len(asked) == sum(len(pencil.parts) for pencil in BY_HAND.values()) and answered > 25 * len(asked)
+
+
+def test_every_stage_slip_and_number_of_lines_was_among_them(everything):
+    _, expected = everything
+    told = [line for part in expected for one in part for line in one]
+    assert {"right.", "not right."} <= {line.split(": ")[-1] for line in told}
+    looks = {line.removeprefix("It looks like ") for line in told if line.startswith("It looks like ")}
+    traps = {trap.looks for _, part in PARTS for trap in (*part.traps, *part.slips)}
+    assert len(looks) > 0.9 * len(traps)
+    assert any(line.startswith("and ") for line in told)
+    texts = set(told)
+    for stage in ("before", "work"):
+        words = [getattr(part, stage)(at) for _, part in PARTS for at in np.ndindex(np.shape(part.expected))]
+        heard = sum(any(line.endswith(word) for line in texts) for word in words[::10] if word)
+        assert heard > 0.8 * len([word for word in words[::10] if word])
+
+
+PLANTED = {
+    "the room": ("<= part.room)", "<= 2 * part.room)"),
+    "the sum at the second try": ('[() => "", (k) => part.before[k]', '[() => "", (k) => part.work[k]'),
+    "the same answer twice": ("mine.map((x) => x + 0)", "mine.map((x) => x + Math.random())"),
+    "a right answer forgets nothing": ("seen.clear();\nreturn", "return"),
+    "rows and columns": ("row ${Math.floor(k / shape[1]) + 1}", "row ${(k % shape[1]) + 1}"),
+    "ten digits": ("scientific(value, 9)", "scientific(value, 8)"),
+    "a slip of all entries": ("near.every(Boolean) &&", "near.some(Boolean) &&"),
+    "a slip of some": ("off.every((x, k)", "off.some((x, k)"),
+    "the nearer one": ("Math.max(...away) <= Math.max(...off)", "true"),
+    "more": ("wrong.length > 3", "wrong.length > 2"),
+}
+
+
+@pytest.mark.parametrize("change", PLANTED.values(), ids=PLANTED)
+def test_a_planted_difference_is_found(reply, everything, change):
+    asked, expected = (parts[::2] for parts in everything)
+    assert reply(*change)(asked) != expected
+
+
+# ---------------------------------------------------------------- what is typed
+
+
+READ = {
+    "7": 7, "-0.5": -0.5, "−3": -3, "–3": -3, "+2": 2, "0,5": 0.5, ".5": 0.5, "5.": 5, " 4 ": 4, "1/2": 0.5,
+    "-1/4": -0.25,
+    "2 ÷ 4": 0.5, "√2": 2**0.5, "-√2": -(2**0.5), "2√3": 2 * 3**0.5, "sqrt(2)/2": 2**0.5 / 2, "1/√4": 0.5, "10^6": 1e6,
+    "2**-1": 0.5, "1.5e3": 1500, "3·10^2": 300, "1,000,000": 1e6, "1,000.5": 1000.5, "10 000": 1e4,
+    "10'737'418'240": 10737418240, "1_000": 1000, "(1/2)": 0.5, "(-3)": -3,
+}  # fmt: skip
+UNREAD = [
+    "", " ", "abc", "1.2.3", "1,2,3", "4 2 8", "1 2", "-", "√", "1/", "1/0", "2*(3", "5 %", "3 - 2", "1+1", "inf",
+    "nan", "0x10", "1e999",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_numbers_are_read_as_people_write_them(browser, whole):
+    page = browser.new_page()
+    page.add_script_tag(content=element.script("answer"))
+    found = page.evaluate(
+        "([words, whole]) => words.map((word) => toytf.answers.typedNumber(word, whole) ?? null)",
+        [[*READ, *UNREAD, "10,000", "-1,234"], whole],
+    )
+    page.close()
+    assert found[: len(READ)] == pytest.approx(list(READ.values()), rel=1e-15)
+    assert found[len(READ) : -2] == [None] * len(UNREAD)
+    # ten, or ten thousand
+    assert found[-2:] == ([None, None] if whole else [10, -1.234])
+
+
+def test_what_cannot_be_read_is_said_and_is_no_try(touch):
+    page = opened(touch, "4.1")
+    type_answer(page, 0, "four", "", "10,000")
+    assert said(page, 0) == [
+        "4.1, entry 1: expected a number, such as 2, -0.5, 1/3 or √2, got “four”.",
+        "4.1, entry 2: expected a number, got nothing.",
+        "4.1, entry 3: “10,000” may be read in two ways. Write it without the comma.",
+    ]
+    assert [cell.get_attribute("aria-invalid") for cell in cells(page, 0)] == ["true"] * 3
+    type_answer(page, 0, "4", "7", "8")
+    assert said(page, 0) == printed("4.1", "", [4, 7, 8])[0]  # the hint alone
+
+
+def test_an_empty_box_is_not_answered_yet(touch):
+    page = opened(touch, "9.1")
+    type_answer(page, 0, "")
+    assert said(page, 0) == ["9.1, mean: not answered yet."] == printed("9.1", "mean", None)[0]
+    assert cells(page, 0)[0].get_attribute("aria-invalid") is None
+
+
+# ---------------------------------------------------------------- by keyboard, by finger, by ear
+
+
+def test_by_keyboard_the_three_stages_follow_and_a_right_answer_begins_anew(touch):
+    page = touch(Boxed("4.1"))
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator(".answer-part").wait_for()
+    tries = ["4 7 8", "4 7 8", "4 6 8", "4 5 8", "4 3 8", "4 2 8", "4 7 8"]
+    heard = []
+    for typed in tries:
+        type_answer(page, 0, *typed.split())
+        heard.append(said(page, 0))
+    assert heard == printed("4.1", "", *[[int(word) for word in typed.split()] for typed in tries])
+    assert heard[0] == heard[1] == heard[-1] != heard[2] != heard[3]
+    assert "= 2" in heard[3][-1] and heard[5] == ["4.1: right."]
+
+
+def test_the_cells_that_are_off_are_marked_until_they_change(touch):
+    page = opened(touch, "9.3")
+    type_answer(page, 2, "-1", "1", "1", "1")
+    marks = [cell.get_attribute("aria-invalid") for cell in cells(page, 2)]
+    assert marks == [None, None, "true", None]
+    wrong = cells(page, 2)[2]
+    spoken = page.locator(f"#{wrong.get_attribute('aria-describedby')}")
+    assert "row 2, column 1: yours 1" in spoken.inner_text()
+    sign = "cell => getComputedStyle(cell.parentElement, '::after').content"
+    assert "✗" in wrong.evaluate(sign) and "✗" not in cells(page, 2)[0].evaluate(sign)
+    wrong.fill("-1")
+    assert wrong.get_attribute("aria-invalid") is None and wrong.get_attribute("aria-describedby") is None
+
+
+def test_parts_have_their_own_tries_and_start_over_forgets_all(touch):
+    page = opened(touch, "9.1")
+    for k in range(3):
+        type_answer(page, 0, str(7 + k))
+    type_answer(page, 2, "8/3")
+    assert said(page, 0) == printed("9.1", "mean", 7, 8, 9)[2]
+    assert said(page, 2) == printed("9.1", "variance", 8 / 3)[0]
+    page.get_by_role("button", name="Start over").press("Enter")
+    assert said(page, 0) == said(page, 2) == []
+    assert {box.input_value() for box in page.locator(".answer-part input").all()} == {""}
+    assert page.locator(".answer-off").count() == 0
+    type_answer(page, 0, "9")
+    assert said(page, 0) == printed("9.1", "mean", 9)[0]
+
+
+def test_a_finger_types_checks_and_turns_the_sign(touch):
+    page = touch(Boxed("9.1"), **FINGER)
+    page.locator("toytf-answer summary").tap()
+    page.locator(".answer-part").first.wait_for()
+    result = page.locator(".answer-part").nth(4)
+    for box, number in zip(result.locator("input").all(), ("1.4142", "0", "0", "1.4142"), strict=True):
+        box.tap()
+        page.keyboard.type(number)
+    result.locator("input").first.tap()
+    result.get_by_role("button", name="Change the sign").tap()
+    assert result.locator("input").first.input_value() == "−1.4142"
+    assert result.locator("input").first.evaluate("box => box === document.activeElement")  # the keypad stays
+    result.get_by_role("button", name="Check result").tap()
+    assert said(page, 4) == ["9.1, result: right."]
+    result.get_by_role("button", name="Change the sign").tap()
+    assert result.locator("input").first.input_value() == "1.4142"
+
+
+def test_who_has_keys_is_shown_no_button_for_the_sign(touch):
+    page = opened(touch, "4.1")
+    assert not page.locator(".answer-sign").is_visible()
+
+
+@pytest.mark.parametrize("settings", [{}, FINGER], ids=["mouse", "finger"])
+def test_what_is_pressed_is_large_enough_for_a_finger(touch, settings):
+    page = opened(touch, "11.1", **settings)
+    for pressed in page.locator("toytf-answer :is(summary, input, button)").all():
+        if pressed.is_visible():
+            box = pressed.bounding_box()
+            assert box["height"] >= TARGET - 0.5 and box["width"] >= TARGET - 0.5, pressed.inner_text()
+
+
+def test_everything_has_a_name_and_what_is_said_is_announced(touch):
+    page = opened(touch, "9.3")
+    assert page.locator(".answer-said").first.get_attribute("role") == "status"
+    group = page.get_by_role("group", name="result")
+    assert [box.get_attribute("aria-label") for box in group.get_by_role("textbox").all()] == [
+        f"row {i}, column {j}" for i in (1, 2) for j in (1, 2)
+    ]
+    assert group.get_by_role("button", name="Check result").count() == 1
+    page = opened(touch, "8.2")
+    assert page.get_by_role("textbox", name="score").count() == 1
+    assert page.locator(".answer-name").first.inner_text() == "score to 1 decimal"
+
+
+PASTED = ["[2.8415, 9.5403, 6.8515]", "2,8415\t9,5403\t6,8515", "2.8415 9.5403 6.8515", "2.8415; 9.5403; 6.8515"]
+
+
+@pytest.mark.parametrize("pasted", PASTED)
+def test_a_pasted_row_fills_the_cells(touch, pasted):
+    page = opened(touch, "4.2")
+    cells(page, 0)[0].evaluate(
+        """(box, text) => {
+            const clipboardData = new DataTransfer();
+            clipboardData.setData("text", text);
+            box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+        }""",
+        pasted,
+    )
+    cells(page, 0)[0].press("Enter")
+    assert said(page, 0) == printed("4.2", "", [2.8415, 9.5403, 6.8515])[0]
+
+
+# ---------------------------------------------------------------- on the page
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("number", ["4.1", "9.3", "11.1", "8.1", "6.3"])
+def test_nothing_is_wider_than_the_page_and_axe_finds_nothing(touch, number, width, dark):
+    page = touch(Boxed(number), width=width, dark=dark)
+    assert not page_problems(page)  # folded
+    page.locator("toytf-answer summary").click()
+    page.locator(".answer-part").first.wait_for()
+    assert not page_problems(page)
+    for k, part in enumerate(BY_HAND[number].parts):
+        for far in (1, 2, 3):  # each stage, the longest in sight at the end
+            wrong = np.ravel(np.asarray(part.expected, dtype=float)) + far
+            for cell, value in zip(cells(page, k), wrong, strict=True):
+                cell.fill(repr(float(value)))
+            cells(page, k)[0].press("Enter")
+    assert len(said(page, 0)) > 1 and not page_problems(page)
+    for k, part in enumerate(BY_HAND[number].parts):
+        for cell, value in zip(cells(page, k), np.ravel(np.asarray(part.expected, dtype=float)), strict=True):
+            cell.fill(repr(float(value)))
+        cells(page, k)[0].press("Enter")
+        assert said(page, k)[0].endswith("right.")
+    assert not page_problems(page)
+    cells(page, 0)[0].fill("abc")
+    cells(page, 0)[0].press("Enter")
+    assert not page_problems(page)
+
+
+def test_on_paper_and_without_a_script_there_is_nothing(touch, browser, tmp_path):
+    page = opened(touch, "4.1")
+    page.emulate_media(media="print")
+    assert not page.locator("toytf-answer").is_visible()
+    path = tmp_path / "page.html"
+    path.write_text(document(Boxed("4.1")).replace("<html ", '<html class="no-js" '), "utf-8")
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(path.as_uri())
+    assert page.get_by_text("Its text.").is_visible() and not page.locator("toytf-answer").is_visible()
+    context.close()
+
+
+def test_the_address_stays_as_it_is(touch):
+    page = opened(touch, "4.1")
+    before = page.url
+    type_answer(page, 0, "4", "2", "8")
+    page.get_by_role("button", name="Start over").click()
+    assert page.url == before
+
+
+def exercises(folder, labels):
+    """A small book whose second page has exercises with these labels; both pages are notebooks' text."""
+    write_small_book(folder)
+    text = "# Second\n\n## There\n\n" + "\n\n".join(
+        f":::{{exercise}} A title\n:label: {label}\n:nonumber:\n\n*By hand*\n\nCompute.\n:::\n\n"
+        f":::{{solution}} {label}\n:label: {label.replace('ex', 'sol')}\n:class: dropdown\n\nSo.\n:::\n"
+        for label in labels
+    )
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}}
+    (folder / "second.md").unlink()
+    first = folder / "first.md"
+    first.write_text(first.read_text("utf-8").replace("second.md", "second.ipynb"), "utf-8")
+    cell = nbformat.v4.new_markdown_cell(text)
+    nbformat.write(nbformat.v4.new_notebook(metadata=kernel, cells=[cell]), folder / "second.ipynb")
+    return folder
+
+
+@pytest.mark.parametrize("solutions", ["yes", "no"])
+def test_the_book_has_a_box_in_each_by_hand_exercise_and_none_without_solutions(tmp_path, monkeypatch, solutions):
+    monkeypatch.setenv("TOYTF_SOLUTIONS", solutions)
+    folder = exercises(tmp_path / "book", ["ex-04-1", "ex-04-4", "ex-09-1"])
+    result = sitecheck.build(folder, folder)
+    assert result.returncode == 0, result.stdout
+    site = folder / "_build" / "html"
+    page = (site / "second.html").read_text("utf-8")
+    with_boxes = [path.name for path in site.rglob("*") if path.is_file() and b"toytf-answer" in path.read_bytes()]
+    if solutions == "no":
+        assert with_boxes == [] and not list(site.rglob("*answer*"))
+        return
+    assert sorted(with_boxes) == ["live-answer.css", "live-answer.js", "second.html"]
+    found = re.findall(r'<div class="exercise[^>]* id="(.*?)">(.*?)<details[^>]*class="solution', page, re.DOTALL)
+    boxes = {label: re.findall(r'<toytf-answer data-exercise="([\d.]+)">', text) for label, text in found}
+    assert boxes == {"ex-04-1": ["4.1"], "ex-04-4": [], "ex-09-1": ["9.1"]}
+    (data, _) = re.findall(r'<toytf-answer[^>]*><script type="application/json">(.*?)</script>', page)
+    assert json.loads(html.unescape(data)) == json.loads(json.dumps(answer.data(BY_HAND["4.1"])))
+    assert set(re.findall(r"_static/(live[-.\w]*)\?", page)) == {"live-answer.css", "live-answer.js"}
+    assert "_static/live" not in (site / "first.html").read_text("utf-8")
