@@ -92,8 +92,7 @@ def wrong_answers(part, rng):
             one[at] = value[at]
             yield one
             room = np.broadcast_to(0.006 if trap.room is None else trap.room, right.shape)
-            for far in (0.9, 1.1):
-                yield value + far * np.abs(room)
+            yield value + rng.choice([0.9, 1.1]) * np.abs(room)
     for edge in (1 - 1e-12, 1 + 1e-12, -1 + 1e-12, -1 - 1e-12):
         yield right + edge * part.room
     for size in (1e-7, 0.01, 1, 1e6, 1e12):
@@ -114,13 +113,12 @@ def reply(browser):
         contexts.append(browser.new_context())
         page = contexts[-1].new_page()
         page.add_script_tag(content=script)
-        return lambda asked: page.evaluate(
-            """asked => asked.map(({ about, part, series }) => {
-                const seen = new Set();
-                return series.map((mine) => toytf.answers.reply(about, part, mine, seen).lines);
-            })""",
-            asked,
-        )
+        ask = """text => JSON.stringify(JSON.parse(text).map(({ about, part, series }) => {
+            const seen = new Set();
+            return series.map((mine) => toytf.answers.reply(about, part, mine, seen).lines);
+        }))"""
+        # as text: thousands of small arrays would travel one by one
+        return lambda asked: json.loads(page.evaluate(ask, json.dumps(asked)))
 
     yield opened
     for context in contexts:
@@ -189,7 +187,7 @@ PLANTED = {
 
 @pytest.mark.parametrize("change", PLANTED.values(), ids=PLANTED)
 def test_a_planted_difference_is_found(reply, everything, change):
-    asked, expected = (parts[::2] for parts in everything)
+    asked, expected = everything
     assert reply(*change)(asked) != expected
 
 
