@@ -14,7 +14,8 @@
     let word = text.trim().toLowerCase()
       .replace(/[−–—‐‑﹣－]/g, "-").replace(/[⁄∕÷:]/g, "/").replace(/[·×∙⋅]/g, "*")
       .replace(/\*\*/g, "^").replace(/sqrt/g, "√");
-    word = word.replace(/(?<![\d.,])[1-9]\d{0,2}(?:[\s_'’]\d{3})+(?!\d)/g, (digits) => digits.replace(/\D/g, ""));
+    word = word.replace(/(^|[^\d.,])([1-9]\d{0,2}(?:[\s_'’]\d{3})+)(?!\d)/g,
+      (_, before, digits) => before + digits.replace(/\D/g, ""));
     if (/\d\s+[\d.,]/.test(word)) return undefined; // two numbers
     word = word.replace(/\s/g, "");
     if (/^-?[1-9]\d{0,2}(,\d{3}){2,}(\.\d+)?$|^-?[1-9]\d{0,2},\d{3}\.\d+$/.test(word)) word = word.replaceAll(",", "");
@@ -238,7 +239,8 @@
       const { number, parts } = JSON.parse(this.querySelector("script").textContent);
       const made = parts.map((part) => new Part(part.name ? `${number}, ${part.name}` : number, part));
       details.append(...made.map(({ node }) => node), html("p", { class: "answer-foot" },
-        html("button", { type: "button", click: () => made.forEach((part) => part.reset()) }, "Start over")));
+        html("button", { type: "button", "aria-label": `Start over with ${number}`,
+          click: () => made.forEach((part) => part.reset()) }, "Start over")));
     }
   }
 
