@@ -1,6 +1,5 @@
 """The boxes for answers say what `check.byhand` prints, in every exercise, by keyboard, by finger and aloud."""
 
-import html
 import json
 import re
 from dataclasses import dataclass
@@ -12,12 +11,14 @@ import pytest
 import sitecheck
 from livecheck import FINGER, document, page_problems
 from test_site import write_small_book
+from toytf import live
 from toytf.check import BY_HAND
 from toytf.check.tries import Tries
 from toytf.live import answer, element
 
 PARTS = [(pencil, part) for pencil in BY_HAND.values() for part in pencil.parts]
 TARGET = 44  # pixels, for a finger
+SCRIPT = element.script("base") + element.script("answer")  # as a page has it that has nothing else to touch
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def reply(browser):
     contexts = []
 
     def opened(*changed):
-        script = element.script("answer")
+        script = SCRIPT
         if changed:
             assert script.count(changed[0]) == 1, changed[0]
             script = script.replace(*changed)
@@ -210,7 +211,7 @@ UNREAD = [
 @pytest.mark.parametrize("whole", [False, True])
 def test_numbers_are_read_as_people_write_them(browser, whole):
     page = browser.new_page()
-    page.add_script_tag(content=element.script("answer"))
+    page.add_script_tag(content=SCRIPT)
     found = page.evaluate(
         "([words, whole]) => words.map((word) => toytf.answers.typedNumber(word, whole) ?? null)",
         [[*READ, *UNREAD, "10,000", "-1,234"], whole],
@@ -405,8 +406,8 @@ def test_the_address_stays_as_it_is(touch):
     assert page.url == before
 
 
-def exercises(folder, labels):
-    """A small book whose second page has exercises with these labels; both pages are notebooks' text."""
+def built(folder, labels, *, touch=False):
+    """The site of a small book whose second page has exercises with these labels, and with `touch` a thing to touch."""
     write_small_book(folder)
     text = "# Second\n\n## There\n\n" + "\n\n".join(
         f":::{{exercise}} A title\n:label: {label}\n:nonumber:\n\n*By hand*\n\nCompute.\n:::\n\n"
@@ -414,31 +415,46 @@ def exercises(folder, labels):
         for label in labels
     )
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}, "language_info": {"name": "python"}}
+    notebook = nbformat.v4.new_notebook(metadata=kernel, cells=[nbformat.v4.new_markdown_cell(text)])
+    if touch:
+        thing = live.divisor([[1.0, 2.0]], 4, rows=["a"], cols=["a", "b"])
+        data = {"text/html": thing._repr_html_(), "text/plain": "x"}
+        shown = nbformat.v4.new_output("execute_result", data, execution_count=1)
+        notebook.cells.append(nbformat.v4.new_code_cell("thing", outputs=[shown], execution_count=1))
     (folder / "second.md").unlink()
     first = folder / "first.md"
     first.write_text(first.read_text("utf-8").replace("second.md", "second.ipynb"), "utf-8")
-    cell = nbformat.v4.new_markdown_cell(text)
-    nbformat.write(nbformat.v4.new_notebook(metadata=kernel, cells=[cell]), folder / "second.ipynb")
-    return folder
-
-
-@pytest.mark.parametrize("solutions", ["yes", "no"])
-def test_the_book_has_a_box_in_each_by_hand_exercise_and_none_without_solutions(tmp_path, monkeypatch, solutions):
-    monkeypatch.setenv("TOYTF_SOLUTIONS", solutions)
-    folder = exercises(tmp_path / "book", ["ex-04-1", "ex-04-4", "ex-09-1"])
+    nbformat.write(notebook, folder / "second.ipynb")
     result = sitecheck.build(folder, folder)
     assert result.returncode == 0, result.stdout
-    site = folder / "_build" / "html"
-    page = (site / "second.html").read_text("utf-8")
-    with_boxes = [path.name for path in site.rglob("*") if path.is_file() and b"toytf-answer" in path.read_bytes()]
-    if solutions == "no":
-        assert with_boxes == [] and not list(site.rglob("*answer*"))
-        return
-    assert sorted(with_boxes) == ["live-answer.css", "live-answer.js", "second.html"]
-    found = re.findall(r'<div class="exercise[^>]* id="(.*?)">(.*?)<details[^>]*class="solution', page, re.DOTALL)
+    return folder / "_build" / "html"
+
+
+@pytest.mark.parametrize("touch", [False, True], ids=["alone", "with a thing to touch"])
+def test_the_book_has_a_box_in_each_by_hand_exercise(browser, tmp_path, touch):
+    site = built(tmp_path / "book", ["ex-04-1", "ex-04-4", "ex-09-1"], touch=touch)
+    html = (site / "second.html").read_text("utf-8")
+    found = re.findall(r'<div class="exercise[^>]* id="(.*?)">(.*?)<details[^>]*class="solution', html, re.DOTALL)
     boxes = {label: re.findall(r'<toytf-answer data-exercise="([\d.]+)">', text) for label, text in found}
     assert boxes == {"ex-04-1": ["4.1"], "ex-04-4": [], "ex-09-1": ["9.1"]}
-    (data, _) = re.findall(r'<toytf-answer[^>]*><script type="application/json">(.*?)</script>', page)
-    assert json.loads(html.unescape(data)) == json.loads(json.dumps(answer.data(BY_HAND["4.1"])))
-    assert set(re.findall(r"_static/(live[-.\w]*)\?", page)) == {"live-answer.css", "live-answer.js"}
+    scripts = re.findall(r"_static/live-(\w+)\.js\?", html)
+    assert scripts == (["live", "divisor", "answer"] if touch else ["base", "answer"])
     assert "_static/live" not in (site / "first.html").read_text("utf-8")
+    page = browser.new_page()
+    problems = []
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto((site / "second.html").as_uri())
+    page.locator("toytf-answer summary").first.click()
+    for box, number in zip(page.locator(".answer-part input").all(), "428", strict=False):
+        box.fill(number)
+    page.get_by_role("button", name="Check", exact=True).click()
+    assert said(page, 0) == ["4.1: right."] and not problems
+    page.close()
+
+
+def test_the_edition_without_solutions_has_no_trace_of_a_box(tmp_path, monkeypatch):
+    monkeypatch.setenv("TOYTF_SOLUTIONS", "no")
+    site = built(tmp_path / "book", ["ex-04-1", "ex-09-1"])
+    assert 'class="exercise admonition' in (site / "second.html").read_text("utf-8")
+    assert not [path for path in site.rglob("*") if path.is_file() and b"toytf-answer" in path.read_bytes()]
+    assert not list(site.rglob("*answer*")) + list(site.rglob("live*"))

@@ -7,10 +7,9 @@ e-readers, on which nobody types.
 
 from pathlib import Path
 
+import toytf_live
 from docutils import nodes
 from sphinx_exercise.nodes import is_exercise_node
-
-NAME = "answer"
 
 
 def has_boxes(app):
@@ -32,19 +31,27 @@ def put_boxes(app, doctree, docname):
 
 
 def link_files(app, page, template, context, doctree):
-    if "<toytf-answer " not in context.get("body", ""):
+    body = context.get("body", "")
+    if "<toytf-answer " not in body:
         return
     from toytf.live import element
 
     static = Path(app.outdir, "_static")
     static.mkdir(parents=True, exist_ok=True)
-    app.add_css_file(f"live-{NAME}.css")
-    app.add_js_file(f"live-{NAME}.js", loading_method="defer")
-    for kind, text in (("css", element.style(NAME)), ("js", element.script(NAME))):
-        (static / f"live-{NAME}.{kind}").write_text(text, "utf-8", newline="\n")
+    app.add_css_file("live-answer.css")
+    write(static / "live-answer.css", element.style("answer"))
+    # what things to touch share, and a page with one has already, holds the base
+    for name in ["answer"] if toytf_live.scripts(body) else ["base", "answer"]:
+        app.add_js_file(f"live-{name}.js", loading_method="defer")
+        write(static / f"live-{name}.js", element.script(name))
+
+
+def write(path, text):
+    path.write_text(text, "utf-8", newline="\n")
 
 
 def setup(app):
     app.connect("doctree-resolved", put_boxes)
-    app.connect("html-page-context", link_files, priority=500)
+    # after toytf_live: its scripts stand first
+    app.connect("html-page-context", link_files, priority=510)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -18,7 +18,7 @@ Each function returns an `Element`, which shows itself in the book and in Jupyte
 `toytf` computes (``engine/``, read beside the package: the same names, the same formulas); without a script, in print
 and in a notebook that is not trusted, its static form stands.
 
-The boxes in which readers of the book type answers worked out by hand (`toytf.live.answer`) need no cell: the book puts
+The boxes in which readers of the book type answers worked out by hand (``live/answer.py``) need no cell: the book puts
 them below their exercises.
 """
 

@@ -26,9 +26,9 @@ from toytf.translator import Translator
 
 ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator")
 PAGE = ("make", "settings", "element", "sums", "tables")
-BEFORE = {  # of which files a script consists, before its own
+SHARED = {
     "live": (*(f"engine/{part}" for part in ENGINE), *(f"page/{part}" for part in PAGE)),
-    "answer": ("engine/numbers", "page/make"),  # alone on most of its pages: it needs no more of what all share
+    "base": ("engine/numbers", "page/make"),  # what a box for an answer needs of it (answer.js)
 }
 _shown: set[str] = set()  # the scripts that this process has shown
 
@@ -39,16 +39,16 @@ _shown: set[str] = set()  # the scripts that this process has shown
 def script(name: str) -> str:
     """Return a script, without its comments: an element's own, ``"divisor"``, or what several share.
 
-    ``"live"`` is the engine with what the elements share; ``"trained"`` holds the weights of the trained translator.
+    ``"live"`` is the engine with what all elements share, ``"base"`` the little of it that a box for an answer needs;
+    ``"trained"`` holds the weights of the trained translator.
     """
     if name == "trained":
         return f"toytf.trained = new toytf.Translator({wire.as_json(wire.translator(Translator.load()))});\n"
-    shared = "".join(script(part) for part in BEFORE.get(name, ()))
-    if name == "live":
-        return shared
+    if name in SHARED:
+        return "".join(map(script, SHARED[name]))
     text = resources.files("toytf.live").joinpath(f"{name}.js").read_text("utf-8")
     text = re.sub(r"(?m)^\s*//.*\n|(?<=[;{},]) // .*$", "", text)  # comments are for who reads the file
-    return shared + re.sub(r"\n\s*", "\n", text).strip() + "\n"
+    return re.sub(r"\n\s*", "\n", text).strip() + "\n"
 
 
 @cache
