@@ -313,6 +313,12 @@ def test_who_has_keys_is_shown_no_button_for_the_sign(touch):
     assert not page.locator(".answer-sign").is_visible()
 
 
+def test_the_largest_table_and_row_fit_the_smallest_phone(touch):
+    for number in ("2.1", "7.3", "8.1"):
+        page = opened(touch, number, width=320)
+        assert not sitecheck.width_problems(page) and not sitecheck.sideways(page)
+
+
 @pytest.mark.parametrize("settings", [{}, FINGER], ids=["mouse", "finger"])
 def test_what_is_pressed_is_large_enough_for_a_finger(touch, settings):
     page = opened(touch, "11.1", **settings)

@@ -25,8 +25,8 @@
     return tokens.length === 0 && Number.isFinite(value) ? value : undefined;
   }
 
-  // 10,000: a comma before three digits
-  const isEither = (word) => /^-?[1-9]\d{0,2},\d{3}$/.test(word);
+  // 10,000: a comma before three digits, behind any sign
+  const isEither = (word) => /^\D?[1-9]\d{0,2},\d{3}$/.test(word);
 
   // A product and its parts, each taken from the front of the tokens. What is no number is NaN.
   function product(tokens) {
@@ -156,11 +156,10 @@
     }
 
     mark(input, off) {
-      input.toggleAttribute("aria-invalid", off);
-      if (off) {
-        input.setAttribute("aria-invalid", "true");
-        input.setAttribute("aria-describedby", input.dataset.said);
-      } else input.removeAttribute("aria-describedby");
+      for (const [name, value] of [["aria-invalid", "true"], ["aria-describedby", input.dataset.said]]) {
+        if (off) input.setAttribute(name, value);
+        else input.removeAttribute(name);
+      }
       input.parentElement.classList.toggle("answer-off", off);
     }
 
@@ -205,7 +204,7 @@
       const lines = this.cells.flatMap((input, k) => {
         if (!missing[k]) return [];
         if (empty[k]) return [`${at(k)}: expected a number, got nothing.`];
-        const either = this.isWhole() && isEither(input.value.trim().replace("−", "-"));
+        const either = this.isWhole() && isEither(input.value.trim());
         return [either ? `${at(k)}: “${input.value}” may be read in two ways. Write it without the comma.`
           : `${at(k)}: expected a number, such as 2, -0.5, 1/3 or √2, got “${input.value}”.`];
       });
