@@ -228,8 +228,8 @@ def test_what_cannot_be_read_is_said_and_is_no_try(touch):
     type_answer(page, 0, "four", "", "10,000")
     assert said(page, 0) == [
         "4.1, entry 1: expected a number, such as 2, -0.5, 1/3 or √2, got “four”.",
-        "4.1, entry 2: expected a number, got nothing.",
         "4.1, entry 3: “10,000” may be read in two ways. Write it without the comma.",
+        "4.1: entry 2 has no number yet.",
     ]
     assert [cell.get_attribute("aria-invalid") for cell in cells(page, 0)] == ["true"] * 3
     type_answer(page, 0, "4", "7", "8")
@@ -237,10 +237,14 @@ def test_what_cannot_be_read_is_said_and_is_no_try(touch):
 
 
 def test_an_empty_box_is_not_answered_yet(touch):
-    page = opened(touch, "9.1")
-    type_answer(page, 0, "")
-    assert said(page, 0) == ["9.1, mean: not answered yet."] == printed("9.1", "mean", None)[0]
-    assert cells(page, 0)[0].get_attribute("aria-invalid") is None
+    page = opened(touch, "9.3")
+    type_answer(page, 2, "", "", "", "")
+    assert said(page, 2) == ["9.3, result: not answered yet."] == printed("9.3", "result", None)[0]
+    assert page.locator(".answer-off").count() == 0
+    type_answer(page, 2, "-1", "1", "", "")
+    assert said(page, 2) == ["9.3, result: row 2, column 1 has no number yet."]
+    assert said(page, 2) == printed("9.3", "result", [[-1, 1], [np.nan, np.nan]])[0]
+    assert page.locator(".answer-off").count() == 2
 
 
 # ---------------------------------------------------------------- by keyboard, by finger, by ear

@@ -196,18 +196,19 @@
       return !this.part.decimals && this.part.expected.every(Number.isInteger);
     }
 
-    // What cannot be read is no try.
+    // What is empty or cannot be read is no try.
     unread(missing) {
+      const { about, part: { shape } } = this;
       const empty = this.cells.map((input) => input.value.trim() === "");
-      const at = (k) => [this.about, placeOf(this.part.shape, k)].filter(Boolean).join(", ");
-      if (empty.every(Boolean)) return { lines: [`${this.about}: not answered yet.`], off: empty.map(() => false) };
-      const lines = this.cells.flatMap((input, k) => {
-        if (!missing[k]) return [];
-        if (empty[k]) return [`${at(k)}: expected a number, got nothing.`];
-        const either = this.isWhole() && isEither(input.value.trim());
-        return [either ? `${at(k)}: “${input.value}” may be read in two ways. Write it without the comma.`
-          : `${at(k)}: expected a number, such as 2, -0.5, 1/3 or √2, got “${input.value}”.`];
+      if (empty.every(Boolean)) return { lines: [`${about}: not answered yet.`], off: empty.map(() => false) };
+      const lines = this.cells.flatMap(({ value }, k) => {
+        if (!missing[k] || empty[k]) return [];
+        const at = [about, placeOf(shape, k)].filter(Boolean).join(", ");
+        return [this.isWhole() && isEither(value.trim())
+          ? `${at}: “${value}” may be read in two ways. Write it without the comma.`
+          : `${at}: expected a number, such as 2, -0.5, 1/3 or √2, got “${value}”.`];
       });
+      if (empty.includes(true)) lines.push(`${about}: ${placeOf(shape, empty.indexOf(true))} has no number yet.`);
       return { lines, off: missing };
     }
 
