@@ -1,10 +1,11 @@
 """Numbers in a chapter's prose, each where it belongs: its own section computes it.
 
 A section reaches from one heading of level 2 to the next, those of level 3 included. What is computed before the
-first, on the chapter's first screen, counts in every section. An exercise is a section of its own, with its solution and
-with what the cells behind it print and type for it: from a line that begins with its number (``3: 0.25``) to the next
-such line. What its checker knows counts as well, and in the solution what the question gives. A paragraph that links to
-a section of the chapter counts among its own what that section computes; a question and a solution are one each.
+first, on the chapter's first screen, counts in every section. An exercise is a section of its own, with its solution
+and with what the cells behind it print and type for it: from a line that begins with its number (``3: 0.25``) to the
+next such line. What its checker knows counts as well, and in the solution what the question gives. A paragraph that
+links to a section of the chapter counts among its own what that section computes; a question and a solution are one
+each.
 
 A number with three decimals, or a power of ten, that has three digits meets no other by chance: it may come from
 anywhere in the notebook, as on other pages (``prose.py``). Numbers that stand together must also do so in the notebook
