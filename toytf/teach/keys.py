@@ -11,9 +11,9 @@ SHORT = 16
 VARIABLE = "TOYTF_KEY"
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--key-file`` and ``--key`` in a group of their own."""
-    keys = parser.add_argument_group("the key", f"One of these, or the environment variable {VARIABLE}.")
+def arguments(parser: argparse.ArgumentParser, needed: str = "") -> None:
+    """Add ``--key-file`` and ``--key`` in a group of their own; `needed` says when."""
+    keys = parser.add_argument_group("the key", f"One of these, or the environment variable {VARIABLE}.{needed}")
     keys.add_argument("--key-file", metavar="FILE", help="a file that holds the key")
     keys.add_argument("--key", metavar="SECRET", help="the key itself. It stays in your shell's history: prefer a file")
 

@@ -74,7 +74,7 @@ def notebook(sheet) -> dict:
     or code that computes them. So its last cell says which boxes are still empty, and nothing else.
     """
     said = (
-        f"# {_plain(sheet.title)}\n\nStudent {_plain(sheet.student)}, sheet {sheet.number}, "
+        f"# {as_it_is(sheet.title)}\n\nStudent {as_it_is(sheet.student)}, sheet {sheet.number}, "
         f"about {sheet.minutes} minutes.\n\nWork with a pencil, and type the answers in place of `None`. "
         "The numbers on this sheet are yours alone."
     )
@@ -108,7 +108,7 @@ def _cell(kind: str, name: str, source: str) -> dict:
     return cell | {"execution_count": None, "outputs": []} if kind == "code" else cell
 
 
-def _plain(text: str) -> str:
+def as_it_is(text: str) -> str:
     """Text as Markdown shows it letter by letter: every sign that could mean something is an entity."""
     return "".join(f"&#{ord(c)};" if c in string.punctuation else c for c in text)
 

@@ -209,6 +209,11 @@ def belongs(key: str | bytes, title: str, topics: Sequence[str]) -> str:
     return _hmac(_key_bytes(key), "assignment", _clean("title", title), *_known(topics)).hex()[:16]
 
 
+def sealed(key: str | bytes, text: str) -> str:
+    """A hash of a text that nobody can compare with a guess who has not the key."""
+    return _hmac(_key_bytes(key), "sealed", text).hex()
+
+
 # ---------------------------------------------------------------- helpers
 
 
