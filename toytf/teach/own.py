@@ -280,7 +280,7 @@ def read_names(path: Path | str) -> list[str]:
 
     def clean(student: str) -> str:
         student = worksheet.clean_student(student)
-        if not folder_name(student, ""):
+        if not folder_name(person(student), ""):
             raise ValueError(f"student: expected a name that a file can have, got {student!r}")
         return student
 

@@ -140,5 +140,7 @@ def _grade(given) -> int:
 def _key(given, assignment) -> str:
     try:
         return keys.read(given)
+    except OSError as error:
+        raise Trouble(f"--key-file: expected a file that holds the key, got {reason(error)}") from None
     except ValueError as error:
         raise Trouble(f"{', '.join(assignment.own)}: the numbers are each student's own; {error}") from None

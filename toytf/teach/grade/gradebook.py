@@ -404,7 +404,7 @@ class _Desk:
         return line_of(shown, self.assignment, f"{name}.html", self.foreign(receipt))
 
     def foreign(self, receipt: Receipt) -> str:
-        """Whose notebook it says it is, if not this student's; it is the notebook that says so, and anybody can edit it."""
+        """Whose notebook it says it is, if not this student's. The notebook says so, and anybody can edit it."""
         says = receipt.own.get("carried")
         if not says or says == receipt.own["sheet"]:
             return ""
