@@ -418,7 +418,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     mine.add_argument("--class", dest="class_list", metavar="CSV", help="a class list; its column 'student'")
     mine.add_argument(
-        "--topics", nargs="+", metavar="TOPIC", help="these topics of toytf sheet too, as exercises of their own"
+        "--topics", nargs="+", metavar="TOPIC", help="these topics of toytf sheet too, or 'all', each as an exercise"
     )
     mine.add_argument(
         "--same-for-all", action="store_true", help="by-hand exercises without a topic stay as they are in the book"
@@ -458,7 +458,8 @@ def run(options) -> int:
     only_topics = options.topics and not (options.exercises or options.chapters or kinds or options.levels)
     chosen = [] if only_topics else select(exercises, options.exercises, options.chapters, kinds, options.levels)
     if options.own_numbers:
-        chosen = own.plan(chosen, options.topics or [], options.same_for_all)
+        topics = list(own.MARKED) if options.topics == ["all"] else options.topics or []
+        chosen = own.plan(chosen, topics, options.same_for_all)
     for one in chosen if options.list else ():
         print(listed(one))
     folders: dict[Path, dict[str, str | bytes]] = {}

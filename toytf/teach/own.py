@@ -33,6 +33,7 @@ from toytf.teach.worksheet import TOPICS, Sheet, pages, sheets
 from toytf.teach.worksheet.exercises import chain
 
 LABEL = "own-{}"  # of a topic that stands for no exercise
+MARKED = tuple(name for name, topic in TOPICS.items() if not topic.few_answers)
 
 
 # ---------------------------------------------------------------- which exercises
@@ -92,7 +93,7 @@ def plan(chosen: Sequence[Exercise], topics: Sequence[str] = (), same_for_all: b
     ValueError
         If some have no topic and are not allowed to stay, if a topic would come twice, or if none comes.
     """
-    instead = {number: name for name, topic in TOPICS.items() for number in topic.instead_of}
+    instead = {number: name for name in MARKED for number in TOPICS[name].instead_of}
     without = [one.number for one in chosen if one.kind == "by hand" and one.number not in instead]
     if without and not same_for_all:
         raise ValueError(
@@ -100,8 +101,9 @@ def plan(chosen: Sequence[Exercise], topics: Sequence[str] = (), same_for_all: b
             f"{', '.join(without)}. Leave them out, or say --same-for-all to keep their numbers the same for everybody"
         )
     for topic in topics:
-        if topic not in TOPICS:
-            raise ValueError(f"--topics: expected some of {', '.join(TOPICS)}; got {topic!r}")
+        if topic not in MARKED:
+            few = ", which has too few different answers to be anybody's own" if topic in TOPICS else ""
+            raise ValueError(f"--topics: expected some of {', '.join(MARKED)}; got {topic!r}{few}")
     planned = [
         Planned(one.label, one.number, instead[one.number], one.level)
         if one.kind == "by hand" and one.number in instead

@@ -409,7 +409,7 @@ class _Desk:
         if not says or says == receipt.own["sheet"]:
             return ""
         whose = self.numbers.whose(says, self.names)
-        return f"the notebook says that it is sheet {says}, {f'of {whose}' if whose else 'of nobody here'}"
+        return f"the notebook says that it is sheet {says}, {f'of {written(whose)}' if whose else 'of nobody here'}"
 
     def receipt(self, found: Found, desk: int) -> tuple[Receipt, bool]:
         """The receipt of one student, an old one if it still fits, and whether it is new."""

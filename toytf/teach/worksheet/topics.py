@@ -40,6 +40,9 @@ class Topic:
     instead_of : tuple of str
         The by-hand exercises of the book whose place it can take: it asks for the same computation, or for
         the main one where the exercise asks for several.
+    few_answers : bool
+        Whether two students of a class may well have all answers in common, by chance. Then it is no good for
+        marks.
     """
 
     title: str
@@ -47,6 +50,7 @@ class Topic:
     minutes: int
     draw: Callable[[np.random.Generator], tuple | None]
     instead_of: tuple[str, ...] = ()
+    few_answers: bool = False
 
     def exercise(self, name: str, number: int, rng: np.random.Generator) -> Exercise:
         """Draw until the numbers obey the rule."""
@@ -595,7 +599,6 @@ def cross_entropy(rng):
             2,
             True,
             paths=other_ways,
-            only_with=("losses",),
         ),
     )
     return text, given, asked
@@ -658,18 +661,8 @@ def greedy(rng):
             steps_named,
             partial(_work, np.array(path), ("",), steps_named, pick),
             note=f"The sentence is {_listed([words[i] for i in path])}.",
-            only_with=("P",),
         ),
-        Asked(
-            "P",
-            "P",
-            probability,
-            ("",),
-            ("",),
-            partial(_work, probability, ("",), ("",), multiplied),
-            4,
-            only_with=("ids",),
-        ),
+        Asked("P", "P", probability, ("",), ("",), partial(_work, probability, ("",), ("",), multiplied), 4),
     )
     return text, (_matrix("p", p, last, headings, decimals=1),), asked
 
@@ -688,7 +681,7 @@ TOPICS: dict[str, Topic] = {
     "feed-forward": Topic("Widen, cut, narrow", 7, 12, feed_forward, ("7.2", "7.3")),
     "residual": Topic("Add what went in", 9, 4, residual),
     "layer-norm": Topic("Two rows, normalised", 9, 10, layer_norm, ("9.1", "9.3")),
-    "cross-entropy": Topic("How surprised", 14, 6, cross_entropy, ("14.1",)),
+    "cross-entropy": Topic("How surprised", 14, 6, cross_entropy, few_answers=True),
     "gradient": Topic("Back through a product", 15, 14, gradient, ("15.1",)),
-    "greedy": Topic("The largest, again and again", 13, 5, greedy),
+    "greedy": Topic("The largest, again and again", 13, 5, greedy, few_answers=True),
 }
