@@ -179,26 +179,40 @@ class _Room:
 
 def _habits(room: _Room) -> list[Callable[[str, str], bytes | None]]:
     """What thirty students do, each a function of who it is and of a neighbour."""
-    unfinished = "def unfinished(scores:\n    return scores"
-    one_copies = (
-        [lambda who, neighbour: room.file(who, room.right(neighbour))]  # the neighbour's answers
-        if room.answers
-        else [lambda who, _: room.file(who, room.with_mistakes(who, 8))]
-    )
-    return [
-        *[lambda who, _: room.file(who, room.right(who))] * 7,
-        *[lambda who, _, k=k: room.file(who, room.half(who, k)) for k in range(5)],
-        *[lambda who, _, k=k: room.file(who, room.with_mistakes(who, k)) for k in range(8)],
-        *one_copies,
-        *[lambda who, _: room.file(who, {})] * 2,
-        lambda who, _: room.file(who, room.broken(who, unfinished)),
-        lambda who, _: room.file(who, room.broken(who, ENDLESS)),
-        lambda who, _: room.file(who, dict.fromkeys(room.in_code, CHEAT)),
+
+    def blank(who, _):
+        return room.file(who, {})
+
+    def with_mistakes(many):
+        return [lambda who, _, k=k: room.file(who, room.with_mistakes(who, k)) for k in range(many)]
+
+    def unfinished(who, _):
+        return room.file(who, room.broken(who, "def unfinished(scores:\n    return scores"))
+
+    def endless(who, _):
+        return room.file(who, room.broken(who, ENDLESS))
+
+    def cheats(who, _):
+        return room.file(who, dict.fromkeys(room.in_code, CHEAT))
+
+    def hands_in_the_neighbours(_, neighbour):
+        return room.file(neighbour, room.half(neighbour, 0))
+
+    def types_the_neighbours(who, neighbour):
+        return room.file(who, room.right(neighbour))
+
+    first = [lambda who, _: room.file(who, room.right(who))] * 7
+    first += [lambda who, _, k=k: room.file(who, room.half(who, k)) for k in range(5)]
+    last = [
         lambda who, _: None,
         lambda who, _: b"%PDF-1.7 not a notebook",
         lambda who, _: room.file(who, room.right(who))[:300],
-        lambda _, neighbour: room.file(neighbour, room.half(neighbour, 0)),  # the neighbour's whole notebook
     ]
+    if room.answers:  # a group of ten, which has every third of these, has both who copy and no endless loop
+        some = [blank, hands_in_the_neighbours, blank, unfinished, types_the_neighbours, cheats]
+        return [*first, *with_mistakes(8), *some, *last, endless]
+    some = [blank, blank, unfinished, endless, cheats]
+    return [*first, *with_mistakes(9), *some, *last, hands_in_the_neighbours]
 
 
 def _numbers(one: ByHand, wrong: int | None = None) -> str:
