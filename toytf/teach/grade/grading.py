@@ -529,7 +529,9 @@ class _Run:
         said, counts = [str(report) for report in reports], len(right)
         if own:
             alone = self._alone(exercise, right)
-            said, counts = ["Given:", *self.numbers.given[exercise.label], *said, *alone], len(right) - len(alone)
+            counts -= len(alone)
+            headline += f" {counts} of these count{'s' * (counts == 1)}." if alone else ""
+            said = ["Your numbers:", *self.numbers.given[exercise.label], "", *said, *alone]
         self._put(exercise, round(exercise.points * counts / len(reports), 2), headline, [*said, *notes])
 
     def _alone(self, exercise: Exercise, right: set[str]) -> list[str]:
