@@ -305,9 +305,7 @@ def files(chosen: Sequence[Exercise], title: str, book: str | None = None, hide_
     }
 
 
-def own_files(
-    planned: Sequence, title: str, sheets: Sequence[Sheet], belongs: str, book: str | None = None
-) -> dict[str, str]:
+def own_files(planned: Sequence, title: str, sheets: Sequence[Sheet], belongs: str, **how) -> dict[str, str]:
     """The files of an assignment with numbers of one's own: two notebooks for each student, and assignment.json.
 
     Parameters
@@ -319,12 +317,13 @@ def own_files(
         The students' numbers, under this title.
     belongs : str
         By what the grader knows the key again: `toytf.teach.own.belongs`.
-    book : str, optional
+    **how
+        What else `notebooks` takes.
     """
     found: dict[str, str] = {}
     for sheet in sheets:
         chosen = own.for_student(planned, sheet)
-        for edition, notebook in zip(("students", "instructor"), notebooks(chosen, title, book), strict=True):
+        for edition, notebook in zip(("students", "instructor"), notebooks(chosen, title, **how), strict=True):
             found[f"{edition}/{sheet.student}.ipynb"] = _json(own.edition(notebook, sheet, planned))
     return found | {"submissions/assignment.json": _json(manifest(chosen, title) | {"belongs": belongs})}
 
@@ -473,7 +472,7 @@ def run(options) -> int:
         key = keys.read(options)
         belongs = own.belongs(key, options.title, own.topics_of(chosen))
         sheets = _sheets(chosen, options, key)
-        folders[Path(options.out)] = own_files(chosen, options.title, sheets, belongs, options.book)
+        folders[Path(options.out)] = own_files(chosen, options.title, sheets, belongs, book=options.book)
     elif options.out:
         folders[Path(options.out)] = files(chosen, options.title, options.book, options.hide_answers)
     if options.gradescope:
