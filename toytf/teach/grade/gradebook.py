@@ -428,10 +428,9 @@ class _Desk:
             return old, False
         sandbox = copy.copy(self.sandbox)
         sandbox.desk = desk
-        numbers = self.numbers and self.numbers(found.student)
-        how = {
-            "sandbox": sandbox, "key": self.key, "student": found.student, "limits": self.limits, "numbers": numbers
-        }  # fmt: skip
+        how = {"sandbox": sandbox, "key": self.key, "student": found.student, "limits": self.limits}
+        if self.numbers:
+            how["numbers"] = self.numbers(found.student)
         try:
             return grading.grade_one(data, self.assignment, **how), True
         except SandboxError:  # the machine may have been short of something for a moment

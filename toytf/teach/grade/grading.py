@@ -332,9 +332,9 @@ def not_graded(student: str, assignment: Assignment, why: str) -> Receipt:
 class _Run:
     """One submission on its way through as many sandboxes as it takes."""
 
-    def __init__(self, read: submission.Submission, assignment, sandbox, limits, key, numbers):
+    def __init__(self, read: submission.Submission, assignment, sandbox, limits, key, numbers: Numbers | None = None):
         self.read, self.assignment, self.sandbox, self.limits, self.key = read, assignment, sandbox, limits, key
-        self.numbers: Numbers | None = numbers
+        self.numbers = numbers
         self.slow = self.asleep = False  # whether anything was stopped for its time, at work or asleep
         self.session: Session | None = None
         self.spent = 0.0  # seconds of the processor, in the sandboxes that are gone
