@@ -472,7 +472,9 @@ def run(options) -> int:
         key = keys.read(options)
         belongs = own.belongs(key, options.title, own.topics_of(chosen))
         sheets = _sheets(chosen, options, key)
-        folders[Path(options.out)] = own_files(chosen, options.title, sheets, belongs, book=options.book)
+        folders[Path(options.out)] = own_files(
+            chosen, options.title, sheets, belongs, book=options.book, hide_answers=options.hide_answers
+        )
     elif options.out:
         folders[Path(options.out)] = files(chosen, options.title, options.book, options.hide_answers)
     if options.gradescope:
