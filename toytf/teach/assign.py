@@ -35,11 +35,16 @@ from pathlib import Path
 
 import numpy as np
 
+from toytf._command import progress
 from toytf.check.pencil import ByHand, Part
 from toytf.course.chapters import BOOK
+from toytf.teach import keys, own
 from toytf.teach.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read, words_for_links
 from toytf.teach.exports.classroom import classroom_files
 from toytf.teach.exports.gradescope import gradescope_zip
+from toytf.teach.grade.grading import OWN
+from toytf.teach.worksheet import Sheet
+from toytf.teach.worksheet.files import all_different
 
 MASTER = BOOK / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
@@ -146,6 +151,8 @@ def manifest(chosen: Sequence[Exercise], title: str) -> dict:
         }
         if one.kind == "by hand":
             entry["parts"] = [part.name for part in one.by_hand.parts]
+        elif one.kind == OWN:
+            entry |= own.entry(one)
         listed.append(entry)
     return {"format": "toytf assignment", "version": 1, "title": title, "exercises": listed}
 
@@ -178,6 +185,9 @@ def _answers(one: Exercise, book: str | None) -> tuple[dict, dict]:
         blank = assign_answer(one.by_hand, [None] * len(one.by_hand.parts))
         right = assign_answer(one.by_hand, [rounded(part) for part in one.by_hand.parts])
         texts = blank, "\n".join([blank, BEGIN, right, *_comment(one.solution), END])
+    elif one.kind == OWN:
+        right = assign_answer(one.by_hand, [rounded(part) for part in one.by_hand.parts])
+        texts = one.blank, "\n".join([one.blank, BEGIN, right, *_comment(one.solution), END])
     else:
         texts = NOT_ANSWERED, portable(one.solution, one, book)
     by_person = one.kind == "text"
@@ -201,6 +211,9 @@ def _check(one: Exercise) -> list[dict]:
     """The locked cell that says how far a student is, and shows the points for nbgrader."""
     if one.kind == "text":
         return []
+    if one.kind == OWN:
+        about = {"exercise": one.label, "role": "check"}
+        return [_locked(f"{one.label}-check", one.look, "code", about)]
     name, mine = (one.check.name, one.check.name) if one.check else (one.number, answer_name(one))
     says = f"check.{name}({mine})" if one.check else f'check.byhand("{name}", {mine})'
     source = f'{says}\ncheck.points("{name}", {mine}, of={one.points})'
@@ -210,7 +223,7 @@ def _check(one: Exercise) -> list[dict]:
 
 def answer_name(one: Exercise | ByHand) -> str:
     """The variable of a by-hand answer: ``answer_9_1``."""
-    return f"answer_{one.number.replace('.', '_')}"
+    return f"answer_{re.sub(r'[.-]', '_', one.number)}"
 
 
 def assign_answer(one: ByHand, values: Sequence) -> str:
@@ -292,6 +305,29 @@ def files(chosen: Sequence[Exercise], title: str, book: str | None = None, hide_
     }
 
 
+def own_files(planned: Sequence, title: str, sheets: Sequence[Sheet], belongs: str, **how) -> dict[str, str]:
+    """The files of an assignment with numbers of one's own: two notebooks for each student, and assignment.json.
+
+    Parameters
+    ----------
+    planned : sequence
+        From `toytf.teach.own.plan`.
+    title : str
+    sheets : sequence of Sheet
+        The students' numbers, under this title.
+    belongs : str
+        By what the grader knows the key again: `toytf.teach.own.belongs`.
+    **how
+        What else `notebooks` takes.
+    """
+    found: dict[str, str] = {}
+    for sheet in sheets:
+        chosen = own.for_student(planned, sheet)
+        for edition, notebook in zip(("students", "instructor"), notebooks(chosen, title, **how), strict=True):
+            found[f"{edition}/{sheet.student}.ipynb"] = _json(own.edition(notebook, sheet, planned))
+    return found | {"submissions/assignment.json": _json(manifest(chosen, title) | {"belongs": belongs})}
+
+
 def _json(content: dict) -> str:
     return json.dumps(content, ensure_ascii=False, indent=1) + "\n"
 
@@ -351,6 +387,7 @@ EXAMPLES = (
     "toytf assign --list --chapters 9 --kinds code",
     'toytf assign --exercises 9.1 9.7 --title "Week 3" --out week3 --no-hide-answers',
     'toytf assign --exercises 9.1 9.7 --title "Week 3" --gradescope week3.zip --classroom week3-template',
+    'toytf assign --exercises 9.1 9.7 --own-numbers --class class.csv --key-file key.txt --title "Week 5" --out week5',
 )
 
 
@@ -370,6 +407,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     choice.add_argument("--levels", nargs="+", type=int, choices=LEVELS, help="of these, only those of such a level")
     parser.add_argument("--list", action="store_true", help="show the chosen exercises, a line each")
+    mine = parser.add_argument_group(
+        "numbers of one's own", "The key and the title make them: keep both, and grade with the same key."
+    )
+    mine.add_argument(
+        "--own-numbers",
+        action="store_true",
+        help="a notebook for each student: by-hand exercises have other numbers in each, and none holds answers",
+    )
+    mine.add_argument("--class", dest="class_list", metavar="CSV", help="a class list; its column 'student'")
+    mine.add_argument(
+        "--topics", nargs="+", metavar="TOPIC", help="these topics of toytf sheet too, or 'all', each as an exercise"
+    )
+    mine.add_argument(
+        "--same-for-all", action="store_true", help="by-hand exercises without a topic stay as they are in the book"
+    )
+    keys.arguments(parser)
     parser.add_argument("--title", default="Exercises", help="default: %(default)s")
     parser.add_argument("--out", metavar="FOLDER", help="where to write the notebooks and submissions/assignment.json")
     parser.add_argument("--gradescope", metavar="FILE.zip", help="an autograder to upload to Gradescope")
@@ -394,13 +447,18 @@ def run(options) -> int:
         raise ValueError("--apart: expected --chapters and --out, got --exercises, --gradescope or --classroom")
     if options.exercises and options.chapters:
         raise ValueError("--exercises: expected these or --chapters, got both")
+    _refuse_what_does_not_go_with_own_numbers(options)
     chapters = options.chapters
     if options.exercises:  # what is wrong elsewhere in the book does not matter then
         firsts = [number.split(".")[0] for number in options.exercises]
         chapters = [int(first) for first in firsts] if all(map(str.isdecimal, firsts)) else None
     exercises = read(options.notebooks, chapters)
     kinds = options.kinds and [kind.replace("-", " ") for kind in options.kinds]
-    chosen = select(exercises, options.exercises, options.chapters, kinds, options.levels)
+    only_topics = options.topics and not (options.exercises or options.chapters or kinds or options.levels)
+    chosen = [] if only_topics else select(exercises, options.exercises, options.chapters, kinds, options.levels)
+    if options.own_numbers:
+        topics = list(own.MARKED) if options.topics == ["all"] else options.topics or []
+        chosen = own.plan(chosen, topics, options.same_for_all)
     for one in chosen if options.list else ():
         print(listed(one))
     folders: dict[Path, dict[str, str | bytes]] = {}
@@ -410,6 +468,13 @@ def run(options) -> int:
             folders[Path(options.out) / f"chapter-{n:02}"] = files(
                 part, f"{options.title}, chapter {n}", options.book, options.hide_answers
             )
+    elif options.out and options.own_numbers:
+        key = keys.read(options)
+        belongs = own.belongs(key, options.title, own.topics_of(chosen))
+        sheets = _sheets(chosen, options, key)
+        folders[Path(options.out)] = own_files(
+            chosen, options.title, sheets, belongs, book=options.book, hide_answers=options.hide_answers
+        )
     elif options.out:
         folders[Path(options.out)] = files(chosen, options.title, options.book, options.hide_answers)
     if options.gradescope:
@@ -421,6 +486,9 @@ def run(options) -> int:
         folders.setdefault(Path(options.classroom), {}).update(template)
     write(folders, options.force)
     for folder, content in folders.items():
+        if options.own_numbers:
+            print(f"{folder}: students and instructor, {len(content) // 2} notebooks each; submissions/assignment.json")
+            continue
         here = [name for name in content if "/toytf/" not in name]
         print(f"{folder}: {', '.join(here)}" if folder != Path() else ", ".join(here))
     print(
@@ -428,3 +496,29 @@ def run(options) -> int:
         f"about {sum(one.minutes for one in chosen)} minutes"
     )
     return 0
+
+
+def _refuse_what_does_not_go_with_own_numbers(options) -> None:
+    if not options.own_numbers:
+        for option in ("class_list", "topics", "same_for_all", "key_file", "key"):
+            if getattr(options, option):
+                name = {"class_list": "class"}.get(option, option).replace("_", "-")
+                raise ValueError(f"--{name}: expected it with --own-numbers, got it without")
+        return
+    if options.gradescope or options.classroom:
+        name = "gradescope" if options.gradescope else "classroom"
+        raise ValueError(
+            f"--{name}: expected an assignment with the same numbers for everybody, got --own-numbers. The key would "
+            "have to lie in what is uploaded. Collect the notebooks, and grade them with toytf grade"
+        )
+    if options.apart:
+        raise ValueError("--apart: expected one assignment for all chapters with --own-numbers, got one for each")
+    if options.out and not options.class_list:
+        raise ValueError("--own-numbers: expected a class list (--class FILE) with it, got none")
+
+
+def _sheets(planned: Sequence, options, key: str) -> list[Sheet]:
+    """A sheet for each student, no two of them alike."""
+    topics = own.topics_of(planned)
+    make = all_different(lambda student: own.sheet_of(student, key, options.title, topics))
+    return [make(student) for student in progress(own.read_names(options.class_list), unit="student")]

@@ -2,7 +2,8 @@
 
 - `file_names` for what the grader files: an id that is harmless stays as it is;
 - `file_stem` for a worksheet: readable, in small letters, with a hash;
-- `folder_name` for feedback to hand back: the name by which it was handed in, wherever a folder may have it.
+- `folder_name` for feedback to hand back: the name by which it was handed in, wherever a folder may have it;
+- `person` for numbers of one's own: who it is, without what Moodle adds to the name of a folder.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import hashlib
 import re
 import unicodedata
 
+MOODLES = re.compile(r"(.+?)_\d+_assignsubmission_\w*\Z", re.DOTALL)
 PLAIN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+-]{0,63}\Z")
 
 
@@ -72,3 +74,15 @@ def folder_name(student: str, otherwise: str) -> str:
     """The student's own name where every system takes it for a folder's, else the page's, which is harmless."""
     odd = set('/\\:*?"<>|') & set(student) or student != student.strip(" .") or not student.isprintable()
     return otherwise if odd or not student or len(student) > 100 else student
+
+
+def person(student: str) -> str:
+    """Whose submission it is: the name in front of what Moodle adds to a student's folder.
+
+    Examples
+    --------
+    >>> person("Anna Abt_1001_assignsubmission_file"), person("anna_1")
+    ('Anna Abt', 'anna_1')
+    """
+    moodles = MOODLES.match(same_writing(student))
+    return same_writing(moodles[1] if moodles else student)

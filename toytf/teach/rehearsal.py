@@ -9,6 +9,12 @@ that is no notebook. One student hands in nothing. The same assignment always gi
 
 A wrong function is the exercise's solution with one thing in it changed, and the checker has a name
 for what that does; so this works for every exercise, those that you add too.
+
+Where numbers are one's own, the class is the one whose notebooks are there, and it takes the key to answer:
+
+    toytf rehearse week5 --key-file key.txt --out trial
+
+Then one types a neighbour's answers, and one hands in a neighbour's whole notebook.
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ import argparse
 import ast
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +31,11 @@ import numpy as np
 from toytf import check
 from toytf.check.core import Check
 from toytf.check.pencil import ByHand
+from toytf.teach import keys
 from toytf.teach.assign import assign_answer, rounded, write
-from toytf.teach.grade import read_assignment
+from toytf.teach.grade import Assignment, read_assignment
+from toytf.teach.grade.grading import OWN
+from toytf.teach.own import Answers
 
 NAMES = (
     "adam alma amir anna bao bea carlos chen dana diego elif emma farah felix gita hugo iris ivan jana joao kim lena "
@@ -108,49 +117,102 @@ def _mistake(one: Check, source: str) -> str | None:
 # ---------------------------------------------------------------- the class
 
 
-def made_up(student: dict, assignment: dict) -> dict[str, bytes | None]:
-    """What thirty students hand in: file names in the folder of submissions, and contents; None for nothing.
+def made_up(
+    student: dict | Mapping[str, dict], assignment: dict, answers: Answers | None = None
+) -> dict[str, bytes | None]:
+    """What the students hand in: file names in the folder of submissions, and contents; None for nothing.
 
     Parameters
     ----------
     student : dict
-        The student's notebook, as JSON.
+        The student's notebook, as JSON; where numbers are one's own each student's, by name.
     assignment : dict
         The content of assignment.json.
+    answers : Answers, optional
+        What is right for whom, where numbers are one's own.
     """
-    right, wrong, parts = {}, {}, {}
-    for entry in assignment["exercises"]:
-        label = entry["label"]
-        if entry["kind"] == "function":
-            right[label] = check.CHECKS[entry["name"]].source.rstrip("\n")
-            wrong[label] = list(wrong_functions(check.CHECKS[entry["name"]]).values()) or [right[label]]
-        elif entry["kind"] == "by hand":
-            parts[label] = check.BY_HAND[entry["number"]]
-            right[label] = _numbers(parts[label])
-        else:
-            right[label] = "Because the numbers above say so."
-    in_code = [*wrong, *parts]
-
-    def half(i: int) -> dict[str, str]:
-        return {label: text for k, (label, text) in enumerate(right.items()) if k % 2 == i % 2}
-
-    def with_mistakes(i: int) -> dict[str, str]:
-        functions = {label: sources[i % len(sources)] for label, sources in wrong.items()}
-        return right | functions | {label: _numbers(one, i % len(one.parts)) for label, one in parts.items()}
-
-    def broken(source: str) -> dict[str, str]:
-        """One answer in code is this, the others are right."""
-        return right | {label: source for label in in_code[:1]}
-
-    answers = [right] * 7 + [half(i) for i in range(5)] + [with_mistakes(i) for i in range(9)] + [{}] * 2
-    answers += [broken("def unfinished(scores:\n    return scores"), broken(ENDLESS), dict.fromkeys(in_code, CHEAT)]
-    contents: list[bytes | None] = [_filled(student, one) for one in answers]
-    contents += [None, b"%PDF-1.7 not a notebook", contents[0][:300], contents[7]]
+    room = _Room(student if answers else dict.fromkeys(NAMES, student), assignment["exercises"], answers)
+    names, habits = list(room.notebooks), _habits(room)
     # Who sits beside whom in the list says nothing about what they know.
-    order = np.random.default_rng(0).permutation(len(NAMES))
-    found = {NAMES[who]: content for who, content in zip(order, contents, strict=True)}
-    folder = NAMES[order[0]]  # one of those who have all right; some systems store a folder for each student
-    return {f"{name}/my copy (2).ipynb" if name == folder else f"{name}.ipynb": found[name] for name in NAMES}
+    order = [names[i] for i in np.random.default_rng(0).permutation(len(names))]
+    step = max(1, len(habits) // len(names))  # a small class has some of each
+    found = {who: habits[i * step % len(habits)](who, order[i - 1]) for i, who in enumerate(order)}
+    folder = order[0]  # one of those who have all right; some systems store a folder for each student
+    return {f"{name}/my copy (2).ipynb" if name == folder else f"{name}.ipynb": found[name] for name in names}
+
+
+class _Room:
+    """The students' blank notebooks, and what they may write into them: texts by the labels of exercises."""
+
+    def __init__(self, notebooks: Mapping[str, dict], entries: list[dict], answers: Answers | None):
+        self.notebooks, self.entries, self.answers = notebooks, entries, answers
+        functions = {e["label"]: check.CHECKS[e["name"]] for e in entries if e["kind"] == "function"}
+        self.functions = {label: one.source.rstrip("\n") for label, one in functions.items()}
+        self.wrong = {
+            label: list(wrong_functions(one).values()) or [self.functions[label]] for label, one in functions.items()
+        }
+        self.in_code = [*functions, *(e["label"] for e in entries if e["kind"] in ("by hand", OWN))]
+
+    def parts(self, who: str) -> dict[str, ByHand]:
+        same = {e["label"]: check.BY_HAND[e["number"]] for e in self.entries if e["kind"] == "by hand"}
+        return same | dict(self.answers(who).right if self.answers else {})
+
+    def right(self, who: str) -> dict[str, str]:
+        known = self.functions | {label: _numbers(one) for label, one in self.parts(who).items()}
+        return {e["label"]: known.get(e["label"], "Because the numbers above say so.") for e in self.entries}
+
+    def half(self, who: str, i: int) -> dict[str, str]:
+        return {label: text for k, (label, text) in enumerate(self.right(who).items()) if k % 2 == i % 2}
+
+    def with_mistakes(self, who: str, i: int) -> dict[str, str]:
+        functions = {label: sources[i % len(sources)] for label, sources in self.wrong.items()}
+        slips = {label: _numbers(one, i % len(one.parts)) for label, one in self.parts(who).items()}
+        return self.right(who) | functions | slips
+
+    def broken(self, who: str, source: str) -> dict[str, str]:
+        """One answer in code is this, the others are right."""
+        return self.right(who) | {label: source for label in self.in_code[:1]}
+
+    def file(self, who: str, said: dict[str, str]) -> bytes:
+        return _filled(self.notebooks[who], said)
+
+
+def _habits(room: _Room) -> list[Callable[[str, str], bytes | None]]:
+    """What thirty students do, each a function of who it is and of a neighbour."""
+
+    def blank(who, _):
+        return room.file(who, {})
+
+    def with_mistakes(many):
+        return [lambda who, _, k=k: room.file(who, room.with_mistakes(who, k)) for k in range(many)]
+
+    def unfinished(who, _):
+        return room.file(who, room.broken(who, "def unfinished(scores:\n    return scores"))
+
+    def endless(who, _):
+        return room.file(who, room.broken(who, ENDLESS))
+
+    def cheats(who, _):
+        return room.file(who, dict.fromkeys(room.in_code, CHEAT))
+
+    def hands_in_the_neighbours(_, neighbour):
+        return room.file(neighbour, room.half(neighbour, 0))
+
+    def types_the_neighbours(who, neighbour):
+        return room.file(who, room.right(neighbour))
+
+    first = [lambda who, _: room.file(who, room.right(who))] * 7
+    first += [lambda who, _, k=k: room.file(who, room.half(who, k)) for k in range(5)]
+    last = [
+        lambda who, _: None,
+        lambda who, _: b"%PDF-1.7 not a notebook",
+        lambda who, _: room.file(who, room.right(who))[:300],
+    ]
+    if room.answers:  # a group of ten, which has every third of these, has both who copy and no endless loop
+        some = [blank, hands_in_the_neighbours, blank, unfinished, types_the_neighbours, cheats]
+        return [*first, *with_mistakes(8), *some, *last, endless]
+    some = [blank, blank, unfinished, endless, cheats]
+    return [*first, *with_mistakes(9), *some, *last, hands_in_the_neighbours]
 
 
 def _numbers(one: ByHand, wrong: int | None = None) -> str:
@@ -173,11 +235,24 @@ def _filled(student: dict, answers: dict[str, str]) -> bytes:
 # ---------------------------------------------------------------- the command
 
 
-def _read(folder: Path) -> tuple[dict, dict]:
-    """The student's notebook and the assignment, of a folder that `toytf.teach.assign` wrote."""
-    path = folder / "student.ipynb"
-    if not path.is_file():
-        raise ValueError(f"assignment: expected a folder with student.ipynb, got {folder}")
+def _read(folder: Path) -> tuple[dict | None, dict, Assignment]:
+    """The student's notebook and the assignment, of a folder that `toytf.teach.assign` wrote.
+
+    Where numbers are one's own there is no such notebook, and None in its place.
+    """
+    path, each = folder / "student.ipynb", folder / "students"
+    if not path.is_file() and not each.is_dir():
+        raise ValueError(f"assignment: expected a folder with student.ipynb or students, got {folder}")
+    student = _notebook(path) if path.is_file() else None
+    data = (folder / "submissions" / "assignment.json").read_bytes()
+    assignment = read_assignment(data)  # complains if it is none
+    needed = each if assignment.own else path
+    if not needed.exists():
+        raise ValueError(f"assignment: expected {needed.name} beside submissions, got none in {folder}")
+    return student, json.loads(data), assignment
+
+
+def _notebook(path: Path) -> dict:
     try:
         student = json.loads(path.read_text("utf-8"))
         whole = all(isinstance(cell["metadata"].get("toytf", {}), dict) for cell in student["cells"])
@@ -185,26 +260,42 @@ def _read(folder: Path) -> tuple[dict, dict]:
         whole = False
     if not whole:
         raise ValueError(f"{path}: expected a notebook written by toytf assign")
-    data = (folder / "submissions" / "assignment.json").read_bytes()
-    read_assignment(data)  # complains if it is none
-    return student, json.loads(data)
+    return student
 
 
-EXAMPLES = ("toytf rehearse week3", "toytf rehearse week3 --out trial --force")
+def _of_each(folder: Path) -> dict[str, dict]:
+    """The notebooks with numbers of one's own, by student."""
+    found = {path.stem: _notebook(path) for path in sorted(folder.glob("*.ipynb"))}
+    if not found:
+        raise ValueError(f"{folder}: expected the students' notebooks, got none")
+    return found
+
+
+EXAMPLES = (
+    "toytf rehearse week3",
+    "toytf rehearse week3 --out trial --force",
+    "toytf rehearse week5 --key-file key.txt --out trial",
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Make up a class of thirty that hands in an assignment, to try the grader. Writes class.csv and "
-        "a folder handed-in."
+        "a folder handed-in. Where toytf assign was called with --own-numbers, the class is the one of its list."
     )
     parser.add_argument("assignment", type=Path, help="the folder that toytf assign wrote")
     parser.add_argument("--out", type=Path, default=Path("."), metavar="FOLDER", help="where to (default: here)")
     parser.add_argument("--force", action="store_true", help="replace files that are there")
+    keys.arguments(parser, " Needed where toytf assign was called with --own-numbers.")
 
 
 def run(options) -> int:
-    files = made_up(*_read(options.assignment))
+    student, manifest, assignment = _read(options.assignment)
+    if assignment.own:
+        answers = Answers(assignment, keys.read(options))
+        files = made_up(_of_each(options.assignment / "students"), manifest, answers)
+    else:
+        files = made_up(student, manifest)
     handed_in = {f"handed-in/{name}": content for name, content in files.items() if content is not None}
     students = [name.split("/")[0].removesuffix(".ipynb") for name in files]
     write({options.out: {"class.csv": "\n".join(["student", *students]) + "\n", **handed_in}}, options.force)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import toytf
 from toytf._command import Trouble, reason
+from toytf.teach import keys, own
 from toytf.teach.grade import desks, gradebook
 from toytf.teach.grade.grading import read_assignment
 from toytf.teach.grade.sandbox import Bubblewrap, Limits, SandboxError, Unprotected, default_packages
@@ -26,6 +27,7 @@ network. Do this only in a container that holds nothing of value and is thrown a
 EXAMPLES = (
     "toytf grade week3/submissions --class class.csv --out week3/grades.csv",
     "toytf grade week3/submissions --out week3/grades.csv --manual week3/points.csv",
+    "toytf grade week5/submissions --class class.csv --key-file key.txt --out week5/grades.csv",
 )
 STOPPED = "what is graded already is kept, the same command goes on from here"
 
@@ -52,6 +54,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--allow", action="append", default=[], metavar="NAME", help="another package that students may use"
     )
     parser.add_argument("--again", action="store_true", help="grade also what was graded before")
+    keys.arguments(parser, " Needed where toytf assign was called with --own-numbers.")
     limits = Limits()
     parser.add_argument(
         "--cell-seconds",
@@ -100,6 +103,7 @@ def _grade(given) -> int:
     if home.is_relative_to(given.submissions.resolve()):
         raise Trouble(f"--out: expected a place outside the folder of submissions, got {given.out}")
     assignment = read_assignment(given.assignment or given.submissions / "assignment.json")
+    numbers = own.Answers(assignment, _key(given, assignment)) if assignment.own else None
     allow = tuple(dict.fromkeys([*default_packages(), *given.allow]))
     hide = tuple(str(p) for p in (given.submissions.resolve(), home, Path(toytf.__file__).resolve().parent))
     if given.without_sandbox_i_trust_this_code:
@@ -115,6 +119,7 @@ def _grade(given) -> int:
     summary = gradebook.grade_folder(
         given.submissions, given.out, assignment, sandbox,
         class_list=given.class_list, manual=given.manual, limits=limits, jobs=given.jobs, again=given.again,
+        numbers=numbers,
     )  # fmt: skip
     for note in summary.notes + summary.failed:
         print(note, file=sys.stderr)
@@ -130,3 +135,12 @@ def _grade(given) -> int:
         )
         return 1
     return 0
+
+
+def _key(given, assignment) -> str:
+    try:
+        return keys.read(given)
+    except OSError as error:
+        raise Trouble(f"--key-file: expected a file that holds the key, got {reason(error)}") from None
+    except ValueError as error:
+        raise Trouble(f"{', '.join(assignment.own)}: the numbers are each student's own; {error}") from None

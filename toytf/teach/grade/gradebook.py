@@ -18,6 +18,7 @@ import secrets
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from toytf._command import Trouble, progress, write_whole
 from toytf.teach.grade import desks, feedback, grading, submission
@@ -27,6 +28,9 @@ from toytf.teach.grade.submission import Found
 from toytf.teach.names import composed, file_names, same_writing
 from toytf.teach.plain_text import CONTROL, plain
 from toytf.teach.tables import read_class, read_table
+
+if TYPE_CHECKING:
+    from toytf.teach.own import Answers
 
 # What begins a formula: at the start of a cell, and after any sign that a spreadsheet may take for a cell's end.
 _SIGN = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
@@ -194,14 +198,17 @@ class Line:
     failed: list[str]  # exercises at which the checker itself failed
 
 
-def line_of(receipt: Receipt, assignment: Assignment, file: str) -> Line:
-    """The lines of one student: points empty where a person has still to read, or where the grader failed."""
+def line_of(receipt: Receipt, assignment: Assignment, file: str, foreign: str = "") -> Line:
+    """The lines of one student: points empty where a person has still to read, or where the grader failed.
+
+    `foreign` says that the notebook is another student's, where it is.
+    """
     each = ["" if result.points is None else feedback.number(result.points) for result in receipt.results]
     points = feedback.number(receipt.points) if receipt.graded else ""
-    name, remark = written(receipt.student), feedback.remark(receipt)
+    name, remark = written(receipt.student), "; ".join(filter(None, [feedback.remark(receipt), foreign]))
     to_read = [[name, result.number, "", ""] for result in receipt.results if result.points is None]
     mistakes = [[result.number, result.mistake] for result in receipt.results if result.mistake]
-    row = feedback.index_row(receipt, file)
+    row = feedback.index_row(receipt, file) | {"remark": remark}
     line = [name, points, feedback.number(assignment.points), *each, remark]
     return Line(receipt.student, line, to_read, row, mistakes, receipt.failed if receipt.graded else [])
 
@@ -238,6 +245,7 @@ def grade_folder(
     limits: Limits | None = None,
     jobs: int = 1,
     again: bool = False,
+    numbers: Answers | None = None,
 ) -> Summary:
     """Grade all submissions of a folder and write `out` and the folder beside it.
 
@@ -256,6 +264,8 @@ def grade_folder(
         How many at a time.
     again : bool
         Grade also what was graded before.
+    numbers : Answers, optional
+        What is right for whom, if the assignment has exercises with numbers of one's own.
 
     Raises
     ------
@@ -281,9 +291,10 @@ def grade_folder(
                 left.unlink()
         key = read_key(home)
         summary = Summary(students=len(students), notes=list(there.notes))
-        summary.notes += [f"{plain(s, 100)}: handed in, but is not in the class list." for s in unknown]
+        taken = " The numbers that belong to this name were taken." if numbers else ""
+        summary.notes += [f"{plain(s, 100)}: handed in, but is not in the class list.{taken}" for s in unknown]
         about = {"versions": grading.versions(), "settings": settings(sandbox, limits)}
-        desk = _Desk(home, assignment, sandbox, limits, key, names, again, points, about)
+        desk = _Desk(home, assignment, sandbox, limits, key, names, again, points, about, numbers)
         lines = _lines(desk, found, jobs, summary)
         head = ["student", "points", "out of", *(e.number for e in assignment.exercises), "remark"]
         write_whole(out, to_csv([head, *(line.grades for line in lines)]))
@@ -370,6 +381,7 @@ class _Desk:
     again: bool
     manual: dict[tuple[str, str], tuple[float, str]]
     about: dict  # with what is graded
+    numbers: Answers | None = None  # what is right for whom, where numbers are one's own
 
     def among_others(self, found: Found, desk: int) -> bytes:
         """Grade it while others are graded: what is too slow now is not filed, and gets another chance."""
@@ -389,7 +401,15 @@ class _Desk:
         write_whole(self.home / "receipts" / f"{name}.json", receipt.to_json())
         shown = with_manual(receipt, self.manual)
         write_whole(self.home / "feedback" / f"{name}.html", feedback.student_page(shown, self.assignment))
-        return line_of(shown, self.assignment, f"{name}.html")
+        return line_of(shown, self.assignment, f"{name}.html", self.foreign(receipt))
+
+    def foreign(self, receipt: Receipt) -> str:
+        """Whose notebook it says it is, if not this student's. The notebook says so, and anybody can edit it."""
+        says = receipt.own.get("carried")
+        if not says or says == receipt.own["sheet"]:
+            return ""
+        whose = self.numbers.whose(says, self.names)
+        return f"the notebook says that it is sheet {says}, {f'of {written(whose)}' if whose else 'of nobody here'}"
 
     def receipt(self, found: Found, desk: int) -> tuple[Receipt, bool]:
         """The receipt of one student, an old one if it still fits, and whether it is new."""
@@ -409,6 +429,8 @@ class _Desk:
         sandbox = copy.copy(self.sandbox)
         sandbox.desk = desk
         how = {"sandbox": sandbox, "key": self.key, "student": found.student, "limits": self.limits}
+        if self.numbers:
+            how["numbers"] = self.numbers(found.student)
         try:
             return grading.grade_one(data, self.assignment, **how), True
         except SandboxError:  # the machine may have been short of something for a moment
@@ -431,4 +453,5 @@ class _Desk:
             and receipt.assignment == self.assignment.sha256
             and receipt.versions == self.about["versions"]
             and receipt.settings == self.about["settings"]
+            and receipt.own.get("sealed") == (self.numbers(student).sealed if self.numbers else None)
         )

@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ import toytf
 from toytf import check
 from toytf.check.core import Outcome, Report, diagnose
 from toytf.check.outcomes import KINDS
+from toytf.check.pencil import ByHand
 from toytf.teach.exercises import NOT_ANSWERED
 from toytf.teach.grade import frames, submission
 from toytf.teach.grade.code import code_version
@@ -25,6 +26,7 @@ from toytf.teach.grade.submission import Unreadable
 from toytf.teach.plain_text import plain
 
 FORMAT = "toytf receipt"
+OWN = "own numbers"  # the kind of a by-hand exercise whose numbers are each student's own
 MOST_LINES = 60  # of what a checker says
 
 
@@ -37,13 +39,14 @@ class BadAssignment(ValueError):
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise of an assignment: its label, number, kind ("function", "by hand", "text"), and points."""
+    """One exercise of an assignment: its label, number, kind ("function", "by hand", `OWN`, "text"), and points."""
 
     label: str
     number: str
     kind: str
     name: str | None
     points: float
+    topic: str = ""  # of `OWN`: which of the worksheets'
 
 
 @dataclass(frozen=True)
@@ -53,10 +56,44 @@ class Assignment:
     title: str
     exercises: tuple[Exercise, ...]
     sha256: str
+    belongs: str = ""  # by what the key is known again with which the numbers of `OWN` were drawn
 
     @property
     def points(self) -> float:
         return sum(exercise.points for exercise in self.exercises)
+
+    @property
+    def own(self) -> list[str]:
+        """The exercises whose numbers are each student's own."""
+        return [exercise.number for exercise in self.exercises if exercise.kind == OWN]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What one student was given and what is right, where the numbers are one's own; made by `toytf.teach.own`.
+
+    Parameters
+    ----------
+    sheet : str
+        The number of the student's sheet.
+    sealed : str
+        Changes with anything here.
+    right : mapping
+        From the labels of exercises to the answers.
+    given : mapping
+        From labels to the tables that the student was given, as text.
+    only_with : mapping
+        From labels and names of answers to those that have to be right too for it to count.
+    refused : str
+        Why there are none.
+    """
+
+    sheet: str
+    sealed: str
+    right: Mapping[str, ByHand]
+    given: Mapping[str, tuple[str, ...]]
+    only_with: Mapping[str, Mapping[str, tuple[str, ...]]]
+    refused: str = ""
 
 
 def read_assignment(source: Path | bytes) -> Assignment:
@@ -81,7 +118,11 @@ def read_assignment(source: Path | bytes) -> Assignment:
     numbers = [exercise.number for exercise in exercises]
     if len(set(numbers)) < len(numbers):
         raise BadAssignment(f"assignment: expected each exercise once, got {', '.join(numbers)}")
-    return Assignment(str(whole.get("title") or "Assignment"), exercises, hashlib.sha256(data).hexdigest())
+    belongs = whole.get("belongs", "")
+    if not isinstance(belongs, str):
+        raise BadAssignment(f"assignment: belongs: expected text, got {belongs!r}")
+    title = str(whole.get("title") or "Assignment")
+    return Assignment(title, exercises, hashlib.sha256(data).hexdigest(), belongs)
 
 
 def _exercise(i: int, entry) -> Exercise:
@@ -98,9 +139,12 @@ def _exercise(i: int, entry) -> Exercise:
         raise BadAssignment(f"{where}: name: expected a checker of this version of toytf, got {name!r}")
     if kind == "by hand" and number not in check.BY_HAND:
         raise BadAssignment(f"{where}: number: expected a by-hand exercise with answers, got {number!r}")
-    if kind not in ("function", "by hand", "text"):
-        raise BadAssignment(f'{where}: kind: expected "function", "by hand" or "text", got {kind!r}')
-    return Exercise(label, number, kind, name if kind == "function" else None, points)
+    topic = entry.get("topic", "")
+    if kind == OWN and (not isinstance(topic, str) or not topic):
+        raise BadAssignment(f"{where}: topic: expected a topic of the worksheets, got {topic!r}")
+    if kind not in ("function", "by hand", OWN, "text"):
+        raise BadAssignment(f'{where}: kind: expected "function", "by hand", "{OWN}" or "text", got {kind!r}')
+    return Exercise(label, number, kind, name if kind == "function" else None, points, topic if kind == OWN else "")
 
 
 # ---------------------------------------------------------------- the receipt
@@ -150,6 +194,9 @@ class Receipt:
         slept would sleep again.
     graded : bool
         False if the grader itself failed: then no points are said, and ``reason`` is for the teacher.
+    own : dict
+        Where numbers are one's own: ``sheet``, the number of this student's; ``sealed``, which changes with the
+        answers; ``carried``, the number that the notebook says it has.
     """
 
     student: str
@@ -163,6 +210,7 @@ class Receipt:
     settings: dict = field(default_factory=dict)
     slow: bool = False
     graded: bool = True
+    own: dict[str, str] = field(default_factory=dict)
 
     @property
     def points(self) -> float:
@@ -206,6 +254,7 @@ def grade_one(
     key: bytes = b"",
     student: str | None = None,
     limits: Limits | None = None,
+    numbers: Numbers | None = None,
 ) -> Receipt:
     """Grade one notebook.
 
@@ -222,6 +271,8 @@ def grade_one(
     student : str, optional
         The file's name if not given.
     limits : Limits, optional
+    numbers : Numbers, optional
+        This student's, if the assignment has exercises with numbers of one's own.
 
     Returns
     -------
@@ -230,9 +281,14 @@ def grade_one(
 
     Raises
     ------
+    BadAssignment
+        If it needs `numbers` and there are none.
     SandboxError
         If the sandbox does not work; that is no student's doing.
     """
+    if assignment.own and numbers is None:
+        what = "expected the student's own numbers, which follow from the key"
+        raise BadAssignment(f"assignment: {', '.join(assignment.own)}: {what}; got none")
     limits = limits or Limits()
     student = student if student is not None else Path(path).stem if not isinstance(path, bytes) else "student"
     about = {"versions": versions(), "settings": sandbox_settings(sandbox, limits)}
@@ -243,10 +299,15 @@ def grade_one(
     except Unreadable as error:
         seen = "" if data is None else hashlib.sha256(data).hexdigest()
         return nothing_to_grade(student, assignment, str(error), sha256=seen, **about)
-    run = _Run(read, assignment, sandbox, limits, key)
+    run = _Run(read, assignment, sandbox, limits, key, numbers)
     results = run.grade()
+    notes, own = [*read.notes], {}
+    if assignment.own:
+        own = {"sheet": numbers.sheet, "sealed": numbers.sealed, "carried": read.sheet}
+        if read.sheet and numbers.sheet and read.sheet != numbers.sheet:
+            notes.append(f"This notebook says that it is sheet {read.sheet}. Yours is sheet {numbers.sheet}.")
     return Receipt(
-        student, read.sha256, assignment.sha256, results, "", run.cells_said(), [*read.notes], slow=run.slow, **about
+        student, read.sha256, assignment.sha256, results, "", run.cells_said(), notes, slow=run.slow, own=own, **about
     )  # fmt: skip
 
 
@@ -271,8 +332,9 @@ def not_graded(student: str, assignment: Assignment, why: str) -> Receipt:
 class _Run:
     """One submission on its way through as many sandboxes as it takes."""
 
-    def __init__(self, read: submission.Submission, assignment, sandbox, limits, key):
+    def __init__(self, read: submission.Submission, assignment, sandbox, limits, key, numbers: Numbers | None = None):
         self.read, self.assignment, self.sandbox, self.limits, self.key = read, assignment, sandbox, limits, key
+        self.numbers = numbers
         self.slow = self.asleep = False  # whether anything was stopped for its time, at work or asleep
         self.session: Session | None = None
         self.spent = 0.0  # seconds of the processor, in the sandboxes that are gone
@@ -431,8 +493,13 @@ class _Run:
         self._decide(exercise, lambda: diagnose(checker, cases, outcomes))
 
     def _by_hand(self, exercise: Exercise) -> None:
-        expected = check.BY_HAND[exercise.number]
-        variable = "answer_" + exercise.number.replace(".", "_")
+        own = exercise.kind == OWN
+        if own and self.numbers.refused:
+            return self._no_points(
+                exercise, f"{exercise.number}: no numbers belong to this name. {self.numbers.refused}"
+            )
+        expected = self.numbers.right[exercise.label] if own else check.BY_HAND[exercise.number]
+        variable = "answer_" + re.sub(r"[.-]", "_", exercise.number)
         reply = self._ask({"do": "read", "name": variable}, most=self.limits.call)
         if reply.header.get("kind") == "missing":
             return self._no_points(exercise, f"{exercise.number}: not found. No cell sets {variable}.")
@@ -448,17 +515,32 @@ class _Run:
         ]
         given = {name: answers.get(name) for name in known}
         try:
+            if own:
+                given = {name: None if _blank(mine) else mine for name, mine in given.items()}
             reports = [expected.reports(value, part=name)[0] for name, value in given.items()]
         except Exception as error:  # a checker that fails must not fail a batch
             return self._checker_failed(exercise, error)
-        right = sum(report.right for report in reports)
-        points = round(exercise.points * right / len(reports), 2)
+        right = {name for name, report in zip(known, reports, strict=True) if report.right}
         headline = (
             f"{exercise.number}: right."
-            if right == len(reports)
-            else f"{exercise.number}: {right} of {len(reports)} right."
+            if len(right) == len(reports)
+            else f"{exercise.number}: {len(right)} of {len(reports)} right."
         )
-        self._put(exercise, points, headline, [*(str(report) for report in reports), *notes])
+        said, counts = [str(report) for report in reports], len(right)
+        if own:
+            alone = self._alone(exercise, right)
+            counts -= len(alone)
+            headline += f" {counts} of these count{'s' * (counts == 1)}." if alone else ""
+            said = ["Your numbers:", *self.numbers.given[exercise.label], "", *said, *alone]
+        self._put(exercise, round(exercise.points * counts / len(reports), 2), headline, [*said, *notes])
+
+    def _alone(self, exercise: Exercise, right: set[str]) -> list[str]:
+        """Right answers that do not count without others, since a neighbour's may be the same: a sentence for each."""
+        return [
+            f"{name} counts when {' and '.join(others)} {'are' if len(others) > 1 else 'is'} right too."
+            for name, others in self.numbers.only_with[exercise.label].items()
+            if name in right and not right >= set(others)
+        ]
 
     # ---- what comes of it
 
@@ -544,6 +626,11 @@ def _same_bytes(ours: list, theirs: list) -> bool:
         a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
         for a, b in zip(ours, theirs, strict=True)
     )
+
+
+def _blank(answer) -> bool:
+    """Whether nothing was written into any of the boxes: None in a table comes as NaN."""
+    return isinstance(answer, np.ndarray) and bool(np.isnan(answer).all())
 
 
 def _answers(reply) -> tuple[bool, dict, list[str]]:

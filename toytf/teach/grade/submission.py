@@ -54,12 +54,15 @@ class Submission:
         From grade ids, and from the labels of exercises, to what the Markdown cells with them say.
     notes : tuple of str
         What was odd about it, in words for the student.
+    sheet : str
+        The number of the sheet that it says it is, where numbers are one's own. Anybody can write another.
     """
 
     sha256: str
     cells: tuple[str, ...]
     texts: dict[str, str]
     notes: tuple[str, ...] = ()
+    sheet: str = ""
 
 
 @dataclass
@@ -197,7 +200,7 @@ def read(data: bytes) -> Submission:
                 texts[name] = f"{texts[name]}\n\n{source}" if name in texts else source
     total = len(notebook["cells"])
     notes = [f"{odd} of {total} cells are none (no source that is text) and were passed over."] if odd else []
-    return Submission(hashlib.sha256(data).hexdigest(), tuple(cells), texts, tuple(notes))
+    return Submission(hashlib.sha256(data).hexdigest(), tuple(cells), texts, tuple(notes), _sheet(notebook))
 
 
 def _json(data: bytes):
@@ -226,6 +229,13 @@ def _size(data: bytes) -> tuple[int, int]:
         return 0, parts
     steps = (1 if one in b"[{" else -1 for one in brackets)
     return max(itertools.accumulate(steps), default=0), parts
+
+
+def _sheet(notebook: dict) -> str:
+    metadata = notebook.get("metadata")
+    own = metadata.get("toytf") if isinstance(metadata, dict) else None
+    number = own.get("sheet") if isinstance(own, dict) else None
+    return number if isinstance(number, str) and re.fullmatch(r"\d{3}-\d{3}-\d{3}", number, re.ASCII) else ""
 
 
 def _source(cell) -> str | None:

@@ -74,6 +74,9 @@ class Asked:
         What the answer sheet says before the arithmetic.
     paths : tuple of Array
         What comes out if a student goes on with rounded numbers; it must round to the same.
+    only_with : tuple of str
+        Other answers of the exercise that have to be right too if this one is to earn points. Of an
+        answer that can be one of a few only (the root of `d_k`), a neighbour often has the same.
     """
 
     name: str
@@ -86,6 +89,7 @@ class Asked:
     rounded: bool = False
     note: str = ""
     paths: tuple[Array, ...] = ()
+    only_with: tuple[str, ...] = ()
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -55,7 +55,7 @@ def write_files(folder, students: Sequence[str], make: Callable[[str], Sheet], *
         raise NotADirectoryError(f"--out: expected a folder, got the file {folder}")
     if len({file_stem(student) for student in students}) != len(students):
         raise ValueError("two students would get files of the same name: expected ids that differ")
-    make = _all_different(make)
+    make = all_different(make)
     if one_file:
         sheets = [make(student) for student in _bar(students, "sheet")]
         jobs: Iterable[dict] = [all_in_one(sheets, answers)]
@@ -81,7 +81,7 @@ def _each(students: Sequence[str], make: Callable[[str], Sheet]) -> Iterator[She
         yield make(student)
 
 
-def _all_different(make: Callable[[str], Sheet]) -> Callable[[str], Sheet]:
+def all_different(make: Callable[[str], Sheet]) -> Callable[[str], Sheet]:
     """Make sheets, and see to it that no two students get the same numbers."""
     seen: dict[tuple[str, ...], str] = {}
 

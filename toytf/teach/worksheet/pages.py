@@ -7,6 +7,7 @@ without any script, `toytf.teach.worksheet.typeset` turns it into HTML.
 from __future__ import annotations
 
 import json
+import re
 import string
 from collections.abc import Sequence
 
@@ -73,14 +74,14 @@ def notebook(sheet) -> dict:
     or code that computes them. So its last cell says which boxes are still empty, and nothing else.
     """
     said = (
-        f"# {_plain(sheet.title)}\n\nStudent {_plain(sheet.student)}, sheet {sheet.number}, "
+        f"# {as_it_is(sheet.title)}\n\nStudent {as_it_is(sheet.student)}, sheet {sheet.number}, "
         f"about {sheet.minutes} minutes.\n\nWork with a pencil, and type the answers in place of `None`. "
         "The numbers on this sheet are yours alone."
     )
     cells = [_cell("markdown", "title", said)]
     for exercise in sheet.exercises:
         cells.append(_cell("markdown", f"exercise-{exercise.number}", _markdown(exercise)))
-        cells.append(_cell("code", f"answer-{exercise.number}", _blanks(exercise)))
+        cells.append(_cell("code", f"answer-{exercise.number}", blanks(exercise, f"answer_{exercise.number}")))
     shapes = {e.number: {a.name: a.shape for a in e.asked} for e in sheet.exercises}
     listed = "{\n" + "".join(f"    {number}: {parts},\n" for number, parts in shapes.items()) + "}"
     cells.append(_cell("markdown", "look-text", "## Is anything left?"))
@@ -107,17 +108,60 @@ def _cell(kind: str, name: str, source: str) -> dict:
     return cell | {"execution_count": None, "outputs": []} if kind == "code" else cell
 
 
-def _plain(text: str) -> str:
+def as_it_is(text: str) -> str:
     """Text as Markdown shows it letter by letter: every sign that could mean something is an entity."""
     return "".join(f"&#{ord(c)};" if c in string.punctuation else c for c in text)
 
 
 def _markdown(exercise: Exercise) -> str:
+    return f"## {exercise.heading}\n\n{markdown(exercise)}"
+
+
+def markdown(exercise: Exercise) -> str:
+    """What an exercise gives and asks, as a notebook shows it, without a heading."""
     asked = ", ".join(f"{_md_symbol(a)} ({a.how})" for a in exercise.asked)
-    parts = [f"## {exercise.heading}", *exercise.text]
-    parts += [_md_table(given) for given in exercise.given]
+    parts = [*exercise.text, *(_md_table(given) for given in exercise.given)]
     parts.append(f"Asked: {asked}. The book explains it in chapter {exercise.chapter}.")
     return "\n\n".join(parts)
+
+
+def tables(exercise: Exercise) -> list[str]:
+    """The givens of an exercise as plain text, a table each.
+
+    Examples
+    --------
+    >>> from toytf.teach.worksheet import sheet
+    >>> made = sheet("anna", "a secret of the teacher", ["scaling"]).exercises[0]
+    >>> print(tables(made)[0])
+    d_k
+      16
+    """
+    return [_text_table(given) for given in exercise.given]
+
+
+def _text_table(given: Given) -> str:
+    cells = [[spoken(cell) for cell in row] for row in given.cells()]
+    head, labels = [spoken(c) for c in given.cols], [spoken(r) for r in given.rows]
+    rows = [["", *head], *([label, *row] for label, row in zip(labels, cells, strict=True))]
+    if not any(head):
+        del rows[0]
+    wide, *widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = []
+    for label, *row in rows:
+        entries = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        lines.append(f"  {label.ljust(wide)}  {entries}" if wide else f"  {entries}")
+    return "\n".join([spoken(given.name), *lines])
+
+
+def spoken(tex: str) -> str:
+    """The little TeX of names and entries as plain text.
+
+    Examples
+    --------
+    >>> spoken(r"\\mathrm{head}_1"), spoken(r"\\ln 3"), spoken("W^Q")
+    ('head_1', 'ln 3', 'W^Q')
+    """
+    return re.sub(r"\\mathrm\{(\w+)\}", r"\1", tex).replace("\\", "")
 
 
 def _md_symbol(asked: Asked) -> str:
@@ -138,8 +182,9 @@ def _md_table(given: Given) -> str:
     return "\n".join([head, line, *body])
 
 
-def _blanks(exercise: Exercise) -> str:
-    lines = [f"answer_{exercise.number} = {{"]
+def blanks(exercise: Exercise, variable: str) -> str:
+    """The lines into which a student types the answers: a dictionary with None in every box."""
+    lines = [f"{variable} = {{"]
     for asked in exercise.asked:
         if len(asked.shape) == 2:
             row = f"        [{', '.join(['None'] * asked.shape[1])}],"

@@ -19,7 +19,6 @@ from toytf.teach.worksheet.topics import TOPICS
 
 VERSION = 1  # of the recipes: a change that gives other numbers is another version
 LONGEST = 100  # characters of a student's id and of a title
-SHORT_KEY = 16
 TITLE = "Worksheet"
 DEFAULT = ("product", "scores", "softmax", "weighted-sum", "feed-forward", "layer-norm", "cross-entropy")
 
@@ -168,13 +167,51 @@ def check_answers(sheet: Sheet, mine: Mapping) -> list[Report]:
     reports = []
     for exercise in sheet.exercises:
         answers = {name: None if _blank(mine) else mine for name, mine in given.get(exercise.number, {}).items()}
-        by_hand = ByHand(
-            f"ex-{exercise.number}",
-            tuple(Part(a.expected, a.terms, a.decimals, a.name) for a in exercise.asked),
-        )
         blank = dict.fromkeys(asked.name for asked in exercise.asked)
-        reports += by_hand.reports(blank | answers)
+        reports += by_hand(exercise, str(exercise.number)).reports(blank | answers)
     return reports
+
+
+@dataclass(frozen=True)
+class _Numbered(ByHand):
+    """Answers of an exercise that the book does not have, under a number, or a word, of its own."""
+
+    said: str = ""
+
+    @property
+    def number(self) -> str:
+        return self.said
+
+
+def by_hand(exercise: Exercise, number: str) -> ByHand:
+    """The answers of an exercise in the form in which answers are checked; `number` is what a report calls it.
+
+    Examples
+    --------
+    >>> made = sheet("anna", "a secret of the teacher", ["scaling"]).exercises[0]
+    >>> print(by_hand(made, "week 3").reports({"root": 7})[0])
+    week 3, root: not right.
+      yours 7; √16 = 4
+    """
+    parts = tuple(Part(a.expected, a.terms, a.decimals, a.name) for a in exercise.asked)
+    return _Numbered(f"ex-{exercise.number}", parts, number)
+
+
+def belongs(key: str | bytes, title: str, topics: Sequence[str]) -> str:
+    """Sixteen signs by which a key, a title and topics are known again; they tell nothing of a good key.
+
+    Examples
+    --------
+    >>> one = belongs("a secret of the teacher", "Week 3", ["product"])
+    >>> one == belongs("another secret", "Week 3", ["product"]), len(one)
+    (False, 16)
+    """
+    return _hmac(_key_bytes(key), "assignment", _clean("title", title), *_known(topics)).hex()[:16]
+
+
+def sealed(key: str | bytes, text: str) -> str:
+    """A hash of a text that nobody can compare with a guess who has not the key."""
+    return _hmac(_key_bytes(key), "sealed", text).hex()
 
 
 # ---------------------------------------------------------------- helpers

@@ -28,12 +28,29 @@ TRIES = 10_000
 
 @dataclass(frozen=True)
 class Topic:
-    """One kind of exercise."""
+    """One kind of exercise.
+
+    Parameters
+    ----------
+    title : str
+    chapter, minutes : int
+        Where the book explains it, and about how long it takes.
+    draw : callable
+        Gives text, givens and what is asked, or None where the numbers are not fit.
+    instead_of : tuple of str
+        The by-hand exercises of the book whose place it can take: it asks for the same computation, or for
+        the main one where the exercise asks for several.
+    few_answers : bool
+        Whether two students of a class may well have all answers in common, by chance. Then it is no good for
+        marks.
+    """
 
     title: str
     chapter: int
     minutes: int
     draw: Callable[[np.random.Generator], tuple | None]
+    instead_of: tuple[str, ...] = ()
+    few_answers: bool = False
 
     def exercise(self, name: str, number: int, rng: np.random.Generator) -> Exercise:
         """Draw until the numbers obey the rule."""
@@ -150,7 +167,8 @@ def _totals(powers: Sequence[Array], rows) -> Asked:
         return (Sum(*_nums(powers[i])),)
 
     expected = np.array([p.sum() for p in powers])
-    return Asked("sums", "sums", expected, tuple(rows), ("",), partial(_work, expected, rows, ("",), steps))
+    work = partial(_work, expected, rows, ("",), steps)
+    return Asked("sums", "sums", expected, tuple(rows), ("",), work, only_with=("A",))
 
 
 def _weights(powers: Sequence[Array], rows, cols, decimals: int, note: str) -> Asked:
@@ -278,7 +296,15 @@ def scaling(rng):
     text = (r"These are the scores $S$ of queries and keys of width $d_k$. Find $\sqrt{d_k}$, and divide each by it.",)
     given = (_matrix("d_k", np.array([[float(d_k)]])), _matrix("S", s, said, said))
     asked = (
-        Asked("root", r"\sqrt{d_k}", np.array(root), ("",), ("",), partial(_work, root, ("",), ("",), find_root)),
+        Asked(
+            "root",
+            r"\sqrt{d_k}",
+            np.array(root),
+            ("",),
+            ("",),
+            partial(_work, root, ("",), ("",), find_root),
+            only_with=("scaled",),
+        ),
         Asked(
             "scaled",
             r"S / \sqrt{d_k}",
@@ -361,12 +387,12 @@ def attention(rng):
         r"(It is the softmax of the scaled scores times $\ln 3$.)",
     )
     given = tuple(_matrix(name, m) for name, m in (("W^Q", w_q), ("W^K", w_k), ("W^V", w_v)))
-    cols = _numbers(2)
+    cols, both = _numbers(2), ("Q", "K")  # scores of 0, 1 and 2 are too few to be anybody's own
     asked = (
         _product("Q", "Q", x, w_q, said),
         _product("K", "K", x, w_k, said),
         _product("V", "V", x, w_v, said),
-        _product("S", "S", q, k.T, said, said),
+        _product("S", "S", q, k.T, said, said, only_with=both),
         Asked(
             "scaled",
             r"S / \sqrt{d_k}",
@@ -374,8 +400,9 @@ def attention(rng):
             said,
             said,
             partial(byhand.divide, s, 4, root=True, rows=said, cols=said),
+            only_with=both,
         ),
-        Asked("A", "A", a, said, said, partial(_work, a, said, said, weight), 2),
+        Asked("A", "A", a, said, said, partial(_work, a, said, said, weight), 2, only_with=both),
         Asked("Z", "Z", a @ v, said, cols, partial(byhand.weighted_sum, a, v, rows=said, cols=cols), 2),
     )
     return text, (_matrix("X", x, said), *given), asked
@@ -397,7 +424,7 @@ def masked(rng):
         "row with the mask.",
     )
     asked = (
-        Asked("M", "M", mask, said, said, partial(byhand.table, mask, rows=said, cols=said)),
+        Asked("M", "M", mask, said, said, partial(byhand.table, mask, rows=said, cols=said), only_with=("A",)),
         _weights(seen, said, said, 3, note),
     )
     return text, (_logarithms("S", powers, said, said),), asked
@@ -498,8 +525,10 @@ def layer_norm(rng):
     )
     asked = (
         Asked("mean", r"\mu", means, said, ("",), partial(byhand.mean, x, rows=said)),
-        Asked("variance", r"\sigma^2", variances, said, ("",), partial(byhand.variance, x, rows=said)),
-        Asked("std", r"\sigma", stds, said, ("",), partial(_work, stds, said, ("",), root)),
+        Asked(
+            "variance", r"\sigma^2", variances, said, ("",), partial(byhand.variance, x, rows=said), only_with=("mean",)
+        ),
+        Asked("std", r"\sigma", stds, said, ("",), partial(_work, stds, said, ("",), root), only_with=("mean",)),
         Asked("Y", "Y", out, said, cols, partial(_work, out, said, cols, normalised), 2),
     )
     return text, (_matrix("X", x, said, cols),), asked
@@ -639,20 +668,20 @@ def greedy(rng):
 
 
 TOPICS: dict[str, Topic] = {
-    "embedding": Topic("Words become rows", 2, 5, embedding),
+    "embedding": Topic("Words become rows", 2, 5, embedding, ("2.1",)),
     "positions": Topic("Adding positions", 3, 4, positions),
-    "product": Topic("One product", 4, 8, product),
-    "scores": Topic("Every query meets every key", 4, 7, scores),
+    "product": Topic("One product", 4, 8, product, ("4.2",)),
+    "scores": Topic("Every query meets every key", 4, 7, scores, ("4.1",)),
     "scaling": Topic("Divide by the root", 5, 4, scaling),
-    "softmax": Topic("Scores become weights", 5, 8, softmax),
-    "weighted-sum": Topic("A mix of values", 4, 6, weighted_sum),
+    "softmax": Topic("Scores become weights", 5, 8, softmax, ("13.1",)),
+    "weighted-sum": Topic("A mix of values", 4, 6, weighted_sum, ("6.2",)),
     "attention": Topic("One head, whole", 4, 25, attention),
-    "causal-mask": Topic("Do not look ahead", 11, 9, masked),
+    "causal-mask": Topic("Do not look ahead", 11, 9, masked, ("11.1",)),
     "heads": Topic("Heads side by side", 6, 9, heads),
-    "feed-forward": Topic("Widen, cut, narrow", 7, 12, feed_forward),
+    "feed-forward": Topic("Widen, cut, narrow", 7, 12, feed_forward, ("7.2", "7.3")),
     "residual": Topic("Add what went in", 9, 4, residual),
-    "layer-norm": Topic("Two rows, normalised", 9, 10, layer_norm),
-    "cross-entropy": Topic("How surprised", 14, 6, cross_entropy),
-    "gradient": Topic("Back through a product", 15, 14, gradient),
-    "greedy": Topic("The largest, again and again", 13, 5, greedy),
+    "layer-norm": Topic("Two rows, normalised", 9, 10, layer_norm, ("9.1", "9.3")),
+    "cross-entropy": Topic("How surprised", 14, 6, cross_entropy, few_answers=True),
+    "gradient": Topic("Back through a product", 15, 14, gradient, ("15.1",)),
+    "greedy": Topic("The largest, again and again", 13, 5, greedy, few_answers=True),
 }
