@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-from pathlib import Path
 
+from toytf.teach import keys
 from toytf.teach.tables import read_class
 from toytf.teach.worksheet.files import write_files
-from toytf.teach.worksheet.sheets import DEFAULT, SHORT_KEY, TITLE, clean_student, sheet
+from toytf.teach.worksheet.sheets import DEFAULT, TITLE, clean_student, sheet
 from toytf.teach.worksheet.topics import TOPICS
 
 EXAMPLES = (
@@ -37,9 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     who.add_argument(
         "--class", dest="class_list", metavar="CSV", help="a class list in UTF-8; its column 'student' holds the ids"
     )
-    keys = parser.add_argument_group("the key", "One of these, or the environment variable TOYTF_KEY.")
-    keys.add_argument("--key-file", metavar="FILE", help="a file that holds the key")
-    keys.add_argument("--key", metavar="SECRET", help="the key itself. It stays in your shell's history: prefer a file")
+    keys.arguments(parser)
     what = parser.add_argument_group("what")
     what.add_argument(
         "--topics",
@@ -71,7 +67,7 @@ def run(options) -> int:
         raise ValueError("expected either --student ID or --class FILE")
     if options.one_file and options.class_list is None:
         raise ValueError("--one-file: expected a class list (--class FILE) with it")
-    key = _key(options)
+    key = keys.read(options)
     students = read_class(options.class_list, clean_student) if options.class_list else [clean_student(options.student)]
     topics = list(TOPICS) if options.topics == ["all"] else options.topics
 
@@ -84,30 +80,3 @@ def run(options) -> int:
     what = "answer sheet" if options.answers else "sheet"
     print(f"{len(students)} {what}{'s'[: len(students) != 1]} in {options.out}: {new} new file{'s'[: new != 1]}")
     return 0
-
-
-def _key(options) -> str:
-    if options.key is not None and options.key_file is not None:
-        raise ValueError("expected --key or --key-file, got both")
-    if options.key is not None:
-        key, origin = options.key, "--key"
-    elif options.key_file is not None:
-        origin = "--key-file"
-        try:
-            key = Path(options.key_file).read_text(encoding="utf-8-sig")
-        except UnicodeDecodeError:
-            raise ValueError(f"--key-file: expected text in UTF-8, got something else in {options.key_file}") from None
-    else:
-        key, origin = os.environ.get("TOYTF_KEY"), "TOYTF_KEY"
-        if key is None:
-            raise ValueError("expected a key: --key-file FILE, the variable TOYTF_KEY, or --key SECRET")
-    key = key.strip()
-    if not key:
-        raise ValueError(f"{origin}: expected a key, got nothing but blanks")
-    if len(key) < SHORT_KEY:
-        print(
-            f"note: a key of {len(key)} characters can be guessed by trying; take {SHORT_KEY} or more that no person "
-            'thought up, such as the output of python -c "import secrets; print(secrets.token_hex(32))"',
-            file=sys.stderr,
-        )
-    return key

@@ -19,7 +19,6 @@ from toytf.teach.worksheet.topics import TOPICS
 
 VERSION = 1  # of the recipes: a change that gives other numbers is another version
 LONGEST = 100  # characters of a student's id and of a title
-SHORT_KEY = 16
 TITLE = "Worksheet"
 DEFAULT = ("product", "scores", "softmax", "weighted-sum", "feed-forward", "layer-norm", "cross-entropy")
 
