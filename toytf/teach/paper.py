@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -9,11 +10,14 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from toytf._command import Trouble, replaced
+from toytf._command import Trouble, replaced, write_whole
 
 SIZES = {"a4": "A4", "letter": "letter"}
 SECONDS = 120  # for one file; it takes about one
-INSTALL = "on Debian and Ubuntu: sudo apt install chromium; elsewhere: Chrome. CHROMIUM may name the program"
+MISSING = (
+    "expected Chromium or Chrome to print with, got none (on Debian and Ubuntu: sudo apt install chromium; "
+    "the variable CHROMIUM may name the program)"
+)
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
 _PLACES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
@@ -28,41 +32,50 @@ def find_chromium() -> str | None:
     return next(filter(None, map(shutil.which, (*_NAMES, *_PLACES))), None)
 
 
-def write(pages: Mapping[Path, str]) -> tuple[list[Path], str]:
-    """Print pages as PDF; where nothing can print, write the pages themselves.
+def write(pages: Mapping[Path, str], *, print_them: bool = True, force: bool = False) -> tuple[list[Path], str]:
+    """Print pages as PDF; where nothing can print, or nothing shall be printed, write the pages themselves.
 
     Parameters
     ----------
     pages : mapping
-        From the PDF's path to the page that it is printed from.
+        From the PDF's path to the page that it is printed from. Folders that are missing are made.
+    print_them : bool
+        Whether to print at all.
+    force : bool
+        Whether files that are there may be replaced.
 
     Returns
     -------
     list of Path, str
-        The files that are there now, ``.pdf`` or ``.html``, and what to say about those that could not be printed.
+        The files that are there now, ``.pdf`` or ``.html``, and what to say if they could not be printed.
 
     Raises
     ------
+    ValueError
+        If one of the files is there and `force` is not set; then nothing has been written.
     Trouble
         If Chromium is there and does not print.
     """
-    chromium = find_chromium()
-    if chromium is None:
-        files = [path.with_suffix(".html") for path in pages]
-        for path, page in zip(files, pages.values(), strict=True):
-            with replaced(path) as new:
-                new.write_text(page, "utf-8")
-        return files, f"no PDF: expected Chromium to print with, got none ({INSTALL}). A browser prints the pages too"
-    for path, page in pages.items():
-        print_page(chromium, page, path)
-    return list(pages), ""
+    chromium = find_chromium() if print_them else None
+    missing = f"no PDF: {MISSING}. A browser prints the pages too" if print_them and chromium is None else ""
+    files = {path if chromium else path.with_suffix(".html"): page for path, page in pages.items()}
+    there = [path for path in files if path.exists()]
+    if there and not force:
+        raise ValueError(f"{there[0]}: expected a new file, got one that is there; --force replaces it")
+    for path, page in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if chromium:
+            print_page(chromium, page, path)
+        else:
+            write_whole(path, page.encode("utf-8"))
+    return list(files), missing
 
 
 def print_page(chromium: str, page: str, path: Path) -> None:
     """Print one page of HTML as the file `path`, which is there whole or not at all."""
     with tempfile.TemporaryDirectory() as folder, replaced(path) as new:
         source, made = Path(folder, "page.html"), Path(folder, "page.pdf")
-        source.write_text(page, "utf-8")
+        source.write_text(page.replace("</head>", f"{_font()}</head>", 1), "utf-8")
         command = [
             chromium,
             "--headless",
@@ -84,3 +97,13 @@ def print_page(chromium: str, page: str, path: Path) -> None:
             last = (done.stderr.strip().splitlines() or ["nothing"])[-1]
             raise Trouble(f"{path}: expected {chromium} to print it, got exit status {done.returncode}: {last}")
         shutil.copyfile(made, new)
+
+
+def _font() -> str:
+    """A style with a mathematics font: that of ziamath if it is installed, else the page takes one of the system's."""
+    spec = importlib.util.find_spec("ziamath")
+    if spec is None or spec.origin is None:
+        return ""
+    font = Path(spec.origin).with_name("fonts") / "STIXTwoMath-Regular.ttf"
+    face = f'@font-face {{ font-family: "STIX Two Math"; src: url("{font.as_uri()}") }}'
+    return f"<style>{face}</style>" if font.is_file() else ""
