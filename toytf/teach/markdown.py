@@ -8,6 +8,7 @@ r"""Markdown of the book as HTML for paper: formulas become MathML, code gets it
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from html import escape
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ from toytf._command import Trouble
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
+_DISTANCE = re.compile(r"\\\\\[[\d.]+(?:pt|em|ex|mm|cm|in)\]")  # between two rows: \\[4pt]
 MISSING = 'answers and exams: expected {} to be installed, got none; pip install "toytf[paper]"'
 
 
@@ -74,8 +76,9 @@ def formula(tex: str, display: bool = False) -> str:
         from math_core import LatexError, LatexToMathML
     except ImportError:
         raise Trouble(MISSING.format("math-core")) from None
+    body = _DISTANCE.sub(r"\\\\", tex)  # math-core would print it
     try:
-        return LatexToMathML(fancy_error=False).convert_with_local_state(tex, displaystyle=display)
+        return LatexToMathML(fancy_error=False).convert_with_local_state(body, displaystyle=display)
     except LatexError as error:
         raise Trouble(f"formula: expected TeX that can be set, got {tex.strip()} ({error})") from None
 
@@ -94,6 +97,8 @@ def _reader() -> MarkdownIt:
     reader.add_render_rule("math_inline", lambda _, tokens, at, *__: formula(tokens[at].content))
     for name in ("math_block", "math_inline_double"):
         reader.add_render_rule(name, _displayed)
+    reader.add_render_rule("link_open", _link_open)
+    reader.add_render_rule("link_close", _link_close)
     reader.add_render_rule("image", lambda _, tokens, at, *__: escape(tokens[at].content))
     return reader
 
@@ -101,6 +106,17 @@ def _reader() -> MarkdownIt:
 def _fence(_, tokens, at, *__) -> str:
     language, *_more = tokens[at].info.split() or ["text"]
     return code(tokens[at].content, language)
+
+
+def _link_open(_, tokens, at, *__) -> str:
+    """A link that leads on from paper; of one into the book only its words are left, in italics."""
+    address = str(tokens[at].attrs.get("href", ""))
+    return f'<a href="{escape(address)}">' if address.startswith(("https://", "http://")) else "<em>"
+
+
+def _link_close(_, tokens, at, *__) -> str:
+    opens = next(token for token in reversed(tokens[:at]) if token.type == "link_open")
+    return "</a>" if _link_open(_, [opens], 0).startswith("<a") else "</em>"
 
 
 def _displayed(_, tokens, at, *__) -> str:
