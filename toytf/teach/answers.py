@@ -15,8 +15,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from markupsafe import Markup
-
 from toytf._command import Trouble
 from toytf.teach import markdown, paper
 from toytf.teach.assign import BEGIN, END
@@ -144,6 +142,8 @@ def _items(items: Sequence[str]) -> Iterator[tuple[str, str]]:
 def page(title: str, solved: Sequence[Solved], size: str = "a4") -> str:
     """Solved exercises as a page of HTML to be printed."""
     template = environment().get_template("answers.html")
+    from markupsafe import Markup  # it comes with Jinja2
+
     return template.render(
         title=title,
         solved=solved,

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
-
 from toytf.teach import markdown
 from toytf.teach.exam.papers import Fault, Numbers, Paper, Task
 from toytf.teach.exam.questions import Question
 from toytf.teach.pages import environment
 from toytf.teach.paper import SIZES
-from toytf.teach.worksheet import typeset
 
 LINES = {Numbers: 0.8, Question: 1.4, Fault: 1.2}  # ruled lines for each point
 
@@ -25,23 +22,24 @@ def answer_page(paper: Paper, size: str = "a4") -> str:
 
 
 def _page(paper: Paper, size: str, answers: bool) -> str:
-    return (
-        environment()
-        .get_template("exam.html")
-        .render(
-            paper=paper,
-            answers=answers,
-            size=SIZES[size],
-            lines=_lines,
-            kind=_kind,
-            typeset=typeset,
-            styles=Markup(markdown.code_styles()),
-            prose=lambda text: Markup(markdown.html(text)),
-            inline=lambda text: Markup(markdown.inline(text)),
-            numbered=_numbered,
-        )
-        + "\n"
+    template = environment().get_template("exam.html")
+    from markupsafe import Markup  # it comes with Jinja2
+
+    from toytf.teach.worksheet import typeset
+
+    page = template.render(
+        paper=paper,
+        answers=answers,
+        size=SIZES[size],
+        lines=_lines,
+        kind=_kind,
+        typeset=typeset,
+        styles=Markup(markdown.code_styles()),
+        prose=lambda text: Markup(markdown.html(text)),
+        inline=lambda text: Markup(markdown.inline(text)),
+        numbered=lambda *code: Markup(_numbered(*code)),
     )
+    return f"{page}\n"
 
 
 def _kind(task: Task) -> str:
@@ -53,13 +51,12 @@ def _lines(task: Task) -> int:
     return round(LINES[type(task)] * task.points)
 
 
-def _numbered(source: str, wrong: int | None = None) -> Markup:
+def _numbered(source: str, wrong: int | None = None) -> str:
     """Code with its lines numbered; one of them may be marked."""
-    rows = markdown.code(source.rstrip("\n")).removeprefix('<pre class="code">').removesuffix("</pre>\n").split("\n")
+    start, end = '<pre class="code">', "</pre>\n"
+    rows = markdown.code(source.rstrip("\n")).removeprefix(start).removesuffix(end).split("\n")
     lines = (
-        Markup('<span class="row{}"><span class="no">{}</span>{}</span>').format(
-            " wrong" * (number == wrong), number, Markup(row)
-        )
+        f'<span class="row{" wrong" * (number == wrong)}"><span class="no">{number}</span>{row}</span>'
         for number, row in enumerate(rows, start=1)
     )
-    return Markup('<pre class="code numbered">{}</pre>').format(Markup("").join(lines))
+    return f'<pre class="code numbered">{"".join(lines)}{end}'
