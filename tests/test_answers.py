@@ -87,7 +87,8 @@ def test_the_page_of_the_whole_book_is_set_without_scripts_or_addresses(book):
     assert page.lang == "en" and page.title == "Answers: All of it"
     assert not re.search(r"<script|<img|<link\b|url\(", text)
     said = " ".join(page.words)
-    assert not re.search(r"\$|\\(?:begin|frac|sqrt)|\[\d+pt\]|BEGIN SOLUTION|\]\((?:#|\.\.)", said)
+    assert not re.search(r"\$|\\(?:begin|frac|sqrt)|BEGIN SOLUTION|\]\((?:#|\.\.)", said)
+    assert not re.search(r"\[\d+pt\]", "".join(said.split()))
     assert page.tags["math"] > 500 and page.tags["pre"] > len(book[1]) / 2
     assert page.tags["section"] == len(book[1])
 

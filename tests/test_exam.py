@@ -167,6 +167,7 @@ def test_what_the_questions_say_of_large_and_small_scores_is_so():
         first, second = np.exp([-2.0, 1.0]), np.exp([-310.0, -290.0])
         assert f"{first.sum():.3f}" in small and f"{first[0] / first.sum():.4f}" in small
         assert f"{second.sum():.1e}" == "1.1e-126" and f"{second[0] / second.sum():.1e}" == "2.1e-09"
+        assert "1.1 · 10⁻¹²⁶" in small and "2.1 · 10⁻⁹" in small
         assert np.exp(-745.2) == 0 < np.exp(-745.1) and np.isnan(np.exp(-45000.0) / np.exp([-45000.0, -44000.0]).sum())
 
 
