@@ -1,5 +1,6 @@
 """The page with a plan, goals and minutes: what it says is what the book has, counted here in another way."""
 
+import html
 import re
 
 import pytest
@@ -15,9 +16,10 @@ WEEK = re.compile(r"^\| (\d+): (.+) \| (\d+) \| (\d+) \| (\d+) \|$", re.MULTILIN
 
 
 def shown(found):
-    """All that the page's cells show, as Markdown."""
+    """All that the page's cells show, as Markdown or HTML."""
     outputs = [out for _, cell in reading.code_cells(found) for out in cell.outputs]
-    return "\n".join(out.get("data", {}).get("text/markdown", "") for out in outputs)
+    data = [out.get("data", {}) for out in outputs]
+    return "\n".join(one.get("text/markdown") or one.get("text/html", "") for one in data)
 
 
 @pytest.fixture(scope="module")
@@ -122,13 +124,13 @@ def test_a_text_of_another_form_is_refused(text, says):
 
 
 def test_the_page_shows_every_goal_with_links_to_its_exercises(page):
-    lines = [line for line in page.splitlines() if line.startswith("- ")]
+    lines = re.findall("<li>(.*?)</li>", page)
     assert len(lines) == sum(map(len, goals().values()))
     for line, (chapter, goal) in zip(lines, ((n, g) for n, all_of in goals().items() for g in all_of), strict=True):
-        assert line.startswith(f"- {goal.words} (")
-        links = re.findall(r"\[([\d.]+)\]\(\.\./notebooks/(\d\d)_\w+\.ipynb#ex-(\d\d)-(\d+)\)", line)
-        assert [number for number, *_ in links] == list(goal.exercises)
-        for number, file, first, second in links:
+        assert html.unescape(line).startswith(f"{goal.words} (")
+        links = re.findall(r'<a href="\.\./notebooks/(\d\d)_\w+\.ipynb#ex-(\d\d)-(\d+)">([\d.]+)</a>', line)
+        assert [number for *_, number in links] == list(goal.exercises)
+        for file, first, second, number in links:
             assert (int(file), number) == (chapter, f"{int(first)}.{second}")
 
 

@@ -97,7 +97,7 @@ def _read(name: str) -> Chapter:
 
 
 def _before_the_exercises(cells: list[dict]) -> list[dict]:
-    kept = []
+    kept: list[dict] = []
     for cell in cells:
         source = "".join(cell["source"])
         if cell["cell_type"] == "markdown" and (head := re.search(r"^## Exercises", source, re.MULTILINE)):

@@ -92,10 +92,9 @@ def _solved(path: Path, label: str, cells: dict[str, dict]) -> Solved:
     if cells["answer"]["cell_type"] == "markdown":
         if answer.strip() == NOT_ANSWERED:
             raise ValueError(f"{where}: expected an instructor's notebook, got one without solutions")
-        code, mistakes, worked = "", (), answer
-    else:
-        code, notes = _split(where, answer)
-        mistakes, worked = _mistakes(notes)
+        return Solved(heading["title"], heading["about"] or "", text, answer, "", (), points)
+    code, notes = _split(where, answer)
+    mistakes, worked = _mistakes(notes)
     return Solved(heading["title"], heading["about"] or "", text, worked, code, mistakes, points)
 
 

@@ -180,8 +180,8 @@ def papers(key: str, title: str = TITLE, questions: Path | str = TEXT) -> tuple[
     faults = _faults(rng)
     made = []
     for i, letter in enumerate(SETS):
-        first = sorted([*by_hand[i], *(pair[i] for pair in words)], key=lambda task: task.chapter)
-        tasks = (*first, faults[i])
+        first: list[Task] = [*by_hand[i], *(pair[i] for pair in words)]
+        tasks = (*sorted(first, key=lambda task: task.chapter), faults[i])
         printed = [letter, *map(_printed, tasks)]
         digits = f"{int.from_bytes(_hmac(key, 'exam', title, *printed), 'big') % 10**9:09d}"
         made.append(Paper(letter, sheets[i].title, f"{digits[:3]}-{digits[3:6]}-{digits[6:]}", _numbered(tasks)))
