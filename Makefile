@@ -15,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf epub offline lite test check dist assignments test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
+.PHONY: help book pdf epub offline lite test check dist assignments exams test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -36,6 +36,7 @@ help:
 	@echo "make dist       the package as a wheel and as its source, in _build/dist"
 	@echo "make assignments  a student's and an instructor's notebook for each chapter, in _build/assignments"
 	@echo '                (EXERCISES="9.1 9.7 8.8" TITLE="Week 3" OUT=week3: of these; CHAPTERS="8 9"; FORCE=--force)'
+	@echo "make exams      two exams and their answer sheets, in _build/exams (KEY=key.txt PAPER=letter; needs Chromium)"
 	@echo "make test-products  makes what is published, each thing whole, and opens it (what needs LibreOffice or Java is skipped without)"
 	@echo "make test-nbgrader  installs nbgrader; an assignment goes through it, from source to marks"
 	@echo "make test-torch installs PyTorch into .venv-torch; the same numbers there, forward and back"
@@ -123,6 +124,9 @@ OUT ?= _build/assignments
 assignments: .venv/book.stamp
 	$(BIN)/toytf assign --out $(OUT) $(if $(TITLE),--title "$(TITLE)") $(FORCE) \
 		$(if $(EXERCISES),--exercises $(EXERCISES),--apart $(if $(CHAPTERS),--chapters $(CHAPTERS)))
+
+exams: .venv/book.stamp
+	$(BIN)/toytf exam --out _build/exams --paper $(PAPER) $(if $(KEY),--key-file $(KEY)) --force
 
 test-torch: .venv-torch/torch.stamp
 	OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest -o addopts= tests/with_torch

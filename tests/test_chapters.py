@@ -47,7 +47,9 @@ def forget():
 def test_a_chapter_is_read(tmp_path, monkeypatch):
     text = (
         "# One\n\nWell. **Why\nnot?** So.\n\n## Then\n\n**Or this?** "
-        + "word " * 2000
+        + "word " * 2000  # ten minutes
+        + "$x$ " * 100  # five
+        + "$$ x $$ " * 15  # five
         + "\n\n## Exercises\n\n"
         + "no " * 999
     )

@@ -177,6 +177,7 @@ def test_an_extra_asks_for_what_its_part_imports_and_nothing_of_it_is_needed_wit
     }
     assert always == {"numpy", "threadpoolctl", "tqdm"}
     assert extras["plot"] == {"matplotlib"} and extras["teach"] == {"jinja2"}
+    assert extras["paper"] == {"jinja2", "markdown-it-py", "math-core", "mdit-py-plugins", "pygments"}
     assert extras["torch"] == {"torch", "transformers"}
 
 
@@ -190,6 +191,9 @@ def test_the_packages_page_leads_to_no_file_that_the_index_lacks():
 WITHOUT = {
     "matplotlib": ("import toytf.course.plot", 'figures need matplotlib: pip install "toytf[plot]"'),
     "torch": ("from toytf.course.pytorch import import_torch; import_torch()", 'pip install "toytf[torch]"'),
+    "markdown_it": ("from toytf.teach.markdown import html; html('a')", 'pip install "toytf[paper]"'),
+    "math_core": ("from toytf.teach.markdown import html; html('$a$')", 'pip install "toytf[paper]"'),
+    "pygments": ("from toytf.teach.markdown import code; code('a')", 'pip install "toytf[paper]"'),
     "jinja2": ("from toytf.teach.pages import environment; environment()", 'pip install "toytf[teach]"'),
 }
 

@@ -45,7 +45,12 @@ def test_no_template_turns_escaping_off(path):
 
 
 @pytest.mark.parametrize(
-    "words", [["sheet", "--student", "anna", "--key", "x" * 40, "--out", "out"], ["grade", "week", "--out", "g.csv"]]
+    "words",
+    [
+        ["sheet", "--student", "anna", "--key", "x" * 40, "--out", "out"],
+        ["exam", "--key", "x" * 40, "--out", "out"],
+        ["grade", "week", "--out", "g.csv"],
+    ],
 )
 def test_without_jinja2_a_command_that_writes_pages_says_what_to_install(words, tmp_path):
     (tmp_path / "week").mkdir()

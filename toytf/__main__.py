@@ -24,6 +24,8 @@ ROOMS = {
         "rehearse": ("make up a class that hands it in", "toytf.teach.rehearsal"),
         "grade": ("grade what a class handed in", "toytf.teach.grade.cli"),
         "feedback": ("pack the feedback pages, to hand back", "toytf.teach.exports.feedback"),
+        "answers": ("print the answers of an assignment", "toytf.teach.answers"),
+        "exam": ("make two exams and their answer sheets", "toytf.teach.exam.cli"),
         "sheet": ("make by-hand exercises with numbers of one's own for each student", "toytf.teach.worksheet.cli"),
     },
     "called by exported assignments": {

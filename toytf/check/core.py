@@ -209,6 +209,26 @@ class Check:
         first = ast.parse(text).body[0].lineno - 1  # decorators stand before it
         return "".join(text.splitlines(keepends=True)[first:]).rstrip() + "\n"
 
+    def wrong_source(self, mistake: str) -> str:
+        """The solution with a known mistake in it, as text.
+
+        Raises
+        ------
+        ValueError
+            If no mistake of this name is known, or it is no edit of the solution.
+
+        Examples
+        --------
+        >>> from toytf import check
+        >>> print(check.softmax.wrong_source("not divided by the sum").splitlines()[-1])
+            return exps
+        """
+        known = self.mistakes.edited() if isinstance(self.mistakes, _Known) else ()
+        found = {edited.name: edited for edited in known}
+        if mistake not in found:
+            raise ValueError(f"{self.name}: expected a mistake of {', '.join(map(repr, found))}, got {mistake!r}")
+        return edits.applied(f"{self.name}: {mistake}", found[mistake].edits, self.source)
+
     @property
     def stub(self) -> str:
         """What a student starts from: signature, docstring, and a line that says it is not written yet."""
@@ -248,6 +268,12 @@ class _Known(Sequence[Mistake]):
 
     def __len__(self) -> int:
         return len(self._read)
+
+    def edited(self) -> Iterator[edits.Edited]:
+        """Those that are edits of the solution, as they are written."""
+        for given in self._given:
+            if isinstance(given, str):
+                yield from edits.read(given)
 
     @cached_property
     def _read(self) -> tuple[Mistake, ...]:

@@ -118,7 +118,7 @@ def function(mistake: Edited, solution: Callable, source: str) -> Callable:
         If an edit does not fit exactly once, or if what comes out is no other function.
     """
     about = f"{solution.__name__}: {mistake.name}"
-    wrong = _applied(about, mistake.edits, source)
+    wrong = applied(about, mistake.edits, source)
     try:
         tree = ast.parse(wrong)
     except SyntaxError as error:
@@ -130,8 +130,8 @@ def function(mistake: Edited, solution: Callable, source: str) -> Callable:
     return defined[solution.__name__]
 
 
-def _applied(about: str, edits: tuple[tuple[str, str], ...], source: str) -> str:
-    """The source with all edits, each at its own place."""
+def applied(about: str, edits: tuple[tuple[str, str], ...], source: str) -> str:
+    """The source with all edits, each at its own place; `about` begins what is said if one does not fit."""
     (definition,) = ast.parse(source).body
     assert isinstance(definition, ast.FunctionDef)
     docstring = ast.get_source_segment(source, definition.body[0]) if ast.get_docstring(definition) else None

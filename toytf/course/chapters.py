@@ -18,7 +18,12 @@ from pathlib import Path
 from toytf.course import plot_spine
 
 BOOK = Path(__file__).resolve().parents[2]  # the checkout; a package that is installed by itself has no book
-PER_MINUTE = 100  # words that one reads, with the numbers between them: a guess, nobody was timed
+
+# How long one reads: a guess, nobody was timed.
+PER_MINUTE = 200  # words
+FORMULA = 3 / 60  # a formula in a line, in minutes
+DISPLAYED = 20 / 60  # a formula on lines of its own
+SHOWN = 45 / 60  # what a cell shows: a panel, a table, a picture
 
 
 @cache
@@ -41,14 +46,19 @@ class Chapter:
         What it answers: the first question in bold on its first screen.
     lit : tuple of str
         The parts of the spine that its picture lights.
-    words : int
-        Words of its text, without code and exercises.
+    words, formulas, displayed : int
+        Words of its text, formulas between them, and formulas on lines of their own; without code and exercises.
+    shown : int
+        Cells above the exercises that show something: a panel, a table, a picture.
     """
 
     name: str
     question: str
     lit: tuple[str, ...]
     words: int
+    formulas: int
+    displayed: int
+    shown: int
 
     @property
     def number(self) -> int:
@@ -57,7 +67,8 @@ class Chapter:
     @property
     def minutes(self) -> int:
         """How long one reads it, in steps of five minutes, without the exercises."""
-        return max(5, 5 * round(self.words / PER_MINUTE / 5))
+        seen = self.formulas * FORMULA + self.displayed * DISPLAYED + self.shown * SHOWN
+        return max(5, 5 * round((self.words / PER_MINUTE + seen) / 5))
 
 
 def outline() -> list[Chapter]:
@@ -72,17 +83,46 @@ def outline() -> list[Chapter]:
 
 
 def _read(name: str) -> Chapter:
-    cells = json.loads((BOOK / "notebooks" / f"{name}.ipynb").read_text("utf-8"))["cells"]
+    notebook = json.loads((BOOK / "notebooks" / f"{name}.ipynb").read_text("utf-8"))
+    cells = _before_the_exercises(notebook["cells"])
     text = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
-    text, *_ = re.split(r"^## Exercises", text, maxsplit=1, flags=re.MULTILINE)
     first, *_ = re.split(r"^## ", text, maxsplit=1, flags=re.MULTILINE)
     question = re.search(r"\*\*([^*]+\?)\*\*", first)
     if question is None:
         raise ValueError(f"{name}: expected a question in bold before its first section, got none")
-    lit = next(filter(None, map(_lit, cells)), None)
+    lit = next(filter(None, map(_lit, notebook["cells"])), None)
     if lit is None:
         raise ValueError(f"{name}: expected a cell that shows the spine, got none")
-    return Chapter(name, " ".join(question[1].split()), lit, len(re.findall(r"\w+", text)))
+    return Chapter(name, " ".join(question[1].split()), lit, *count(text), sum(map(_shows, cells)))
+
+
+def _before_the_exercises(cells: list[dict]) -> list[dict]:
+    kept: list[dict] = []
+    for cell in cells:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown" and (head := re.search(r"^## Exercises", source, re.MULTILINE)):
+            return [*kept, {**cell, "source": source[: head.start()]}]
+        kept.append(cell)
+    return kept
+
+
+def count(text: str) -> tuple[int, int, int]:
+    r"""The words of a text, its formulas in a line, and those on lines of their own.
+
+    Examples
+    --------
+    >>> count(r"The root $\sqrt{d}$ of [width](#width) 4: $$ QK^T $$")
+    (4, 1, 1)
+    """
+    text, displayed = re.subn(r"\$\$.*?\$\$", " ", text, flags=re.DOTALL)
+    text, formulas = re.subn(r"\$[^$]+\$", " ", text)
+    text = re.sub(r"\]\([^)]*\)", "]", text)  # where a link leads is not read
+    return len(re.findall(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*", text)), formulas, displayed
+
+
+def _shows(cell: dict) -> bool:
+    hidden = {"hide-cell", "remove-cell", "remove-output", "hide-output"} & {*cell.get("metadata", {}).get("tags", [])}
+    return bool(cell.get("outputs")) and not hidden
 
 
 def _lit(cell) -> tuple[str, ...] | None:
