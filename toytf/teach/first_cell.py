@@ -59,7 +59,9 @@ def _make_ready(what, version):
             module = str(error.name)
             if isinstance(error, ModuleNotFoundError) and (module == "toytf" or not module.startswith("toytf")):
                 return None  # it is missing, or NumPy is
-            stop("A package of the name toytf is here that is not the course's: " + str(list(toytf.__path__)),
+            it = sys.modules.get("toytf")
+            place = getattr(it, "__file__", None) or list(getattr(it, "__path__", ["?"]))[0]
+            stop("A package of the name toytf is here that is not the course's: " + place,
                  "Take it away, in a cell of its own:   %pip uninstall -y toytf",
                  "If it is a folder beside this notebook, give it another name. Then restart the kernel.")
         return getattr(toytf, "__version__", "")
