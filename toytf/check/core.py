@@ -28,12 +28,14 @@ from toytf.check.compare import (
     Outcome,
     Report,
     agree,
+    allowed,
     as_outcome,
     call,
     collect,
     diagnose,
     not_a_function,
     right_outcomes,
+    same,
 )
 
 __all__ = [
@@ -144,6 +146,14 @@ class Check:
             if unfair is None:
                 return inputs
         raise Unfair(f"{self.name}: cases: expected fair inputs, got none; in the last draw {unfair}")
+
+    def looks_like(self, inputs: Inputs, outcomes: Sequence[Outcome]) -> Mistake | None:
+        """The first known mistake that gives these outcomes."""
+        for mistake in self.mistakes:
+            pairs = zip(outcomes, inputs.given(mistake.function), strict=True)
+            if all(same(mine, other, allowed(self, mine)) for mine, other in pairs):
+                return mistake
+        return None
 
     @property
     def parameters(self) -> list[str]:

@@ -5,11 +5,12 @@
 writes ``week3/toytf_student-VERSION-py3-none-any.whl`` beside the student's notebook. It is a package of its
 own with the name `toytf`, and has what a student's notebook imports: `toytf.check` with the checks of this
 assignment, and `toytf.byhand.fmt`. The right functions are not in it, nor their sources, nor those of the known
-mistakes. In their place stand their results on fixed inputs, those on which `toytf.check` calls a function too.
+mistakes. In their place stand results on fixed inputs, those on which `toytf.check` calls a function too: the right
+ones in the open, those of a mistake as a hash, under which lies what is said to it.
 
 **What it still gives away.** The right results for these inputs: a table of them passes the check at home (the
-grader draws other inputs). The names of known mistakes, with their advice. For numbers worked out by hand a
-slow hash of each entry: whoever tries out small whole numbers finds them in seconds.
+grader draws other inputs). For numbers worked out by hand a slow hash of each entry: whoever tries out small
+whole numbers finds them in seconds.
 
 The grader does not use it.
 """
@@ -29,16 +30,17 @@ from pathlib import Path
 import numpy as np
 
 import toytf
-from toytf.check.compare import Outcome
+from toytf.check.compare import Mistake, Outcome, allowed
 from toytf.check.core import Check
 from toytf.check.pencil import ByHand, Part
 from toytf.course.chapters import BOOK
 from toytf.teach.exercises import Exercise
-from toytf.teach.thin.stored import TAG, hidden, packed, sealed, step_text, steps
+from toytf.teach.thin.stored import TAG, cells_hash, hidden, packed, sealed, step_text, steps
 
 PACKAGE = Path(toytf.__file__).parent
 AS_THEY_ARE = ("_validate.py", "byhand/expressions.py", "check/compare.py", "check/outcomes.py")
 DAY = (1980, 1, 1, 0, 0, 0)  # in the archive: the same files give the same bytes
+DRAWS = 200  # of a grid; half of them will do
 ROOM = 1e-9  # how far a whole number may be off
 
 TOP = '''\
@@ -51,7 +53,7 @@ __version__ = "{version}"
 
 
 def __getattr__(name):
-    if name.startswith("__"):
+    if name.startswith("_") or name in ("check", "byhand"):  # Python asks before it imports one of these
         raise AttributeError(name)
     raise ImportError(
         f"toytf.{{name}} is not in this package, which has the checks of one assignment; toytf.check and "
@@ -87,7 +89,7 @@ def __getattr__(name):
 
 
 def recorded(check: Check) -> dict:
-    """A function's check without any function: inputs, right results, results of the known mistakes."""
+    """A function's check without any function: inputs, right results, hashes of those of the known mistakes."""
     inputs = check.draw(np.random.default_rng(0))  # those of `Check.report`
     return {
         "name": check.name,
@@ -97,21 +99,39 @@ def recorded(check: Check) -> dict:
         "results": list(check.results),
         "tolerance": check.tolerance,
         "cases": [[packed(case.args), case.about] for case in inputs],
-        "right": [_packed(outcome, outcome.text) for outcome in inputs.given(check.expected)],
-        "mistakes": [
-            {
-                "name": mistake.name,
-                "advice": mistake.advice,
-                "gives": [_packed(outcome) for outcome in inputs.given(mistake.function)],
-            }
+        "right": [
+            [outcome.kind, [packed(array) for array in outcome.arrays], outcome.text]
+            for outcome in inputs.given(check.expected)
+        ],
+        "looks": [
+            [_look(mistake, list(inputs.given(mistake.function)), tolerance) for tolerance in _tolerances(check)]
             for mistake in check.mistakes
         ],
     }
 
 
-def _packed(outcome: Outcome, text: str = "") -> list:
-    """An outcome; what a mistake's error says is left out, for nothing is compared with it."""
-    return [outcome.kind, [packed(array) for array in outcome.arrays], text]
+def _tolerances(check: Check) -> list[float]:
+    """The largest differences that are taken for rounding: of numbers in full, and of those of float32."""
+    zero = np.zeros(1)
+    return [allowed(check, Outcome("arrays", (zero.astype(kind),))) for kind in (np.float64, np.float32)]
+
+
+def _look(mistake: Mistake, outcomes: list[Outcome], tolerance: float) -> list:
+    """What a mistake gives, as `stored.Look` has it: a grid on whose lines no number lies, and a hash of its cells."""
+    arrays = [np.arcsinh(array.astype(float)).ravel() for outcome in outcomes for array in outcome.arrays]
+    numbers = np.concatenate([*arrays, np.zeros(1)])
+    numbers = numbers[np.isfinite(numbers)]
+    margin = 2 * tolerance
+    step = 4 * margin * len(numbers)  # so that every second grid or so will do
+    rng = np.random.default_rng(0)
+    for _ in range(DRAWS):
+        offset = float(rng.random())
+        inside = (numbers / step + offset) % 1
+        if np.minimum(inside, 1 - inside).min() * step > margin:
+            key = cells_hash(outcomes, step, offset)
+            words = json.dumps([mistake.name, mistake.advice]).encode()
+            return [step, offset, key[:TAG].hex(), hidden(words, key[TAG:]).hex()]
+    raise ValueError(f"{mistake.name}: expected a grid on whose lines no number lies, got none in {DRAWS} draws")
 
 
 def sealed_by_hand(one: ByHand, title: str) -> dict:

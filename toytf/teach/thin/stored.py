@@ -3,9 +3,11 @@
 The package for students has this file as `toytf.check.stored`, beside `toytf.check.compare`, which says the
 same words as ever. So it imports nothing else of `toytf`.
 
-A function's check keeps its inputs, the right results, and those of the known mistakes. A number worked out
-by hand is kept as a slow hash with a salt of its own (scrypt), one for each entry. Yours is hashed in
-the same way; equal hashes mean that it is right, and nothing leads back from a hash but trying.
+A function's check keeps its inputs and the right results. A known mistake is kept as a hash of what it gives, and
+what is said to it lies hidden under that: who makes the mistake opens the words.
+
+A number worked out by hand is kept as a slow hash with a salt of its own (scrypt), one for each entry. Yours is
+hashed in the same way; equal hashes mean that it is right, and nothing leads back from a hash but trying.
 """
 
 from __future__ import annotations
@@ -74,6 +76,49 @@ class Elsewhere:
         raise LookupError("this package has results of this function, and not the function")
 
 
+@dataclass(frozen=True)
+class Look:
+    """How the results of a known mistake are told from others: by the cells of a grid in which its numbers lie.
+
+    Parameters
+    ----------
+    step, offset : float
+        Of the grid; none of the mistake's numbers lies within rounding of its lines.
+    tag : str
+        The first bytes of the hash of all cells.
+    words : str
+        Name and advice, hidden under the rest of it.
+    """
+
+    step: float
+    offset: float
+    tag: str
+    words: str
+
+    def opened(self, outcomes: Sequence[Outcome]) -> Mistake | None:
+        """The mistake, if these are its results."""
+        key = cells_hash(outcomes, self.step, self.offset)
+        if key[:TAG].hex() != self.tag:
+            return None
+        name, advice = json.loads(hidden(bytes.fromhex(self.words), key[TAG:]))
+        return Mistake(name, advice, Elsewhere())
+
+
+def cells_hash(outcomes: Sequence[Outcome], step: float, offset: float) -> bytes:
+    """A hash of the kinds of results, of their shapes, and of the cells in which their numbers lie.
+
+    Large numbers have wider cells (arsinh), for a tolerance is relative to them.
+    """
+    whole = hashlib.sha256()
+    for outcome in outcomes:
+        whole.update(f"{outcome.kind}:".encode())
+        for array in outcome.arrays:
+            cells = np.floor(np.arcsinh(array.astype(float)) / step + offset)
+            numbers = " ".join(f"{cell:.0f}" for cell in cells.ravel().tolist())
+            whole.update(f"{array.dtype.kind == 'b'} {array.shape} {numbers};".encode())
+    return whole.digest()
+
+
 @dataclass(eq=False)
 class StoredCheck:
     """The checker of one exercise, with inputs and results that were computed elsewhere.
@@ -83,9 +128,10 @@ class StoredCheck:
     name, exercise, parameters, results, tolerance
         As `toytf.check.core.Check` has them.
     inputs : Inputs
-        The cases, with what `expected` and the mistakes' functions give on them.
+        The cases, with what `expected` gives on them.
     expected : Elsewhere
-    mistakes : sequence of Mistake
+    looks : sequence of pairs of Look
+        For each known mistake: for numbers in full, and for those of float32.
     """
 
     name: str
@@ -95,7 +141,7 @@ class StoredCheck:
     tolerance: float
     inputs: Inputs
     expected: Callable
-    mistakes: Sequence[Mistake]
+    looks: Sequence[tuple[Look, Look]]
     __doc__: str = field(default="")
 
     def __call__(self, mine: Callable) -> None:
@@ -108,15 +154,19 @@ class StoredCheck:
             return refused
         return diagnose(self, self.inputs, collect(mine, self.inputs))
 
+    def looks_like(self, inputs: Inputs, outcomes: Sequence[Outcome]) -> Mistake | None:
+        """The first known mistake that gives these outcomes."""
+        single = any(array.dtype == np.float32 for outcome in outcomes for array in outcome.arrays)
+        opened = (look[single].opened(outcomes) for look in self.looks)
+        return next((mistake for mistake in opened if mistake is not None), None)
+
 
 def check_from(found: Mapping) -> StoredCheck:
     """A check from what `toytf.teach.thin.recorded` wrote."""
     inputs = Inputs(Case(unpacked(args), about) for args, about in found["cases"])
-    mistakes = tuple(Mistake(one["name"], one["advice"], Elsewhere()) for one in found["mistakes"])
     expected = Elsewhere()
-    inputs.knows(expected, _outcomes(found["right"]))
-    for mistake, one in zip(mistakes, found["mistakes"], strict=True):
-        inputs.knows(mistake.function, _outcomes(one["gives"]))
+    right = [Outcome(kind, tuple(map(unpacked, arrays)), text) for kind, arrays, text in found["right"]]
+    inputs.knows(expected, right)
     return StoredCheck(
         found["name"],
         found["exercise"],
@@ -125,13 +175,9 @@ def check_from(found: Mapping) -> StoredCheck:
         found["tolerance"],
         inputs,
         expected,
-        mistakes,
+        [(Look(*full), Look(*single)) for full, single in found["looks"]],
         found["doc"],
     )
-
-
-def _outcomes(found: Sequence) -> list[Outcome]:
-    return [Outcome(kind, tuple(map(unpacked, arrays)), text) for kind, arrays, text in found]
 
 
 # ---------------------------------------------------------------- by hand
