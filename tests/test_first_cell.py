@@ -169,7 +169,10 @@ def test_what_was_installed_is_used_at_once(tmp_path, bare):
 # What pip says, as it was seen to say it (tests/with_products makes it say some of these).
 TROUBLES = {
     "No module named pip": ("/usr/bin/python3: No module named pip", "This Python has no pip"),
-    "system": ("error: externally-managed-environment\n\n× This environment is externally managed", "belongs to the system"),
+    "system": (
+        "error: externally-managed-environment\n\n× This environment is externally managed",
+        "belongs to the system",
+    ),
     "version": (
         "ERROR: Package 'toytf' requires a different Python: 3.10.1 not in '>=3.11'",
         "It needs another Python than this one",
