@@ -22,8 +22,9 @@ ANSWERS = {
     "ex-08-8": check.softmax.source,
     "ex-09-1": assign_answer(check.BY_HAND["9.1"], [3, [4, 0, 0, 4], 2, 1.4142, [-1.4142, 0, 0, 1.4142]]),
 }
-NO_INDEX = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": ""}
-READ_ONLY = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+ALONE = {"PIP_CONFIG_FILE": os.devnull}  # no settings of this machine
+NO_INDEX = {**ALONE, "PIP_NO_INDEX": "1"}
+READ_ONLY = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/var/tmp"]
 
 
 class Kernel:
@@ -45,7 +46,8 @@ class Kernel:
         spec.mkdir(parents=True)
         command = [*before, str(self.python), "-m", "ipykernel_launcher", "-f", "{connection_file}"]
         (spec / "kernel.json").write_text(json.dumps({"argv": command, "display_name": "x", "language": "python"}))
-        settings = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "TOYTF"))}
+        ours = ("PYTHON", "TOYTF", *(["PIP_"] if environment else []))
+        settings = {k: v for k, v in os.environ.items() if not k.startswith(ours)}
         settings |= {"JUPYTER_PATH": str(self.place / "share"), **dict(environment)}
         loaded = nbformat.reads(json.dumps(notebook), as_version=4)
         loaded.metadata.kernelspec.name = "python3"
@@ -136,7 +138,7 @@ def test_in_an_empty_environment_without_a_network_where_numpy_lies_beside_it(em
     done = call(sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", shelf, *needed, place=tmp_path)
     assert done.returncode == 0, done.stderr
     notebook, home = assigned(tmp_path, "--install", wheel)
-    said, stopped = empty.run(solved(notebook), home, {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(shelf)})
+    said, stopped = empty.run(solved(notebook), home, {**NO_INDEX, "PIP_FIND_LINKS": str(shelf)})
     assert stopped == ""
     all_right(said)
 
@@ -170,7 +172,7 @@ def test_the_package_for_students_needs_numpy_alone_and_no_network(with_numpy, t
 def test_the_package_for_students_runs_where_nothing_may_be_written(with_numpy, tmp_path):
     notebook, home = assigned(tmp_path, "--thin")
     before = hashlib.sha256(b"".join(sorted(path.read_bytes() for path in home.iterdir()))).digest()
-    said, stopped = with_numpy.run(solved(notebook), home, NO_INDEX, before=READ_ONLY)
+    said, stopped = with_numpy.run(solved(notebook), home, {**NO_INDEX, "TMPDIR": "/var/tmp"}, before=READ_ONLY)
     assert stopped == ""
     all_right(said)
     assert hashlib.sha256(b"".join(sorted(path.read_bytes() for path in home.iterdir()))).digest() == before
@@ -201,7 +203,7 @@ def test_without_a_network(stays_empty, wheel, tmp_path):  # noqa: F811
     words = last_words(*stays_empty.run(notebook, home, NO_INDEX))
     assert "Is there a network here?" in words
     assert "The file is here, but NumPy, tqdm or threadpoolctl is missing beside it." in words
-    unreachable = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple"}
+    unreachable = {**ALONE, "PIP_INDEX_URL": "http://127.0.0.1:9/simple"}
     assert "Is there a network here?" in last_words(*stays_empty.run(notebook, home, unreachable))
 
 
@@ -225,9 +227,8 @@ def test_where_the_environment_may_not_be_changed(with_numpy, wheel, tmp_path): 
     done = call(sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", shelf, *needed, place=tmp_path)
     assert done.returncode == 0, done.stderr
     notebook, home = assigned(tmp_path, "--install", wheel)
-    box = [*READ_ONLY, "--tmpfs", "/var/tmp"]  # pip unpacks there
-    settings = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(shelf), "TMPDIR": "/var/tmp"}
-    words = last_words(*with_numpy.run(notebook, home, settings, before=box))
+    settings = {**NO_INDEX, "PIP_FIND_LINKS": str(shelf), "TMPDIR": "/var/tmp"}
+    words = last_words(*with_numpy.run(notebook, home, settings, before=READ_ONLY))
     assert "This Python may not be changed" in words and "On a JupyterHub: ask the people who run it" in words
 
 
