@@ -14,10 +14,10 @@ SHOWS = [
     "__main__.py",
 ]  # fmt: skip
 GRADES = [
-    "ops.py", "model.py", "byhand/operations.py", "check/core.py", "check/outcomes.py", "check/pencil.py",
-    "check/slips.py",
-    "teach/grade/grading.py", "teach/grade/runner.py", "teach/grade/frames.py", "teach/grade/sandbox.py",
-    "teach/grade/submission.py", "teach/grade/code.py", "teach/exercises.py",
+    "ops.py", "model.py", "byhand/operations.py", "check/core.py", "check/compare.py", "check/outcomes.py",
+    "check/pencil.py", "check/slips.py", "teach/grade/grading.py", "teach/grade/runner.py",
+    "teach/grade/frames.py", "teach/grade/sandbox.py", "teach/grade/submission.py", "teach/grade/code.py",
+    "teach/exercises.py",
 ]  # fmt: skip
 
 

@@ -1,8 +1,7 @@
-"""How a checker compares a function with the right one, and names the mistake.
+"""A checker: its right function, the inputs that it draws, and the mistakes that it knows.
 
 A `Check` knows a right function, inputs from small to large, and wrong functions with a name for
-each mistake. It calls your function, collects what came out (`collect`), and says what that looks
-like (`diagnose`). The two are apart because the grader collects in a sandbox and diagnoses outside.
+each mistake. How they are compared with yours stands in `toytf.check.compare`.
 
 Inputs are drawn until they are fair (`Check.draw`): no known mistake passes on them, and no right
 function is refused because of rounding.
@@ -11,26 +10,38 @@ function is refused because of rounding.
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from toytf._validate import shape_text
-from toytf.byhand import fmt
 from toytf.check import edits
-from toytf.check.outcomes import raised, returned
+from toytf.check.compare import (
+    Case,
+    Inputs,
+    Mistake,
+    Outcome,
+    Report,
+    agree,
+    allowed,
+    as_outcome,
+    call,
+    collect,
+    diagnose,
+    not_a_function,
+    right_outcomes,
+    same,
+)
 
-Array = np.ndarray
-ROOM = 40  # numbers up to which an array is shown whole
-ALL_ROOM = 90  # and all arguments of a call; beyond it only the small ones are shown
-ASKED_FOR = ("ValueError", "TypeError")  # the errors that a function may have to raise
+__all__ = [
+    "Case", "Check", "Inputs", "Mistake", "Outcome", "Report", "Unfair", "apart", "as_outcome", "checker", "collect",
+    "diagnose",
+]  # fmt: skip
 
 HANDED_IN = (np.float64, np.float32, np.float16)  # in what a result may come; truth values stay what they are
 MARGIN = 4  # how far from a tolerance fair inputs keep, in both directions
@@ -39,59 +50,6 @@ DRAWS = 50  # after so many, no draw of a checker is fair
 
 
 # ---------------------------------------------------------------- what a checker is made of
-
-
-@dataclass(frozen=True)
-class Case:
-    """One call: the arguments, and in a few words what is special about them."""
-
-    args: tuple
-    about: str = ""
-
-
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong function and what to tell somebody who wrote it.
-
-    Parameters
-    ----------
-    name : str
-        A few words: "no maximum subtracted".
-    advice : str
-        One or two sentences: what it does, and where to look.
-    function : callable
-        Computes what the mistake computes. It may raise or give NaN, as the mistake would.
-    """
-
-    name: str
-    advice: str
-    function: Callable
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one call gave: arrays, or the reason why there are none."""
-
-    kind: Literal["arrays", "raised", "not written", "nothing", "no numbers", "too slow"]
-    arrays: tuple[Array, ...] = ()
-    text: str = ""  # the exception, or what came instead of numbers
-    modified: tuple[int, ...] = ()  # which arguments were changed in place
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a checker says."""
-
-    right: bool
-    headline: str
-    details: tuple[str, ...] = ()
-    mistake: str | None = None  # the name of the known mistake that it looks like
-
-    def __bool__(self) -> bool:
-        return self.right
-
-    def __str__(self) -> str:
-        return "\n".join((self.headline, *(textwrap.indent(line, "  ") for line in self.details)))
 
 
 @dataclass
@@ -152,12 +110,8 @@ class Check:
 
     def report(self, mine: Callable) -> Report:
         """Compare `mine` with the right function, on the same inputs at every call."""
-        if not callable(mine):
-            return Report(
-                False,
-                f"{self.name}: expected your function, got {type(mine).__name__}. "
-                f"Write check.{self.name}({self.name}), without calling it.",
-            )
+        if (refused := not_a_function(self.name, mine)) is not None:
+            return refused
         cases = self.draw(np.random.default_rng(0))
         return diagnose(self, cases, collect(mine, cases))
 
@@ -192,6 +146,14 @@ class Check:
             if unfair is None:
                 return inputs
         raise Unfair(f"{self.name}: cases: expected fair inputs, got none; in the last draw {unfair}")
+
+    def looks_like(self, inputs: Inputs, outcomes: Sequence[Outcome]) -> Mistake | None:
+        """The first known mistake that gives these outcomes."""
+        for mistake in self.mistakes:
+            pairs = zip(outcomes, inputs.given(mistake.function), strict=True)
+            if all(same(mine, other, allowed(self, mine)) for mine, other in pairs):
+                return mistake
+        return None
 
     @property
     def parameters(self) -> list[str]:
@@ -298,21 +260,6 @@ class Unfair(RuntimeError):
     """A checker of which no draw is fair."""
 
 
-class Inputs(tuple):
-    """Cases, and what functions of ours give on them: each is called when it is asked for, and once."""
-
-    def __init__(self, cases: Iterable[Case]):
-        self._given: dict[Callable, list[Outcome]] = {}
-
-    def given(self, function: Callable) -> Iterator[Outcome]:
-        """What a function gives, case by case."""
-        known = self._given.setdefault(function, [])
-        for i, case in enumerate(self):
-            if i == len(known):
-                known.append(_call(function, case.args))
-            yield known[i]
-
-
 def apart(a, b) -> float:
     """How far numbers lie apart that are compared, the nearest two of them.
 
@@ -337,13 +284,13 @@ def _unfair(check: Check, inputs: Inputs) -> str | None:
     for case, ours in zip(inputs, right, strict=True):
         if check.gap is not None and not (gap := check.gap(*case.args)) > GAP:
             return f"a decision lies within rounding: numbers {gap:.1g} apart ({case.about})"
-        rounded = _call(check.expected, tuple(map(_in_single, case.args)))
-        if not _agree(check, _cast(rounded, np.float32), ours, 1 / MARGIN):
+        rounded = call(check.expected, tuple(map(_in_single, case.args)))
+        if not agree(check, _cast(rounded, np.float32), ours, 1 / MARGIN):
             return f"float32 is not precise enough for the arguments ({case.about})"
     for mistake in check.mistakes:
         for dtype in HANDED_IN:
             pairs = zip(inputs.given(mistake.function), right, strict=True)
-            if all(_agree(check, _cast(theirs, dtype), ours, MARGIN) for theirs, ours in pairs):
+            if all(agree(check, _cast(theirs, dtype), ours, MARGIN) for theirs, ours in pairs):
                 return f"{mistake.name!r} passes as {np.dtype(dtype)}"
     return None
 
@@ -363,283 +310,3 @@ def _in_single(arg):
     with np.errstate(over="ignore"):
         single = arg.astype(np.float32).astype(float)
     return single if np.array_equal(np.isfinite(single), np.isfinite(arg)) else arg
-
-
-# ---------------------------------------------------------------- calling
-
-
-def collect(mine: Callable, cases: Sequence[Case]) -> list[Outcome]:
-    """Call a function with each case's arguments, copies of them, and keep what came out."""
-    return [_call(mine, case.args) for case in cases]
-
-
-def right_outcomes(check: Check, inputs: Inputs) -> list[Outcome]:
-    """What the right function gives. An error that no exercise asks for is ours, and is raised."""
-    outcomes = list(inputs.given(check.expected))
-    for outcome in outcomes:
-        if outcome.kind != "arrays" and outcome.text.split(":")[0] not in ASKED_FOR:
-            raise RuntimeError(f"{check.name}: the right function failed: {outcome.kind} {outcome.text}")
-    return outcomes
-
-
-def _call(function: Callable, args: tuple) -> Outcome:
-    given = tuple(copy.deepcopy(arg) for arg in args)  # one by one: no two share an array, as in the grader
-    try:
-        with np.errstate(all="ignore"):
-            value = function(*given)
-    except Exception as error:  # whatever a student's code raises is an answer to be explained
-        kind, text = raised(error)
-        return Outcome(kind, text=text)
-    changed = tuple(i for i, (a, b) in enumerate(zip(given, args, strict=True)) if not _unchanged(a, b))
-    return as_outcome(value, changed)
-
-
-def as_outcome(value: Any, modified: tuple[int, ...] = ()) -> Outcome:
-    """Turn what a function returned into arrays of numbers, or say what it was."""
-    kind, arrays, text = returned(value, np.asarray)
-    return Outcome(kind, tuple(arrays), text, modified if kind == "arrays" else ())
-
-
-def _unchanged(given, original) -> bool:
-    if isinstance(original, np.ndarray):
-        return isinstance(given, np.ndarray) and np.array_equal(given, original, equal_nan=original.dtype.kind == "f")
-    if isinstance(original, (list, tuple)):
-        return len(given) == len(original) and all(map(_unchanged, given, original))
-    return given == original
-
-
-# ---------------------------------------------------------------- comparing
-
-
-def same(a: Outcome, b: Outcome, tolerance: float) -> bool:
-    """Whether two calls gave the same: equal arrays, or no arrays for the same kind of reason."""
-    if a.kind != b.kind or len(a.arrays) != len(b.arrays):
-        return False
-    return all(_close(x, y, tolerance) for x, y in zip(a.arrays, b.arrays, strict=True))
-
-
-def _close(x: Array, y: Array, tolerance: float) -> bool:
-    return _same_kind(x, y) and x.shape == y.shape and not _differs(x, y, tolerance).any()
-
-
-def _same_kind(x: Array, y: Array) -> bool:
-    """Whether both are truth values or both numbers: a mask of 0 and 1 is no mask."""
-    return (x.dtype.kind == "b") == (y.dtype.kind == "b")
-
-
-def _differs(x: Array, y: Array, tolerance: float) -> Array:
-    """Where two arrays of one shape differ; NaN equals NaN and infinity equals infinity."""
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    with np.errstate(invalid="ignore"):
-        near = np.isfinite(y) & (np.abs(x - y) <= tolerance * np.maximum(1.0, np.abs(y)))
-    return ~(near | (x == y) | (np.isnan(x) & np.isnan(y)))
-
-
-def diagnose(check: Check, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Report:
-    """Say whether the outcomes are right; if not, which known mistake gives the same, and where it shows first."""
-    inputs = cases if isinstance(cases, Inputs) else Inputs(cases)
-    right = right_outcomes(check, inputs)
-    wrong = [i for i, pair in enumerate(zip(outcomes, right, strict=True)) if not _agree(check, *pair)]
-    if not wrong:
-        modified = _modified(check, cases, outcomes)
-        inputs = f"{len(cases)} input{'s'[: len(cases) != 1]}"
-        return Report(True, f"{check.name}: right, on {inputs}.") if modified is None else modified
-    first = wrong[0]
-    mine, ours, case = outcomes[first], right[first], cases[first]
-    if mine.kind == "not written":
-        return Report(False, f"{check.name}: not written yet.")
-    known = _known_mistake(check, inputs, outcomes)
-    shown = _example(check, case, mine, ours)
-    if any(array.dtype == np.float16 for array in mine.arrays):
-        shown += ("Your result is float16, which keeps three digits. Work with float64.",)
-    if known is not None:
-        raised = (f"it raised {mine.text}",) if mine.kind == "raised" else ()
-        headline = f"{check.name}: not yet. This looks like: {known.name}."
-        return Report(False, headline, (known.advice, *shown, *raised), known.name)
-    general = _in_general(check, mine, ours) or _pattern([(outcomes[i], right[i]) for i in wrong])
-    return Report(False, f"{check.name}: not yet. {general or 'Some numbers differ.'}", shown)
-
-
-def _agree(check: Check, mine: Outcome, ours: Outcome, times: float = 1.0) -> bool:
-    """Whether an outcome is right, with so many times the tolerance."""
-    return same(mine, ours, times * _tol(check, mine)) and _same_error(mine, ours)
-
-
-def _same_error(mine: Outcome, ours: Outcome) -> bool:
-    """Whether an error is of the type that is asked for; what it says is free."""
-    return mine.kind != "raised" or mine.text.split(":")[0] == ours.text.split(":")[0]
-
-
-def _tol(check: Check, mine: Outcome) -> float:
-    """Numbers handed in as float32 are compared with the precision that they have.
-
-    Those of float16 are not: with its three digits 0 would pass for 0.05.
-    """
-    single = any(a.dtype == np.float32 for a in mine.arrays)
-    return max(check.tolerance, 64 * float(np.finfo(np.float32).eps)) if single else check.tolerance
-
-
-def _modified(check: Check, cases, outcomes) -> Report | None:
-    for case, outcome in zip(cases, outcomes, strict=True):
-        if outcome.modified:
-            name = check.parameters[outcome.modified[0]]
-            return Report(
-                False,
-                f"{check.name}: the numbers are right, but your function changes its argument {name}.",
-                (
-                    f"Whoever called it finds another {name} afterwards. Work on a new array: "
-                    f"{name} = {name} - 1 makes one, {name} -= 1 does not.",
-                    *_arguments(check, case),
-                ),
-                "argument modified",
-            )
-    return None
-
-
-def _known_mistake(check: Check, inputs: Inputs, outcomes) -> Mistake | None:
-    for mistake in check.mistakes:
-        pairs = zip(outcomes, inputs.given(mistake.function), strict=True)
-        if all(same(mine, other, _tol(check, mine)) for mine, other in pairs):
-            return mistake
-    return None
-
-
-def _in_general(check: Check, mine: Outcome, ours: Outcome) -> str | None:
-    """What to say when the mistake is none of the known ones, and not in the numbers alone."""
-    if mine.kind == "raised":
-        other = f"; expected {ours.text.split(':')[0]}" if ours.kind == "raised" else ""
-        return f"It raised {mine.text.removesuffix(': ')}{other}"
-    if mine.kind == "nothing":
-        return "It returned None. Is the return missing?"
-    if mine.kind == "no numbers":
-        return f"It returned {mine.text}; expected numbers or an array of numbers."
-    if mine.kind == "too slow":
-        return f"It did not finish: {mine.text}"
-    if ours.kind == "raised":
-        return "It returned an answer where an error is expected."
-    if len(mine.arrays) != len(ours.arrays):
-        many = len(ours.arrays)
-        expected = f"{many} results ({', '.join(check.results)})" if many > 1 else "1 result"
-        return f"It returned {len(mine.arrays)} result{'s'[: len(mine.arrays) != 1]}; expected {expected}."
-    for name, x, y in zip(check.results, mine.arrays, ours.arrays, strict=True):
-        if x.shape != y.shape:
-            turned = " It is the expected shape turned over." if x.shape == y.shape[::-1] and x.ndim > 1 else ""
-            return f"{name} {_is_shape(x)}; expected {shape_text(y.shape)}.{turned}"
-        if x.dtype.kind == "b" and y.dtype.kind != "b":
-            return f"{name} has dtype {x.dtype}; expected numbers."
-        if y.dtype.kind == "b" and x.dtype.kind != "b":
-            return f"{name} has dtype {x.dtype}; expected True and False."
-    return None
-
-
-def _is_shape(x: Array) -> str:
-    return f"has shape {shape_text(x.shape)}" if x.ndim else "is a single number"
-
-
-def _pattern(wrong: Sequence[tuple[Outcome, Outcome]]) -> str | None:
-    """Slips that any function can have; said only if all wrong outcomes have them, for one alone may by chance."""
-    slips = [_slip(mine, ours) for mine, ours in wrong if mine.kind == ours.kind == "arrays"]
-    if slips[0] == "There is NaN (not a number) in it.":  # a fact, whatever the others hold
-        return slips[0]
-    said = [slip for slip in slips if slip]  # "" where there is too little to tell
-    if None in slips or not said:
-        return None
-    alike = len(set(said)) == 1 or all(slip.startswith("Every number is") for slip in said)
-    return said[0] if alike and slips[0] else None
-
-
-def _slip(mine: Outcome, ours: Outcome) -> str | None:
-    """The slip of one outcome; None if there is none, "" if its numbers are too few to tell."""
-    if len(mine.arrays) != len(ours.arrays):
-        return None
-    for x, y in zip(mine.arrays, ours.arrays, strict=True):
-        x, y = np.asarray(x, float), np.asarray(y, float)
-        if np.isnan(x).any() and not np.isnan(y).any():
-            return "There is NaN (not a number) in it."
-        if x.shape != y.shape or not (np.isfinite(x).all() and np.isfinite(y).all()):
-            return None
-        if _close(x, y, 1e-9):
-            continue
-        if x.ndim > 1 and x.shape[-1] == x.shape[-2] and _close(np.swapaxes(x, -1, -2), y, 1e-9):
-            return "It is the transpose of what is expected."
-        away = np.abs(y) > 1e-12
-        if away.sum() < 2:
-            return ""
-        if _close(-x, y, 1e-9):
-            return "Every sign is the other way round."
-        if np.ptp(np.abs(y[away])) < 1e-9:
-            return ""
-        ratios = x[away] / y[away]
-        if x[~away].any() or np.ptp(ratios) >= 1e-9 or fmt(ratios[0]) in (fmt(0.0), fmt(-0.0), fmt(1.0)):
-            return None
-        return f"Every number is {fmt(ratios[0])} times what is expected."
-    return None
-
-
-# ---------------------------------------------------------------- showing
-
-
-def _example(check: Check, case: Case, mine: Outcome, ours: Outcome) -> tuple[str, ...]:
-    """The input on which it shows, and both values."""
-    lines = list(_arguments(check, case))
-    if ours.kind == "raised":
-        lines.append(f"expected an error such as {ours.text}")
-    if mine.kind == "nothing" and len(ours.arrays) == 1 and ours.arrays[0].size <= ROOM:
-        lines += ["it returned None, expected", _text(ours.arrays[0])]
-    if mine.kind != "arrays" or ours.kind != "arrays" or len(mine.arrays) != len(ours.arrays):
-        return tuple(lines)
-    for name, x, y in zip(check.results, mine.arrays, ours.arrays, strict=True):
-        if x.shape != y.shape:
-            if x.size <= ROOM and y.size <= ROOM:
-                lines += [f"your {name} =", _text(x), "expected", _text(y)]
-            lines.append(f"your {name} {_is_shape(x)}, expected {shape_text(y.shape)}")
-            break
-        if not _same_kind(x, y):
-            lines.append(f"your {name} has dtype {x.dtype}, expected {y.dtype}")
-            break
-        bad = _differs(x, y, _tol(check, mine))
-        if not bad.any():
-            continue
-        if x.size <= ROOM:
-            lines += [f"your {name} =", _text(x), "expected", _text(y)]
-        if x.ndim:
-            where = tuple(int(i) for i in np.argwhere(bad)[0])
-            at = f"{name}[{', '.join(map(str, where))}]"
-            lines.append(f"{at}: yours {_digits(x[where], y[where])}, expected {_digits(y[where], x[where])}")
-        break
-    return tuple(lines)
-
-
-def _arguments(check: Check, case: Case) -> list[str]:
-    lines = [f"With this input ({case.about}):" if case.about else "With this input:"]
-    sizes = [arg.size for arg in case.args if isinstance(arg, np.ndarray)]
-    room = ROOM if sum(size for size in sizes if size <= ROOM) <= ALL_ROOM else 8
-    for name, value in zip(check.parameters, case.args, strict=False):
-        if isinstance(value, np.ndarray) and value.size > room:
-            lines.append(f"{name}: shape {shape_text(value.shape)}")
-        elif isinstance(value, np.ndarray) and value.ndim > 1:
-            lines += [f"{name} =", _text(value)]
-        else:
-            lines.append(f"{name} = {_text(value)}")
-    return lines
-
-
-def _text(value) -> str:
-    """A value as the page shows numbers."""
-    if isinstance(value, (np.ndarray, float, np.floating)):
-        value = np.asarray(value)
-        if value.dtype.kind == "f" and np.isfinite(value).all():
-            large = value.size and float(np.abs(value).max()) >= 1e6
-            return str(value) if large else fmt(value)
-    return str(value)
-
-
-def _digits(number, other) -> str:
-    """A number with enough digits to tell it from the other."""
-    if np.asarray(number).dtype.kind != "f":
-        return str(number)
-    for digits in (4, 6, 9, 12, 17):
-        text = f"{float(number):.{digits}g}"
-        if text != f"{float(other):.{digits}g}":
-            return text
-    return repr(float(number))

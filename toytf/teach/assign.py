@@ -30,7 +30,7 @@ import re
 import shutil
 import tempfile
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +38,7 @@ import numpy as np
 from toytf._command import progress
 from toytf.check.pencil import ByHand, Part
 from toytf.course.chapters import BOOK
-from toytf.teach import keys, own
+from toytf.teach import first_cell, keys, own, thin
 from toytf.teach.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read, words_for_links
 from toytf.teach.exports.classroom import classroom_files
 from toytf.teach.exports.gradescope import gradescope_zip
@@ -108,7 +108,7 @@ def listed(one: Exercise) -> str:
 
 
 def notebooks(
-    chosen: Sequence[Exercise], title: str, book: str | None = None, hide_answers: bool = True
+    chosen: Sequence[Exercise], title: str, book: str | None = None, hide_answers: bool = True, ready: str | None = None
 ) -> tuple[dict, dict]:
     """Make the two editions, the student's and the instructor's.
 
@@ -120,6 +120,8 @@ def notebooks(
         Address of the built book, for links to its sections; without it they are words.
     hide_answers : bool
         Whether the checks of by-hand answers stop at a hint, or go on to the sum with the third try.
+    ready : str, optional
+        The code that makes `toytf` ready, from `toytf.teach.first_cell`; the one that installs nothing if left out.
 
     Returns
     -------
@@ -127,7 +129,9 @@ def notebooks(
         Notebooks as JSON, without outputs.
     """
     imports = f"{IMPORTS}\n\n{HIDES}" if hide_answers else IMPORTS
-    first = [_locked("title", _introduction(chosen, title)), _locked("imports", imports, "code")]
+    needs = _locked("needs", ready or first_cell.nowhere().cell, "code")
+    needs["metadata"] |= first_cell.FOLDED
+    first = [_locked("title", _introduction(chosen, title)), needs, _locked("imports", imports, "code")]
     student, instructor = list(first), list(first)
     for one in chosen:
         text = _locked(f"{one.label}-text", _text(one, book), toytf={"exercise": one.label, "role": "text"})
@@ -295,17 +299,32 @@ def _notebook(cells: list[dict]) -> dict:
 # ---------------------------------------------------------------- writing
 
 
-def files(chosen: Sequence[Exercise], title: str, book: str | None = None, hide_answers: bool = True) -> dict[str, str]:
-    """The three files of an assignment, by their paths in its folder."""
-    student, instructor = notebooks(chosen, title, book, hide_answers)
+def files(
+    chosen: Sequence[Exercise],
+    title: str,
+    book: str | None = None,
+    hide_answers: bool = True,
+    ready: first_cell.Ready | None = None,
+) -> dict[str, str | bytes]:
+    """The files of an assignment, by their paths in its folder: three, and what lies beside the notebooks."""
+    ready = ready or first_cell.nowhere()
+    student, instructor = notebooks(chosen, title, book, hide_answers, ready=ready.cell)
     return {
         "student.ipynb": _json(student),
         "instructor.ipynb": _json(instructor),
         "submissions/assignment.json": _json(manifest(chosen, title)),
+        **ready.beside,
     }
 
 
-def own_files(planned: Sequence, title: str, sheets: Sequence[Sheet], belongs: str, **how) -> dict[str, str]:
+def own_files(
+    planned: Sequence,
+    title: str,
+    sheets: Sequence[Sheet],
+    belongs: str,
+    ready: first_cell.Ready | None = None,
+    **how,
+) -> dict[str, str | bytes]:
     """The files of an assignment with numbers of one's own: two notebooks for each student, and assignment.json.
 
     Parameters
@@ -317,13 +336,17 @@ def own_files(planned: Sequence, title: str, sheets: Sequence[Sheet], belongs: s
         The students' numbers, under this title.
     belongs : str
         By what the grader knows the key again: `toytf.teach.own.belongs`.
+    ready : Ready, optional
+        How the notebooks get `toytf`; what lies beside them is there once.
     **how
         What else `notebooks` takes.
     """
-    found: dict[str, str] = {}
+    ready = ready or first_cell.nowhere()
+    found: dict[str, str | bytes] = {f"students/{name}": content for name, content in ready.beside.items()}
     for sheet in sheets:
         chosen = own.for_student(planned, sheet)
-        for edition, notebook in zip(("students", "instructor"), notebooks(chosen, title, **how), strict=True):
+        both = notebooks(chosen, title, ready=ready.cell, **how)
+        for edition, notebook in zip(("students", "instructor"), both, strict=True):
             found[f"{edition}/{sheet.student}.ipynb"] = _json(own.edition(notebook, sheet, planned))
     return found | {"submissions/assignment.json": _json(manifest(chosen, title) | {"belongs": belongs})}
 
@@ -385,6 +408,8 @@ def write(folders: Mapping[Path, Mapping[str, str | bytes]], force: bool = False
 EXAMPLES = (
     'toytf assign --exercises 9.1 9.7 8.8 --title "Week 3" --out week3',
     "toytf assign --list --chapters 9 --kinds code",
+    'toytf assign --exercises 9.1 9.7 8.8 --title "Week 3" --out week3 --install toytf-0.1.0-py3-none-any.whl',
+    'toytf assign --exercises 9.1 9.7 8.8 --title "Week 3" --out week3 --thin',
     'toytf assign --exercises 9.1 9.7 --title "Week 3" --out week3 --no-hide-answers',
     'toytf assign --exercises 9.1 9.7 --title "Week 3" --gradescope week3.zip --classroom week3-template',
     'toytf assign --exercises 9.1 9.7 --own-numbers --class class.csv --key-file key.txt --title "Week 5" --out week5',
@@ -424,6 +449,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     keys.arguments(parser)
     parser.add_argument("--title", default="Exercises", help="default: %(default)s")
+    parser.add_argument(
+        "--install",
+        metavar="WHERE",
+        help="where students get toytf: a wheel (it is copied beside the notebook), an address, or toytf==VERSION from "
+        "the package index; without it, the notebook's first cell says what to do and installs nothing",
+    )
+    parser.add_argument(
+        "--thin",
+        action="store_true",
+        help="write a package for students beside the notebook, which checks this assignment and holds no solution; "
+        "with --install, the address of the folder where you put it",
+    )
     parser.add_argument("--out", metavar="FOLDER", help="where to write the notebooks and submissions/assignment.json")
     parser.add_argument("--gradescope", metavar="FILE.zip", help="an autograder to upload to Gradescope")
     parser.add_argument("--classroom", metavar="FOLDER", help="a template repository for GitHub Classroom")
@@ -445,6 +482,10 @@ def run(options) -> int:
         raise ValueError("--out: expected a folder, or --gradescope, --classroom or --list, got nothing to write")
     if options.apart and (options.exercises or options.gradescope or options.classroom):
         raise ValueError("--apart: expected --chapters and --out, got --exercises, --gradescope or --classroom")
+    if options.thin and options.classroom:
+        raise ValueError("--thin: expected no --classroom, whose folder for the grader has the solutions, got both")
+    if options.thin and not options.out:
+        raise ValueError("--thin: expected --out, a folder for the package, got none")
     if options.exercises and options.chapters:
         raise ValueError("--exercises: expected these or --chapters, got both")
     _refuse_what_does_not_go_with_own_numbers(options)
@@ -452,6 +493,7 @@ def run(options) -> int:
     if options.exercises:  # what is wrong elsewhere in the book does not matter then
         firsts = [number.split(".")[0] for number in options.exercises]
         chapters = [int(first) for first in firsts] if all(map(str.isdecimal, firsts)) else None
+    ready = _ready(options.install, options.thin)
     exercises = read(options.notebooks, chapters)
     kinds = options.kinds and [kind.replace("-", " ") for kind in options.kinds]
     only_topics = options.topics and not (options.exercises or options.chapters or kinds or options.levels)
@@ -465,29 +507,36 @@ def run(options) -> int:
     if options.out and options.apart:
         for n in sorted({one.chapter for one in chosen}):
             part = [one for one in chosen if one.chapter == n]
+            title = f"{options.title}, chapter {n}"
             folders[Path(options.out) / f"chapter-{n:02}"] = files(
-                part, f"{options.title}, chapter {n}", options.book, options.hide_answers
+                part, title, options.book, options.hide_answers, ready=ready(part, title)
             )
     elif options.out and options.own_numbers:
         key = keys.read(options)
         belongs = own.belongs(key, options.title, own.topics_of(chosen))
         sheets = _sheets(chosen, options, key)
         folders[Path(options.out)] = own_files(
-            chosen, options.title, sheets, belongs, book=options.book, hide_answers=options.hide_answers
-        )
+            chosen, options.title, sheets, belongs, ready(chosen, options.title),
+            book=options.book, hide_answers=options.hide_answers,
+        )  # fmt: skip
     elif options.out:
-        folders[Path(options.out)] = files(chosen, options.title, options.book, options.hide_answers)
+        folders[Path(options.out)] = files(
+            chosen, options.title, options.book, options.hide_answers, ready=ready(chosen, options.title)
+        )
     if options.gradescope:
         archive = Path(options.gradescope)
         folders.setdefault(archive.parent, {})[archive.name] = gradescope_zip(manifest(chosen, options.title))
     if options.classroom:
-        student, _ = notebooks(chosen, options.title, options.book, options.hide_answers)
+        student, _ = notebooks(
+            chosen, options.title, options.book, options.hide_answers, ready=ready(chosen, options.title).cell
+        )
         template = classroom_files(manifest(chosen, options.title), _json(student))
-        folders.setdefault(Path(options.classroom), {}).update(template)
+        folders.setdefault(Path(options.classroom), {}).update(ready(chosen, options.title).beside | template)
     write(folders, options.force)
     for folder, content in folders.items():
         if options.own_numbers:
-            print(f"{folder}: students and instructor, {len(content) // 2} notebooks each; submissions/assignment.json")
+            many = sum(name.startswith("instructor/") for name in content)
+            print(f"{folder}: students and instructor, {many} notebooks each; submissions/assignment.json")
             continue
         here = [name for name in content if "/toytf/" not in name]
         print(f"{folder}: {', '.join(here)}" if folder != Path() else ", ".join(here))
@@ -495,6 +544,8 @@ def run(options) -> int:
         f"{len(chosen)} exercises, {sum(one.points for one in chosen)} points, "
         f"about {sum(one.minutes for one in chosen)} minutes"
     )
+    if options.thin and (more := thin.need_more(chosen)):
+        print(f"tried out with the whole of toytf, in the chapter's notebook: {', '.join(one.number for one in more)}")
     return 0
 
 
@@ -513,6 +564,8 @@ def _refuse_what_does_not_go_with_own_numbers(options) -> None:
         )
     if options.apart:
         raise ValueError("--apart: expected one assignment for all chapters with --own-numbers, got one for each")
+    if options.thin:
+        raise ValueError("--thin: expected an assignment with the same numbers for everybody, got --own-numbers")
     if options.out and not options.class_list:
         raise ValueError("--own-numbers: expected a class list (--class FILE) with it, got none")
 
@@ -522,3 +575,12 @@ def _sheets(planned: Sequence, options, key: str) -> list[Sheet]:
     topics = own.topics_of(planned)
     make = all_different(lambda student: own.sheet_of(student, key, options.title, topics))
     return [make(student) for student in progress(own.read_names(options.class_list), unit="student")]
+
+
+def _ready(install: str | None, thinly: bool) -> Callable[[Sequence[Exercise], str], first_cell.Ready]:
+    """How the notebook of some exercises, with a title, gets `toytf`."""
+    if not thinly:
+        always = first_cell.named(install)
+        return lambda chosen, title: always
+    address = first_cell.address(install)
+    return lambda chosen, title: first_cell.thin(*thin.wheel(chosen, title), address)
