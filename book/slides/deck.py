@@ -39,10 +39,12 @@ from bs4 import BeautifulSoup, Comment, NavigableString, Tag
 
 WORDS = 40  # of prose on a slide
 ITEM = 26  # words of a list's item, if it has more than one sentence
+SHORT = 25  # above something to touch
 OPENING = 30  # words below a heading
 CODE = 17  # lines of a listing with what it prints
 PRINTED = 12  # lines that stand without their listing
 ROWS = 9  # lines of a table
+PANELS, LINE = 20, 96  # lines of panels, and signs of a line of them
 EXERCISE, EXERCISES = 60, 3  # words of one, and how many
 AT_THE_END = ("exercises", "where-to-read-on")
 # A sentence that begins so speaks of the one before it.
@@ -286,7 +288,57 @@ def drawn(output):
         return Thing("live", [str(output)])
     if "table-wrapper" in classes(output):
         return Thing("table", tables(output))
-    return Thing("panel", [str(output)])
+    return Thing("panel", panels(output))
+
+
+def panels(output):
+    """Panels that stand side by side, as many as a slide holds.
+
+    Those of a chain stay together: their entries know each other.
+    """
+    row = output.find(class_="byhand-beside")
+    if row is None or output.find(class_="byhand-chain"):
+        return [str(output)]
+    groups, room = [], (0, 0, 0)  # lines above, lines of this row, its width
+    for panel in row.find_all(class_="byhand", recursive=False):
+        tall, wide = measure(panel)
+        above, now, width = room
+        if width + wide <= LINE:
+            room = (above, max(now, tall), width + wide)
+        else:
+            room = (above + now, tall, wide)
+        if not groups or room[0] + room[1] > PANELS:
+            groups.append([])
+            room = (0, tall, wide)
+        groups[-1].append(str(panel))
+    parts = []
+    for group in groups:
+        part = copy.copy(output)
+        inner = part.find(class_="byhand-beside")
+        inner.clear()
+        inner.append(BeautifulSoup("".join(group), "html.parser"))
+        parts.append(str(part))
+    return parts
+
+
+def measure(panel):
+    """About how many lines a panel has, and how many signs its widest line."""
+    blocks = panel.select(".byhand-parts > *")
+    tall = wide = 0
+    for block in blocks:
+        tables = [block] if block.name == "table" else block.find_all("table")
+        tall = max(tall, sum(len(table.find_all("tr")) + 1 for table in tables))
+        wide += max(map(signs, tables), default=0) + 4
+    return tall + 2, wide
+
+
+def signs(table):
+    """The width of a table, in signs."""
+    widths = {}
+    for row in table.find_all("tr"):
+        for at, one in enumerate(row.find_all(["td", "th"])):
+            widths[at] = max(widths.get(at, 0), len(one.get_text()) + 1)
+    return sum(widths.values())
 
 
 def lines(node):
@@ -507,7 +559,8 @@ class Section:
         """One slide, or several, for something to show."""
         lead = ""
         if before:
-            chosen = backwards(before.sentences, len(before.sentences) - 1)
+            most = SHORT if thing.kind == "live" else WORDS
+            chosen = backwards(before.sentences, len(before.sentences) - 1, most)
             if chosen and not any(one.shown for one in chosen):
                 lead = together(chosen)
         last = self.slides[-1] if self.slides else None

@@ -39,6 +39,7 @@
     const room = slide.querySelector(":scope > .show");
     const box = room?.firstElementChild;
     if (!box || !slide.checkVisibility()) return;
+    room.classList.remove("long");
     const most = MOST[slide.classList[1]] ?? 1;
     for (const tight of [false, true]) {
       box.classList.toggle("tight", tight);
@@ -49,13 +50,16 @@
         if (fits(box, room)) return;
       }
     }
+    room.classList.add("long");
+    room.tabIndex = 0;
+    room.dataset.preventSwipe = "";
   }
 
   const slides = () => [...document.querySelectorAll(".slides section.slide")];
 
   // ---------------------------------------------------------------- keys
 
-  const TOUCHED = ".live, .byhand, .byhand-chain, summary, a, button, input, select, textarea";
+  const TOUCHED = ".live, .byhand, .byhand-chain, .long, summary, a, button, input, select, textarea";
   const touched = () => document.activeElement?.closest(TOUCHED);
 
   // A presenter's remote sends PageUp and PageDown: these move slides wherever the focus is. Escape gives the other
