@@ -40,9 +40,11 @@ from bs4 import BeautifulSoup, Comment, NavigableString, Tag
 WORDS = 40  # of prose on a slide
 ITEM = 26  # words of a list's item, if it has more than one sentence
 SHORT = 25  # above something to touch
+HEADING = 5  # words; a sentence in bold with fewer is a heading
 OPENING = 30  # words below a heading
 CODE = 17  # lines of a listing with what it prints
 PRINTED = 12  # lines that stand without their listing
+ASIDE = 4  # lines printed that may stand below something else
 ROWS = 9  # lines of a table
 PANELS, LINE = 20, 96  # lines of panels, and signs of a line of them
 EXERCISE, EXERCISES = 60, 3  # words of one, and how many
@@ -52,8 +54,9 @@ LEANS = re.compile(
     r"(This|That|These|Those|It|Its|They|Their|Them|He|She|His|Her|Both|Such|Which|Also"
     r"|Then|And|But|Or|Otherwise|Another|Neither|Either|There|Nor|Yet|Each of|Two of"
     r"|One of|None|The (same|other|others|last|first|second|third|two|latter|rest|former"
-    r"|three))\b|[a-z(]|(\S+ ){1,4}(it|them|they|its|their)\b"
+    r"|three))\b|[a-z(]"
 )
+POINTS_BACK = re.compile(r"(\S+ ){1,4}(it|them|they|its|their)\b")
 MARK = re.compile(r"\s*slides: (.*?)\s*")
 MARKS = {"leave out", "show"}
 
@@ -109,7 +112,11 @@ class Sentence:
 
     @property
     def leans(self):
-        return bool(LEANS.match(self.text)) or self.words < 3
+        return bool(LEANS.match(self.text)) or self.words < 3 or self.points_back
+
+    @property
+    def points_back(self):
+        return bool(POINTS_BACK.match(self.text))
 
     @property
     def bold(self):
@@ -161,7 +168,20 @@ def sentences(paragraph):
         if re.search(r"[.?!][\"”’)]*\s+$", text):
             close()
     close()
-    return found
+    return list(whole(found))
+
+
+def whole(some):
+    """Sentences in one pair of brackets stay together."""
+    kept = []
+    for sentence in some:
+        kept.append(sentence.html)
+        text = plain(" ".join(kept))
+        if text.count("(") <= text.count(")"):
+            yield Sentence(" ".join(kept))
+            kept = []
+    if kept:
+        yield Sentence(" ".join(kept))
 
 
 def together(some):
@@ -265,10 +285,10 @@ def cell(node):
     printed = [output for output in outputs if output not in seen]
     if source:
         yield from listing(source, printed)
-    elif printed and not seen and sum(map(lines, printed)) <= PRINTED:
-        yield Thing("code", ["".join(map(str, printed))])
     for output in seen:
         yield drawn(output)
+    if printed and not source and sum(map(lines, printed)) <= PRINTED:
+        yield Thing("printed", ["".join(map(str, printed))])
 
 
 def rich(output):
@@ -364,7 +384,7 @@ def listing(source, printed):
         yield Thing("code", [*parts[:-1], parts[-1] + below] if fits else parts)
         below = "" if fits else below
     if below:
-        yield Thing("code", [below])
+        yield Thing("printed", [below])
 
 
 def cut(source):
@@ -436,7 +456,8 @@ def lists(node):
     counts = [len(plain(text).split()) for text in items]
     slides = max(1, round(sum(counts) / WORDS))
     for number, (text, words) in enumerate(zip(items, counts, strict=True), start=first):
-        if not groups or room + words / 2 > sum(counts) / slides:
+        full = room + words / 2 > sum(counts) / slides and len(groups) < slides
+        if not groups or full:
             groups.append((number, []))
             room = 0
         room += words
@@ -473,6 +494,7 @@ class Section:
         self.title, self.id, self.where = title, id, where
         self.slides = []
         self.waiting = []  # notes for the first slide
+        self.told = set()  # paragraphs that stand in notes
 
     def read(self, section):
         """Add the slides of a section's own blocks."""
@@ -501,25 +523,23 @@ class Section:
         if not slide.lead and len(found) > 1:
             self.slides.pop()
             return found
-        alone = all(one.shown or "math" in one.html for one in first.sentences)
+        self.note(first)
         follows = found[1] if len(found) > 1 else None
-        if alone and isinstance(follows, Thing) and follows.kind not in ("live", "figure"):
-            if all(one.shown for one in first.sentences):
-                self.slides.pop()
-                slide.notes.append(first.html)
-                self.thing(follows, None, self.title)
-                merged = self.slides[0]
-                merged.lead, merged.notes = slide.lead, slide.notes + merged.notes
-                return found[2:]
+        shares = isinstance(follows, Thing) and follows.kind not in ("live", "figure")
+        if shares and all(one.shown for one in first.sentences):
+            self.slides.pop()
+            self.thing(follows, None, self.title)
+            merged = self.slides[0]
+            merged.lead, merged.notes = slide.lead, slide.notes + merged.notes
+            return found[2:]
         return found
 
     def note(self, paragraph, slide=None):
-        if slide is None and not self.slides:
-            self.waiting.append(paragraph.html)
+        if paragraph.html in self.told:
             return
-        slide = slide or self.slides[-1]
-        if paragraph.html not in slide.notes:
-            slide.notes.append(paragraph.html)
+        self.told.add(paragraph.html)
+        slide = slide or (self.slides[-1] if self.slides else None)
+        (slide.notes if slide else self.waiting).append(paragraph.html)
 
     def add(self, slide):
         if not self.slides:  # no slide with the heading alone: the first one has it
@@ -550,7 +570,16 @@ class Section:
         """The first thing said in bold that no slide shows, with what it leans on."""
         for at, sentence in enumerate(sentences):
             if sentence.bold and not sentence.shown and sentence not in kept:
-                chosen = backwards(sentences, at)
+                # "What goes wrong." is the heading of the next sentence
+                end = at if sentence.words >= HEADING else at + 1
+                if end == len(sentences) or sentences[end] in kept:
+                    continue
+                chosen = backwards(sentences, end)
+                # what the slide before shows need not be said again
+                if chosen and any(one.shown for one in chosen):
+                    chosen = [one for one in chosen if not one.shown]
+                    if LEANS.match(chosen[0].text):
+                        continue
                 if chosen and not any(one in kept for one in chosen):
                     return chosen
         return []
@@ -564,6 +593,11 @@ class Section:
             if chosen and not any(one.shown for one in chosen):
                 lead = together(chosen)
         last = self.slides[-1] if self.slides else None
+        if thing.kind == "printed":
+            if not lead and not title:
+                self.aside(thing.parts[0], last)
+                return
+            thing.kind = "code"
         if thing.kind == "formula" and last and last.kind == "formula" and not before:
             last.show += "".join(thing.parts)
             return
@@ -577,6 +611,16 @@ class Section:
             if before and not at:
                 self.note(before, slide)
             lead = "" if thing.kind != "table" else lead
+
+
+    def aside(self, printed, last):
+        """Printed lines that nothing leads to: below what they belong to, or a note."""
+        if last and last.kind in ("panel", "code") and last.show:
+            soup = BeautifulSoup(printed, "html.parser")
+            if lines(soup) <= ASIDE and "byhand-chain" not in last.show:
+                last.show += printed
+                return
+        (last.notes if last else self.waiting).append(printed)
 
 
 # ---------------------------------------------------------------- a chapter

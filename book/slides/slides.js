@@ -3,6 +3,7 @@
   "use strict";
 
   const LEAST = 18; // pixels of text, on a slide of 1280 x 720
+  const LEAST_ON_PAPER = 8; // it does not scroll, and is held nearer
   const MOST = { "of-formula": 1.5, "of-panel": 1.4, "of-code": 1.2, "of-table": 1.15, "of-list": 1.15, "of-exercise": 1.15 };
   const STEP = 0.05;
   // Signs that are smaller than the text they belong to
@@ -31,6 +32,11 @@
     for (const node of box.querySelectorAll("table, svg, img, .byhand, pre, math")) {
       if (node.getBoundingClientRect().right > outside.right + 1 && node.checkVisibility()) return false;
     }
+    const lines = document.createRange();
+    for (const pre of box.querySelectorAll("pre")) {
+      lines.selectNodeContents(pre);
+      if (lines.getBoundingClientRect().right > pre.getBoundingClientRect().right - 8) return false;
+    }
     return [...box.querySelectorAll(SCROLLS)].every((node) => node.scrollWidth <= node.clientWidth + 1);
   }
 
@@ -40,16 +46,21 @@
     const box = room?.firstElementChild;
     if (!box || !slide.checkVisibility()) return;
     room.classList.remove("long");
-    const most = MOST[slide.classList[1]] ?? 1;
+    room.removeAttribute("tabindex");
     for (const tight of [false, true]) {
       box.classList.toggle("tight", tight);
       box.style.zoom = 1;
-      const least = Math.min(1, LEAST / smallest(box));
+      const least = (Reveal.isPrintView() ? LEAST_ON_PAPER : LEAST) / smallest(box);
+      const most = Math.max(least, MOST[slide.classList[1]] ?? 1);
       for (let zoom = most; zoom > least - STEP; zoom -= STEP) {
         box.style.zoom = Math.max(zoom, least).toFixed(3);
         if (fits(box, room)) return;
       }
     }
+    scrolls(room);
+  }
+
+  function scrolls(room) {
     room.classList.add("long");
     room.tabIndex = 0;
     room.dataset.preventSwipe = "";
@@ -60,7 +71,7 @@
   // ---------------------------------------------------------------- keys
 
   const TOUCHED = ".live, .byhand, .byhand-chain, .long, summary, a, button, input, select, textarea";
-  const touched = () => document.activeElement?.closest(TOUCHED);
+  const touched = () => document.activeElement?.closest(".slides") && document.activeElement.closest(TOUCHED);
 
   // A presenter's remote sends PageUp and PageDown: these move slides wherever the focus is. Escape gives the other
   // keys back to the slides.
@@ -78,6 +89,33 @@
     }
   }
 
+  // ---------------------------------------------------------------- what grows while it is touched
+
+  // The numbers of an element need more room than they did.
+  function watch(slide) {
+    const room = slide.querySelector(":scope > .show:has(.live, .byhand-chain)");
+    if (!room) return;
+    const box = room.firstElementChild;
+    new ResizeObserver(() => {
+      if (slide.checkVisibility() && !fits(box, room)) scrolls(room);
+    }).observe(box);
+  }
+
+  // The line with a panel's sum lies over what follows: where that is beyond the slide, higher up, and not over the
+  // entry that it belongs to.
+  function place() {
+    for (const bar of document.querySelectorAll(".slides .byhand > .byhand-live:not(:empty)")) {
+      bar.style.transform = "";
+      const [at, slide] = [bar, bar.closest(".slide")].map((node) => node.getBoundingClientRect());
+      const beyond = at.bottom - slide.bottom;
+      if (beyond <= 0) continue;
+      const entry = bar.parentElement.querySelector("[aria-selected]")?.getBoundingClientRect();
+      const above = entry && at.top - beyond < entry.bottom ? at.bottom - entry.top : beyond;
+      bar.style.transform = `translateY(${-above / (at.height / bar.offsetHeight)}px)`;
+    }
+  }
+  const placeSoon = () => requestAnimationFrame(place);
+
   // ---------------------------------------------------------------- light and dark
 
   // Light suits a projector. D, or the button, sets what the site's switch sets.
@@ -94,6 +132,7 @@
       shade();
       currentTarget.blur();
     });
+    for (const node of document.querySelectorAll(".live, .byhand-parts")) node.dataset.preventSwipe = "";
     await document.fonts.ready;
     await Reveal.initialize({
       width: 1280,
@@ -116,6 +155,9 @@
       plugins: [RevealNotes],
     });
     slides().forEach(fit);
+    slides().forEach(watch);
+    for (const touch of ["pointerover", "click", "focusin", "keyup"]) document.addEventListener(touch, placeSoon);
+    Reveal.on("pdf-ready", () => slides().forEach(fit));
     Reveal.on("slidechanged", ({ currentSlide }) => {
       if (document.activeElement !== document.body) document.activeElement.blur();
       fit(currentSlide);
