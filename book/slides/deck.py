@@ -156,7 +156,7 @@ def sentences(paragraph):
             pieces.append(str(child))
             continue
         text = str(child)
-        if ended() and re.match(r"\s+[\"“(]?[A-Z0-9]", text):
+        if ended() and re.match(r"\s+([\"“(]?[A-Z0-9]|$)", text):
             close()
         last = 0
         for end in END.finditer(text):
@@ -400,7 +400,9 @@ def cut(source):
         rest = whole[at + 1 :]
         if line.strip() or not rest:
             continue
-        following = next((i for i, one in enumerate(rest) if not one.strip()), len(rest))
+        following = next(
+            (i for i, one in enumerate(rest) if not one.strip()), len(rest)
+        )
         if len(part) + following > CODE:
             parts.append(part)
             part = []
@@ -455,7 +457,9 @@ def lists(node):
     items = [short(item) for item in node.find_all("li", recursive=False)]
     counts = [len(plain(text).split()) for text in items]
     slides = max(1, round(sum(counts) / WORDS))
-    for number, (text, words) in enumerate(zip(items, counts, strict=True), start=first):
+    for number, (text, words) in enumerate(
+        zip(items, counts, strict=True), start=first
+    ):
         full = room + words / 2 > sum(counts) / slides and len(groups) < slides
         if not groups or full:
             groups.append((number, []))
@@ -574,7 +578,11 @@ class Section:
                 end = at if sentence.words >= HEADING else at + 1
                 if end == len(sentences) or sentences[end] in kept:
                     continue
-                chosen = backwards(sentences, end)
+                chosen = backwards(sentences, at) + sentences[at + 1 : end + 1]
+                if not chosen and not LEANS.match(sentence.text):
+                    chosen = [sentence]
+                if sum(one.words for one in chosen) > WORDS:
+                    continue
                 # what the slide before shows need not be said again
                 if chosen and any(one.shown for one in chosen):
                     chosen = [one for one in chosen if not one.shown]
@@ -611,7 +619,6 @@ class Section:
             if before and not at:
                 self.note(before, slide)
             lead = "" if thing.kind != "table" else lead
-
 
     def aside(self, printed, last):
         """Printed lines that nothing leads to: below what they belong to, or a note."""
@@ -659,7 +666,9 @@ def deck(name, page, following=None):
         columns.append(exercises)
     if following:
         columns.append([farewell(*following)])
-    return Deck(name, plain(heading(chapter)), question, [one for one in columns if one])
+    return Deck(
+        name, plain(heading(chapter)), question, [one for one in columns if one]
+    )
 
 
 def told(section):
@@ -696,6 +705,8 @@ def beginning(chapter):
     for one in found:
         if isinstance(one, Thing):
             pictures.thing(one, None)
+    for picture in pictures.slides:
+        picture.where = "" if picture.title else slide.title
     return [slide, *pictures.slides], plain(asked[0])
 
 

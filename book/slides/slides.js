@@ -14,7 +14,7 @@
 
   // The smallest text of what is shown, in the pixels of its style
   function smallest(box) {
-    let least = Infinity;
+    let least = 2 * LEAST; // a formula alone
     const texts = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
     while (texts.nextNode()) {
       const parent = texts.currentNode.parentElement;
@@ -150,7 +150,7 @@
       scrollActivationWidth: null, // a phone turns pages by swiping, too
       pdfSeparateFragments: false,
       // what can be touched has its own arrow keys
-      keyboardCondition: (event) => !touched() || event.defaultPrevented,
+      keyboardCondition: (event) => !touched() && !event.defaultPrevented,
       keyboard: { 68: shade },
       plugins: [RevealNotes],
     });

@@ -108,7 +108,11 @@ def slide(one):
     if one.notes:
         parts.append(f'<aside class="notes">{"".join(one.notes)}</aside>')
     place = f' id="{html.escape(one.id)}"' if one.id else ""
-    return f'<section class="slide of-{one.kind}"{place}>\n' + "\n".join(parts) + "\n</section>"
+    return (
+        f'<section class="slide of-{one.kind}"{place}>\n'
+        + "\n".join(parts)
+        + "\n</section>"
+    )
 
 
 # ---------------------------------------------------------------- links
@@ -231,7 +235,9 @@ def build(site, out=OUT, cache=CACHE, given=None, root=ROOT):
 
 def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--site", default=str(ROOT / "_build" / "html"), help="the built pages")
+    parser.add_argument(
+        "--site", default=str(ROOT / "_build" / "html"), help="the built pages"
+    )
     parser.add_argument("--out", default=str(OUT), help="the folder to write in")
     options = parser.parse_args(words)
 
