@@ -18,8 +18,8 @@ class Package:
     """A package of npm, pinned.
 
     title: what readers call it, with what its archive weighs. integrity: as
-    `npm view NAME@VERSION dist.integrity` writes it. setting: of the environment, for an
-    archive that is there already. command: what asks for it.
+    `npm view NAME@VERSION dist.integrity` writes it. setting: of the environment, for
+    an archive that is there already. command: what asks for it.
     """
 
     name: str
@@ -59,8 +59,8 @@ def _download(package, kept):
     npm = shutil.which("npm")
     if npm is None:
         raise Failed(
-            f"npm is not installed, and {package.title} comes as an npm package. Install\n"
-            "Node.js, or bring the archive yourself: "
+            f"npm is not installed, and {package.title} comes as an npm package.\n"
+            "Install Node.js, or bring the archive yourself: "
             f"{package.setting}={package.file_name} {package.command}"
         )
     kept.parent.mkdir(parents=True, exist_ok=True)

@@ -172,7 +172,7 @@ def test_many_panels_take_several_slides_and_those_of_a_chain_stay_together():
     made = slides("<p>Look:</p>" + cell(output))
     assert len(made) > 1
     ids = [re.findall(r'id="(panel-\d)"', slide.show) for slide in made]
-    assert sum(ids, []) == [f"panel-{i}" for i in range(5)]
+    assert [one for some in ids for one in some] == [f"panel-{i}" for i in range(5)]
     chain = f'<div class="output text_html"><div class="byhand-chain">{row.format(wide)}</div></div>'
     assert len(slides("<p>Look:</p>" + cell(chain))) == 1
 
@@ -222,7 +222,8 @@ def test_the_text_may_leave_a_slide_out_or_ask_for_one():
 
 # ---------------------------------------------------------------- the end of a chapter
 
-EXERCISE = """<div class="exercise admonition" id="ex-05-{0}"><p class="admonition-title"><span>Exercise 5.{0}: </span>Halve it</p>
+EXERCISE = """<div class="exercise admonition" id="ex-05-{0}">
+<p class="admonition-title"><span>Exercise 5.{0}: </span>Halve it</p>
 <section><p class="exercise-about"><em>{1}, 5 min</em></p><p>What is half of 5? (<a href="#sums">Sums</a>)</p>
 <p>Check it with <code>check.byhand</code>.</p></section></div><details class="solution">The answer is 2.5.</details>"""
 
@@ -238,7 +239,12 @@ def test_short_exercises_by_hand_stand_at_the_end_without_check_and_solution():
 
 # ---------------------------------------------------------------- the folder
 
-TOC = "root: book/first\nparts:\n  - caption: All\n    chapters: [{file: notebooks/05_roots}, {file: notebooks/06_heads}]\n"
+TOC = """\
+root: book/first
+parts:
+  - caption: All
+    chapters: [{file: notebooks/05_roots}, {file: notebooks/06_heads}]
+"""
 
 
 def small_site(folder):

@@ -6,14 +6,12 @@ it does not hold: the reader's browser fetches them from Pyodide's own address, 
 compares each with the hash that stands in the site.
 """
 
-import base64
 import hashlib
 import html
 import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile

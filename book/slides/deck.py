@@ -53,8 +53,8 @@ AT_THE_END = ("exercises", "where-to-read-on")
 LEANS = re.compile(
     r"(This|That|These|Those|It|Its|They|Their|Them|He|She|His|Her|Both|Such|Which|Also"
     r"|Then|And|But|Or|Otherwise|Another|Neither|Either|There|Nor|Yet|Each of|Two of"
-    r"|One of|None|The (same|other|others|last|first|second|third|two|latter|rest|former"
-    r"|three))\b|[a-z(]"
+    r"|One of|None|The (same|other|others|last|first|second|third|two|three|latter|rest"
+    r"|former))\b|[a-z(]"
 )
 POINTS_BACK = re.compile(r"(\S+ ){1,4}(it|them|they|its|their)\b")
 MARK = re.compile(r"\s*slides: (.*?)\s*")
@@ -388,7 +388,7 @@ def listing(source, printed):
 
 
 def cut(source):
-    """A long listing in parts that end at an empty line; none if it has no such place."""
+    """A long listing in parts that end at an empty line; none if it has none."""
     source = copy.copy(source)
     pre = source.find("pre")
     parts, part = [], []
@@ -681,7 +681,7 @@ def told(section):
 
 
 def beginning(chapter):
-    """The title's slide with the first screen's pictures, and the chapter's question."""
+    """The title's slide, the first screen's pictures, and the chapter's question."""
     found = list(blocks(chapter))
     prose = [one for one in found if isinstance(one, Paragraph)]
     asked = [

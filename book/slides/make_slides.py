@@ -22,13 +22,14 @@ ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE), str(ROOT / "book"), str(ROOT / "book" / "paper")]
 
 import npm  # noqa: E402
-from deck import SlidesError, deck, plain  # noqa: E402
-from press import run, settings, size  # noqa: E402
+from deck import SlidesError, deck  # noqa: E402
+from press import run, settings  # noqa: E402
 
 OUT = ROOT / "_build" / "slides"
 CACHE = ROOT / "_build" / "slides-cache"
 
-# The licence (MIT) goes along. `npm view reveal.js@VERSION dist.integrity` tells the hash.
+# Its licence (MIT) goes along. npm tells the hash:
+# `npm view reveal.js@VERSION dist.integrity`.
 REVEAL = npm.Package(
     "reveal.js",
     "6.0.2",

@@ -33,7 +33,7 @@ MEASURE = """() => {
         const edge = slide.getBoundingClientRect();
         const room = slide.querySelector(":scope > .show");
         const scrolls = room?.classList.contains("long");
-        if (scrolls) long.push(room.querySelector(".live") ? "live" : room.querySelector(".byhand-chain") ? "byhand-chain" : "other");
+        if (scrolls) long.push(room.querySelector(".live, .byhand-chain")?.classList[0] ?? "other");
         const near = [...slide.querySelectorAll("*")].filter((node) => (
             !node.closest("aside.notes, .live-spoken, defs, annotation, .visually-hidden") && node.checkVisibility()));
         for (const node of near) {
