@@ -114,7 +114,15 @@
       bar.style.transform = `translateY(${-above / (at.height / bar.offsetHeight)}px)`;
     }
   }
-  const placeSoon = () => requestAnimationFrame(place);
+  // A chain's line stands at the foot of the slide, or at its head where it would hide what was touched.
+  function placeOfChain() {
+    for (const bar of document.querySelectorAll(".slides .byhand-chain > .byhand-live:not(:empty)")) {
+      bar.classList.remove("at-head");
+      const entry = bar.parentElement.querySelector("[aria-selected]")?.getBoundingClientRect();
+      if (entry && entry.bottom > bar.getBoundingClientRect().top) bar.classList.add("at-head");
+    }
+  }
+  const placeSoon = () => requestAnimationFrame(() => [place, placeOfChain].forEach((run) => run()));
 
   // ---------------------------------------------------------------- light and dark
 

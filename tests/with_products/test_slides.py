@@ -187,6 +187,17 @@ def test_an_entry_opens_its_sum_on_the_slide(opened):
         assert 0 <= box["y"] and box["y"] + box["height"] <= 721
 
 
+def test_the_line_of_a_chain_does_not_hide_the_entry_it_is_about(opened):
+    page = opened("05")
+    go_to(page, ".byhand-chain")
+    entry = page.locator(".byhand-chain .byhand-result tbody td").last
+    entry.click()
+    page.wait_for_timeout(100)
+    box, bar = entry.bounding_box(), page.locator(".byhand-chain > .byhand-live").bounding_box()
+    assert bar["y"] + bar["height"] <= box["y"] or box["y"] + box["height"] <= bar["y"] + 1
+    assert bar["y"] >= 0 and bar["y"] + bar["height"] <= 721
+
+
 def test_arrows_belong_to_what_is_touched_and_a_remote_to_the_slides(opened):
     page = opened("05")
     page.keyboard.press("ArrowRight")
