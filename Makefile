@@ -15,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf epub offline lite test check dist assignments exams test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
+.PHONY: help book pdf epub offline lite slides test check dist assignments exams test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -27,6 +27,7 @@ help:
 	@echo "make test       compute every number again and compare; test the package and the site"
 	@echo "make check      style, types, imports, and the tests of the arithmetic: what one runs between two edits"
 	@echo "make lite       the notebooks with a Python in the browser, in _build/lite (downloads Pyodide by npm; readers need a network)"
+	@echo "make slides     slides for each chapter, of the same text, in _build/slides (downloads reveal.js by npm, once)"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make notebooks  make the notebooks of their texts in book/chapters and book/pages, and execute them"
 	@echo "make text       bring what was edited in JupyterLab back to the texts"
@@ -90,6 +91,10 @@ check: lint
 
 lite: .venv/book.stamp .venv-lite/lite.stamp
 	TOYTF_SOLUTIONS=$(SOLUTIONS) $(BIN)/python book/lite/build.py
+
+# Of the built pages; they hold no solution either way.
+slides: book
+	$(BIN)/python book/slides/make_slides.py --site $(SITE)
 
 lab: .venv/lab.stamp $(QUIET_LAB)
 	$(BIN)/python book/lab/start.py

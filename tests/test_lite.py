@@ -107,7 +107,7 @@ def test_a_machine_without_a_network_hears_so_and_nothing_half_written_stays(bui
         return subprocess.CompletedProcess(call, 1, "", "getaddrinfo failed")
 
     monkeypatch.setattr(build.shutil, "which", lambda name: "npm")
-    monkeypatch.setattr(build.subprocess, "run", run)
+    monkeypatch.setattr(build.npm.subprocess, "run", run)
     monkeypatch.setattr(build, "KERNEL_LIST", LITE / "index.html")  # any file
     with pytest.raises(build.Failed, match=r"Is there a network\?\ngetaddrinfo failed"):
         getattr(build, what)(tmp_path, *([LITE / "index.html"] if what == "kernel_wheels" else []))

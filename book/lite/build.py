@@ -6,14 +6,12 @@ it does not hold: the reader's browser fetches them from Pyodide's own address, 
 compares each with the hash that stands in the site.
 """
 
-import base64
 import hashlib
 import html
 import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -27,7 +25,10 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path.insert(0, str(ROOT / "book" / "_ext"))
+sys.path[:0] = [str(ROOT / "book" / "_ext"), str(ROOT / "book")]
+
+import npm  # noqa: E402
+from npm import Failed  # noqa: E402
 
 OUT = ROOT / "_build" / "lite"
 CACHE = ROOT / "_build" / "lite-cache"
@@ -43,6 +44,15 @@ PYODIDE = "314.0.6"
 INTEGRITY = (
     "sha512-BKDTJyIqFxC4BExLqeRS3f5xvXZIjOt8C3zGLN/Cc7tFxSwvKVhVkchQQ2AGLOtR4YrVOIFxbV"
     "8poyDOOmWwxQ=="
+)
+PYODIDE_PACKAGE = npm.Package(
+    "pyodide",
+    PYODIDE,
+    INTEGRITY,
+    title="Pyodide",
+    weighs="6 MB",
+    setting="TOYTF_PYODIDE",
+    command="make lite",
 )
 PYODIDE_PYTHON = "3.14"
 PYODIDE_ADDRESS = f"https://cdn.jsdelivr.net/pyodide/v{PYODIDE}/full/"
@@ -68,10 +78,6 @@ KERNELSPEC = {
 KERNEL = "@jupyterlite/pyodide-kernel-extension:kernel"
 
 
-class Failed(Exception):
-    """What stopped the build, in words."""
-
-
 # ---------------------------------------------------------------- what is downloaded
 
 
@@ -80,41 +86,7 @@ def pyodide_archive(cache, given=None):
 
     cache: folder that keeps it. given: an archive that is there already.
     """
-    kept = cache / f"pyodide-{PYODIDE}.tgz"
-    if given is not None:
-        kept = Path(given)
-        if not kept.is_file():
-            raise Failed(f"TOYTF_PYODIDE: expected a file, got {given!r}")
-    elif not kept.is_file():
-        print(f"Downloading Pyodide {PYODIDE} with npm (6 MB, once)")
-        npm = shutil.which("npm")
-        if npm is None:
-            raise Failed(
-                "npm is not installed, and Pyodide comes as an npm package. Install\n"
-                "Node.js, or bring the archive yourself: "
-                f"TOYTF_PYODIDE=pyodide-{PYODIDE}.tgz make lite"
-            )
-        cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=cache) as folder:
-            call = [npm, "pack", f"pyodide@{PYODIDE}", "--pack-destination", folder]
-            call += ["--fetch-retries=1", "--fetch-retry-mintimeout=2000"]
-            _run(call, "npm could not fetch Pyodide. Is there a network?")
-            fetched = Path(folder, f"pyodide-{PYODIDE}.tgz")
-            verify(fetched)
-            fetched.replace(kept)
-    verify(kept)
-    return kept
-
-
-def verify(archive, integrity=INTEGRITY):
-    """Raise Failed unless the file has the hash, written as npm writes it."""
-    digest = hashlib.sha512(archive.read_bytes()).digest()
-    got = f"sha512-{base64.b64encode(digest).decode()}"
-    if got != integrity:
-        raise Failed(
-            f"{archive.name} is not what was pinned:\n"
-            f"expected {integrity}\ngot      {got}"
-        )
+    return npm.archive(PYODIDE_PACKAGE, cache, given)
 
 
 def kernel_wheels(cache, requirements=KERNEL_LIST):
@@ -131,20 +103,9 @@ def kernel_wheels(cache, requirements=KERNEL_LIST):
             call += ["--only-binary=:all:", f"--python-version={PYODIDE_PYTHON}"]
             call += ["--implementation=py", "--abi=none", "--platform=any"]
             call += ["--dest", str(new), "-r", str(requirements)]
-            _run(call, "pip could not fetch these wheels. Is there a network?")
+            npm.run(call, "pip could not fetch these wheels. Is there a network?")
             new.replace(kept)
     return kept
-
-
-def _run(call, sorry, **options):
-    done = subprocess.run(
-        call, capture_output=True, encoding="utf-8", errors="replace", **options
-    )
-    if done.returncode:
-        lines = (done.stdout + done.stderr).strip().splitlines()
-        if len(lines) > 12:  # npm says it first, Python last
-            lines[5:-6] = ["..."]
-        raise Failed("\n".join([sorry, *lines]))
 
 
 # ---------------------------------------------------------------- what is made of it
@@ -155,7 +116,7 @@ def own_wheel(folder, into):
     call = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps"]
     call += ["--disable-pip-version-check", "--no-build-isolation", "--no-index"]
     before = set(into.glob("*.whl"))
-    _run([*call, "--wheel-dir", str(into), str(folder)], f"{folder} makes no wheel")
+    npm.run([*call, "--wheel-dir", str(into), str(folder)], f"{folder} makes no wheel")
     return (set(into.glob("*.whl")) - before).pop()
 
 
@@ -329,7 +290,7 @@ def build(out=OUT, cache=CACHE, work=WORK):
     ]
     call += ["--contents", str(contents), "--apps", "lab", "--no-sourcemaps"]
     call += ["--no-unused-shared-packages"]
-    _run(call, "JupyterLite could not be built:", cwd=work)
+    npm.run(call, "JupyterLite could not be built:", cwd=work)
     first = new / "index.html"
     page = landing(pages, start_megabytes(new), first.read_text("utf-8"))
     first.write_text(page, "utf-8", newline="\n")
