@@ -40,7 +40,7 @@ TYPICAL, NONE = "t", "0"  # beside the letters: the typical wrong answer; no poi
 
 _HEADING = re.compile(r"^## (?P<number>\d+\.\d+)$")
 _POINT = re.compile(r"^- (?P<points>\d+(?:\.\d+)?): (?P<text>.+)$")
-_PART = re.compile(r"^(?:  )?(?P<name>Also accepted|Typical|Say): (?P<text>.+)$")
+_PART = re.compile(r"^(?:  )?(?P<name>Also accepted|Typical|Say): *(?P<text>.*)$")
 
 
 # ---------------------------------------------------------------- what a rubric is
@@ -202,6 +202,8 @@ class _Reader:
             self.wrong(line, f'expected "- 0.5: ...", "Also accepted: ...", "Typical: ..." or "Say: ...", got {text!r}')
 
     def _part(self, now: _Found, line: int, name: str, text: str) -> None:
+        if not text:
+            return self.wrong(line, f'expected words after "{name}:", got none')
         if name == "Also accepted":
             if now.parts or not now.scoring or "also" in now.scoring[-1]:
                 return self.wrong(line, 'expected "Also accepted: ..." once below a scoring point, got one elsewhere')
