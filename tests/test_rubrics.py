@@ -14,7 +14,7 @@ from gradecheck import BY_HAND, IMPORTS, SOFTMAX, STUB, data, words
 from toytf.__main__ import main
 from toytf.teach import assign, rubrics
 from toytf.teach.exercises import read
-from toytf.teach.grade import feedback, grading
+from toytf.teach.grade import feedback, gradebook, grading
 from toytf.teach.grade.gradebook import Trouble
 from toytf.teach.worksheet.typeset import prose
 
@@ -208,6 +208,15 @@ def test_letters_that_are_none_are_named(met):
 def test_an_exercise_that_is_worth_more_here_makes_its_points_worth_more():
     rubric = rubrics.parse(TEXT)["9.3"]
     assert [rubric.mark(met, 4).points for met in ("a", "b", "a b", "0")] == [1.33, 2.67, 4, 0]
+
+
+def test_a_teacher_who_doubled_the_points_of_an_exercise_gets_letters_that_are_worth_twice(tmp_path, ours):
+    whole = json.loads(gradecheck.ASSIGNMENT)
+    whole["exercises"][2]["points"] = 6
+    (tmp_path / "manual.csv").write_text("student,exercise,met,points,comment\nanna,9.3,b,,\n", "utf-8")
+    assignment = grading.read_assignment(json.dumps(whole).encode())
+    given = gradebook.read_manual(tmp_path / "manual.csv", ["anna"], assignment)
+    assert given["anna", "9.3"].points == 4
 
 
 # ---------------------------------------------------------------- in the instructor's notebook
