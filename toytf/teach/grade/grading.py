@@ -39,7 +39,7 @@ class BadAssignment(ValueError):
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise of an assignment: its label, number, kind ("function", "by hand", `OWN`, "text"), points and title."""
+    """One exercise: label, number, kind ("function", "by hand", `OWN`, "text"), points, topic, and title."""
 
     label: str
     number: str
