@@ -12,7 +12,7 @@ import pytest
 from nbclient import NotebookClient
 
 from toytf.__main__ import main
-from toytf.teach import assign
+from toytf.teach import assign, rubrics
 from toytf.teach.exercises import read
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -91,7 +91,7 @@ def test_the_instructor_finds_solutions_points_and_common_mistakes():
         assert f"{one.points} point" in cells[f"{one.label}-text"]
         answer = cells[f"{one.label}-answer"]
         if one.kind == "text":
-            assert answer == assign.portable(one.solution, one)
+            assert answer.startswith(assign.portable(one.solution, one))  # the rubric: tests/test_rubrics.py
         if one.kind == "function":
             for line in one.check.source.splitlines():
                 assert line in answer
@@ -102,7 +102,7 @@ def test_the_instructor_finds_solutions_points_and_common_mistakes():
 
 def secret_lines():
     """The lines of all solutions that stand in no task and in no stub; with whom they belong to."""
-    tasks, hidden = [], []
+    tasks, hidden, known = [], [], rubrics.read()
     for one in book().values():
         tasks += [assign.portable(one.text, one), one.title]
         hidden += [(one.label, line) for line in assign.portable(one.solution, one).splitlines()]
@@ -110,6 +110,9 @@ def secret_lines():
             tasks.append(one.check.stub)
             hidden += [(one.label, line) for line in one.check.source.splitlines()]
             hidden += [(one.label, text) for mistake in one.check.mistakes for text in (mistake.name, mistake.advice)]
+        if rubric := known.get(one.number):
+            points = [text for point in rubric.scoring for text in (point.text, point.also)]
+            hidden += [(one.label, text) for text in (*points, rubric.typical, rubric.say)]
         if one.by_hand:
             hidden += [(one.label, str(np.asarray(part.expected).tolist())) for part in one.by_hand.parts]
     tasks.append(source(everything()[0]["cells"][0]))
@@ -144,6 +147,14 @@ def traces(notebook):
 
 def test_the_student_finds_no_line_of_any_solution():
     assert traces(everything()[0]) == []
+
+
+def test_a_planted_line_of_a_rubric_is_found():
+    rubric = next(iter(rubrics.read().values()))
+    for text in (rubric.scoring[-1].text, rubric.typical, rubric.say):
+        student = copy.deepcopy(everything()[0])
+        student["cells"][0]["source"].append(f"\n{text}")
+        assert [found for found in traces(student) if found.endswith(text)]
 
 
 def test_there_is_something_to_look_for_in_every_solution():

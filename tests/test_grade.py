@@ -254,8 +254,8 @@ def test_the_table_has_a_line_for_each_student_and_a_column_for_each_exercise(we
         ],
     ]
     assert table(tmp_path / "grades" / "to_read.csv") == [
-        ["student", "exercise", "points", "comment"],
-        ["anna", "9.3", "", ""],
+        ["student", "exercise", "met", "points", "comment"],
+        ["anna", "9.3", "", "", ""],
     ]
     pages = sorted(p.name for p in (tmp_path / "grades" / "feedback").iterdir())
     assert pages == ["anna.html", "bob.html", "cem.html", "index.html"]
@@ -306,7 +306,7 @@ def test_a_person_s_points_are_merged_and_what_is_left_to_read_gets_shorter(week
     assert receipts == before  # receipts say what the grader saw
     assert ["anna", "6.5", "7", "2", "2", "2.5", ""] in table(out)
     assert ["bob", "3", "7", "1", "2", "0", ""] in table(out)
-    assert table(tmp_path / "grades" / "to_read.csv") == [["student", "exercise", "points", "comment"]]
+    assert table(tmp_path / "grades" / "to_read.csv") == [["student", "exercise", "met", "points", "comment"]]
     assert "&lt;b&gt;Well said&lt;/b&gt;" in (tmp_path / "grades/feedback/anna.html").read_text()
 
 

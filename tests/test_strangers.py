@@ -465,7 +465,7 @@ def test_a_blank_at_the_end_of_a_name_blocks_nobody_s_points_and_pages(tmp_path,
     week = gradecheck.folder(tmp_path / "week", {"anna .ipynb": HONEST, "bob.ipynb": HONEST, " cem.ipynb": HONEST})
     out, manual = tmp_path / "g.csv", tmp_path / "manual.csv"
     gradecheck.grade(week, out, box)
-    filled = (tmp_path / "g" / "to_read.csv").read_text().replace('"",""', '"1","good"')
+    filled = (tmp_path / "g" / "to_read.csv").read_text().replace('"","",""', '"","1","good"')
     manual.write_text(filled)
     gradecheck.grade(week, out, box, manual=manual)
     assert lines(out) == {" cem": ["5", "2", "2", "1"], "anna ": ["5", "2", "2", "1"], "bob": ["5", "2", "2", "1"]}

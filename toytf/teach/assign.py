@@ -7,7 +7,8 @@ put the students' notebooks beside the last one, and ``toytf grade`` grades them
 
 Both notebooks have the same cells. They differ only in those that a student fills in, which in the
 instructor's hold solution, common mistakes and worked answer between ``### BEGIN SOLUTION`` and
-``### END SOLUTION``. So the instructor's is also a source for nbgrader's ``generate_assignment``.
+``### END SOLUTION``; a worked answer in words is followed by its rubric. So the instructor's is also a source
+for nbgrader's ``generate_assignment``.
 
 The locked cell of an exercise prints what the checker says, and its last line shows the points as a
 number. nbgrader takes that number for the (partial) credit, an exception or a warning for none. An
@@ -43,6 +44,8 @@ from toytf.teach.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read, w
 from toytf.teach.exports.classroom import classroom_files
 from toytf.teach.exports.gradescope import gradescope_zip
 from toytf.teach.grade.grading import OWN
+from toytf.teach.rubrics import TYPICAL, Rubric
+from toytf.teach.rubrics import read as read_rubrics
 from toytf.teach.worksheet import Sheet
 from toytf.teach.worksheet.files import all_different
 
@@ -128,6 +131,7 @@ def notebooks(
     student, instructor : dict
         Notebooks as JSON, without outputs.
     """
+    rubrics = read_rubrics()
     imports = f"{IMPORTS}\n\n{HIDES}" if hide_answers else IMPORTS
     needs = _locked("needs", ready or first_cell.nowhere().cell, "code")
     needs["metadata"] |= first_cell.FOLDED
@@ -135,7 +139,7 @@ def notebooks(
     student, instructor = list(first), list(first)
     for one in chosen:
         text = _locked(f"{one.label}-text", _text(one, book), toytf={"exercise": one.label, "role": "text"})
-        blank, solved = _answers(one, book)
+        blank, solved = _answers(one, book, rubrics.get(one.number))
         student += [text, blank, *_check(one)]
         instructor += [text, solved, *_check(one)]
     return _notebook(student), _notebook(instructor)
@@ -181,7 +185,7 @@ def _text(one: Exercise, book: str | None) -> str:
     return f"## {one.number} {portable(one.title, one, book)}\n\n*{about}, {points}*\n\n{portable(one.text, one, book)}"
 
 
-def _answers(one: Exercise, book: str | None) -> tuple[dict, dict]:
+def _answers(one: Exercise, book: str | None, rubric: Rubric | None) -> tuple[dict, dict]:
     """The cell to be filled in, blank and solved."""
     if one.kind == "function":
         texts = one.check.stub.rstrip("\n"), _solved_function(one)
@@ -193,7 +197,8 @@ def _answers(one: Exercise, book: str | None) -> tuple[dict, dict]:
         right = assign_answer(one.by_hand, [rounded(part) for part in one.by_hand.parts])
         texts = one.blank, "\n".join([one.blank, BEGIN, right, *_comment(one.solution), END])
     else:
-        texts = NOT_ANSWERED, portable(one.solution, one, book)
+        solved = portable(one.solution, one, book)
+        texts = NOT_ANSWERED, f"{solved}\n\n{_rubric(rubric, one)}" if rubric else solved
     by_person = one.kind == "text"
     nbgrader = {"grade": by_person, "locked": False, "solution": True}
     if by_person:
@@ -209,6 +214,17 @@ def _answers(one: Exercise, book: str | None) -> tuple[dict, dict]:
         for text in texts
     )
     return blank, solved
+
+
+def _rubric(rubric: Rubric, one: Exercise) -> str:
+    """A rubric as Markdown: each scoring point with its letter, then the typical wrong answer."""
+    lines = ["**Rubric**", ""]
+    for (letter, point), worth in zip(rubric.lettered, rubric.worth(one.points), strict=True):
+        lines.append(f"- **{letter}** ({worth:g}): {point.text}")
+        if point.also:
+            lines.append(f"  Also accepted: {point.also}")
+    lines += [f"- **{TYPICAL}**, a typical wrong answer: {rubric.typical}", f"  Say: {rubric.say}"]
+    return "\n".join(lines)
 
 
 def _check(one: Exercise) -> list[dict]:

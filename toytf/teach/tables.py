@@ -12,8 +12,17 @@ from toytf._command import Trouble
 STUDENT = "student"
 
 
-def read_table(path: Path | str, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+def read_table(
+    path: Path | str, columns: Sequence[str], perhaps: Sequence[str] = ()
+) -> list[tuple[int, dict[str, str]]]:
     """Read a table that has these columns, and perhaps others.
+
+    Parameters
+    ----------
+    path : str or path
+    columns : sequence of str
+    perhaps : sequence of str
+        Columns that mean something where they are there.
 
     Returns
     -------
@@ -41,6 +50,9 @@ def read_table(path: Path | str, columns: Sequence[str]) -> list[tuple[int, dict
         for column in columns:
             if names.count(column) != 1:
                 raise Trouble(f"{path}, line 1: expected one column {column!r}, got {_plain(names)}")
+        for column in perhaps:
+            if names.count(column) > 1:
+                raise Trouble(f"{path}, line 1: expected at most one column {column!r}, got {_plain(names)}")
         rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise Trouble(f"{path}, line {reader.line_num}: expected CSV, got a row that is none ({error})") from None

@@ -47,7 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--class", type=Path, dest="class_list", metavar="CSV", help="who is expected: a column student"
     )
     parser.add_argument(
-        "--manual", type=Path, metavar="CSV", help="a person's points: student, exercise, points, comment"
+        "--manual", type=Path, metavar="CSV", help="what a person gave: student, exercise, met, points, comment"
     )
     parser.add_argument("--jobs", type=int, default=len(desks.cores()), help="how many at a time (default: one a core)")
     parser.add_argument(

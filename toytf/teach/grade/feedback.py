@@ -9,10 +9,11 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from toytf.teach.grade.grading import Assignment, Receipt, Result
 from toytf.teach.pages import environment
+from toytf.teach.rubrics import Mark, Rubric
 
 
 def number(value: float | None) -> str:
@@ -21,21 +22,37 @@ def number(value: float | None) -> str:
 
 
 def _page(template: str, **values) -> bytes:
+    from toytf.teach.worksheet.typeset import prose  # needs what `environment` asks for
+
     style = environment().get_template("feedback.css").render()  # as the page includes it
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-{digest}'"
-    page = environment().get_template(template).render(**values, number=number, policy=policy)
+    page = environment().get_template(template).render(**values, number=number, prose=prose, policy=policy)
     return page.encode("utf-8", "replace")
 
 
 # ---------------------------------------------------------------- a student's page
 
 
-def student_page(receipt: Receipt, assignment: Assignment) -> bytes:
-    """What one student is told: points and words for each exercise, and what the code printed."""
+def student_page(receipt: Receipt, assignment: Assignment, marks: Mapping[str, Mark] | None = None) -> bytes:
+    """What one student is told: points and words for each exercise, and what the code printed.
+
+    Parameters
+    ----------
+    receipt : Receipt
+    assignment : Assignment
+    marks : mapping, optional
+        What a person found with the rubrics, by number of the exercise. Nothing of a rubric is shown without.
+    """
     waiting = [result.number for result in receipt.results if result.points is None]
     return _page(
-        "student.html", receipt=receipt, assignment=assignment, waiting=waiting, colour=_colour, blocks=_blocks
+        "student.html",
+        receipt=receipt,
+        assignment=assignment,
+        waiting=waiting,
+        marks=marks or {},
+        colour=_colour,
+        blocks=_blocks,
     )
 
 
@@ -58,7 +75,7 @@ def _blocks(details: Sequence[str]) -> Iterator[tuple[str, bool]]:
         yield "\n".join(block), False
 
 
-# ---------------------------------------------------------------- the teacher's page
+# ---------------------------------------------------------------- the teacher's pages
 
 
 def index_row(receipt: Receipt, file: str) -> dict:
@@ -73,7 +90,11 @@ def index_row(receipt: Receipt, file: str) -> dict:
 
 
 def index_page(
-    rows: list[dict | None], mistakes: list[tuple[str, str]], assignment: Assignment, notes: list[str]
+    rows: list[dict | None],
+    mistakes: list[tuple[str, str]],
+    assignment: Assignment,
+    notes: list[str],
+    typical: Sequence[tuple[str, str]] = (),
 ) -> bytes:
     """All students in one table, with links to their pages; for the teacher, not for students.
 
@@ -85,10 +106,46 @@ def index_page(
         Exercise and name of each known mistake that was made.
     assignment : Assignment
     notes : list of str
+    typical : sequence of (str, str)
+        Exercise and typical wrong answer of its rubric, where a person found it.
     """
-    # Which mistakes were made how often: what to talk about in class.
-    most = sorted(Counter(mistakes).items(), key=lambda item: (-item[1], item[0]))[:10]
-    return _page("index.html", rows=rows, mistakes=most, assignment=assignment, notes=notes)
+    return _page(
+        "index.html",
+        rows=rows,
+        mistakes=_most(mistakes),
+        typical=_most(typical),
+        texts=any(exercise.kind == "text" for exercise in assignment.exercises),
+        assignment=assignment,
+        notes=notes,
+    )
+
+
+def _most(mistakes: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], int]]:
+    """Which mistakes were made how often: what to talk about in class."""
+    return sorted(Counter(mistakes).items(), key=lambda item: (-item[1], item[0]))[:10]
+
+
+def reading_page(
+    answers: Sequence[tuple[dict, str, str]], assignment: Assignment, rubrics: Mapping[str, Rubric]
+) -> bytes:
+    """The rubrics of an assignment, each with the answers below it that are still to be read; for the teacher.
+
+    Parameters
+    ----------
+    answers : sequence of (dict, str, str)
+        The student's line from `index_row`, the exercise's number, and the text.
+    assignment : Assignment
+    rubrics : mapping
+        By number of the exercise.
+    """
+    parts = []
+    for exercise in assignment.exercises:
+        if exercise.kind == "text":
+            rubric = rubrics.get(exercise.number)
+            worth = rubric.worth(exercise.points) if rubric else ()
+            mine = [(row, text) for row, number, text in answers if number == exercise.number]
+            parts.append((exercise, rubric, worth, mine))
+    return _page("to_read.html", assignment=assignment, parts=parts)
 
 
 def remark(receipt: Receipt) -> str:

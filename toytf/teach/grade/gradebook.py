@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toytf._command import Trouble, progress, write_whole
+from toytf.teach import rubrics
 from toytf.teach.grade import desks, feedback, grading, submission
 from toytf.teach.grade.grading import Assignment, Receipt
 from toytf.teach.grade.sandbox import GRACE, STARTING, Bubblewrap, Limits, SandboxError, Unprotected, settings
@@ -136,54 +137,101 @@ class Roll:
         return alike[0] if len(alike) == 1 else None
 
 
-def read_manual(path: Path, students: list[str], assignment: Assignment) -> dict[tuple[str, str], tuple[float, str]]:
-    """Points that a person gave: (student, exercise) -> points and comment.
+@dataclass(frozen=True)
+class Given:
+    """What a person gave for one answer; ``mark`` says which points of the rubric it meets, where one was used."""
+
+    points: float
+    comment: str
+    mark: rubrics.Mark | None = None
+
+
+Manual = dict[tuple[str, str], Given]  # by student and number of the exercise
+TO_READ = ["student", "exercise", "met", "points", "comment"]
+
+
+def read_manual(
+    path: Path, students: list[str], assignment: Assignment, known: dict[str, rubrics.Rubric] | None = None
+) -> Manual:
+    """What a person gave, from a table with the columns student, exercise, points, comment, and perhaps met.
+
+    The letters in `met` make the points. Points beside them have to be the same, or have a comment that says why not.
+
+    Parameters
+    ----------
+    path : Path
+    students : list of str
+    assignment : Assignment
+    known : dict, optional
+        The rubrics by number of the exercise; by default those of the package.
 
     Raises
     ------
     Trouble
         Naming the line that is not as expected.
     """
+    known = rubrics.read() if known is None else known
     roll = Roll(students)
     exercises = {exercise.number: exercise for exercise in assignment.exercises}
-    given = {}
-    for line, row in read_table(path, ["student", "exercise", "points", "comment"]):
-        number, value = row["exercise"].strip(), row["points"].strip()
-        if not value:
+    given: Manual = {}
+    for line, row in read_table(path, ["student", "exercise", "points", "comment"], ["met"]):
+        number, value, met = row["exercise"].strip(), row["points"].strip(), row.get("met", "").strip()
+        if not value and not met:
             continue  # not read yet
         where, student = f"{path}, line {line}", roll(row["student"])
         if student is None:
             raise Trouble(f"{where}: student: expected one who handed in or is in the class, got {row['student']!r}")
         if number not in exercises:
             raise Trouble(f"{where}: exercise: expected one of {', '.join(exercises)}, got {number!r}")
-        most = exercises[number].points
-        try:
-            points = float(value.replace(",", "."))
-        except ValueError:
-            points = -1.0
-        if not 0 <= points <= most:
-            raise Trouble(f"{where}: points: expected a number from 0 to {most:g}, got {value!r}")
         if (student, number) in given:
             raise Trouble(f"{where}: {row['student']} has points for {number} in an earlier line already")
-        given[student, number] = (round(points, 2), row["comment"].strip())
+        try:
+            mark = _mark(met, exercises[number], known.get(number)) if met else None
+            points = _points(value, exercises[number]) if value else mark.points
+        except ValueError as error:
+            raise Trouble(f"{where}: {error}") from None
+        comment = row["comment"].strip()
+        if mark and points != mark.points and not comment:
+            made = f"{feedback.number(mark.points)}, which {met!r} makes"
+            raise Trouble(f"{where}: points: expected {made}, or a comment that says why not, got {value!r} alone")
+        given[student, number] = Given(points, comment, mark)
     return given
 
 
-def with_manual(receipt: Receipt, given: dict[tuple[str, str], tuple[float, str]]) -> Receipt:
+def _points(value: str, exercise: grading.Exercise) -> float:
+    try:
+        points = float(value.replace(",", "."))
+    except ValueError:
+        points = -1.0
+    if not 0 <= points <= exercise.points:
+        raise ValueError(f"points: expected a number from 0 to {exercise.points:g}, got {value!r}")
+    return round(points, 2)
+
+
+def _mark(met: str, exercise: grading.Exercise, rubric: rubrics.Rubric | None) -> rubrics.Mark:
+    if exercise.kind != "text" or rubric is None:
+        raise ValueError(f"met: expected nothing, since {exercise.number} has no rubric (write points), got {met!r}")
+    try:
+        return rubric.mark(met, exercise.points)
+    except ValueError as error:
+        raise ValueError(f"met: {error}") from None
+
+
+def with_manual(receipt: Receipt, given: Manual) -> Receipt:
     """A receipt with the points of a person in place of, or after, those of the checkers."""
     results = []
     for result in receipt.results:
-        if (receipt.student, result.number) in given:
-            points, comment = given[receipt.student, result.number]
-            said = (
-                f"{result.number}: {points:g} points from your teacher."
-                if points != 1
-                else f"{result.number}: 1 point from your teacher."
-            )
-            details = [*([comment] if comment else []), *result.details]
-            result = dataclasses.replace(result, points=points, headline=said, details=details)
+        if one := given.get((receipt.student, result.number)):
+            said = f"{result.number}: {one.points:g} point{'s'[: one.points != 1]} from your teacher."
+            details = [*([one.comment] if one.comment else []), *result.details]
+            result = dataclasses.replace(result, points=one.points, headline=said, details=details)
         results.append(result)
     return dataclasses.replace(receipt, results=results)
+
+
+def marks_of(student: str, given: Manual) -> dict[str, rubrics.Mark]:
+    """What a person found in the answers of one student with the rubrics, by number of the exercise."""
+    return {number: one.mark for (whose, number), one in given.items() if whose == student and one.mark}
 
 
 @dataclass(frozen=True)
@@ -196,21 +244,33 @@ class Line:
     page: dict | None  # the line on the teacher's page
     mistakes: list[list[str]]  # exercise and name of each known mistake
     failed: list[str]  # exercises at which the checker itself failed
+    answers: list[list[str]] = field(default_factory=list)  # exercise and text of what is to be read
+    typical: list[str] = field(default_factory=list)  # exercises with the typical wrong answer of their rubric
 
 
-def line_of(receipt: Receipt, assignment: Assignment, file: str, foreign: str = "") -> Line:
+def line_of(
+    receipt: Receipt,
+    assignment: Assignment,
+    file: str,
+    foreign: str = "",
+    marks: dict[str, rubrics.Mark] | None = None,
+) -> Line:
     """The lines of one student: points empty where a person has still to read, or where the grader failed.
 
-    `foreign` says that the notebook is another student's, where it is.
+    `foreign` says that the notebook is another student's, where it is; `marks` is what a person found with the rubrics.
     """
     each = ["" if result.points is None else feedback.number(result.points) for result in receipt.results]
     points = feedback.number(receipt.points) if receipt.graded else ""
     name, remark = written(receipt.student), "; ".join(filter(None, [feedback.remark(receipt), foreign]))
-    to_read = [[name, result.number, "", ""] for result in receipt.results if result.points is None]
+    waiting = [result for result in receipt.results if result.points is None]
+    to_read = [[name, result.number, "", "", ""] for result in waiting]
+    answers = [[result.number, result.text] for result in waiting if result.text]
+    typical = [number for number, mark in (marks or {}).items() if mark.typical]
     mistakes = [[result.number, result.mistake] for result in receipt.results if result.mistake]
     row = feedback.index_row(receipt, file) | {"remark": remark}
     line = [name, points, feedback.number(assignment.points), *each, remark]
-    return Line(receipt.student, line, to_read, row, mistakes, receipt.failed if receipt.graded else [])
+    failed = receipt.failed if receipt.graded else []
+    return Line(receipt.student, line, to_read, row, mistakes, failed, answers, typical)
 
 
 def empty_line(student: str, assignment: Assignment, why: str) -> Line:
@@ -258,7 +318,7 @@ def grade_folder(
     class_list : Path, optional
         CSV with a column student: who is expected.
     manual : Path, optional
-        CSV with the columns student, exercise, points, comment.
+        CSV with the columns student, exercise, points, comment, and perhaps met.
     limits : Limits, optional
     jobs : int
         How many at a time.
@@ -282,7 +342,8 @@ def grade_folder(
     found = there.found + missing
     students = sorted(one.student for one in found)
     names = file_names(students)
-    points = read_manual(manual, students, assignment) if manual is not None else {}
+    known = rubrics.read()
+    points = read_manual(manual, students, assignment, known) if manual is not None else {}
     for folder in (home, home / "receipts", home / "feedback"):
         folder.mkdir(parents=True, exist_ok=True)
     with locked(home):
@@ -300,9 +361,13 @@ def grade_folder(
         write_whole(out, to_csv([head, *(line.grades for line in lines)]))
         to_read = [row for line in lines for row in line.to_read]
         summary.to_read = len(to_read)
-        write_whole(home / "to_read.csv", to_csv([["student", "exercise", "points", "comment"], *to_read]))
+        write_whole(home / "to_read.csv", to_csv([TO_READ, *to_read]))
+        answers = [(line.page, *answer) for line in lines if line.page for answer in line.answers]
+        write_whole(home / "to_read.html", feedback.reading_page(answers, assignment, known))
         mistakes = [tuple(mistake) for line in lines for mistake in line.mistakes]
-        page = feedback.index_page([line.page for line in lines], mistakes, assignment, summary.notes + summary.failed)
+        typical = [(number, known[number].typical) for line in lines for number in line.typical]
+        notes = summary.notes + summary.failed
+        page = feedback.index_page([line.page for line in lines], mistakes, assignment, notes, typical)
         write_whole(home / "feedback" / "index.html", page)
         return summary
 
@@ -379,7 +444,7 @@ class _Desk:
     key: bytes
     names: dict[str, str]
     again: bool
-    manual: dict[tuple[str, str], tuple[float, str]]
+    manual: Manual
     about: dict  # with what is graded
     numbers: Answers | None = None  # what is right for whom, where numbers are one's own
 
@@ -399,9 +464,9 @@ class _Desk:
         """Write receipt and feedback page, and return the student's lines."""
         name = self.names[receipt.student]
         write_whole(self.home / "receipts" / f"{name}.json", receipt.to_json())
-        shown = with_manual(receipt, self.manual)
-        write_whole(self.home / "feedback" / f"{name}.html", feedback.student_page(shown, self.assignment))
-        return line_of(shown, self.assignment, f"{name}.html", self.foreign(receipt))
+        shown, marks = with_manual(receipt, self.manual), marks_of(receipt.student, self.manual)
+        write_whole(self.home / "feedback" / f"{name}.html", feedback.student_page(shown, self.assignment, marks))
+        return line_of(shown, self.assignment, f"{name}.html", self.foreign(receipt), marks)
 
     def foreign(self, receipt: Receipt) -> str:
         """Whose notebook it says it is, if not this student's. The notebook says so, and anybody can edit it."""

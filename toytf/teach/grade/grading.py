@@ -39,7 +39,7 @@ class BadAssignment(ValueError):
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise of an assignment: its label, number, kind ("function", "by hand", `OWN`, "text"), and points."""
+    """One exercise: label, number, kind ("function", "by hand", `OWN`, "text"), points, topic, and title."""
 
     label: str
     number: str
@@ -47,6 +47,7 @@ class Exercise:
     name: str | None
     points: float
     topic: str = ""  # of `OWN`: which of the worksheets'
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,16 @@ def _exercise(i: int, entry) -> Exercise:
         raise BadAssignment(f"{where}: topic: expected a topic of the worksheets, got {topic!r}")
     if kind not in ("function", "by hand", OWN, "text"):
         raise BadAssignment(f'{where}: kind: expected "function", "by hand", "{OWN}" or "text", got {kind!r}')
-    return Exercise(label, number, kind, name if kind == "function" else None, points, topic if kind == OWN else "")
+    title = entry.get("title")
+    return Exercise(
+        label,
+        number,
+        kind,
+        name if kind == "function" else None,
+        points,
+        topic if kind == OWN else "",
+        title if isinstance(title, str) else "",
+    )
 
 
 # ---------------------------------------------------------------- the receipt
