@@ -36,7 +36,7 @@ help:
 	@echo "make spreadsheet  the running example in _build/hello_world.xlsx, every number a formula"
 	@echo "make dist       the package as a wheel and as its source, in _build/dist"
 	@echo "make assignments  a student's and an instructor's notebook for each chapter, in _build/assignments"
-	@echo '                (EXERCISES="9.1 9.7 8.8" TITLE="Week 3" OUT=week3: of these; CHAPTERS="8 9"; FORCE=--force)'
+	@echo '                (EXERCISES="9.1 9.7 8.8" TITLE="Week 6" OUT=week6: of these; CHAPTERS="8 9"; FORCE=--force)'
 	@echo "make exams      two exams and their answer sheets, in _build/exams (KEY=key.txt PAPER=letter; needs Chromium)"
 	@echo "make test-products  makes what is published, each thing whole, and opens it (what needs LibreOffice or Java is skipped without)"
 	@echo "make test-nbgrader  installs nbgrader; an assignment goes through it, from source to marks"
@@ -124,7 +124,7 @@ dist: .venv/test.stamp
 test-nbgrader: .venv/test.stamp .venv/nbgrader.stamp
 	$(BIN)/python -m pytest -o addopts= tests/with_nbgrader
 
-# CHAPTERS="8 9": some of them; EXERCISES="9.1 9.7 8.8" TITLE="Week 3": one assignment. OUT=..., FORCE=--force.
+# CHAPTERS="8 9": some of them; EXERCISES="9.1 9.7 8.8" TITLE="Week 6": one assignment. OUT=..., FORCE=--force.
 OUT ?= _build/assignments
 assignments: .venv/book.stamp
 	$(BIN)/toytf assign --out $(OUT) $(if $(TITLE),--title "$(TITLE)") $(FORCE) \

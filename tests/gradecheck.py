@@ -30,7 +30,7 @@ EXERCISES = [
     {"label": "ex-09-3", "number": "9.3", "kind": "text", "name": None, "points": 3},
 ]
 ASSIGNMENT = json.dumps(
-    {"format": "toytf assignment", "version": 1, "title": "Week 3", "exercises": EXERCISES}
+    {"format": "toytf assignment", "version": 1, "title": "Week 6", "exercises": EXERCISES}
 ).encode()
 SMALL = Limits(
     cell=1.0, call=1.0, total=12.0, memory=512 << 20, folder=8 << 20, file=4 << 20, output=16 << 10, restarts=3

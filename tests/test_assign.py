@@ -264,8 +264,8 @@ def test_points_in_both_notebooks_and_the_manifest_agree():
 
 def test_the_manifest_says_what_is_asked_for_and_no_answer():
     chosen = [some("function"), some("by hand"), some("text")]
-    made = assign.manifest(chosen, "Week 3")
-    assert (made["format"], made["version"], made["title"]) == ("toytf assignment", 1, "Week 3")
+    made = assign.manifest(chosen, "Week 6")
+    assert (made["format"], made["version"], made["title"]) == ("toytf assignment", 1, "Week 6")
     function, by_hand, text = made["exercises"]
     assert function["name"] == chosen[0].check.name
     assert by_hand["parts"] == [part.name for part in chosen[1].by_hand.parts]
@@ -324,7 +324,7 @@ def run(*arguments):
 
 def test_the_command_writes_three_files_and_the_same_bytes_again(tmp_path, capsys):
     for name in ("a", "b"):
-        assert run("--exercises", "11.1", "12.1", "--title", "Week 3", "--out", tmp_path / name) == 0
+        assert run("--exercises", "11.1", "12.1", "--title", "Week 6", "--out", tmp_path / name) == 0
         assert written(tmp_path / name) == THREE
     assert "2 exercises" in capsys.readouterr().out
     for name in THREE:

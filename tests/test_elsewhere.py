@@ -91,7 +91,7 @@ CALL = "import elsewhere, sys; elsewhere.pretend({!r}); from toytf.__main__ impo
 def test_elsewhere_the_grader_says_that_it_needs_linux(system, tmp_path):
     (tmp_path / "week").mkdir()
     (tmp_path / "week" / "assignment.json").write_text(
-        '{"format": "toytf assignment", "version": 1, "title": "Week 3", "exercises": '
+        '{"format": "toytf assignment", "version": 1, "title": "Week 6", "exercises": '
         '[{"label": "ex-09-3", "number": "9.3", "kind": "text", "name": null, "points": 3}]}',
         "utf-8",
     )

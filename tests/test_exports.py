@@ -63,11 +63,11 @@ def chosen():
 
 
 def manifest():
-    return assign.manifest(chosen(), "Week 3")
+    return assign.manifest(chosen(), "Week 6")
 
 
 def editions():
-    student, instructor = assign.notebooks(chosen(), "Week 3")
+    student, instructor = assign.notebooks(chosen(), "Week 6")
     return json.dumps(student), json.dumps(instructor)
 
 
@@ -426,14 +426,14 @@ def test_what_the_reporter_prints_holds_no_command_for_github():
 
 def test_the_command_writes_both_exports_and_asks_before_it_replaces_them(tmp_path, capsys):
     numbers = [one.number for one in chosen()]
-    arguments = ["--exercises", *numbers, "--title", "Week 3", "--gradescope", str(tmp_path / "week3.zip")]
+    arguments = ["--exercises", *numbers, "--title", "Week 6", "--gradescope", str(tmp_path / "week6.zip")]
     arguments += ["--classroom", str(tmp_path / "template")]
     assert main(["assign", *arguments]) == 0
-    assert "week3.zip" in capsys.readouterr().out
-    with zipfile.ZipFile(tmp_path / "week3.zip") as whole:
+    assert "week6.zip" in capsys.readouterr().out
+    with zipfile.ZipFile(tmp_path / "week6.zip") as whole:
         assert json.loads(whole.read("assignment.json")) == manifest()
     assert (tmp_path / "template" / ".github" / "workflows" / "classroom.yml").is_file()
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["template", "week3.zip"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["template", "week6.zip"]
     assert main(["assign", *arguments]) == 2
     assert "--force replaces it" in capsys.readouterr().err
     assert main(["assign", *arguments, "--force"]) == 0

@@ -73,7 +73,7 @@ def prepare(folder, text):
             (folder / name[1]).write_text(block, "utf-8")
     with zipfile.ZipFile(folder / "moodle.zip", "w") as archive:
         for name in MOODLE:
-            archive.writestr(f"{name}/Week 3.ipynb", gradecheck.HONEST)
+            archive.writestr(f"{name}/Week 6.ipynb", gradecheck.HONEST)
 
 
 def replay(folder, text):
@@ -131,7 +131,7 @@ def test_every_student_of_the_list_gets_a_page_and_a_folder_to_hand_back(run):
     folder, _ = run
     students = (folder / "class.csv").read_text("utf-8").splitlines()[1:]
     assert len(students) == len(set(students)) == 30
-    with zipfile.ZipFile(folder / "week3" / "feedback.zip") as archive:
+    with zipfile.ZipFile(folder / "week6" / "feedback.zip") as archive:
         assert sorted(archive.namelist()) == sorted(f"{student}/feedback.html" for student in students)
         assert all(
             student in archive.read(f"{student}/feedback.html").decode() for student in students if "'" not in student
@@ -140,8 +140,8 @@ def test_every_student_of_the_list_gets_a_page_and_a_folder_to_hand_back(run):
 
 def test_folders_of_moodle_are_taken_and_come_back_by_the_same_names(run, tmp_path):
     folder, _ = run
-    assert sorted(p.name for p in (folder / "week4" / "submissions").iterdir()) == sorted(MOODLE)
-    _, receipts = gradecheck.grade(folder / "week4" / "submissions", tmp_path / "grades.csv")
+    assert sorted(p.name for p in (folder / "week7" / "submissions").iterdir()) == sorted(MOODLE)
+    _, receipts = gradecheck.grade(folder / "week7" / "submissions", tmp_path / "grades.csv")
     assert {receipt.points for receipt in receipts.values()} == {4}
     archive, without = feedback_zip(tmp_path / "grades.csv")
     assert without == []
@@ -152,7 +152,7 @@ def test_folders_of_moodle_are_taken_and_come_back_by_the_same_names(run, tmp_pa
 
 def test_the_picture_is_of_the_page_as_it_is_now(run):
     with Image.open(PICTURE) as picture:
-        assert picture.text["Source"] == words(run[0] / "week3" / "grades" / "feedback" / f"{PICTURED}.html"), (
+        assert picture.text["Source"] == words(run[0] / "week6" / "grades" / "feedback" / f"{PICTURED}.html"), (
             "take it again: python tests/test_instructors.py"
         )
     assert PICTURE.stat().st_size < 150_000
@@ -246,7 +246,7 @@ def test_a_class_can_be_made_up_for_every_exercise():
 
 
 def test_a_rehearsal_without_an_assignment_says_what_is_missing(tmp_path, capsys):
-    assert main(["rehearse", str(tmp_path / "week3"), "--out", str(tmp_path)]) == 2
+    assert main(["rehearse", str(tmp_path / "week6"), "--out", str(tmp_path)]) == 2
     assert "student.ipynb" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
@@ -288,10 +288,10 @@ def test_a_rehearsal_with_a_wrong_file_says_which(tmp_path, capsys, name, conten
     from toytf.teach import assign
 
     chosen = list(read(reading.ROOT / "notebooks", [9]).values())[:2]
-    assign.write({tmp_path / "week3": assign.files(chosen, "Week 3", None)}, False)
-    path = tmp_path / "week3" / name
+    assign.write({tmp_path / "week6": assign.files(chosen, "Week 6", None)}, False)
+    path = tmp_path / "week6" / name
     path.unlink() if content is None else path.write_bytes(content)
-    assert main(["rehearse", str(tmp_path / "week3"), "--out", str(tmp_path)]) == 2
+    assert main(["rehearse", str(tmp_path / "week6"), "--out", str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert says in said
     assert said.startswith("error: ")
@@ -311,7 +311,7 @@ def take_picture():
         prepare(folder, markdown())
         for command, _ in sessions(markdown())[1]:
             shell(command, folder)
-        page = folder / "week3" / "grades" / "feedback" / f"{PICTURED}.html"
+        page = folder / "week6" / "grades" / "feedback" / f"{PICTURED}.html"
         with sync_playwright() as playwright:
             browser = sitecheck.launch(playwright, sitecheck.find_chromium())
             tab = browser.new_page(

@@ -225,12 +225,12 @@ def test_points_are_those_of_the_real_check(cheap):
 def test_a_seal_is_slow_and_its_own_for_each_entry():
     assert stored.COST["n"] >= 2**14 and stored.COST["r"] >= 8
     one = check.BY_HAND["9.1"]
-    sealed = thin.sealed_by_hand(one, "Week 3")
+    sealed = thin.sealed_by_hand(one, "Week 6")
     tags = [tag for part in sealed["parts"] for entry in part["entries"] for tag in entry]
     assert len(set(tags)) == len(tags) > 10  # 4 stands there twice, and nobody sees it
     other = thin.sealed_by_hand(one, "Week 4")
     assert not set(tags) & {tag for part in other["parts"] for entry in part["entries"] for tag in entry}
-    shelf = stored.Shelf(json.dumps({"title": "Week 3", "checks": [], "by hand": [sealed]}))
+    shelf = stored.Shelf(json.dumps({"title": "Week 6", "checks": [], "by hand": [sealed]}))
     assert shelf.points("9.1", {part.name: typed(part.expected, part.decimals) for part in one.parts}, of=1) == 1
 
 
@@ -393,11 +393,11 @@ def some():
 
 
 def test_the_same_assignment_gives_the_same_bytes_and_another_another_version():
-    name, content = thin.wheel(some(), "Week 3")
-    assert thin.wheel(some(), "Week 3") == (name, content)
+    name, content = thin.wheel(some(), "Week 6")
+    assert thin.wheel(some(), "Week 6") == (name, content)
     assert re.fullmatch(r"toytf_student-\d+\.\d+\.\d+\.post\d+-py3-none-any\.whl", name)
     assert thin.wheel(some(), "Week 4")[0] != name
-    assert thin.wheel(some()[1:], "Week 3")[0] != name
+    assert thin.wheel(some()[1:], "Week 6")[0] != name
 
 
 def test_the_file_is_a_wheel_whose_record_is_right(tmp_path):
@@ -408,7 +408,7 @@ def test_the_file_is_a_wheel_whose_record_is_right(tmp_path):
     from packaging.metadata import Metadata
     from packaging.utils import parse_wheel_filename
 
-    name, content = thin.wheel(some(), "Week 3")
+    name, content = thin.wheel(some(), "Week 6")
     project, version, *_ = parse_wheel_filename(name)
     files = contents(content)
     about = f"toytf_student-{version}.dist-info"
@@ -437,8 +437,8 @@ def test_the_file_is_a_wheel_whose_record_is_right(tmp_path):
         "9.1, mean: not right.",
         "  yours 4",
         "9.1, mean: right.",
-        "check.layer_norm: this package has the checks of 'Week 3' alone: softmax, 9.1",
-        "check.ops: this package has the checks of 'Week 3' alone: softmax, 9.1",
+        "check.layer_norm: this package has the checks of 'Week 6' alone: softmax, 9.1",
+        "check.ops: this package has the checks of 'Week 6' alone: softmax, 9.1",
         "toytf.ops is not in this package, which has the checks of one assignment; toytf.check and toytf.byhand.fmt "
         "are. Whatever needs more is tried out in its chapter's notebook, with the whole of toytf.",
     ], done.stderr
@@ -456,13 +456,13 @@ def test_a_title_of_any_signs_makes_a_package_that_opens(tmp_path):
 
 
 def command(folder, *words):
-    return main(["assign", "--exercises", "9.1", "8.8", "9.2", "--title", "Week 3", "--out", str(folder), *words])
+    return main(["assign", "--exercises", "9.1", "8.8", "9.2", "--title", "Week 6", "--out", str(folder), *words])
 
 
 def test_the_command_writes_it_beside_the_notebook_which_runs_with_it(tmp_path, capsys):
     assert command(tmp_path / "week", "--thin") == 0
     (wheel,) = (tmp_path / "week").glob("*.whl")
-    assert wheel.name == thin.wheel([book()[f"ex-{n}"] for n in ("09-1", "08-8", "09-2")], "Week 3")[0]
+    assert wheel.name == thin.wheel([book()[f"ex-{n}"] for n in ("09-1", "08-8", "09-2")], "Week 6")[0]
     assert wheel.name in capsys.readouterr().out
     notebook = json.loads((tmp_path / "week" / "student.ipynb").read_text("utf-8"))
     answers = {

@@ -39,7 +39,7 @@ def thousand():
 
 @pytest.fixture(scope="module")
 def one():
-    return worksheet.sheet("Ana Müller", KEY, ALL, "Week 3")
+    return worksheet.sheet("Ana Müller", KEY, ALL, "Week 6")
 
 
 def by_topic(sheets, topic):
@@ -54,7 +54,7 @@ def files_of(sheet):
 
 
 def test_the_same_id_and_key_give_the_same_bytes(one):
-    again = worksheet.sheet("Ana Müller", KEY, ALL, "Week 3")
+    again = worksheet.sheet("Ana Müller", KEY, ALL, "Week 6")
     assert files_of(again) == files_of(one)
 
 
@@ -65,8 +65,8 @@ def test_the_same_sheet_comes_out_on_every_machine():
 @pytest.mark.parametrize(
     "other",
     [
-        ("Ana Müller", "another secret", "Week 3"),
-        ("Ana Mullet", KEY, "Week 3"),
+        ("Ana Müller", "another secret", "Week 6"),
+        ("Ana Mullet", KEY, "Week 6"),
         ("Ana Müller", KEY, "4"),
     ],
     ids=["key", "student", "title"],
@@ -80,7 +80,7 @@ def test_another_key_student_or_title_gives_other_numbers_in_every_exercise(one,
 
 
 def test_an_exercise_does_not_depend_on_the_others(one):
-    alone = worksheet.sheet("Ana Müller", KEY, ["gradient"], "Week 3").exercises[0]
+    alone = worksheet.sheet("Ana Müller", KEY, ["gradient"], "Week 6").exercises[0]
     assert alone.fingerprint == one.exercises[ALL.index("gradient")].fingerprint
 
 
@@ -494,7 +494,7 @@ def test_a_page_parses_and_needs_nothing_else(one, answers):
     text = one.answers_html() if answers else one.html()
     page = Page(text)
     assert page.lang == "en"
-    assert page.title == ("Answers: " if answers else "") + "Week 3, Ana Müller"
+    assert page.title == ("Answers: " if answers else "") + "Week 6, Ana Müller"
     assert text.startswith("<!DOCTYPE html>") and '<meta charset="utf-8">' in text
     assert not {"script", "link", "img", "iframe", "object", "embed", "svg"} & set(page.tags)
     assert not {"src", "href", "style", "onload", "onclick"} & {name for name, _ in page.attributes}
@@ -505,7 +505,7 @@ def test_a_page_parses_and_needs_nothing_else(one, answers):
 
 def test_student_and_number_stand_in_what_is_repeated_on_every_page(one):
     running = re.search(r'<div class="running">.*?</div></div>', one.html()).group()
-    assert "Ana Müller" in running and one.number in running and "Week 3" in running
+    assert "Ana Müller" in running and one.number in running and "Week 6" in running
     assert ".running { display: table-header-group" in one.html()
 
 
@@ -720,9 +720,9 @@ SHORT = ("--topics", "product", "softmax", "cross-entropy")
 def test_a_class_of_thirty_from_list_to_answers(thirty, tmp_path, capsys):
     key = class_file(tmp_path, KEY + "\n", "key.txt")
     out, solved = tmp_path / "sheets", tmp_path / "answers"
-    assert run("--class", thirty, "--key-file", key, *SHORT, "--title", "Week 3", "--out", out) == 0
+    assert run("--class", thirty, "--key-file", key, *SHORT, "--title", "Week 6", "--out", out) == 0
     assert "30 sheets in" in capsys.readouterr().out
-    assert run("--class", thirty, "--key-file", key, *SHORT, "--title", "Week 3", "--out", solved, "--answers") == 0
+    assert run("--class", thirty, "--key-file", key, *SHORT, "--title", "Week 6", "--out", solved, "--answers") == 0
     assert len(list(out.iterdir())) == 60 and len(list(solved.iterdir())) == 60
     for student in read_class(thirty, worksheet.clean_student):
         stem = file_stem(student)
@@ -731,13 +731,13 @@ def test_a_class_of_thirty_from_list_to_answers(thirty, tmp_path, capsys):
         page = (out / f"{stem}.html").read_text(encoding="utf-8")
         assert answers["sheet"] in page
         assert answers["sheet"] in (solved / f"{stem}.answers.html").read_text(encoding="utf-8")
-        sheet = worksheet.sheet(student, KEY, SHORT[1:], "Week 3")
+        sheet = worksheet.sheet(student, KEY, SHORT[1:], "Week 6")
         mine = {e["number"]: {a["name"]: a["values"] for a in e["answers"]} for e in answers["exercises"]}
         assert all(worksheet.check_answers(sheet, mine))
         assert not page_leaks(Page(page), sheet)
         nbformat.validate(nbformat.read(out / f"{stem}.ipynb", as_version=4))
     # One student alone gets the same file as in the class.
-    assert run("--student", "Åsa Öberg", "--key", KEY, *SHORT, "--title", "Week 3", "--out", tmp_path / "one") == 0
+    assert run("--student", "Åsa Öberg", "--key", KEY, *SHORT, "--title", "Week 6", "--out", tmp_path / "one") == 0
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (out / path.name).read_bytes()
 

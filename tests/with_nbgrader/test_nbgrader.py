@@ -17,7 +17,7 @@ from toytf.teach.exercises import read
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MASTER = ROOT / "notebooks"
-WEEK = "week3"
+WEEK = "week6"
 EXERCISES = read(MASTER)
 FUNCTION, BY_HAND, TEXT = (
     next(one for one in EXERCISES.values() if one.kind == kind and (kind != "by hand" or len(one.by_hand.parts) > 1))
@@ -99,7 +99,7 @@ def course(tmp_path_factory):
     (folder / "nbgrader_config.py").write_text(
         "c = get_config()\nc.CourseDirectory.course_id = 'course'\nc.ExecutePreprocessor.timeout = 60\n", "utf-8"
     )
-    student, instructor = assign.notebooks(CHOSEN, "Week 3")
+    student, instructor = assign.notebooks(CHOSEN, "Week 6")
     (folder / "source" / WEEK).mkdir(parents=True)
     (folder / "source" / WEEK / f"{WEEK}.ipynb").write_text(json.dumps(instructor), "utf-8")
     nbgrader(folder, "generate_assignment", WEEK, "--create")
@@ -135,7 +135,7 @@ def marks(course):
 
 def test_nbgrader_makes_the_students_notebook_from_the_instructors(course):
     released = json.loads((course / "release" / WEEK / f"{WEEK}.ipynb").read_text("utf-8"))
-    student, _ = assign.notebooks(CHOSEN, "Week 3")
+    student, _ = assign.notebooks(CHOSEN, "Week 6")
     assert list(cells(released)) == list(cells(student))
     for name, ours in cells(student).items():
         theirs = cells(released)[name]

@@ -74,7 +74,7 @@ class Kernel:
 
 def assigned(folder, *words):
     """The folder that a student gets: notebook, and what lies beside it."""
-    command = ["assign", "--exercises", "8.8", "9.1", "9.2", "--title", "Week 3", "--out", str(folder / "teacher")]
+    command = ["assign", "--exercises", "8.8", "9.1", "9.2", "--title", "Week 6", "--out", str(folder / "teacher")]
     assert main([*command, *map(str, words)]) == 0
     home = folder / "home"
     home.mkdir()

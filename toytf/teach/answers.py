@@ -1,6 +1,6 @@
 """The command ``toytf answers``: an instructor's notebook on paper, formulas set and code in colours.
 
-    toytf answers week3
+    toytf answers week6
 
 It reads the notebook as it is now, so what a teacher has changed in it, and what stands in it of rubrics, is
 printed too.
@@ -158,9 +158,9 @@ def page(title: str, solved: Sequence[Solved], size: str = "a4") -> str:
 
 
 EXAMPLES = (
-    "toytf answers week3",
-    "toytf answers week3 --paper letter --out answers-3.pdf",
-    "toytf answers week3 --html",
+    "toytf answers week6",
+    "toytf answers week6 --paper letter --out answers-3.pdf",
+    "toytf answers week6 --html",
 )
 
 

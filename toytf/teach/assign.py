@@ -1,8 +1,8 @@
 """Assignments from the book's exercises: a student's notebook and an instructor's.
 
-    toytf assign --exercises 9.1 9.7 8.8 --title "Week 3" --out week3
+    toytf assign --exercises 9.1 9.7 8.8 --title "Week 6" --out week6
 
-writes ``week3/student.ipynb``, ``week3/instructor.ipynb`` and ``week3/submissions/assignment.json``;
+writes ``week6/student.ipynb``, ``week6/instructor.ipynb`` and ``week6/submissions/assignment.json``;
 put the students' notebooks beside the last one, and ``toytf grade`` grades them.
 
 Both notebooks have the same cells. They differ only in those that a student fills in, which in the
@@ -422,12 +422,12 @@ def write(folders: Mapping[Path, Mapping[str, str | bytes]], force: bool = False
 
 
 EXAMPLES = (
-    'toytf assign --exercises 9.1 9.7 8.8 --title "Week 3" --out week3',
+    'toytf assign --exercises 9.1 9.7 8.8 --title "Week 6" --out week6',
     "toytf assign --list --chapters 9 --kinds code",
-    'toytf assign --exercises 9.1 9.7 8.8 --title "Week 3" --out week3 --install toytf-0.1.0-py3-none-any.whl',
-    'toytf assign --exercises 9.1 9.7 8.8 --title "Week 3" --out week3 --thin',
-    'toytf assign --exercises 9.1 9.7 --title "Week 3" --out week3 --no-hide-answers',
-    'toytf assign --exercises 9.1 9.7 --title "Week 3" --gradescope week3.zip --classroom week3-template',
+    'toytf assign --exercises 9.1 9.7 8.8 --title "Week 6" --out week6 --install toytf-0.1.0-py3-none-any.whl',
+    'toytf assign --exercises 9.1 9.7 8.8 --title "Week 6" --out week6 --thin',
+    'toytf assign --exercises 9.1 9.7 --title "Week 6" --out week6 --no-hide-answers',
+    'toytf assign --exercises 9.1 9.7 --title "Week 6" --gradescope week6.zip --classroom week6-template',
     'toytf assign --exercises 9.1 9.7 --own-numbers --class class.csv --key-file key.txt --title "Week 5" --out week5',
 )
 

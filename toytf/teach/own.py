@@ -1,6 +1,6 @@
 """Numbers of one's own: by-hand exercises of an assignment whose numbers differ from student to student.
 
-    toytf assign --exercises 9.1 8.8 9.7 --own-numbers --class class.csv --key-file key.txt --title "Week 3" --out week3
+    toytf assign --exercises 9.1 8.8 9.7 --own-numbers --class class.csv --key-file key.txt --title "Week 6" --out week6
 
 A topic of the worksheets takes the place of each by-hand exercise (`Topic.instead_of`). Its numbers follow
 from the teacher's key, the title and the student's name, so that nothing has to be kept but the key: neither

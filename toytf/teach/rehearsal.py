@@ -1,7 +1,7 @@
 """A made-up class that hands in an assignment: to try the grader before the first real one comes.
 
-    toytf assign --exercises 9.1 8.8 9.7 9.2 --title "Week 3" --out week3
-    toytf rehearse week3
+    toytf assign --exercises 9.1 8.8 9.7 9.2 --title "Week 6" --out week6
+    toytf rehearse week6
 
 writes ``class.csv``, a list of thirty students, and ``handed-in/`` with what they hand in: right and half
 right, with known mistakes, blank, with a syntax error, an endless loop, somebody who cheats, a file
@@ -272,8 +272,8 @@ def _of_each(folder: Path) -> dict[str, dict]:
 
 
 EXAMPLES = (
-    "toytf rehearse week3",
-    "toytf rehearse week3 --out trial --force",
+    "toytf rehearse week6",
+    "toytf rehearse week6 --out trial --force",
     "toytf rehearse week5 --key-file key.txt --out trial",
 )
 

@@ -1,6 +1,6 @@
 """A template repository for GitHub Classroom.
 
-    toytf assign --exercises 9.1 9.7 --title "Week 3" --classroom week3-template
+    toytf assign --exercises 9.1 9.7 --title "Week 6" --classroom week6-template
 
 writes notebook, README, workflow and grader. A student who may push to a repository may also change its
 workflow. Take its points as feedback; for grades that count, collect the notebooks and run ``toytf grade``

@@ -1,6 +1,6 @@
-"""Feedback to hand back. After ``toytf grade week3/submissions --out week3/grades.csv``
+"""Feedback to hand back. After ``toytf grade week6/submissions --out week6/grades.csv``
 
-    toytf feedback week3/grades.csv --out week3/feedback.zip
+    toytf feedback week6/grades.csv --out week6/feedback.zip
 
 puts each student's page into a folder with that student's name, the name of what was handed in. With
 the folders of Moodle's export (``Anna Abt_123_assignsubmission_file``) these are the names by which
@@ -60,7 +60,7 @@ def feedback_zip(table: Path) -> tuple[bytes, int]:
 
 # ---------------------------------------------------------------- the command
 
-EXAMPLES = ("toytf feedback week3/grades.csv --out week3/feedback.zip",)
+EXAMPLES = ("toytf feedback week6/grades.csv --out week6/feedback.zip",)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

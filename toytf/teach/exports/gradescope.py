@@ -1,6 +1,6 @@
 """An autograder for Gradescope.
 
-    toytf assign --exercises 9.1 9.7 --title "Week 3" --gradescope week3.zip
+    toytf assign --exercises 9.1 9.7 --title "Week 6" --gradescope week6.zip
 
 writes an archive with ``setup.sh``, ``run_autograder``, this package, the assignment and a key. The script
 is root. It runs a student's code in bubblewrap where the container allows that; mostly it does not, and

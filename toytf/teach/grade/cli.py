@@ -25,8 +25,8 @@ network. Do this only in a container that holds nothing of value and is thrown a
 
 
 EXAMPLES = (
-    "toytf grade week3/submissions --class class.csv --out week3/grades.csv",
-    "toytf grade week3/submissions --out week3/grades.csv --manual week3/points.csv",
+    "toytf grade week6/submissions --class class.csv --out week6/grades.csv",
+    "toytf grade week6/submissions --out week6/grades.csv --manual week6/points.csv",
     "toytf grade week5/submissions --class class.csv --key-file key.txt --out week5/grades.csv",
 )
 STOPPED = "what is graded already is kept, the same command goes on from here"

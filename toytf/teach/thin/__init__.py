@@ -1,8 +1,8 @@
 """A package for students that checks one assignment and holds none of its solutions.
 
-    toytf assign --exercises 9.1 8.8 9.7 --title "Week 3" --thin --out week3
+    toytf assign --exercises 9.1 8.8 9.7 --title "Week 6" --thin --out week6
 
-writes ``week3/toytf_student-VERSION-py3-none-any.whl`` beside the student's notebook. It is a package of its
+writes ``week6/toytf_student-VERSION-py3-none-any.whl`` beside the student's notebook. It is a package of its
 own with the name `toytf`, and has what a student's notebook imports: `toytf.check` with the checks of this
 assignment, and `toytf.byhand.fmt`. The right functions are not in it, nor their sources, nor those of the known
 mistakes. In their place stand results on fixed inputs, those on which `toytf.check` calls a function too: the right

@@ -202,8 +202,8 @@ def belongs(key: str | bytes, title: str, topics: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> one = belongs("a secret of the teacher", "Week 3", ["product"])
-    >>> one == belongs("another secret", "Week 3", ["product"]), len(one)
+    >>> one = belongs("a secret of the teacher", "Week 6", ["product"])
+    >>> one == belongs("another secret", "Week 6", ["product"]), len(one)
     (False, 16)
     """
     return _hmac(_key_bytes(key), "assignment", _clean("title", title), *_known(topics)).hex()[:16]
