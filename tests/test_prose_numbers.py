@@ -55,6 +55,8 @@ TOGETHER = new_notebook(
         ("12 to 319", "2 to 319"),
         ("a table of 4 × 3", "a table of 3 × 4"),
         ("575, 12 and 4", "575, 12 and 2"),
+        ("319, 575, 12", "319, 12, 575"),
+        ("all alike: 7, 7, 7", "not alike: 7, 7, 5"),
         ("512 × 2048 is the paper's", "512 × 2047 is nobody's"),
         ("a link [4, 7](#there)", "a list [4, 7] of nothing"),
     ],
@@ -63,6 +65,43 @@ def test_numbers_that_stand_together_do_so_where_they_were_computed(right, wrong
     known = runs.known_to(TOGETHER, 0)
     assert runs.unfound(right, known) == []
     assert len(runs.unfound(wrong, known)) == 1
+
+
+@pytest.mark.parametrize(
+    ("output", "text", "found"),
+    [
+        ("0.001 0.000", "It moves by 0.000.", True),
+        ("0.001 0", "It moves by 0.000.", False),  # printed as 0.001, changed
+        ("10.5", "It is 10.5.", True),
+        ("0.5", "It is 00.5.", False),
+        ("5,512", "It is 0,512.", False),
+    ],
+)
+def test_zeros_are_those_that_were_printed(output, text, found):
+    nb = new_notebook(cells=[new_markdown_cell(f"## Here\n\n{text}", id="a")])
+    nb.cells.append(new_code_cell("x", id="b", outputs=[new_output("stream", text=output)]))
+    assert (places.place_problems(nb, "01.ipynb") == []) == found
+
+
+ASKED = """## Exercises
+
+:::{exercise} 99.1: One
+Take 24 rows of 31.
+:::
+
+:::{solution} ex-99-1
+All 24 of them are 17.
+:::"""
+
+
+def test_a_solution_may_say_what_the_question_gives_and_the_question_what_is_computed_for_it():
+    nb = new_notebook(cells=[new_markdown_cell(ASKED, id="a")])
+    nb.cells.append(new_code_cell("print()", id="b", outputs=[new_output("stream", text="1: 31 24 17\n")]))
+    assert places.place_problems(nb, "99.ipynb") == []
+    nb.cells[0].source = ASKED.replace("24 rows", "23 rows")
+    assert len(places.place_problems(nb, "99.ipynb")) == 1  # the question's 23
+    nb.cells[0].source = ASKED.replace("All 24", "All 25")
+    assert len(places.place_problems(nb, "99.ipynb")) == 1
 
 
 def test_of_changed_digits_in_the_prose_of_all_chapters_most_are_caught():
@@ -472,6 +511,14 @@ def test_a_text_is_cut_at_blank_lines_and_not_within_a_formula_or_a_directive():
         ("175.66 / 30 = 5.8553", "175.66 / 30 = 5.8554"),
         ("2.8415 + 4.0100 = 6.8515", "2.8415 + 4.0100 = 6.8514"),
         ("$$2 / 8 = 0.25$$", "$$2 / 8 = 0.24$$"),
+        (r"$\log 37000 \approx 10.5$", r"$\log 37000 \approx 11.5$"),
+        (
+            r"$H = -(0.5 \log 0.25$ ${} + 0.5 \log 0.75) \approx 0.8370$",
+            r"$-(0.5 \log 0.25$ ${} + 0.5 \log 0.75) \approx 0.88$",
+        ),
+        (r"$-\log(5/8) \approx 0.4700$", r"$-\log(5/8) \approx 0.4200$"),
+        (r"$-2 / \sqrt 2 \approx -1.4142$", r"$-2 / \sqrt 2 \approx -1.4124$"),
+        (r"adds $0.9 \cdot [0.3, 0.4]$ $= [0.27, 0.36]$", r"adds $0.9 \cdot [0.3, 0.4]$ $= [0.27, 0.38]$"),
     ],
 )
 def test_a_planted_digit_in_written_out_arithmetic_is_caught(right, wrong):
