@@ -24,6 +24,7 @@ ROOMS = {
         "rehearse": ("make up a class that hands it in", "toytf.teach.rehearsal"),
         "grade": ("grade what a class handed in", "toytf.teach.grade.cli"),
         "feedback": ("pack the feedback pages, to hand back", "toytf.teach.exports.feedback"),
+        "export": ("fill grades into a table of Canvas, Moodle or Gradescope", "toytf.teach.exports.grades"),
         "answers": ("print the answers of an assignment", "toytf.teach.answers"),
         "exam": ("make two exams and their answer sheets", "toytf.teach.exam.cli"),
         "sheet": ("make by-hand exercises with numbers of one's own for each student", "toytf.teach.worksheet.cli"),

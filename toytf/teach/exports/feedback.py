@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import sys
 import zipfile
 from pathlib import Path
 
-from toytf._command import place_for, write_whole
+from toytf._command import Trouble, place_for, write_whole
 from toytf.teach.grade import Receipt
-from toytf.teach.grade.gradebook import inert, written
+from toytf.teach.grade.gradebook import HANDED_IN, inert, written
 from toytf.teach.names import folder_name
 from toytf.teach.tables import read_table
 
@@ -37,6 +38,7 @@ def feedback_zip(table: Path) -> tuple[bytes, int]:
         Students of the table who have no page: the others get theirs all the same.
     """
     home = table.with_suffix("")
+    handed_in = _handed_in(home / HANDED_IN)
     pages = {}
     for path in sorted((home / "receipts").glob("*.json")):
         student = Receipt.from_json(path.read_bytes()).student
@@ -48,7 +50,7 @@ def feedback_zip(table: Path) -> tuple[bytes, int]:
             if not page.is_file():
                 without.append(row["student"])
                 continue
-            folder = folder_name(student, page.stem)
+            folder = folder_name(handed_in.get(student, student), page.stem)
             if folder.lower() in taken:
                 folder = page.stem  # no two of these are equal
             taken.add(folder.lower())
@@ -56,6 +58,15 @@ def feedback_zip(table: Path) -> tuple[bytes, int]:
             about.compress_type, about.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
             whole.writestr(about, page.read_bytes())
     return archive.getvalue(), without
+
+
+def _handed_in(path: Path) -> dict[str, str]:
+    """By which names of folders Moodle finds its students again; of a class without such folders, none."""
+    try:
+        found = json.loads(path.read_bytes()) if path.is_file() else {}
+    except ValueError as error:
+        raise Trouble(f"{path}: expected what toytf grade wrote there (JSON), got {error}; grade again") from None
+    return found
 
 
 # ---------------------------------------------------------------- the command

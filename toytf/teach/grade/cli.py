@@ -28,6 +28,7 @@ EXAMPLES = (
     "toytf grade week6/submissions --class class.csv --out week6/grades.csv",
     "toytf grade week6/submissions --out week6/grades.csv --manual week6/points.csv",
     "toytf grade week5/submissions --class class.csv --key-file key.txt --out week5/grades.csv",
+    "toytf grade week3/submissions --class canvas_gradebook.csv --out week3/grades.csv",
 )
 STOPPED = "what is graded already is kept, the same command goes on from here"
 
@@ -44,7 +45,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, default=Path("grades.csv"), help="the table to write (default: grades.csv)")
     parser.add_argument("--assignment", type=Path, help="default: assignment.json in the folder of submissions")
     parser.add_argument(
-        "--class", type=Path, dest="class_list", metavar="CSV", help="who is expected: a column student"
+        "--class",
+        type=Path,
+        dest="class_list",
+        metavar="CSV",
+        help="who is expected: a column student, or a list of Canvas, Moodle or Gradescope",
+    )
+    parser.add_argument(
+        "--student-column", metavar="NAME", help="with --class: the column with the students' ids, if it is another one"
     )
     parser.add_argument(
         "--manual", type=Path, metavar="CSV", help="what a person gave: student, exercise, met, points, comment"
@@ -99,6 +107,8 @@ def _grade(given) -> int:
         raise Trouble(f"--jobs: expected at least 1, got {given.jobs}")
     if not LEAST_MEMORY <= given.memory < 1 << 20:
         raise Trouble(f"--memory: expected at least {LEAST_MEMORY} MB, got {given.memory}")
+    if given.student_column is not None and given.class_list is None:
+        raise Trouble("--student-column: expected a class list (--class CSV) with it, got none")
     home = given.out.with_suffix("").resolve()
     if home.is_relative_to(given.submissions.resolve()):
         raise Trouble(f"--out: expected a place outside the folder of submissions, got {given.out}")
@@ -118,8 +128,8 @@ def _grade(given) -> int:
     )
     summary = gradebook.grade_folder(
         given.submissions, given.out, assignment, sandbox,
-        class_list=given.class_list, manual=given.manual, limits=limits, jobs=given.jobs, again=given.again,
-        numbers=numbers,
+        class_list=given.class_list, student_column=given.student_column, manual=given.manual, limits=limits,
+        jobs=given.jobs, again=given.again, numbers=numbers,
     )  # fmt: skip
     for note in summary.notes + summary.failed:
         print(note, file=sys.stderr)

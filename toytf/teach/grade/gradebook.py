@@ -28,7 +28,8 @@ from toytf.teach.grade.sandbox import GRACE, STARTING, Bubblewrap, Limits, Sandb
 from toytf.teach.grade.submission import Found
 from toytf.teach.names import composed, file_names, same_writing
 from toytf.teach.plain_text import CONTROL, plain
-from toytf.teach.tables import read_class, read_table
+from toytf.teach.schools.downloads import Matched, matched
+from toytf.teach.tables import read_people, read_table
 
 if TYPE_CHECKING:
     from toytf.teach.own import Answers
@@ -38,6 +39,8 @@ _SIGN = "[=+\\-@\uff1d\uff0b\uff0d\uff20]"
 STARTS = re.compile(rf"\s*'*{_SIGN}|'*[\t\r\n]")
 INSIDE = re.compile(rf"""([;,|"\t\r\n]\s*)('*{_SIGN})""")
 
+
+HANDED_IN = "handed_in.json"  # from students to the folders by which Moodle finds them again
 
 # ---------------------------------------------------------------- files
 
@@ -301,6 +304,7 @@ def grade_folder(
     sandbox,
     *,
     class_list: Path | None = None,
+    student_column: str | None = None,
     manual: Path | None = None,
     limits: Limits | None = None,
     jobs: int = 1,
@@ -316,7 +320,9 @@ def grade_folder(
     assignment : Assignment
     sandbox : Bubblewrap or Unprotected
     class_list : Path, optional
-        CSV with a column student: who is expected.
+        Who is expected: CSV with a column student, or a list of Canvas, Moodle or Gradescope.
+    student_column : str, optional
+        The column with the students' ids, if it is another one.
     manual : Path, optional
         CSV with the columns student, exercise, points, comment, and perhaps met.
     limits : Limits, optional
@@ -337,9 +343,12 @@ def grade_folder(
     if manual is not None and manual.exists() and manual.resolve() == (home / "to_read.csv").resolve():
         raise Trouble(f"{manual}: this file is written anew by each run. Copy it, and give the name of the copy.")
     there = submission.find(submissions)
-    expected = read_class(class_list) if class_list is not None else []
-    missing, unknown = _compare(there.found, expected) if class_list is not None else ([], [])
-    found = there.found + missing
+    ours, missing, unknown = Matched(there.found), [], []
+    if class_list is not None:
+        people = read_people(class_list, column=student_column)
+        ours = matched(submissions, there.found, people)
+        missing, unknown = _compare(ours.found, [one.student for one in people])
+    found = ours.found + missing
     students = sorted(one.student for one in found)
     names = file_names(students)
     known = rubrics.read()
@@ -351,7 +360,9 @@ def grade_folder(
             for left in folder.glob(".*.new"):  # of a run that was killed
                 left.unlink()
         key = read_key(home)
-        summary = Summary(students=len(students), notes=list(there.notes))
+        if ours.handed_in or (home / HANDED_IN).exists():
+            write_whole(home / HANDED_IN, (json.dumps(ours.handed_in, indent=1, sort_keys=True) + "\n").encode())
+        summary = Summary(students=len(students), notes=[*there.notes, *ours.notes])
         taken = " The numbers that belong to this name were taken." if numbers else ""
         summary.notes += [f"{plain(s, 100)}: handed in, but is not in the class list.{taken}" for s in unknown]
         about = {"versions": grading.versions(), "settings": settings(sandbox, limits)}

@@ -33,8 +33,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     who = parser.add_argument_group("for whom")
     who.add_argument("--student", metavar="ID", help="one student's id: a name, a number, an address")
     who.add_argument(
-        "--class", dest="class_list", metavar="CSV", help="a class list in UTF-8; its column 'student' holds the ids"
+        "--class",
+        dest="class_list",
+        metavar="CSV",
+        help="a class list in UTF-8; its column 'student' holds the ids, or it is of Canvas, Moodle or Gradescope",
     )
+    who.add_argument("--student-column", metavar="NAME", help="with --class: another column that holds the ids")
     keys.arguments(parser)
     what = parser.add_argument_group("what")
     what.add_argument(
@@ -67,8 +71,13 @@ def run(options) -> int:
         raise ValueError("expected either --student ID or --class FILE")
     if options.one_file and options.class_list is None:
         raise ValueError("--one-file: expected a class list (--class FILE) with it")
+    if options.student_column is not None and options.class_list is None:
+        raise ValueError("--student-column: expected a class list (--class FILE) with it, got none")
     key = keys.read(options)
-    students = read_class(options.class_list, clean_student) if options.class_list else [clean_student(options.student)]
+    if options.class_list:
+        students = read_class(options.class_list, clean_student, options.student_column)
+    else:
+        students = [clean_student(options.student)]
     topics = list(TOPICS) if options.topics == ["all"] else options.topics
 
     def make(student: str):
