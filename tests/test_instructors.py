@@ -34,6 +34,12 @@ PICTURE = reading.ROOT / "book" / "_assets" / "feedback.png"
 PICTURED = "anna"
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 MOODLE = ["Anna Abt_1001_assignsubmission_file", "Zoë Müller_1002_assignsubmission_file_"]
+WORKSHEET = """\
+Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Last modified (grade)","Feedback comments"
+"Participant 1001","Anna Abt",anna@school.example,"Submitted for grading",,6.00,-,
+"Participant 1002","Zoë Müller",zoe@school.example,"Submitted for grading",,6.00,-,
+"Participant 1003","Bo Berg",bo@school.example,"No submission",,6.00,-,
+"""
 
 
 def markdown(path=PAGE):
@@ -67,13 +73,14 @@ def shell(command, folder):
 
 
 def prepare(folder, text):
-    """What the page takes for granted: the scripts that it shows, and an archive from Moodle."""
+    """What the page takes for granted: the scripts that it shows, an archive and a worksheet from Moodle."""
     for kind, block in FENCE.findall(text):
         if kind == "python" and (name := re.match(r"# ([\w.]+)\n", block)):
             (folder / name[1]).write_text(block, "utf-8")
     with zipfile.ZipFile(folder / "moodle.zip", "w") as archive:
         for name in MOODLE:
             archive.writestr(f"{name}/Week 6.ipynb", gradecheck.HONEST)
+    (folder / "worksheet.csv").write_text(WORKSHEET, "utf-8")
 
 
 def replay(folder, text):

@@ -456,7 +456,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="a notebook for each student: by-hand exercises have other numbers in each, and none holds answers",
     )
-    mine.add_argument("--class", dest="class_list", metavar="CSV", help="a class list; its column 'student'")
+    mine.add_argument(
+        "--class",
+        dest="class_list",
+        metavar="CSV",
+        help="a class list: a column student, or a list of Canvas, Moodle or Gradescope",
+    )
+    mine.add_argument("--student-column", metavar="NAME", help="another column of the class list that holds the names")
     mine.add_argument(
         "--topics", nargs="+", metavar="TOPIC", help="these topics of toytf sheet too, or 'all', each as an exercise"
     )
@@ -567,7 +573,7 @@ def run(options) -> int:
 
 def _refuse_what_does_not_go_with_own_numbers(options) -> None:
     if not options.own_numbers:
-        for option in ("class_list", "topics", "same_for_all", "key_file", "key"):
+        for option in ("class_list", "student_column", "topics", "same_for_all", "key_file", "key"):
             if getattr(options, option):
                 name = {"class_list": "class"}.get(option, option).replace("_", "-")
                 raise ValueError(f"--{name}: expected it with --own-numbers, got it without")
@@ -590,7 +596,10 @@ def _sheets(planned: Sequence, options, key: str) -> list[Sheet]:
     """A sheet for each student, no two of them alike."""
     topics = own.topics_of(planned)
     make = all_different(lambda student: own.sheet_of(student, key, options.title, topics))
-    return [make(student) for student in progress(own.read_names(options.class_list), unit="student")]
+    return [
+        make(student)
+        for student in progress(own.read_names(options.class_list, options.student_column), unit="student")
+    ]
 
 
 def _ready(install: str | None, thinly: bool) -> Callable[[Sequence[Exercise], str], first_cell.Ready]:

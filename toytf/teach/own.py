@@ -271,8 +271,10 @@ def _locked(name: str) -> dict:
 # ---------------------------------------------------------------- whose
 
 
-def read_names(path: Path | str) -> list[str]:
+def read_names(path: Path | str, column: str | None = None) -> list[str]:
     """A class whose names can be those of files, since the grader knows students by their files.
+
+    `column` holds the names, if it is another one than the list's form says.
 
     Raises
     ------
@@ -286,7 +288,7 @@ def read_names(path: Path | str) -> list[str]:
             raise ValueError(f"student: expected a name that a file can have, got {student!r}")
         return student
 
-    students = read_class(path, clean)
+    students = read_class(path, clean, column)
     seen: dict[str, str] = {}
     for student in students:
         other = seen.setdefault(person(student).casefold(), student)

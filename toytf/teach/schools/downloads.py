@@ -230,17 +230,20 @@ def _submitters(path: Path) -> dict[str, list[dict[str, str]]]:
     found: dict[str, list[dict[str, str]]] = {}
     folder, listing, depth = "", False, 0
     for line in text.splitlines():
+        indent = len(line) - len(line.lstrip(" "))
         if begins := re.fullmatch(r"(submission_\d+):\s*", line):
-            folder, listing = begins[1], False
-        elif begins := re.fullmatch(r"( +):submitters:\s*", line):
-            listing, depth = True, len(begins[1])
-        elif listing and (says := re.fullmatch(r"( *)(- )?:(\w+):(?: (.*))?", line)):
-            if says[2] and len(says[1]) >= depth:
+            folder, listing, depth = begins[1], False, 0
+        elif folder and not depth and indent:
+            depth = indent
+        if folder and indent == depth and re.fullmatch(r" +:submitters:\s*", line):  # deeper ones are older
+            listing = True
+        elif listing and (says := re.fullmatch(r" *(- )?:(\w+):(?: (.*))?", line)):
+            if says[1]:
                 found.setdefault(folder, []).append({})
-            if len(says[1]) + len(says[2] or "") <= depth:
+            if not says[1] and indent <= depth:
                 listing = False
             elif folder in found:
-                found[folder][-1][says[3]] = _scalar(says[4] or "")
+                found[folder][-1][says[2]] = _scalar(says[3] or "")
     if not found:
         raise Trouble(f"{path}: expected submission_NUMBER with its :submitters:, got none")
     return found
