@@ -9,6 +9,7 @@ import pytest
 import gradecheck
 from gradecheck import BLANK, HONEST, IMPORTS, STUB, data
 from toytf.__main__ import main
+from toytf.teach import own
 from toytf.teach.exports.feedback import feedback_zip
 from toytf.teach.exports.grades import fill
 from toytf.teach.grade import submission
@@ -167,6 +168,15 @@ def test_toytf_sheet_takes_a_list_of_canvas(tmp_path, capsys):
     assert len(list((tmp_path / "out").glob("zoe-*.html"))) == 1
     assert main([*words, "--student", "zoe", "--student-column", "x"]) == 2
     assert "--student-column: expected a class list" in capsys.readouterr().err
+
+
+def test_what_tells_two_apart_has_to_be_fit_for_an_id_too(tmp_path):
+    both = "First name,Last name,ID number\nAnna,Abt,2026/17\nAnna,Abt,2026/18\n"
+    with pytest.raises(
+        Trouble, match=r"line 2: student: expected a name that a file can have, got 'Anna Abt \(2026/17"
+    ):
+        own.read_names(put(tmp_path, both))
+    assert own.read_names(put(tmp_path, both.replace("/", "-")))[0] == "Anna Abt (2026-17)"
 
 
 # ---------------------------------------------------------------- who handed it in
@@ -477,3 +487,23 @@ def test_from_a_downloaded_archive_to_the_table_for_upload(system, tmp_path, cap
     at = cells(table.read_bytes())[0].index(column)
     uploaded = cells((tmp_path / "upload.csv").read_bytes())
     assert [row[at] for row in uploaded[-len(cells_) :]] == cells_
+
+
+def test_numbers_of_one_s_own_go_out_and_come_back_by_canvas_s_list(tmp_path, capsys):
+    gradecheck.sandbox_or_skip()
+    table, week = put(tmp_path, CANVAS), tmp_path / "week5"
+    key = ["--key", "k" * 40]
+    assign = ["assign", "--exercises", "8.8", "9.1", "--own-numbers", "--class", str(table), "--out", str(week)]
+    assert main([*assign, *key]) == 0, capsys.readouterr().err
+    students = sorted(path.stem for path in (week / "students").iterdir())
+    assert students == [*ANNAS, "Müller, Zoë", "O'Brien, Sinéad"]
+    files = {ANNAS[1]: "abtanna_LATE_1002_3_week5.ipynb", "Müller, Zoë": "müllerzoë_1003_4_Müller, Zoë.ipynb"}
+    for student, name in files.items():
+        (week / "instructor" / f"{student}.ipynb").rename(week / "submissions" / name)
+    words = ["--class", str(table), *key, "--out", str(tmp_path / "g.csv"), "--jobs", "2"]
+    assert main(["grade", str(week / "submissions"), *words]) == 0
+    said = capsys.readouterr().err
+    assert "Abt, Anna (1002): handed in late" in said
+    assert "not in the class list" not in said
+    rows = {row[0]: row[1] == row[2] for row in cells((tmp_path / "g.csv").read_bytes())[1:]}
+    assert rows == {student: student in files for student in students}

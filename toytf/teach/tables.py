@@ -208,6 +208,11 @@ def people_of(table: Table, form: Form, clean: Callable[[str], str] = str) -> li
     if not form.chosen:
         found, alike = told_apart(found)
         wrong += [f"{table.path}, {said}" for said in alike]
+        for one in found:  # what tells two apart is part of the id now
+            try:
+                clean(one.student)
+            except ValueError as error:
+                wrong.append(f"{table.path}, line {one.line}: {error}")
     if wrong:
         raise Trouble("\n".join(wrong))
     if not found:
