@@ -202,7 +202,7 @@ def matched(tmp_path, content, names):
 
 def test_canvas_s_files_are_found_by_their_number_late_and_handed_in_again(tmp_path):
     names = [
-        "abtanna_1001_5551_week3.ipynb",
+        "abtanna_1001_998_week3.ipynb",
         "abtanna_1001_5560_week3-1.ipynb",
         "abtanna_1001_5559_week3-2.ipynb",
         "abtanna_LATE_1002_5552_week_3.ipynb",
@@ -221,6 +221,18 @@ def test_canvas_s_files_are_found_by_their_number_late_and_handed_in_again(tmp_p
         "Abt, Anna (1002): handed in late, says the name of the file.",
         "Müller, Zoë: handed in late, says the name of the file.",
     ]
+
+
+def test_letters_spelled_in_two_ways_are_one_name(tmp_path):
+    ours = downloads.Class(read_people(put(tmp_path, "student\nZoë Müller\n")))
+    for name in ("mu\u0308llerzoe\u0308_7_8_x", "Zoe\u0308 Mu\u0308ller_7_assignsubmission_file"):
+        assert ours.students(name) == ["Zoë Müller"]
+
+
+def test_an_empty_line_in_a_table_is_no_trouble(tmp_path):
+    odd = CANVAS.replace('"Müller', '\n"Müller')
+    result = fill(graded(tmp_path, [("zoe", "1"), (ANNAS[0], "2")]), put(tmp_path, odd), "Week 3 (4711)")
+    assert result.filled == [ANNAS[0]]
 
 
 def test_two_notebooks_of_different_names_are_not_chosen_from(tmp_path):
@@ -360,7 +372,7 @@ def test_who_has_no_grade_stays_empty_and_what_canvas_decided_stays(tmp_path):
     result = fill(graded(tmp_path, rows), put(tmp_path, CANVAS), "Week 3 (4711)")
     assert [row[6] for row in cells(result.data)[3:]] == ["2", "", "EX", "", ""]
     assert result.notes == [
-        "1 students have answers that nobody has read: their points may still grow.",
+        "1 student with answers that nobody has read: points may still grow.",
         "no points, so nothing was filled in, for 'Abt, Anna (1002)'.",
         "Müller, Zoë: EX stays in 'Week 3 (4711)'.",
     ]
@@ -404,7 +416,7 @@ def test_no_cell_becomes_a_formula_and_numbers_stay_numbers(tmp_path):
     result = fill(graded(tmp_path, [("zoe", "1")]), put(tmp_path, odd), "Week 3 (4711)")
     assert cells(result.data)[4][5] == '\'=HYPERLINK("http://x")'
     assert cells(result.data)[3][-2:] == ["-1.5", "-"]
-    assert "1 cells that a spreadsheet could take for formulas" in result.notes[-1]
+    assert "1 cell that a spreadsheet could take for a formula" in result.notes[-1]
     again = fill(graded(tmp_path, [("zoe", "1")]), put(tmp_path, result.data), "Week 3 (4711)")
     assert again.data == result.data
 
@@ -415,7 +427,7 @@ def test_the_command_overwrites_nothing_and_names_who_is_not_in_the_table(tmp_pa
     graded(tmp_path, [("Zoë Müller", "1"), ("eve", "2")])
     assert main(words) == 1
     said = capsys.readouterr()
-    assert said.out == f"{out}: grades of 1 students\n"
+    assert said.out == f"{out}: grades of 1 student\n"
     assert said.err == f"error: not in {table}: 'eve'\n"
     first = out.read_bytes()
     graded(tmp_path, [("Zoë Müller", "2")])

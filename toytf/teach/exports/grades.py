@@ -109,7 +109,9 @@ def fill(
     whole = [table.head, *rows]
     changed = sum(_is_formula(cell) for row in whole for cell in row)
     if changed:
-        result.notes.append(f"{changed} cells that a spreadsheet could take for formulas begin with ' now.")
+        result.notes.append(
+            f"{_many(changed, 'cell')} that a spreadsheet could take for a formula: now with ' in front."
+        )
     result.data = _written(table, [[f"'{cell}" if _is_formula(cell) else cell for cell in row] for row in whole])
     return result
 
@@ -149,7 +151,7 @@ def _points(path: Path | str, people: Sequence[Person]) -> tuple[dict[str, float
     if len(most) > 1:
         raise Trouble(f"{path}: expected the same 'out of' for everybody, got {', '.join(map(number, sorted(most)))}")
     if open_:
-        result.notes.append(f"{len(open_)} students have answers that nobody has read: their points may still grow.")
+        result.notes.append(f"{_many(len(open_), 'student')} with answers that nobody has read: points may still grow.")
     if empty:
         result.notes.append(f"no points, so nothing was filled in, for {', '.join(map(repr, empty))}.")
     return given, next(iter(most), 0.0), result
@@ -174,7 +176,7 @@ def _factor(table: Table, form: Form, at: int, most: float, scale: bool) -> floa
     """By what points are multiplied: 1, or with `scale` whatever makes the most of the table of ours."""
     stated = {row.get(form.most, "").strip() for _, row in table.by_name()} if form.most else set()
     if form.system == "canvas":
-        stated = {row[at].strip() for _, row in table.rows if "Points Possible" in row[0] and at < len(row)}
+        stated = {row[at].strip() for _, row in table.rows if at < len(row) and "Points Possible" in row[0]}
     for said in sorted(stated - {"", "-"}):
         try:
             theirs = float(said.replace(",", "."))
@@ -189,6 +191,10 @@ def _factor(table: Table, form: Form, at: int, most: float, scale: bool) -> floa
             f"{where}: expected {number(most)} points as in the grades, got {said}. --scale turns them into these"
         )
     return 1.0
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'s'[: count != 1]}"
 
 
 def _same(old: str, new: str) -> bool:
@@ -243,7 +249,7 @@ def run(options) -> int:
     if out.exists() and not options.force and out.read_bytes() != result.data:
         raise Trouble(f"--out: {options.out} is there and holds something else; --force replaces it")
     write_whole(out, result.data)
-    print(f"{options.out}: grades of {len(result.filled)} students")
+    print(f"{options.out}: grades of {_many(len(result.filled), 'student')}")
     for note in result.notes:
         print(f"note: {note}", file=sys.stderr)
     if result.left:
