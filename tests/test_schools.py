@@ -404,6 +404,7 @@ def test_points_of_another_maximum_are_refused_or_turned(tmp_path):
         ([("zoe", "1"), ("Müller, Zoë", "2")], "Week 3 (4711)", "expected each student once, got 'Müller, Zoë' after"),
         ([("müllerzoë_1001_1_x", "1")], "Week 3 (4711)", "line 2: expected one student of the table, got"),
         ([("zoe", "many")], "Week 3 (4711)", "line 2: expected points as toytf grade writes them, got 'many'"),
+        ([("zoe", "nan")], "Week 3 (4711)", "line 2: expected points as toytf grade writes them, got 'nan'"),
     ],
 )
 def test_what_is_wrong_with_grades_or_column_is_said(tmp_path, rows, column, says):

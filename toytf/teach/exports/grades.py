@@ -20,6 +20,7 @@ from pathlib import Path
 from toytf._command import Trouble, place_for, write_whole
 from toytf.teach.grade.feedback import number
 from toytf.teach.grade.gradebook import STARTS, Roll
+from toytf.teach.plain_text import plain
 from toytf.teach.schools.downloads import Class
 from toytf.teach.schools.forms import Form, Person, columns_said
 from toytf.teach.tables import Table, form_of, open_table, people_of, read_table
@@ -97,7 +98,7 @@ def fill(
             row = [*row, *[""] * (len(table.names) - len(row))]
             old, new = row[at].strip(), number(round(points[student] * factor, 2))
             if old in DECIDED:
-                result.notes.append(f"{student}: {old} stays in {table.names[at]!r}.")
+                result.notes.append(f"{plain(student, 100)}: {old} stays in {table.names[at]!r}.")
             elif old in EMPTY or _same(old, new) or force:
                 row[at] = new
                 result.filled.append(student)
@@ -106,13 +107,11 @@ def fill(
         rows.append(row)
     if kept:
         raise Trouble("\n".join([*kept, "--force replaces these grades"]))
-    whole = [table.head, *rows]
-    changed = sum(_is_formula(cell) for row in whole for cell in row)
+    result.data, changed = _written(table, [table.head, *rows])
     if changed:
         result.notes.append(
             f"{_many(changed, 'cell')} that a spreadsheet could take for a formula: now with ' in front."
         )
-    result.data = _written(table, [[f"'{cell}" if _is_formula(cell) else cell for cell in row] for row in whole])
     return result
 
 
@@ -130,6 +129,8 @@ def _points(path: Path | str, people: Sequence[Person]) -> tuple[dict[str, float
             continue
         try:
             points, out_of = float(row["points"]), float(row["out of"])
+            if not (0 <= points < 1e6 and 0 <= out_of < 1e6):
+                raise ValueError
         except ValueError:
             said = f"{row['points']!r} out of {row['out of']!r}"
             raise Trouble(f"{where}: expected points as toytf grade writes them, got {said}") from None
@@ -209,10 +210,13 @@ def _is_formula(cell: str) -> bool:
     return bool(STARTS.match(cell)) and not cell.startswith("'") and not NO_FORMULA.fullmatch(cell)
 
 
-def _written(table: Table, rows: list[list[str]]) -> bytes:
+def _written(table: Table, rows: list[list[str]]) -> tuple[bytes, int]:
+    """The file, and how many of its cells had to be made harmless."""
+    safe = [[f"'{cell}" if _is_formula(cell) else cell for cell in row] for row in rows]
     file = io.StringIO()
-    csv.writer(file, delimiter=table.separator, lineterminator=table.newline).writerows(rows)
-    return file.getvalue().encode("utf-8-sig" if table.mark else "utf-8")
+    csv.writer(file, delimiter=table.separator, lineterminator=table.newline).writerows(safe)
+    changed = sum(_is_formula(cell) for row in rows for cell in row)
+    return file.getvalue().encode("utf-8-sig" if table.mark else "utf-8"), changed
 
 
 # ---------------------------------------------------------------- the command
