@@ -155,7 +155,8 @@ def leaks(site, known):
             text = content.decode("utf-8")
         except UnicodeDecodeError:
             continue
-        if "toytf-answer" in text or "live-answer" in path.name:  # its data are a script, which no run is read of
+        # Its data are a script, which no run is read of. A command is called `toytf answers`.
+        if re.search(r"toytf-answer\b", text) or "live-answer" in path.name:
             problems.append(f"{name}: a box for answers")
         if found := re.search(r"\bsol-\d\d-\d+", text):
             problems.append(f"{name}: the label {found[0]}")
