@@ -466,8 +466,10 @@ def placed(tags=(), kind="stdout", **texts):
         ({"solution": "It is 19.5, and 20, and 51."}, ""),
         ({"exercise": "Is it 21.5?"}, "21.5"),  # the second exercise's
         ({"exercise": "Is it 52?"}, "52"),
-        ({"exercise": "See [Alpha](#alpha).", "solution": "It is 12.25."}, ""),
-        ({"solution": "It is 12.25."}, "12.25"),
+        ({"exercise": "See [Alpha](#alpha).", "solution": "It is 12.25."}, "12.25"),  # the link is the question's
+        ({"exercise": "See [Alpha](#alpha): 12.25.", "solution": "It is 12.25."}, ""),  # and so is the number
+        ({"solution": "It is 12.25, as in [Alpha](#alpha)."}, ""),
+        ({"exercise": "It is 700."}, "700"),  # the first screen's
         ({"solution": "```python\nx = 64\n```\n\nIt has 64."}, ""),  # a listing that the check runs
     ],
 )

@@ -263,7 +263,7 @@ def named(where: str | None) -> Ready:
 
     Examples
     --------
-    >>> named("toytf==0.1.0").cell.splitlines()[-4]
+    >>> named("toytf==0.1.0").cell.splitlines()[-3]
     '    _make_ready("toytf==0.1.0", "0.1.0")'
     """
     if where is None:
