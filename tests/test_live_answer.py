@@ -44,7 +44,9 @@ def opened(touch, number, **settings):
 
 
 def cells(page, part):
-    return page.locator(".answer-part").nth(part).locator("input").all()
+    cells = page.locator(".answer-part").nth(part).locator("input")
+    cells.first.wait_for()  # a box makes its cells when it is opened
+    return cells.all()
 
 
 def type_answer(page, part, *words):
@@ -455,8 +457,8 @@ def test_the_book_has_a_box_in_each_by_hand_exercise(browser, tmp_path, touch):
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto((site / "second.html").as_uri())
     page.locator("toytf-answer summary").first.click()
-    for box, number in zip(page.locator(".answer-part input").all(), "428", strict=False):
-        box.fill(number)
+    for k, number in enumerate("428"):
+        page.locator(".answer-part input").nth(k).fill(number)  # which waits: opened, the box makes its cells
     page.get_by_role("button", name="Check", exact=True).click()
     assert said(page, 0) == ["4.1: right."] and not problems
     page.close()
