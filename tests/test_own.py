@@ -334,12 +334,12 @@ def test_where_checks_show_the_sum_the_correction_is_there_to_copy(folder, monke
     sheet = own.sheet_of("anna", KEY, TITLE, list(MARKED))
     text = json.dumps(corrected(folder, "anna"))
     assert not leaks(text, sheet)
-    told = own.LOOK.replace('        print(f"{number}, {name}: {said}")', "        print(RIGHT[number][name])")
+    told = pages.LOOK.replace('        print(f"{number}, {name}: {said}")', "        print(RIGHT[number][name])")
     values = {e.topic: {a.name: a.values.ravel().tolist() for a in e.asked} for e in sheet.exercises}
     planted = notebook_of(folder, "anna")
     for cell in planted["cells"]:
         if cell["id"] == "look":
-            assert told != own.LOOK
+            assert told != pages.LOOK
             cell["source"] = f"RIGHT = {values!r}\n{told}"
     said, _ = at_home(planted)
     assert leaks(said, sheet)
@@ -487,7 +487,7 @@ def test_a_name_is_shown_letter_by_letter(folder):
 
 def test_the_check_says_what_is_missing_or_cannot_be_read_and_nothing_else(folder, capsys):
     space = {}
-    exec(own.LOOK, space)
+    exec(pages.LOOK, space)
     look = space["look"]
     for answer, said in [
         (

@@ -474,16 +474,16 @@ def test_the_last_cell_of_the_notebook_says_what_is_missing_and_nothing_else(cap
         return capsys.readouterr().out.splitlines()
 
     assert run() == [
-        "1, Q: 4 of 4 boxes still empty",
-        "2, root: 1 of 1 boxes still empty",
-        "2, scaled: 9 of 9 boxes still empty",
+        "1, Q: 4 of 4 numbers still missing",
+        "2, root: not answered yet, one number",
+        "2, scaled: 9 of 9 numbers still missing",
     ]
     wrong = {"Q": [[1, 2], [3, 4]]}
     assert run(answer_1=wrong)[0] == "1, Q: filled in"  # right or wrong, it says the same
     assert run(answer_1={"Q": sheet.exercises[0].asked[0].values.tolist()})[0] == "1, Q: filled in"
-    assert run(answer_1={"Q": [[1, 2], [3]]})[0] == "1, Q: expected shape (2, 2), got (2, '?')"
-    assert run(answer_1={"Q": [["4", 2], [3, 4]]})[0] == "1, Q: expected numbers, got '4'"
-    assert run(answer_1={})[0] == "1, Q: expected shape (2, 2), got ()"
+    assert run(answer_1={"Q": [[1, 2], [3]]})[0] == "1, Q: expected 2 rows of 2 numbers, got [[1, 2], [3]]"
+    assert run(answer_1={"Q": [["4", 2], [3, 4]]})[0].startswith("1, Q: could not read '4': write a number")
+    assert run(answer_1={})[0] == "1, Q: not answered yet, 2 rows of 2 numbers"
 
 
 # ---------------------------------------------------------------- pages

@@ -131,6 +131,21 @@ def not_a_function(name: str, mine: Any) -> Report | None:
     )
 
 
+def by_part(number: str, known: Iterable[str], answer: Any, part: str | None) -> dict[str, Any]:
+    """An answer to a by-hand exercise, as {name of the part: what was given for it}.
+
+    Raises
+    ------
+    ValueError
+        If a name is none of `known`.
+    """
+    answers = answer if isinstance(answer, dict) and part is None else {part or "": answer}
+    for name in answers:
+        if name not in known:
+            raise ValueError(f"part: expected one of {', '.join(map(repr, known))} for exercise {number}, got {name!r}")
+    return answers
+
+
 def collect(mine: Callable, cases: Sequence[Case]) -> list[Outcome]:
     """Call a function with each case's arguments, copies of them, and keep what came out."""
     return [call(mine, case.args) for case in cases]

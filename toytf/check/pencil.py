@@ -10,6 +10,7 @@ import numpy as np
 
 from toytf._validate import shape_text
 from toytf.byhand import Num, Prod, Root, Sum, fmt
+from toytf.check.compare import by_part
 from toytf.check.core import Report
 from toytf.check.slips import Trap, general, room_of
 from toytf.check.tries import Stage, Tries
@@ -131,13 +132,8 @@ class ByHand:
         ValueError
             If the exercise has no such part, or has several and none is named.
         """
-        answers = answer if isinstance(answer, dict) and part is None else {part or "": answer}
         known = {p.name: p for p in self.parts}
-        for name in answers:
-            if name not in known:
-                raise ValueError(
-                    f"part: expected one of {', '.join(map(repr, known))} for exercise {self.number}, got {name!r}"
-                )
+        answers = by_part(self.number, known, answer, part)
         return [_compare(self._about(name), value, known[name], tries) for name, value in answers.items()]
 
     def _about(self, name: str) -> str:

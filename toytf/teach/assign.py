@@ -39,7 +39,7 @@ import numpy as np
 from toytf._command import progress
 from toytf.check.pencil import ByHand, Part
 from toytf.course.chapters import BOOK
-from toytf.teach import first_cell, keys, own, thin
+from toytf.teach import first_cell, keys, own, tables, thin
 from toytf.teach.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read, words_for_links
 from toytf.teach.exports.classroom import classroom_files
 from toytf.teach.exports.gradescope import gradescope_zip
@@ -456,13 +456,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="a notebook for each student: by-hand exercises have other numbers in each, and none holds answers",
     )
-    mine.add_argument(
-        "--class",
-        dest="class_list",
-        metavar="CSV",
-        help="a class list: a column student, or a list of Canvas, Moodle or Gradescope",
-    )
-    mine.add_argument("--student-column", metavar="NAME", help="another column of the class list that holds the names")
+    tables.arguments(mine, "who gets one")
     mine.add_argument(
         "--topics", nargs="+", metavar="TOPIC", help="these topics of toytf sheet too, or 'all', each as an exercise"
     )

@@ -165,7 +165,6 @@ def for_student(planned: Sequence, sheet: Sheet) -> list[Exercise]:
 
 def _own(one: Planned, drawn: worksheet.Exercise) -> Own:
     variable = f"answer_{re.sub(r'[.-]', '_', one.number)}"
-    shapes = json.dumps({asked.name: list(asked.shape) for asked in drawn.asked})
     return Own(
         label=one.label,
         title=one.title,
@@ -179,7 +178,7 @@ def _own(one: Planned, drawn: worksheet.Exercise) -> Own:
         said=one.number,
         topic=one.topic,
         blank=pages.blanks(drawn, variable),
-        look=f'look("{one.number}", {variable}, {shapes})',
+        look=f'look("{one.number}", {variable}, {pages.shapes(drawn)})',
     )
 
 
@@ -197,51 +196,6 @@ def _worked(drawn: worksheet.Exercise) -> list[str]:
     return lines
 
 
-LOOK = """\
-# Says what is still missing, and what cannot be read. What is right it cannot say: this notebook
-# holds no answers.
-def look(number, answer, shapes):
-    def plain(value):
-        value = value.tolist() if hasattr(value, "tolist") else value
-        return [plain(part) for part in value] if isinstance(value, (list, tuple)) else value
-
-    def boxes(value):
-        return [box for part in value for box in boxes(part)] if isinstance(value, list) else [value]
-
-    def shape(value):
-        if not isinstance(value, list):
-            return []
-        inner = [shape(part) for part in value]
-        same = bool(inner) and all(one == inner[0] for one in inner)
-        return [len(value), *inner[0]] if same else [len(value)] + ["?"] * any(inner)
-
-    def words(size):
-        return " rows of ".join(map(str, size)) + " numbers" if size else "one number"
-
-    def number_like(box):
-        return isinstance(box, (int, float)) and not isinstance(box, bool) and box == box
-
-    if not isinstance(answer, dict):
-        return print(f"{number}: expected a dictionary with {', '.join(shapes)}; got {answer!r}")
-    for name in answer:
-        if name not in shapes:
-            print(f"{number}: {name!r} is none of {', '.join(shapes)}")
-    for name, wanted in shapes.items():
-        mine = plain(answer.get(name))
-        found = boxes(mine)
-        odd = [box for box in found if box is not None and not number_like(box)]
-        empty = sum(box is None for box in found)
-        if mine is None:
-            said = f"not answered yet, {words(wanted)}"
-        elif shape(mine) != wanted:
-            said = f"expected {words(wanted)}, got {mine!r:.60}"
-        elif odd:
-            said = f"could not read {odd[0]!r:.30}: write a number, with a point before its decimals, such as 0.25"
-        else:
-            said = f"{empty} of {len(found)} numbers still missing" if empty else "filled in"
-        print(f"{number}, {name}: {said}")"""
-
-
 def edition(notebook: dict, sheet: Sheet, planned: Sequence) -> dict:
     """A notebook of `toytf.teach.assign.notebooks`, made a student's own: whose it is, and the cell with `look`."""
     numbers = [one.number for one in planned if isinstance(one, Planned)]
@@ -256,7 +210,7 @@ def edition(notebook: dict, sheet: Sheet, planned: Sequence) -> dict:
     at = next(i for i, cell in enumerate(cells) if cell["metadata"].get("toytf", {}).get("role") == "text")
     look = {"cell_type": "code", "id": "look", "metadata": {}, "execution_count": None, "outputs": []}
     look["metadata"] = {"jupyter": {"source_hidden": True}, "nbgrader": _locked("look")}
-    look["source"] = LOOK.splitlines(keepends=True)
+    look["source"] = pages.LOOK.splitlines(keepends=True)
     metadata = notebook["metadata"] | {"toytf": {"sheet": sheet.number}}
     return notebook | {"cells": [title, *cells[:at], look, *cells[at:]], "metadata": metadata}
 

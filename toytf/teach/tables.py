@@ -6,6 +6,7 @@ A class list has a column `student`, or is what Canvas, Moodle or Gradescope exp
 
 from __future__ import annotations
 
+import argparse
 import csv
 import dataclasses
 import io
@@ -119,6 +120,24 @@ def read_table(
 
 
 # ---------------------------------------------------------------- class lists
+
+
+def arguments(parser: argparse._ActionsContainer, who: str) -> None:
+    """Add ``--class`` and ``--student-column``; `who` says whom the list is to name."""
+    parser.add_argument(
+        "--class",
+        type=Path,
+        dest="class_list",
+        metavar="CSV",
+        help=f"{who}: a table in UTF-8 with a column student, or a list of Canvas, Moodle or Gradescope",
+    )
+    parser.add_argument("--student-column", metavar="NAME", help="with --class: another column that holds the ids")
+
+
+def refuse_a_column_alone(options: argparse.Namespace) -> None:
+    """`ValueError` if a column is named, and no list that has it."""
+    if options.student_column is not None and options.class_list is None:
+        raise ValueError("--student-column: expected a class list (--class CSV) with it, got none")
 
 
 def read_class(path: Path | str, clean: Callable[[str], str] = str, column: str | None = None) -> list[str]:

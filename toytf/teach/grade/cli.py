@@ -9,7 +9,7 @@ from pathlib import Path
 
 import toytf
 from toytf._command import Trouble, reason
-from toytf.teach import keys, own
+from toytf.teach import keys, own, tables
 from toytf.teach.grade import desks, gradebook
 from toytf.teach.grade.grading import read_assignment
 from toytf.teach.grade.sandbox import Bubblewrap, Limits, SandboxError, Unprotected, default_packages
@@ -44,16 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("submissions", type=Path, help="folder with <student>.ipynb, or <student>/<any>.ipynb")
     parser.add_argument("--out", type=Path, default=Path("grades.csv"), help="the table to write (default: grades.csv)")
     parser.add_argument("--assignment", type=Path, help="default: assignment.json in the folder of submissions")
-    parser.add_argument(
-        "--class",
-        type=Path,
-        dest="class_list",
-        metavar="CSV",
-        help="who is expected: a column student, or a list of Canvas, Moodle or Gradescope",
-    )
-    parser.add_argument(
-        "--student-column", metavar="NAME", help="with --class: the column with the students' ids, if it is another one"
-    )
+    tables.arguments(parser, "who is expected")
     parser.add_argument(
         "--manual", type=Path, metavar="CSV", help="what a person gave: student, exercise, met, points, comment"
     )
@@ -107,8 +98,7 @@ def _grade(given) -> int:
         raise Trouble(f"--jobs: expected at least 1, got {given.jobs}")
     if not LEAST_MEMORY <= given.memory < 1 << 20:
         raise Trouble(f"--memory: expected at least {LEAST_MEMORY} MB, got {given.memory}")
-    if given.student_column is not None and given.class_list is None:
-        raise Trouble("--student-column: expected a class list (--class CSV) with it, got none")
+    tables.refuse_a_column_alone(given)
     home = given.out.with_suffix("").resolve()
     if home.is_relative_to(given.submissions.resolve()):
         raise Trouble(f"--out: expected a place outside the folder of submissions, got {given.out}")

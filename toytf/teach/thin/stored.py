@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from toytf._validate import shape_text
-from toytf.check.compare import Case, Inputs, Mistake, Outcome, Report, collect, diagnose, not_a_function
+from toytf.check.compare import Case, Inputs, Mistake, Outcome, Report, by_part, collect, diagnose, not_a_function
 
 COST = {"n": 2**14, "r": 8, "p": 1, "maxmem": 2**26}  # a twentieth of a second for each number that is tried
 TAG = 8  # bytes of a hash that are kept to compare; the rest is a key
@@ -302,13 +302,8 @@ class SealedByHand:
         ValueError
             If the exercise has no such part, or has several and none is named.
         """
-        answers = answer if isinstance(answer, dict) and part is None else {part or "": answer}
         known = {p.name: p for p in self.parts}
-        for name in answers:
-            if name not in known:
-                raise ValueError(
-                    f"part: expected one of {', '.join(map(repr, known))} for exercise {self.number}, got {name!r}"
-                )
+        answers = by_part(self.number, known, answer, part)
         return [
             known[name].compare(f"{self.number}, {name}" if name else self.number, value)
             for name, value in answers.items()

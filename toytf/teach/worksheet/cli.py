@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from toytf.teach import keys
-from toytf.teach.tables import read_class
+from toytf.teach import keys, tables
 from toytf.teach.worksheet.files import write_files
 from toytf.teach.worksheet.sheets import DEFAULT, TITLE, clean_student, sheet
 from toytf.teach.worksheet.topics import TOPICS
@@ -32,13 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     who = parser.add_argument_group("for whom")
     who.add_argument("--student", metavar="ID", help="one student's id: a name, a number, an address")
-    who.add_argument(
-        "--class",
-        dest="class_list",
-        metavar="CSV",
-        help="a class list in UTF-8; its column 'student' holds the ids, or it is of Canvas, Moodle or Gradescope",
-    )
-    who.add_argument("--student-column", metavar="NAME", help="with --class: another column that holds the ids")
+    tables.arguments(who, "a class")
     keys.arguments(parser)
     what = parser.add_argument_group("what")
     what.add_argument(
@@ -71,11 +64,10 @@ def run(options) -> int:
         raise ValueError("expected either --student ID or --class FILE")
     if options.one_file and options.class_list is None:
         raise ValueError("--one-file: expected a class list (--class FILE) with it")
-    if options.student_column is not None and options.class_list is None:
-        raise ValueError("--student-column: expected a class list (--class FILE) with it, got none")
+    tables.refuse_a_column_alone(options)
     key = keys.read(options)
     if options.class_list:
-        students = read_class(options.class_list, clean_student, options.student_column)
+        students = tables.read_class(options.class_list, clean_student, options.student_column)
     else:
         students = [clean_student(options.student)]
     topics = list(TOPICS) if options.topics == ["all"] else options.topics

@@ -31,39 +31,49 @@ def _number(word: str) -> str:
 
 # ---------------------------------------------------------------- the notebook
 
-_LOOK = """\
-# Says which boxes are still empty. What is right it cannot say: this notebook holds no answers.
-SHAPES = {shapes}
+LOOK = """\
+# Says what is still missing, and what cannot be read. What is right it cannot say: this notebook
+# holds no answers.
+def look(number, answer, shapes):
+    def plain(value):
+        value = value.tolist() if hasattr(value, "tolist") else value
+        return [plain(part) for part in value] if isinstance(value, (list, tuple)) else value
 
+    def boxes(value):
+        return [box for part in value for box in boxes(part)] if isinstance(value, list) else [value]
 
-def boxes(answer):
-    if not isinstance(answer, (list, tuple)):
-        return [answer]
-    return [box for part in answer for box in boxes(part)]
+    def shape(value):
+        if not isinstance(value, list):
+            return []
+        inner = [shape(part) for part in value]
+        same = bool(inner) and all(one == inner[0] for one in inner)
+        return [len(value), *inner[0]] if same else [len(value)] + ["?"] * any(inner)
 
+    def words(size):
+        return " rows of ".join(map(str, size)) + " numbers" if size else "one number"
 
-def shape(answer):
-    if not isinstance(answer, (list, tuple)):
-        return ()
-    inner = {{shape(part) for part in answer}}
-    return (len(answer), *inner.pop()) if len(inner) == 1 else (len(answer), "?")
+    def number_like(box):
+        return isinstance(box, (int, float)) and not isinstance(box, bool) and box == box
 
-
-for number, parts in SHAPES.items():
-    answer = globals().get(f"answer_{{number}}", {{}})
-    for name, wanted in parts.items():
-        mine = answer.get(name)
+    if not isinstance(answer, dict):
+        return print(f"{number}: expected a dictionary with {', '.join(shapes)}; got {answer!r}")
+    for name in answer:
+        if name not in shapes:
+            print(f"{number}: {name!r} is none of {', '.join(shapes)}")
+    for name, wanted in shapes.items():
+        mine = plain(answer.get(name))
         found = boxes(mine)
+        odd = [box for box in found if box is not None and not number_like(box)]
         empty = sum(box is None for box in found)
-        odd = [box for box in found if box is not None and not isinstance(box, (int, float))]
-        if shape(mine) != wanted:
-            said = f"expected shape {{wanted}}, got {{shape(mine)}}"
+        if mine is None:
+            said = f"not answered yet, {words(wanted)}"
+        elif shape(mine) != wanted:
+            said = f"expected {words(wanted)}, got {mine!r:.60}"
         elif odd:
-            said = f"expected numbers, got {{odd[0]!r}}"
+            said = f"could not read {odd[0]!r:.30}: write a number, with a point before its decimals, such as 0.25"
         else:
-            said = f"{{empty}} of {{len(found)}} boxes still empty" if empty else "filled in"
-        print(f"{{number}}, {{name}}: {{said}}")
-"""
+            said = f"{empty} of {len(found)} numbers still missing" if empty else "filled in"
+        print(f"{number}, {name}: {said}")"""
 
 
 def notebook(sheet) -> dict:
@@ -71,7 +81,7 @@ def notebook(sheet) -> dict:
 
     It holds no answers, and no check of them: to check without the key, it would have to hold the
     answers, their hashes (a few thousand guesses undo those: the answers are small whole numbers),
-    or code that computes them. So its last cell says which boxes are still empty, and nothing else.
+    or code that computes them. So its last cell says what is still missing, and nothing else.
     """
     said = (
         f"# {as_it_is(sheet.title)}\n\nStudent {as_it_is(sheet.student)}, sheet {sheet.number}, "
@@ -82,10 +92,9 @@ def notebook(sheet) -> dict:
     for exercise in sheet.exercises:
         cells.append(_cell("markdown", f"exercise-{exercise.number}", _markdown(exercise)))
         cells.append(_cell("code", f"answer-{exercise.number}", blanks(exercise, f"answer_{exercise.number}")))
-    shapes = {e.number: {a.name: a.shape for a in e.asked} for e in sheet.exercises}
-    listed = "{\n" + "".join(f"    {number}: {parts},\n" for number, parts in shapes.items()) + "}"
+    calls = [f'look({e.number}, globals().get("answer_{e.number}", {{}}), {shapes(e)})' for e in sheet.exercises]
     cells.append(_cell("markdown", "look-text", "## Is anything left?"))
-    cells.append(_cell("code", "look", _LOOK.format(shapes=listed.replace("'", '"')).rstrip("\n")))
+    cells.append(_cell("code", "look", "\n".join([LOOK, "\n", *calls])))
     return {
         "cells": cells,
         "metadata": {
@@ -96,6 +105,11 @@ def notebook(sheet) -> dict:
         "nbformat": 4,
         "nbformat_minor": 5,
     }
+
+
+def shapes(exercise: Exercise) -> str:
+    """The shapes of an exercise's answers, as `LOOK` takes them: ``{"root": [], "scaled": [3, 3]}``."""
+    return json.dumps({asked.name: list(asked.shape) for asked in exercise.asked})
 
 
 def as_json(content: dict) -> str:
