@@ -79,8 +79,8 @@ conf.py: _config.yml book/sphinx_settings.py .venv/book.stamp
 	$(BIN)/python book/sphinx_settings.py
 	@touch $@
 
-# All cores; the tests of one file stay together, since a notebook's cells need one kernel. Files keep the order of
-# tests/conftest.py: the longest first.
+# A worker for each core and one more; the tests of one file stay together, since a notebook's cells need one kernel.
+# How many, and which files come first: tests/conftest.py.
 test: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 

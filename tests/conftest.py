@@ -25,6 +25,13 @@ os.environ.setdefault("PYTHONUTF8", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
+@pytest.hookimpl(optionalhook=True)  # other environments have no xdist
+def pytest_xdist_auto_num_workers():
+    """One worker more than there are cores: while a sandbox or a page is waited for, none of them rests."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (cores or 1) + 1
+
+
 # `make test` hands files out one after the other: a long one at the end would let all but one core wait.
 LONGEST = (
     "test_site.py test_hostile.py test_strangers.py test_grade.py test_instructors.py test_live_answer.py "
