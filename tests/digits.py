@@ -53,19 +53,18 @@ def _paragraphs(paths):
         nb, chapter = reading.read_notebook(path), prose.chapter_of(path)
         published, homes = prose.published_values(chapter), prose.published_homes(chapter)
         broad, known = prose.near_values(nb), runs.known_to(nb, chapter)
-        for section, index, _, text, near, everywhere, _ in places.places(nb, published, homes):
-            if "```" in text:
+        for place in places.places(nb, published, homes):
+            if "```" in place.text:
                 continue  # a listing is made from the package, and held equal to it
 
-            def by_section(text, near=near, everywhere=everywhere, section=section, known=known):
-                alone = [_print(n) for n in places.unplaced(text, near, everywhere)]
-                return alone + places.apart(section, text, known)
+            def by_section(text, place=place, known=known):
+                return [_print(n) for n in place.unplaced(text)] + places.apart(place.section, text, known)
 
-            def by_notebook(text, near=broad[index], everywhere=everywhere):
+            def by_notebook(text, near=broad[place.index], everywhere=place.everywhere):
                 read = [n for n in markdown_numbers(text) if prose.counts(n)]
                 return [_print(n) for n in read if not prose.is_found(n, everywhere, near)]
 
-            yield path.stem, section.title, text, by_section, by_notebook
+            yield path.stem, place.section.title, place.text, by_section, by_notebook
 
 
 def changes(paths, many, seed=0, small=True):

@@ -1,15 +1,17 @@
 """Numbers in a chapter's prose, each where it belongs: its own section computes it.
 
-A section reaches from one heading of level 2 to the next, those of level 3 included. What is computed before the
-first, on the chapter's first screen, counts in every section. An exercise is a section of its own, with its solution
-and with what the cells behind it print and type for it: from a line that begins with its number (``3: 0.25``) to the
-next such line. What its checker knows counts as well, and in the solution what the question gives. A paragraph that
-links to a section of the chapter counts among its own what that section computes; a question and a solution are one
-each.
+A section reaches from one heading of level 2 to the next, those of level 3 included. An exercise is a section of its
+own, with its solution and with what the cells behind it print and type for it: from a line that begins with its number
+(``3: 0.25``) to the next such line. What its checker knows counts as well, and in the solution what the question gives.
 
-A number with three decimals, or a power of ten, that has three digits meets no other by chance: it may come from
-anywhere in the notebook, as on other pages (``prose.py``). Numbers that stand together must also do so in the notebook
-(``runs.py``).
+The fewer digits a number has, the more other values are equal to it, and the nearer it must be computed:
+
+- in the two cells before its paragraph or the two behind, within the section;
+- with three digits anywhere in the section, or before the first heading, on the chapter's first screen;
+- with four, three of them decimals, or in a power of ten, anywhere in the notebook, as on other pages (``prose.py``).
+
+A sentence that links to a section of the chapter counts among its own what that section computes. Numbers that stand
+together must also do so in the notebook (``runs.py``).
 """
 
 import ast
@@ -61,16 +63,22 @@ class Section:
     title: str
     slug: str
     said: list = field(default_factory=list)  # (index of the cell, cell, paragraph)
-    printed: list = field(default_factory=list)  # (kind, text)
-    typed: set = field(default_factory=set)  # as prose.typed_inputs gives them
+    printed: list = field(default_factory=list)  # (index of the cell, kind, text)
+    typed: list = field(default_factory=list)  # (index of the cell, pairs as prose.typed_inputs gives them)
     is_exercise: bool = False
 
-    def values(self, published=()):
-        """All that may account for a number here."""
-        numbers = [n for kind, text in self.printed for n in prose.output_numbers(kind, text)]
-        return prose.Values([*numbers, *published], self.typed)
+    def values(self, published=(), near=None):
+        """All that may account for a number here; with `near`, the index of a cell, what is computed around it."""
+        cells = sorted({index for index, *_ in [*self.printed, *self.typed]})
+        if near is not None:
+            before = [index for index in cells if index <= near]
+            cells = before[-AROUND:] + cells[len(before) :][:AROUND]
+        numbers = [n for i, kind, text in self.printed if i in cells for n in prose.output_numbers(kind, text)]
+        typed = [pair for i, pairs in self.typed if i in cells for pair in pairs]
+        return prose.Values([*numbers, *published], typed)
 
 
+AROUND = 2  # so many cells before a paragraph, and behind it
 EXERCISES = "Exercises"
 _OF_EXERCISE = re.compile(
     r"""\s*:{3,}(?:\{exercise\}\s*(?P<title>\d+\.(?P<asked>\d+)): | \{solution\}\s*ex-\d\d-(?P<solved>\d+))""",
@@ -90,7 +98,7 @@ def sections(nb):
     for index, cell in enumerate(nb.cells):
         if cell.cell_type == "code":
             latest.said += [(index, cell, text) for text in shown_alt(cell)]
-            _compute(cell, latest, exercises if current.title == EXERCISES else {})
+            _compute(index, cell, latest, exercises if current.title == EXERCISES else {})
             continue
         for text in paragraphs(cell.source):
             place = current
@@ -106,42 +114,42 @@ def sections(nb):
                     found.append(exercises[number])
                 place = latest = exercises[number]
                 for listing in _LISTING.findall(text):  # a checker's solution, which is run
-                    place.typed.update(prose.typed_inputs(listing))
+                    place.typed.append((index, set(prose.typed_inputs(listing))))
             place.said.append((index, cell, text))
     return found
 
 
-def _compute(cell, section, exercises):
+def _compute(index, cell, section, exercises):
     """Give what a cell prints and types to its section, or to the exercise that its lines name."""
     place = section
     for kind, text in text_outputs(cell):
         if kind == "image/svg+xml":
             continue  # the ticks of an axis are no results
         if not exercises or kind != "stdout":
-            place.printed.append((kind, text))
+            place.printed.append((index, kind, text))
             continue
         for line in text.splitlines():
             if label := _LABEL.match(line):
                 place = exercises.get(int(label[1]), place)
                 line = line[label.end() :]
-            place.printed.append((kind, line))
+            place.printed.append((index, kind, line))
     tree = syntax_tree(cell.source) or ast.Module([], [])
     if not exercises:
         # The code of a figure types where its words stand: nobody reads that, and it accounts for no number.
         unseen = tags(cell) & FOLDED
         read = [node for node in ast.walk(tree) if isinstance(node, ast.Assert)] if unseen else tree.body
-        section.typed.update(pair for node in read for pair in prose.typed_inputs(ast.unparse(node)))
+        section.typed.append((index, {pair for node in read for pair in prose.typed_inputs(ast.unparse(node))}))
         return
-    waiting, place = [], section
+    waiting, place = set(), section
     for statement in tree.body:
-        waiting += prose.typed_inputs(ast.unparse(statement))
+        waiting |= set(prose.typed_inputs(ast.unparse(statement)))
         texts = [n.value for n in ast.walk(statement) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
         named = [int(label[1]) for text in texts if (label := _LABEL.match(text)) and int(label[1]) in exercises]
         for number in named:
             place = exercises[number]
-            place.typed.update(waiting)
-        waiting = [] if named else waiting
-    place.typed.update(waiting)
+            place.typed.append((index, waiting))
+        waiting = set() if named else waiting
+    place.typed.append((index, waiting))
 
 
 # ---------------------------------------------------------------- the rule
@@ -151,12 +159,18 @@ SUMMARIES = ("Shapes", "What to remember", "Where to read on")
 _ZERO_FIRST = re.compile(r"0[\d,]|.*\^\{?[-+]?0\d")
 
 
+_SENTENCE = re.compile(r"(?:(?<=[.?!])|(?<=[.?!]\)))\s+")
+
+
+def _digits(number):
+    """How many digits tell a number from others: 0.0300 has one, and 3,200 has two."""
+    return len(number.value.normalize().as_tuple().digits)
+
+
 def _is_fine(number):
-    """Whether no other value is likely to be so near: three digits, and three decimals or a power of ten."""
-    digits = len(number.value.as_tuple().digits)
-    return (
-        number.decimal and digits >= 3 and (number.unit < Decimal("0.01") or "^" in number.text or "e" in number.text)
-    )
+    """Whether no other value is likely to be so near: four digits, and three decimals or a power of ten."""
+    is_exact = number.unit < Decimal("0.01") or "^" in number.text or "e" in number.text
+    return number.decimal and is_exact and _digits(number) >= 4
 
 
 def _results(text):
@@ -168,8 +182,48 @@ def _results(text):
     return [number for right in right_sides for number in plain_numbers(right)]
 
 
+@dataclass
+class Place:
+    """A paragraph, and what may account for its numbers."""
+
+    section: Section
+    index: int
+    cell: dict
+    text: str
+    near: prose.Values
+    section_wide: prose.Values  # for numbers of three digits
+    everywhere: prose.Values  # for those that are fine
+    own: dict  # slug of a section -> what it computes
+
+    def unplaced(self, text):
+        """The numbers of the paragraph, which may say `text` instead, that nothing near accounts for."""
+        found, results, linked = [], prose.Values(_results(text)), self._linked(text)
+        for number in markdown_numbers(text):
+            near = self.section_wide if _digits(number) >= 3 else self.near
+            accounts = [self.everywhere] if _is_fine(number) else [near + results, *linked.get(_printed(number), ())]
+            is_found = not prose.counts(number) or any(prose.is_found(number, values) for values in accounts)
+            if number.decimal and not number.value and "^" not in number.text:
+                is_found = any(values.has_zero(number) for values in [near, *linked.get(_printed(number), ())])
+            if not is_found or _ZERO_FIRST.match(number.text):
+                found.append(number)
+        return found
+
+    def _linked(self, text):
+        """Number as printed -> what the sections compute to which its sentences link."""
+        found = {}
+        for sentence in _SENTENCE.split(text):
+            values = [self.own[slug] for to, slug in links(sentence) if not to and slug in self.own]
+            for number in markdown_numbers(sentence) if values else ():
+                found.setdefault(_printed(number), []).extend(values)
+        return found
+
+
+def _printed(number):
+    return number.text, number.signs
+
+
 def places(nb, published=None, homes=None):
-    """``(section, index, cell, paragraph, near, everywhere, own)`` of every paragraph of a chapter.
+    """The `Place` of every paragraph of a chapter.
 
     published: what the sources printed up to this chapter. homes: slug of a section -> what they printed that
     it computes.
@@ -181,13 +235,14 @@ def places(nb, published=None, homes=None):
     summary = prose.Values(number for text in body for number in markdown_numbers(text))
     for section in found:
         for index, cell, text in section.said:
-            slugs = {slug for to, slug in links(text) if not to and slug in own}
-            near = own[section.slug] + (_given(section, text) if section.is_exercise else own[""])
-            for slug in sorted(slugs):
-                near += own[slug]
-            if section.title in SUMMARIES and not slugs:
-                near += summary
-            yield section, index, cell, text, near, everywhere, own
+            wide = own[section.slug] + (_given(section, text) if section.is_exercise else own[""])
+            near = wide
+            if section.title in SUMMARIES:
+                slugs = sorted({slug for to, slug in links(text) if not to and slug in own})
+                near = wide = sum((own[slug] for slug in slugs), wide) if slugs else wide + summary
+            elif section.slug and not section.is_exercise:
+                near = section.values(homes.get(section.slug, ()), near=index)
+            yield Place(section, index, cell, text, near, wide, everywhere, own)
 
 
 def _given(section, text):
@@ -207,21 +262,6 @@ def _by_hand(number):
     return tuple(plain_numbers(" ; ".join(said)))
 
 
-def unplaced(text, near, everywhere):
-    """The numbers of a paragraph that nothing near accounts for."""
-    here, found = near + prose.Values(_results(text)), []
-    for number in markdown_numbers(text):
-        if prose.counts(number):
-            is_found = prose.is_found(number, everywhere if _is_fine(number) else here)
-        else:
-            is_found = True
-        if number.decimal and not number.value and "^" not in number.text:
-            is_found = near.has_zero(number)
-        if not is_found or _ZERO_FIRST.match(number.text):
-            found.append(number)
-    return found
-
-
 OF_OTHERS = "Where to read on"  # its numbers are those of other texts
 
 
@@ -236,17 +276,17 @@ def place_problems(nb, name, published=None, homes=None, known=None):
     known: what ``runs.known_to`` gives; without, numbers that stand together are not looked at.
     """
     problems = []
-    for section, index, cell, text, near, everywhere, own in places(nb, published, homes):
-        at = f"{where(name, index, cell)}, «{section.title}»"
-        for number in unplaced(text, near, everywhere):
+    for place in places(nb, published, homes):
+        at = f"{where(name, place.index, place.cell)}, «{place.section.title}»"
+        for number in place.unplaced(place.text):
             printed = ("-" if number.signs == (-1,) else "") + number.text
-            slugs = [slug for slug, values in own.items() if slug and prose.is_found(number, values)]
+            slugs = [slug for slug, values in place.own.items() if slug and prose.is_found(number, values)]
             elsewhere = f"in {', '.join(slugs)}" if slugs else "nowhere in this notebook"
             problems.append(
-                f"{at}: {printed} is not computed there (nearest: {near.nearest(number.candidates[0])}; "
+                f"{at}: {printed} is not computed there (nearest: {place.near.nearest(number.candidates[0])}; "
                 f"elsewhere: {elsewhere}), in «{number.context}»"
             )
-        problems += [f"{at}: {problem}" for problem in prose.arithmetic_problems(text)]
+        problems += [f"{at}: {problem}" for problem in prose.arithmetic_problems(place.text)]
         if known is not None:
-            problems += [f"{at}: nothing has these together: {run}" for run in apart(section, text, known)]
+            problems += [f"{at}: nothing has these together: {run}" for run in apart(place.section, place.text, known)]
     return problems

@@ -21,6 +21,9 @@ _IN_BRACKETS = re.compile(r"\\begin\{[bp]?matrix\}(.*?)\\end\{[bp]?matrix\}|\[([
 _CUTS = re.compile(r"\\\\|&|,(?!\d{3}\b)|;")
 _IN_A_LINE = re.compile(rf"{_N}(?:(?: ×)? {_N})+")  # a shape, or results that a table has side by side
 _IN_WORDS = re.compile(rf"{_N}(?:, {_N})+,? (?:and|or) {_N}|{_N}(?:, {_N}){{2,}}")
+_W = r"[^\W\d]+"
+# "student with 0.5, friend with 0.3 and cat with 0.2"
+_OF_WORDS = re.compile(rf"(?:{_W} )?(with|at|near|to|for|by) {_N}(?:(?:,|,? and|;|,? then) (?:{_W} ){{0,2}}\1 {_N})+")
 _TWO = re.compile(rf"({_N}) (?:of(?: the)?|to) ({_N})|(?<!, )({_N}) and ({_N})")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
 
@@ -56,7 +59,7 @@ def runs(markdown):
         if len(parts) > 1 and all(re.fullmatch(_N, part) for part in parts):
             found.append((match[0], parts, "in a row"))
     text = plain(clean_markdown(markdown))
-    for kind, how in ((_IN_A_LINE, "in a row"), (_IN_WORDS, "in order"), (_TWO, "near")):
+    for kind, how in ((_IN_A_LINE, "in a row"), (_IN_WORDS, "in order"), (_OF_WORDS, "in order"), (_TWO, "near")):
         found += [(match[0], re.findall(_N, match[0]), how) for match in kind.finditer(text)]
     return found
 
