@@ -6,8 +6,9 @@ own, with its solution and with what the cells behind it print and type for it: 
 
 The fewer digits a number has, the more other values are equal to it, and the nearer it must be computed:
 
-- in the two cells before its paragraph or the two behind, within the section;
-- with three digits anywhere in the section, or before the first heading, on the chapter's first screen;
+- with one digit, as 800 and 0.3 have, in the cell before its paragraph or the one behind, within the section;
+- with two digits, or two decimals, in the two cells before or the two behind;
+- with three anywhere in the section, or before the first heading, on the chapter's first screen;
 - with four, three of them decimals, or in a power of ten, anywhere in the notebook, as on other pages (``prose.py``).
 
 A sentence that links to a section of the chapter counts among its own what that section computes. Numbers that stand
@@ -67,18 +68,17 @@ class Section:
     typed: list = field(default_factory=list)  # (index of the cell, pairs as prose.typed_inputs gives them)
     is_exercise: bool = False
 
-    def values(self, published=(), near=None):
-        """All that may account for a number here; with `near`, the index of a cell, what is computed around it."""
+    def values(self, published=(), near=None, many=1):
+        """All that may account for a number here; with `near`, the index of a cell, so many cells on both sides of it."""
         cells = sorted({index for index, *_ in [*self.printed, *self.typed]})
         if near is not None:
             before = [index for index in cells if index <= near]
-            cells = before[-AROUND:] + cells[len(before) :][:AROUND]
+            cells = before[-many:] + cells[len(before) :][:many]
         numbers = [n for i, kind, text in self.printed if i in cells for n in prose.output_numbers(kind, text)]
         typed = [pair for i, pairs in self.typed if i in cells for pair in pairs]
         return prose.Values([*numbers, *published], typed)
 
 
-AROUND = 2  # so many cells before a paragraph, and behind it
 EXERCISES = "Exercises"
 _OF_EXERCISE = re.compile(
     r"""\s*:{3,}(?:\{exercise\}\s*(?P<title>\d+\.(?P<asked>\d+)): | \{solution\}\s*ex-\d\d-(?P<solved>\d+))""",
@@ -190,8 +190,7 @@ class Place:
     index: int
     cell: dict
     text: str
-    near: prose.Values
-    section_wide: prose.Values  # for numbers of three digits
+    near: tuple  # prose.Values for numbers with one digit, with two, and with more
     everywhere: prose.Values  # for those that are fine
     own: dict  # slug of a section -> what it computes
 
@@ -199,7 +198,8 @@ class Place:
         """The numbers of the paragraph, which may say `text` instead, that nothing near accounts for."""
         found, results, linked = [], prose.Values(_results(text)), self._linked(text)
         for number in markdown_numbers(text):
-            near = self.section_wide if _digits(number) >= 3 else self.near
+            decimals = -number.unit.as_tuple().exponent
+            near = self.near[min(max(_digits(number), decimals), 3) - 1]
             accounts = [self.everywhere] if _is_fine(number) else [near + results, *linked.get(_printed(number), ())]
             is_found = not prose.counts(number) or any(prose.is_found(number, values) for values in accounts)
             if number.decimal and not number.value and "^" not in number.text:
@@ -236,13 +236,14 @@ def places(nb, published=None, homes=None):
     for section in found:
         for index, cell, text in section.said:
             wide = own[section.slug] + (_given(section, text) if section.is_exercise else own[""])
-            near = wide
+            near = wide, wide, wide
             if section.title in SUMMARIES:
                 slugs = sorted({slug for to, slug in links(text) if not to and slug in own})
-                near = wide = sum((own[slug] for slug in slugs), wide) if slugs else wide + summary
+                near = (sum((own[slug] for slug in slugs), wide) if slugs else wide + summary,) * 3
             elif section.slug and not section.is_exercise:
-                near = section.values(homes.get(section.slug, ()), near=index)
-            yield Place(section, index, cell, text, near, wide, everywhere, own)
+                here = homes.get(section.slug, ())
+                near = section.values(here, near=index), section.values(here, near=index, many=2), wide
+            yield Place(section, index, cell, text, near, everywhere, own)
 
 
 def _given(section, text):
@@ -283,7 +284,7 @@ def place_problems(nb, name, published=None, homes=None, known=None):
             slugs = [slug for slug, values in place.own.items() if slug and prose.is_found(number, values)]
             elsewhere = f"in {', '.join(slugs)}" if slugs else "nowhere in this notebook"
             problems.append(
-                f"{at}: {printed} is not computed there (nearest: {place.near.nearest(number.candidates[0])}; "
+                f"{at}: {printed} is not computed there (nearest: {place.near[-1].nearest(number.candidates[0])}; "
                 f"elsewhere: {elsewhere}), in «{number.context}»"
             )
         problems += [f"{at}: {problem}" for problem in prose.arithmetic_problems(place.text)]

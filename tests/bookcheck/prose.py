@@ -194,6 +194,8 @@ def is_found(number, values, near=None):
     value of the notebook; one with one place, or none, is equal to a value.
     """
     scientific = "^" in number.text or "e" in number.text
+    if scientific and number.value.normalize().as_tuple().digits == (1,) and not number.about:
+        return _lies_in(number, values, rounded=False)  # 10^-4 is no rounded 0.00012
     fine = number.unit < Decimal("0.01") or scientific
     if fine or number.about or number.percent or number.cut:
         return _lies_in(number, values, rounded=True)
