@@ -2,7 +2,8 @@
 
 Changes one digit at a time, of a number that a reader reads, anywhere in the prose of the chapters, and asks the checks
 of `bookcheck/places.py` (and those of the whole notebook, as other pages are asked). Prints, for each kind of number,
-how many of the changes are caught; with `--show` also those that escape.
+how many of the changes are caught; with `--show` also those that escape. With `all` for a number it makes every change
+that there is (about 50,000, in some minutes).
 """
 
 import argparse
@@ -67,18 +68,26 @@ def _paragraphs(paths):
             yield path.stem, place.section.title, place.text, by_section, by_notebook
 
 
-def changes(paths, many, seed=0, small=True):
-    """Yield ``many`` changes of one digit each, those of integers below 10 among them if ``small``."""
-    rng = np.random.default_rng(seed)
-    texts = list(_paragraphs(paths))
+def _candidates(texts, seed):
+    """``(index of a paragraph, place of a digit, other digit)``: each digit once, at random; without a seed, all."""
     digits = [(k, m.start()) for k, paragraph in enumerate(texts) for m in re.finditer(r"[0-9]", paragraph[2])]
+    others = [[digit for digit in "0123456789" if digit != texts[k][2][place]] for k, place in digits]
+    if seed is None:
+        yield from ((*digits[at], other) for at in range(len(digits)) for other in others[at])
+        return
+    rng = np.random.default_rng(seed)
     for at in rng.permutation(len(digits)):
-        if not many:
+        yield *digits[at], str(rng.choice(others[at]))
+
+
+def changes(paths, many=None, seed=0, small=True):
+    """Yield ``many`` changes of one digit each, those of integers below 10 among them if ``small``; None for all."""
+    texts = list(_paragraphs(paths))
+    for which, place, other in _candidates(texts, seed if many is not None else None):
+        if many == 0:
             return
-        which, place = digits[at]
         page, section, before, by_section, by_notebook = texts[which]
-        other = rng.choice([digit for digit in "0123456789" if digit != before[place]])
-        after = before[:place] + str(other) + before[place + 1 :]
+        after = before[:place] + other + before[place + 1 :]
         read = [markdown_numbers(text) for text in (before, after)]
         moved = [(a, b) for a, b in zip(*read, strict=False) if _print(a) != _print(b)]
         if len(read[0]) != len(read[1]) or not moved:
@@ -86,7 +95,7 @@ def changes(paths, many, seed=0, small=True):
         was, is_now = moved[0]
         if kind(was) == "below 10" and not small:
             continue
-        many -= 1
+        many = many and many - 1
         caught = (_caught(rule, before, after) for rule in (by_section, by_notebook))
         yield Change(kind(was), page, section, was.text, is_now.context, *caught)
 
@@ -94,7 +103,7 @@ def changes(paths, many, seed=0, small=True):
 def main():
     """Change and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("many", nargs="?", type=int, default=1000)
+    parser.add_argument("many", nargs="?", type=lambda text: None if text == "all" else int(text), default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--pages", nargs="+", default=[""], help="only chapters with one of these in their names")
     parser.add_argument("--show", action="store_true", help="show what escapes the section's rule")

@@ -57,6 +57,9 @@ TOGETHER = new_notebook(
         ("575, 12 and 4", "575, 12 and 2"),
         ("319, 575, 12", "319, 12, 575"),
         ("all alike: 7, 7, 7", "not alike: 7, 7, 5"),
+        ("1 and 2", "1 and 0.5"),
+        ("a list $[1, 2]$", "two alike: $[2, 2]$"),
+        ("one with 319, two with 575", "one with 319, two with 12"),
         ("512 × 2048 is the paper's", "512 × 2047 is nobody's"),
         ("a link [4, 7](#there)", "a list [4, 7] of nothing"),
     ],
@@ -109,7 +112,7 @@ def test_of_changed_digits_in_the_prose_of_all_chapters_most_are_caught():
     found = list(digits.changes(reading.chapter_paths(), 500, small=False))
     caught, before = (sum(getattr(change, rule) for change in found) for rule in ("near", "everywhere"))
     assert len(found) == 500
-    assert caught >= 0.95 * 500, [change for change in found if not change.near]
+    assert caught >= 0.97 * 500, [change for change in found if not change.near]
     assert caught > before + 40
 
 
@@ -167,7 +170,7 @@ TRUE_AND_PLANTED = {
     "a power of ten in LaTeX": (MATRIX, MATRIX_OUTPUT, "10^{-10}", "10^{-9}"),
     "a power of ten in words": ("about 4.7 × 10⁻¹⁰ of it", "4.67695573e-10", "⁻¹⁰", "⁻¹¹"),
     "a mantissa": ("a residual of 1.1e-15", "1.05e-15", "1.1e", "1.2e"),
-    "a bare power of ten": ("a residual near $10^{-15}$", "1.05e-15", "{-15}", "{-14}"),
+    "a bare power of ten": ("a residual of about $10^{-15}$", "1.05e-15", "{-15}", "{-14}"),
     "a table": ("| a | b |\n|---|---|\n| 0.84 | -0.54 |", "0.8415 -0.5403", "-0.54", "-0.55"),
     "an admonition": (":::{note}\nIt is 0.84.\n:::", "0.8415", "0.84", "0.85"),
     "an exercise's solution": (
@@ -416,7 +419,7 @@ Text.
 Text.
 """
 CODE = [
-    ("start = 77", "700"),
+    ("start = 77", "705"),
     ("alpha = 41", "it is 12.25 and 150 and 2.4142"),
     ("beta = 42", "it is 13.75 and 180"),
     ("print('1:', 51)\nprint('2:', 52)", "1: 19.5\n    20\n2: 21.5\n"),
@@ -445,7 +448,9 @@ def placed(tags=(), kind="stdout", **texts):
         ({"alpha": "It is 13.75."}, "13.75"),  # another section's
         ({"alpha": "It is 180."}, "180"),
         ({"alpha": "A first 42."}, "42"),
-        ({"alpha": "It is 700, or 77."}, ""),  # the first screen's
+        ({"alpha": "It is 705."}, ""),  # the first screen's, with three digits
+        ({"alpha": "It is 77."}, "77"),  # with two
+        ({"alpha": "See [Beta](#beta-beta). It is 13.75."}, "13.75"),  # the link is another sentence's
         ({"alpha": "It is 13.75, see [Beta](#beta-beta)."}, ""),
         ({"alpha": "See [Beta](#beta-beta).\n\nIt is 13.75."}, "13.75"),  # the link is another paragraph's
         ({"alpha": "It is 13.75, see [Beta](../notebooks/07_sums.ipynb#beta-beta)."}, "13.75"),
@@ -469,7 +474,7 @@ def placed(tags=(), kind="stdout", **texts):
         ({"exercise": "See [Alpha](#alpha).", "solution": "It is 12.25."}, "12.25"),  # the link is the question's
         ({"exercise": "See [Alpha](#alpha): 12.25.", "solution": "It is 12.25."}, ""),  # and so is the number
         ({"solution": "It is 12.25, as in [Alpha](#alpha)."}, ""),
-        ({"exercise": "It is 700."}, "700"),  # the first screen's
+        ({"exercise": "It is 705."}, "705"),  # the first screen's
         ({"solution": "```python\nx = 64\n```\n\nIt has 64."}, ""),  # a listing that the check runs
     ],
 )
@@ -478,6 +483,26 @@ def test_a_number_is_computed_where_it_stands(said, wrong):
     assert bool(problems) == bool(wrong), problems
     for problem in problems:
         assert f"{wrong} is not computed there" in problem or "is wrong" in problem
+
+
+FAR = {1: ("0.3", "0.7"), 2: ("25", "45"), 3: ("125", "145"), 4: ("0.4125", "0.4145")}
+
+
+@pytest.mark.parametrize("how_many", FAR)
+@pytest.mark.parametrize("away", [1, 2, 3])
+def test_the_fewer_digits_the_nearer_it_is_computed(how_many, away):
+    """A section of six cells, and the text in the middle; the number is printed so many cells away."""
+    right, wrong = FAR[how_many]
+    for place in (2 + away, 3 - away):
+        cells = [new_code_cell("x", id=f"c{k}", outputs=[]) for k in range(6)]
+        cells[place].outputs = [new_output("stream", text=right)]
+        other = new_output("stream", text=wrong)
+        end = [new_markdown_cell("## There", id="d"), new_code_cell("x", id="e", outputs=[other])]
+        text = new_markdown_cell(f"It is {right}.", id="b")
+        nb = new_notebook(cells=[new_markdown_cell("## Here", id="a"), *cells[:3], text, *cells[3:], *end])
+        assert (places.place_problems(nb, "01.ipynb") == []) == (away <= how_many or how_many > 2)
+        text.source = f"It is {wrong}."  # another section's: only four digits may come from there
+        assert (places.place_problems(nb, "01.ipynb") == []) == (how_many == 4)
 
 
 def test_the_message_names_the_section_what_is_near_and_where_else_it_is_computed():

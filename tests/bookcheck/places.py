@@ -69,7 +69,7 @@ class Section:
     is_exercise: bool = False
 
     def values(self, published=(), near=None, many=1):
-        """All that may account for a number here; with `near`, the index of a cell, so many cells on both sides of it."""
+        """All that may account for a number here; with `near`, the index of a cell, `many` cells on both sides."""
         cells = sorted({index for index, *_ in [*self.printed, *self.typed]})
         if near is not None:
             before = [index for index in cells if index <= near]

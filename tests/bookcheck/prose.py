@@ -259,6 +259,8 @@ def evaluate(side):
     code = code.replace("√", "root").translate(str.maketrans("·×{}", "**()"))
     try:
         value = _value(ast.parse(re.sub(r"(?<![\d.])0+(?=\d)", "", code), mode="eval").body)
+    except ZeroDivisionError:
+        return math.inf  # no right side is
     except (SyntaxError, ArithmeticError, ValueError):
         return None
     return value if not isinstance(value, complex) and np.isfinite(value).all() else None

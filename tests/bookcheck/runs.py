@@ -13,6 +13,8 @@ from bookcheck.reading import ROOT, text_outputs
 from numbertext import clean_markdown
 from toytf import check
 
+AROUND = {"near": 3, "side by side": 1}  # how far two numbers may stand from each other
+
 # Sizes that the paper names: its shapes are no result of ours.
 PAPER = {6.0, 8.0, 64.0, 512.0, 2048.0, 37000.0}
 
@@ -23,8 +25,9 @@ _IN_A_LINE = re.compile(rf"{_N}(?:(?: ×)? {_N})+")  # a shape, or results that 
 _IN_WORDS = re.compile(rf"{_N}(?:, {_N})+,? (?:and|or) {_N}|{_N}(?:, {_N}){{2,}}")
 _W = r"[^\W\d]+"
 # "student with 0.5, friend with 0.3 and cat with 0.2"
-_OF_WORDS = re.compile(rf"(?:{_W} )?(with|at|near|to|for|by) {_N}(?:(?:,|,? and|;|,? then) (?:{_W} ){{0,2}}\1 {_N})+")
-_TWO = re.compile(rf"({_N}) (?:of(?: the)?|to) ({_N})|(?<!, )({_N}) and ({_N})")
+_OF_WORDS = re.compile(rf"(?:{_W} )?(with|near|to|for|by) {_N}(?:(?:,|,? and|;|,? then) (?:{_W} ){{0,2}}\1 {_N})+")
+_TWO = re.compile(rf"({_N}) (?:of(?: the)?|to) ({_N})")
+_BOTH = re.compile(rf"(?<!, )({_N}) (?:and|or) ({_N})")
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)")
 
 
@@ -50,7 +53,7 @@ def known_to(nb, chapter):
 def runs(markdown):
     """``(words, numbers as written, how they stand)`` of each run of a paragraph.
 
-    They stand "in a row", "in order" or "near".
+    They stand "in a row", "in order", "side by side" or "near".
     """
     text, found = plain(markdown), []
     for match in _IN_BRACKETS.finditer(text):
@@ -59,7 +62,13 @@ def runs(markdown):
         if len(parts) > 1 and all(re.fullmatch(_N, part) for part in parts):
             found.append((match[0], parts, "in a row"))
     text = plain(clean_markdown(markdown))
-    for kind, how in ((_IN_A_LINE, "in a row"), (_IN_WORDS, "in order"), (_OF_WORDS, "in order"), (_TWO, "near")):
+    for kind, how in (
+        (_IN_A_LINE, "in a row"),
+        (_IN_WORDS, "in order"),
+        (_OF_WORDS, "in a row"),
+        (_TWO, "near"),
+        (_BOTH, "side by side"),
+    ):
         found += [(match[0], re.findall(_N, match[0]), how) for match in kind.finditer(text)]
     return found
 
@@ -68,7 +77,7 @@ def is_found(written, how, known):
     """Whether a run stands in one of the sequences, each number as exactly as it is written."""
     values = [float(number) for number in written]
     decimals = [len(number.partition(".")[2]) for number in written]
-    if set(values) <= PAPER or len(set(values)) == 1:
+    if set(values) <= PAPER or (len(set(values)) == 1 and len(values) > 2):
         return True
 
     def same(number, k):
@@ -76,8 +85,9 @@ def is_found(written, how, known):
 
     def stand(at, row):
         """Whether the numbers stand from a place on."""
-        if how == "near":
-            return all(any(same(x, k) for x in row[max(0, at - 3) : at + 4]) for k in range(1, len(values)))
+        if how in AROUND:
+            around = row[max(0, at - AROUND[how]) : at + AROUND[how] + 1]
+            return all(any(same(x, k) for x in around) for k in range(1, len(values)))
         after, k = row[at + 1 : at + len(values) + (0 if how == "in a row" else 3)], 1
         for number in after:
             k += k < len(values) and same(number, k)
