@@ -15,6 +15,7 @@ import numpy as np
 
 from bookcheck import places, prose, reading, runs
 from numbertext import markdown_numbers
+from toytf._command import progress
 
 
 class Change(NamedTuple):
@@ -42,10 +43,8 @@ def _print(number):
     return number.text, number.signs
 
 
-def _caught(unfound, before, after):
-    """Whether a text has other problems after the change than before."""
-    found = [Counter(map(str, [*unfound(text), *prose.arithmetic_problems(text)])) for text in (before, after)]
-    return found[0] != found[1]
+def _problems(unfound, text):
+    return Counter(map(str, [*unfound(text), *prose.arithmetic_problems(text)]))
 
 
 def _paragraphs(paths):
@@ -83,6 +82,7 @@ def _candidates(texts, seed):
 def changes(paths, many=None, seed=0, small=True):
     """Yield ``many`` changes of one digit each, those of integers below 10 among them if ``small``; None for all."""
     texts = list(_paragraphs(paths))
+    known = {}  # index of a paragraph -> its problems before any change, by either rule
     for which, place, other in _candidates(texts, seed if many is not None else None):
         if many == 0:
             return
@@ -96,7 +96,10 @@ def changes(paths, many=None, seed=0, small=True):
         if kind(was) == "below 10" and not small:
             continue
         many = many and many - 1
-        caught = (_caught(rule, before, after) for rule in (by_section, by_notebook))
+        rules = by_section, by_notebook
+        if which not in known:
+            known[which] = [_problems(rule, before) for rule in rules]
+        caught = (_problems(rule, after) != was_so for rule, was_so in zip(rules, known[which], strict=True))
         yield Change(kind(was), page, section, was.text, is_now.context, *caught)
 
 
@@ -109,7 +112,7 @@ def main():
     parser.add_argument("--show", action="store_true", help="show what escapes the section's rule")
     options = parser.parse_args()
     paths = [p for p in reading.chapter_paths() if any(word in p.stem for word in options.pages)]
-    found = list(changes(paths, options.many, options.seed))
+    found = list(progress(changes(paths, options.many, options.seed), unit="change"))
     print(f"{'changed digits of':20} {'all':>6} {'caught':>7} {'':>6} {'by the whole notebook':>22}")
     above = [change for change in found if change.kind != "below 10"]
     rows = [(name, [c for c in found if c.kind == name]) for name in sorted({c.kind for c in found})]
