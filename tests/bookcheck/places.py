@@ -157,8 +157,6 @@ def _compute(index, cell, section, exercises):
 # What these sections say may repeat what the others say: without a link, any number of their prose.
 SUMMARIES = ("Shapes", "What to remember", "Where to read on")
 _ZERO_FIRST = re.compile(r"0[\d,]|.*\^\{?[-+]?0\d")
-
-
 _SENTENCE = re.compile(r"(?:(?<=[.?!])|(?<=[.?!]\)))\s+")
 
 
