@@ -39,10 +39,6 @@ def kind(number):
     return {1: "one decimal", 2: "two decimals"}.get(-number.unit.as_tuple().exponent, "more decimals")
 
 
-def _print(number):
-    return number.text, number.signs
-
-
 def _problems(unfound, text):
     return Counter(map(str, [*unfound(text), *prose.arithmetic_problems(text)]))
 
@@ -58,11 +54,11 @@ def _paragraphs(paths):
                 continue  # a listing is made from the package, and held equal to it
 
             def by_section(text, place=place, known=known):
-                return [_print(n) for n in place.unplaced(text)] + places.apart(place.section, text, known)
+                return [places.as_printed(n) for n in place.unplaced(text)] + places.apart(place.section, text, known)
 
             def by_notebook(text, near=broad[place.index], everywhere=place.everywhere):
                 read = [n for n in markdown_numbers(text) if prose.counts(n)]
-                return [_print(n) for n in read if not prose.is_found(n, everywhere, near)]
+                return [places.as_printed(n) for n in read if not prose.is_found(n, everywhere, near)]
 
             yield path.stem, place.section.title, place.text, by_section, by_notebook
 
@@ -89,7 +85,7 @@ def changes(paths, many=None, seed=0, small=True):
         page, section, before, by_section, by_notebook = texts[which]
         after = before[:place] + other + before[place + 1 :]
         read = [markdown_numbers(text) for text in (before, after)]
-        moved = [(a, b) for a, b in zip(*read, strict=False) if _print(a) != _print(b)]
+        moved = [(a, b) for a, b in zip(*read, strict=False) if places.as_printed(a) != places.as_printed(b)]
         if len(read[0]) != len(read[1]) or not moved:
             continue  # a label, the number of a section, an address: other checks know these
         was, is_now = moved[0]

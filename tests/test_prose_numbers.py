@@ -361,6 +361,9 @@ def test_a_page_may_use_the_numbers_of_the_notebooks_that_it_links_to(tmp_path):
         (r"$\pm 0.5$", "-0.5", True),
         ("0.5–0.7", "0.5 0.7", True),
         ("0.5-0.7", "0.5 0.7", True),
+        ("$10^{-15}$", "1e-15", True),
+        ("$10^{-15}$", "1.05e-15", False),  # a bare power of ten is not rounded
+        ("about $10^{-15}$", "1.05e-15", True),
         ("1.414…", "1.41491", True),  # cut off, not rounded
         ("-1.414…", "-1.41491", True),
         ("1.414…", "1.4139", False),
@@ -545,6 +548,7 @@ def test_a_text_is_cut_at_blank_lines_and_not_within_a_formula_or_a_directive():
         ),
         (r"$-\log(5/8) \approx 0.4700$", r"$-\log(5/8) \approx 0.4200$"),
         (r"$-2 / \sqrt 2 \approx -1.4142$", r"$-2 / \sqrt 2 \approx -1.4124$"),
+        ("0.2 / 0.5 = 0.4", "0.2 / 0.0 = 0.4"),
         (r"adds $0.9 \cdot [0.3, 0.4]$ $= [0.27, 0.36]$", r"adds $0.9 \cdot [0.3, 0.4]$ $= [0.27, 0.38]$"),
     ],
 )

@@ -198,10 +198,10 @@ class Place:
         for number in markdown_numbers(text):
             decimals = -number.unit.as_tuple().exponent
             near = self.near[min(max(_digits(number), decimals), 3) - 1]
-            accounts = [self.everywhere] if _is_fine(number) else [near + results, *linked.get(_printed(number), ())]
+            accounts = [self.everywhere] if _is_fine(number) else [near + results, *linked.get(as_printed(number), ())]
             is_found = not prose.counts(number) or any(prose.is_found(number, values) for values in accounts)
             if number.decimal and not number.value and "^" not in number.text:
-                is_found = any(values.has_zero(number) for values in [near, *linked.get(_printed(number), ())])
+                is_found = any(values.has_zero(number) for values in [near, *linked.get(as_printed(number), ())])
             if not is_found or _ZERO_FIRST.match(number.text):
                 found.append(number)
         return found
@@ -212,11 +212,12 @@ class Place:
         for sentence in _SENTENCE.split(text):
             values = [self.own[slug] for to, slug in links(sentence) if not to and slug in self.own]
             for number in markdown_numbers(sentence) if values else ():
-                found.setdefault(_printed(number), []).extend(values)
+                found.setdefault(as_printed(number), []).extend(values)
         return found
 
 
-def _printed(number):
+def as_printed(number):
+    """What tells two numbers of a text apart."""
     return number.text, number.signs
 
 
