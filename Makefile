@@ -81,6 +81,8 @@ conf.py: _config.yml book/sphinx_settings.py .venv/book.stamp
 
 # A worker for each core and one more; the tests of one file stay together, since a notebook's cells need one kernel.
 # How many, and which files come first: tests/conftest.py.
+# Hundreds of Pythons are started: each may keep what it compiled, whatever the machine's settings say.
+test test-hostile test-deep test-products: export PYTHONDONTWRITEBYTECODE =
 test: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 

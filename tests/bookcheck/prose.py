@@ -260,7 +260,7 @@ def evaluate(side):
     try:
         value = _value(ast.parse(re.sub(r"(?<![\d.])0+(?=\d)", "", code), mode="eval").body)
     except ZeroDivisionError:
-        return math.inf  # no right side is
+        return math.inf  # equal to no written number
     except (SyntaxError, ArithmeticError, ValueError):
         return None
     return value if not isinstance(value, complex) and np.isfinite(value).all() else None
@@ -333,7 +333,7 @@ def arithmetic_problems(markdown):
             continue
         places = max(map(len, re.findall(r"(?<=\.)\d+", right)), default=0) if plain else 0
         unit = 10.0**-places if plain and (places or relation == "≈") else 0.0
-        slack = unit * (1.0 if relation == "≈" else 0.5) + 1e-9 * np.maximum(1.0, np.abs(a))
+        slack = unit * (1.0 if relation == "≈" else 0.5) + 1e-9 * np.maximum(1.0, np.abs(b))
         if np.shape(a) != np.shape(b) or (np.abs(np.subtract(a, b)) > slack).any():
             said = np.array2string(np.asarray(a), separator=", ", formatter={"float": "{:.10g}".format})
             problems.append(f"{left.strip()} {relation} {right.strip()} is wrong: the left side is {said}")
