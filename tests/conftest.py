@@ -1,5 +1,6 @@
 """Settings that every test shares."""
 
+import gc
 import os
 import signal
 
@@ -48,6 +49,12 @@ def pytest_collection_modifyitems(items):
     if DEEP:
         for item in items:
             item.add_marker(pytest.mark.timeout(0))
+
+
+def pytest_collection_finish():
+    """Thousands of tests stay until the end: they are not looked through for what may go."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

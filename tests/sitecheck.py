@@ -155,7 +155,7 @@ def serve(folder, handler=Quiet):
 
 @contextmanager
 def open_page(browser, base, path, width=DESKTOP, dark=False, height=900):
-    """Open `base`/`path` with everything outside of `base` blocked.
+    """Open `base`/`path`; what is asked for outside of `base` is a problem, and on other machines not found.
 
     Yields the page and the list of problems met while loading, which grows as long as it is open.
     """
@@ -166,13 +166,9 @@ def open_page(browser, base, path, width=DESKTOP, dark=False, height=900):
         reduced_motion="reduce",
     )
 
-    def only_the_site(route):
-        url = route.request.url
-        if url.startswith((base + "/", "data:", "blob:")):
-            route.continue_()
-        else:
-            problems.append(f"request leaves the site: {url}")
-            route.abort()
+    def asked(request):
+        if not request.url.startswith((base + "/", "data:", "blob:")):
+            problems.append(f"request leaves the site: {request.url}")
 
     def failed(request):
         problems.append(f"request failed: {request.url}")
@@ -185,9 +181,9 @@ def open_page(browser, base, path, width=DESKTOP, dark=False, height=900):
         if message.type in ("error", "warning"):
             problems.append(f"console {message.type}: {message.text}")
 
-    context.route("**/*", only_the_site)
     try:
         page = context.new_page()
+        page.on("request", asked)
         page.on("requestfailed", failed)
         page.on("response", answered)
         page.on("console", said)
@@ -214,12 +210,18 @@ def settle(page):
 
 
 def walk(page):
-    """Scroll to the end and back: what is far away is laid out only when it comes near."""
+    """Scroll to the end and back: what is far away is looked at by the page's scripts when it comes near.
+
+    All of it is laid out at once; else each step would move what follows (content-visibility in toytf.css).
+    """
     page.evaluate(
         """async () => {
+            const all = new CSSStyleSheet();
+            all.replaceSync("section { content-visibility: visible !important; contain: layout style; }");
+            document.adoptedStyleSheets = [...document.adoptedStyleSheets, all];
             const frame = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-            const height = () => document.documentElement.scrollHeight;
-            for (let y = 0; y < height(); y += 1200) {
+            const height = document.documentElement.scrollHeight;
+            for (let y = 0; y < height; y += 1800) {
                 window.scrollTo(0, y);
                 await frame();
             }
@@ -383,45 +385,68 @@ def line_problems(page, most=75):
     )
 
 
-def axe_problems(page):
+def axe_problems(page, seen=None):
     """Violations of the accessibility rules of axe-core.
 
-    Contrast is the slow rule: it is asked of one element for each combination of colours and
-    size that the page shows now.
+    Two rules measure the whole page first: whether text has contrast, and whether a link among words
+    looks like one. They are asked of one element for each look that the page shows now.
+
+    seen: the looks of which they were asked on other pages; those of this page are added.
     """
+    seen = set() if seen is None else seen
     page.evaluate(AXE_SCRIPT)
-    violations = page.evaluate(
-        """async () => {
-            const behind = element => {
+    violations, looks = page.evaluate(
+        """async seen => {
+            const ground = element => {
                 const color = element && getComputedStyle(element).backgroundColor;
-                return color === "rgba(0, 0, 0, 0)" ? behind(element.parentElement) : color;
+                return color === "rgba(0, 0, 0, 0)" ? ground(element.parentElement) : color;
             };
-            const kinds = new Map();
+            const opacity = element =>
+                element ? getComputedStyle(element).opacity * opacity(element.parentElement) : 1;
+            const look = element => {
+                const { color, font, textDecoration, borderBottom, backgroundImage } = getComputedStyle(element);
+                return [color, font, textDecoration, borderBottom, backgroundImage, ground(element)].join();
+            };
+            const looks = new Map(), known = new Set(seen);
             for (const element of document.querySelectorAll("body *:not(math *)")) {
                 delete element.dataset.contrast;
+                delete element.dataset.link;
                 const words = [...element.childNodes].some(
                     node => node.nodeName === "#text" && node.data.trim());
-                if (words && element.checkVisibility()) {
+                if (!element.checkVisibility()) continue;
+                if (words) {
                     const { color, fontSize, fontWeight } = getComputedStyle(element);
-                    kinds.set([color, fontSize, fontWeight, behind(element)].join(), element);
+                    const kind = [color, fontSize, fontWeight, ground(element), opacity(element)];
+                    looks.set("contrast " + kind.join(), element);
+                }
+                if (element.matches("a[href], [role=link]")) {
+                    looks.set(`link ${look(element)} in ${look(element.parentElement)}`, element);
                 }
             }
-            kinds.forEach(element => { element.dataset.contrast = ""; });
-            axe.configure({ rules: [{ id: "color-contrast", selector: "[data-contrast]" }] });
+            looks.forEach((element, kind) => {
+                if (!known.has(kind)) element.dataset[kind.split(" ")[0]] = "";
+            });
+            axe.configure({ rules: [
+                { id: "color-contrast", selector: "[data-contrast]" },
+                { id: "link-in-text-block", selector: "[data-link]" },
+            ] });
             const { violations } = await axe.run(document, {
                 resultTypes: ["violations"],
                 preload: false,  // it would fetch the styles a second time, which file:// forbids
                 // to this rule a formula is no text, and Markdown tables must have all headers
                 rules: { "empty-table-header": { enabled: false } },
             });
-            return violations;
-        }"""
+            return [violations, [...looks.keys()]];
+        }""",
+        sorted(seen),
     )
+    if not violations:
+        seen.update(looks)
     return [f"axe {found['id']}: {found['nodes'][0]['html'][:100]}" for found in violations]
 
 
-def page_problems(page):
-    """All that can be seen on an open page at its present width and colours."""
+def page_problems(page, seen=None):
+    """All that can be seen on an open page at its present width and colours; `seen` as in `axe_problems`."""
     walk(page)
     return [
         *formula_problems(page),
@@ -429,7 +454,7 @@ def page_problems(page):
         *width_problems(page),
         *cut_problems(page),
         *line_problems(page),
-        *axe_problems(page),
+        *axe_problems(page, seen),
     ]
 
 

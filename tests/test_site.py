@@ -142,13 +142,19 @@ def test_the_sum_of_an_entry_is_not_cut_off(browser, addresses, width):
     assert cut == []
 
 
+@pytest.fixture(scope="module")
+def seen():
+    """How text and links look on the pages that were opened before."""
+    return set()
+
+
 @pytest.mark.parametrize("name", OPENED)
 @pytest.mark.parametrize(
     "where, width, dark", [("http", PHONE, False), ("file", DESKTOP, True)], ids=["http-390-light", "file-1280-dark"]
 )
-def test_page(browser, addresses, where, width, dark, name):
+def test_page(browser, addresses, seen, where, width, dark, name):
     with sitecheck.open_page(browser, addresses[where], f"{name}.html", width, dark) as (page, problems):
-        problems += sitecheck.page_problems(page)
+        problems += sitecheck.page_problems(page, seen)
     assert not problems, "\n".join(problems)
 
 
@@ -417,6 +423,7 @@ PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d=
 CUT = (
     '<div class="cell_output"><div class="output"><pre style="white-space: pre">' + "0.25 " * 40 + "</pre></div></div>"
 )
+PLAIN_LINK = '<a href="#first" style="color: #445; text-decoration: none">that lead on</a>'
 FIRST = """# First
 
 A formula $x^2$, a [link](second.md#there) and
@@ -504,6 +511,7 @@ def test_nothing_is_reported_where_nothing_is_planted(browser, small_site):
         ("formulas.css", "lost.css", "formulas without their font"),
         ("</article>", "<button></button></article>", "axe button-name"),
         ("</article>", '<p style="color: #ddd">pale</p></article>', "axe color-contrast"),
+        ("</article>", f"<p>Some words {PLAIN_LINK} and more.</p></article>", "axe link-in-text-block"),
     ],
 )
 def test_a_planted_mistake_is_reported(browser, small_site, right, wrong, problem):

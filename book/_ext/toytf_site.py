@@ -4,6 +4,7 @@ With the environment variable TOYTF_SOLUTIONS set to "no" it holds no solution o
 exercise either.
 """
 
+import gc
 import json
 import os
 import re
@@ -235,6 +236,8 @@ def finish(app, exception):
 
 
 def setup(app):
+    # A build makes millions of nodes and keeps them: to look for cycles among them took a fifth of its time.
+    gc.set_threshold(20_000, 20, 20)
     app.add_config_value("toytf_solutions", with_solutions(), "env", bool)
     app.connect("builder-inited", start_empty)
     app.connect("source-read", leave_out_solutions)
