@@ -104,7 +104,7 @@ HEAD = "<!doctype html><title>t</title><meta name='viewport' content='width=devi
 HTML = HEAD + "<body><p>words</p>{}</body>"
 LATE = """<p class="math" style="height: 9px"></p><script>
 setTimeout(() => {
-    const end = performance.now() + 900;
+    const end = performance.now() + 400;
     while (performance.now() < end);
     document.querySelector(".math").innerHTML = "<math><mn>1</mn></math>";
     document.body.insertAdjacentHTML("afterbegin", "<div style='height: 500px'>late</div>");

@@ -10,6 +10,7 @@ cannot hide what it leaves behind.
 
 import ast
 import base64
+import functools
 import html
 import json
 import re
@@ -28,7 +29,7 @@ from toytf.live import answer
 ROOT = Path(__file__).resolve().parent.parent
 RUN = 5
 SOLUTION = re.compile(r"^(:{3,})\{solution\}.*?^\1$", re.DOTALL | re.MULTILINE)
-STEM = SearchEnglish({})
+STEM = functools.cache(SearchEnglish({}).stem)
 
 
 # ---------------------------------------------------------------- what gives a solution away
@@ -50,7 +51,7 @@ def runs(listed):
 
 
 def stems(listed):
-    return {STEM.stem(word) for word in listed if not word.isdigit()}
+    return {STEM(word) for word in listed if not word.isdigit()}
 
 
 def text_of(page):

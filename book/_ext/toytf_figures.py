@@ -14,16 +14,19 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 BUILDERS = {"html", "dirhtml", "singlehtml"}
 OURS = re.compile(r'<svg [^>]*class="(toytf-figure|toytf-spine|house)"')
+USE = re.compile(r'(\bid="|url\(#|href="#)([^")]+)(?=["\)])')
 PANEL = re.compile(r'^<svg class="(\w+)"[^>]* viewBox="([^"]*)">(.*)</svg>$', re.M)
 MESSAGE = re.compile(r'^<g class="message">(.*)</g>$', re.M)
 
 
 def unique(svg, number):
     """The same picture, with names that no other picture of the page has."""
-    for name in set(re.findall(r'\bid="([^"]+)"', svg)):
-        use = rf'(\bid="|url\(#|href="#){re.escape(name)}(?=["\)])'
-        svg = re.sub(use, rf"\g<1>n{number}-{name}", svg)
-    return svg
+    names = set(re.findall(r'\bid="([^"]+)"', svg))
+
+    def renamed(use):
+        return f"{use[1]}n{number}-{use[2]}" if use[2] in names else use[0]
+
+    return USE.sub(renamed, svg)
 
 
 def in_page(svg, alt, number=0):

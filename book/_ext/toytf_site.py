@@ -236,7 +236,8 @@ def finish(app, exception):
 
 
 def setup(app):
-    # A build makes millions of nodes and keeps them: to look for cycles among them took a fifth of its time.
+    # A build makes millions of nodes and keeps them; a fifth of its time went into
+    # looking for those that may go.
     gc.set_threshold(20_000, 20, 20)
     app.add_config_value("toytf_solutions", with_solutions(), "env", bool)
     app.connect("builder-inited", start_empty)

@@ -1,6 +1,7 @@
 """Headings, their slugs, and the links that lead to them."""
 
 import re
+from functools import cache
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
@@ -34,6 +35,7 @@ def headings(markdown):
     return [(int(heading.tag[1]), title.content) for heading, title in _heading_tokens(markdown)]
 
 
+@cache
 def heading_slugs(markdown):
     """The slugs that a page offers, in order; a title that stands twice gets a number.
 
