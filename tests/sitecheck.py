@@ -394,30 +394,36 @@ def axe_problems(page, seen=None):
     seen: the looks of which they were asked on other pages; those of this page are added.
     """
     seen = set() if seen is None else seen
-    page.evaluate(AXE_SCRIPT)
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
     violations, looks = page.evaluate(
         """async seen => {
+            const under = new Map([[null, ["", 1]]]);  // of each element: its ground, and how opaque it is
             const ground = element => {
-                const color = element && getComputedStyle(element).backgroundColor;
-                return color === "rgba(0, 0, 0, 0)" ? ground(element.parentElement) : color;
+                if (!under.has(element)) {
+                    const [color, share] = ground(element.parentElement);
+                    const { backgroundColor, opacity } = getComputedStyle(element);
+                    const clear = backgroundColor === "rgba(0, 0, 0, 0)";
+                    under.set(element, [clear ? color : backgroundColor, share * opacity]);
+                }
+                return under.get(element);
             };
-            const opacity = element =>
-                element ? getComputedStyle(element).opacity * opacity(element.parentElement) : 1;
             const look = element => {
                 const { color, font, textDecoration, borderBottom, backgroundImage } = getComputedStyle(element);
-                return [color, font, textDecoration, borderBottom, backgroundImage, ground(element)].join();
+                return [color, font, textDecoration, borderBottom, backgroundImage, ...ground(element)].join();
             };
+            for (const asked of document.querySelectorAll("[data-contrast], [data-link]")) {
+                asked.removeAttribute("data-contrast");
+                asked.removeAttribute("data-link");
+            }
             const looks = new Map(), known = new Set(seen);
             for (const element of document.querySelectorAll("body *:not(math *)")) {
-                delete element.dataset.contrast;
-                delete element.dataset.link;
                 const words = [...element.childNodes].some(
                     node => node.nodeName === "#text" && node.data.trim());
                 if (!element.checkVisibility()) continue;
                 if (words) {
                     const { color, fontSize, fontWeight } = getComputedStyle(element);
-                    const kind = [color, fontSize, fontWeight, ground(element), opacity(element)];
-                    looks.set("contrast " + kind.join(), element);
+                    looks.set("contrast " + [color, fontSize, fontWeight, ...ground(element)].join(), element);
                 }
                 if (element.matches("a[href], [role=link]")) {
                     looks.set(`link ${look(element)} in ${look(element.parentElement)}`, element);

@@ -34,11 +34,11 @@ def test_the_solution_is_right_with_numpy_alone(one):
 
 
 @each
-@pytest.mark.parametrize("seed", range(3))
-def test_the_solution_is_right_on_inputs_of_any_seed(one, seed):
-    cases = one.draw(np.random.default_rng(seed + 1))
-    report = diagnose(one, cases, collect(run(one.source, one.name), cases))
-    assert report.right, str(report)
+def test_the_solution_is_right_on_inputs_of_any_seed(one):
+    for seed in (1, 2, 3):
+        cases = one.draw(np.random.default_rng(seed))
+        report = diagnose(one, cases, collect(run(one.source, one.name), cases))
+        assert report.right, f"seed {seed}: {report}"
 
 
 @planted
@@ -50,10 +50,10 @@ def test_a_planted_mistake_is_called_by_its_name(one, mistake):
 
 
 @planted
-@pytest.mark.parametrize("seed", range(3))
-def test_a_planted_mistake_is_named_on_inputs_of_any_seed(one, mistake, seed):
-    cases = one.draw(np.random.default_rng(seed + 1))
-    assert diagnose(one, cases, collect(mistake.function, cases)).mistake == mistake.name
+def test_a_planted_mistake_is_named_on_inputs_of_any_seed(one, mistake):
+    for seed in (1, 2, 3):
+        cases = one.draw(np.random.default_rng(seed))
+        assert diagnose(one, cases, collect(mistake.function, cases)).mistake == mistake.name, seed
 
 
 @planted
