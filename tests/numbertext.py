@@ -428,6 +428,7 @@ def _clean_block(text):
     return "".join(parts)
 
 
+@cache
 def clean_markdown(markdown):
     """A Markdown text as it is searched for numbers."""
     markdown = re.sub(r"\A---\n.*?\n---\n", "", markdown, flags=re.DOTALL)  # front matter

@@ -385,19 +385,13 @@ def line_problems(page, most=75):
     )
 
 
-def axe_problems(page, seen=None):
-    """Violations of the accessibility rules of axe-core.
+def new_looks(page, seen):
+    """Mark one element for each look of text and of links that no page showed before; returns these looks.
 
-    Two rules measure the whole page first: whether text has contrast, and whether a link among words
-    looks like one. They are asked of one element for each look that the page shows now.
-
-    seen: the looks of which they were asked on other pages; those of this page are added.
+    Text has a look by its colours and size, a link by how it differs from the words around it.
     """
-    seen = set() if seen is None else seen
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE_SCRIPT)
-    violations, looks = page.evaluate(
-        """async seen => {
+    looks = page.evaluate(
+        """seen => {
             const under = new Map([[null, ["", 1]]]);  // of each element: its ground, and how opaque it is
             const ground = element => {
                 if (!under.has(element)) {
@@ -429,9 +423,33 @@ def axe_problems(page, seen=None):
                     looks.set(`link ${look(element)} in ${look(element.parentElement)}`, element);
                 }
             }
-            looks.forEach((element, kind) => {
-                if (!known.has(kind)) element.dataset[kind.split(" ")[0]] = "";
-            });
+            known.forEach(look => looks.delete(look));
+            looks.forEach((element, look) => { element.dataset[look.split(" ")[0]] = ""; });
+            return [...looks.keys()];
+        }""",
+        sorted(seen),
+    )
+    return set(looks)
+
+
+def axe_problems(page, seen=None, whole=True):
+    """Violations of the accessibility rules of axe-core.
+
+    Two rules measure the whole page first: whether text has contrast, and whether a link among words
+    looks like one. They are asked of one element for each look that the page shows now.
+
+    seen: the looks of which they were asked on other pages; those of this page are added.
+    whole: whether the other rules are asked as well.
+    """
+    seen = set() if seen is None else seen
+    looks = new_looks(page, seen)
+    if not (looks or whole):
+        return []
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE_SCRIPT)
+    violations = page.evaluate(
+        """async whole => {
+            const ofLooks = ["color-contrast", "link-in-text-block"];
             axe.configure({ rules: [
                 { id: "color-contrast", selector: "[data-contrast]" },
                 { id: "link-in-text-block", selector: "[data-link]" },
@@ -440,19 +458,19 @@ def axe_problems(page, seen=None):
                 resultTypes: ["violations"],
                 preload: false,  // it would fetch the styles a second time, which file:// forbids
                 // to this rule a formula is no text, and Markdown tables must have all headers
-                rules: { "empty-table-header": { enabled: false } },
+                ...(whole ? { rules: { "empty-table-header": { enabled: false } } } : { runOnly: ofLooks }),
             });
-            return [violations, [...looks.keys()]];
+            return violations;
         }""",
-        sorted(seen),
+        whole,
     )
     if not violations:
-        seen.update(looks)
+        seen |= looks
     return [f"axe {found['id']}: {found['nodes'][0]['html'][:100]}" for found in violations]
 
 
-def page_problems(page, seen=None):
-    """All that can be seen on an open page at its present width and colours; `seen` as in `axe_problems`."""
+def page_problems(page, seen=None, whole=True):
+    """All that can be seen on an open page at its present width and colours; the rest as in `axe_problems`."""
     walk(page)
     return [
         *formula_problems(page),
@@ -460,7 +478,7 @@ def page_problems(page, seen=None):
         *width_problems(page),
         *cut_problems(page),
         *line_problems(page),
-        *axe_problems(page, seen),
+        *axe_problems(page, seen, whole),
     ]
 
 

@@ -1,6 +1,7 @@
 """What `toytf.check` promises: a right answer is seen as right, and each known mistake is called by its name."""
 
 import builtins
+import functools
 import re
 
 import numpy as np
@@ -15,6 +16,11 @@ CHECKS = list(check.CHECKS.values())
 each = pytest.mark.parametrize("one", CHECKS, ids=[c.name for c in CHECKS])
 PLANTED = {f"{one.name}-{mistake.name}": (one, mistake) for one in CHECKS for mistake in one.mistakes}
 planted = pytest.mark.parametrize(("one", "mistake"), PLANTED.values(), ids=list(PLANTED))
+
+
+@functools.cache
+def drawn(name, seed):
+    return check.CHECKS[name].draw(np.random.default_rng(seed))
 
 
 def run(source: str, name: str):
@@ -36,7 +42,7 @@ def test_the_solution_is_right_with_numpy_alone(one):
 @each
 def test_the_solution_is_right_on_inputs_of_any_seed(one):
     for seed in (1, 2, 3):
-        cases = one.draw(np.random.default_rng(seed))
+        cases = drawn(one.name, seed)
         report = diagnose(one, cases, collect(run(one.source, one.name), cases))
         assert report.right, f"seed {seed}: {report}"
 
@@ -52,13 +58,13 @@ def test_a_planted_mistake_is_called_by_its_name(one, mistake):
 @planted
 def test_a_planted_mistake_is_named_on_inputs_of_any_seed(one, mistake):
     for seed in (1, 2, 3):
-        cases = one.draw(np.random.default_rng(seed))
+        cases = drawn(one.name, seed)
         assert diagnose(one, cases, collect(mistake.function, cases)).mistake == mistake.name, seed
 
 
 @planted
 def test_a_mistake_gives_numbers_on_some_input_so_that_not_every_error_looks_like_it(one, mistake):
-    outcomes = collect(mistake.function, one.draw(np.random.default_rng(0)))
+    outcomes = collect(mistake.function, one.inputs)
     assert any(outcome.kind == "arrays" for outcome in outcomes)
 
 

@@ -112,8 +112,12 @@ class Check:
         """Compare `mine` with the right function, on the same inputs at every call."""
         if (refused := not_a_function(self.name, mine)) is not None:
             return refused
-        cases = self.draw(np.random.default_rng(0))
-        return diagnose(self, cases, collect(mine, cases))
+        return diagnose(self, self.inputs, collect(mine, self.inputs))
+
+    @cached_property
+    def inputs(self) -> Inputs:
+        """Those of `report`: drawn once."""
+        return self.draw(np.random.default_rng(0))
 
     def draw(self, rng: np.random.Generator) -> Inputs:
         """Draw cases, again and again until they are fair.

@@ -61,7 +61,7 @@ class Part:
     traps: tuple[Trap, ...] = ()
     step: Callable[[tuple[int, ...]], str] | str | None = None
 
-    @property
+    @cached_property
     def room(self) -> float:
         """How far a right answer may lie from `expected`."""
         return room_of(np.asarray(self.expected, dtype=float), self.decimals)

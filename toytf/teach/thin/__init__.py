@@ -90,7 +90,7 @@ def __getattr__(name):
 
 def recorded(check: Check) -> dict:
     """A function's check without any function: inputs, right results, hashes of those of the known mistakes."""
-    inputs = check.draw(np.random.default_rng(0))  # those of `Check.report`
+    inputs = check.inputs
     return {
         "name": check.name,
         "exercise": check.exercise,
