@@ -182,8 +182,8 @@ def open_page(browser, base, path, width=DESKTOP, dark=False, height=900):
             problems.append(f"console {message.type}: {message.text}")
 
     try:
+        context.on("request", asked)
         page = context.new_page()
-        page.on("request", asked)
         page.on("requestfailed", failed)
         page.on("response", answered)
         page.on("console", said)
@@ -210,18 +210,12 @@ def settle(page):
 
 
 def walk(page):
-    """Scroll to the end and back: what is far away is looked at by the page's scripts when it comes near.
-
-    All of it is laid out at once; else each step would move what follows (content-visibility in toytf.css).
-    """
+    """Scroll to the end and back: what is far away is laid out only when it comes near."""
     page.evaluate(
         """async () => {
-            const all = new CSSStyleSheet();
-            all.replaceSync("section { content-visibility: visible !important; contain: layout style; }");
-            document.adoptedStyleSheets = [...document.adoptedStyleSheets, all];
             const frame = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
-            const height = document.documentElement.scrollHeight;
-            for (let y = 0; y < height; y += 1800) {
+            const height = () => document.documentElement.scrollHeight;
+            for (let y = 0; y < height(); y += 1200) {
                 window.scrollTo(0, y);
                 await frame();
             }
@@ -385,92 +379,46 @@ def line_problems(page, most=75):
     )
 
 
-def new_looks(page, seen):
-    """Mark one element for each look of text and of links that no page showed before; returns these looks.
-
-    Text has a look by its colours and size, a link by how it differs from the words around it.
-    """
-    looks = page.evaluate(
-        """seen => {
-            const under = new Map([[null, ["", 1]]]);  // of each element: its ground, and how opaque it is
-            const ground = element => {
-                if (!under.has(element)) {
-                    const [color, share] = ground(element.parentElement);
-                    const { backgroundColor, opacity } = getComputedStyle(element);
-                    const clear = backgroundColor === "rgba(0, 0, 0, 0)";
-                    under.set(element, [clear ? color : backgroundColor, share * opacity]);
-                }
-                return under.get(element);
-            };
-            const look = element => {
-                const { color, font, textDecoration, borderBottom, backgroundImage } = getComputedStyle(element);
-                return [color, font, textDecoration, borderBottom, backgroundImage, ...ground(element)].join();
-            };
-            for (const asked of document.querySelectorAll("[data-contrast], [data-link]")) {
-                asked.removeAttribute("data-contrast");
-                asked.removeAttribute("data-link");
-            }
-            const looks = new Map(), known = new Set(seen);
-            for (const element of document.querySelectorAll("body *:not(math *)")) {
-                const words = [...element.childNodes].some(
-                    node => node.nodeName === "#text" && node.data.trim());
-                if (!element.checkVisibility()) continue;
-                if (words) {
-                    const { color, fontSize, fontWeight } = getComputedStyle(element);
-                    looks.set("contrast " + [color, fontSize, fontWeight, ...ground(element)].join(), element);
-                }
-                if (element.matches("a[href], [role=link]")) {
-                    looks.set(`link ${look(element)} in ${look(element.parentElement)}`, element);
-                }
-            }
-            known.forEach(look => looks.delete(look));
-            looks.forEach((element, look) => { element.dataset[look.split(" ")[0]] = ""; });
-            return [...looks.keys()];
-        }""",
-        sorted(seen),
-    )
-    return set(looks)
-
-
-def axe_problems(page, seen=None, whole=True):
+def axe_problems(page):
     """Violations of the accessibility rules of axe-core.
 
-    Two rules measure the whole page first: whether text has contrast, and whether a link among words
-    looks like one. They are asked of one element for each look that the page shows now.
-
-    seen: the looks of which they were asked on other pages; those of this page are added.
-    whole: whether the other rules are asked as well.
+    Contrast is the slow rule: it is asked of one element for each combination of colours and
+    size that the page shows now.
     """
-    seen = set() if seen is None else seen
-    looks = new_looks(page, seen)
-    if not (looks or whole):
-        return []
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     violations = page.evaluate(
-        """async whole => {
-            const ofLooks = ["color-contrast", "link-in-text-block"];
-            axe.configure({ rules: [
-                { id: "color-contrast", selector: "[data-contrast]" },
-                { id: "link-in-text-block", selector: "[data-link]" },
-            ] });
+        """async () => {
+            const behind = element => {
+                const color = element && getComputedStyle(element).backgroundColor;
+                return color === "rgba(0, 0, 0, 0)" ? behind(element.parentElement) : color;
+            };
+            const kinds = new Map();
+            for (const element of document.querySelectorAll("body *:not(math *)")) {
+                delete element.dataset.contrast;
+                const words = [...element.childNodes].some(
+                    node => node.nodeName === "#text" && node.data.trim());
+                if (words && element.checkVisibility()) {
+                    const { color, fontSize, fontWeight } = getComputedStyle(element);
+                    kinds.set([color, fontSize, fontWeight, behind(element)].join(), element);
+                }
+            }
+            kinds.forEach(element => { element.dataset.contrast = ""; });
+            axe.configure({ rules: [{ id: "color-contrast", selector: "[data-contrast]" }] });
             const { violations } = await axe.run(document, {
                 resultTypes: ["violations"],
                 preload: false,  // it would fetch the styles a second time, which file:// forbids
                 // to this rule a formula is no text, and Markdown tables must have all headers
-                ...(whole ? { rules: { "empty-table-header": { enabled: false } } } : { runOnly: ofLooks }),
+                rules: { "empty-table-header": { enabled: false } },
             });
             return violations;
-        }""",
-        whole,
+        }"""
     )
-    if not violations:
-        seen |= looks
     return [f"axe {found['id']}: {found['nodes'][0]['html'][:100]}" for found in violations]
 
 
-def page_problems(page, seen=None, whole=True):
-    """All that can be seen on an open page at its present width and colours; the rest as in `axe_problems`."""
+def page_problems(page):
+    """All that can be seen on an open page at its present width and colours."""
     walk(page)
     return [
         *formula_problems(page),
@@ -478,7 +426,7 @@ def page_problems(page, seen=None, whole=True):
         *width_problems(page),
         *cut_problems(page),
         *line_problems(page),
-        *axe_problems(page, seen, whole),
+        *axe_problems(page),
     ]
 
 

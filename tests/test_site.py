@@ -23,8 +23,6 @@ PAGES = [*sitecheck.toc_pages(ROOT), "search"]
 OF_PACKAGE = sitecheck.toc_sections(ROOT)
 # All are made alike of docstrings: the longest is opened, and the one that a directive of ours writes.
 OPENED = [*PAGES, "book/api/byhand", "book/api/check"]
-# What stands beside an article is made alike on all pages, and needs a window that is wide.
-OF_EACH_KIND = {PAGES[0], "notebooks/15_gradients", "book/published", "book/api/check", "search"}
 
 
 @pytest.fixture(scope="module")
@@ -144,19 +142,13 @@ def test_the_sum_of_an_entry_is_not_cut_off(browser, addresses, width):
     assert cut == []
 
 
-@pytest.fixture(scope="module")
-def seen():
-    """How text and links look on the pages that were opened before."""
-    return set()
-
-
 @pytest.mark.parametrize("name", OPENED)
 @pytest.mark.parametrize(
     "where, width, dark", [("http", PHONE, False), ("file", DESKTOP, True)], ids=["http-390-light", "file-1280-dark"]
 )
-def test_page(browser, addresses, seen, where, width, dark, name):
+def test_page(browser, addresses, where, width, dark, name):
     with sitecheck.open_page(browser, addresses[where], f"{name}.html", width, dark) as (page, problems):
-        problems += sitecheck.page_problems(page, seen, whole=width == PHONE or name in OF_EACH_KIND)
+        problems += sitecheck.page_problems(page)
     assert not problems, "\n".join(problems)
 
 
@@ -485,18 +477,6 @@ def problems_of(browser, small_site, name):
     with sitecheck.open_page(browser, small_site.as_uri(), name, PHONE) as (page, problems):
         problems += sitecheck.page_problems(page)
     return problems
-
-
-def test_a_look_is_asked_of_once_and_a_new_one_on_any_page(browser, small_site):
-    """Where not all rules are asked."""
-    pale = '<p style="color: #ddd">pale</p></article>'
-    seen = set()
-    for wrong, told in (("</article>", []), ("</article>", []), (pale, ["color-contrast"]), (pale, ["color-contrast"])):
-        name = plant(small_site, "</article>", wrong)
-        with sitecheck.open_page(browser, small_site.as_uri(), name) as (page, _):
-            found = sitecheck.axe_problems(page, seen, whole=False)
-            assert [line.split()[1].rstrip(":") for line in found] == told
-            assert bool(sitecheck.new_looks(page, seen)) == bool(told)  # what was found stays new
 
 
 def test_nothing_is_reported_where_nothing_is_planted(browser, small_site):

@@ -239,7 +239,7 @@ def test_thrown_at_every_call_for_one_student_an_exception_leaves_the_table_whol
     assert {"grading.py", "gradebook.py", "sandbox.py", "submission.py", "feedback.py", "frames.py", "desks.py"} <= {
         site.partition(":")[0] for site in sites
     }
-    chosen = sites if DEEP else sites[::16]
+    chosen = sites if DEEP else sites[::10]
     thrown, wrong = 0, []
     for site in chosen:
         (tmp_path / "g" / "receipts" / "victim.json").unlink(missing_ok=True)
@@ -288,14 +288,14 @@ for _ in range(29):
     if os.fork() == 0:
         while True: pass
 while True: pass"""
-WORKS = "import time\nstart = time.process_time()\nwhile time.process_time() - start < 0.8: pass"
+WORKS = "import time\nstart = time.process_time()\nwhile time.process_time() - start < 1.5: pass"
 
 
 def test_busy_processes_of_a_neighbour_cost_an_honest_student_nothing(tmp_path, box):
     files = {"a.ipynb": data(IMPORTS, BUSY), "b.ipynb": data(IMPORTS, f"{WORKS}\n{SOFTMAX}", BY_HAND)}
     files |= {"c.ipynb": files["a.ipynb"], "d.ipynb": files["b.ipynb"]}
     week = gradecheck.folder(tmp_path / "week", files)
-    limits = gradecheck.limits(cell=1.2, total=2.4, restarts=1)
+    limits = gradecheck.limits(cell=2.0, total=6.0, restarts=1)
     for jobs in (2, 4):  # with four, two share a core of a machine that has two
         _, receipts = gradecheck.grade(week, tmp_path / f"{jobs}.csv", box, limits=limits, jobs=jobs)
         for honest in ("b", "d"):
