@@ -389,16 +389,20 @@ def axe_problems(page):
         page.evaluate(AXE_SCRIPT)
     violations = page.evaluate(
         """async () => {
+            const backgrounds = new Map();  // seen through each element
             const behind = element => {
-                const color = element && getComputedStyle(element).backgroundColor;
-                return color === "rgba(0, 0, 0, 0)" ? behind(element.parentElement) : color;
+                if (!backgrounds.has(element)) {
+                    const color = element && getComputedStyle(element).backgroundColor;
+                    backgrounds.set(element, color === "rgba(0, 0, 0, 0)" ? behind(element.parentElement) : color);
+                }
+                return backgrounds.get(element);
             };
+            document.querySelectorAll("[data-contrast]").forEach(element => { delete element.dataset.contrast; });
             const kinds = new Map();
-            for (const element of document.querySelectorAll("body *:not(math *)")) {
-                delete element.dataset.contrast;
-                const words = [...element.childNodes].some(
-                    node => node.nodeName === "#text" && node.data.trim());
-                if (words && element.checkVisibility()) {
+            const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+            while (texts.nextNode()) {
+                const { data, parentElement: element } = texts.currentNode;
+                if (data.trim() && !element.closest("math") && element.checkVisibility()) {
                     const { color, fontSize, fontWeight } = getComputedStyle(element);
                     kinds.set([color, fontSize, fontWeight, behind(element)].join(), element);
                 }

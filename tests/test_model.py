@@ -210,11 +210,20 @@ SRC_FLAGS = np.array([[True] * 4, [True, True, True, False]])
 TGT_FLAGS = np.array([[True] * 3, [True, True, False]])
 
 
-def loss_and_gradients(params, cfg, src=SRC):
+def loss_and_traces(params, cfg, src=SRC):
     flags = SRC_FLAGS if src is not None else None
     logits, trace = forward(params, cfg, src, TGT, flags, TGT_FLAGS)
-    loss, loss_trace = cross_entropy(logits, GOAL, TGT_FLAGS, label_smoothing=0.1)
-    return loss, backward(params, cfg, trace, cross_entropy_backward(loss_trace))
+    return *cross_entropy(logits, GOAL, TGT_FLAGS, label_smoothing=0.1), trace
+
+
+def gradients(params, cfg, src=SRC):
+    _, loss_trace, trace = loss_and_traces(params, cfg, src)
+    return backward(params, cfg, trace, cross_entropy_backward(loss_trace))
+
+
+def slopes(params, cfg, grads, src=SRC):
+    """Compare the gradients with the loss a little to both sides."""
+    return directional(lambda: loss_and_traces(params, cfg, src)[0], params, grads, np.random.default_rng(2))
 
 
 def wiggle(params):
@@ -249,8 +258,8 @@ def test_the_gradients_of_every_configuration(values):
         switches |= {"n_encoder_layers": 1, "n_decoder_layers": 1}
     params, cfg = small(**switches)
     wiggle(params)
-    _, grads = loss_and_gradients(params, cfg)
-    checked = directional(lambda: loss_and_gradients(params, cfg)[0], params, grads, np.random.default_rng(2))
+    grads = gradients(params, cfg)
+    checked = slopes(params, cfg, grads)
     assert checked.keys() == named_arrays(params).keys()  # no array is left out
     agree(checked, cfg)
 
@@ -259,17 +268,16 @@ def test_the_gradients_of_every_configuration(values):
 def test_the_gradients_of_a_decoder_only_model(norm):
     params, cfg = small(n_encoder_layers=0, norm=norm)
     wiggle(params)
-    _, grads = loss_and_gradients(params, cfg, src=None)
-    loss = lambda: loss_and_gradients(params, cfg, src=None)[0]  # noqa: E731
-    agree(directional(loss, params, grads, np.random.default_rng(2)), cfg)
+    grads = gradients(params, cfg, src=None)
+    agree(slopes(params, cfg, grads, src=None), cfg)
     assert grads.src_embedding is None and grads.encoder == []
 
 
 def test_the_check_of_the_whole_model_catches_one_wrong_array():
     params, cfg = small()
-    _, grads = loss_and_gradients(params, cfg)
+    grads = gradients(params, cfg)
     grads.decoder[1].cross_attention.w_k *= 1.01
-    checked = directional(lambda: loss_and_gradients(params, cfg)[0], params, grads, np.random.default_rng(2))
+    checked = slopes(params, cfg, grads)
     wrong = [name for name, found in checked.items() if found.error > 1e-5]
     assert wrong == ["decoder.1.cross_attention.w_k"]
 
@@ -278,7 +286,7 @@ def test_gradients_have_the_parameters_class_shapes_and_dtype():
     cfg = SMALL
     for dtype in (np.float32, np.float64):
         params = init(cfg, np.random.default_rng(0), dtype)
-        _, grads = loss_and_gradients(params, cfg)
+        grads = gradients(params, cfg)
         assert type(grads) is type(params)
         for name, array in named_arrays(params).items():
             assert named_arrays(grads)[name].shape == array.shape, name

@@ -96,10 +96,14 @@ def syntax_tree(source):
 
 def page_markdown(path):
     """The Markdown of a page or of a notebook, as one text."""
-    if path.suffix == ".ipynb":
-        cells = read_notebook(path).cells
-        return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
-    return path.read_text(encoding="utf-8")
+    written = path.read_text(encoding="utf-8")
+    return _markdown_cells(written) if path.suffix == ".ipynb" else written
+
+
+@cache  # every page is looked at for every other page that links to it
+def _markdown_cells(written):
+    cells = nbformat.reads(written, as_version=4).cells
+    return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
 
 
 def written_chapters(toc):

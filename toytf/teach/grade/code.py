@@ -41,16 +41,21 @@ def files(root: Path = ROOT) -> tuple[Path, ...]:
 
 def imported(file: Path, root: Path) -> Iterator[Path]:
     """The files of the package that a file of it imports; of a package its `__init__` where a name comes from there."""
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    for module, name in _imports(file.read_bytes()):
+        if module.split(".")[0] == "toytf":
+            yield _file(f"{module}.{name}", root) or _file(module, root)
+
+
+@cache
+def _imports(source: bytes) -> tuple[tuple[str, str | None], ...]:
+    """What a source imports: each module, and the name that it takes from there."""
+    found: list[tuple[str, str | None]] = []
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            names = [(alias.name, None) for alias in node.names]
+            found += [(alias.name, None) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            names = [(node.module or "", alias.name) for alias in node.names]
-        else:
-            continue
-        for module, name in names:
-            if module.split(".")[0] == "toytf":
-                yield _file(f"{module}.{name}", root) or _file(module, root)
+            found += [(node.module or "", alias.name) for alias in node.names]
+    return tuple(found)
 
 
 def _file(module: str, root: Path) -> Path | None:

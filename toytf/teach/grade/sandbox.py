@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import glob
 import importlib.metadata
 import importlib.util
@@ -135,6 +136,7 @@ class Limits:
 # ---------------------------------------------------------------- what is to be seen inside
 
 
+@functools.cache  # to look through all names of files takes longer than to start a sandbox
 def packages(names: tuple[str, ...]) -> dict[str, Path]:
     """Find the files of packages and of all that they need: name in site-packages -> where it is.
 
@@ -313,7 +315,7 @@ class Bubblewrap:
     desk: int = 0
 
     def __post_init__(self):
-        self.site = packages(self.allow)
+        self.site = dict(packages(self.allow))
 
     def check(self) -> None:
         """Start a sandbox and have it answer once.
@@ -452,7 +454,7 @@ class Unprotected:
     desk: int = 0
 
     def __post_init__(self):
-        self.site = packages(self.allow)
+        self.site = dict(packages(self.allow))
         self._folder = tempfile.TemporaryDirectory(prefix="toytf-grade-", ignore_cleanup_errors=True)
         root = Path(self._folder.name)
         root.chmod(0o755)
