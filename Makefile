@@ -15,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf epub offline lite slides test check dist assignments exams test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
+.PHONY: help book pdf epub offline lite slides test check dist assignments exams test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-attacks test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -45,7 +45,8 @@ help:
 	@echo "make test-matrix  the notebooks' numbers under other processors' instructions and another NumPy"
 	@echo "make test-kills  kill the grader a thousand times, at random moments; it must lose nothing (five minutes)"
 	@echo "make test-deep  every property with thousands of random calls, every checker and wrong call at full length"
-	@echo "make test-hostile  every attack on the grader and its sandbox that we know of"
+	@echo "make test-attacks  every attack on the grader and its sandbox that we know of (a few minutes)"
+	@echo "make test-hostile  the same at full length, with thousands of damaged notebooks and forged replies"
 	@echo "make test-mutants  change the core in 150 small ways; its tests must notice (MUTANTS=300; MUTANTS=all)"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make bench-course  what each page costs its readers, in Chromium with a slow processor, how long each chapter's line is, and which goals are missed"
@@ -82,7 +83,7 @@ conf.py: _config.yml book/sphinx_settings.py .venv/book.stamp
 # A worker for each core and one more; the tests of one file stay together, since a notebook's cells need one kernel.
 # How many, and which files come first: tests/conftest.py.
 # Hundreds of Pythons are started: each may keep what it compiled, whatever the machine's settings say.
-test test-hostile test-deep test-products: export PYTHONDONTWRITEBYTECODE =
+test test-attacks test-hostile test-deep test-products: export PYTHONDONTWRITEBYTECODE =
 test: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
@@ -152,7 +153,11 @@ DEEP := tests/test_properties.py tests/test_wrong_calls.py tests/test_check.py t
 test-deep: .venv/test.stamp
 	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(DEEP)
 
-HOSTILE := tests/test_hostile.py tests/test_strangers.py tests/test_fuzz.py tests/test_grade.py tests/test_sandbox.py
+# Not in `make test`: why, tests/with_attacks/conftest.py says.
+test-attacks: .venv/test.stamp
+	$(BIN)/python -m pytest -n auto --dist loadfile -o addopts="--strict-markers --strict-config -ra" tests/with_attacks
+
+HOSTILE := tests/with_attacks tests/test_fuzz.py tests/test_grade.py tests/test_sandbox.py
 test-hostile: .venv/test.stamp
 	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(HOSTILE)
 

@@ -1,7 +1,9 @@
 """Made-up notebooks and folders of them, for the tests of the grader."""
 
+import csv
 import dataclasses
 import functools
+import io
 import json
 import os
 import re
@@ -35,6 +37,8 @@ ASSIGNMENT = json.dumps(
 SMALL = Limits(
     cell=1.0, call=1.0, total=12.0, memory=512 << 20, folder=8 << 20, file=4 << 20, output=16 << 10, restarts=3
 )
+
+FULL, EMPTY = ["4", "2", "2", ""], ["", "", "", ""]  # of a line of the table
 
 
 needs_linux = pytest.mark.skipif(
@@ -76,10 +80,10 @@ def data(*cells):
 HONEST = data(IMPORTS, SOFTMAX, "check.softmax(softmax)", BY_HAND, 'check.byhand("9.1", answer_9_1)', words("Because."))
 
 
-def cells_of(name, **more):
-    """Read attacks.txt or honest.txt: after "=== name" a notebook's cells, each after "--- code" or "--- words"."""
+def cells_of(name, place=Path(__file__).parent, **more):
+    """Read honest.txt or the like: after "=== name" a notebook's cells, each after "--- code" or "--- words"."""
     places = {"IMPORTS": IMPORTS, "SOFTMAX": SOFTMAX, "BYHAND": BY_HAND, "BLANK": BLANK, "STUB": STUB} | more
-    text = Path(__file__).with_name(name).read_text("utf-8")
+    text = (place / name).read_text("utf-8")
     found = {}
     for part in re.split("^=== ", re.sub("^####.*\n", "", text, flags=re.MULTILINE), flags=re.MULTILINE)[1:]:
         name, _, rest = part.partition("\n")
@@ -143,3 +147,34 @@ def sandbox_or_skip():
             f"no sandbox (on Debian: apt install bubblewrap): {trouble}"
         )
     return sandbox
+
+
+def table(path):
+    """The cells of a table of points, line by line."""
+    return list(csv.reader(io.StringIO(path.read_text("utf-8"))))
+
+
+def lines(out):
+    """The table's lines by student: points of all, and of each exercise."""
+    return {row[0]: [row[1], *row[3:6]] for row in table(out)[1:]}
+
+
+class Weak(Bubblewrap):
+    """A sandbox without one of its protections."""
+
+    def __init__(self, namespaces=None, system=None, environment=None, filters=True):
+        super().__init__()
+        self.changed = namespaces or (lambda o: o), system or (lambda o: o), environment or (lambda e: e)
+        self.filters = filters
+
+    def namespaces(self):
+        return self.changed[0](super().namespaces())
+
+    def system(self, limits):
+        return self.changed[1](super().system(limits))
+
+    def environment(self):
+        return self.changed[2](super().environment())
+
+    def filter(self):
+        return super().filter() if self.filters else None

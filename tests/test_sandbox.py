@@ -17,8 +17,7 @@ from pathlib import Path
 import pytest
 
 import gradecheck
-from gradecheck import SMALL
-from test_hostile import Weak
+from gradecheck import SMALL, Weak
 from toytf.teach.grade import sandbox
 from toytf.teach.grade.nameless import nameless
 
@@ -97,7 +96,7 @@ def test_with_its_protection_taken_away_a_channel_is_open(box, keyring, monkeypa
     calls, how = CLOSED_BY[name]
     for call in calls:
         monkeypatch.delitem(sandbox._REFUSED if call in sandbox._REFUSED else sandbox._BY_ARGUMENT, call)
-    assert "GOT" in talk(Weak(None, **how), CHANNELS[name])
+    assert "GOT" in talk(Weak(**how), CHANNELS[name])
 
 
 def test_with_one_folder_for_both_a_file_is_found(box, tmp_path):
@@ -108,7 +107,7 @@ def test_with_one_folder_for_both_a_file_is_found(box, tmp_path):
     def one_for_all(options):
         return [("--bind", str(shared), "/tmp") if option == ("--tmpfs", "/tmp") else option for option in options]
 
-    weak = Weak(None, system=lambda options: one_for_all(options)[1:])  # --size is for a tmpfs
+    weak = Weak(system=lambda options: one_for_all(options)[1:])  # --size is for a tmpfs
     assert "GOT /tmp" in talk(weak, CHANNELS["file"])
 
 

@@ -28,9 +28,10 @@ import tqdm
 
 import gradecheck
 import toytf
-from gradecheck import HONEST, IMPORTS, SOFTMAX, code, data, notebook, words
+from gradecheck import HONEST, IMPORTS, SOFTMAX, Weak, code, data, notebook, words
 from toytf.teach.grade import sandbox
-from toytf.teach.grade.sandbox import Bubblewrap
+
+HERE = pathlib.Path(__file__).parent
 
 # ---------------------------------------------------------------- the attacks
 
@@ -42,7 +43,7 @@ def forge(header, body=b"", magic=b"TTF1"):
 """
 
 
-CODE = {name: [IMPORTS, *cells] for name, cells in gradecheck.cells_of("attacks.txt", RUNNER=RUNNER).items()}
+CODE = {name: [IMPORTS, *cells] for name, cells in gradecheck.cells_of("attacks.txt", HERE, RUNNER=RUNNER).items()}
 
 
 def zip_bomb():
@@ -466,27 +467,6 @@ def test_no_name_of_a_student_is_markup_on_a_page(names):
 # ---------------------------------------------------------------- each protection is needed
 
 
-class Weak(Bubblewrap):
-    """A sandbox without one of its protections."""
-
-    def __init__(self, world, namespaces=None, system=None, environment=None, filters=True):
-        super().__init__()
-        self.changed = namespaces or (lambda o: o), system or (lambda o: o), environment or (lambda e: e)
-        self.filters = filters
-
-    def namespaces(self):
-        return self.changed[0](super().namespaces())
-
-    def system(self, limits):
-        return self.changed[1](super().system(limits))
-
-    def environment(self):
-        return self.changed[2](super().environment())
-
-    def filter(self):
-        return super().filter() if self.filters else None
-
-
 def attack(world, name, box, tmp_path, **how):
     submissions = gradecheck.folder(tmp_path / "s", {f"{name}.ipynb": world.notebook(CODE[name])})
     _, receipts = gradecheck.grade(submissions, tmp_path / "g.csv", box, **how)
@@ -494,7 +474,7 @@ def attack(world, name, box, tmp_path, **how):
 
 
 def test_with_a_network_the_attack_is_heard(world, batch, tmp_path):
-    weak = Weak(world, namespaces=lambda options: [o for o in options if o != "--unshare-net"])
+    weak = Weak(namespaces=lambda options: [o for o in options if o != "--unshare-net"])
     assert "GOT" in gradecheck.printed(attack(world, "network", weak, tmp_path))
     assert world.heard
     world.heard.clear()
@@ -502,49 +482,47 @@ def test_with_a_network_the_attack_is_heard(world, batch, tmp_path):
 
 def test_with_the_submissions_in_sight_they_are_read(world, batch, tmp_path):
     show = ("--ro-bind", str(world.submissions), str(world.submissions))  # after /tmp, in which it may lie
-    weak = Weak(world, system=lambda options: [*options[:2], show, *options[2:]])
+    weak = Weak(system=lambda options: [*options[:2], show, *options[2:]])
     assert "GOT" in gradecheck.printed(attack(world, "reads_other_submissions", weak, tmp_path))
 
 
 def test_with_the_canary_writable_it_is_overwritten(world, batch, tmp_path):
     show = ("--bind", str(world.canary.parent), str(world.canary.parent))
-    weak = Weak(world, system=lambda options: [*options[:2], show, *options[2:]])
+    weak = Weak(system=lambda options: [*options[:2], show, *options[2:]])
     assert "GOT" in gradecheck.printed(attack(world, "writes_outside", weak, tmp_path))
     assert not world.canary.exists()
 
 
 def test_with_toytf_in_sight_the_solution_is_imported(world, batch, tmp_path):
-    weak = Weak(world)
+    weak = Weak()
     weak.site |= {place.name: place for place in (pathlib.Path(one.__file__).parent for one in (toytf, tqdm))}
     assert gradecheck.points(attack(world, "imports_the_solution", weak, tmp_path))["8.8"] == 2
 
 
 def test_with_the_machine_s_processes_in_sight_they_are_seen(world, batch, tmp_path):
-    weak = Weak(world, namespaces=lambda options: [o for o in options if o != "--unshare-pid"])
+    weak = Weak(namespaces=lambda options: [o for o in options if o != "--unshare-pid"])
     assert "GOT" in gradecheck.printed(attack(world, "reads_other_processes", weak, tmp_path))
 
 
 def test_with_the_environment_handed_in_it_is_read(world, batch, tmp_path):
-    weak = Weak(world, environment=lambda e: e | {"TOYTF_SECRET": os.environ["TOYTF_SECRET"]})
+    weak = Weak(environment=lambda e: e | {"TOYTF_SECRET": os.environ["TOYTF_SECRET"]})
     assert f"secret-{world.mark}" in gradecheck.printed(attack(world, "reads_the_environment", weak, tmp_path))
 
 
 def test_without_the_filter_of_calls_memory_is_taken_that_no_limit_counts(world, batch, tmp_path):
     gradecheck.sandbox_or_skip()
-    assert "GOT" in gradecheck.printed(
-        attack(world, "memory_that_no_limit_counts", Weak(world, filters=False), tmp_path)
-    )
+    assert "GOT" in gradecheck.printed(attack(world, "memory_that_no_limit_counts", Weak(filters=False), tmp_path))
 
 
 def test_with_proc_in_sight_it_tells_of_the_machine(world, batch, tmp_path):
-    weak = Weak(world, system=lambda options: [*options[:2], ("--proc", "/proc"), *options[2:]])
+    weak = Weak(system=lambda options: [*options[:2], ("--proc", "/proc"), *options[2:]])
     said = gradecheck.printed(attack(world, "reads_what_the_system_says_of_itself", weak, tmp_path))
     assert "GOT /proc/self/mountinfo" in said
     assert "GOT /proc/1/cmdline" in said
 
 
 def test_with_all_of_dev_in_sight_there_are_terminals(world, batch, tmp_path):
-    weak = Weak(world, system=lambda options: [("--dev", "/dev"), *options])
+    weak = Weak(system=lambda options: [("--dev", "/dev"), *options])
     assert "GOT" in gradecheck.printed(attack(world, "opens_terminals", weak, tmp_path))
 
 
@@ -554,7 +532,7 @@ def test_with_the_packages_shown_where_they_are_installed_they_name_the_place(wo
         shown = [("--ro-bind", str(place), f"/site/{place.name}") for place in weak.site.values()]
         return [*options[:at], *shown, *options[at + 1 :]]
 
-    weak = Weak(world, system=as_installed)
+    weak = Weak(system=as_installed)
     assert "GOT" in gradecheck.printed(attack(world, "learns_where_the_project_is", weak, tmp_path))
 
 
@@ -588,7 +566,7 @@ def unfiltered(world, batch, tmp_path_factory):
 
     @functools.cache
     def said(name):
-        return gradecheck.printed(attack(world, name, Weak(world, filters=False), tmp_path_factory.mktemp("open")))
+        return gradecheck.printed(attack(world, name, Weak(filters=False), tmp_path_factory.mktemp("open")))
 
     return said
 
@@ -603,14 +581,14 @@ def test_with_one_call_allowed_again_its_attack_succeeds(
         monkeypatch.setattr(sandbox, "_NEWEST", 1000)
     else:
         monkeypatch.delitem(sandbox._REFUSED if call in sandbox._REFUSED else sandbox._BY_ARGUMENT, call)
-    assert f"GOT {says}" in gradecheck.printed(attack(world, name, Weak(world), tmp_path))
+    assert f"GOT {says}" in gradecheck.printed(attack(world, name, Weak(), tmp_path))
 
 
 def test_without_a_limit_to_the_folder_the_disk_is_flooded(world, batch, tmp_path):
     def no_size(options):
         return [option for option in options if option[0] != "--size"]
 
-    assert "GOT" in gradecheck.printed(attack(world, "disk_flood", Weak(world, system=no_size), tmp_path))
+    assert "GOT" in gradecheck.printed(attack(world, "disk_flood", Weak(system=no_size), tmp_path))
 
 
 def test_the_memory_of_many_processes_counts_together_and_without_the_watch_outside_it_would_not(
