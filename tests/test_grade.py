@@ -5,6 +5,7 @@ import csv
 import dataclasses
 import io
 import json
+import multiprocessing
 import os
 import pathlib
 import re
@@ -23,7 +24,7 @@ from toytf import check
 from toytf.__main__ import main
 from toytf.teach import grade
 from toytf.teach.exercises import NOT_ANSWERED
-from toytf.teach.grade import frames, gradebook, grading, sandbox, submission
+from toytf.teach.grade import desks, frames, gradebook, grading, sandbox, submission
 from toytf.teach.grade.gradebook import Trouble, inert
 
 # ---------------------------------------------------------------- honest variants
@@ -454,6 +455,25 @@ def test_after_ctrl_c_the_same_command_goes_on(week, tmp_path, box):
     again = subprocess.run([*command, "900"], capture_output=True, text=True)
     assert again.returncode == 0, again.stderr
     assert "2 graded now, 1 as before" in again.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no copies of a process here")
+def test_ctrl_c_is_heard_while_a_process_is_copied(monkeypatch, keyboard):
+    def fork():
+        """Ctrl-C in one of the calls that Python makes after a fork, whose errors it drops."""
+        copy = was()
+        if copy:
+            with contextlib.suppress(KeyboardInterrupt):
+                signal.raise_signal(signal.SIGINT)
+        return copy
+
+    was = os.fork
+    monkeypatch.setattr(os, "fork", fork)
+    asked = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        list(desks.work(["bob"], lambda task, desk: time.sleep(20), jobs=1, clock=20))
+    assert time.monotonic() - asked < 10
+    assert multiprocessing.active_children() == []
 
 
 def _hears_ctrl_c():

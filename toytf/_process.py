@@ -1,4 +1,4 @@
-"""What the process is asked for while a model computes, and what is put back afterwards: Ctrl-C and threads."""
+"""What the process is asked for during a piece of work, and what is put back afterwards: Ctrl-C and threads."""
 
 from __future__ import annotations
 

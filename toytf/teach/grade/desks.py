@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from toytf._process import whole_step
+
 MEMORY = 1 << 30  # bytes that one desk may take besides what the grader had when it began
 SECONDS = 120  # of the processor, for the desk itself; the sandbox has limits of its own
 MOST_ANSWER = 64 << 20  # bytes that it may hand back
@@ -61,33 +63,46 @@ def work(tasks: Sequence, do: Callable[[Any, int], bytes], *, jobs: int, clock: 
     Done
         In the order in which they end.
     """
-    process = multiprocessing.get_context("fork")
     todo, busy = list(reversed(tasks)), {}
     try:
         while todo or busy:
             while todo and len(busy) < max(1, jobs):
                 task = todo.pop()
                 desk = next(n for n in range(len(busy) + 1) if n not in {d for _, _, d, _ in busy.values()})
-                try:
-                    ours, theirs = process.Pipe(duplex=False)
-                    one = process.Process(target=_sit, args=(ours, theirs, do, task, desk))
-                    one.start()
-                except OSError as error:  # the machine is short of something
-                    yield Done(task, trouble=_said(error))
-                    continue
-                theirs.close()
-                busy[ours] = task, one, desk, time.monotonic() + clock
+                trouble = ""
+                with whole_step() as interrupted:  # an error of Ctrl-C would be dropped while a process is copied
+                    try:
+                        line, one = _begin(do, task, desk)
+                        busy[line] = task, one, desk, time.monotonic() + clock
+                    except OSError as error:  # the machine is short of something
+                        trouble = _said(error)
+                if interrupted:
+                    raise KeyboardInterrupt
+                if trouble:
+                    yield Done(task, trouble=trouble)
             for line in wait(list(busy), timeout=1.0):
-                task, one, _, _ = busy.pop(line)
-                yield _answer(task, line, one)
+                task, one, _, _ = busy[line]
+                done = _answer(task, line, one)
+                del busy[line]
+                yield done
             for line, (task, one, _, until) in list(busy.items()):
                 if time.monotonic() > until:
-                    del busy[line]
                     _end(line, one)
+                    del busy[line]
                     yield Done(task, trouble=f"it took more than {clock:.0f} seconds")
     finally:  # somebody stops the grader, or it fails: nothing goes on without it
         for line, (_, one, _, _) in busy.items():
             _end(line, one)
+
+
+def _begin(do: Callable, task, desk: int) -> tuple[Connection, Any]:
+    """Start a process for a task; return the line on which it will answer, and the process."""
+    process = multiprocessing.get_context("fork")
+    ours, theirs = process.Pipe(duplex=False)
+    one = process.Process(target=_sit, args=(ours, theirs, do, task, desk), daemon=True)  # ends with the grader
+    one.start()
+    theirs.close()
+    return ours, one
 
 
 def _answer(task, line: Connection, one) -> Done:
