@@ -46,7 +46,7 @@ help:
 	@echo "make test-kills  kill the grader a thousand times, at random moments; it must lose nothing (five minutes)"
 	@echo "make test-deep  every property with thousands of random calls, every checker and wrong call at full length"
 	@echo "make test-attacks  every attack on the grader and its sandbox that we know of (a few minutes)"
-	@echo "make test-hostile  the same at full length, with thousands of damaged notebooks and forged replies"
+	@echo "make test-hostile  the same at full length, with thousands of odd names, damaged notebooks and forged replies"
 	@echo "make test-mutants  change the core in 150 small ways; its tests must notice (MUTANTS=300; MUTANTS=all)"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make bench-course  what each page costs its readers, in Chromium with a slow processor, how long each chapter's line is, and which goals are missed"
@@ -157,7 +157,7 @@ test-deep: .venv/test.stamp
 test-attacks: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadfile -o addopts="--strict-markers --strict-config -ra" tests/with_attacks
 
-HOSTILE := tests/with_attacks tests/test_fuzz.py tests/test_grade.py tests/test_sandbox.py
+HOSTILE := tests/with_attacks tests/test_strangers.py tests/test_fuzz.py tests/test_grade.py tests/test_sandbox.py
 test-hostile: .venv/test.stamp
 	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(HOSTILE)
 

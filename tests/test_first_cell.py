@@ -50,11 +50,6 @@ def bare(tmp_path_factory):
     return place / BIN / "python"
 
 
-@pytest.fixture(scope="module")
-def box():
-    return gradecheck.sandbox_or_skip()
-
-
 def run(python, cell, folder, then="", pip=None, first=""):
     """Run a cell, and what follows, as a script in a folder; a folder `pip` is found where there is none."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "PIP_", "TOYTF"))}

@@ -16,7 +16,6 @@ from gradecheck import BY_HAND, HONEST, IMPORTS, SOFTMAX, code, data, words
 from toytf.teach.grade import feedback, frames, gradebook, grading, sandbox, submission
 
 DEEP = os.environ.get("TOYTF_DEEP") == "1"
-pytestmark = pytest.mark.timeout(5400 if DEEP else 300)
 REPLIES = settings(max_examples=9000 if DEEP else 300, suppress_health_check=list(HealthCheck))
 NOTEBOOKS = settings(max_examples=20_000 if DEEP else 300, suppress_health_check=list(HealthCheck))
 

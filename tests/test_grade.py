@@ -1,9 +1,7 @@
 """What the grader promises to honest students and to their teacher: no point lost, nothing lost, all explained."""
 
 import contextlib
-import csv
 import dataclasses
-import io
 import json
 import multiprocessing
 import os
@@ -19,7 +17,21 @@ import pytest
 
 import gradecheck
 import kills
-from gradecheck import ASSIGNMENT, BLANK, BY_HAND, HONEST, IMPORTS, SMALL, SOFTMAX, STUB, code, data, notebook, words
+from gradecheck import (
+    ASSIGNMENT,
+    BLANK,
+    BY_HAND,
+    HONEST,
+    IMPORTS,
+    SMALL,
+    SOFTMAX,
+    STUB,
+    code,
+    data,
+    notebook,
+    table,
+    words,
+)
 from toytf import check
 from toytf.__main__ import main
 from toytf.teach import grade
@@ -79,11 +91,6 @@ def test_the_instructor_s_notebook_of_the_whole_book_gets_all_points_and_the_stu
 
 
 # ---------------------------------------------------------------- what a receipt says
-
-
-@pytest.fixture
-def box():
-    return gradecheck.sandbox_or_skip()
 
 
 def one(*cells, box, limits=SMALL, key=b"k" * 32, assignment=None):
@@ -225,10 +232,6 @@ def week(tmp_path):
     return gradecheck.folder(
         tmp_path / "week", {"anna.ipynb": HONEST, "bob.ipynb": data(IMPORTS, STUB, BY_HAND), "cem.ipynb": b"{"}
     )
-
-
-def table(path):
-    return list(csv.reader(io.StringIO(path.read_text("utf-8"))))
 
 
 def everything(out):

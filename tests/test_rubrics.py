@@ -1,7 +1,5 @@
 """Rubrics: each answer in words has one, it is plain and sound, and it reaches whom it is for and nobody else."""
 
-import csv
-import io
 import json
 import re
 from functools import cache
@@ -10,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import gradecheck
-from gradecheck import BY_HAND, IMPORTS, SOFTMAX, STUB, data, words
+from gradecheck import BY_HAND, IMPORTS, SOFTMAX, STUB, data, table, words
 from toytf.__main__ import main
 from toytf.teach import assign, rubrics
 from toytf.teach.exercises import read
@@ -281,10 +279,6 @@ def week(tmp_path, ours):
 
     again.out = out
     return again
-
-
-def table(path):
-    return list(csv.reader(io.StringIO(path.read_text("utf-8"))))
 
 
 def page(week, name):

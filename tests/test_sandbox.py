@@ -45,11 +45,6 @@ def talk(box, cells):
             session.close()
 
 
-@pytest.fixture
-def box():
-    return gradecheck.sandbox_or_skip()
-
-
 @pytest.fixture(scope="module")
 def keyring():
     """A ring of keys that all that is started from here has in common, as after a login."""

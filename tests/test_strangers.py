@@ -27,14 +27,6 @@ from toytf.teach.grade import frames, gradebook, grading, sandbox, submission
 from toytf.teach.grade.gradebook import Roll, Trouble, inert, written
 from toytf.teach.tables import read_table
 
-DEEP = os.environ.get("TOYTF_DEEP") == "1"
-pytestmark = pytest.mark.timeout(5400 if DEEP else 300)
-
-
-@pytest.fixture
-def box():
-    return gradecheck.sandbox_or_skip()
-
 
 @pytest.fixture
 def two(tmp_path):

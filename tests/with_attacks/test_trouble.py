@@ -20,12 +20,6 @@ from toytf.__main__ import main
 from toytf.teach.grade import desks, gradebook, grading, sandbox, submission
 
 DEEP = os.environ.get("TOYTF_DEEP") == "1"
-pytestmark = pytest.mark.timeout(5400 if DEEP else 300)
-
-
-@pytest.fixture
-def box():
-    return gradecheck.sandbox_or_skip()
 
 
 # ---------------------------------------------------------------- whatever goes wrong with one

@@ -69,17 +69,14 @@ def work(tasks: Sequence, do: Callable[[Any, int], bytes], *, jobs: int, clock: 
             while todo and len(busy) < max(1, jobs):
                 task = todo.pop()
                 desk = next(n for n in range(len(busy) + 1) if n not in {d for _, _, d, _ in busy.values()})
-                trouble = ""
-                with whole_step() as interrupted:  # an error of Ctrl-C would be dropped while a process is copied
-                    try:
+                try:
+                    with whole_step() as interrupted:  # while a process is copied, Python drops the error of Ctrl-C
                         line, one = _begin(do, task, desk)
                         busy[line] = task, one, desk, time.monotonic() + clock
-                    except OSError as error:  # the machine is short of something
-                        trouble = _said(error)
+                except OSError as error:  # the machine is short of something
+                    yield Done(task, trouble=_said(error))
                 if interrupted:
                     raise KeyboardInterrupt
-                if trouble:
-                    yield Done(task, trouble=trouble)
             for line in wait(list(busy), timeout=1.0):
                 task, one, _, _ = busy[line]
                 done = _answer(task, line, one)
