@@ -41,7 +41,6 @@ class Opener:
         context = self.browser.new_context(**settings)
         self.contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(8_000)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.on("console", lambda said: self.problems.append(said.text) if said.type in ("error", "warning") else None)
         page.on("request", self.asked)

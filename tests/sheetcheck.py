@@ -188,7 +188,7 @@ def by_libreoffice(file, folder, kind="xlsx"):
     path.write_bytes(file)
     command = [soffice(), f"-env:UserInstallation={(folder / 'profile').as_uri()}", "--headless"]
     command += ["--convert-to", kind, "--outdir", str(folder), str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180)
+    done = subprocess.run(command, capture_output=True, text=True)
     made = folder / f"sheets.{kind}"
     assert made.exists(), done.stdout + done.stderr
     return made.read_bytes()

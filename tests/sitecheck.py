@@ -24,6 +24,9 @@ import yaml
 from axe_playwright_python.base import AXE_SCRIPT
 
 PHONE, DESKTOP = 390, 1280
+# Milliseconds for whatever a browser is waited for. It is a little less than a test may take (pyproject.toml): so
+# Playwright says what it waited for.
+PATIENCE = 240_000
 
 # --- Building -----------------------------------------------------------------------------------
 
@@ -133,7 +136,9 @@ def launch(playwright, executable):
     args = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]  # nobody else is there
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         args.append("--no-sandbox")  # Chromium does not start as root without
-    return playwright.chromium.launch(executable_path=executable, args=args)
+    browser = playwright.chromium.launch(executable_path=executable, args=args, timeout=PATIENCE)
+    browser.on("context", lambda context: context.set_default_timeout(PATIENCE))
+    return browser
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
@@ -440,7 +445,7 @@ def search_hits(page, word):
     field.fill(word)
     field.press("Enter")
     hits = page.locator("#search-results ul.search li a")
-    hits.first.wait_for(timeout=10_000)
+    hits.first.wait_for()
     return hits.all_inner_texts()
 
 
@@ -449,7 +454,7 @@ def number_hits(page, number):
     field = page.locator("article input[name=q]")
     field.fill(number)
     field.press("Enter")
-    page.locator("#search-results h2").wait_for(timeout=10_000)
+    page.locator("#search-results h2").wait_for()
     return page.locator("#search-results li").all_inner_texts()
 
 

@@ -49,7 +49,6 @@ def execute(notebook, folder):
     loaded = nbformat.reads(json.dumps(notebook), as_version=4)
     NotebookClient(
         loaded,
-        timeout=120,
         coalesce_streams=True,
         extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(folder)}},

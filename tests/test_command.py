@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def python(*words, **how):
     command = [sys.executable, *words]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=60, **how)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", **how)
 
 
 def made(run):
@@ -126,7 +126,7 @@ def test_a_mistake_of_ours_is_not_taken_for_one_of_the_user():
 def test_a_reader_that_has_seen_enough_is_no_error():
     done = subprocess.run(
         ["bash", "-c", '"$0" -m toytf published 2>&1 | head -1; echo ${PIPESTATUS[0]}', sys.executable],
-        cwd=ROOT, capture_output=True, encoding="utf-8", timeout=60, check=True,
+        cwd=ROOT, capture_output=True, encoding="utf-8", check=True,
     )  # fmt: skip
     lines = done.stdout.splitlines()
     assert len(lines) == 2 and lines[1] == "0"

@@ -152,7 +152,9 @@ def test_a_downloaded_chapter_runs_in_an_empty_folder(tmp_path, monkeypatch):
     notebook = as_read(made(path))
     stored = [cell.outputs for cell in notebook.cells[1:] if cell.cell_type == "code"]
     where = {"metadata": {"path": tmp_path}}
-    client = NotebookClient(notebook, kernel_name="python3", timeout=300, coalesce_streams=True, resources=where)
+    client = NotebookClient(
+        notebook, kernel_name="python3", startup_timeout=300, coalesce_streams=True, resources=where
+    )
     client.execute()
     assert [len(cell.outputs) for cell in notebook.cells[1:] if cell.cell_type == "code"] == [len(o) for o in stored]
     assert not any(tmp_path.iterdir())
@@ -174,7 +176,7 @@ def test_a_notebook_stops_at_that_cell(tmp_path):
     notebook = made(NOTEBOOKS[0])
     notebook["cells"] = notebook["cells"][:1]
     notebook["cells"][0]["source"] = ["import sys; sys.modules['toytf'] = None\n", *notebook["cells"][0]["source"]]
-    client = NotebookClient(as_read(notebook), kernel_name="python3", timeout=300)
+    client = NotebookClient(as_read(notebook), kernel_name="python3", startup_timeout=300)
     with pytest.raises(CellExecutionError, match="toytf is not installed here"):
         client.execute()
 

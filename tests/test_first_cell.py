@@ -60,7 +60,7 @@ def run(python, cell, folder, then="", pip=None, first=""):
         environment["PYTHONPATH"] = str(folder / "packages")
     return subprocess.run(
         [python, "-c", f"{first}\n{cell}\n{then}"],
-        cwd=folder, env=environment, capture_output=True, encoding="utf-8", timeout=120,
+        cwd=folder, env=environment, capture_output=True, encoding="utf-8",
     )  # fmt: skip
 
 

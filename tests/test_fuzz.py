@@ -5,7 +5,6 @@
 
 import json
 import os
-import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -161,14 +160,12 @@ PIECES = [
 
 
 def _readable(content):
-    start = time.process_time()
     try:
         read = submission.read(content)
         for text in [*read.cells, *read.texts.values()]:
             text.encode()
     except submission.Unreadable as error:
         assert str(error).startswith("The ")
-    assert time.process_time() - start < 1
 
 
 @NOTEBOOKS

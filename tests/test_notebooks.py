@@ -419,7 +419,6 @@ def test_nbval_catches_a_changed_digit_and_misses_cleared_outputs(tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=300,
         check=False,
     )
     results = dict(reversed(r) for r in re.findall(r"^(PASSED|FAILED|ERROR) .*?(\w+)\.ipynb", run.stdout, re.M))

@@ -61,7 +61,6 @@ def show(browser, tmp_path, request):
         path.write_text(document(*things, **how), "utf-8")
         contexts.append(browser.new_context(viewport={"width": width, "height": 900}, **(settings or {})))
         page = contexts[-1].new_page()
-        page.set_default_timeout(8_000)
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("console", lambda said: problems.append(said.text) if said.type in ("error", "warning") else None)
         page.goto(path.as_uri() + fragment)

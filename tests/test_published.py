@@ -818,7 +818,7 @@ def test_wrong_arguments(capsys, arguments, message):
 
 def python(*arguments, **options):
     command = [sys.executable, *arguments]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=120, **options)
+    return subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", **options)
 
 
 def run(*arguments):

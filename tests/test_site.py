@@ -182,7 +182,7 @@ def test_a_word_of_a_title_finds_its_page_first(browser, addresses):
     for word in FIRST_FOUND:
         with sitecheck.open_page(browser, addresses["file"], f"search.html?q={word}") as (page, _):
             hit = page.locator("#search-results ul.search li a").first
-            hit.wait_for(timeout=10_000)
+            hit.wait_for()
             found[word] = hit.inner_text()
     wrong = {word: hit for word, hit in found.items() if not hit.startswith(FIRST_FOUND[word])}
     assert not wrong
@@ -191,7 +191,7 @@ def test_a_word_of_a_title_finds_its_page_first(browser, addresses):
 @pytest.mark.parametrize("where, shown", [("http", True), ("file", False)])
 def test_found_pages_have_summaries_where_pages_may_be_fetched(browser, addresses, where, shown):
     with sitecheck.open_page(browser, addresses[where], "search.html?q=transformer") as (page, problems):
-        page.locator("#search-results .search-summary", has_text="found").wait_for(timeout=10_000)
+        page.locator("#search-results .search-summary", has_text="found").wait_for()
         page.wait_for_load_state("networkidle")
         assert bool(page.locator("#search-results p.context").count()) == shown
     assert not problems, "\n".join(problems)

@@ -893,7 +893,6 @@ def test_the_command_runs_and_imports_nothing_for_figures_notebooks_or_torch(tmp
             env=os.environ | {"TOYTF_KEY": KEY},
             capture_output=True,
             text=True,
-            timeout=60,
         )
         assert done.returncode == 0, done.stderr
     assert done.stdout == f"1 sheet in {tmp_path / 'out'}: 0 new files\n"

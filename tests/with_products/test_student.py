@@ -51,7 +51,7 @@ class Kernel:
         settings |= {"JUPYTER_PATH": str(self.place / "share"), **dict(environment)}
         loaded = nbformat.reads(json.dumps(notebook), as_version=4)
         loaded.metadata.kernelspec.name = "python3"
-        client = NotebookClient(loaded, timeout=300, resources={"metadata": {"path": str(folder)}})
+        client = NotebookClient(loaded, startup_timeout=300, resources={"metadata": {"path": str(folder)}})
         client.create_kernel_manager()
         client.km.kernel_spec_manager.kernel_dirs = [str(spec.parent)]
         client.km.kernel_spec_manager.ensure_native_kernel = False
