@@ -214,6 +214,19 @@ def settle(page):
     )
 
 
+def still(page):
+    """Wait until the page has neither moved nor grown for thirty frames."""
+    page.evaluate(
+        """async () => {
+            const now = () => `${window.scrollX} ${window.scrollY} ${document.documentElement.scrollHeight}`;
+            for (let last = null, frames = 0; frames < 30; frames = last === now() ? frames + 1 : 0) {
+                last = now();
+                await new Promise(done => requestAnimationFrame(done));
+            }
+        }"""
+    )
+
+
 def walk(page):
     """Scroll to the end and back: what is far away is laid out only when it comes near."""
     page.evaluate(

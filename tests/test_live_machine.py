@@ -107,8 +107,13 @@ def computed(cells=None, *, positions="paper", divisor=None, residual=True, norm
 
 
 def all_open(page):
-    page.evaluate("document.querySelectorAll('.byhand-part').forEach((part) => { part.open = true; })")
-    page.wait_for_timeout(50)
+    """Open all parts; the page hears of it a moment later, and paints them."""
+    page.evaluate(
+        """() => Promise.all([...document.querySelectorAll(".byhand-part:not([open])")].map((part) => {
+            part.open = true;
+            return new Promise((heard) => part.addEventListener("toggle", heard, { once: true }));
+        }))"""
+    )
 
 
 def panels(page):
@@ -460,10 +465,11 @@ def test_softmax_as_usually_typed_overflows(touch):
 def test_a_closed_part_is_painted_when_it_is_opened(touch):
     page = touch(MACHINE)
     edit(page, "src.0.1", "3")
-    page.locator(".byhand-part summary").last.click()
-    expected = matrix_words(computed({"src.0.1": 3.0})["out.p"], 4, False, "html")
-    page.wait_for_timeout(50)
-    assert panels(page)["out.p"] == expected
+    part = page.locator(".byhand-part").last
+    part.evaluate('part => part.addEventListener("toggle", () => { part.dataset.heard = ""; })')
+    part.locator("summary").click()
+    page.locator(".byhand-part[data-heard]").wait_for()
+    assert panels(page)["out.p"] == matrix_words(computed({"src.0.1": 3.0})["out.p"], 4, False, "html")
     bars = page.locator(".live-bars .live-value").all_text_contents()
     assert [float(word) for word in bars] == [round(x, 4) for x in computed({"src.0.1": 3.0})["out.p"][-1]]
 
@@ -572,8 +578,9 @@ def opened(page):
 def test_a_link_opens_the_steps_that_it_is_about(touch, link, parts):
     page = touch(MACHINE)
     assert opened(page) == [0]
+    before = page.locator(".live-link").get_attribute("href")
     page.evaluate("link => { location.hash = `#machine?${link}` }", link)
-    page.wait_for_timeout(100)
+    page.wait_for_function("href => document.querySelector('.live-link').getAttribute('href') !== href", arg=before)
     names = page.locator(".byhand-part[open] > summary").evaluate_all(
         "all => all.map((summary) => summary.firstChild.data.trim())"
     )

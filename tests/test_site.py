@@ -307,13 +307,13 @@ def test_a_page_shows_contents_headings_and_what_can_be_taken_away(browser, addr
 def test_a_link_leads_to_its_section_however_far_it_is(browser, addresses, width):
     name, top = "notebooks/15_gradients.html", "document.querySelector('#exercises').getBoundingClientRect().top"
     with sitecheck.open_page(browser, addresses["file"], f"{name}#exercises", width) as (page, _):
-        page.wait_for_timeout(1000)
+        sitecheck.still(page)
         assert 0 <= page.evaluate(top) < 150
         page.evaluate("location.hash = ''; window.scrollTo(0, 0)")
-        page.wait_for_timeout(300)
+        sitecheck.still(page)
         assert page.evaluate(top) > 1000
         page.evaluate("document.querySelector('.toc-tree a[href=\"#exercises\"]').click()")
-        page.wait_for_timeout(1000)
+        sitecheck.still(page)
         assert 0 <= page.evaluate(top) < 150
 
 
