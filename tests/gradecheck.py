@@ -34,9 +34,12 @@ EXERCISES = [
 ASSIGNMENT = json.dumps(
     {"format": "toytf assignment", "version": 1, "title": "Week 6", "exercises": EXERCISES}
 ).encode()
+# Seconds of the processor: few, for what never ends. On the clock each may take a minute: an honest student does not
+# fail because a machine is busy. Code that sleeps is tested with a `clock` of its own.
 SMALL = Limits(
-    cell=1.0, call=1.0, total=12.0, memory=512 << 20, folder=8 << 20, file=4 << 20, output=16 << 10, restarts=3
-)
+    cell=1.0, call=1.0, total=12.0, clock=60.0,
+    memory=512 << 20, folder=8 << 20, file=4 << 20, output=16 << 10, restarts=3,
+)  # fmt: skip
 
 FULL, EMPTY = ["4", "2", "2", ""], ["", "", "", ""]  # of a line of the table
 

@@ -81,10 +81,11 @@ def grade(submissions, out, quick, write):
         os._exit(status)
 
 
-def run(count, place, *, seed, write=None, watch=False, progress=False):
+def run(count, place, *, seed, write=None, progress=False):
     """Kill so many graders; returns how many were, and where what was written differs from a run in peace.
 
-    With `watch`, what lies there right after a kill counts too: a table that is half written is a difference.
+    What lies there right after a kill counts too: a table that is half written is a difference. A grader whose own
+    `write` is given is waited for: that kills it, at the moment that it likes.
     """
     # tqdm's own lock is one for a process and all its forks: killed while it holds it, a fork would stop all others.
     tqdm.set_lock(threading.RLock())
@@ -111,13 +112,15 @@ def run(count, place, *, seed, write=None, watch=False, progress=False):
                 if killed == count:
                     break
                 pid = grade(submissions, home / "grades.csv", quick, write)
-                time.sleep(rng.uniform(0, seconds[quick] * (0.4 if again else 0.8)))  # what is done is not done again
-                os.kill(pid, signal.SIGKILL)
+                if write is None:
+                    # What is done is not done again.
+                    time.sleep(rng.uniform(0, seconds[quick] * (0.4 if again else 0.8)))
+                    os.kill(pid, signal.SIGKILL)
                 _, status = os.waitpid(pid, 0)
                 late += not os.WIFSIGNALED(status)  # it had finished already
                 killed += os.WIFSIGNALED(status)
                 bar.update(os.WIFSIGNALED(status))
-                for name, content in everything(home).items() if watch or write is None else ():
+                for name, content in everything(home).items():
                     whole = Path(name).name[0] == "." or content == wanted[quick].get(name)
                     if not whole:
                         differences.append(f"round {round_}: {name} right after the kill")

@@ -152,11 +152,12 @@ def test_a_text_is_left_to_a_person_and_a_blank_one_is_not(box):
     assert one(IMPORTS, words("Because.", grade_id="ex-09-30"), box=box).results[2].points == 0
 
 
+TIMERS = "signal.setitimer(signal.ITIMER_REAL, 0)\nsignal.setitimer(signal.ITIMER_PROF, 0)"
+DEAF = f"import signal\n{TIMERS}\nwhile True: pass"  # to being asked to stop
+
+
 def test_what_hangs_is_named_and_the_rest_is_graded_without_it(box):
-    timers = "signal.setitimer(signal.ITIMER_REAL, 0)\nsignal.setitimer(signal.ITIMER_PROF, 0)"
-    deaf = f"import signal\n{timers}\nwhile True: pass"
-    patient = gradecheck.limits(clock=60.0)  # on a busy machine a second of the processor takes its time
-    receipt = one(IMPORTS, deaf, SOFTMAX, BY_HAND, box=box, limits=patient)
+    receipt = one(IMPORTS, DEAF, SOFTMAX, BY_HAND, box=box)
     assert receipt.points == 4
     assert receipt.cells == [
         {
@@ -164,24 +165,30 @@ def test_what_hangs_is_named_and_the_rest_is_graded_without_it(box):
             "error": "The cell did not stop within 1 second of processor time; the others are graded without it.",
         }
     ]
-    inside = deaf.replace("\n", "\n    ")
-    receipt = one(IMPORTS, f"def softmax(scores):\n    {inside}", BY_HAND, box=box, limits=patient)
+    inside = DEAF.replace("\n", "\n    ")
+    receipt = one(IMPORTS, f"def softmax(scores):\n    {inside}", BY_HAND, box=box)
     assert receipt.results[0].headline == "softmax: not yet. It did not stop within 1 second of processor time."
     assert receipt.results[1].points == 2
 
 
 def test_when_the_time_of_a_submission_is_over_what_was_finished_counts(box):
-    limits = dataclasses.replace(SMALL, cell=30.0, total=2.0)
+    limits = gradecheck.limits(cell=30.0, call=30.0, total=2.0)
     whole = json.loads(ASSIGNMENT)
     whole["exercises"].reverse()
     assignment = grade.read_assignment(json.dumps(whole).encode())
-    late = "import time\ndef softmax(scores): time.sleep(100)"
-    receipt = one(IMPORTS, BY_HAND, late, box=box, limits=dataclasses.replace(limits, call=30.0), assignment=assignment)
+    late = "def softmax(scores):\n    while True: pass"
+    receipt = one(IMPORTS, BY_HAND, late, box=box, limits=limits, assignment=assignment)
     assert [result.points for result in receipt.results] == [0, 2, 0]
     assert "softmax: not yet. On input 1 it was stopped after" in receipt.results[2].headline
-    assert not receipt.slow  # it slept, and would sleep again
-    receipt = one(IMPORTS, "import time\ntime.sleep(100)", SOFTMAX, box=box, limits=limits)
+    assert receipt.slow
+    receipt = one(IMPORTS, DEAF, SOFTMAX, box=box, limits=limits)
     assert "its 2 seconds were used up" in receipt.results[0].headline
+
+
+def test_what_sleeps_ends_by_the_clock_and_would_sleep_again(box):
+    receipt = one("import time\ntime.sleep(1000)", box=box, limits=gradecheck.limits(clock=3.0))
+    assert "3 seconds on the clock" in gradecheck.printed(receipt)
+    assert not receipt.slow
 
 
 def test_hidden_inputs_are_new_for_each_submission_and_the_same_at_each_grading(box):
@@ -404,10 +411,9 @@ def test_a_grader_that_forgot_what_it_had_written_would_be_caught(tmp_path):
 
     def careless(path, new):
         path.write_bytes(new[: len(new) // 2])
-        time.sleep(0.1)  # long enough to be hit, also where each write is in a process of its own
-        path.write_bytes(new)
+        os.killpg(0, signal.SIGKILL)
 
-    assert kills.run(20, tmp_path, seed=0, write=careless, watch=True)["differences"]
+    assert kills.run(2, tmp_path, seed=0, write=careless)["differences"]
 
 
 def test_killed_it_leaves_no_process_behind(week, tmp_path, box):
@@ -428,7 +434,7 @@ def test_killed_it_leaves_no_process_behind(week, tmp_path, box):
     _wait_for(lambda: _running(mark))
     process.kill()
     process.wait()
-    assert _wait_for(lambda: not _running(mark))
+    _wait_for(lambda: not _running(mark))
 
 
 def test_after_ctrl_c_the_same_command_goes_on(week, tmp_path, box):
@@ -450,7 +456,7 @@ def test_after_ctrl_c_the_same_command_goes_on(week, tmp_path, box):
     )
     _wait_for((tmp_path / "g" / "receipts" / "anna.json").exists)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate()
     assert process.returncode == 130, said
     assert "the same command goes on from here" in said
     assert not (tmp_path / "g.csv").exists()
@@ -472,10 +478,8 @@ def test_ctrl_c_is_heard_while_a_process_is_copied(monkeypatch, keyboard):
 
     was = os.fork
     monkeypatch.setattr(os, "fork", fork)
-    asked = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        list(desks.work(["bob"], lambda task, desk: time.sleep(20), jobs=1, clock=20))
-    assert time.monotonic() - asked < 10
+        list(desks.work(["bob"], lambda task, desk: signal.pause(), jobs=1, clock=1e6))
     assert multiprocessing.active_children() == []
 
 
@@ -492,13 +496,9 @@ def _running(mark):
     return False
 
 
-def _wait_for(what, seconds=60):
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if found := what():
-            return found
+def _wait_for(what):
+    while not what():
         time.sleep(0.05)
-    raise AssertionError("waited in vain")
 
 
 # ---------------------------------------------------------------- the command
@@ -517,7 +517,7 @@ def run_main(*words_, capsys):
 
 
 def test_the_command_grades_a_folder(week, tmp_path, box, capsys):
-    status, out, _ = run_main(week, "--out", tmp_path / "g.csv", "--jobs", "2", "--cell-seconds", "5", capsys=capsys)
+    status, out, _ = run_main(week, "--out", tmp_path / "g.csv", "--jobs", "2", capsys=capsys)
     assert status == 0
     assert out.startswith("3 students: 3 graded now, 0 as before.")
     assert f"Grades: {tmp_path / 'g.csv'}" in out
@@ -615,14 +615,14 @@ def test_without_sandbox_the_code_is_another_user_s_if_root_starts_it_and_has_li
     receipt = one(
         IMPORTS,
         cell,
-        "import time\ntime.sleep(100)",
+        "while True: pass",
         SOFTMAX,
         "import os\nos.setuid(0) if os.getuid() else 1 / 0",
         box=box,
     )
     said = gradecheck.printed(receipt)
     assert f"{sandbox.FIRST_USER if os.geteuid() == 0 else os.getuid()} None ({4 << 20}, {4 << 20})" in said
-    assert "stopped after 3 seconds on the clock" in said
+    assert "stopped after 1 second of processor time" in said
     assert "PermissionError" in said or "ZeroDivisionError" in said
     assert receipt.points == 2
 
@@ -743,7 +743,7 @@ def test_inside_there_is_python_and_numpy_and_nothing_of_ours(box):
     session = sandbox.Session(box, SMALL)
     try:
         source = "import os\nprint(*(sorted(os.listdir(x)) for x in ('/', '/grader')), 'toytf' in os.listdir('/site'))"
-        session.request({"do": "cell", "number": 1, "source": source}, seconds=5, clock=15)
+        session.request({"do": "cell", "number": 1, "source": source}, seconds=5, clock=300)
         said = session.take_printed()
         assert "['frames.py', 'outcomes.py', 'runner.py'] False" in said
         assert not {"home", "work", "var", "opt", "mnt", "sys", "run", "srv"} & set(

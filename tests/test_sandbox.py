@@ -30,7 +30,7 @@ CHANNELS = gradecheck.cells_of("channels.txt")
 
 
 def run(session, source):
-    session.request({"do": "cell", "number": 1, "source": source}, seconds=5, clock=15)
+    session.request({"do": "cell", "number": 1, "source": source}, seconds=5, clock=300)
     return session.take_printed()
 
 

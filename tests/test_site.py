@@ -309,7 +309,8 @@ def test_a_link_leads_to_its_section_however_far_it_is(browser, addresses, width
     with sitecheck.open_page(browser, addresses["file"], f"{name}#exercises", width) as (page, _):
         sitecheck.still(page)
         assert 0 <= page.evaluate(top) < 150
-        page.evaluate("location.hash = ''; window.scrollTo(0, 0)")
+        page.evaluate("location.hash = ''")
+        page.keyboard.press("Home")
         sitecheck.still(page)
         assert page.evaluate(top) > 1000
         page.evaluate("document.querySelector('.toc-tree a[href=\"#exercises\"]').click()")
