@@ -345,8 +345,8 @@ def test_a_worked_answer_is_the_value_of_what_is_written():
         ("9.1", "result", check.layer_norm.solution(np.array([1.0, 3.0, 3.0, 5.0]), 1.0, 0.0, 0.0)),
         ("9.3", "result", check.layer_norm.solution(np.array([[2.0, 6.0], [10.0, 30.0]]), 1.0, 0.0, 0.0)),
         ("14.4", "goal", check.smoothed_goal.solution(np.array(1), 4, 0.2)),
-        ("15.3", "ds", ops.softmax_backward(np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 8.0]))),
-        ("15.4", "dS", ops.softmax_backward(np.array([0.75, 0.25]), np.array([4.0, 8.0]))),
+        ("15.3", "ds", ops.softmax_backward(np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 12.0]))),
+        ("15.4", "dS", ops.softmax_backward(np.array([0.75, 0.25]), np.array([4.0, 20.0]))),
         (
             "15.5",
             "dx",
