@@ -178,6 +178,14 @@ def test_no_slip_is_a_right_answer(one, part):
 
 
 @each_part
+def test_a_word_that_a_slip_quotes_stands_in_its_exercise(one, part):
+    known = " ".join([EXERCISES[one.number].text, *(other.name for other in one.parts)])
+    for trap in part.traps:
+        quoted = re.findall(r"[*\"`]([^\s*\"`](?:[^*\"`]*[^\s*\"`])?)[*\"`]", trap.looks)
+        assert [word for word in quoted if word not in known] == [], trap.looks
+
+
+@each_part
 def test_each_slip_is_recognised(one, part):
     own = [trap.looks for trap in part.traps]
     for looks, answer in slips(part):

@@ -333,7 +333,8 @@ BY_HAND = [
                 ),
                 traps=(
                     Trap((_X @ W_Q[0])[0] @ (_X @ W_K[0]).T, "the scores of head 1. Take the tables of head 2."),
-                    Trap(_Q2[1] @ _K2.T, 'the scores of "World". The query is that of "Hello".'),
+                    Trap(_Q2[1] @ _K2.T, 'the scores of the other query. Take that of "Hello".'),
+                    Trap(_Q2 @ _K2[0], 'a column of the scores. The query of "Hello" meets both keys, in a row.'),
                 ),
             ),
             worked(
@@ -357,9 +358,9 @@ BY_HAND = [
                 [Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))],
                 decimals=1,
                 traps=(
-                    Trap([3.1, 1.6], "head A for both columns. Head B has weights of its own for *state*."),
-                    Trap([1.6, 2.6], "head B for both columns. Head A has weights of its own for *who*."),
-                    Trap([1.6, 1.6], "the heads exchanged. Head A gives *who*, head B *state*."),
+                    Trap([3.1, 1.6], "head A for both columns. Head B has shares of its own for the second."),
+                    Trap([1.6, 2.6], "head B for both columns. Head A has shares of its own for the first."),
+                    Trap([1.6, 1.6], "the heads exchanged. Head A gives the first column, head B the second."),
                 ),
             ),
         ),
