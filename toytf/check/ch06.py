@@ -315,6 +315,7 @@ def _four_matrices(heads, width) -> Part:
     traps = (
         Trap(3 * one, "three matrices. W^O is the fourth."),
         Trap(4 * 512 * width, "one head. All heads have matrices of their own."),
+        Trap(4 * one * heads, f"the heads counted twice. {heads} * {width} columns are those of all heads."),
     )
     return worked(Prod(4, 512, heads, width), name=f"{heads} heads of {width}", traps=traps)
 
