@@ -194,6 +194,13 @@ multi_head.knows(
       The heads are joined wrongly: swap back to (n, n_heads, d_head), then join the last two axes.
     - one head with all columns: n_heads, rows.shape[-1] // n_heads) => 1, rows.shape[-1])
       n_heads is not used: every head has its own row of weights. Split queries, keys and values first.
+    - one head with all columns, scaled as one of many:
+        n_heads, rows.shape[-1] // n_heads) => 1, rows.shape[-1])
+        q.shape[-1] => q.shape[-1] // n_heads
+      Every head has its own row of weights. Split queries, keys and values first.
+    - the first head alone:
+        heads.reshape(*heads.shape[:-2], -1) @ w_o => heads[..., 0, :] @ w_o[: heads.shape[-1]]
+      All heads stand side by side before they meet w_o.
     - softmax over the queries:
         scores.max(axis=-1 => scores.max(axis=-2
         exps.sum(axis=-1 => exps.sum(axis=-2

@@ -253,6 +253,8 @@ masked_softmax.knows("""
     - no maximum subtracted: seen - np.where(largest == -np.inf, 0, largest) => seen
       exp overflows above 709.78, and infinity divided by infinity is NaN (chapter 8). Subtract the largest visible
       score of each row first.
+    - a sigmoid for each score: return exps / np.where(sums == 0, 1, sums) => return mask / (1 + np.exp(-scores))
+      A sigmoid sees one score, and a row of them sums to anything. In a softmax the visible keys share 1 among them.
     - the mask not used: np.where(mask, scores, -np.inf) => scores
       These are the shares without a mask. Write minus infinity where it is False; np.where returns a new array, so
       keep its result.
