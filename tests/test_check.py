@@ -106,7 +106,7 @@ def test_common_accidents_have_a_message_of_their_own(one):
     assert "raised ZeroDivisionError" in says(lambda *args: 1 // 0)
     assert "str" in says(lambda *args: "a word")
     assert "shape" in says(lambda *args: tuple(np.zeros((9, 1, 9)) for _ in one.results))
-    assert "result" in says(lambda *args: tuple(np.zeros(1) for _ in range(len(one.results) + 1)))
+    assert "result" in says(lambda *args: tuple(np.zeros(97) for _ in range(len(one.results) + 1)))
     assert "expected your function, got int" in one.report(3).headline
 
 
@@ -262,6 +262,115 @@ def test_an_object_that_lies_about_equality_is_no_array():
     assert as_outcome(Liar()).kind == "no numbers"
 
 
+# ---------------------------------------------------------------- what readers wrote
+
+
+def sigmoid(scores):
+    return 1 / (1 + np.exp(-scores))
+
+
+def one_hot(scores):
+    return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
+
+
+def attending(share):
+    def attend(q, k, v, scale=None):
+        scores = q @ np.swapaxes(k, -1, -2) * (1 / np.sqrt(q.shape[-1]) if scale is None else scale)
+        return share(scores) @ v
+
+    return attend
+
+
+def keeping(count):
+    """top_p with as many words as `count` says."""
+
+    def top_p(probs, p):
+        order = np.argsort(-probs, kind="stable")
+        ids = order[: count(np.cumsum(probs[order]), p)]
+        shares = np.where(np.isin(np.arange(len(probs)), ids), probs, 0)
+        return shares / shares.sum()
+
+    return top_p
+
+
+def without_heads(x, w_q, w_k, w_v, w_o, n_heads):
+    scores = (x @ w_q) @ np.swapaxes(x @ w_k, -1, -2) / np.sqrt(w_q.shape[-1] // n_heads)
+    return ops.softmax(scores) @ (x @ w_v) @ w_o
+
+
+def first_head(x, w_q, w_k, w_v, w_o, n_heads):
+    q, k, v = (np.split(x @ w, n_heads, axis=-1)[0] for w in (w_q, w_k, w_v))
+    return ops.softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])) @ v @ w_o[: v.shape[-1]]
+
+
+def four_squares(words, d, layers, n_heads, n_key_heads, d_head, d_ff):
+    return layers * (4 * d * d + 3 * d * d_ff + 2 * d) + d + 2 * words * d
+
+
+def rounded(name, decimals):
+    return lambda *args: np.round(check.CHECKS[name].solution(*args), decimals)
+
+
+def listed(name):
+    return lambda *args: list(check.CHECKS[name].solution(*args))
+
+
+def naive_and_one_sum(scores):
+    return np.exp(scores) / np.exp(scores).sum()
+
+
+def sample_deviation_and_eps_outside(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) / (x.std(axis=-1, ddof=1, keepdims=True) + eps) + beta
+
+
+def naive_over_the_queries(q, k, v, scale=None):
+    exps = np.exp(q @ np.swapaxes(k, -1, -2) * (1 / np.sqrt(q.shape[-1]) if scale is None else scale))
+    return exps / exps.sum(axis=-2, keepdims=True) @ v
+
+
+@pytest.mark.parametrize(
+    ("name", "mine", "says"),
+    [
+        ("softmax", sigmoid, "a sigmoid for each score"),
+        ("softmax", one_hot, "all for the largest score"),
+        ("attend", attending(sigmoid), "a sigmoid for each score"),
+        ("attend", attending(one_hot), "the value of the best key alone"),
+        ("attend_once", lambda q, k, v: sigmoid(k @ q / np.sqrt(len(q))) @ v, "a sigmoid for each score"),
+        ("masked_softmax", lambda s, mask: np.where(mask, sigmoid(s), 0), "a sigmoid for each score"),
+        ("temperature", lambda logits, t: sigmoid(logits / t), "a sigmoid for each logit"),
+        ("temperature", lambda logits, t: one_hot(logits), "the likeliest word alone"),
+        ("softmax", rounded("softmax", 4), "You rounded"),
+        ("attend", rounded("attend", 3), "You rounded"),
+        ("sample_std", rounded("sample_std", 2), "You rounded"),
+        ("top_p", keeping(lambda sums, p: (sums < p).sum()), "the word that reaches p always left out"),
+        (
+            "top_p",
+            keeping(lambda sums, p: np.argmax(sums > p) + 1),
+            "one word more where p is reached exactly, by argmax",
+        ),
+        ("multi_head", without_heads, "one head with all columns, scaled as one of many"),
+        ("multi_head", first_head, "the first head alone"),
+        ("llama_parameters", four_squares, "four matrices of d x d"),
+        ("pick", lambda logits: logits[:, -2:].argmax(axis=-1)[:, 0], "the row before the last"),
+        ("adam_step", listed("adam_step"), "Return a tuple: return w, m, v"),
+        ("linear_backward", listed("linear_backward"), "Return a tuple: return dx, dw, db"),
+        ("split_heads", lambda x, n: tuple(np.split(x, n, axis=-1)), "heads has shape 3 x 2 x 5 x 2"),
+        ("softmax", naive_and_one_sum, "no maximum subtracted, and one sum for the whole array"),
+        ("layer_norm", sample_deviation_and_eps_outside, "N - 1 in the place of N, and epsilon outside the root"),
+        ("attend", naive_over_the_queries, "softmax over the queries, and no maximum subtracted"),
+    ],
+)
+def test_natural_slips_are_told_apart(name, mine, says):
+    report = check.CHECKS[name].report(mine)
+    assert not report
+    assert says in report.headline
+
+
+def test_a_tuple_of_equal_arrays_is_as_good_as_a_list():
+    for kind in (tuple, list):
+        assert made(lambda x: np.stack([x, 2 * x]), [[1.0, 2.0]]).report(lambda x, kind=kind: kind([x, 2 * x]))
+
+
 # ---------------------------------------------------------------- by hand
 
 
@@ -345,8 +454,8 @@ def test_a_worked_answer_is_the_value_of_what_is_written():
         ("9.1", "result", check.layer_norm.solution(np.array([1.0, 3.0, 3.0, 5.0]), 1.0, 0.0, 0.0)),
         ("9.3", "result", check.layer_norm.solution(np.array([[2.0, 6.0], [10.0, 30.0]]), 1.0, 0.0, 0.0)),
         ("14.4", "goal", check.smoothed_goal.solution(np.array(1), 4, 0.2)),
-        ("15.3", "ds", ops.softmax_backward(np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 8.0]))),
-        ("15.4", "dS", ops.softmax_backward(np.array([0.75, 0.25]), np.array([4.0, 8.0]))),
+        ("15.3", "ds", ops.softmax_backward(np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 12.0]))),
+        ("15.4", "dS", ops.softmax_backward(np.array([0.75, 0.25]), np.array([4.0, 20.0]))),
         (
             "15.5",
             "dx",

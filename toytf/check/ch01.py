@@ -160,6 +160,7 @@ BY_HAND = [
                 "scores",
                 "(5 x 64)(64 x 5)",
                 Trap((_WIDTH, _WIDTH), "the other product. The keys are transposed, not the queries."),
+                Trap((_N, _WIDTH), "the queries. Scores have a column for each key."),
             ),
             _shape(
                 _N,
@@ -167,6 +168,7 @@ BY_HAND = [
                 "side by side",
                 "8 heads of width 64, 5 rows",
                 Trap((_N * _HEADS, _WIDTH), "heads below each other. Side by side they have as many rows as words."),
+                Trap((_N, _WIDTH), "one head. The columns of all heads stand side by side."),
             ),
             _shape(
                 _N,
@@ -182,6 +184,7 @@ BY_HAND = [
                 "memory",
                 "every layer keeps the shape of X",
                 Trap((1, _D), "one row for the sentence. Every word keeps a row of its own."),
+                Trap((_N, _WIDTH), "the width of a head. Every layer keeps the width of X."),
             ),
         ),
     ),
@@ -192,7 +195,10 @@ BY_HAND = [
                 Sum(Prod(0.5, _R[-2]), _SENTENCE[-1]),
                 decimals=4,
                 name="fifth result",
-                traps=(Trap(0.5 * (_R[-2] + _SENTENCE[-1]), "the new word halved too. Only the old state is halved."),),
+                traps=(
+                    Trap(0.5 * (_R[-2] + _SENTENCE[-1]), "the new word halved too. Only the old state is halved."),
+                    Trap(0.5 * _R[-2], "the new word left out. It is added to half of the old state."),
+                ),
             ),
             Part(
                 len(_SENTENCE),

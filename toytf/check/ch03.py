@@ -225,6 +225,7 @@ def _row_traps(divisors):
         Trap(_row(np.radians(angles)), "an angle in degrees. The formula's angle is in radians."),
         Trap(_row(angles / 2), "the row of the position before. Positions are counted from zero."),
         Trap(_row(angles + np.pi / 2) * [1, -1, 1, -1], "sine and cosine exchanged. Even columns hold sines."),
+        Trap(_row(angles)[[0, 2, 1, 3]], "all sines first, then all cosines. They take turns, column by column."),
     )
 
 

@@ -76,6 +76,8 @@ attend_once.knows("""
       That is the average. The weights come from the scores.
     - no maximum subtracted: score - max(scores) => score
       exp overflows above 709.78 (chapter 5). Subtract the largest score first; the weights stay the same.
+    - a sigmoid for each score: power / sum(powers) * value => power / (power + np.exp(-max(scores))) * value
+      A sigmoid sees one score, and the weights sum to anything. Softmax divides each power by the sum of all.
     - keys mixed in place of values:
         values.shape[1] => keys.shape[1]
         zip(powers, values, strict=True) => zip(powers, keys, strict=True)
@@ -166,6 +168,10 @@ attend.knows("""
         scale = 1 / np.sqrt(q.shape[-1]) => scale = np.sqrt(q.shape[-1])
         * scale => / scale
       scale is what the scores are multiplied by. If none is given it is 1 / sqrt(d_k); a given one is not a divisor.
+    - a sigmoid for each score: exps / exps.sum(axis=-1, keepdims=True) => 1 / (1 + np.exp(-scores))
+      A sigmoid sees one score, and a row of them sums to anything. In a softmax the keys share 1 among them.
+    - the value of the best key alone: return attn_weights @ v => return np.eye(v.shape[-2])[scores.argmax(axis=-1)] @ v
+      That is argmax: the best key takes all. Attention takes a share of every value, most from the best match.
     - no scaling when none is given: scale = 1 / np.sqrt(q.shape[-1]) => scale = 1.0
       Without a scale the scores are still divided by the root of d_k.
     - scale never used: np.swapaxes(k, -1, -2) * scale => np.swapaxes(k, -1, -2)

@@ -194,6 +194,13 @@ multi_head.knows(
       The heads are joined wrongly: swap back to (n, n_heads, d_head), then join the last two axes.
     - one head with all columns: n_heads, rows.shape[-1] // n_heads) => 1, rows.shape[-1])
       n_heads is not used: every head has its own row of weights. Split queries, keys and values first.
+    - one head with all columns, scaled as one of many:
+        n_heads, rows.shape[-1] // n_heads) => 1, rows.shape[-1])
+        q.shape[-1] => q.shape[-1] // n_heads
+      Every head has its own row of weights. Split queries, keys and values first.
+    - the first head alone:
+        heads.reshape(*heads.shape[:-2], -1) @ w_o => heads[..., 0, :] @ w_o[: heads.shape[-1]]
+      All heads stand side by side before they meet w_o.
     - softmax over the queries:
         scores.max(axis=-1 => scores.max(axis=-2
         exps.sum(axis=-1 => exps.sum(axis=-2
@@ -315,6 +322,7 @@ def _four_matrices(heads, width) -> Part:
     traps = (
         Trap(3 * one, "three matrices. W^O is the fourth."),
         Trap(4 * 512 * width, "one head. All heads have matrices of their own."),
+        Trap(4 * one * heads, f"the heads counted twice. {heads} * {width} columns are those of all heads."),
     )
     return worked(Prod(4, 512, heads, width), name=f"{heads} heads of {width}", traps=traps)
 
@@ -333,7 +341,8 @@ BY_HAND = [
                 ),
                 traps=(
                     Trap((_X @ W_Q[0])[0] @ (_X @ W_K[0]).T, "the scores of head 1. Take the tables of head 2."),
-                    Trap(_Q2[1] @ _K2.T, 'the scores of "World". The query is that of "Hello".'),
+                    Trap(_Q2[1] @ _K2.T, 'the scores of the other query. Take that of "Hello".'),
+                    Trap(_Q2 @ _K2[0], 'a column of the scores. The query of "Hello" meets both keys, in a row.'),
                 ),
             ),
             worked(
@@ -357,9 +366,9 @@ BY_HAND = [
                 [Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))],
                 decimals=1,
                 traps=(
-                    Trap([3.1, 1.6], "head A for both columns. Head B has weights of its own for *state*."),
-                    Trap([1.6, 2.6], "head B for both columns. Head A has weights of its own for *who*."),
-                    Trap([1.6, 1.6], "the heads exchanged. Head A gives *who*, head B *state*."),
+                    Trap([3.1, 1.6], "head A for both columns. Head B has shares of its own for the second."),
+                    Trap([1.6, 2.6], "head B for both columns. Head A has shares of its own for the first."),
+                    Trap([1.6, 1.6], "the heads exchanged. Head A gives the first column, head B the second."),
                 ),
             ),
         ),

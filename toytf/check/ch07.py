@@ -227,6 +227,7 @@ _BOTH_HIDDEN = np.maximum(0, _BOTH_BEFORE)
 _TOKEN = np.array([1.0, 0.0, 2.0, 0.0])
 _BEFORE = _TOKEN @ FEED_FORWARD.w_1 + FEED_FORWARD.b_1
 _ON = np.flatnonzero(_BEFORE > 0) + 1
+_NO_BIASES = "Both formulas leave them out."
 _ONE_OF_TWO = Trap(512 * 2048, "one matrix. There are two, W_1 and W_2.")  # 7.6
 
 BY_HAND = [
@@ -301,7 +302,7 @@ BY_HAND = [
                 Prod(8, 512, 512),
                 shown=None,
                 name="feed-forward",
-                traps=(_ONE_OF_TWO,),
+                traps=(_ONE_OF_TWO, Trap(2 * 512 * 2048 + 2048 + 512, f"the biases counted. {_NO_BIASES}")),
             ),
             worked(
                 Prod(4, 512, 512),
@@ -309,7 +310,10 @@ BY_HAND = [
                 shown=None,
                 step="four matrices, each as high and as wide as d",
                 name="attention",
-                traps=(Trap(3 * 512 * 512, "three matrices. W^O is the fourth."),),
+                traps=(
+                    Trap(3 * 512 * 512, "three matrices. W^O is the fourth."),
+                    Trap(4 * (512 * 512 + 512), f"the biases counted. {_NO_BIASES}"),
+                ),
             ),
         ),
     ),

@@ -63,6 +63,11 @@ softmax.knows("""
       Divided by the mean of its powers, a row sums to its length. Divide by their sum.
     - not divided by the sum: exps / exps.sum(axis=-1, keepdims=True) => exps
       These are the powers. Divide each row by its sum, so that it sums to 1.
+    - a sigmoid for each score: exps / exps.sum(axis=-1, keepdims=True) => 1 / (1 + np.exp(-scores))
+      A sigmoid sees one score, and a row of them sums to anything. In a softmax the scores of a row share 1 among them.
+    - all for the largest score:
+        exps / exps.sum(axis=-1, keepdims=True) => np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
+      That is argmax: the largest score takes all. Softmax leaves every score its share.
 """)
 
 

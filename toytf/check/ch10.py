@@ -308,6 +308,7 @@ BY_HAND = [
                     Trap((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root."),
                     Trap(_TOTAL - _TOTAL.mean(), "the mean subtracted and no more. Divide by the deviation."),
                     Trap(_TOTAL / _TOTAL.std(), "the mean not subtracted. First x - mean, then the division."),
+                    Trap((_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."),
                 ),
             ),
         ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from toytf import attention
+from toytf import attention, ops
 from toytf.byhand import Quotient, Sum
 from toytf.check.core import Case, checker
 from toytf.check.pencil import ByHand, Part, Trap, worked
@@ -253,6 +253,8 @@ masked_softmax.knows("""
     - no maximum subtracted: seen - np.where(largest == -np.inf, 0, largest) => seen
       exp overflows above 709.78, and infinity divided by infinity is NaN (chapter 8). Subtract the largest visible
       score of each row first.
+    - a sigmoid for each score: return exps / np.where(sums == 0, 1, sums) => return mask / (1 + np.exp(-scores))
+      A sigmoid sees one score, and a row of them sums to anything. In a softmax the visible keys share 1 among them.
     - the mask not used: np.where(mask, scores, -np.inf) => scores
       These are the shares without a mask. Write minus infinity where it is False; np.where returns a new array, so
       keep its result.
@@ -285,7 +287,7 @@ def _table(name, mask, reasons, *traps):
 
 
 _CAUSAL, _PADDING = np.tri(4, dtype=int), np.tile(_IS_TOKEN, (4, 1))
-_BEFORE = np.array([0.2, 0.3, 0.5])  # shares without a mask; the third key is hidden
+_BEFORE = np.array([0.1, 0.3, 0.6])  # shares without a mask; the third key is hidden
 _LEFT = _BEFORE * [1, 1, 0]
 
 BY_HAND = [
@@ -323,15 +325,29 @@ BY_HAND = [
         (
             worked(
                 [Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT],
-                decimals=1,
+                decimals=2,
                 shown="g",
                 name="before",
-                traps=(Trap(_LEFT, "the shares with the third set to 0. The softmax lets what is left sum to 1."),),
+                traps=(
+                    Trap(_LEFT, "the shares with the third set to 0. The softmax lets what is left sum to 1."),
+                    Trap(
+                        _LEFT + [_BEFORE[2] / 2, _BEFORE[2] / 2, 0],
+                        "the hidden share given out in equal parts. The shares that are left keep their ratio.",
+                    ),
+                    Trap(
+                        [*ops.softmax(_LEFT[:2]), 0],
+                        "a softmax of the shares. They came out of one already, and keep their ratio.",
+                    ),
+                    Trap(
+                        _LEFT + [0, _BEFORE[2], 0],
+                        "the hidden share given to one key. The shares that are left keep their ratio.",
+                    ),
+                ),
             ),
             Part(
                 _LEFT,
                 lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was",
-                decimals=1,
+                decimals=2,
                 name="after",
                 step=lambda at: "hidden" if at == (2,) else "the share as it was without a mask",
                 traps=(
@@ -341,7 +357,7 @@ BY_HAND = [
             ),
             worked(
                 Sum(*_LEFT),
-                decimals=1,
+                decimals=2,
                 shown="g",
                 name="sum",
                 traps=(Trap(1, "the sum before. A share is gone, and nothing took its place."),),

@@ -8,7 +8,7 @@ from toytf import attention, ops
 from toytf.check.ch11 import NUMBERS_FOR_BOOLEANS, OPPOSITE
 from toytf.check.core import Case, Mistake, checker
 from toytf.check.pencil import ByHand, Part, Trap, listed, number, product, sum_of_products
-from toytf.example import W_K
+from toytf.example import W_K, W_V
 
 
 def _norm(rows):
@@ -279,6 +279,7 @@ BY_HAND = [
                 name="key",
                 traps=(
                     Trap(W_K[0][2], "the third row of W^K. The 1 stands in the second place, so it is the second row."),
+                    Trap(_THIRD @ W_V[0], "the value. The key is the row times W^K."),
                 ),
             ),
             Part(
@@ -294,6 +295,7 @@ BY_HAND = [
                     Trap(_SCORE, "the score not scaled. Divide by the root of the head's width, 3."),
                     Trap(_SCORE / 2, "a division by the root of d = 4. The head's width is 3."),
                     Trap(_SCORE / 3, "a division by d_k = 3. Divide by its root."),
+                    Trap(_QUERY @ (_THIRD @ W_V[0]) / np.sqrt(3), "the query with the value. It meets the key."),
                 ),
             ),
         ),

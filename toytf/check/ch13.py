@@ -247,6 +247,8 @@ pick.knows("""
       shape is (sentences,).
     - the first row in place of the last: [:, -1] => [:, 0]
       Row 0 scores the word after the start token, which is written already. Only the last row is new: [:, -1].
+    - the row before the last: [:, -1] => [:, -2:][:, 0]
+      Rows are counted from 0, and -1 is the last: it scores the word that is not written yet.
     - the last sentence in place of the last row: [:, -1] => [-1]
       logits[-1] is the last sentence with all its rows. The axes are (sentences, tokens, words): [:, -1].
     - every row: logits[:, -1] => logits
@@ -311,6 +313,11 @@ temperature.knows("""
     - the maximum of the logits that are not divided: scaled.max => logits.max
       At a low temperature the divided logits are far larger, and exp overflows all the same. Divide first, then
       subtract the largest of what you have.
+    - a sigmoid for each logit: exps / exps.sum(axis=-1, keepdims=True) => 1 / (1 + np.exp(-scaled))
+      A sigmoid sees one logit, and a row of them sums to anything. In a softmax the words share 1 among them.
+    - the likeliest word alone:
+        exps / exps.sum(axis=-1, keepdims=True) => np.eye(logits.shape[-1])[logits.argmax(axis=-1)]
+      That is argmax, the limit of a temperature of 0. At any other every word keeps a share.
     - summed over the wrong axis:
         scaled.max(axis=-1 => scaled.max(axis=0
         exps.sum(axis=-1 => exps.sum(axis=0
@@ -429,6 +436,12 @@ top_p.knows("""
     - the word that reaches p left out: before < p => np.cumsum(probs[order]) <= p
       The sum of the words kept must be p or more, so the word with which it is reached stays. If it is the first word,
       none is left, and 0 divided by 0 is NaN.
+    - the word that reaches p always left out: before < p => np.cumsum(probs[order]) < p
+      The sum of the words kept must be p or more, so the word with which it is reached stays. np.searchsorted counts
+      the words before it.
+    - one word more where p is reached exactly, by argmax:
+        order[before < p] => order[: np.argmax(np.cumsum(probs[order]) > p) + 1]
+      A sum that equals p is enough: >= p. And where no sum is above p, argmax gives 0.
     - one word more where p is reached exactly: before < p => before <= p
       The fewest words that reach p: when their sum equals p, that is enough.
     - one word too many: order[before < p] => order[: (before < p).sum() + 1]

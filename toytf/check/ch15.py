@@ -435,7 +435,7 @@ def _minus(right, name):
 
 
 # 15.3: one row through a softmax
-_A, _DA = np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 8.0])
+_A, _DA = np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 12.0])
 
 
 def _through(plus):
@@ -449,12 +449,14 @@ def _through(plus):
             "a(1 - a) da, the slope of each share by its own score alone. The other shares move too.",
         ),
         Trap(da - average, "the difference not multiplied by the share."),
+        Trap(_A * (da - da.mean()), "the plain average subtracted. Each slope counts by its share in it."),
     )
     return worked(steps, decimals=2, shown="g", name="ds, 15 added" if plus else "ds", traps=traps)
 
 
 # 15.4: one query, two keys
-_Q, _K, _V, _DO = np.array([LOG_3, 0.0]), np.eye(2), np.array([[4.0, 0.0], [0.0, 8.0]]), np.array([1.0, 1.0])
+_Q, _DO = np.array([LOG_3, 0.0]), np.array([1.0, 2.0])
+_K, _V = np.array([[1.0, 1.0], [0.0, 3.0]]), np.array([[4.0, 0.0], [4.0, 8.0]])
 _ONE = np.array([0.75, 0.25])
 _DA_4 = _DO @ _V.T
 _DS = [Prod(a, Difference(da, _ONE @ _DA_4)) for a, da in zip(_ONE, _DA_4, strict=True)]
@@ -520,6 +522,10 @@ BY_HAND = [
                 name="O",
                 traps=(
                     Trap(_Q @ _V, "the scores times V. First the softmax."),
+                    Trap(_ONE @ _V.T, "the shares times V^T. On the way forward V stands as it is."),
+                    Trap(
+                        ops.softmax(_Q @ _K) @ _V, "scores with the columns of K. A key is a row: the scores are q K^T."
+                    ),
                     Trap(_ONE[::-1] @ _V, "the two weights exchanged. The larger score has the larger weight."),
                 ),
             ),
@@ -534,23 +540,31 @@ BY_HAND = [
                 _DO,
                 _V.T,
                 name="dA",
-                traps=(Trap(_ONE @ _V, "the output O. dA meets dO with each value."),),
+                traps=(
+                    Trap(_ONE @ _V, "the output O. dA meets dO with each value."),
+                    Trap(_DO @ _V, "dO V, without the transpose. A value is a row of V: dA = dO V^T."),
+                ),
             ),
             worked(
                 _DS,
-                decimals=2,
                 name="dS",
                 traps=(
                     Trap(_ONE * _DA_4, "the average not subtracted: a da."),
                     Trap(_DA_4 - _ONE @ _DA_4, "the difference not multiplied by the share."),
+                    Trap(
+                        _ONE * (_DA_4 - _DA_4.mean()), "the plain average subtracted. Each slope counts by its share."
+                    ),
                 ),
             ),
             product(
                 _DS_4,
                 _K,
-                decimals=2,
                 name="dQ",
-                traps=(Trap(_DS_4 / np.sqrt(2), "a division by the root of 2. This attention has no divisor."),),
+                traps=(
+                    Trap(_DS_4 @ _K / np.sqrt(2), "a division by the root of 2. This attention has no divisor."),
+                    Trap(_DS_4 @ _K.T, "dS K^T. The scores are q K^T, so on the way back it is dS K."),
+                    Trap(_DS_4, "dS itself. Each slope still meets its key."),
+                ),
             ),
             product(
                 _DS_4[:, None],

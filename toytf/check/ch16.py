@@ -317,6 +317,11 @@ _WORDS = ("<pad>", "<sos>", "<eos>", "casa", "hola", "mundo", "roja")
 # 16.1: the two steps with means that are not corrected
 _BARE = 1 - 0.1 * np.cumsum([0.2 / np.sqrt(0.08), 0.18 / np.sqrt(0.0784)])
 
+# 16.1: step 2 with the correction of step 1, and with 0.9 and 0.98 exchanged
+_SLIPPED = 0.9 - 0.1 * np.array(
+    [0.18 / 0.1 / np.sqrt(0.0784 / 0.02), 0.98 * 0.04 / (1 - 0.98**2) / np.sqrt(0.9 * 0.4 / (1 - 0.9**2))]
+)
+
 
 def _exact(n) -> Part:
     """The answer 0.99 to the power n."""
@@ -356,6 +361,10 @@ BY_HAND = [
                     Trap(0.9, "no step, because the gradient is 0. The means remember the step before."),
                     Trap(_BARE[1], "means not corrected. At step 2 divide them by 1 - 0.9^2 and 1 - 0.98^2."),
                     Trap(0.8, "the step of before once more. The mean of the gradients shrinks to 0.9 of itself."),
+                    Trap(
+                        _SLIPPED[0], "the correction of step 1 once more. At step 2 divide by 1 - 0.9^2 and 1 - 0.98^2."
+                    ),
+                    Trap(_SLIPPED[1], "the two betas exchanged. 0.9 belongs to the gradient, 0.98 to its square."),
                 ),
                 step="0.9 - 0.1 * (0.9 * 0.2 / 0.19) / root of (0.98 * 0.08 / 0.0396)",
             ),
@@ -381,6 +390,7 @@ BY_HAND = [
                 traps=(
                     Trap(_READS, "`tgt`. The goal is one place on, and ends with `<eos>`."),
                     Trap([[4, 5, 0, 0], [4, 3, 6, 0]], "the words alone. Each sentence ends with `<eos>`."),
+                    Trap([[1, 4, 5, 2], [1, 4, 3, 6]], "`<sos>` in the goal. It is read and never said."),
                 ),
                 step="the words, `<eos>`, then `<pad>`: the id of what stands in this column",
             ),

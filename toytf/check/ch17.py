@@ -224,11 +224,12 @@ rollout.knows("""
 
 # 17.1: maps and the right columns; 17.2: a head silenced; 17.3: what each column adds
 _MAPS = {
-    "head 1": np.array([[0.6, 0.1, 0.3], [0.1, 0.2, 0.7], [0.1, 0.7, 0.2]]),
-    "head 2": np.array([[0.1, 0.2, 0.7], [0.2, 0.2, 0.6], [0.1, 0.4, 0.5]]),
+    "head 1": np.array([[0.5, 0.3, 0.2], [0.1, 0.4, 0.5], [0.6, 0.2, 0.2]]),
+    "head 2": np.array([[0.3, 0.6, 0.1], [0.6, 0.1, 0.3], [0.1, 0.8, 0.1]]),
 }
 _MAPS["mean"] = (_MAPS["head 1"] + _MAPS["head 2"]) / 2
 _LINKS = np.array([0, 2, 1])
+_RIGHT = {name: (found.argmax(axis=1) == _LINKS).sum() for name, found in _MAPS.items()}
 _SAID, _ASKED = ("la", "casa", "roja"), ("the", "red", "house")
 _HEADS, _OUT, _RESIDUAL = np.array([2, 1]), np.array([[1, 0], [0, 3]]), np.array([0, 1])
 _SILENCED = {"both": [1, 1], "without head 1": [0, 1], "without head 2": [1, 0]}
@@ -244,6 +245,17 @@ def _strongest(found):
         return f"{', '.join(links)}: {(at == _LINKS).sum()} of 3"
 
     return terms
+
+
+def _count_part(name):
+    right = _RIGHT[name]
+    traps = (Trap(3 - right, "the rows that miss. Count those that are right."),)
+    step = "the strongest link of each row"
+    if name == "mean":
+        step += ", after the two maps are added"
+        counts = (_RIGHT["head 1"] + _RIGHT["head 2"]) / 2
+        traps += (Trap(counts, "the mean of the two counts. First take the mean of the maps, then count."),)
+    return Part(right, _strongest(_MAPS[name]), name=name, step=step, traps=traps)
 
 
 def _logit_traps(name):
@@ -290,21 +302,7 @@ def _signed(value) -> str:
 
 
 BY_HAND = [
-    ByHand(
-        "ex-17-1",
-        tuple(
-            Part(
-                (found.argmax(axis=1) == _LINKS).sum(),
-                _strongest(found),
-                name=name,
-                step="the strongest link of each row" + ", after the two maps are added" * (name == "mean"),
-                traps=(
-                    Trap((found.argmax(axis=1) != _LINKS).sum(), "the rows that miss. Count those that are right."),
-                ),
-            )
-            for name, found in _MAPS.items()
-        ),
-    ),
+    ByHand("ex-17-1", tuple(map(_count_part, _MAPS))),
     ByHand("ex-17-2", (*map(_logit_part, _SILENCED), *map(_chance_part, _SILENCED))),
     ByHand(
         "ex-17-3",

@@ -90,7 +90,10 @@ BY_HAND = [
                 lambda _: 'the determiners are fixed by "houses"; "red" may stand before "cat" or "houses": 2',
                 name="a cat sees the red houses",
                 step='the determiners are fixed by "houses"; what may "red" stand before?',
-                traps=(Trap(1, "the other sentence alone, or this one alone. Count both."),),
+                traps=(
+                    Trap(1, "the other sentence alone, or this one alone. Count both."),
+                    Trap(4, 'the determiners exchanged too. "a" cannot stand before "houses".'),
+                ),
             ),
             worked(
                 Prod(2, 2),

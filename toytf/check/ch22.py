@@ -49,6 +49,9 @@ def llama_parameters(words, d, layers, n_heads, n_key_heads, d_head, d_ff):
 llama_parameters.knows("""
     - a key head for every query head: n_key_heads * d_head => n_heads * d_head
       Keys and values are shared by groups of query heads: their matrices are d times n_key_heads * d_head.
+    - four matrices of d x d: 2 * d * n_heads * d_head + 2 * d * n_key_heads * d_head => 4 * d * d
+      That is the paper's attention. Here queries and output are n_heads * d_head wide, keys and values n_key_heads *
+      d_head.
     - few query heads as well: 2 * d * n_heads => 2 * d * n_key_heads
       Only keys and values come in groups. Queries and output have n_heads heads.
     - the output matrix forgotten: 2 * d * n_heads => d * n_heads

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -218,6 +218,7 @@ def diagnose(check: Checked, cases: Sequence[Case], outcomes: Sequence[Outcome])
     """Say whether the outcomes are right; if not, which known mistake gives the same, and where it shows first."""
     inputs = cases if isinstance(cases, Inputs) else Inputs(cases)
     right = right_outcomes(check, inputs)
+    outcomes = [_stacked(*pair) for pair in zip(outcomes, right, strict=True)]
     wrong = [i for i, pair in enumerate(zip(outcomes, right, strict=True)) if not agree(check, *pair)]
     if not wrong:
         modified = _modified(check, cases, outcomes)
@@ -237,6 +238,15 @@ def diagnose(check: Checked, cases: Sequence[Case], outcomes: Sequence[Outcome])
         return Report(False, headline, (known.advice, *shown, *raised), known.name)
     general = _in_general(check, mine, ours) or _pattern([(outcomes[i], right[i]) for i in wrong])
     return Report(False, f"{check.name}: not yet. {general or 'Some numbers differ.'}", shown)
+
+
+def _stacked(mine: Outcome, ours: Outcome) -> Outcome:
+    """A tuple of arrays where one array of as many numbers is due: read as NumPy reads a list of them."""
+    if len(ours.arrays) == 1 < len(mine.arrays) and len({array.shape for array in mine.arrays}) == 1:
+        whole = np.stack(mine.arrays)
+        if (whole.ndim, whole.size) == (ours.arrays[0].ndim, ours.arrays[0].size):
+            return replace(mine, arrays=(whole,))
+    return mine
 
 
 def agree(check: Checked, mine: Outcome, ours: Outcome, times: float = 1.0) -> bool:
@@ -282,14 +292,16 @@ def _in_general(check: Checked, mine: Outcome, ours: Outcome) -> str | None:
         return f"It raised {mine.text.removesuffix(': ')}{other}"
     if mine.kind == "nothing":
         return "It returned None. Is the return missing?"
+    many = len(ours.arrays)
+    if many > 1 and (mine.text.startswith("list (") or len(mine.arrays) == 1):
+        return f"It returned one list or array. Return a tuple: return {', '.join(check.results)}."
     if mine.kind == "no numbers":
         return f"It returned {mine.text}; expected numbers or an array of numbers."
     if mine.kind == "too slow":
         return f"It did not finish: {mine.text}"
     if ours.kind == "raised":
         return "It returned an answer where an error is expected."
-    if len(mine.arrays) != len(ours.arrays):
-        many = len(ours.arrays)
+    if len(mine.arrays) != many:
         expected = f"{many} results ({', '.join(check.results)})" if many > 1 else "1 result"
         return f"It returned {len(mine.arrays)} result{'s'[: len(mine.arrays) != 1]}; expected {expected}."
     for name, x, y in zip(check.results, mine.arrays, ours.arrays, strict=True):
@@ -333,6 +345,8 @@ def _slip(mine: Outcome, ours: Outcome) -> str | None:
             continue
         if x.ndim > 1 and x.shape[-1] == x.shape[-2] and _close(np.swapaxes(x, -1, -2), y, 1e-9):
             return "It is the transpose of what is expected."
+        if x.any() and any(_close(x, np.round(y, decimals), 1e-9) for decimals in range(1, 9)):
+            return "You rounded. Return the numbers with all their decimals."
         away = np.abs(y) > 1e-12
         if away.sum() < 2:
             return ""

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -152,12 +153,17 @@ class Check:
         raise Unfair(f"{self.name}: cases: expected fair inputs, got none; in the last draw {unfair}")
 
     def looks_like(self, inputs: Inputs, outcomes: Sequence[Outcome]) -> Mistake | None:
-        """The first known mistake that gives these outcomes."""
-        for mistake in self.mistakes:
+        """The first known mistake that gives these outcomes; if none does, the first two that give them together."""
+
+        def gives(mistake: Mistake) -> bool:
             pairs = zip(outcomes, inputs.given(mistake.function), strict=True)
-            if all(same(mine, other, allowed(self, mine)) for mine, other in pairs):
-                return mistake
-        return None
+            return all(same(mine, other, allowed(self, mine)) for mine, other in pairs)
+
+        known = next(filter(gives, self.mistakes), None)
+        failed = any(mine.kind != ours.kind for mine, ours in zip(outcomes, right_outcomes(self, inputs), strict=True))
+        if known or failed or not isinstance(self.mistakes, _Known):  # of two mistakes many fail alike
+            return known
+        return next(filter(gives, self.mistakes.two_at_once), None)
 
     @property
     def parameters(self) -> list[str]:
@@ -240,6 +246,21 @@ class _Known(Sequence[Mistake]):
         for given in self._given:
             if isinstance(given, str):
                 yield from edits.read(given)
+
+    @cached_property
+    def two_at_once(self) -> list[Mistake]:
+        """Each two edits in one function, where they leave one. Of edits that lie in each other the longer counts."""
+        check, found = self._check, []
+        source = check.source
+        for a, b in combinations(self.edited(), 2):
+            both = dict.fromkeys(a.edits + b.edits)
+            longest = tuple(one for one in both if not any(one[0] != other[0] and one[0] in other[0] for other in both))
+            two = edits.Edited(f"{a.name}, and {b.name}", f"{a.advice} {b.advice}", longest)
+            try:
+                found.append(Mistake(two.name, two.advice, edits.function(two, check.solution, source)))
+            except ValueError:  # both change one place
+                continue
+        return found
 
     @cached_property
     def _read(self) -> tuple[Mistake, ...]:
