@@ -79,8 +79,10 @@ MEASURE = """([smallest, contrast]) => {
     for (const shape of section.querySelectorAll("svg :is(path, line, rect, circle)")) {
       if (shape.closest("defs, clipPath, [clip-path], [style*=clip-path]") || !shape.checkVisibility()) continue;
       const [box, whole] = [shape, shape.ownerSVGElement].map((one) => one.getBoundingClientRect());
-      const out = Math.max(whole.left - box.left, box.right - whole.right, whole.top - box.top, box.bottom - whole.bottom);
-      if (out > 1) found.push(`${section.id}: ${shape.outerHTML.slice(0, 100)} leaves its picture by ${out.toFixed(1)} px`);
+      const sides = ["left", "top"].map((side) => whole[side] - box[side]);
+      const out = Math.max(...sides, box.right - whole.right, box.bottom - whole.bottom);
+      const said = `${section.id}: ${shape.outerHTML.slice(0, 100)}`;
+      if (out > 1) found.push(`${said} leaves its picture by ${out.toFixed(1)} px`);
     }
   }
   return found;
