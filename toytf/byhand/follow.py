@@ -138,7 +138,8 @@ def follow(
     """Write out where one number of a forward pass came from, back to the embeddings.
 
     Every step names its terms and their values. At each, the `breadth` terms furthest from 0 are
-    followed further, in a softmax the `breadth` largest scores. What is written is computed again from the terms and compared with the trace.
+    followed further, in a softmax the `breadth` largest scores. What is written is computed again
+    from the terms and compared with the trace.
 
     Parameters
     ----------
