@@ -281,7 +281,7 @@ _MONTH = r"(?:January|February|March|April|May|June|July|August|September|Octobe
 _NUM = r"\d+(?:\.\d+)*"
 _SOFTWARE = (
     r"(?:Python|NumPy|PyTorch|[Tt]orch|[Mm]atplotlib|Jupyter\ Book|JupyterLab|Sphinx|Chromium"
-    r"|MathJax|Debian|[Vv]ersions?|[Rr]elease)"
+    r"|MathJax|Debian|Llama|[Vv]ersions?|[Rr]elease)"
 )
 # Nouns after which a number is a label.  "row", "position", "layer" are not among them:
 # there the number is a quantity that the notebook has.

@@ -168,7 +168,7 @@ def test_a_split_holds_out_the_share_that_was_asked_for():
         split(pairs, np.random.default_rng(0), held_out=1.5)
     with pytest.raises(TypeError, match=r"rng: expected np.random.default_rng\(seed\), got int"):
         split(pairs, 0)
-    with pytest.raises(ValueError, match="enough of them for two parts"):
+    with pytest.raises(ValueError, match="two parts that share no sentence, got 2 to learn from and 0 to test with"):
         split([pair("a", "b"), pair("a", "c")], np.random.default_rng(0), held_out=0.5)
 
 

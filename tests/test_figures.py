@@ -76,6 +76,14 @@ MEASURE = """([smallest, contrast]) => {
       const ratio = (a + 0.05) / (b + 0.05);
       if (ratio < contrast) found.push(`${said} has a contrast of ${ratio.toFixed(2)}`);
     }
+    for (const shape of section.querySelectorAll("svg :is(path, line, rect, circle)")) {
+      if (shape.closest("defs, clipPath, [clip-path], [style*=clip-path]") || !shape.checkVisibility()) continue;
+      const [box, whole] = [shape, shape.ownerSVGElement].map((one) => one.getBoundingClientRect());
+      const sides = ["left", "top"].map((side) => whole[side] - box[side]);
+      const out = Math.max(...sides, box.right - whole.right, box.bottom - whole.bottom);
+      const said = `${section.id}: ${shape.outerHTML.slice(0, 100)}`;
+      if (out > 1) found.push(`${said} leaves its picture by ${out.toFixed(1)} px`);
+    }
   }
   return found;
 }"""
@@ -106,7 +114,7 @@ def test_every_chapter_has_its_spine_and_its_figures():
 
 
 @pytest.mark.parametrize("width, dark", [(350, False), (350, True), (736, False), (736, True)])
-def test_text_of_every_figure_is_large_enough_dark_enough_and_whole(browser, width, dark):
+def test_text_of_every_figure_is_large_enough_and_dark_enough_and_all_is_whole(browser, width, dark):
     assert problems(browser, FIGURES, width, dark) == []
 
 
@@ -151,10 +159,11 @@ GOOD = '<text x="20" y="60" style="fill:var(--toytf-ink,#1F2430)">good</text>'
         (GOOD.replace('x="20"', 'x="450"'), "leaves the page"),
         (GOOD.replace("--toytf-ink,#1F2430", "--toytf-line,#C9CED6"), "has a contrast of"),
         ('<rect x="0" y="40" width="99" height="40" style="fill:#1f2430"/>' + GOOD, "has a contrast of 1."),
+        (GOOD + '<path d="M9 60q20 -60 40 0" style="fill:none;stroke:#000"/>', "leaves its picture by"),
     ],
-    ids=["good", "small", "cut", "faint", "dark on dark"],
+    ids=["good", "small", "cut", "faint", "dark on dark", "an arc too high"],
 )
-def test_a_text_that_cannot_be_read_is_noticed(browser, content, message):
+def test_what_cannot_be_read_or_seen_is_noticed(browser, content, message):
     found = problems(browser, {"planted": figure(content)}, 350)
     assert found == [] if message is None else len(found) == 1 and message in found[0]
 

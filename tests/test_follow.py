@@ -71,6 +71,18 @@ def test_depth_and_breadth_say_how_far():
     assert abs(top.terms[term].value) == max(abs(t.value) for t in top.terms if t.factors[0].back)
 
 
+def test_in_a_softmax_the_largest_score_is_followed_and_not_the_one_furthest_from_0():
+    params, cfg, trace = model(n_encoder_layers=1, n_decoder_layers=1)
+    differ = 0
+    for place in itertools.product(range(2), range(4)):
+        for step in steps_of(byhand.follow(params, cfg, trace, "logits", place, attention="all")):
+            if step.rule == "softmax over these scores":
+                scores = [term.value for term in step.terms]
+                assert [scores[term] for term, _ in step.opened] == [max(scores)]
+                differ += max(scores) != max(scores, key=abs)
+    assert differ
+
+
 @pytest.mark.parametrize(
     ("array", "index"),
     [

@@ -11,6 +11,7 @@ import pytest
 import toytf_live
 
 import sitecheck
+import test_live_stack
 from bookcheck.reading import ROOT
 from livecheck import document
 from test_site import write_small_book
@@ -69,6 +70,33 @@ def test_two_on_a_page_keep_their_own_state(touch):
     typed.first.press("Enter")
     assert [box.input_value() for box in typed.all()] == ["7", "50"]
     page.wait_for_function("location.hash == '#divisor?divisor=7'")
+
+
+MOVED = {
+    "divisor": (FIRST, "#divisor?divisor=30"),
+    "clocks": (live.clocks(4), "#clocks?pos=7"),
+    "shares": (live.shares([[4.0, 1], [1, 3]], [3.7, 2.8], **LABELS), "#shares?one=off&a=0.9&b=0.1"),
+    "mask": (live.mask(SCORES, [[True, False], [True, True]], SCORES, **LABELS), "#mask?mask=01.11"),
+    "stack": (test_live_stack.STACK, "#stack?residual=on&norm=post"),
+    "translator": (live.translator(), "#translator?sentence=hello+world&word=2&head=1"),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_paper_has_the_sums_of_the_numbers_that_stand_above_them(touch, name):
+    """Paper is made when `beforeprint` is over; what a disclosure says of having been opened comes later."""
+    thing, link = MOVED[name]
+    first, page = touch(thing), touch(thing, fragment=link)
+    sums = "() => [...document.querySelectorAll('.live details')].map(box => box.textContent)"
+    printed = page.evaluate(f"() => {{ dispatchEvent(new Event('beforeprint')); return ({sums})() }}")
+    page.evaluate("document.querySelectorAll('.live details').forEach(box => { box.open = true })")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+    assert printed == page.evaluate(sums) != first.evaluate(sums)
+
+
+def test_a_percent_sign_alone_in_the_address_breaks_nothing(touch):
+    page = touch(FIRST, fragment="#divisor?divisor=%")
+    assert "got “%”" in page.locator(".live > .live-complaint").inner_text()
 
 
 def test_an_element_that_is_read_before_its_data_waits_for_them(browser, tmp_path):

@@ -229,6 +229,19 @@ def test_a_sum_is_turned_as_a_whole(show):
     assert page.evaluate(ways) == ["flex"] * 5
 
 
+@pytest.mark.parametrize("width, told", [(PHONE, 1), (DESKTOP, 0)])
+def test_every_turned_matrix_says_so_with_a_caption_and_without_one(show, width, told):
+    """X and Xᵀ would look the same."""
+    x = RNG.normal(size=(2, 8))
+    page = show(byhand.table(x, "X", rows=TOKENS), byhand.add(x, x, "2 X", "X + X", rows=TOKENS), width=width)
+    said = page.evaluate(
+        """() => [...document.querySelectorAll('table')].map(table => [table.caption, table]
+            .map(one => one && getComputedStyle(one, '::after'))
+            .filter(after => after?.display !== 'none' && after?.content.includes('a line is a column')).length)"""
+    )
+    assert said == [told] * 4
+
+
 def test_no_name_of_a_column_is_broken_where_the_matrix_fits(show):
     names = "a am i thanks student <eos>".split()
     page = show(byhand.table(np.eye(6, dtype=int), "one-hot", rows=names, cols=names))

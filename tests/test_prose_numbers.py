@@ -607,6 +607,7 @@ def test_arithmetic_is_right_exactly_when_it_is(a, b, c, error):
         ("Python 3.11 to 3.14, NumPy 2.4.6 or NumPy 1.26, `numpy==2.4.6`, 0.99", ["0.99"]),
         ("`python3.11 -m venv` and `numpy>=1.26`, v1.3, version 1.0; 0.99", ["0.99"]),
         ("GPT-3.5, UTF-8 and BERT-24 take 0.99", ["0.99"]),
+        ("Llama 3.1 takes 0.99", ["0.99"]),
         # addresses
         ("arXiv 1706.03762, [arXiv:1706.03762v5](https://arxiv.org/abs/1706.03762), 0.99", ["0.99"]),
         ('[a 0.5](../notebooks/03_positions.ipynb#a-0.7 "t 12"), 0.99', ["0.5", "0.99"]),

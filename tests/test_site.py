@@ -318,6 +318,12 @@ def test_a_link_leads_to_its_section_however_far_it_is(browser, addresses, width
         assert 0 <= page.evaluate(top) < 150
 
 
+def test_a_percent_sign_alone_in_the_address_breaks_nothing(browser, addresses):
+    with sitecheck.open_page(browser, addresses["file"], "notebooks/03_positions.html#clocks?a=%") as (page, problems):
+        page.locator("#clocks .live-complaint", has_text="a: expected one of").wait_for()
+        assert not problems
+
+
 def test_light_and_dark_follow_the_device_until_they_are_chosen(browser, addresses):
     ground = "getComputedStyle(document.documentElement).backgroundColor"
     for dark in (False, True):

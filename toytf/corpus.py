@@ -295,7 +295,10 @@ def split(pairs: Sequence[Pair], rng: np.random.Generator, held_out: float = 0.2
         fits = len(test) + len(groups[place]) <= wanted
         (test if fits else train).extend(groups[place])
     if not train or not test:
-        raise ValueError(f"pairs: expected enough of them for two parts, got {len(train)} and {len(test)}")
+        raise ValueError(
+            "pairs: expected enough of them for two parts that share no sentence, "
+            f"got {len(train)} to learn from and {len(test)} to test with"
+        )
     return train, test
 
 

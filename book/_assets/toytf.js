@@ -50,9 +50,8 @@
     again();
   }
   function holdTarget() {
-    const id = decodeURIComponent(location.hash.slice(1));
-    const target = document.getElementById(id);
-    const panel = document.getElementById(id.split(".")[0]);  // panel.js has gone to the entry
+    const target = document.querySelector(":target");
+    const panel = document.getElementById(location.hash.slice(1).split(".")[0]);  // panel.js has gone to the entry
     target?.scrollIntoView();
     if (target ?? panel) hold(target ?? panel);
   }

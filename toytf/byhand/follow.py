@@ -13,6 +13,8 @@ from toytf.byhand.expressions import Num
 from toytf.byhand.workings import OPENS, require_decimals
 from toytf.model import Config, SublayerTrace, Trace, Transformer, _require_model
 
+SOFTMAX = "softmax over these scores"
+
 # ---------------------------------------------------------------- what is found
 
 
@@ -135,8 +137,9 @@ def follow(
 ) -> Step:
     """Write out where one number of a forward pass came from, back to the embeddings.
 
-    Every step names its terms and their values. At each, the `breadth` largest terms are followed
-    further. What is written is computed again from the terms and compared with the trace.
+    Every step names its terms and their values. At each, the `breadth` terms furthest from 0 are
+    followed further, in a softmax the `breadth` largest scores. What is written is computed again
+    from the terms and compared with the trace.
 
     Parameters
     ----------
@@ -152,7 +155,7 @@ def follow(
     depth : int, optional
         How many steps at most; all of them, back to the embeddings, if left out.
     breadth : int, default 1
-        How many terms are followed at each step, the largest first.
+        How many terms are followed at each step.
     attention : {"values", "all"}
         At a weighted sum, follow the values only, or the attention weights as well, back through
         the softmax to queries and keys.
@@ -220,12 +223,13 @@ def _names(name: str, names, n: int) -> list[str] | None:
 
 
 def _open(step: Step, depth: int | None, breadth: int, weights_too: bool, decimals: int) -> Step:
-    """Follow the largest terms of a step, and theirs, down to `depth`."""
+    """Follow the terms of a step that weigh most, and theirs, down to `depth`."""
     opened = {}
+    weight = float if step.rule == SOFTMAX else abs  # a sum is moved by −9 as by 9, a softmax is won by the largest
     if depth is None or depth > 1:
         below = None if depth is None else depth - 1
         ways = [t for t, term in enumerate(step.terms) if any(f.back for f in term.factors)]
-        for t in sorted(ways, key=lambda t: -abs(step.terms[t].value))[:breadth]:
+        for t in sorted(ways, key=lambda t: -weight(step.terms[t].value))[:breadth]:
             for f, factor in enumerate(step.terms[t].factors):
                 if factor.back and (weights_too or not factor.is_weight):
                     opened[t, f] = _open(factor.back(), below, breadth, weights_too, decimals)
@@ -482,7 +486,7 @@ class _WayBack:
             return float(powers[allowed.index(k)] / powers.sum())
 
         name = f"{place}.attn_weights[head {h}, {self.row(side, i)}, {self.row(keys, k)}]"
-        return self.step(name, trace.attn_weights[h, i, k], "softmax over these scores", terms, softmax)
+        return self.step(name, trace.attn_weights[h, i, k], SOFTMAX, terms, softmax)
 
     def score(self, side: str, layer: int, kind: str, h: int, i: int, k: int) -> Step:
         """A scaled score: query times key."""

@@ -232,7 +232,11 @@ def _swaps(src, others, rows) -> list[str]:
 def _sentence(model: Translator, before: Run, after: Run, at: int, swaps, silent) -> str:
     """What is seen, in a sentence or three."""
     done = [*(f"{head[:-1]} {head[-1]} silent" for head in silent), *swaps]
-    what = ", ".join(done) or "nothing is changed"
+    if not done:
+        best = int(after.probs[at].argmax())
+        has = f"{quoted(*model.tgt_vocab.tokens([best]))} has probability {fmt(after.probs[at, best])}"
+        return f"Nothing is changed: it writes “{after.sentence()}”. {has}."
+    what = ", ".join(done)
     pairs = zip_longest(before.words, after.words)
     changed = sum(was != now for was, now in pairs)
     differ = f"{changed} place{'s differ' if changed > 1 else ' differs'}" if changed else "No word differs"

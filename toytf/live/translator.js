@@ -61,7 +61,9 @@
       this.said = this.querySelector(".trans-said");
       this.said.classList.add("live-said");
       field.addEventListener("focusout", () => this.begun && this.show(this.state)); // it is begun no more
-      this.map.closest("details").addEventListener("toggle", () => this.writeMap());
+      const box = this.map.closest("details");
+      box.addEventListener("toggle", () => box.open && this.writeMap());
+      addEventListener("beforeprint", () => this.writeMap()); // paper shows it, and is made before it opens
       this.warmUp();
     }
 
@@ -131,7 +133,7 @@
       this.writeSpanish(this.spanish);
       this.drawThreads();
       this.writeBars();
-      this.writeMap();
+      if (this.map.closest("details").open) this.writeMap();
       this.offer();
       if (moves()) this.reveal(this.shown);
       this.shown = this.spanish;
@@ -254,7 +256,7 @@
     }
 
     writeMap() {
-      if (!this.shares || !this.map.closest("details").open) return;
+      if (!this.shares) return;
       const { words } = this.read;
       weightTable(this.map, words, this.shares.map((row, t) => [this.spanish[t], row]));
     }

@@ -129,7 +129,7 @@
     }
 
     follow() {
-      const [id, asked] = decodeURI(location.hash).slice(1).split("?");
+      const [id, asked] = location.hash.slice(1).split("?");
       if (id !== this.id || asked === undefined) return;
       const [found, errors] = [this.begin(), []];
       for (const [name, text] of new URLSearchParams(asked)) {

@@ -18,7 +18,9 @@
       this.cols = [...(this.result.tHead?.querySelectorAll("th") ?? [])].map((th) => th.textContent);
       this.signs = [...node.querySelectorAll(".b-sign")];
       this.allSums = node.querySelector(".byhand-sums");
-      this.allSums?.addEventListener("toggle", () => this.writeSums());
+      this.allSums?.addEventListener("toggle", () => this.allSums.open && this.writeSums());
+      // Paper shows them all, and is made before a disclosure that opens for it says so.
+      addEventListener("beforeprint", () => this.writeSums());
       node.toytfSum = (i, j) => this.sum?.(i, j); // panel.js asks this
     }
 
@@ -38,12 +40,12 @@
       if (sign !== null) this.signs.at(-1).textContent = sign;
       this.sum = sum && ((i, j) => sum(this.where(i, j), i, j));
       this.size = [result.length, result[0].length];
-      this.writeSums();
+      if (this.allSums?.open) this.writeSums();
       this.node.dispatchEvent(new CustomEvent("toytf-changed", { bubbles: true }));
     }
 
     writeSums() {
-      if (!this.allSums?.open || !this.sum) return;
+      if (!this.allSums || !this.sum) return;
       const [rows, columns] = this.size;
       const lines = Array.from({ length: rows * columns }, (_, k) => this.sum(Math.floor(k / columns), k % columns));
       [...this.allSums.querySelectorAll("p")].forEach((line) => line.remove());
