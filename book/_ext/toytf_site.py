@@ -134,7 +134,7 @@ def prepare_page(app, page, template, context, doctree):
 
 
 def mark_elsewhere(app, doctree):
-    """A link out opens nothing by itself, and what it leads to has no hold on the page."""
+    """What a link out leads to has no hold on the page."""
     for link in doctree.findall(nodes.reference):
         if "://" in link.get("refuri", ""):
             link["rel"] = "noopener"
