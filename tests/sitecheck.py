@@ -103,6 +103,44 @@ def link_problems(site):
     return problems
 
 
+class _Addresses(HTMLParser):
+    """Addresses of other sites that a page has anywhere but in a link that one follows."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.problems, self.links = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        rel = (dict(attrs).get("rel") or "").split()
+        for name, value in attrs:
+            if name.startswith("xmlns") or not re.search(r"(?<![\w/])(https?:)?//\w", value or ""):
+                continue
+            if (tag, name) != ("a", "href"):
+                self.problems.append(f"<{tag} {name}> has an address elsewhere: {value[:80]}")
+            elif "noopener" not in rel:
+                self.problems.append(f"a link elsewhere without rel=noopener: {value}")
+            else:
+                self.links.append(value)
+
+
+def links_elsewhere(path):
+    """The addresses of other sites to which a page leads."""
+    return _Addresses(path.read_text("utf-8")).links
+
+
+def address_problems(site):
+    """Addresses of other sites that are not what an <a> leads to: nothing is fetched from there."""
+    problems = []
+    for path in sorted(file for file in Path(site).rglob("*") if file.suffix in (".html", ".svg", ".css")):
+        text = path.read_text("utf-8")
+        found = [] if path.suffix == ".css" else _Addresses(text).problems
+        asked = re.findall(r"(?:url\(|@import)\s*[\"']?((?:https?:)?//[^\"')\s]+)", text)
+        found += [f"a style has an address elsewhere: {one}" for one in asked]
+        problems += [f"{path.name}: {one}" for one in found]
+    return problems
+
+
 def title_of(path):
     """The words of a built page's <title>."""
     return re.search(r"<title>(.*?)</title>", path.read_text("utf-8"), re.DOTALL).group(1)

@@ -142,7 +142,7 @@ def test_the_source_has_what_the_wheel_is_made_of_and_no_more(dist):
     (sdist,) = dist.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         names = {member.name.partition("/")[2] for member in archive.getmembers() if member.isfile()}
-    assert names == tracked() | {"pyproject.toml", "LICENSE", "PKG-INFO"}
+    assert names == tracked() | {"pyproject.toml", "LICENSE", "NOTICE", "PKG-INFO"}
 
 
 def test_the_metadata_is_valid_and_complete(wheel):

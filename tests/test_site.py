@@ -16,6 +16,7 @@ import yaml
 import sitecheck
 from sitecheck import DESKTOP, PHONE
 from toytf.course.chapters import outline
+from toytf.course.published import REPLAYS
 from toytf.course.spreadsheet import hello_world
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,6 +76,20 @@ def test_without_an_address_the_site_names_none(site):
 
 def test_every_link_leads_somewhere(site):
     assert sitecheck.link_problems(site) == []
+
+
+def test_an_address_elsewhere_stands_only_where_a_reader_follows_it(site):
+    assert sitecheck.address_problems(site) == []
+
+
+def test_each_source_is_linked_from_the_references_and_from_its_replay(site):
+    named = set(re.findall(r"https://[^\s)]+", (ROOT / "NOTICE").read_text("utf-8")))
+    assert len(named) == 10
+    assert named == set(sitecheck.links_elsewhere(site / "book" / "references.html"))
+    of_replays = {0: "/hackerllama/blog/", 1: "/illustrated-transformer/", 3: "/MorvanZhou/"}  # 2 and 4: not known
+    for source, part in of_replays.items():
+        leads = sitecheck.links_elsewhere(site / "book" / f"{REPLAYS[source]}.html")
+        assert part in " ".join(leads) and set(leads) <= named
 
 
 def test_a_page_before_a_chapter_ends_with_the_chapters_question(site):
@@ -518,6 +533,24 @@ def test_nothing_is_reported_where_nothing_is_planted(browser, small_site):
 def test_a_planted_mistake_is_reported(browser, small_site, right, wrong, problem):
     found = problems_of(browser, small_site, plant(small_site, right, wrong))
     assert [line for line in found if problem in line], found
+
+
+@pytest.mark.parametrize(
+    "planted, problem",
+    [
+        ('<img src="https://example.org/a.png" alt="a">', "<img src> has an address elsewhere"),
+        ('<script src="//example.org/a.js"></script>', "<script src> has an address elsewhere"),
+        ('<link rel="preconnect" href="https://example.org">', "<link href> has an address elsewhere"),
+        ('<p style="background: url(https://example.org/a.png)">a</p>', "a style has an address elsewhere"),
+        ('<style>@import "//example.org/a.css";</style>', "a style has an address elsewhere"),
+        ('<a href="https://example.org/">a</a>', "a link elsewhere without rel=noopener"),
+    ],
+)
+def test_a_planted_address_elsewhere_is_reported(small_site, planted, problem):
+    plant(small_site, "</article>", '<a href="https://example.org/" rel="noopener">a</a></article>')
+    assert sitecheck.address_problems(small_site) == []
+    plant(small_site, "</article>", planted + "</article>")
+    assert problem in "".join(sitecheck.address_problems(small_site))
 
 
 @pytest.mark.parametrize("anchor", ["second.html#nowhere", "third.html", "#nowhere"])

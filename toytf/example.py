@@ -1,5 +1,9 @@
 """The running example: "Hello World", two tokens of width 4, two heads of width 3.
 
+Its embeddings and matrices are Omar Sanseviero's, from `The Random Transformer
+<https://osanseviero.github.io/hackerllama/blog/posts/random_transformer/>`__ (2024), whose repository,
+osanseviero/hackerllama, is under the Apache License 2.0. The weights of the feed-forward layer are ours.
+
 Two tracks hold the same example:
 
 - `PUBLISHED`: the arrays as *The Random Transformer* prints them, its positional encoding included

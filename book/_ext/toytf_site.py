@@ -133,6 +133,13 @@ def prepare_page(app, page, template, context, doctree):
         context["body"] = f'<div class="front">{context["body"]}</div>'
 
 
+def mark_elsewhere(app, doctree):
+    """What a link out leads to has no hold on the page."""
+    for link in doctree.findall(nodes.reference):
+        if "://" in link.get("refuri", ""):
+            link["rel"] = "noopener"
+
+
 class Folded(nodes.General, nodes.Element):
     """A note that is folded, as an admonition with the class `dropdown` asks for."""
 
@@ -248,6 +255,7 @@ def setup(app):
     app.add_node(solution_node, override=True, html=(open_box, close_box))
     app.add_node(Folded, html=(open_box, close_box))
     app.connect("doctree-read", fold)
+    app.connect("doctree-read", mark_elsewhere)
     # after the extensions have asked for their styles
     app.connect("html-page-context", prepare_page, priority=900)
     # after myst_nb has put its files there

@@ -57,7 +57,7 @@ def main(words=None):
         name = slug(settings()[0]["title"])
         path = Path(options.out, f"{name}-{__version__}.zip")
         path.parent.mkdir(parents=True, exist_ok=True)
-        count = pack(options.site, path, name, [ROOT / "LICENSE"])
+        count = pack(options.site, path, name, [ROOT / "LICENSE", ROOT / "NOTICE"])
         end = f"Unpacked, open {name}/index.html"
         return [f"{path}: {count} files, {size(path)}", end]
 

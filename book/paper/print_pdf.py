@@ -118,7 +118,8 @@ def edition(book):
     solved = any('<details class="solution' in text for text in pages)
     return [
         f"Version {__version__}, by {book.author}.",
-        "Text and figures: CC BY 4.0. Code: MIT licence.",
+        "Text and figures: CC BY 4.0, but for quotations and the borrowed example.",
+        "Code: MIT licence. Whose they are: see References.",
         "",
         "Behind a link stands its page."
         + " Solutions stand at the end of each chapter." * solved,

@@ -26,7 +26,8 @@ def wheel(tmp_path_factory):
     """What `make dist` makes of a copy of what Git knows, and of what is new."""
     place = tmp_path_factory.mktemp("source")
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "toytf", "pyproject.toml", "LICENSE"],
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "toytf", "pyproject.toml", "LICENSE",
+         "NOTICE"],
         cwd=ROOT, capture_output=True, encoding="utf-8", check=True,
     )  # fmt: skip
     for name in listed.stdout.splitlines():

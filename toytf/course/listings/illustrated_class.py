@@ -1,48 +1,37 @@
-"""The class of the Illustrated Transformer's Chinese edition, without copying's losses.
+"""Our class with the habits of that of the Illustrated Transformer's Chinese edition.
 
-Its steps are the edition's; some names are shorter, and its comments are left out.
+That one is Ben Trevett's ``SelfAttention``; NOTICE says where it stands.
 """
 
 import math
 
 import torch
-from torch import nn
 
+from toytf.course.listings.attention_class import Attention
 from toytf.course.listings.mha_refusals import answer
 
 
-class MultiheadAttention(nn.Module):
-    def __init__(self, hid_dim, n_heads, dropout):
-        super().__init__()
-        self.hid_dim, self.n_heads = hid_dim, n_heads
-        assert hid_dim % n_heads == 0
-        self.w_q = nn.Linear(hid_dim, hid_dim)
-        self.w_k = nn.Linear(hid_dim, hid_dim)
-        self.w_v = nn.Linear(hid_dim, hid_dim)
-        self.fc = nn.Linear(hid_dim, hid_dim)
-        self.do = nn.Dropout(dropout)
-        self.scale = torch.sqrt(torch.FloatTensor([hid_dim // n_heads]))
+class TensorScale(Attention):
+    """The divisor is a tensor, 0 hides, and a hidden score becomes -1e10."""
 
-    def split(self, rows):
-        cut = rows.view(len(rows), -1, self.n_heads, self.hid_dim // self.n_heads)
-        return cut.permute(0, 2, 1, 3)
+    def __init__(self, width, n_heads, dropout):
+        super().__init__(width, n_heads, dropout)
+        self.scale = torch.tensor([width / n_heads]).sqrt()
 
     def forward(self, query, key, value, mask=None):
-        q = self.split(self.w_q(query))
-        k = self.split(self.w_k(key))
-        v = self.split(self.w_v(value))
-        attention = torch.matmul(q, k.permute(0, 1, 3, 2)) / self.scale
+        q, k = self.split(self.to_q(query)), self.split(self.to_k(key))
+        scores = q @ k.mT / self.scale
         if mask is not None:
-            attention = attention.masked_fill(mask == 0, -1e10)
-        attention = self.do(torch.softmax(attention, dim=-1))
-        x = torch.matmul(attention, v).permute(0, 2, 1, 3).contiguous()
-        self.seen = {"weights": attention, "heads, words first": x}
-        return self.fc(x.view(len(query), -1, self.hid_dim))
+            scores = scores.masked_fill(mask == 0, -1e10)
+        self.weights = self.dropout(scores.softmax(-1))
+        heads = self.weights @ self.split(self.to_v(value))
+        self.words_first = heads.transpose(1, 2)
+        return self.to_out(self.words_first.flatten(2))
 
 
 def in_another_type(dtype, mask=None, number=False):
     """A call after ``.to(dtype)``; `number` puts math.sqrt in the tensor's place."""
-    module, few = MultiheadAttention(8, 2, 0.0).to(dtype), torch.ones(1, 3, 8).to(dtype)
+    module, few = TensorScale(8, 2, 0.0).to(dtype), torch.ones(1, 3, 8).to(dtype)
     if number:
         module.scale = math.sqrt(4)
     return answer(lambda: module(few, few, few, mask))
@@ -51,7 +40,7 @@ def in_another_type(dtype, mask=None, number=False):
 def autocast(mask):
     def call():
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            MultiheadAttention(8, 2, 0.0)(few, few, few, mask)
+            TensorScale(8, 2, 0.0)(few, few, few, mask)
 
     few = torch.ones(1, 3, 8)
     return answer(call)
@@ -59,23 +48,23 @@ def autocast(mask):
 
 def results():
     torch.manual_seed(0)
-    module = MultiheadAttention(300, 6, 0.1)
+    module = TensorScale(300, 6, 0.1)
     query = torch.rand(64, 12, 300)
     key, value = torch.rand(64, 10, 300), torch.rand(64, 10, 300)
     found = {"shape of out": module(query, key, value).shape}
     found["rows sum to 1, training"] = torch.allclose(
-        module.seen["weights"].sum(-1), torch.tensor(1.0)
+        module.weights.sum(-1), torch.tensor(1.0)
     )
     module.eval()
     seven = (torch.arange(10) < 7)[None, None, None, :]  # 1: seen, 0: hidden
     module(query, key, value, seven)
-    weights = module.seen["weights"]
+    weights = module.weights
     found["rows sum to 1, in use"] = torch.allclose(weights.sum(-1), torch.tensor(1.0))
     found["hidden keys get exactly 0"] = bool((weights[..., 7:] == 0).all())
     found["shape of weights"] = weights.shape
-    found["shape of heads, words first"] = module.seen["heads, words first"].shape
+    found["shape of heads, words first"] = module.words_first.shape
     module(query, key, value, 0 * seven)
-    found["nothing left: weights"] = module.seen["weights"][0, 0, 0].double().detach()
+    found["nothing left: weights"] = module.weights[0, 0, 0].double().detach()
     found["saved"] = list(module.state_dict())
     moved, nowhere = module.to("meta"), query.to("meta")
     found["call after .to"] = answer(lambda: moved(nowhere, nowhere, nowhere))

@@ -120,7 +120,7 @@ KINDS = {
     "duplicate": "follows from another remark",
     "withdrawn": "our first edition said so, and was wrong",
 }
-OWNERS = ("author", "Chinese edition", "web copy", "this course")
+OWNERS = ("author", "Chinese edition", "listing", "web copy", "this course")
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,8 @@ class Remark:
     kind : str
         One of `KINDS`. Only an ``"error"`` counts as one.
     whose : str
-        Whose it is, one of `OWNERS`: a slip of the Chinese edition is not the author's.
+        Whose it is, one of `OWNERS`: a slip of the Chinese edition is not the author's, nor is
+        one of a listing that somebody else wrote.
     quote : str
         The words of the passage.
     means : str

@@ -227,8 +227,9 @@ def _archive(files: dict[str, bytes], version: str) -> bytes:
         "Summary: The checks of one assignment, without solutions\nLicense-Expression: MIT\n"
         "Requires-Python: >=3.11\nRequires-Dist: numpy>=1.26\n"
     ).encode()
-    if (BOOK / "LICENSE").is_file():
-        files[f"{about}/licenses/LICENSE"] = (BOOK / "LICENSE").read_bytes()
+    for name in ("LICENSE", "NOTICE"):
+        if (BOOK / name).is_file():
+            files[f"{about}/licenses/{name}"] = (BOOK / name).read_bytes()
     files[f"{about}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: toytf\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     record = f"{about}/RECORD"
     lines = [f"{name},sha256={_digest(content)},{len(content)}" for name, content in files.items()]
