@@ -136,6 +136,13 @@ def test_names_in_a_page_are_unique():
     assert set(re.findall(r'(?:url\(#|href="#)([^")]+)', text)) <= set(names)
 
 
+def test_the_angles_of_the_dot_product_are_drawn_as_large_as_they_are():
+    (svg,) = (svg for svg in FIGURES.values() if "shadow on the" in svg)
+    across = [float(x) for x in re.findall(r"M([\d.]+) [\d.]+v3\.5", svg)]  # the marks of 2, 4, ... on each axis
+    up = [float(y) for y in re.findall(r"M[\d.]+ ([\d.]+)h-3\.5", svg)]
+    assert across[1] - across[0] == pytest.approx(up[0] - up[1], abs=0.2)
+
+
 # --- Planted mistakes ---------------------------------------------------------------------------
 
 
