@@ -22,7 +22,6 @@ WORDS = 45  # of prose: about 40, and a heading
 LONG = {"live", "byhand-chain"}
 MOST_LONG = 16
 
-pytestmark = pytest.mark.timeout(1800)
 
 MEASURE = """() => {
     const signs = "svg, math, sup, sub, .visually-hidden, .live-spoken, .byhand-live, aside.notes, script, style";
