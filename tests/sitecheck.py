@@ -24,8 +24,8 @@ import yaml
 from axe_playwright_python.base import AXE_SCRIPT
 
 PHONE, DESKTOP = 390, 1280
-# Milliseconds for whatever a browser is waited for. It is a little less than a test may take (pyproject.toml): so
-# Playwright says what it waited for.
+# Milliseconds for whatever a browser is waited for: only what never comes meets them. A test may take longer
+# (pyproject.toml), so Playwright says what it waited for.
 PATIENCE = 240_000
 
 # --- Building -----------------------------------------------------------------------------------

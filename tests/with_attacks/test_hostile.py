@@ -31,8 +31,6 @@ import toytf
 from gradecheck import HONEST, IMPORTS, SOFTMAX, Weak, code, data, notebook, words
 from toytf.teach.grade import grading, sandbox
 
-pytestmark = pytest.mark.timeout(1800)  # the batch of all takes minutes
-
 HERE = pathlib.Path(__file__).parent
 
 # ---------------------------------------------------------------- the attacks

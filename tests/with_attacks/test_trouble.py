@@ -216,7 +216,7 @@ def test_busy_processes_of_a_neighbour_cost_an_honest_student_nothing(tmp_path, 
     files = {"a.ipynb": data(IMPORTS, BUSY), "b.ipynb": data(IMPORTS, f"{WORKS}\n{SOFTMAX}", BY_HAND)}
     files |= {"c.ipynb": files["a.ipynb"], "d.ipynb": files["b.ipynb"]}
     week = gradecheck.folder(tmp_path / "week", files)
-    limits = gradecheck.limits(cell=2.0, total=6.0, restarts=1)
+    limits = gradecheck.limits(cell=2.0, total=6.0, clock=20.0, restarts=1)
     for jobs in (2, 4):  # with four, two share a core of a machine that has two
         _, receipts = gradecheck.grade(week, tmp_path / f"{jobs}.csv", box, limits=limits, jobs=jobs)
         for honest in ("b", "d"):

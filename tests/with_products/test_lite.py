@@ -9,7 +9,6 @@ import io
 import json
 import subprocess
 import threading
-import time
 import zipfile
 from pathlib import Path
 
@@ -19,7 +18,6 @@ import sitecheck
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 CHAPTER = "lab/index.html?path=02_words_become_vectors.ipynb"
-PATIENCE = 120_000  # milliseconds; Python starts in a browser in ten seconds, or sixty on a busy machine
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +61,6 @@ class Notebook:
 
     def __init__(self, page, address):
         self.page, self.elsewhere, self.problems = page, [], []
-        page.set_default_timeout(PATIENCE)
         page.on("request", self._asked)
         page.on("pageerror", lambda error: self.problems.append(str(error)))
         page.goto(address + CHAPTER)
@@ -85,13 +82,9 @@ class Notebook:
             self.page.keyboard.press("Control+a")
             self.page.keyboard.insert_text(code)
         self.page.keyboard.press("Control+Enter")
-        end = time.monotonic() + PATIENCE / 1000
-        while time.monotonic() < end:
-            now = prompt.inner_text()
-            if now != before and "*" not in now and now.strip(" []:\n"):
-                return where.locator(".jp-OutputArea").inner_text()
+        while (now := prompt.inner_text()) == before or "*" in now or not now.strip(" []:\n"):
             self.page.wait_for_timeout(200)
-        raise AssertionError(f"the cell stands at {prompt.inner_text()!r}")
+        return where.locator(".jp-OutputArea").inner_text()
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,6 @@ import sitecheck
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = 460  # a little more than half of what the site's pages gave, printed one by one
 
-pytestmark = pytest.mark.timeout(1800)
-
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):

@@ -22,7 +22,6 @@ WORDS = 45  # of prose: about 40, and a heading
 LONG = {"live", "byhand-chain"}
 MOST_LONG = 16
 
-pytestmark = pytest.mark.timeout(1800)
 
 MEASURE = """() => {
     const signs = "svg, math, sup, sub, .visually-hidden, .live-spoken, .byhand-live, aside.notes, script, style";
@@ -182,7 +181,7 @@ def test_an_entry_opens_its_sum_on_the_slide(opened):
         page.locator(f"{place} .byhand-result tbody td").last.click()
         bar = page.locator(f"{place} .byhand-live")
         assert "=" in bar.inner_text() or "≈" in bar.inner_text()
-        page.wait_for_timeout(100)
+        sitecheck.still(page)
         box = bar.bounding_box()
         assert 0 <= box["y"] and box["y"] + box["height"] <= 721
 
@@ -192,7 +191,7 @@ def test_the_line_of_a_chain_does_not_hide_the_entry_it_is_about(opened):
     go_to(page, ".byhand-chain")
     entry = page.locator(".byhand-chain .byhand-result tbody td").last
     entry.click()
-    page.wait_for_timeout(100)
+    sitecheck.still(page)
     box, bar = entry.bounding_box(), page.locator(".byhand-chain > .byhand-live").bounding_box()
     assert bar["y"] + bar["height"] <= box["y"] or box["y"] + box["height"] <= bar["y"] + 1
     assert bar["y"] >= 0 and bar["y"] + bar["height"] <= 721
@@ -243,12 +242,12 @@ def test_a_finger_turns_slides_and_does_not_turn_them_on_a_slider(opened):
             touch.send("Input.dispatchTouchEvent", event)
 
     swipe(900, 600)
-    page.wait_for_timeout(100)
+    sitecheck.still(page)
     assert at(page) == 1
     here = go_to(page, "#divisor")
     box = page.get_by_role("slider", name="divisor").bounding_box()
     swipe(box["x"] + box["width"] - 5, box["y"] + box["height"] / 2)
-    page.wait_for_timeout(100)
+    sitecheck.still(page)
     assert at(page) == here
 
 
@@ -268,7 +267,7 @@ def test_light_is_the_rule_and_d_makes_it_dark(opened):
 def test_a_chapter_prints_one_slide_a_page(opened, tmp_path):
     page = opened("05", "?print-pdf")
     page.wait_for_function("document.querySelectorAll('.pdf-page').length > 0")
-    page.wait_for_timeout(1000)
+    sitecheck.still(page)
     path = tmp_path / "slides.pdf"
     page.pdf(path=path, prefer_css_page_size=True)
     sheets = pypdf.PdfReader(path).pages

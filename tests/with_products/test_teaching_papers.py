@@ -16,8 +16,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 KEY = "a secret of the teacher"
 WIDTHS = {"a4": (595, 842), "letter": (612, 792)}
 
-pytestmark = pytest.mark.timeout(600)
-
 
 def toytf(*words, folder):
     sitecheck.chromium_or_skip()
