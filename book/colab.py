@@ -24,7 +24,7 @@ def problem(notebooks):
         return "no notebook is there"
     for path in notebooks:
         first = "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
-        if "google.colab" not in first:
+        if "toytf[plot] @ " not in first:
             return f"{path.name} does not install toytf in Colab"
     return None
 

@@ -78,8 +78,6 @@ def attempt(pair, force):
 
 
 def main(arguments):
-    os.environ["TOYTF_PROGRESS"] = "0"  # a bar is for people, not for stored outputs
-    os.environ["TOYTF_PANELS"] = "once"  # style and script of panels: once a notebook
     # Products of this size gain nothing from a second thread. It only waits, and on a
     # busy machine for long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -16,10 +16,6 @@ settings.register_profile(
 DEEP = os.environ.get("TOYTF_DEEP") == "1"
 settings.load_profile("deep" if DEEP else "book")
 
-# Notebooks that are compared with their stored outputs show no progress bar, as in `make notebooks`.
-os.environ["TOYTF_PROGRESS"] = "0"
-# Nor do they repeat the style and script of their panels.
-os.environ["TOYTF_PANELS"] = "once"
 # What a test starts speaks UTF-8 with it, on Windows too.
 os.environ.setdefault("PYTHONUTF8", "1")
 # Several tests run side by side, and their products are small: a second thread for each only waits.

@@ -95,7 +95,7 @@ def environment_of(setting: Setting) -> tuple[dict[str, str], dict]:
         If a restriction did not take hold.
     """
     python = python_of(setting)
-    environment = dict(os.environ, TOYTF_PROGRESS="0", TOYTF_PANELS="once", PYTHONPATH=str(ROOT))
+    environment = dict(os.environ, PYTHONPATH=str(ROOT))
     for name in ("NPY_DISABLE_CPU_FEATURES", "OPENBLAS_CORETYPE", "OMP_NUM_THREADS"):
         environment.pop(name, None)
     environment["OPENBLAS_NUM_THREADS"] = str(setting.threads)

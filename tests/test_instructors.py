@@ -66,7 +66,7 @@ def shell(command, folder):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         encoding="utf-8",
-        env={**os.environ, "PATH": path, "PYTHONPATH": str(reading.ROOT), "TOYTF_PROGRESS": "0"},
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(reading.ROOT)},
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}"
     return done.stdout

@@ -1,10 +1,7 @@
 """What all things to touch share: scripts that travel once, a page that links them, words where input is bad."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 
 import nbformat
 import pytest
@@ -12,7 +9,6 @@ import toytf_live
 
 import sitecheck
 import test_live_stack
-from bookcheck.reading import ROOT
 from livecheck import document
 from test_site import write_small_book
 from toytf import live
@@ -23,16 +19,8 @@ LABELS = {"rows": ["a", "b"], "cols": ["a", "b"]}
 FIRST, SECOND = live.divisor(SCORES, 4, **LABELS), live.divisor(SCORES, 9, id="other", **LABELS)
 
 
-def test_an_output_brings_its_scripts_and_a_stored_notebook_has_them_once():
-    code = (
-        "from toytf import live\n"
-        "thing = lambda: live.divisor([[1.0, 2.0]], 4, rows=['a'], cols=['a', 'b'])._repr_html_()\n"
-        "print([html.count('customElements.define') for html in (thing(), thing())])"
-    )
-    for setting, counts in (("", "[1, 1]"), ("once", "[1, 0]")):
-        environment = {**os.environ, "TOYTF_PANELS": setting}
-        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, env=environment)
-        assert done.stdout.strip() == counts, done.stderr
+def test_each_output_brings_its_scripts():
+    assert [thing._repr_html_().count("customElements.define") for thing in (FIRST, SECOND)] == [1, 1]
 
 
 def test_scripts_lose_their_comments_and_nothing_else():

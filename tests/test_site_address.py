@@ -24,11 +24,11 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 import toytf_address
 import toytf_cards
+import toytf_download
 import yaml
 from matplotlib.image import imread
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from sphinx.errors import ConfigError
-from toytf_download import METADATA
 
 import colab
 import sitecheck
@@ -175,7 +175,7 @@ def figures(*svgs, tags=()):
     for cell in cells:
         cell["metadata"] = {"tags": list(tags), "mystnb": {"image": {"alt": "A green box."}}}
     title = new_markdown_cell("# 4. Self-attention by hand", id="m")
-    return new_notebook(cells=[title, *cells], metadata=METADATA)
+    return new_notebook(cells=[title, *cells], metadata=toytf_download.METADATA)
 
 
 def saved(notebook, path):
@@ -515,7 +515,7 @@ def first_code(path):
     return "".join(json.loads(path.read_text("utf-8"))["cells"][0]["source"])
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def empty(tmp_path_factory):
     """A Python that has what this one has, but for toytf."""
     folder = tmp_path_factory.mktemp("empty")
@@ -539,47 +539,60 @@ def run(python, code, folder, **more):
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, encoding="utf-8")
 
 
-def test_without_the_package_a_downloaded_notebook_says_what_to_install(site, empty, tmp_path):
-    done = run(empty, first_code(site / "_sources" / f"{CHAPTER}.ipynb"), tmp_path)
-    assert done.returncode == 1
-    said = done.stderr.split("ModuleNotFoundError: ")[1]
-    assert said.startswith("toytf is not installed here. Run in a cell of its own\n")
-    wheel = f"toytf-{PROJECT['version']}-py3-none-any.whl"
-    assert f'%pip install "toytf[plot] @ {BASE}{wheel}"' in said
-    assert (site / wheel).is_file()
-
-
-COLAB = "import sys, types\nsys.modules['google.colab'] = types.ModuleType('google.colab')\n"
+WHEEL = f"toytf-{PROJECT['version']}-py3-none-any.whl"
 AFTER = "\nimport toytf.attention\nprint(toytf.__version__, toytf.__file__)"
 
 
-def test_in_colab_the_first_cell_installs_the_package_of_the_site(site, empty, tmp_path):
+def test_where_the_address_cannot_be_reached_the_first_cell_says_what_to_do(site, empty, tmp_path):
+    with sitecheck.serve(site) as server:
+        pass  # nobody answers there any more
+    cell = first_code(site / "_sources" / f"{CHAPTER}.ipynb").replace(BASE, f"{server}/")
+    done = run(empty, cell, tmp_path, PIP_RETRIES="0")
+    assert done.returncode == 1
+    said = done.stderr.split("ModuleNotFoundError: ")[1]
+    assert said.startswith("This cell cannot install toytf.")
+    assert f'%pip install "toytf[plot] @ {server}/{WHEEL}"' in said
+
+
+def installed(done, empty):
+    """Whether a cell has put the package into an environment."""
+    assert done.returncode == 0, done.stderr
+    version, place = done.stdout.split(maxsplit=1)
+    return version == PROJECT["version"] and Path(place.strip()).is_relative_to(empty.parent.parent)
+
+
+def test_the_first_cell_installs_the_package_of_the_site(site, empty, tmp_path):
     cell = first_code(site / "_sources" / f"{CHAPTER}.ipynb")
     with sitecheck.serve(site) as server:
         here = cell.replace(BASE, f"{server}/")
         assert here != cell
-        done = run(empty, COLAB + here + AFTER, tmp_path)
-    assert done.returncode == 0, done.stderr
-    version, place = done.stdout.split(maxsplit=1)
-    assert version == PROJECT["version"]
-    assert Path(place.strip()).is_relative_to(empty.parent.parent)
+        assert installed(run(empty, here + AFTER, tmp_path), empty)
+
+
+def test_without_an_address_the_first_cell_installs_the_file_beside_the_notebook(site, empty, tmp_path):
+    shutil.copy(site / WHEEL, tmp_path)
+    cell = toytf_download.first_cell(PROJECT["version"])
+    assert installed(run(empty, cell + AFTER, tmp_path), empty)
+
+
+def test_without_an_address_the_first_cell_installs_the_folder_that_the_notebook_stands_in(empty):
+    cell = toytf_download.first_cell(PROJECT["version"])
+    # pip's word for: build with what is here, since no index may be asked
+    assert installed(run(empty, cell + AFTER, ROOT / "notebooks", PIP_NO_BUILD_ISOLATION="0"), empty)
 
 
 def test_where_the_package_is_there_the_first_cell_asks_nobody(site, tmp_path):
     cell = first_code(site / "_sources" / f"{CHAPTER}.ipynb")
     nobody = "import subprocess\nsubprocess.run = None\n"
-    done = run(sys.executable, COLAB + nobody + cell + AFTER, tmp_path, PYTHONPATH=str(ROOT))
+    done = run(sys.executable, nobody + cell + AFTER, tmp_path, PYTHONPATH=str(ROOT))
     assert done.returncode == 0, done.stderr
 
 
 def test_with_a_repository_alone_the_first_cell_names_it():
-    import toytf_download
-
     needed = toytf_download.what_pip_needs(app(toytf_repository=SOURCE))
     assert needed == f"toytf[plot] @ git+{SOURCE}"
     assert f'%pip install "{needed}"' in toytf_download.first_cell("1.2.3", needed)
     assert toytf_download.what_pip_needs(app()) == ""
-    assert toytf_download.first_cell("1.2.3") == toytf_download.FIRST.replace("{VERSION}", "1.2.3")
 
 
 def test_the_wheel_beside_the_site_is_the_package(site):
@@ -609,7 +622,7 @@ def test_notebooks_that_would_not_run_in_colab_are_kept_off_that_branch(site, tm
     with pytest.raises(ValueError, match=f"{expected}no notebook is there"):
         colab.commit(tmp_path, tmp_path)
     text = (site / "_sources" / f"{CHAPTER}.ipynb").read_text("utf-8")
-    (tmp_path / "a.ipynb").write_text(text.replace("google.colab", "nobody"), "utf-8")
+    (tmp_path / "a.ipynb").write_text(text.replace("toytf[plot] @ ", ""), "utf-8")
     with pytest.raises(ValueError, match=f"{expected}a.ipynb does not install toytf in Colab"):
         colab.commit(tmp_path, tmp_path)
 

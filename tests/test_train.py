@@ -154,20 +154,19 @@ class Terminal:
 
 
 def test_the_bar_shows_to_people_and_not_in_pipes_or_stored_outputs(capsys, monkeypatch):
-    monkeypatch.delenv("TOYTF_PROGRESS", raising=False)
-
     def run(progress=None):
         list(train(point(), bowl, [3.0] * 3, Descent(), lambda t: 0.25, 3, progress=progress))
         return capsys.readouterr().err
 
     assert run() == "" and "/3" in run(progress=True)
-    with monkeypatch.context() as notebook:
-        notebook.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=None)))
-        assert "/3" in run()
+    for answers in (True, False):
+        kernel = SimpleNamespace(get_parent=lambda answers=answers: {"content": {"allow_stdin": answers}})
+        with monkeypatch.context() as notebook:
+            shell = SimpleNamespace(kernel=kernel)
+            notebook.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell))
+            assert ("/3" in run()) == answers
     monkeypatch.setattr(sys, "stderr", Terminal(sys.stderr))
     assert "/3" in run() and run(progress=False) == ""
-    monkeypatch.setenv("TOYTF_PROGRESS", "0")
-    assert run() == ""
 
 
 def test_a_loss_whose_arrays_are_moved_is_put_back_when_it_fails():

@@ -139,6 +139,31 @@ def test_no_right_is_given_to_a_whole_workflow_and_each_job_names_its_own():
     }
 
 
+def waits_for(text, job):
+    """The jobs of a workflow that have to succeed before this one begins."""
+    bodies = yaml.safe_load(text)["jobs"]
+    needs = bodies[job].get("needs", [])
+    needs = [needs] if isinstance(needs, str) else needs
+    return {*needs, *(more for name in needs for more in waits_for(text, name))} if "if" not in bodies[job] else set()
+
+
+def published_untested(text):
+    """The jobs that may write and do not wait for every test of the same commit."""
+    bodies = yaml.safe_load(text)["jobs"]
+    tests = {name for name, body in bodies.items() if body.get("uses") == "./.github/workflows/test.yml"}
+    return [
+        name
+        for name, body in bodies.items()
+        if "write" in body["permissions"].values() and not tests & waits_for(text, name)
+    ]
+
+
+def test_nothing_is_published_before_every_test_of_the_same_commit_has_passed():
+    assert [name for text in TEXTS.values() for name in published_untested(text)] == []
+    assert published_untested(SITE.replace("needs: [test, build]", "needs: build")) == ["deploy", "colab"]
+    assert published_untested(RELEASE.replace("  publish:\n", "  publish:\n    if: always()\n")) == ["publish"]
+
+
 def test_no_job_that_may_write_runs_the_repositorys_own_code():
     for where, body in jobs().items():
         if "write" in body["permissions"].values():

@@ -147,8 +147,8 @@ def replaced(path: Path) -> Iterator[Path]:
 
 
 def no_bar() -> bool:
-    """Whether a progress bar stays away: ``TOYTF_PROGRESS=0`` wants it so, or nobody sits there to see it."""
-    return os.environ.get("TOYTF_PROGRESS") == "0" or not sys.stderr.isatty()
+    """Whether a progress bar stays away: nobody sits there to see it."""
+    return not sys.stderr.isatty()
 
 
 def progress(items: Iterable | None = None, **how):

@@ -2,8 +2,9 @@
 
 Colab, VS Code, nbviewer and GitHub read Markdown and know no directive of MyST. So
 exercises and notes are Markdown there, solutions stand folded in <details>, links into
-the book are words, and the first cell says what to install when `toytf` is missing. In
-Colab it installs that itself, if site or source have an address (`toytf_address`).
+the book are words. Where `toytf` is missing, the first cell installs it: from its file
+or its folder, if one is near, or from the address of site or source, if they have one
+(`toytf_address`). Otherwise it says what to do.
 
 It stands where Sphinx puts sources, in place of the source. A site with an address has
 the package beside it, as a wheel.
@@ -39,62 +40,53 @@ METADATA = {
         "pygments_lexer": "ipython3",
     },
 }
-# The first cell of a book that stands nowhere but on the reader's disk.
+# The first cell. {NEEDED}: what pip is asked for, if neither file nor folder is near.
 FIRST = '''\
-# This notebook is a page of "The Transformer, Number by Number". It needs NumPy,
-# matplotlib and the course's own package, toytf.
-try:
-    import matplotlib  # noqa: F401
-    import numpy  # noqa: F401
-
-    import toytf  # noqa: F401
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        f"""{missing.name} is not installed here.
-
-The package toytf is part of the course: it is in the folder from which the book is
-made. If you have this folder, run in a cell of its own, with the folder's place:
-
-    %pip install "/place/of/the/folder[plot]"
-
-To take it elsewhere, to Colab for example, make one file of it in that folder
-
-    python -m pip wheel --no-deps .
-
-bring the file toytf-{VERSION}-py3-none-any.whl there, and run in a cell of its own
-
-    %pip install "toytf-{VERSION}-py3-none-any.whl[plot]"
-
-Then restart the kernel and run this cell again."""
-    ) from None
-'''
-# The first cell where {NEEDED} can be had. In Colab its own module is always loaded.
-FIRST_WITH_ADDRESS = '''\
-# This notebook is a page of "The Transformer, Number by Number". It needs NumPy,
-# matplotlib and the course's own package, toytf. In Colab this cell installs it.
+# This notebook is a page of "The Transformer, Number by Number". It needs the course's
+# own package, toytf. Where it is missing, this cell installs it, if it can: from its
+# file beside this notebook, from the course's folder around it, or from its address.
 import importlib.util
 import subprocess
 import sys
+from pathlib import Path
 
-if "google.colab" in sys.modules and not importlib.util.find_spec("toytf"):
-    command = [sys.executable, "-m", "pip", "install", "--quiet"]
-    subprocess.run([*command, "{NEEDED}"], check=True)
+needed = ("numpy", "matplotlib", "threadpoolctl", "tqdm", "toytf")
+missing = [name for name in needed if importlib.util.find_spec(name) is None]
+if missing:
+    here = Path.cwd()
+    near = [here / "toytf-{VERSION}-py3-none-any.whl", here, *here.parents]
+    near = [p for p in near if p.is_file() or (p / "toytf/course/plot.py").is_file()]
+    what = f"{near[0]}[plot]" if near else "{NEEDED}"
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", what]
+    if not what or sys.platform == "emscripten" or subprocess.run(pip).returncode:
+        raise ModuleNotFoundError(
+            f"""This cell cannot install {", ".join(missing)}.
+If pip said why, you see it above.
+
+{WORDS}
+
+Install nothing of this name from anywhere else: it may be somebody else's."""
+        )
     importlib.invalidate_caches()
-try:
-    import matplotlib  # noqa: F401
-    import numpy  # noqa: F401
+'''
+NOWHERE = '''\
+The package toytf is part of the course: it is in the folder from which the book is
+made. Whoever gave you this notebook has it. Take one of three ways:
 
-    import toytf  # noqa: F401
-except ModuleNotFoundError as missing:
-    raise ModuleNotFoundError(
-        f"""{missing.name} is not installed here. Run in a cell of its own
+1. Put this notebook into that folder, and run this cell again.
+2. Make one file of the package, in that folder: python -m pip wheel --no-deps .
+   Put toytf-{VERSION}-py3-none-any.whl beside this notebook (in Colab: drag it into
+   the list of files at the left edge), and run this cell again.
+3. Run in a cell of its own, with the folder's place, and then restart the kernel:
+
+    %pip install "/place/of/the/folder[plot]"'''
+AT_AN_ADDRESS = """\
+Is there a network here? Or run in a cell of its own, and then restart the kernel:
 
     %pip install "{NEEDED}"
 
-Then restart the kernel and run this cell again. If the address leads nowhere any more,
-this notebook is older than the book: download it again."""
-    ) from None
-'''
+If the address leads nowhere any more, this notebook is older than the book: download
+it again."""
 KNOWN = {"exercise", "solution", "note", "tip", "hint", "important", "warning"} | {
     "admonition"  # with a title of its own
 }
@@ -108,13 +100,13 @@ _PICTURE = re.compile(r"!\[([^\]]+)\]\(([^):]+)\)")
 
 
 def first_cell(version, needed=""):
-    """The code that says what is missing.
+    """The code that installs what is missing, or says how.
 
     version: that of toytf. needed: what pip is asked for, if the book has an address.
     """
-    if needed:
-        return FIRST_WITH_ADDRESS.replace("{NEEDED}", needed)
-    return FIRST.replace("{VERSION}", version)
+    words = AT_AN_ADDRESS if needed else NOWHERE
+    cell = FIRST.replace("{WORDS}", words)
+    return cell.replace("{NEEDED}", needed).replace("{VERSION}", version)
 
 
 def elsewhere(notebook, name, version, needed=""):

@@ -15,7 +15,7 @@ NEEDED = {"numpy", "threadpoolctl", "tqdm", "toytf"}
 
 def call(*command, place, **how):
     """Run something far from here: no folder of ours on the path, no setting of ours."""
-    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "TOYTF_PROGRESS")}
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return subprocess.run(
         [str(word) for word in command], cwd=place, env=environment, capture_output=True, encoding="utf-8", **how
     )

@@ -82,7 +82,7 @@ class Chain:
         return f'<details class="byhand-sums"><summary>All {n} entries, worked out</summary>{lines}</details>'
 
     def _repr_html_(self) -> str:
-        return panels.parts() + self.html()
+        return panels.style_and_script() + self.html()
 
 
 def _linked(heading: str) -> tuple[str, str]:

@@ -1,16 +1,17 @@
 """Workings as HTML: matrices that look like matrices, restacked where the column is narrow.
 
 A panel is made of tables and one disclosure, readable without any style or script. panel.css and panel.js, beside
-this file, make of it what one can touch. The book links both once; elsewhere each output brings them along.
+this file, make of it what one can touch. The book links both once. A notebook's output brings them along: it may be the
+only one that is run, or stand in a frame of its own, and so it is the same wherever it stands.
 """
 
 from __future__ import annotations
 
 import html as _html
 import math
-import os
 import re
 from collections.abc import Sequence
+from functools import cache
 from importlib import resources
 
 import numpy as np
@@ -23,24 +24,11 @@ SMALL = 0.86  # type of 11 pixels beside the usual one on a phone
 SHORT = 7  # letters of a column's name that is not broken
 # Widths are rounded up to one of these, in digits: panel.css has a rule for each.
 STEPS = (16, 20, 24, *range(28, 49, 2), *range(52, 73, 4), 80, 88, 96)
-_shown = False  # whether this process has shown style and script
 
 # ---------------------------------------------------------------- style and script
 
 
-def parts() -> str:
-    """Return style and script, for an output that may stand in a frame of its own.
-
-    With the environment variable ``TOYTF_PANELS=once`` only a process's first output has them: so stored notebooks
-    hold them once. Without, every output does, since any of them may be run again or cleared.
-    """
-    global _shown
-    if os.environ.get("TOYTF_PANELS") == "once" and _shown:
-        return ""
-    _shown = True
-    return style_and_script()
-
-
+@cache
 def style_and_script() -> str:
     return f"<style>{_file('panel.css')}</style><script>{_file('panel.js')}</script>"
 

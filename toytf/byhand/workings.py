@@ -243,7 +243,7 @@ class Working:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return panels.parts() + self.html()
+        return panels.style_and_script() + self.html()
 
 
 def beside(*workings: Working) -> _Beside:
@@ -261,7 +261,7 @@ class _Beside:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f'{panels.parts()}<div class="byhand-beside">{"".join(w.html() for w in self.workings)}</div>'
+        return f'{panels.style_and_script()}<div class="byhand-beside">{"".join(w.html() for w in self.workings)}</div>'
 
 
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ᵢⱼ", "0123456789ij")

@@ -5,13 +5,12 @@ there is no script, in print, and in a notebook that is not trusted, and its dat
 element's own, beside its Python file, add controls and take the static form over. ``engine/`` computes, in plain
 JavaScript, what `toytf` computes.
 
-The book links the scripts as files, once. Elsewhere each output brings them along, as the panels of `toytf.byhand` do.
+The book links the scripts as files, once. A notebook's output brings them along, as the panels of `toytf.byhand` do.
 """
 
 from __future__ import annotations
 
 import html as _html
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,7 +29,6 @@ SHARED = {
     "live": (*(f"engine/{part}" for part in ENGINE), *(f"page/{part}" for part in PAGE)),
     "base": ("engine/numbers", "page/make"),  # what a box for an answer needs of it (answer.js)
 }
-_shown: set[str] = set()  # the scripts that this process has shown
 
 # ---------------------------------------------------------------- scripts
 
@@ -60,15 +58,9 @@ def style(name: str) -> str:
 
 
 def parts(names: Sequence[str]) -> str:
-    """Return style and scripts of elements, for an output that may stand in a frame of its own.
-
-    As with panels, ``TOYTF_PANELS=once`` in the environment lets only the first output of a process have each.
-    """
-    once = os.environ.get("TOYTF_PANELS") == "once"
-    wanted = [name for name in ("live", *names) if not (once and name in _shown)]
-    _shown.update(wanted)
-    css = "".join(style(name) for name in wanted)
-    return (f"<style>{css}</style>" if css else "") + "".join(f"<script>{script(name)}</script>" for name in wanted)
+    """Return style and scripts of elements, for an output that may stand in a frame of its own."""
+    wanted = ("live", *names)
+    return f"<style>{''.join(map(style, wanted))}</style>" + "".join(f"<script>{script(n)}</script>" for n in wanted)
 
 
 # ---------------------------------------------------------------- an element
@@ -115,7 +107,7 @@ class Element:
         )
 
     def _repr_html_(self) -> str:
-        return panels.parts() + parts((*self.needs, self.name)) + self.html()
+        return panels.style_and_script() + parts((*self.needs, self.name)) + self.html()
 
     def __str__(self) -> str:
         return f"{self.title}\n{self.text}"
