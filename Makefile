@@ -42,7 +42,7 @@ help:
 	@echo "make test-nbgrader  installs nbgrader; an assignment goes through it, from source to marks"
 	@echo "make test-torch installs PyTorch into .venv-torch; the same numbers there, forward and back"
 	@echo "make torch-results  run the listings of chapters 20 and 22 again and store what they give"
-	@echo "make test-matrix  the notebooks' numbers under other processors' instructions and another NumPy"
+	@echo "make test-matrix  the notebooks' numbers and the tests of the arithmetic under other processors' instructions, another NumPy, other seeds"
 	@echo "make test-kills  kill the grader a thousand times, at random moments; it must lose nothing (five minutes)"
 	@echo "make test-deep  every property with thousands of random calls, every checker and wrong call at full length"
 	@echo "make test-attacks  every attack on the grader and its sandbox that we know of (a few minutes)"

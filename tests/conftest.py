@@ -4,17 +4,25 @@ import gc
 import os
 import signal
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
 # No example may fail because a machine is slow, or pass because the dice fell well.
 settings.register_profile("book", deadline=None, derandomize=True, database=None)
+settings.register_profile("other", deadline=None, database=None)
 # TOYTF_DEEP=1: ten thousand examples of each, other ones each time.
 settings.register_profile(
     "deep", deadline=None, max_examples=10_000, database=None, print_blob=True, suppress_health_check=list(HealthCheck)
 )
 DEEP = os.environ.get("TOYTF_DEEP") == "1"
 settings.load_profile("deep" if DEEP else "book")
+
+# TOYTF_SEED=n: other numbers from every generator and other examples of each property (tests/matrix.py).
+if SEED := int(os.environ.get("TOYTF_SEED", "0")):
+    settings.load_profile("other")
+    GENERATOR = np.random.default_rng
+    np.random.default_rng = lambda seed=None: GENERATOR(np.random.SeedSequence(seed, spawn_key=(SEED,)))
 
 # What a test starts speaks UTF-8 with it, on Windows too.
 os.environ.setdefault("PYTHONUTF8", "1")

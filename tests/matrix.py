@@ -1,9 +1,10 @@
-"""Run the notebooks' numbers on as many kinds of machine as one machine can play: `make test-matrix`.
+"""Run the numbers on as many kinds of machine as one machine can play: `make test-matrix`.
 
-Every cell of every notebook is executed and compared with its stored output, digit by digit, under
-each setting of the table that is printed: BLAS with one thread and with two, kernels and vector
-instructions of older processors, and an older NumPy. That a restriction took hold is asserted from
-what NumPy and the BLAS themselves report: a misspelt name is silently ignored by both.
+Under each setting of the table that is printed, either every cell of every notebook is executed and
+compared with its stored output, digit by digit, or the tests of the arithmetic are run: BLAS with one
+thread and with two, kernels and vector instructions of other processors, an older NumPy, other seeds.
+That a restriction took hold is asserted from what NumPy and the BLAS themselves report: a misspelt
+name is silently ignored by both. A kernel that they do not take is "not run".
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import tempfile
 import time
 import venv
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -25,12 +27,17 @@ ROOT = Path(__file__).resolve().parent.parent
 OLD_NUMPY = "1.26.4"
 OLD_ENVIRONMENT = ROOT / "_build" / "matrix" / f"numpy-{OLD_NUMPY}"
 LOCK = ROOT / "requirements" / "matrix.txt"
+ARITHMETIC = (
+    "ops positions attention model generate optim gradcheck corpus grammar properties train translator byhand edits "
+    "pronoun example size experiments modern check fair mutants_caught wrong_calls"
+).split()
 
 PROBE = """
 import json
 import numpy as np
 from threadpoolctl import threadpool_info
-np.ones((2, 2)) @ np.ones((2, 2))
+for dtype in (float, "f"):
+    np.ones((64, 64), dtype) @ np.ones((64, 64), dtype)
 try:
     from numpy._core import _multiarray_umath as umath
 except ImportError:
@@ -54,8 +61,16 @@ class Setting:
     kernel: str | None = None  # of OpenBLAS; None: the best that this machine has
     without: str = ""  # vector instructions that NumPy must not use: "", "AVX512" or "everything"
     old_numpy: bool = False
+    run: str = "cells"  # of the notebooks; or "tests" of the arithmetic
+    seed: int = 0  # of the tests; 0: their own
 
 
+class NotRun(RuntimeError):
+    """This machine cannot play a setting."""
+
+
+# Those of OpenBLAS that differ; newer ones have fewer, and report those for Prescott by the name of Katmai.
+KERNELS = "Prescott Core2 Nehalem Sandybridge Haswell Zen SkylakeX Cooperlake SapphireRapids".split()
 SETTINGS = (
     Setting("two threads"),
     Setting("one thread", threads=1),
@@ -63,6 +78,11 @@ SETTINGS = (
     Setting("a processor of 2008, one thread", threads=1, kernel="Nehalem", without="everything"),
     Setting("older NumPy", old_numpy=True),
     Setting("older NumPy, a processor of 2008, one thread", 1, "Nehalem", "everything", old_numpy=True),
+    *(
+        Setting(f"{'older NumPy, ' * old}{kernel}", threads, kernel, old_numpy=old, run="tests")
+        for old, kernel, threads in product((False, True), KERNELS, (1, 2))
+    ),
+    *(Setting(f"seed {seed}", seed=seed, run="tests") for seed in range(1, 11)),
 )
 
 
@@ -75,7 +95,10 @@ def python_of(setting: Setting) -> str:
 
 def probe(python: str, environment: dict[str, str]) -> dict:
     """Ask NumPy and the BLAS what they use."""
-    done = subprocess.run([python, "-c", PROBE], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run([python, "-c", PROBE], env=environment, capture_output=True, text=True, check=False)
+    if done.returncode < 0:  # by a signal: the processor has no such instruction
+        raise NotRun(f"a product ended with signal {-done.returncode}")
+    done.check_returncode()
     return json.loads(done.stdout)
 
 
@@ -91,14 +114,16 @@ def environment_of(setting: Setting) -> tuple[dict[str, str], dict]:
 
     Raises
     ------
+    NotRun
+        If OpenBLAS does not take the kernel here, or the processor does not.
     RuntimeError
-        If a restriction did not take hold.
+        If another restriction did not take hold.
     """
     python = python_of(setting)
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
     for name in ("NPY_DISABLE_CPU_FEATURES", "OPENBLAS_CORETYPE", "OMP_NUM_THREADS"):
         environment.pop(name, None)
-    environment["OPENBLAS_NUM_THREADS"] = str(setting.threads)
+    environment |= {"OPENBLAS_NUM_THREADS": str(setting.threads), "TOYTF_SEED": str(setting.seed)}
     forbidden = hidden(probe(python, environment)["dispatched"], setting.without)
     if forbidden:
         environment["NPY_DISABLE_CPU_FEATURES"] = " ".join(forbidden)
@@ -106,8 +131,9 @@ def environment_of(setting: Setting) -> tuple[dict[str, str], dict]:
         environment["OPENBLAS_CORETYPE"] = setting.kernel
     report = probe(python, environment)
     faults = []
-    if setting.kernel and report["kernel"] != setting.kernel:
-        faults.append(f"expected OpenBLAS kernels for {setting.kernel}, got {report['kernel']}")
+    names = (setting.kernel, "Katmai" if setting.kernel == "Prescott" else None)
+    if setting.kernel and report["kernel"] not in names:
+        raise NotRun(f"{setting.name}: expected OpenBLAS kernels for {setting.kernel}, got {report['kernel']}")
     if report["threads"] != setting.threads:
         faults.append(f"expected {setting.threads} BLAS threads, got {report['threads']}")
     if still := [name for name in forbidden if name in report["dispatched"]]:
@@ -121,21 +147,22 @@ def environment_of(setting: Setting) -> tuple[dict[str, str], dict]:
     return environment, report
 
 
-def compare(setting: Setting, notebooks: list[Path], environment: dict[str, str]) -> tuple[int, list[str]]:
-    """Execute notebooks under a setting; return how many cells were compared and which differ."""
+def play(setting: Setting, paths: list[Path], environment: dict[str, str]) -> tuple[int, list[str]]:
+    """Execute notebooks or tests under a setting; return how many cells or tests were run and which failed."""
+    how = ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=600"]
+    if setting.run == "tests":
+        how = ["-m", "not own_seed", f"--hypothesis-seed={setting.seed}"] if setting.seed else []
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         command = [python_of(setting), "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider"]
-        command += ["--nbval", "--nbval-current-env", "--nbval-cell-timeout=600", f"--junitxml={report}"]
+        command += [*how, f"--junitxml={report}", *map(str, paths)]
         # Notebooks open nothing by a relative path, so it does not matter where they run.
-        done = subprocess.run(
-            [*command, *map(str, notebooks)], env=environment, cwd=ROOT, capture_output=True, text=True, check=False
-        )
+        done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
         if not report.exists():
             raise RuntimeError(f"{setting.name}: pytest wrote no report:\n{done.stdout}{done.stderr}")
         cases = list(ElementTree.parse(report).getroot().iter("testcase"))
     if not cases:
-        raise RuntimeError(f"{setting.name}: no cell was compared:\n{done.stdout}{done.stderr}")
+        raise RuntimeError(f"{setting.name}: none of the {setting.run} was run:\n{done.stdout}{done.stderr}")
     bad = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
     return len(cases), [f"{case.get('classname')} {case.get('name')}" for case in bad]
 
@@ -156,13 +183,13 @@ def install_old_numpy() -> None:
 
 def row(*columns) -> str:
     """One line of the table."""
-    return "  ".join(str(c).ljust(w) for c, w in zip(columns, (45, 7, 9, 7, 12, 6, 6, 7), strict=True)).rstrip()
+    return "  ".join(str(c).ljust(w) for c, w in zip(columns, (45, 7, 11, 7, 12, 11, 6, 7), strict=True)).rstrip()
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Play all settings, print the table; return 0 if no cell differs under any."""
+    """Play all settings, print the table; return 0 if no cell and no test fails under any."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("notebooks", nargs="*", type=Path, help="default: all")
+    parser.add_argument("paths", nargs="*", type=Path, help="notebooks or files of tests; default: all")
     parser.add_argument("--list", action="store_true", help="print the settings and stop")
     options = parser.parse_args(arguments)
     if options.list:
@@ -171,25 +198,30 @@ def main(arguments: list[str] | None = None) -> int:
     if platform.machine().lower() not in ("x86_64", "amd64"):
         print("The kernels and instructions of the table are those of x86 processors; this is", platform.machine())
         return 2
-    notebooks = [path.resolve() for path in options.notebooks]
-    notebooks = notebooks or [*sorted(ROOT.glob("notebooks/*.ipynb")), *sorted(ROOT.glob("book/*.ipynb"))]
+    everything = [*sorted(ROOT.glob("notebooks/*.ipynb")), *sorted(ROOT.glob("book/*.ipynb"))]
+    everything += [ROOT / "tests" / f"test_{name}.py" for name in ARITHMETIC]
+    paths = [path.resolve() for path in options.paths] or everything
+    files = {run: [p for p in paths if p.suffix == suffix] for run, suffix in (("cells", ".ipynb"), ("tests", ".py"))}
     install_old_numpy()
-    print(f"{len(notebooks)} notebooks under {len(SETTINGS)} settings")
-    print(row("setting", "NumPy", "BLAS", "threads", "NumPy's SIMD", "cells", "differ", "seconds"))
-    differ = 0
-    for setting in SETTINGS:
-        environment, report = environment_of(setting)
+    print(row("setting", "NumPy", "BLAS", "threads", "NumPy's SIMD", "run", "failed", "seconds"))
+    failed = 0
+    for setting in (one for one in SETTINGS if files[one.run]):
+        try:
+            environment, report = environment_of(setting)
+        except NotRun as why:
+            print(f"{setting.name}, threads {setting.threads}: not run: {why}", flush=True)
+            continue
         begin = time.perf_counter()
-        cells, bad = compare(setting, notebooks, environment)
+        count, bad = play(setting, files[setting.run], environment)
         best = report["dispatched"][-1] if report["dispatched"] else "baseline"
         seconds = f"{time.perf_counter() - begin:.0f}"
-        told = report["numpy"], report["kernel"], report["threads"], best, cells, len(bad), seconds
+        told = report["numpy"], report["kernel"], report["threads"], best, f"{count} {setting.run}", len(bad), seconds
         print(row(setting.name, *told), flush=True)
         for name in bad:
-            print(f"    differs: {name}", flush=True)
-        differ += len(bad)
-    print("no cell differs under any setting" if not differ else f"{differ} cells differ")
-    return 1 if differ else 0
+            print(f"    failed: {name}", flush=True)
+        failed += len(bad)
+    print("nothing failed under any setting" if not failed else f"{failed} failed")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

@@ -117,8 +117,8 @@ def test_cases_of_one_seed_are_equal_and_of_another_differ(one):
             return str([case.args for case in one.draw(np.random.default_rng(seed))])
 
     assert text(0) == text(0)
-    if one.random:
-        assert text(0) != text(1)
+    if one.random:  # two small cases may be equal by chance
+        assert len({text(seed) for seed in range(20)}) > 1
 
 
 # ---------------------------------------------------------------- how they compare

@@ -80,6 +80,7 @@ def overflow_unseen(one, cases):
     return not diagnose(one, cases, collect(naive, cases)).right
 
 
+@pytest.mark.own_seed
 @pytest.mark.parametrize(
     ("name", "seed", "holds"),
     [

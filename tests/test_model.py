@@ -22,9 +22,9 @@ SMALL = Config(
 SRC, TGT = [[1, 2, 3, 4], [5, 6, 7, 8]], [[1, 2, 3], [4, 5, 6]]
 
 
-def small(**switches):
+def small(seed=0, **switches):
     cfg = dataclasses.replace(SMALL, **switches)
-    return init(cfg, np.random.default_rng(0)), cfg
+    return init(cfg, np.random.default_rng(seed)), cfg
 
 
 def test_the_default_is_the_papers_base_model():
@@ -235,20 +235,30 @@ def wiggle(params):
     return params
 
 
-def agree(checked, cfg):
-    """Every array's gradient agrees with the slope, and is long enough to be seen beside the rounding.
+def agree(src=SRC, spoil=lambda grads: None, **switches):
+    """Compare all gradients with the slopes, in a draw where each is long enough to be seen beside the rounding.
 
-    All but those that are 0: of key biases (softmax ignores a shift of a whole row), and of what the model leaves out.
+    What the model leaves out has a gradient of 0. So have key biases (softmax ignores a shift of a whole row): what
+    is found for them is measured by the length of their weights' gradient.
     """
-    unused = () if cfg.cross_attention else ("src_embedding", "encoder")
-    for name, found in checked.items():
-        if name.endswith("b_k"):
-            assert abs(found.analytic) < 1e-12 and found.blur > 0.1, (name, found)
-        elif name.startswith(unused) or (cfg.norm == "none" and ".norm_" in name):
-            assert found.analytic == found.numeric == 0, (name, found)
-        else:
-            assert found.blur < 1e-5, (name, found)
-            assert found.error < 1e-5, (name, found)
+    for seed in range(20):  # in some draws all of a relu is 0 or a softmax saturated, and a gradient vanishes
+        params, cfg = small(seed, **switches)
+        wiggle(params)
+        grads = gradients(params, cfg, src)
+        spoil(grads)
+        checked = slopes(params, cfg, grads, src)
+        assert checked.keys() == named_arrays(params).keys()  # no array is left out
+        unused = () if cfg.cross_attention else ("src_embedding", "encoder")
+        left_out = {n for n in checked if n.startswith(unused) or (cfg.norm == "none" and ".norm_" in n)}
+        by = {n: checked[n[:-3] + "w_k" if n.endswith("b_k") else n].length for n in checked.keys() - left_out}
+        if seen := all(checked[name].noise < 1e-6 * length for name, length in by.items()):
+            break
+    assert seen
+    for name in left_out:
+        assert checked[name].analytic == checked[name].numeric == 0, (name, checked[name])
+    for name, length in by.items():  # rounding makes a gap of a few times the noise; there is room for ten times
+        assert checked[name].gap < 1e-5 * length, (name, checked[name])
+    return grads
 
 
 @pytest.mark.parametrize("values", list(itertools.product(*SWITCHES.values()))[::5])
@@ -256,30 +266,25 @@ def test_the_gradients_of_every_configuration(values):
     switches = dict(zip(SWITCHES, values, strict=True))
     if not switches["residual"]:  # in three layers gradients vanish, down to 1e-25: there nothing could be compared
         switches |= {"n_encoder_layers": 1, "n_decoder_layers": 1}
-    params, cfg = small(**switches)
-    wiggle(params)
-    grads = gradients(params, cfg)
-    checked = slopes(params, cfg, grads)
-    assert checked.keys() == named_arrays(params).keys()  # no array is left out
-    agree(checked, cfg)
+    agree(**switches)
 
 
 @pytest.mark.parametrize("norm", ["post", "pre", "none"])
 def test_the_gradients_of_a_decoder_only_model(norm):
-    params, cfg = small(n_encoder_layers=0, norm=norm)
-    wiggle(params)
-    grads = gradients(params, cfg, src=None)
-    agree(slopes(params, cfg, grads, src=None), cfg)
+    grads = agree(src=None, n_encoder_layers=0, norm=norm)
     assert grads.src_embedding is None and grads.encoder == []
 
 
-def test_the_check_of_the_whole_model_catches_one_wrong_array():
-    params, cfg = small()
-    grads = gradients(params, cfg)
-    grads.decoder[1].cross_attention.w_k *= 1.01
-    checked = slopes(params, cfg, grads)
-    wrong = [name for name, found in checked.items() if found.error > 1e-5]
-    assert wrong == ["decoder.1.cross_attention.w_k"]
+@pytest.mark.parametrize(
+    ("name", "wrong"), [("w_q", lambda d: 1.01 * d), ("w_o", np.negative), ("b_k", lambda d: d + 1e-3)]
+)
+def test_the_check_of_the_whole_model_catches_one_wrong_array(name, wrong):
+    def spoil(grads):
+        part = grads.decoder[1].cross_attention
+        setattr(part, name, wrong(getattr(part, name)))
+
+    with pytest.raises(AssertionError, match=rf"'decoder\.1\.cross_attention\.{name}', Mismatch"):
+        agree(spoil=spoil, bias=True)
 
 
 def test_gradients_have_the_parameters_class_shapes_and_dtype():

@@ -152,6 +152,7 @@ def test_through_a_window_each_layer_hands_on_one_width_less_one(depth):
     assert moved(replace(CFG, window=3, n_layers=depth), 1) == list(range(1, min(9, 2 + 2 * depth)))
 
 
+@pytest.mark.own_seed
 @pytest.mark.parametrize("name", modern.EXAMPLES)
 def test_the_librarys_classes_gave_the_same_logits(name):
     params, ids = modern.example(name)

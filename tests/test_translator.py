@@ -30,6 +30,7 @@ def trained_again():
     return translator, records, learned, held_out
 
 
+@pytest.mark.own_seed
 def test_training_again_gives_the_shipped_weights(trained_again):
     again, shipped = trained_again[0], Translator.load()
     assert again.cfg == shipped.cfg
