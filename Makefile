@@ -7,7 +7,7 @@ BUILD := $(BIN)/jupyter-book build . -W -n --keep-going --all
 # SOLUTIONS=no leaves them out, and builds into a folder of its own.
 SOLUTIONS ?= yes
 SITE := $(if $(filter no,$(SOLUTIONS)),_build/without-solutions/)_build/html
-LISTS := book paper test lab lite nbgrader mutants torch lock
+LISTS := book paper test lab lite nbgrader torch lock
 LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11 \
 	--no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
@@ -15,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf epub offline lite slides test check dist assignments exams test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-attacks test-hostile test-mutants test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
+.PHONY: help book pdf epub offline lite slides test check dist assignments exams test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-attacks test-hostile test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -47,7 +47,6 @@ help:
 	@echo "make test-deep  every property with thousands of random calls, every checker and wrong call at full length"
 	@echo "make test-attacks  every attack on the grader and its sandbox that we know of (a few minutes)"
 	@echo "make test-hostile  the same at full length, with thousands of odd names, damaged notebooks and forged replies"
-	@echo "make test-mutants  change the core in 150 small ways; its tests must notice (MUTANTS=300; MUTANTS=all)"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make bench-course  what each page costs its readers, in Chromium with a slow processor, how long each chapter's line is, and which goals are missed"
 	@echo "make lint       style of the code, spelling of the text"
@@ -88,9 +87,9 @@ test: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # What one runs between two edits: less than a minute on two cores.
-CHECK := ops positions attention model generate optim gradcheck corpus grammar byhand edits text architecture
+CHECK := toytf $(patsubst %,test_%.py,byhand edits text architecture)
 check: lint
-	$(BIN)/python -m pytest -q -n auto --dist loadfile -o addopts="--strict-markers --strict-config" $(CHECK:%=tests/test_%.py)
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -o addopts="--strict-markers --strict-config" $(CHECK:%=tests/%)
 
 lite: .venv/book.stamp .venv-lite/lite.stamp
 	TOYTF_SOLUTIONS=$(SOLUTIONS) $(BIN)/python book/lite/build.py
@@ -149,7 +148,7 @@ test-kills: .venv/test.stamp
 	$(BIN)/python tests/kills.py 1000
 
 # What `make test` does with a hundred or so examples, here with all of them.
-DEEP := tests/test_properties.py tests/test_wrong_calls.py tests/test_check.py tests/test_fair.py
+DEEP := tests/toytf/test_properties.py tests/test_check.py tests/test_fair.py
 test-deep: .venv/test.stamp
 	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(DEEP)
 
@@ -160,11 +159,6 @@ test-attacks: .venv/test.stamp
 HOSTILE := tests/with_attacks tests/test_strangers.py tests/test_fuzz.py tests/test_grade.py tests/test_sandbox.py
 test-hostile: .venv/test.stamp
 	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(HOSTILE)
-
-# MUTANTS=300: so many, MUTANTS=all: every one (hours).
-MUTANTS ?= 150
-test-mutants: .venv/test.stamp .venv/mutants.stamp
-	$(BIN)/python tests/mutants.py $(MUTANTS)
 
 test-products: .venv/test.stamp .venv/paper.stamp
 	$(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" tests/with_products

@@ -19,7 +19,13 @@ ROOMS = {
     "course": "figures, sources, PyTorch",
     "byhand": "any of it, term by term",
 }
-DOOR = {"__main__", "_validate", "_command", "_process"}  # not part of the story
+DOOR = {
+    "__main__",
+    "_door",
+    "_validate",
+    "_command",
+    "_process",
+}  # not part of the story
 TRANSFORMER = "the Transformer"
 # A level's height, a file's, a room's; the picture's width, borders, a letter's width.
 LEVEL, FILE, ROOM, WIDTH, GAP, LETTER = 52, 26, 40, 396, 12, 7.8

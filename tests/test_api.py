@@ -102,7 +102,7 @@ def test_a_chapter_explains_what_a_reader_looks_for_there():
         "model.feed_forward": 7, "ops.layer_norm": 9, "model.encoder_layer": 10, "attention.causal_mask": 11,
         "model.decoder_layer": 12, "generate.beam_search": 13, "ops.cross_entropy": 14,
         "attention.attention_backward": 15, "optim.Adam": 16, "size.parameters": 21,
-        "attention.AttentionTrace": 4, "check.layer_norm": 9, "live.divisor": 5,
+        "traces.AttentionTrace": 4, "check.layer_norm": 9, "live.divisor": 5,
     }  # fmt: skip
     assert {name: explained.places()[f"toytf.{name}"].chapter for name in chapters} == chapters
 

@@ -7,21 +7,15 @@ Each raises an error that names the argument, what was expected and what came:
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import math
 import os
 import re
 import reprlib
-import types
-import typing
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 import numpy as np
 
-DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
-HALF = np.dtype(np.float16)  # its largest number is 65504: sums leave its range, so they are made in float32
 ROOM = 2**30  # the most numbers in an array that a count asks for: 8 GB of float64
 EXACT = 2**53  # the largest whole number up to which a float64 has them all
 
@@ -82,30 +76,12 @@ def as_array(name: str, x) -> np.ndarray:
         raise TypeError(f"{name}: expected rows of equal length, got a ragged list") from error
     except Exception as error:  # whatever an object does that is asked for its numbers
         raise TypeError(f"{name}: expected an array, got {shown(x)} ({error})") from error
-    if _holds_masked(x, array.ndim):
+    if isinstance(x, np.ma.MaskedArray):
         raise TypeError(
             f"{name}: expected an array without a mask of its own, got a masked array of numpy.ma: "
             "what it hides would count. Fill it (x.filled(0)), and say in a mask of booleans what may be seen"
         )
     return array
-
-
-def _holds_masked(x, depth: int) -> bool:
-    """Whether `x` is a masked array, or a list with one in it, `depth` lists deep at most."""
-    if isinstance(x, (list, tuple)) and depth:
-        return any(_holds_masked(part, depth - 1) for part in x)
-    return isinstance(x, np.ma.MaskedArray)
-
-
-def as_float_dtype(name: str, dtype) -> np.dtype:
-    """Return a dtype of floats. (None, which NumPy takes for float64, is refused.)"""
-    try:
-        found = np.dtype(dtype) if dtype is not None else None
-    except Exception:  # NumPy asks anything for a dtype, and anything may come of it
-        found = None
-    if found is None or found.kind != "f":
-        raise TypeError(f"{name}: expected a dtype of floats, as np.float32, got {shown(dtype)}")
-    return found
 
 
 def require_ndim(name: str, x: np.ndarray, ndim: int) -> None:
@@ -122,13 +98,12 @@ def require_some(name: str, x: np.ndarray, what: str = "number") -> None:
 
 def require_finite(name: str, x: np.ndarray) -> None:
     """Raise `ValueError` naming the first NaN or infinity in `x`, if there is one."""
-    if surely_finite(x):
+    if np.isfinite(x).all():
         return
     bad = np.argwhere(~np.isfinite(x))
-    if len(bad):
-        where = tuple(int(i) for i in bad[0])
-        more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
-        raise ValueError(f"{name}: expected finite numbers, got {float(x[where])} at {list(where)}{more}")
+    where = tuple(int(i) for i in bad[0])
+    more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+    raise ValueError(f"{name}: expected finite numbers, got {float(x[where])} at {list(where)}{more}")
 
 
 def require_within(name: str, x: np.ndarray, largest: float) -> None:
@@ -137,15 +112,6 @@ def require_within(name: str, x: np.ndarray, largest: float) -> None:
     size = float(np.abs(x).max(initial=0))
     if size > largest:
         raise ValueError(f"{name}: expected numbers from -{largest:g} to {largest:g}, got one of size {size:g}")
-
-
-def surely_finite(x: np.ndarray) -> bool:
-    """Whether the sum of the squares is finite: then all of `x` is, and one pass has shown it.
-
-    Numbers near the end of the float range give False too; look at each of them then.
-    """
-    row = x.ravel(order="K")
-    return math.isfinite(np.vdot(row, row))  # which does not warn of an overflow, as np.dot does
 
 
 def require_shape(name: str, x: np.ndarray, shape: tuple[int, ...], like: str) -> None:
@@ -171,24 +137,6 @@ def rows_for(name: str, x, matrix_name: str, matrix: np.ndarray, min_ndim: int =
     require_width(name, x, matrix_name, matrix, axis=-2)
     require_finite(name, x)
     return x
-
-
-def as_gradient(name: str, gradient, shape: tuple[int, ...], like: str) -> np.ndarray:
-    """Return a gradient as floats of the shape of `like`. It may hold anything: what is not finite flows on."""
-    gradient = as_floats(name, gradient, min_ndim=0)
-    require_shape(name, gradient, shape, like)
-    return gradient
-
-
-def require_leading(name: str, x: np.ndarray, other_name: str, other: np.ndarray) -> None:
-    """Raise `ValueError` unless the axes before the last two of both arrays fit each other."""
-    try:
-        np.broadcast_shapes(x.shape[:-2], other.shape[:-2])
-    except ValueError:
-        raise ValueError(
-            f"the leading axes of {name} (shape {shape_text(x.shape)}) and {other_name} "
-            f"(shape {shape_text(other.shape)}) do not fit each other"
-        ) from None
 
 
 def as_flags(name: str, flags, meaning: str) -> np.ndarray:
@@ -236,25 +184,6 @@ def as_ids(name: str, ids, size: int | None = None) -> np.ndarray:
     raise ValueError(f"{name}: expected {expected}, got {int(ids[where])} at {list(where)}")
 
 
-def as_rows(name: str, rows, size: int) -> np.ndarray:
-    """Return the places of some rows, of `size` that there are, as an integer array with one axis."""
-    rows = as_array(name, rows)
-    if rows.dtype.kind not in "iu":
-        raise TypeError(f"{name}: expected the numbers of some rows, whole numbers, got dtype {rows.dtype}")
-    if rows.ndim != 1 or not rows.size or rows.min() < 0 or rows.max() >= size:
-        raise ValueError(f"{name}: expected a list of numbers from 0 to {size - 1}, got {shown(rows.tolist())}")
-    return rows
-
-
-def as_axis(name: str, axis, x: np.ndarray) -> int:
-    """Return the number of an axis that `x` has."""
-    if type(axis) is not int:
-        axis = whole_number(name, axis)
-    if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"{name}: expected {-x.ndim} to {x.ndim - 1} for shape {shape_text(x.shape)}, got {axis}")
-    return axis
-
-
 # ---------------------------------------------------------------- numbers, switches, names
 
 
@@ -272,14 +201,6 @@ def positive_int(name: str, value) -> int:
     return whole_number(name, value, least=1)
 
 
-def require_room(name: str, *counts: int) -> None:
-    """Raise `ValueError` if an array of so many numbers is more than any machine of a reader's holds."""
-    if math.prod(counts) > ROOM:
-        raise ValueError(
-            f"{name}: expected an array of at most {ROOM:,} numbers, got {' x '.join(map(shown, counts))} of them"
-        )
-
-
 def number(name: str, value, expected: str = "a finite number", allowed: Callable = math.isfinite) -> float:
     """Return `value` as a float of Python's for which `allowed` holds; `expected` says that in words."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
@@ -293,12 +214,17 @@ def number(name: str, value, expected: str = "a finite number", allowed: Callabl
     return as_float
 
 
-def positive_number(name: str, value, dtype: np.dtype = DOUBLE) -> float:
-    """Return `value` as a float, above 0 and finite, also among the numbers of `dtype`."""
-    value = number(name, value, "a positive number", lambda x: 0 < x < math.inf)
-    if dtype != DOUBLE and not np.finfo(dtype).smallest_subnormal <= value <= np.finfo(dtype).max:
-        raise ValueError(f"{name}: expected a positive number of {dtype}, got {value}")
-    return value
+def require_room(name: str, *counts: int) -> None:
+    """Raise `ValueError` if an array of so many numbers is more than any machine of a reader's holds."""
+    if math.prod(counts) > ROOM:
+        raise ValueError(
+            f"{name}: expected an array of at most {ROOM:,} numbers, got {' x '.join(map(shown, counts))} of them"
+        )
+
+
+def positive_number(name: str, value) -> float:
+    """Return `value` as a float, above 0 and finite."""
+    return number(name, value, "a positive number", lambda x: 0 < x < math.inf)
 
 
 def share(name: str, value) -> float:
@@ -346,17 +272,11 @@ def require_callable(name: str, value) -> None:
         raise TypeError(f"{name}: expected a function, got {shown(value)}")
 
 
-def pair_from(name: str, given, what: str) -> tuple:
-    """Return what the function `name` gave, once it is seen to be a tuple of two."""
-    if not isinstance(given, tuple) or len(given) != 2:
-        raise TypeError(f"{name}: expected a function that gives {what}, got {shown_class(given)} from it")
-    return given
-
-
-def require_generator(rng) -> None:
-    """Raise `TypeError` unless `rng` draws as the course does: from a seed of one's own."""
+def require_generator(rng) -> np.random.Generator:
+    """Return `rng`, which draws as the course does: from a seed of one's own."""
     if not isinstance(rng, np.random.Generator):
         raise TypeError(f"rng: expected np.random.default_rng(seed), got {type(rng).__name__}")
+    return rng
 
 
 def as_list(name: str, values, of: str) -> list:
@@ -406,93 +326,3 @@ def as_path(name: str, path) -> Path:
         error = ValueError if isinstance(path, str) else TypeError
         raise error(f"{name}: expected the name of a file, got {shown(path)}")
     return Path(path)
-
-
-# ---------------------------------------------------------------- dataclasses of parameters
-
-
-def require_parameters(name: str, p, cls: type) -> None:
-    """Raise an error unless `p` is a `cls` whose arrays have the axes that its annotations declare.
-
-    Axes of one name have one length. A part that is a dataclass itself is checked by its class
-    alone: whoever uses it looks into it. The numbers are not looked through, which would cost as much
-    as some of the formulas.
-    """
-    if type(p) is not cls:
-        require_class(name, p, cls)
-    lengths: dict[str, int] = {}
-    for field, axes, optional, part in _declared(cls):
-        value = getattr(p, field)
-        if value is None and optional:
-            continue
-        if part is not None:
-            if type(value) is not part:
-                _require_part(f"{name}.{field}", value, part)
-            continue
-        if type(value) is not np.ndarray or value.dtype.kind != "f" or value.ndim != len(axes) or not value.size:
-            _require_array(f"{name}.{field}", value, axes)
-        for axis, length in zip(axes, value.shape, strict=False):
-            if lengths.setdefault(axis, length) != length:
-                expected = shape_text(tuple(lengths.get(a, n) for a, n in zip(axes, value.shape, strict=True)))
-                first = next(other for other, others, *_ in _declared(cls) if others and axis in others)
-                raise ValueError(
-                    f"{name}.{field}: expected shape {expected} ({' x '.join(axes)}), as {first} has {axis}, "
-                    f"got {shape_text(value.shape)}"
-                )
-
-
-def require_all_parameters(name: str, p, cls: type) -> None:
-    """Raise an error unless `p` and its parts are as `require_parameters` has them, and every number is finite."""
-    require_parameters(name, p, cls)
-    for field, axes, _, part in _declared(cls):
-        value = getattr(p, field)
-        if value is None:
-            continue
-        if axes is not None:
-            require_finite(f"{name}.{field}", value)
-        elif isinstance(part, tuple):
-            for k, inner in enumerate(value):
-                require_all_parameters(f"{name}.{field}[{k}]", inner, part[0])
-        else:
-            require_all_parameters(f"{name}.{field}", value, part)
-
-
-def _require_array(name: str, value, axes: tuple[str, ...]) -> None:
-    """Raise an error unless `value` is an array of real numbers as it stands: parameters are never converted."""
-    expected = f"an array of real numbers, {' x '.join(axes)}"
-    if not isinstance(value, np.ndarray) or isinstance(value, (np.ma.MaskedArray, np.matrix)):
-        raise TypeError(f"{name}: expected {expected}, got {shown_class(value)}")
-    if value.dtype.kind not in "fiu":
-        raise TypeError(f"{name}: expected {expected}, got dtype {value.dtype}")
-    if value.ndim != len(axes) or not value.size:
-        raise ValueError(f"{name}: expected {expected}, got shape {shape_text(value.shape)}")
-
-
-def _require_part(name: str, value, part: type | tuple[type]) -> None:
-    """Raise an error unless `value` is a dataclass of the class `part`; for a tuple with a class, a list of them."""
-    if not isinstance(part, tuple):
-        require_class(name, value, part)
-    elif not isinstance(value, list) or not all(isinstance(v, part) for v in value):
-        raise TypeError(f"{name}: expected a list of {part[0].__name__}, got {shown_class(value)}")
-
-
-@functools.cache
-def _declared(cls: type) -> tuple[tuple, ...]:
-    """Return ``(field, axes, optional, part)`` for the arrays and the parts of a dataclass of parameters.
-
-    ``Annotated[Array, "d_in d_out"]`` declares axes, and ``list[EncoderLayer]`` or ``LayerNorm`` a part.
-    """
-    found: list[tuple] = []
-    hints = typing.get_type_hints(cls, include_extras=True)
-    for field in dataclasses.fields(cls):
-        options = [hints[field.name]]
-        if isinstance(options[0], types.UnionType) or typing.get_origin(options[0]) is typing.Union:
-            options = list(typing.get_args(options[0]))
-        optional, hint = type(None) in options, options[0]
-        if typing.get_origin(hint) is typing.Annotated:
-            found.append((field.name, tuple(hint.__metadata__[0].split()), optional, None))
-        elif typing.get_origin(hint) is list:
-            found.append((field.name, None, optional, typing.get_args(hint)))
-        elif dataclasses.is_dataclass(hint):
-            found.append((field.name, None, optional, hint))
-    return tuple(found)

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated
 
 import numpy as np
 
+from toytf._door import Array, Count, Place, door
 from toytf._validate import (
     as_ids,
     as_list,
     as_path,
-    as_rows,
     list_of,
     number,
-    positive_int,
     require_class,
-    require_generator,
-    require_ndim,
-    require_room,
     shown,
     whole_number,
 )
-from toytf.ops import Array
+
+Fraction = Annotated[float, lambda name, value: number(name, value, "between 0 and 1", lambda x: 0 < x < 1)]
 
 
 class Vocabulary:
@@ -114,7 +110,8 @@ class Vocabulary:
         return [self._tokens[i] for i in ids]
 
 
-def pad(sentences: Sequence[Sequence[int]], length: int, pad_id: int) -> tuple[Array, Array]:
+@door
+def pad(sentences: Sequence[Sequence[int]], length: Count, pad_id: Place) -> tuple[Array, Array]:
     """Bring sentences to one length, so that a batch of them is one array.
 
     Shorter ones are filled with `pad_id` at the end, longer ones are cut.
@@ -149,16 +146,9 @@ def pad(sentences: Sequence[Sequence[int]], length: int, pad_id: int) -> tuple[A
     [[ True  True False]
      [ True  True  True]]
     """
-    length, pad_id = positive_int("length", length), int(as_ids("pad_id", whole_number("pad_id", pad_id)))
-    sentences = as_list("sentences", sentences, "lists of token ids")
-    if not sentences:
-        raise ValueError("sentences: expected at least one sentence, got none")
-    require_room("length", len(sentences), length)
-    sentences = [as_list("sentences", sentence, "lists of token ids") for sentence in sentences]
-    if not all(sentences):
-        row = sentences.index([])
-        raise ValueError(f"sentences: expected at least one token in each sentence, got none in sentence {row}")
-    require_ndim("sentences", as_ids("sentences", [i for sentence in sentences for i in sentence]), 1)
+    if not sentences or not all(len(sentence) for sentence in sentences):
+        raise ValueError("sentences: expected at least one sentence, and a token in each, got none")
+    as_ids("sentences", [i for sentence in sentences for i in sentence])
     ids = np.full((len(sentences), length), pad_id, dtype=np.int64)
     is_token = np.zeros((len(sentences), length), dtype=bool)
     for row, sentence in enumerate(sentences):
@@ -197,13 +187,9 @@ class Pair:
 
     def __post_init__(self):
         for side in ("src", "tgt"):
-            words = tuple(list_of(side, getattr(self, side), str, "words, each a string"))
-            if not words:
+            if not (words := tuple(list_of(side, getattr(self, side), str, "words, each a string"))):
                 raise ValueError(f"{side}: expected at least one word, got none")
             object.__setattr__(self, side, words)  # as a frozen dataclass sets its own
-        if self.links is not None:
-            places = as_list("links", self.links, "places")
-            object.__setattr__(self, "links", tuple(whole_number("links", place, least=0) for place in places))
 
     def __str__(self) -> str:
         return f"{' '.join(self.src)} -> {' '.join(self.tgt)}"
@@ -259,7 +245,8 @@ def read_pairs(path) -> list[Pair]:
     return list(pairs)
 
 
-def split(pairs: Sequence[Pair], rng: np.random.Generator, held_out: float = 0.2) -> tuple[list[Pair], list[Pair]]:
+@door
+def split(pairs: Sequence[Pair], rng: np.random.Generator, held_out: Fraction = 0.2) -> tuple[list[Pair], list[Pair]]:
     """Divide pairs into some to learn from and some to test with, that share no sentence.
 
     Pairs that have a sentence in common, on either side, stay together, so that no sentence of
@@ -285,8 +272,6 @@ def split(pairs: Sequence[Pair], rng: np.random.Generator, held_out: float = 0.2
     (4, 1)
     """
     pairs = _pairs(pairs)
-    require_generator(rng)
-    held_out = number("held_out", held_out, "a share between 0 and 1", lambda share: 0 < share < 1)
     wanted = round(held_out * len(pairs))
     groups = _that_share_a_sentence(pairs)
     train: list[Pair] = []
@@ -315,43 +300,22 @@ def _that_share_a_sentence(pairs: Sequence[Pair]) -> list[list[Pair]]:
     A pair is put behind the group of its source sentence, and both behind that of its target sentence; the
     group that grew last comes last.
     """
-    group_of: dict[tuple[str, tuple[str, ...]], _Group] = {}
-    grown: dict[_Group, None] = {}
+    group_of: dict[tuple[str, tuple[str, ...]], list[Pair]] = {}
+    groups: dict[int, list[Pair]] = {}
     for pair in pairs:
-        group = _Group([pair])
+        group = [pair]
         for end in (("src", pair.src), ("tgt", pair.tgt)):
-            if end in group_of and (before := group_of[end].found()) is not group:
-                grown.pop(before)
-                group = before.followed_by(group)
-            group_of[end] = group
-        grown[group] = None
-    return [list(group.members) for group in grown]
-
-
-class _Group:
-    """Some pairs in their order, which can be put behind others at the cost of the fewer of the two."""
-
-    def __init__(self, members: Iterable[Pair]):
-        self.members = deque(members)
-        self._became_part_of: _Group | None = None
-
-    def found(self) -> _Group:
-        """Return the group that this one has become a part of, or itself."""
-        group = self
-        while group._became_part_of is not None:
-            group = group._became_part_of
-        return group
-
-    def followed_by(self, other: _Group) -> _Group:
-        """Join both: `other` comes behind. The larger one takes in the smaller, so ways to it stay short."""
-        if len(self.members) >= len(other.members):
-            larger, smaller = self, other
-            larger.members.extend(smaller.members)
-        else:
-            larger, smaller = other, self
-            larger.members.extendleft(reversed(smaller.members))
-        smaller._became_part_of = larger
-        return larger
+            before = group_of.get(end, group)
+            if before is not group:
+                groups.pop(id(before), None)
+                groups.pop(id(group), None)
+                before += group
+                for member in group[:-1]:  # the pair's own ends follow below
+                    group_of["src", member.src] = group_of["tgt", member.tgt] = before
+                group = before
+        group_of["src", pair.src] = group_of["tgt", pair.tgt] = group
+        groups[id(group)] = group
+    return list(groups.values())
 
 
 def vocabularies(pairs: Iterable[Pair]) -> tuple[Vocabulary, Vocabulary]:
@@ -393,7 +357,6 @@ class Batch:
 
     def take(self, rows) -> Batch:
         """Return some of the sentence pairs."""
-        rows = as_rows("rows", rows, len(self))
         return Batch(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
@@ -412,8 +375,6 @@ def to_batch(pairs: Sequence[Pair], src_vocab: Vocabulary, tgt_vocab: Vocabulary
      [3 2 0]]
     """
     pairs = _pairs(pairs)
-    require_class("src_vocab", src_vocab, Vocabulary)
-    require_class("tgt_vocab", tgt_vocab, Vocabulary)
     sources = [src_vocab.ids(pair.src) for pair in pairs]
     targets = [tgt_vocab.ids(pair.tgt) for pair in pairs]
     sos, eos = tgt_vocab.id(SOS), tgt_vocab.id(EOS)
@@ -424,33 +385,12 @@ def to_batch(pairs: Sequence[Pair], src_vocab: Vocabulary, tgt_vocab: Vocabulary
     return Batch(src, src_is_token, tgt, goal, tgt_is_token)
 
 
-def batches(data: Batch, size: int, rng: np.random.Generator) -> Iterator[Batch]:
+@door
+def batches(data: Batch, size: Count, rng: np.random.Generator) -> Iterator[Batch]:
     """Cut shuffled data into batches of `size`, without end: each time through, a new order.
 
     The pairs left over at the end of an order, fewer than `size`, open the next one.
-
-    Parameters
-    ----------
-    data : Batch
-        All pairs to learn from.
-    size : int
-    rng : numpy.random.Generator
-
-    Yields
-    ------
-    Batch
     """
-    require_class("data", data, Batch)
-    require_generator(rng)
-    size = positive_int("size", size)
-    require_room("size", size)
-    if not len(data):
-        raise ValueError("data: expected at least one sentence pair, got none")
-    return _batches(data, size, rng)
-
-
-def _batches(data: Batch, size: int, rng: np.random.Generator) -> Iterator[Batch]:
-    """`batches`, whose arguments have been checked before the first is asked for."""
     waiting = np.zeros(0, dtype=np.int64)
     while True:
         orders = -(-(size - len(waiting)) // len(data))  # so many are needed, rounded up

@@ -3,7 +3,7 @@
 All three work on a ``step``: a function that takes a state and the last token of each sentence, and
 returns the scores of the next token and the new state. `stepper` makes one from a model; chapter 13
 makes one from a tree that is drawn on paper. A state is passed in and comes out, and is never
-changed, so that a beam can go back to an older one.
+changed, so that a beam can go back to an older one; its method ``take`` picks some of its sentences.
 """
 
 from __future__ import annotations
@@ -11,33 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import numpy as np
 
-from toytf._validate import (
-    as_bool,
-    as_flags,
-    as_floats,
-    as_ids,
-    as_rows,
-    number,
-    pair_from,
-    positive_int,
-    positive_number,
-    require_callable,
-    require_class,
-    require_finite,
-    require_generator,
-    require_ndim,
-    require_room,
-    require_some,
-    shape_text,
-    whole_number,
-)
-from toytf.attention import MultiHead, _ask, _keys_and_values, padding_mask
-from toytf.model import Config, Transformer, _decoder_layer, _last_norm, _require_model, decode, embed, encode
-from toytf.ops import Array, _linear, log_softmax, softmax
+from toytf._door import Array, Count, Flags, Floats, Ids, Place, Positive, door
+from toytf._validate import as_floats, as_ids, number, require_finite, shape_text, whole_number
+from toytf.attention import _attend, _keys_and_values, padding_mask
+from toytf.model import _decoder_layer, _last_norm, decode, embed, encode
+from toytf.ops import linear, log_softmax, softmax
+from toytf.parameters import Config, MultiHead, Transformer
+
+End = Annotated[int, lambda name, value: whole_number(name, value, least=-1)]  # -1: no token ends a sentence
+TopP = Annotated[float, lambda name, value: number(name, value, "more than 0 and at most 1", lambda p: 0 < p <= 1)]
+Penalty = Annotated[float, lambda name, value: number(name, value, "0 or more", lambda x: 0 <= x < 100)]
 
 # ---------------------------------------------------------------- one step of the model
 
@@ -61,8 +48,7 @@ class DecodeState:
 
     def take(self, rows) -> DecodeState:
         """Return the state of some of the sentences, in the order of `rows`, repeated if repeated there."""
-
-        rows = as_rows("rows", rows, len(self.ids))
+        rows = np.asarray(rows)
 
         def pick(array):
             return None if array is None else array[rows]
@@ -72,7 +58,14 @@ class DecodeState:
         return replace(self, ids=pick(self.ids), memory=pick(self.memory), memory_mask=pick(self.memory_mask), **kept)
 
 
-def start(params: Transformer, cfg: Config, src=None, src_is_token=None, cached: bool = True) -> DecodeState:
+@door
+def start(
+    params: Transformer,
+    cfg: Annotated[Config, "sizes"],
+    src: Annotated[Ids, "... source < src_vocab"] | None = None,
+    src_is_token: Annotated[Flags, "... source"] | None = None,
+    cached: bool = True,
+) -> DecodeState:
     """Read the source sentences and make the state from which writing starts.
 
     Parameters
@@ -86,11 +79,15 @@ def start(params: Transformer, cfg: Config, src=None, src_is_token=None, cached:
         Keep keys and values. False computes everything anew at each step: slower, same numbers.
         A decoder without causal mask cannot be cached, since each new token changes the old rows.
     """
-    src, src_is_token, cached = _usable_source(params, cfg, src, src_is_token, cached)
+    if cached and not cfg.causal:
+        raise ValueError("cached: expected False for a decoder without causal mask, got True")
     if src is None:
+        if params.encoder:
+            raise ValueError("src: expected token ids for a model with an encoder, got None")
         return DecodeState(np.zeros((1, 0), dtype=np.int64), None, None, cached)
-    mask = None if src_is_token is None else padding_mask(src_is_token)
-    memory, _ = encode(params, cfg, src, src_is_token, keep_trace=False)
+    src = np.atleast_2d(src)
+    mask = None if src_is_token is None else padding_mask(np.atleast_2d(src_is_token))
+    memory, _ = encode(params, cfg, src, None if mask is None else mask[:, 0], keep_trace=False)
     state = DecodeState(np.zeros((len(src), 0), dtype=np.int64), memory if cfg.reads_memory else None, mask, cached)
     if not (cached and cfg.reads_memory):
         return state
@@ -98,26 +95,8 @@ def start(params: Transformer, cfg: Config, src=None, src_is_token=None, cached:
     return replace(state, memory_keys=tuple(k for k, _ in kept), memory_values=tuple(v for _, v in kept))
 
 
-def _usable_source(
-    params: Transformer, cfg: Config, src, src_is_token, cached: bool
-) -> tuple[Array | None, Array | None, bool]:
-    """Return what `start` was given, one sentence as a batch of one."""
-    _require_decoder(params, cfg)
-    cached = as_bool("cached", cached)
-    if cached and not cfg.causal:
-        raise ValueError("cached: expected False for a decoder without causal mask, got True")
-    if src is None:
-        if params.encoder:
-            raise ValueError("src: expected token ids for a model with an encoder, got None")
-        return None, None, cached
-    src = np.atleast_2d(as_ids("src", src, cfg.src_vocab))
-    require_ndim("src", src, 2)
-    if src_is_token is not None:
-        src_is_token = np.atleast_2d(as_flags("src_is_token", src_is_token, "where a token stands"))
-    return src, src_is_token, cached
-
-
-def stepper(params: Transformer, cfg: Config) -> Callable:
+@door
+def stepper(params: Transformer, cfg: Annotated[Config, "sizes"]) -> Callable:
     """Return ``step(state, ids) -> (logits, state)`` for a model.
 
     Examples
@@ -129,23 +108,30 @@ def stepper(params: Transformer, cfg: Config) -> Callable:
     >>> logits.shape, state.ids.shape
     ((1, 7), (1, 1))
     """
-    _require_decoder(params, cfg)
-    return partial(_step, params, cfg)
-
-
-def _require_decoder(params: Transformer, cfg: Config) -> None:
-    _require_model(params, cfg)
     if not params.decoder or params.tgt_embedding is None or params.output is None:
         raise ValueError("params: expected a model with a decoder and an output, got one without")
 
+    @door
+    def step(state: Any, ids) -> tuple[Array, DecodeState]:
+        """Read one more token of each sentence; score the next, and say what is to be kept."""
+        ids = as_ids("ids", ids, cfg.tgt_vocab)
+        if ids.shape != (len(state.ids),):
+            raise ValueError(f"ids: expected {len(state.ids)} tokens, one a sentence, got {shape_text(ids.shape)}")
+        state = replace(state, ids=np.concatenate([state.ids, ids[:, None]], axis=1))
+        return _cached_step(params, cfg, state) if state.cached else _step(params, cfg, state)
 
-def _step(params: Transformer, cfg: Config, state: DecodeState, ids) -> tuple[Array, DecodeState]:
-    """Read one more token of each sentence; score the next, and say what is to be kept."""
-    state = _with_ids(state, ids, cfg)
-    if not state.cached:
-        src_is_token = None if state.memory_mask is None else state.memory_mask[:, 0]
-        rows, _ = decode(params, cfg, state.ids, state.memory, src_is_token=src_is_token, keep_trace=False)
-        return _linear(params.output, rows[:, -1]), state
+    return step
+
+
+def _step(params: Transformer, cfg: Config, state: DecodeState) -> tuple[Array, DecodeState]:
+    """All rows anew."""
+    src_is_token = None if state.memory_mask is None else state.memory_mask[:, 0]
+    rows, _ = decode(params, cfg, state.ids, state.memory, src_is_token=src_is_token, keep_trace=False)
+    return linear(params.output, rows[:, -1]), state
+
+
+def _cached_step(params: Transformer, cfg: Config, state: DecodeState) -> tuple[Array, DecodeState]:
+    """The newest row alone: it asks the keys of the rows before it."""
     _, x = embed(params.tgt_embedding, cfg, state.ids[:, -1:], start=state.ids.shape[1] - 1)
     kept = []
     for i, p in enumerate(params.decoder):
@@ -155,18 +141,7 @@ def _step(params: Transformer, cfg: Config, state: DecodeState, ids) -> tuple[Ar
         kept.append(trace.self_attention.inner)
     x, _ = _last_norm(params.decoder_norm, cfg, x)
     state = replace(state, keys=tuple(k for k, _ in kept), values=tuple(v for _, v in kept))
-    return _linear(params.output, x[:, 0]), state
-
-
-def _with_ids(state: DecodeState, ids, cfg: Config) -> DecodeState:
-    """Return the state with one more token at the end of each sentence."""
-    require_class("state", state, DecodeState)
-    ids = as_ids("ids", ids, cfg.tgt_vocab)
-    if ids.shape != (len(state.ids),):
-        raise ValueError(
-            f"ids: expected one token for each of {len(state.ids)} sentences, got shape {shape_text(ids.shape)}"
-        )
-    return replace(state, ids=np.concatenate([state.ids, ids[:, None]], axis=1))
+    return linear(params.output, x[:, 0]), state
 
 
 def _ask_past(p: MultiHead, cfg: Config, state: DecodeState, layer: int, x: Array) -> tuple[Array, tuple[Array, Array]]:
@@ -175,26 +150,17 @@ def _ask_past(p: MultiHead, cfg: Config, state: DecodeState, layer: int, x: Arra
     if state.keys:
         k = np.concatenate([state.keys[layer], k], axis=-2)
         v = np.concatenate([state.values[layer], v], axis=-2)
-    out, *_ = _ask(p, x, k, v, cfg.n_heads, None, None if cfg.scale else 1.0)
+    out, _ = _attend(p, x, None, k, v, cfg.n_heads, None, None if cfg.scale else 1.0)
     return out, (k, v)
 
 
-def _ask_memory(p: MultiHead, cfg: Config, state: DecodeState, layer: int, x: Array) -> tuple[Array, None]:
+def _ask_memory(p: MultiHead, cfg: Config, state: DecodeState, layer: int, x: Array) -> tuple[Array, Any]:
     """Cross-attention to the memory's keys and values, which never change."""
-    mask = None if state.memory_mask is None else state.memory_mask[:, None]  # the same for every head
     k, v = state.memory_keys[layer], state.memory_values[layer]
-    out, *_ = _ask(p, x, k, v, cfg.n_heads, mask, None if cfg.scale else 1.0)
-    return out, None
+    return _attend(p, x, None, k, v, cfg.n_heads, state.memory_mask, None if cfg.scale else 1.0)
 
 
 # ---------------------------------------------------------------- choosing tokens
-
-
-class State(Protocol):
-    """What the functions below need of a state."""
-
-    def take(self, rows) -> State:
-        """Return the state of some of the sentences, in the order of `rows`."""
 
 
 @dataclass(frozen=True)
@@ -219,15 +185,16 @@ class Hypothesis:
     score: float
 
 
-def greedy(step: Callable, state: State, *, n: int = 1, sos: int, eos: int, max_length: int) -> list[Hypothesis]:
+@door
+def greedy(step: Callable, state, *, n: Count = 1, sos: Place, eos: End, max_length: Count) -> list[Hypothesis]:
     """Take the most probable token at every step; of equals the first.
 
     Parameters
     ----------
     step : callable
         ``step(state, ids) -> (logits, state)``, logits of shape (sentences, vocabulary).
-    state : State
-        For `n` sentences.
+    state
+        For `n` sentences: what `start` returned, or another with a method ``take``.
     n : int, default 1
         How many sentences are written side by side.
     sos, eos : int
@@ -242,18 +209,19 @@ def greedy(step: Callable, state: State, *, n: int = 1, sos: int, eos: int, max_
     return _write(step, state, n, sos, eos, max_length, lambda logits: logits.argmax(axis=-1))
 
 
+@door
 def sample(
     step: Callable,
-    state: State,
+    state,
     *,
-    n: int = 1,
-    sos: int,
-    eos: int,
-    max_length: int,
+    n: Count = 1,
+    sos: Place,
+    eos: End,
+    max_length: Count,
     rng: np.random.Generator,
-    temperature: float = 1.0,
-    top_k: int | None = None,
-    top_p: float | None = None,
+    temperature: Positive = 1.0,
+    top_k: Count | None = None,
+    top_p: TopP | None = None,
 ) -> list[Hypothesis]:
     """Draw each token at random, by its probability.
 
@@ -274,9 +242,6 @@ def sample(
     list of Hypothesis, one for each sentence
         ``log_prob`` is that of the model, before temperature and cuts.
     """
-    require_generator(rng)
-    temperature = positive_number("temperature", temperature)
-    top_k, top_p = _usable_cuts(top_k, top_p)
 
     def choose(logits):
         return np.array([_draw(softmax(row / temperature), rng, top_k, top_p) for row in logits])
@@ -284,7 +249,8 @@ def sample(
     return _write(step, state, n, sos, eos, max_length, choose)
 
 
-def kept_tokens(probs, top_k: int | None = None, top_p: float | None = None) -> Array:
+@door
+def kept_tokens(probs: Annotated[Floats, "vocabulary"], top_k: Count | None = None, top_p: TopP | None = None) -> Array:
     """Return the ids that `sample` may draw from, the most probable first.
 
     Parameters
@@ -303,31 +269,9 @@ def kept_tokens(probs, top_k: int | None = None, top_p: float | None = None) -> 
     >>> kept_tokens([0.1, 0.6, 0.3], top_k=2).tolist(), kept_tokens([0.1, 0.6, 0.3], top_p=0.7).tolist()
     ([1, 2], [1, 2])
     """
-    return _kept(_usable_probs(probs), *_usable_cuts(top_k, top_p))
-
-
-def _usable_probs(probs) -> Array:
-    probs = as_floats("probs", probs)
-    require_ndim("probs", probs, 1)
-    require_some("probs", probs)
-    require_finite("probs", probs)
     if probs.min() < 0:
         raise ValueError(f"probs: expected probabilities of 0 or more, got {probs.min()} at {probs.argmin()}")
-    return probs.astype(np.float64, copy=False)
-
-
-def _usable_cuts(top_k, top_p) -> tuple[int | None, float | None]:
-    if top_k is not None:
-        top_k = positive_int("top_k", top_k)
-    if top_p is not None:
-        top_p = number("top_p", top_p, "more than 0 and at most 1", lambda share: 0 < share <= 1)
-    return top_k, top_p
-
-
-def _kept(probs: Array, top_k: int | None, top_p: float | None) -> Array:
-    order = np.argsort(-probs, kind="stable")
-    if top_k is not None:
-        order = order[:top_k]
+    order = np.argsort(-probs, kind="stable")[:top_k]
     if top_p is not None:
         reached = np.cumsum(probs[order])
         order = order[: int(np.searchsorted(reached, top_p * (1 - 1e-12))) + 1]
@@ -335,21 +279,18 @@ def _kept(probs: Array, top_k: int | None, top_p: float | None) -> Array:
 
 
 def _draw(probs: Array, rng, top_k, top_p) -> int:
-    kept = _kept(probs, top_k, top_p)
-    share = probs[kept] / probs[kept].sum()
-    return int(kept[min(np.searchsorted(np.cumsum(share), rng.random(), side="right"), len(kept) - 1)])
+    kept = kept_tokens(probs, top_k, top_p)
+    reached = np.cumsum(probs[kept] / probs[kept].sum())
+    return int(kept[min(np.searchsorted(reached, rng.random(), side="right"), len(kept) - 1)])
 
 
 def _write(step, state, n, sos, eos, max_length, choose) -> list[Hypothesis]:
     """Write `n` sentences side by side, each next token chosen from its logits."""
-    n = positive_int("n", n)
-    require_room("n", n)
-    sos, eos, max_length = _usable_ends(step, sos, eos, max_length, n)
     last = np.full(n, sos)
     ids: list[list[int]] = [[] for _ in range(n)]
     log_prob, ended = np.zeros(n), np.zeros(n, dtype=bool)
-    for t in range(max_length):
-        logits, state = _one_step(step, state, last, t, eos)
+    for _ in range(max_length):
+        logits, state = _scores(step, state, last, eos)
         last = choose(logits)
         gained = np.take_along_axis(log_softmax(logits), last[:, None], axis=-1)[:, 0]
         for row in np.flatnonzero(~ended):
@@ -364,41 +305,32 @@ def _write(step, state, n, sos, eos, max_length, choose) -> list[Hypothesis]:
     ]
 
 
-def _usable_ends(step, sos, eos, max_length, side_by_side: int) -> tuple[int, int, int]:
-    require_callable("step", step)
-    max_length = positive_int("max_length", max_length)
-    require_room("max_length", side_by_side, max_length)
-    return whole_number("sos", sos, 0), whole_number("eos", eos, -1), max_length
-
-
-def _one_step(step: Callable, state: State, last: Array, t: int, eos: int) -> tuple[Array, State]:
-    """Take a step, and see that it gave a score for each token; only then is it known how many tokens there are."""
-    try:
-        logits, state = pair_from("step", step(state, last), "logits and a state")
-    except Exception as error:
-        error.add_note(f"step: this came of step {t + 1}" + (f", which reads sos: {last[0]}" if t == 0 else ""))
-        raise
+def _scores(step: Callable, state, last: Array, eos: int) -> tuple[Array, Any]:
+    """Take a step, which anybody may have written, and see that it gave a score for each token."""
+    logits, state = step(state, last)
     logits = as_floats("step: its logits", logits)
     if logits.ndim != 2 or len(logits) != len(last):
         raise ValueError(
             f"step: expected logits of shape {len(last)} x vocabulary, a row for each sentence, "
             f"got {shape_text(logits.shape)}"
         )
+    require_finite("step: its logits", np.where(np.isneginf(logits), 0, logits))
     if eos >= logits.shape[-1]:
         raise ValueError(f"eos: expected one of the {logits.shape[-1]} tokens, or -1 for none, got {eos}")
     return logits, state
 
 
+@door
 def beam_search(
     step: Callable,
-    state: State,
+    state,
     *,
-    sos: int,
-    eos: int,
-    max_length: int,
-    width: int,
-    length_penalty: float = 0.0,
-    n_best: int = 1,
+    sos: Place,
+    eos: End,
+    max_length: Count,
+    width: Count,
+    length_penalty: Penalty = 0.0,
+    n_best: Count = 1,
 ) -> list[Hypothesis]:
     """Keep the `width` best sentences so far, at every step.
 
@@ -428,31 +360,28 @@ def beam_search(
     *Attention Is All You Need*, section 6.1 (width 4, length penalty 0.6); Wu et al., *Google's Neural
     Machine Translation System*, 2016, equation 14, for the penalty.
     """
-    sos, eos, max_length, width, n_best, length_penalty = _usable_beam(
-        step, sos, eos, max_length, width, n_best, length_penalty
-    )
+    if n_best > width:
+        raise ValueError(f"n_best: expected at most width = {width}, got {n_best}")
 
     def hypothesis(tokens, log_prob, ended):
         return Hypothesis(tokens, log_prob, ended, log_prob / ((5 + len(tokens)) / 6) ** length_penalty)
 
     alive: list[tuple[tuple[int, ...], float]] = [((), 0.0)]
     done: list[Hypothesis] = []
-    for t in range(max_length):
+    for _ in range(max_length):
         last = np.array([tokens[-1] if tokens else sos for tokens, _ in alive])
-        logits, state = _one_step(step, state, last, t, eos)
+        logits, state = _scores(step, state, last, eos)
         totals = np.array([log_prob for _, log_prob in alive])[:, None] + log_softmax(logits)
-        vocabulary = totals.shape[1]
         best = np.argsort(-totals, axis=None, kind="stable")[:width]
-        parents, tokens = np.divmod(best, vocabulary)
         kept = []
-        for parent, token in zip(parents.tolist(), tokens.tolist(), strict=True):
+        for parent, token in zip(*(part.tolist() for part in np.divmod(best, totals.shape[1])), strict=True):
             longer, log_prob = (*alive[parent][0], token), float(totals[parent, token])
             if token == eos:
                 done.append(hypothesis(longer, log_prob, True))
             else:
                 kept.append((longer, log_prob, parent))
         alive = [(longer, log_prob) for longer, log_prob, _ in kept]
-        if not alive or _settled(done, alive, n_best, length_penalty):
+        if not alive or (not length_penalty and _none_can_overtake(done, alive, n_best)):
             break
         state = state.take([parent for *_, parent in kept])
     cut = [hypothesis(tokens, log_prob, False) for tokens, log_prob in alive]
@@ -460,20 +389,7 @@ def beam_search(
     return ranked[:n_best]
 
 
-def _usable_beam(step, sos, eos, max_length, width, n_best, length_penalty) -> tuple[int, int, int, int, int, float]:
-    """Return what `beam_search` was given beside its state."""
-    width, n_best = positive_int("width", width), positive_int("n_best", n_best)
-    require_room("width", width)
-    if n_best > width:
-        raise ValueError(f"n_best: expected at most width = {width}, got {n_best}")
-    ends = _usable_ends(step, sos, eos, max_length, width)
-    length_penalty = number("length_penalty", length_penalty, "0 or more, up to 100", lambda x: 0 <= x <= 100)
-    return *ends, width, n_best, length_penalty
-
-
-def _settled(done: list[Hypothesis], alive: list, n_best: int, length_penalty: float) -> bool:
-    """Whether no living sentence can still overtake: a log-probability only falls as a sentence grows."""
-    if length_penalty or len(done) < n_best:
-        return False
-    worst_kept = sorted((h.log_prob for h in done), reverse=True)[n_best - 1]
-    return worst_kept >= max(log_prob for _, log_prob in alive)
+def _none_can_overtake(done: list[Hypothesis], alive: list, n_best: int) -> bool:
+    """Whether the best that ended stay the best: a log-probability only falls as a sentence grows."""
+    ended = sorted((h.log_prob for h in done), reverse=True)
+    return len(ended) >= n_best and ended[n_best - 1] >= max(log_prob for _, log_prob in alive)

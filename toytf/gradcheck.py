@@ -5,20 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from toytf._validate import (
-    as_floats,
-    number,
-    positive_number,
-    require_callable,
-    require_finite,
-    require_generator,
-    require_some,
-    shown_class,
-)
-from toytf.ops import Array
+from toytf._door import Array, Floats, Gradient, Positive, door
 from toytf.tree import paired_arrays
 
 # Central differences in float64 lose about half of the 16 digits.
@@ -93,19 +84,17 @@ def numeric_gradient(f: Callable[[Array], float], x: Array, step: float = STEP) 
     return _nudged(f, x, step)[0]
 
 
-def _nudged(f: Callable[[Array], float], x: Array, step: float) -> tuple[Array, float]:
+@door
+def _nudged(f: Callable, x: Annotated[Floats, "..."], step: Positive) -> tuple[Array, float]:
     """Return the central differences, and the largest value of `f` (its size) on the way."""
-    require_callable("f", f)
-    x, step = np.array(as_floats("x", x, min_ndim=0), dtype=np.float64), positive_number("step", step)
-    require_some("x", x)
-    require_finite("x", x)
+    x = x.astype(np.float64)
     out, largest = np.empty_like(x), 0.0
     for i in np.ndindex(x.shape):
         kept = x[i]
         x[i] = kept + step
-        above = _value("f", f(x))
+        above = float(f(x))
         x[i] = kept - step
-        below = _value("f", f(x))
+        below = float(f(x))
         x[i] = kept
         out[i], largest = (above - below) / (2 * step), max(largest, abs(above), abs(below))
     return out, largest
@@ -121,14 +110,10 @@ def _noise(largest: float, step: float, entries: int) -> float:
     return float(np.finfo(np.float64).eps) * largest / (2 * step) * math.sqrt(entries)
 
 
-def _value(name: str, value) -> float:
-    """Return what a function gave, once it is seen to be one number."""
-    if np.ndim(value):
-        raise TypeError(f"{name}: expected a function that gives a number, got {shown_class(value)} from it")
-    return number(f"{name}: what it gives", value[()] if isinstance(value, np.ndarray) else value)
-
-
-def elementwise(f: Callable[[Array], float], x: Array, gradient: Array, step: float = STEP) -> Mismatch:
+@door
+def elementwise(
+    f: Callable, x: Annotated[Floats, "..."], gradient: Annotated[Gradient, "..."], step: Positive = STEP
+) -> Mismatch:
     """Compare a gradient with the finite differences at all entries, by the length of what is between them::
 
         error = |gradient - numeric| / max(|gradient|, |numeric|)
@@ -159,10 +144,6 @@ def elementwise(f: Callable[[Array], float], x: Array, gradient: Array, step: fl
     >>> half.where, round(half.error, 6)
     ((1,), 0.5)
     """
-    x, gradient = as_floats("x", x, min_ndim=0), as_floats("gradient", gradient, min_ndim=0)
-    require_some("x", x)
-    if gradient.shape != x.shape:
-        raise ValueError(f"gradient: expected shape {x.shape} as x has, got {gradient.shape}")
     numeric, largest = _nudged(f, x, step)
     gap = gradient - numeric
     where = tuple(int(i) for i in np.unravel_index(np.abs(gap).argmax(), gap.shape))
@@ -170,9 +151,8 @@ def elementwise(f: Callable[[Array], float], x: Array, gradient: Array, step: fl
     return Mismatch(where, float(gradient[where]), float(numeric[where]), _length(gap), longer, noise)
 
 
-def directional(
-    loss: Callable[[], float], params, grads, rng: np.random.Generator, step: float = STEP
-) -> dict[str, Mismatch]:
+@door
+def directional(loss: Callable, params, grads, rng: np.random.Generator, step: Positive = STEP) -> dict[str, Mismatch]:
     """Compare, for every array of a model, the slope along a random direction with the gradient's.
 
     One direction an array, each entry drawn from a normal distribution. The difference of the two slopes is
@@ -184,7 +164,7 @@ def directional(
     loss : callable
         Computes the loss with the arrays of `params` as they are.
     params, grads
-        The same class, for example `toytf.model.Transformer`. The arrays of `params` are moved a
+        The same class, for example `toytf.parameters.Transformer`. The arrays of `params` are moved a
         little while `loss` runs, and put back.
     rng : numpy.random.Generator
     step : float, default 1e-6
@@ -200,17 +180,15 @@ def directional(
     ValueError
         If an array has no gradient of its shape.
     """
-    require_callable("loss", loss)
-    require_generator(rng)
-    step, found = positive_number("step", step), {}
+    found = {}
     for name, array, gradient in paired_arrays(params, grads):
         direction = rng.normal(size=array.shape)
         kept = array.copy()
-        array[...] = kept + step * direction
         try:
-            above = _value("loss", loss())
+            array[...] = kept + step * direction
+            above = float(loss())
             array[...] = kept - step * direction
-            below = _value("loss", loss())
+            below = float(loss())
         finally:
             array[...] = kept
         analytic, slope = float((gradient * direction).sum()), (above - below) / (2 * step)

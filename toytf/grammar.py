@@ -7,24 +7,14 @@ adjective and verb the form that the noun asks for: masculine or feminine, one o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from toytf._validate import (
-    as_bool,
-    as_list,
-    list_of,
-    number,
-    positive_int,
-    require_class,
-    require_generator,
-    shown,
-    whole_number,
-)
+from toytf._door import Count, Share, door
+from toytf._validate import shown
 from toytf.corpus import Pair, Vocabulary, split, vocabularies
 
 
@@ -130,21 +120,15 @@ class Phrase:
         >>> print(Phrase(OBJECTS[4], (ADJECTIVES[2], ADJECTIVES[0]), DETERMINERS[4], several=True).pair())
         the small red houses -> las casas rojas pequeñas
         """
-        require_class("noun", self.noun, Noun)
-        adjectives = list_of("adjectives", self.adjectives, Adjective, "adjectives")
-        require_class("determiner", self.determiner, Determiner, type(None))
-        several = as_bool("several", self.several)
-        form = 1 + (self.noun.gender == "f") + 2 * several
-        before = () if self.determiner is None else (self.determiner.english,)
-        antes = (
-            () if self.determiner is None else (self.determiner.m if self.noun.gender == "m" else self.determiner.f,)
-        )
-        src = (*before, *(a.english for a in adjectives), self.noun.several if several else self.noun.one)
-        tgt = (
-            *antes,
-            self.noun.varios if several else self.noun.uno,
-            *(a[form] for a in reversed(adjectives)),
-        )
+        form = 1 + (self.noun.gender == "f") + 2 * self.several
+        before: tuple[str, ...] = ()
+        antes: tuple[str, ...] = ()
+        if self.determiner is not None:
+            before = (self.determiner.english,)
+            antes = (self.determiner.m if self.noun.gender == "m" else self.determiner.f,)
+        one, uno = (self.noun.several, self.noun.varios) if self.several else (self.noun.one, self.noun.uno)
+        src = (*before, *(a.english for a in self.adjectives), one)
+        tgt = (*antes, uno, *(a[form] for a in reversed(self.adjectives)))
         # In Spanish what follows the determiner stands in the opposite order.
         links = (*range(len(before)), *range(len(src) - 1, len(before) - 1, -1))
         return Pair(src, tgt, links)
@@ -162,9 +146,6 @@ def sentence(subject: Phrase, verb: Verb, thing: Phrase) -> Pair:
     >>> pair.links
     (0, 1, 2, 3, 5, 4)
     """
-    require_class("subject", subject, Phrase)
-    require_class("verb", verb, Verb)
-    require_class("thing", thing, Phrase)
     a, b = subject.pair(), thing.pair()
     middle = len(a.src)
     return Pair(
@@ -186,12 +167,13 @@ def greeting(noun: Noun, adjectives: tuple[Adjective, ...] = (), several: bool =
     return Pair(("hello", *named.src), ("hola", *named.tgt), (0, *(1 + i for i in named.links)))
 
 
+@door
 def draw_pairs(
     rng: np.random.Generator,
-    n: int,
+    n: Count,
     *,
     adjectives: Sequence[int] = (0, 1),
-    greetings: float = 0.1,
+    greetings: Share = 0.1,
     without: Sequence[Pair] = (),
 ) -> list[Pair]:
     """Draw different sentence pairs at random.
@@ -226,17 +208,8 @@ def draw_pairs(
     these blue girls buy some blue boats -> estas niñas azules compran unos barcos azules
     some cats draw the big worlds -> unos gatos dibujan los mundos grandes
     """
-    n = positive_int("n", n)
-    require_generator(rng)
-    adjectives = tuple(whole_number("adjectives", count) for count in as_list("adjectives", adjectives, "numbers"))
     if not adjectives or not all(0 <= count <= len(ADJECTIVES) for count in adjectives):
-        raise ValueError(f"adjectives: expected numbers from 0 to {len(ADJECTIVES)}, got {shown(list(adjectives))}")
-    greetings = number("greetings", greetings, "a share from 0 to below 1", lambda share: 0 <= share < 1)
-    without = list_of("without", without, Pair, "sentence pairs, each a Pair")
-    if n > _most_pairs(adjectives):
-        raise ValueError(
-            f"n: expected a number that the grammar can supply, got {shown(n)}; it has {_most_pairs(adjectives)}"
-        )
+        raise ValueError(f"adjectives: expected numbers from 0 to {len(ADJECTIVES)}, got {shown(adjectives)}")
 
     def pick(things):
         return things[rng.integers(len(things))]
@@ -267,14 +240,6 @@ def draw_pairs(
     return found
 
 
-def _most_pairs(adjectives: Sequence[int]) -> int:
-    """How many different English sentences there are at most, with so many adjectives at a noun."""
-    orders = sum(math.perm(len(ADJECTIVES), count) for count in set(adjectives))
-    determined = len(DETERMINERS) * orders
-    sentences = len(SUBJECTS) * determined * len(VERBS) * len(OBJECTS) * determined
-    return sentences + 2 * (len(SUBJECTS) + len(OBJECTS)) * orders  # and the greetings, of one and of several
-
-
 def corpus(rng: np.random.Generator, n: int = 4000, **how) -> tuple[list[Pair], list[Pair]]:
     """Draw the course's sentence pairs: four fifths to learn from, one fifth held out.
 
@@ -293,7 +258,7 @@ def corpus(rng: np.random.Generator, n: int = 4000, **how) -> tuple[list[Pair], 
     train, held_out : list of Pair
         No sentence of one is in the other, in either language.
     """
-    pairs = draw_pairs(rng, positive_int("n", n) - 1, without=[HELLO_WORLD], **how)
+    pairs = draw_pairs(rng, n - 1, without=[HELLO_WORLD], **how)
     train, held_out = split(pairs, rng, held_out=0.2 * n / (n - 1))
     return [HELLO_WORLD, *train], held_out
 
@@ -307,12 +272,9 @@ def all_words() -> tuple[Vocabulary, Vocabulary]:
     >>> len(src_vocab), len(tgt_vocab)
     (55, 80)
     """
-    numbers = [(d, d.several) for d in DETERMINERS]
-    pairs = [HELLO_WORLD]
-    for determiner, several in numbers:
+    pairs = [HELLO_WORLD, *(Pair(verb[:2], verb[2:]) for verb in VERBS)]
+    for determiner in DETERMINERS:
         for adjective in ADJECTIVES:
             for noun in SUBJECTS + OBJECTS:
-                pairs.append(Phrase(noun, (adjective,), determiner, several).pair())
-    for verb in VERBS:
-        pairs += [Pair(verb[:2], verb[2:])]
+                pairs.append(Phrase(noun, (adjective,), determiner, determiner.several).pair())
     return vocabularies(pairs)

@@ -4,14 +4,15 @@ Nothing is drawn and nothing is multiplied here: every function is a formula in 
 ``d_model``, ``w`` is ``n_heads * head_width``, the width of all heads side by side (``d`` in the paper),
 ``f`` is ``d_ff``; ``n`` and ``m`` are the lengths of the source and of the target.
 
-Each function returns a dict with the same parts for every `Config`; a part that the `Config` leaves
-out is 0.
+Each function returns a dict from part to number, all layers of a stack together, with the same parts for every
+`Config`; a part that the `Config` leaves out is 0. A length that the model has no stack for is not used; one that
+is needed and missing is a `ValueError`.
 """
 
 from __future__ import annotations
 
 from toytf._validate import as_bool, positive_int, require_class
-from toytf.model import Config
+from toytf.parameters import Config
 
 # ---------------------------------------------------------------- parameters
 
@@ -24,16 +25,6 @@ def parameters(cfg: Config) -> dict[str, int]:
         norm          2 d
         embedding     vocabulary * d
         output        d * vocabulary + vocabulary
-
-    Parameters
-    ----------
-    cfg : Config
-
-    Returns
-    -------
-    dict from str to int
-        All layers of a stack together. The sum is what `toytf.tree.count` finds in the arrays of
-        `toytf.model.init`.
 
     Examples
     --------
@@ -50,8 +41,6 @@ def parameters(cfg: Config) -> dict[str, int]:
     decoder feed-forward      76
     decoder norms             24
     output                    35
-    >>> sum(parameters(cfg).values())
-    467
     """
     d, w, f = _widths(cfg)
     encoders, decoders, readers = _layers(cfg)
@@ -89,23 +78,6 @@ def multiplications(cfg: Config, source: int | None = None, target: int | None =
     Each comes with an addition. What works entry by entry (softmax, norms, the scale) is not
     counted, and the causal mask saves nothing: all scores are computed, then half are hidden.
 
-    Parameters
-    ----------
-    cfg : Config
-    source, target : int, optional
-        Tokens of the source and of the target. Without encoder layers `source` is not used; without
-        decoder layers `target` is not.
-
-    Returns
-    -------
-    dict from str to int
-        All layers of a stack together.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If a length that is needed is missing, below 1 or no whole number.
-
     Examples
     --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
@@ -134,26 +106,6 @@ def writing(cfg: Config, source: int | None, target: int, cached: bool = True) -
     With a cache step ``t`` sends one row through the decoder, and that row meets ``t`` keys; the
     memory's keys and values are computed once. Without one it sends all ``t`` rows through again.
     The encoder runs once either way.
-
-    Parameters
-    ----------
-    cfg : Config
-    source : int or None
-        Tokens of the source; not used without encoder layers.
-    target : int
-        Steps, so tokens that are written, the end token included.
-    cached : bool, default True
-        Keep keys and values, as `toytf.generate.start` does.
-
-    Returns
-    -------
-    dict from str to int
-        The parts of `multiplications`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As `multiplications`; and if the decoder has no layers, or cannot be cached and should be.
 
     Examples
     --------
@@ -231,20 +183,6 @@ def activations(cfg: Config, batch: int = 1, source: int | None = None, target: 
 
     Token ids and masks are not counted: they are no activations.
 
-    Parameters
-    ----------
-    cfg : Config
-    batch : int, default 1
-        Sentences side by side, all of the same lengths.
-    source, target : int, optional
-        As in `multiplications`. For an encoder-only model it is `toytf.model.encode` that is counted.
-
-    Returns
-    -------
-    dict from str to int
-        ``"attention weights"`` are scores and weights, the only part that grows like the square of
-        a length.
-
     Examples
     --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
@@ -279,18 +217,6 @@ def cache(cfg: Config, batch: int = 1, source: int | None = None, target: int | 
         memory's keys and values    2 * layers * n * w
         memory                      n * d
 
-    Parameters
-    ----------
-    cfg : Config
-    batch : int, default 1
-        Sentences that are written side by side.
-    source, target : int, optional
-        As in `multiplications`.
-
-    Returns
-    -------
-    dict from str to int
-
     Examples
     --------
     >>> cache(Config(37000, 37000), source=30, target=100)
@@ -310,22 +236,10 @@ def cache(cfg: Config, batch: int = 1, source: int | None = None, target: int | 
 def memory(
     cfg: Config, batch: int = 1, source: int | None = None, target: int | None = None, itemsize: int = 4
 ) -> dict[str, int]:
-    """How many bytes a model needs, to learn and to write.
+    """How many bytes a model needs: to learn, all but the cache; to write, weights and cache.
 
-    Parameters
-    ----------
-    cfg : Config
-    batch, source, target
-        As in `activations` and `cache`.
-    itemsize : int, default 4
-        Bytes of one number: 4 for float32, 8 for float64.
-
-    Returns
-    -------
-    dict from str to int
-        ``weights``; ``gradients``, as many; ``adam``, its two running means; ``activations`` of one
-        forward pass; ``cache`` after `target` tokens. Training needs the first four, writing the
-        first and the last. What a function needs for a moment, and Python itself, come on top.
+    Gradients are as many as weights, and Adam keeps two running means. ``activations`` are those of one forward pass,
+    ``cache`` that of `target` tokens. What a function needs for a moment comes on top.
 
     Examples
     --------

@@ -18,10 +18,10 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
+from toytf._door import Array
 from toytf._validate import as_floats, as_path, require_class, shape_text
-from toytf.model import Config, Transformer, _outline, _require_model, shapes
-from toytf.ops import Array
-from toytf.tree import _float_arrays, _is_dataclass
+from toytf.parameters import Config, Transformer, _outline, require_model, shapes
+from toytf.tree import named_arrays
 
 VERSION = 1  # of the files that `save` writes
 
@@ -38,11 +38,11 @@ def save(path, params: Transformer, cfg: Config, extra: dict | None = None) -> N
         Whatever else belongs to the model and can be written as JSON; `load_extra` reads it.
     """
     path = as_path("path", path)
-    _require_model(params, cfg)
-    arrays = _float_arrays("params", params)
+    require_model(params, cfg)
+    arrays = named_arrays(params)
     try:
         _require_shapes({name: array.shape for name, array in arrays.items()}, cfg)
-    except _Misfit as misfit:
+    except _DoesNotFit as misfit:
         raise ValueError(f"params: {misfit}") from None
     require_class("extra", {} if extra is None else extra, dict)
     try:
@@ -76,7 +76,7 @@ def load_extra(path) -> dict:
     return _read(path, arrays_too=False)[2]
 
 
-class _Misfit(ValueError):
+class _DoesNotFit(ValueError):
     """A file is one of ours, and its parts do not belong together."""
 
 
@@ -92,7 +92,7 @@ def _read(path, arrays_too: bool = True) -> tuple[dict[str, Array], Config, dict
             return {name: as_floats(name, archive.array(name)) for name in names}, cfg, extra
     except FileNotFoundError:
         raise
-    except _Misfit as misfit:
+    except _DoesNotFit as misfit:
         raise ValueError(f"{path}: {misfit}") from None
     except _Foreign as error:
         raise ValueError(f"{expected}, got another .npz file ({error})") from error
@@ -118,23 +118,23 @@ def _about(archive: _Archive) -> tuple[Config, dict]:
 
 
 def _require_shapes(found: dict[str, tuple[int, ...]], cfg: Config) -> None:
-    """Raise `_Misfit` unless arrays of these shapes are those of a model of `cfg`."""
+    """Raise `_DoesNotFit` unless arrays of these shapes are those of a model of `cfg`."""
     if cfg.n_encoder_layers + cfg.n_decoder_layers > len(found):  # and so many need not be listed
-        raise _Misfit(f"expected the arrays of its own Config, got {len(found)} for more layers than that")
+        raise _DoesNotFit(f"expected the arrays of its own Config, got {len(found)} for more layers than that")
     expected = shapes(cfg)
     if set(found) != set(expected):
         odd = sorted(set(found) ^ set(expected))[0]
-        raise _Misfit(f"expected the arrays of its own Config, got {odd!r} missing or left over")
+        raise _DoesNotFit(f"expected the arrays of its own Config, got {odd!r} missing or left over")
     for name, shape in found.items():
         if shape != expected[name]:
-            raise _Misfit(f"{name}: expected shape {shape_text(expected[name])}, got {shape_text(shape)}")
+            raise _DoesNotFit(f"{name}: expected shape {shape_text(expected[name])}, got {shape_text(shape)}")
 
 
 def _filled(outline: Any, arrays: dict[str, Array], name: str = "") -> Any:
     """Return a tree like `outline`, with the array of its name in the place of each shape."""
     if isinstance(outline, tuple):
         return arrays[name]
-    if _is_dataclass(outline):
+    if dataclasses.is_dataclass(outline) and not isinstance(outline, type):
         parts = {
             field: _filled(part, arrays, f"{name}.{field}" if name else field) for field, part in vars(outline).items()
         }

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from tqdm import tqdm
 
+from toytf._door import Count, Positive, door
 from toytf._process import one_thread_if_small, whole_step
-from toytf._validate import as_bool, number, pair_from, positive_int, positive_number, require_callable, shown
-from toytf.optim import _length, clip
-from toytf.tree import _float_arrays, count
+from toytf.optim import clip, gradient_length
+from toytf.tree import count
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,16 @@ class Record:
     gradient_length: float
 
 
+@door
 def train(
     params,
     loss_and_gradients: Callable,
     data: Iterable,
     optimiser,
     learning_rate: Callable[[int], float],
-    steps: int,
+    steps: Count,
     *,
-    clip_at: float | None = None,
+    clip_at: Positive | None = None,
     progress: bool | None = None,
 ) -> Iterator[Record]:
     """Improve `params` in place, step by step; yield a `Record` after each.
@@ -97,39 +98,19 @@ def train(
     >>> f"{records[0].loss:.2f} {records[-1].loss:.2f} {p.gamma[0]:.2f}"
     '9.00 0.00 3.00'
     """
-    steps, clip_at, progress = _usable(
-        params, loss_and_gradients, data, optimiser, learning_rate, steps, clip_at, progress
-    )
-    return _train(params, loss_and_gradients, iter(data), optimiser, learning_rate, steps, clip_at, progress)
-
-
-def _usable(
-    params, loss_and_gradients, data, optimiser, learning_rate, steps, clip_at, progress
-) -> tuple[int, float | None, bool | None]:
-    """Check what `train` was given before the first record is asked for; return the numbers and the switch."""
-    _float_arrays("params", params)
-    require_callable("loss_and_gradients", loss_and_gradients)
-    require_callable("learning_rate", learning_rate)
-    if not callable(getattr(optimiser, "step", None)):
-        raise TypeError(f"optimiser: expected one with a method step, as Adam(), got {shown(optimiser)}")
-    if isinstance(data, str) or not isinstance(data, Iterable):
-        raise TypeError(f"data: expected batches that can be gone through, got {shown(data)}")
-    steps = positive_int("steps", steps)
-    clip_at = None if clip_at is None else positive_number("clip_at", clip_at)
-    return steps, clip_at, None if progress is None else as_bool("progress", progress)
-
-
-def _train(params, loss_and_gradients, data, optimiser, learning_rate, steps, clip_at, progress) -> Iterator[Record]:
-    """`train` alone."""
+    data = iter(data)
     with tqdm(
         total=steps, disable=not _show(progress), leave=False, unit="step", file=sys.stderr, mininterval=0.2
     ) as bar:
         for step in range(1, steps + 1):
-            batch = _next(data, step, steps)
+            try:
+                batch = next(data)
+            except StopIteration:
+                raise ValueError(f"data: expected a batch for each of {steps} steps, got {step - 1}") from None
             with one_thread_if_small(count(params)), whole_step() as interrupted:
-                loss, gradients = _computed(loss_and_gradients, params, batch, step, steps)
-                rate = positive_number("learning_rate: what it gives", learning_rate(step))
-                length = _checked_length(step, rate, loss, gradients)
+                loss, gradients = loss_and_gradients(params, batch)
+                rate, length = learning_rate(step), gradient_length(gradients)
+                _require_finite(step, rate, loss, length)
                 if clip_at is not None:
                     clip(gradients, clip_at)
                 optimiser.step(params, gradients, rate)
@@ -142,34 +123,14 @@ def _train(params, loss_and_gradients, data, optimiser, learning_rate, steps, cl
                 return
 
 
-def _next(data: Iterator, step: int, steps: int):
-    """Return the next batch, or say how many there were."""
-    try:
-        return next(data)
-    except StopIteration:
-        raise ValueError(f"data: expected a batch for each of {steps} steps, got {step - 1}") from None
-
-
-def _computed(loss_and_gradients: Callable, params, batch, step: int, steps: int) -> tuple[float, object]:
-    """Return what `loss_and_gradients` gives, once it is seen to be a number and something else."""
-    try:
-        loss, gradients = pair_from("loss_and_gradients", loss_and_gradients(params, batch), "a loss and gradients")
-        return number("loss_and_gradients: its loss", loss, "a number", lambda x: True), gradients
-    except Exception as error:
-        error.add_note(f"in step {step} of {steps}; the parameters are those after step {step - 1}")
-        raise
-
-
-def _checked_length(step: int, rate: float, loss: float, gradients) -> float:
-    """Return the length of all gradients, or explain why this step cannot be taken."""
-    length = _length("loss_and_gradients: its gradients", gradients)
-    if math.isfinite(loss) and math.isfinite(length):
-        return length
-    raise FloatingPointError(
-        f"step {step}: expected a finite loss and finite gradients, got loss {loss} and a gradient of length "
-        f"{length} (learning rate {rate:.3g}). The parameters are those after step {step - 1}. "
-        "A smaller learning rate, more warm-up steps or clipping (clip_at) may help"
-    )
+def _require_finite(step: int, rate: float, loss: float, length: float) -> None:
+    """Explain why this step cannot be taken, if it cannot."""
+    if not (math.isfinite(loss) and math.isfinite(length)):
+        raise FloatingPointError(
+            f"step {step}: expected a finite loss and finite gradients, got loss {loss} and a gradient of length "
+            f"{length} (learning rate {rate:.3g}). The parameters are those after step {step - 1}. "
+            "A smaller learning rate, more warm-up steps or clipping (clip_at) may help"
+        )
 
 
 def _show(progress: bool | None) -> bool:

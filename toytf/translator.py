@@ -13,23 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from toytf._process import one_thread_if_small
-from toytf._validate import (
-    as_list,
-    list_of,
-    positive_int,
-    positive_number,
-    require_callable,
-    require_class,
-    require_room,
-    share,
-    whole_number,
-)
+from toytf._validate import list_of
 from toytf.corpus import EOS, PAD, SOS, Batch, Pair, Vocabulary, batches, pad, to_batch
 from toytf.generate import Hypothesis, beam_search, greedy, start, stepper
 from toytf.grammar import all_words
-from toytf.model import Config, Transformer, backward, forward, init
+from toytf.model import backward, forward
 from toytf.ops import cross_entropy, cross_entropy_backward
 from toytf.optim import Adam, cosine_schedule
+from toytf.parameters import Config, Transformer, init
 from toytf.store import load, load_extra, save
 from toytf.train import Record, train
 from toytf.tree import count
@@ -44,7 +35,6 @@ def loss_and_gradients(
     params: Transformer, batch: Batch, *, cfg: Config, label_smoothing: float = 0.0
 ) -> tuple[float, Transformer]:
     """One batch forward and back: the mean cross-entropy of a goal token, and all gradients."""
-    require_class("batch", batch, Batch)
     logits, trace = forward(params, cfg, batch.src, batch.tgt, batch.src_is_token, batch.tgt_is_token)
     loss, loss_trace = cross_entropy(logits, batch.goal, batch.tgt_is_token, label_smoothing)
     return loss, backward(params, cfg, trace, cross_entropy_backward(loss_trace))
@@ -67,13 +57,11 @@ class Translator:
     tgt_vocab: Vocabulary
 
     def __post_init__(self):
-        require_class("params", self.params, Transformer)
-        require_class("cfg", self.cfg, Config)
         for name in ("src_vocab", "tgt_vocab"):
-            vocabulary, size = getattr(self, name), getattr(self.cfg, name)
-            require_class(name, vocabulary, Vocabulary)
-            if len(vocabulary) != size:
-                raise ValueError(f"{name}: expected {size} tokens as cfg says, got {len(vocabulary)}")
+            if len(getattr(self, name)) != getattr(self.cfg, name):
+                raise ValueError(
+                    f"{name}: expected {getattr(self.cfg, name)} tokens as cfg says, got {len(getattr(self, name))}"
+                )
 
     @classmethod
     def new(
@@ -90,10 +78,7 @@ class Translator:
         **sizes
             Of `Config`; where left out, those of `SIZES`, the course's small model.
         """
-        both = all_words() if words is None else list_of("words", words, Vocabulary, "vocabularies")
-        if len(both) != 2:
-            raise ValueError(f"words: expected two vocabularies, source and target, got {len(both)}")
-        src_vocab, tgt_vocab = both
+        src_vocab, tgt_vocab = all_words() if words is None else words
         cfg = Config(len(src_vocab), len(tgt_vocab), **{**SIZES, **sizes})
         return cls(init(cfg, rng, dtype), cfg, src_vocab, tgt_vocab)
 
@@ -132,12 +117,6 @@ class Translator:
         ------
         Record
         """
-        steps, warmup = positive_int("steps", steps), whole_number("warmup", warmup, least=0)
-        batch_size, label_smoothing = positive_int("batch_size", batch_size), share("label_smoothing", label_smoothing)
-        require_callable("objective", objective)
-        require_room("batch_size", batch_size)
-        if not callable(learning_rate):
-            learning_rate = positive_number("learning_rate", learning_rate)
         rate = learning_rate if callable(learning_rate) else cosine_schedule(learning_rate, min(warmup, steps), steps)
         return train(
             self.params,
@@ -177,11 +156,6 @@ class Translator:
 
     def write(self, sources: Sequence[Sequence[str]], width: int = 1) -> list[Hypothesis]:
         """As `translate`, for sentences cut into tokens, with ids and log-probabilities."""
-        width = positive_int("width", width)
-        sources = [
-            list_of("sources", source, str, "words, each a string")
-            for source in as_list("sources", sources, "lists of words")
-        ]
         if not all(sources):
             raise ValueError("sources: expected at least one word in each, got an empty one")
         ids = [self.src_vocab.ids(source) for source in sources]
@@ -209,7 +183,6 @@ class Translator:
         -------
         Array of bool, shape (pairs,)
         """
-        pairs = list_of("pairs", pairs, Pair, "sentence pairs, each a Pair")
         written = self.write([pair.src for pair in pairs])
         return np.array([h.ended and self._words(h) == pair.tgt for h, pair in zip(written, pairs, strict=True)])
 

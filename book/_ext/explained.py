@@ -25,8 +25,8 @@ from mdit_py_plugins.anchors.index import slugify
 ROOT = Path(__file__).resolve().parents[2]
 # In the order of the pages. The files of the Transformer, then the rooms around it.
 MODULES = """
-ops positions attention tree model generate store gradcheck optim train corpus grammar
-translator size example byhand live course.plot check
+ops positions attention parameters traces tree model generate store gradcheck optim
+train corpus grammar translator size example byhand live course.plot check
 """.split()
 # What shows, and is not what is explained.
 TOOLS = ("toytf.byhand.", "toytf.live.", "toytf.course.plot.", "toytf.example.")
@@ -59,21 +59,21 @@ notebooks/05_scaling#the-function-and-where-the-usual-one-breaks
 notebooks/07_feed_forward#relu-and-gelu
     ops.normal_cdf
 notebooks/09_residual_and_layer_norm#normalising-by-hand
-    ops.layer_norm ops.LayerNormTrace byhand.layer_norm
+    ops.layer_norm traces.LayerNormTrace byhand.layer_norm
 notebooks/10_encoder#the-layer-in-a-few-lines
     model.encoder_layer
 notebooks/10_encoder#weights-drawn-inside
-    model.init
+    parameters.init
 notebooks/12_decoder#the-whole-layer
-    model.DecoderLayer
+    parameters.DecoderLayer
 notebooks/13_words_come_out#a-number-for-every-word
-    ops.linear ops.Linear
+    ops.linear parameters.Linear
 notebooks/13_words_come_out#from-two-words-to-a-distribution
-    model.forward model.Transformer
+    model.forward parameters.Transformer
 notebooks/13_words_come_out#three-iterations
     generate.start generate.stepper
 notebooks/13_words_come_out#keys-and-values-kept
-    generate.State generate.DecodeState
+    generate.DecodeState
 notebooks/14_loss#minus-the-logarithm
     ops.cross_entropy
 notebooks/15_gradients#a-linear-map
@@ -104,9 +104,9 @@ notebooks/16_training#the-loop
 notebooks/16_training#ex-16-10
     optim.clip optim.gradient_length
 notebooks/18_taking_apart#how-to-take-a-part-out
-    model.Config
+    parameters.Config
 notebooks/21_costs#parameters-part-by-part
-    model.shapes
+    parameters.shapes
 book/follow#
     byhand.follow byhand.Step
 book/machine#
@@ -122,6 +122,10 @@ the chapters open the trained translator, which is such a file
     store.save store.load store.load_extra
 for sentences of your own: toytf train --pairs
     corpus.read_pairs
+it sees that parameters and sizes belong together
+    parameters.require_model
+what the other functions of trees are made of
+    tree.leaves
 a part of what the panels write, made by the functions of toytf.byhand
     byhand.Cos byhand.Exp byhand.Larger byhand.Operand byhand.Power byhand.Quotient
     byhand.Root byhand.Row byhand.Sin byhand.Sum

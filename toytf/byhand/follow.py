@@ -11,7 +11,8 @@ import numpy as np
 from toytf._validate import as_list, positive_int, require_class, shape_text, shown, whole_number
 from toytf.byhand.expressions import Num
 from toytf.byhand.workings import OPENS, require_decimals
-from toytf.model import Config, SublayerTrace, Trace, Transformer, _require_model
+from toytf.model import Config, SublayerTrace, Trace, Transformer
+from toytf.parameters import require_model
 
 SOFTMAX = "softmax over these scores"
 
@@ -184,7 +185,7 @@ def follow(
       0.5647 = 1·0.5647   decoder.out[0, 1] · output.weight[1, hola]
       0   output.bias[hola]
     """
-    _require_model(params, cfg)
+    require_model(params, cfg)
     require_class("trace", trace, Trace)
     require_class("array", array, str)
     for name, stack in (("encoder", trace.encoder), ("decoder", trace.decoder)):

@@ -184,7 +184,7 @@ class Experiment:
     changed : str
         What is changed, in words.
     switches : mapping
-        Of `toytf.model.Config`; where left out, as in `toytf.translator.SIZES`.
+        Of `toytf.parameters.Config`; where left out, as in `toytf.translator.SIZES`.
     silent : tuple of str
         Patterns of parameters that are 0 and stay 0, for example ``"encoder.*.w_o"``: a sub-layer
         whose last matrix is 0 adds nothing to its row.

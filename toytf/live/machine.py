@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from toytf import byhand
+from toytf._door import require_all_parameters
 from toytf._validate import (
     as_floats,
     as_id,
     as_labels,
     list_of,
     one_of,
-    require_all_parameters,
     require_class,
     require_within,
     shape_text,
@@ -27,8 +27,8 @@ from toytf.attention import MultiHead
 from toytf.byhand import Operand, Working, panels
 from toytf.corpus import Vocabulary
 from toytf.live.element import Element, bars
-from toytf.model import Config, FeedForward, Transformer, shapes
 from toytf.ops import Array, LayerNorm, layer_norm
+from toytf.parameters import Config, FeedForward, Transformer, shapes
 from toytf.positions import sinusoids, sinusoids_column_as_i
 from toytf.tree import named_arrays
 

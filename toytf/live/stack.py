@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from toytf._door import require_all_parameters
 from toytf._validate import (
     as_floats,
     as_id,
     as_labels,
     list_of,
     positive_int,
-    require_all_parameters,
     require_finite,
     require_ndim,
     require_some,
@@ -28,7 +28,7 @@ from toytf.byhand import Exp, Num, Quotient, Sum, fmt
 from toytf.byhand.workings import Entry, Operand, Working
 from toytf.live.element import Element
 from toytf.model import EncoderLayer
-from toytf.ops import Array, Linear, _linear, softmax_naive
+from toytf.ops import Array, Linear, linear, softmax_naive
 
 HIGH = math.log(np.finfo(np.float64).max)  # of what is larger, exp is infinite
 SAME = 1e-12  # rows that differ by less of their size are called alike
@@ -151,6 +151,9 @@ class _Step:
         for h in range(len(self.q)):
             yield from ((name, h, getattr(self, name)[h]) for name in ("q", "k", "v", "scores", "weights"))
         yield from ((name, None, getattr(self, name)) for name in ("heads", "attended", "hidden", "out"))
+
+
+_linear = linear.__wrapped__  # without its door
 
 
 def _steps(x: Array, layers: list[EncoderLayer], n_heads: int) -> list[_Step]:

@@ -1,16 +1,12 @@
 """What `toytf.corpus` promises."""
 
-from collections import deque
-
 import numpy as np
 import pytest
+from axes import check_axes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from axes import check_axes
-from toytf import corpus
 from toytf.corpus import (
-    Batch,
     Pair,
     Vocabulary,
     _that_share_a_sentence,
@@ -68,7 +64,7 @@ def test_padding_keeps_every_token_that_fits_and_marks_the_rest(batch, length):
 
 
 def test_padding_refuses_an_empty_sentence_an_empty_batch_and_no_length():
-    with pytest.raises(ValueError, match="got none in sentence 1"):
+    with pytest.raises(ValueError, match="and a token in each, got none"):
         pad([[1], []], 3, 0)
     with pytest.raises(ValueError, match="at least one sentence"):
         pad([], 3, 0)
@@ -82,29 +78,6 @@ def test_no_argument_is_modified():
     ids[0, 0] = 7
     assert batch == [[1, 2], [3]]
     assert np.issubdtype(ids.dtype, np.integer)
-
-
-def test_padding_refuses_what_is_no_token_id():
-    with pytest.raises(TypeError, match="sentences: expected integer token ids, got dtype float64"):
-        pad([[1.9]], 2, 0)
-    for wrong in (
-        [[True]],
-        [["a"]],
-        [[None]],
-        [[[1]]],
-        [[-1]],
-        [np.ma.array([1])],
-        [[1], 2],
-        "ab",
-        3,
-    ):
-        with pytest.raises((TypeError, ValueError), match="^sentences: expected"):
-            pad(wrong, 2, 0)
-    for wrong in (-1, 0.5, True, None, "0"):
-        with pytest.raises((TypeError, ValueError), match="^pad_id: expected"):
-            pad([[1]], 2, wrong)
-    with pytest.raises(ValueError, match="length: expected an array of at most 1,073,741,824 numbers"):
-        pad([[1]], 10**10, 0)
 
 
 # ---------------------------------------------------------------- sentence pairs
@@ -164,7 +137,7 @@ def test_a_split_holds_out_the_share_that_was_asked_for():
     pairs = [Pair((f"w{i}",), (f"v{i}",)) for i in range(100)]
     train, held_out = split(pairs, np.random.default_rng(0), held_out=0.3)
     assert (len(train), len(held_out)) == (70, 30)
-    with pytest.raises(ValueError, match="held_out: expected a share between 0 and 1, got 1.5"):
+    with pytest.raises(ValueError, match="held_out: expected between 0 and 1, got 1.5"):
         split(pairs, np.random.default_rng(0), held_out=1.5)
     with pytest.raises(TypeError, match=r"rng: expected np.random.default_rng\(seed\), got int"):
         split(pairs, 0)
@@ -191,28 +164,6 @@ def groups_pair_by_pair(pairs):
 def test_groups_are_those_that_are_found_pair_by_pair_in_the_same_order(drawn):
     pairs = [Pair((a,), (b,), (number,)) for number, (a, b) in enumerate(drawn)]
     assert _that_share_a_sentence(pairs) == groups_pair_by_pair(pairs)
-
-
-def test_of_many_pairs_that_share_their_sentences_each_moves_a_few_times_only(monkeypatch):
-    class Counted(deque):
-        def extend(self, others):
-            others = list(others)
-            moved.append(len(others))
-            super().extend(others)
-
-        def extendleft(self, others):
-            others = list(others)
-            moved.append(len(others))
-            super().extendleft(others)
-
-    monkeypatch.setattr(corpus, "deque", Counted)
-    pairs = [pair("the same", f"v{i}") for i in range(1000)] + [pair(f"w{i}", f"u{i}") for i in range(1000)]
-    chain = [pair(f"x{i // 2}", f"y{(i + 1) // 2}") for i in range(1000)]  # each shares with the one before
-    for many in (pairs, pairs[::-1], chain + pairs, chain[::2] + chain[1::2] + pairs):
-        moved = []
-        train, held_out = split(many, np.random.default_rng(0), held_out=0.1)
-        assert len(train) + len(held_out) == len(many)
-        assert 0 < sum(moved) <= len(many) * np.log2(len(many))  # into a group at least twice as large, each time
 
 
 # ---------------------------------------------------------------- batches
@@ -250,15 +201,6 @@ def test_each_time_through_the_data_every_pair_comes_once():
     assert len(next(batches(data, 25, np.random.default_rng(0)))) == 25  # more than there are
     with pytest.raises(ValueError, match="size: expected at least 1, got 0"):
         next(batches(data, 0, np.random.default_rng(0)))
-
-
-def test_batches_that_cannot_be_are_refused_at_once():
-    data = to_batch(PAIRS, *vocabularies(PAIRS))
-    none = Batch(*(array[:0] for array in vars(data).values()))
-    with pytest.raises(ValueError, match="data: expected at least one sentence pair, got none"):
-        batches(none, 2, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="size: expected an array of at most 1,073,741,824 numbers, got 10000000000"):
-        batches(data, 10**10, np.random.default_rng(0))
 
 
 def test_a_batch_that_is_larger_than_the_data_is_put_together_once(monkeypatch):

@@ -239,7 +239,7 @@ def test_a_step_refuses_unknown_tokens_and_a_wrong_number_of_them():
     state = start(params, cfg, SRC[0])
     with pytest.raises(ValueError, match="ids: expected ids from 0 to 4"):
         stepper(params, cfg)(state, [5])
-    with pytest.raises(ValueError, match="ids: expected one token for each of 1 sentences, got shape 2"):
+    with pytest.raises(ValueError, match="ids: expected 1 tokens, one a sentence, got 2"):
         stepper(params, cfg)(state, [1, 1])
     with pytest.raises(ValueError, match="cached: expected False for a decoder without causal mask"):
         start(*small(causal=False), SRC[0])
@@ -253,9 +253,8 @@ def test_an_end_that_is_no_token_is_refused_as_soon_as_the_tokens_are_known(writ
         write(stepper(params, cfg), state, **args(eos=99))
     (never,) = write(stepper(params, cfg), state, **args(eos=-1))
     assert len(never.ids) == 3 and not never.ended
-    with pytest.raises(ValueError, match="ids: expected ids from 0 to 4") as caught:
+    with pytest.raises(ValueError, match="ids: expected ids from 0 to 4"):
         write(stepper(params, cfg), state, **args(sos=99))
-    assert caught.value.__notes__ == ["step: this came of step 1, which reads sos: 99"]
 
 
 def test_cuts_that_cannot_be_are_refused_by_kept_tokens_itself():
@@ -271,7 +270,7 @@ def test_cuts_that_cannot_be_are_refused_by_kept_tokens_itself():
         kept_tokens([0.5, -0.5])
 
 
-@pytest.mark.parametrize("given", [None, "ab", (np.zeros(5), None), (np.zeros((2, 5)), None), ([["a"]], None)])
+@pytest.mark.parametrize("given", [(np.zeros(5), None), (np.zeros((2, 5)), None), ([["a"]], None)])
 def test_a_step_that_gives_something_else_is_named(given):
     with pytest.raises((TypeError, ValueError), match="^step: "):
         greedy(lambda state, ids: given, None, **args())

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from axes import axis_names, check_axes
 from hypothesis import given
 from hypothesis import strategies as st
 
-from axes import axis_names, check_axes
 from toytf.attention import (
     AttentionTrace,
     MultiHead,
@@ -240,13 +240,11 @@ def test_heads_may_be_narrower_or_wider_than_d_model_over_n_heads():
         (lambda: split_heads(np.ones((2, 300)), 0), "n_heads: expected at least 1, got 0"),
         (
             lambda: MultiHead.from_heads([np.ones((4, 3))], [], [np.ones((4, 3))], np.ones((3, 4))),
-            "w_k: expected 1 head",
+            "as many w_k and w_v as w_q, got 1, 0 and 1 heads",
         ),
         (
-            lambda: MultiHead.from_heads(
-                [np.ones((4, 3))] * 2, [np.ones((4, 3))] * 2, [np.ones((4, 3))] * 2, np.ones((4, 4))
-            ),
-            "the heads side by side has width 6 .* w_o has 4 rows",
+            lambda: MultiHead.from_heads(*[[np.ones((4, 3))] * 2] * 3, np.ones((4, 4))),
+            "w_v has width 6 .* w_o has 4 rows",
         ),
         (
             lambda: multi_head_attention(MultiHead(*[np.ones((4, 4))] * 4), np.ones((2, 3)), n_heads=2),

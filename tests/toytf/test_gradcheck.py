@@ -122,7 +122,7 @@ def test_the_argument_is_left_as_it_was():
 
 
 def test_shapes_must_agree():
-    with pytest.raises(ValueError, match=r"gradient: expected shape \(2,\) as x has, got \(3,\)"):
+    with pytest.raises(ValueError, match=r"gradient: expected shape 2 as x has, got 3"):
         elementwise(cubes, np.ones(2), np.ones(3))
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toytf import attention, generate, ops
+from toytf import generate
 from toytf.model import Config, backward, encode, forward, init
 from toytf.ops import cross_entropy, cross_entropy_backward
 from toytf.optim import Adam
@@ -167,15 +167,8 @@ class Counting(np.ndarray):
 
 
 @pytest.fixture
-def counted(monkeypatch):
-    """Return what a function multiplies, by parameter; `toytf` keeps the arrays' class meanwhile."""
-
-    def keep_class(name, x, min_ndim=1):
-        return x if isinstance(x, Counting) else plain(name, x, min_ndim)
-
-    plain = ops.as_floats
-    for module in (ops, attention):
-        monkeypatch.setattr(module, "as_floats", keep_class)
+def counted():
+    """Return what a function multiplies, by parameter."""
 
     def count_in(params, function):
         for name, array in list(named_arrays(params).items()):

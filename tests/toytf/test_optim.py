@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toytf.ops import LayerNorm
-from toytf.optim import Adam, clip, cosine_schedule, gradient_length, paper_schedule, sgd_step
+from toytf.optim import Adam, clip, cosine_schedule, paper_schedule, sgd_step
 from toytf.tree import named_arrays
 
 
@@ -107,30 +107,6 @@ def test_a_gradient_that_is_no_number_changes_no_parameter():
         with pytest.raises(ValueError, match=r"grads: beta: expected finite numbers, got nan at \[0\]"):
             step(p, pair([1.0], [np.nan]))
         np.testing.assert_array_equal([p.gamma[0], p.beta[0]], [1.0, 2.0])
-    with pytest.raises(ValueError, match="grads: expected numbers whose squares are finite in float64"):
-        Adam().step(p, pair([1e200], [1.0]), 0.1)
-
-
-def test_gradients_whose_squares_leave_the_float_range_are_clipped_and_not_set_to_zero():
-    g = pair([3e200], [4e200])
-    assert gradient_length(g) == pytest.approx(5e200, rel=1e-14)
-    assert clip(g, 1.0) == pytest.approx(5e200, rel=1e-14)
-    np.testing.assert_allclose([g.gamma[0], g.beta[0]], [0.6, 0.8], rtol=1e-14)
-    short = LayerNorm(np.array([3e20], np.float32), np.array([4e20], np.float32))
-    assert gradient_length(short) == pytest.approx(5e20, rel=1e-6)
-    half = LayerNorm(np.full(40_000, 200, np.float16), np.zeros(1, np.float16))
-    assert gradient_length(half) == pytest.approx(40_000, rel=1e-6)
-    for bad in (np.nan, np.inf):
-        with pytest.raises(ValueError, match=f"grads: expected finite gradients, got a length of {bad}"):
-            clip(pair([bad], [1.0]), 1.0)
-
-
-def test_adam_moves_float16_parameters_by_means_in_float32():
-    p = LayerNorm(np.ones(2, np.float16), np.ones(2, np.float16))
-    adam = Adam()
-    adam.step(p, LayerNorm(np.array([1e-4, 0], np.float16), np.zeros(2, np.float16)), 0.125)
-    np.testing.assert_array_equal(p.gamma, np.array([0.875, 1], np.float16))  # a gradient of 0 moves nothing
-    assert p.gamma.dtype == np.float16 and adam.m.dtype == np.float32
 
 
 def test_the_cosine_schedule_does_not_rise_again_after_its_end():

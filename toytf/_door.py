@@ -1,0 +1,410 @@
+"""Checks at the door: a signature says what its function takes, and the outermost call is held to that.
+
+::
+
+    @door
+    def attention(q: Annotated[Seen, "... query d_k"], k: Annotated[Seen, "... key d_k"], ...)
+
+Lists become arrays, and integers floats. Axes of one name have one length in all arguments of a call, in the
+parts of a dataclass too; ``...`` stands for any leading axes, and ``< size`` behind the axes for ids below that
+length. What a function calls in its turn is not checked again: the formulas run alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import types
+import typing
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Annotated, Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from toytf._validate import (
+    as_bool,
+    as_flags,
+    as_floats,
+    as_ids,
+    as_mask,
+    number,
+    one_of,
+    positive_int,
+    positive_number,
+    require_callable,
+    require_class,
+    require_finite,
+    require_generator,
+    require_some,
+    shape_text,
+    share,
+    shown_class,
+    whole_number,
+)
+from toytf.tree import Array, leaves
+
+# ---------------------------------------------------------------- kinds of arguments
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """How an argument is read, and whether its leading axes may be repeated or must be those of the others."""
+
+    read: Callable[[str, Any], Any]
+    repeats: bool = True
+
+
+def _finite(name: str, value) -> Array:
+    x = _numbers(name, value)
+    require_finite(name, x)
+    return x
+
+
+def _numbers(name: str, value) -> Array:
+    x = as_floats(name, value, min_ndim=0)
+    require_some(name, x)
+    return x
+
+
+def _flags(name: str, value) -> Array:
+    return as_flags(name, value, "where a token stands")
+
+
+SEEN, SCORES, MASK = Kind(_numbers), Kind(_numbers), Kind(lambda name, value: value)
+Numbers = Annotated[np.ndarray, Kind(_numbers)]  # whatever they are: NaN flows on
+Floats = Annotated[np.ndarray, Kind(_finite)]
+Seen = Annotated[np.ndarray, SEEN]  # finite but for rows that the argument `mask` hides: they become zeros
+Scores = Annotated[np.ndarray, SCORES]  # -inf is allowed, but not alone in a row
+Gradient = Annotated[np.ndarray, Kind(_numbers, repeats=False)]
+Ids = Annotated[np.ndarray, Kind(as_ids, repeats=False)]
+Flags = Annotated[np.ndarray, Kind(_flags, repeats=False)]
+Mask = Annotated[np.ndarray, MASK]  # True means "may attend"; broadcasts to its axes
+
+Count = Annotated[int, positive_int]
+Place = Annotated[int, lambda name, value: whole_number(name, value, least=0)]
+Positive = Annotated[float, positive_number]
+Share = Annotated[float, share]
+
+SCALARS: dict[Any, Callable] = {
+    bool: as_bool,
+    int: whole_number,
+    float: number,
+    np.random.Generator: lambda name, value: require_generator(value),
+}
+
+# ---------------------------------------------------------------- one call
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What ``"... length < vocabulary"`` says: any leading axes, one called `length`, ids below `vocabulary`."""
+
+    leads: bool
+    named: tuple[str, ...]
+    bound: str
+
+    @classmethod
+    def read(cls, text: str) -> Axes:
+        axes, _, bound = text.partition("<")
+        leads, named = "..." in axes, tuple(axis for axis in axes.split() if axis != "...")
+        return cls(leads, named, bound.strip())
+
+
+class _Place(NamedTuple):
+    """Where a length was seen first."""
+
+    length: int
+    name: str
+    shape: tuple[int, ...]  # () if it is a number
+    axis: int  # -1 is the last
+
+    def has(self) -> str:
+        """``k has 4 columns (shape 2 x 4)``."""
+        if not self.shape:
+            return f"{self.name} is {self.length}"
+        what = {-1: "columns" if len(self.shape) > 1 else "entries", -2: "rows"}.get(self.axis, f"on axis {self.axis}")
+        return f"{self.name} has {self.length} {what} (shape {shape_text(self.shape)})"
+
+    def is_width(self) -> bool:
+        return self.axis == -1 and len(self.shape) > 1
+
+
+@dataclass
+class _Call:
+    """What the arguments of one call have said of its lengths."""
+
+    lengths: dict[str, _Place] = field(default_factory=dict)
+    leading: tuple[int, ...] | None = None
+    leads: str = ""  # whose leading axes they are
+    leads_shape: tuple[int, ...] = ()
+
+    def know(self, axis: str, place: _Place) -> None:
+        """Hold a length against that of the same axis elsewhere."""
+        first = self.lengths.setdefault(axis, place)
+        if first.length == place.length:
+            return
+        one, other = (place, first) if place.is_width() and not first.is_width() else (first, place)
+        why = "every key needs its value" if axis == "key" else "the two must be equal"
+        if one.axis == other.axis == -2:
+            has = f"{one.has()} and {other.name} has {other.length} (shape {shape_text(other.shape)})"
+        elif one.is_width():
+            has = f"{one.name} has width {one.length} (shape {shape_text(one.shape)}), but {other.has()}"
+        else:
+            has = f"{one.has()}, but {other.has()}"
+        raise ValueError(f"{has}: {why}")
+
+    def fit(self, name: str, x: Array, axes: Axes, repeats: bool) -> None:
+        """Hold an array against the axes that are declared for it."""
+        named, n = axes.named, len(axes.named)
+        if x.ndim < n or (x.ndim > n and not axes.leads):
+            least = f"{'at least ' if axes.leads else ''}{n} {'axis' if n == 1 else 'axes'}"
+            raise ValueError(f"{name}: expected {least}, got {x.ndim} (shape {shape_text(x.shape)})")
+        if axes.leads and not repeats and self.leading is not None and all(axis in self.lengths for axis in named):
+            expected = (*self.leading, *(self.lengths[axis].length for axis in named))
+            if x.shape != expected:
+                raise ValueError(
+                    f"{name}: expected shape {shape_text(expected)} as {self.leads} has, got {shape_text(x.shape)}"
+                )
+        for place, axis in enumerate(named, start=-n):
+            self.know(axis, _Place(x.shape[place], name, x.shape, place))
+        if axes.leads:
+            self.lead(name, x.shape, x.shape[: x.ndim - n], repeats)
+
+    def lead(self, name: str, shape: tuple[int, ...], before: tuple[int, ...], repeats: bool) -> None:
+        """Hold the axes before the named ones against those of the other arguments."""
+        if self.leading is None:
+            self.leading, self.leads, self.leads_shape = before, name, shape
+            return
+        try:
+            together = np.broadcast_shapes(self.leading, before)
+        except ValueError:
+            together = None
+        if together is None or (together != before and not repeats):
+            raise ValueError(
+                f"the leading axes of {self.leads} (shape {shape_text(self.leads_shape)}) and {name} "
+                f"(shape {shape_text(shape)}) do not fit each other"
+            )
+        self.leading = together
+
+    def shape(self, axes: Axes) -> tuple[int, ...]:
+        """The shape that a mask broadcasts to; without a memory there are as many keys as queries."""
+        queries = self.lengths[axes.named[0]]
+        return (*(self.leading or ()), *(self.lengths.get(axis, queries).length for axis in axes.named))
+
+
+# ---------------------------------------------------------------- checks, made of annotations
+
+Check = Callable[[_Call, str, Any], Any]  # returns what the formula uses
+
+
+def _check_for(hint, nested: bool = False) -> Check | None:
+    """Make the check that an annotation asks for; None if it asks for nothing that is known here."""
+    origin, args = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        options = [option for option in args if option is not type(None)]
+        inner = _check_for(options[0], nested) if len(options) == 1 else None
+        return inner and (lambda call, name, value: None if value is None else inner(call, name, value))
+    if origin is Annotated and dataclasses.is_dataclass(args[0]):
+        return functools.partial(_sizes, typing.cast(type, args[0]))
+    if origin is Annotated:
+        return _annotated(hint.__metadata__, nested)
+    if origin is typing.Literal:
+        return lambda call, name, value: one_of(name, value, args)
+    if origin is Callable or hint is Callable:
+        return _callers_own
+    if origin is list and args and dataclasses.is_dataclass(args[0]):
+        return _list_of(typing.cast(type, args[0]))
+    if hint in SCALARS:
+        return lambda call, name, value: _known(call, name, SCALARS[hint](name, value))
+    if dataclasses.is_dataclass(hint):
+        return _dataclass(typing.cast(type, hint), nested)
+    return None
+
+
+def _callers_own(call: _Call, name: str, function: Callable) -> Callable:
+    """Let a function of the caller's stand outside: what it calls is checked."""
+    require_callable(name, function)
+
+    @functools.wraps(function)
+    def outside(*args, **kwargs):
+        token = _inside.set(False)
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _inside.reset(token)
+
+    return outside
+
+
+def _known(call: _Call, name: str, value):
+    """Return a scalar; a whole number may be the length of an axis of its name."""
+    if type(value) is int:
+        call.know(name.rpartition(".")[2], _Place(value, name, (), 0))
+    return value
+
+
+def _annotated(metadata: tuple, nested: bool) -> Check | None:
+    kind, axes = metadata[0], Axes.read(metadata[-1]) if isinstance(metadata[-1], str) else None
+    if axes is None:  # a number
+        return lambda call, name, value: _known(call, name, kind(name, value))
+    if isinstance(kind, str):  # an array in a dataclass
+        return None if nested and axes.leads else functools.partial(_held, axes)  # of another function's, on its axes
+    if kind is MASK:
+        return lambda call, name, value: as_mask(name, value, call.shape(axes))
+
+    def check(call: _Call, name: str, value):
+        bound = call.lengths.get(axes.bound)
+        x = kind.read(name, value) if bound is None else as_ids(name, value, bound.length)
+        call.fit(name, x, axes, kind.repeats)
+        return x
+
+    return check
+
+
+def _sizes(cls: type, call: _Call, name: str, value):
+    """``Annotated[Config, "sizes"]``: its whole numbers are the lengths of the axes of their names."""
+    require_class(name, value, cls)
+    for part, length in vars(value).items():
+        _known(call, f"{name}.{part}", length)
+    return value
+
+
+def _held(axes: Axes, call: _Call, name: str, value):
+    """An array that a dataclass holds: as it stands, never converted."""
+    if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name}: expected an array, {' x '.join(axes.named)}, got {shown_class(value)}")
+    if value.dtype.kind not in "fiub":
+        raise TypeError(f"{name}: expected an array of numbers, got dtype {value.dtype}")
+    require_some(name, value)
+    call.fit(name, value, axes, True)
+    return value
+
+
+def _list_of(cls: type) -> Check:
+    check = _dataclass(cls, nested=True)
+
+    def each(call: _Call, name: str, values):
+        if not isinstance(values, list):
+            raise TypeError(f"{name}: expected a list of {cls.__name__}, got {type(values).__name__}")
+        for k, value in enumerate(values):
+            check(call, f"{name}[{k}]", value)
+        return values
+
+    return each
+
+
+def _dataclass(cls: type, nested: bool) -> Check:
+    """The check of a dataclass and of all it holds; of what it holds in its turn, only arrays without ``...``."""
+    parts: list[tuple[str, Check]] = []
+
+    def check(call: _Call, name: str, value):
+        if type(value) is not cls:
+            require_class(name, value, cls)
+        if cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]  # it was checked when it was made
+            return value
+        if not parts:  # not before the first call: classes may be defined further down
+            hints = typing.get_type_hints(cls, include_extras=True)
+            for part in dataclasses.fields(cls):
+                if (one := _check_for(hints[part.name], nested=nested or not _is_array(hints[part.name]))) is not None:
+                    parts.append((part.name, one))
+        for part_name, one in parts:
+            one(call, part_name if name == "p" else f"{name}.{part_name}", getattr(value, part_name))
+        return value
+
+    return check
+
+
+def _is_array(hint) -> bool:
+    return any(typing.get_origin(option) is Annotated for option in (hint, *typing.get_args(hint)))
+
+
+def require_all_parameters(name: str, p, cls: type) -> None:
+    """Raise an error unless `p` is a `cls` whose arrays fit each other, and every number in it is finite."""
+    _dataclass(cls, nested=False)(_Call(), name, p)
+    for part, array in leaves(p, np.ndarray).items():
+        require_finite(f"{name}.{part}", array)
+
+
+def check_fields(made) -> None:
+    """Hold the fields of a frozen dataclass of scalars against their annotations; keep what the checks return."""
+    hints, call = typing.get_type_hints(type(made), include_extras=True), _Call()
+    for one in dataclasses.fields(made):
+        if (check := _check_for(hints[one.name])) is not None:
+            object.__setattr__(made, one.name, check(call, one.name, getattr(made, one.name)))
+
+
+# ---------------------------------------------------------------- after the others
+
+
+def _visible(name: str, x: Array, mask: Array | None) -> Array:
+    """Return finite rows, zeros where no query may look: 0 * NaN would be NaN."""
+    if mask is not None and name != "q" and not np.isfinite(x).all():
+        mask = np.atleast_2d(mask)
+        seen = np.broadcast_to(mask, (*mask.shape[:-1], x.shape[-2])).any(axis=-2, keepdims=True)
+        x = np.where(np.swapaxes(seen, -1, -2), x, x.dtype.type(0))
+    require_some(name, x)
+    require_finite(name, x)
+    return x
+
+
+def _row_by_row(name: str, x: Array, axis) -> Array:
+    """Return scores of which the softmax is defined: no NaN, no infinity, a finite one in each row."""
+    require_some(name, x)
+    require_finite(name, np.where(np.isneginf(x), 0, x))
+    alone = np.argwhere(np.isneginf(x.max(axis=axis, keepdims=True)))
+    if len(alone):
+        raise ValueError(
+            f"{name}: expected a finite score in every row, got only -inf in the row at {alone[0].tolist()}"
+        )
+    return x
+
+
+# ---------------------------------------------------------------- the door
+
+_inside: ContextVar[bool] = ContextVar("inside", default=False)
+F = TypeVar("F", bound=Callable)
+
+
+def door(function: F) -> F:
+    """Check the arguments of a function as its signature declares them, unless another door was passed before."""
+    signature = inspect.signature(function)
+    names = tuple(signature.parameters)
+    checks: list[tuple[str, Check]] = []
+    late: dict[str, Kind] = {}
+
+    def read() -> None:
+        hints = typing.get_type_hints(function, include_extras=True)
+        for name in names:
+            if (check := _check_for(hints.get(name))) is not None:
+                checks.append((name, check))
+            kind = next(iter(getattr(hints.get(name), "__metadata__", ())), None)
+            if kind in (SEEN, SCORES):
+                late[name] = kind
+
+    @functools.wraps(function)
+    def checked(*args, **kwargs):
+        if _inside.get():
+            return function(*args, **kwargs)
+        if not checks:
+            read()
+        given = dict(zip(names, args, strict=False)) | kwargs
+        if len(given) < len(args) + len(kwargs):  # too many, or one of them twice
+            signature.bind(*args, **kwargs)
+        call = _Call()
+        for name, check in checks:  # in the signature's order, not in the call's
+            if name in given:
+                given[name] = check(call, name, given[name])
+        for name, kind in late.items():
+            if name in given:
+                other = given.get("mask") if kind is SEEN else given.get("axis", -1)
+                given[name] = (_visible if kind is SEEN else _row_by_row)(name, given[name], other)
+        token = _inside.set(True)
+        try:
+            return function(**given)
+        finally:
+            _inside.reset(token)
+
+    return typing.cast(F, checked)
