@@ -71,15 +71,7 @@ class Vocabulary:
         return token in self._ids
 
     def id(self, token: str) -> int:
-        """Return the id of one token.
-
-        Raises
-        ------
-        KeyError
-            If the token is not in the vocabulary.
-        TypeError
-            If it is no string.
-        """
+        """Return the id of one token; a token that is not in the vocabulary is a `KeyError`."""
         require_class("token", token, str)
         try:
             return self._ids[token]
@@ -96,13 +88,7 @@ class Vocabulary:
         return [self.id(token) for token in list_of("tokens", tokens, str, "strings")]
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
-        """Return the token of every id.
-
-        Raises
-        ------
-        ValueError
-            If an id lies outside ``0 .. len(self) - 1``.
-        """
+        """Return the token of every id, each in ``0 .. len(self) - 1``."""
         ids = [whole_number("ids", i) for i in as_list("ids", ids, "whole numbers")]
         for place, i in enumerate(ids):
             if not 0 <= i < len(self):
@@ -116,25 +102,11 @@ def pad(sentences: Sequence[Sequence[int]], length: Count, pad_id: Place) -> tup
 
     Shorter ones are filled with `pad_id` at the end, longer ones are cut.
 
-    Parameters
-    ----------
-    sentences : sequence of sequences of int
-        Token ids, one list a sentence.
-    length : int
-        How many tokens each row of the result has.
-    pad_id : int
-        The id that fills the rest.
-
     Returns
     -------
     ids : Array of int, shape (sentences, length)
     is_token : Array of bool, shape (sentences, length)
         True where a token stands, False where it was filled.
-
-    Raises
-    ------
-    ValueError
-        If there is no sentence, one is empty, or `length` is below 1.
 
     Examples
     --------
@@ -201,20 +173,8 @@ def read_pairs(path) -> list[Pair]:
     Tokens are what white space separates. Empty lines and lines that begin with ``#`` are skipped,
     and so is a pair that has occurred before.
 
-    Parameters
-    ----------
-    path : str or path
-        A file in UTF-8, for example ``the red house<TAB>la casa roja``.
-
-    Returns
-    -------
-    list of Pair
-
-    Raises
-    ------
-    ValueError
-        If a line has not two columns, a column is empty, or a token is one of `SPECIAL`: every
-        bad line is named by its number. If no pair is left.
+    A line of the file, in UTF-8, is for example ``the red house<TAB>la casa roja``. A line that has not two
+    columns with text, or one of `SPECIAL` in it, is a `ValueError` that names it by its number.
     """
     pairs: dict[Pair, None] = {}  # in order, each once
     bad = []

@@ -54,12 +54,6 @@ def feed_forward(
 ) -> tuple[Array, FeedForwardTrace]:
     """Widen each row, bend it, narrow it again: ``max(0, x W_1 + b_1) W_2 + b_2``.
 
-    Parameters
-    ----------
-    p : FeedForward
-    x : array_like, shape (..., length, d_model)
-    activation : {"relu", "gelu"}
-
     Returns
     -------
     out : Array, shape (..., length, d_y)

@@ -179,11 +179,6 @@ def embedding(table: Annotated[Numbers, "vocabulary d_model"], ids: Annotated[Id
 
     The same as a product with one-hot rows, without the multiplications by zero.
 
-    Parameters
-    ----------
-    table : array_like, shape (vocabulary, d_model)
-    ids : array_like of int, shape (..., length)
-
     Returns
     -------
     Array, shape (..., length, d_model)

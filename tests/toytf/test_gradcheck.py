@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from toytf.attention import attention, attention_backward
 from toytf.example import PUBLISHED, W_K, W_Q, W_V
-from toytf.gradcheck import TOLERANCE, directional, elementwise, numeric_gradient
+from toytf.gradcheck import TOLERANCE, directional, elementwise
 from toytf.ops import LayerNorm, cross_entropy, cross_entropy_backward, softmax
 
 
@@ -47,11 +47,6 @@ def test_a_wrong_gradient_of_any_size_is_caught(size, mistake):
     found = elementwise(lambda x: size * cubes(x), x, wrong)
     assert found.error > 100 * TOLERANCE > found.blur
     assert expected is None or abs(found.error - expected) < 1e-6
-
-
-def test_the_error_is_measured_by_the_whole_length_so_a_small_entry_does_no_harm():
-    x = np.array([1000.0, 1e-3])  # the slope of the second is 3e-6, beside 3e6
-    assert elementwise(cubes, x, 3 * x**2).error < TOLERANCE
 
 
 # What an error that is the smaller of the absolute and the relative one lets pass: a gradient below its tolerance.
@@ -98,12 +93,6 @@ def test_a_gradient_lost_in_rounding_does_not_pass_and_its_blur_says_why():
     assert flat.error == flat.length == 0 and flat.blur == np.inf
 
 
-def test_lengths_whose_squares_leave_the_float_range_are_lengths():
-    x = np.array([1.0, 2.0])
-    assert elementwise(lambda x: 1e200 * float(x.sum()), x, np.full(2, 1e200)).error < 1e-6
-    assert elementwise(lambda x: 1e-200 * float(x.sum()), x, np.zeros(2)).error == 1
-
-
 @given(st.integers(0, 2**32 - 1), st.sampled_from([1e-3, 1.0]))
 def test_a_direction_shows_a_share_of_the_length_about_as_large(seed, share):
     rng = np.random.default_rng(seed)
@@ -113,12 +102,6 @@ def test_a_direction_shows_a_share_of_the_length_about_as_large(seed, share):
     wrong.beta = wrong.beta + share * off / np.linalg.norm(off) * np.linalg.norm(wrong.beta)
     found = directional(lambda: float((p.gamma**2).sum() + (p.beta**2).sum()), p, wrong, rng)
     assert found["gamma"].error < TOLERANCE and found["beta"].error < 6 * share
-
-
-def test_the_argument_is_left_as_it_was():
-    x = np.array([1.0, 2.0])
-    numeric_gradient(cubes, x)
-    np.testing.assert_array_equal(x, [1.0, 2.0])
 
 
 def test_shapes_must_agree():
@@ -138,11 +121,3 @@ def test_a_direction_catches_a_wrong_array_and_names_it():
     wrong = directional(loss, p, LayerNorm(2 * p.gamma, 2 * p.beta**2), np.random.default_rng(0))
     assert wrong["beta"].error > TOLERANCE > wrong["gamma"].error
     np.testing.assert_array_equal(p.gamma, [1.0, 2.0])
-
-
-def test_an_array_without_a_gradient_is_refused():
-    p = LayerNorm(np.ones(2), np.ones(2))
-    with pytest.raises(ValueError, match=r"grads: expected one for every array of params, got \['beta'\]"):
-        directional(lambda: 0.0, p, LayerNorm(np.ones(2), None), np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"grads: beta: expected shape 2, got 3$"):
-        directional(lambda: 0.0, p, LayerNorm(np.ones(2), np.ones(3)), np.random.default_rng(0))

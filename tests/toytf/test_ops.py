@@ -50,16 +50,6 @@ def test_softmax_of_any_finite_input_sums_to_one_along_any_axis(x, data):
     np.testing.assert_allclose(weights.sum(axis=axis), 1.0, rtol=1e-12)
 
 
-@given(hnp.arrays(np.float64, (3, 4), elements=st.floats(-50, 50)), st.floats(-1e3, 1e3))
-def test_softmax_ignores_a_shift_of_the_whole_row(x, shift):
-    np.testing.assert_allclose(softmax(x + shift), softmax(x), atol=1e-12)
-
-
-@given(hnp.arrays(np.float64, 5, elements=st.floats(-100, 100)), st.permutations(range(5)))
-def test_softmax_moves_with_its_scores(x, order):
-    np.testing.assert_array_max_ulp(softmax(x[list(order)]), softmax(x)[list(order)], maxulp=8)
-
-
 def test_softmax_survives_what_overflows_and_underflows_the_naive_one():
     np.testing.assert_allclose(softmax([[800.0, 900.0], [-800.0, -900.0]]), [[np.exp(-100), 1], [1, np.exp(-100)]])
     with np.errstate(all="ignore"):
@@ -119,11 +109,6 @@ def test_gelu_by_hand():
     np.testing.assert_allclose(gelu([0.0, 1.0, -1.0]), [0, 0.841344746068543, 0.841344746068543 - 1], rtol=1e-14)
 
 
-@given(st.floats(-1e3, 1e3))
-def test_gelu_splits_x_between_x_and_minus_x(x):
-    np.testing.assert_allclose(gelu(x) - gelu(-x), x, rtol=1e-12, atol=1e-300)
-
-
 def test_the_tanh_form_of_gelu_is_within_half_a_thousandth():
     x = np.linspace(-10, 10, 20_001)
     assert 1e-4 < np.abs(gelu(x) - gelu_tanh(x)).max() < 5e-4
@@ -151,12 +136,6 @@ def test_layer_norm_gives_each_row_mean_0_and_variance_just_below_1(x):
     np.testing.assert_allclose(out.mean(axis=-1), 0, atol=1e-9)
     variance = x.var(axis=-1)
     np.testing.assert_allclose(out.var(axis=-1), variance / (variance + 1e-5), rtol=1e-6, atol=1e-9)
-
-
-def test_gamma_stretches_and_beta_moves():
-    x = np.random.default_rng(0).normal(size=(3, 5))
-    p = LayerNorm(np.arange(1.0, 6.0), np.arange(5.0))
-    np.testing.assert_allclose(layer_norm(p, x)[0], layer_norm(norm(5), x)[0] * p.gamma + p.beta)
 
 
 def test_a_constant_row_becomes_beta():
@@ -203,29 +182,6 @@ def test_cross_entropy_of_1_2_3_by_hand():
     # log(e + e^2 + e^3) - 3 = 3.40760596 - 3
     assert cross_entropy([[1.0, 2.0, 3.0]], [2])[0] == pytest.approx(0.4076059644443806, rel=1e-14)
     assert cross_entropy(np.zeros((4, 7)), [0, 1, 2, 3])[0] == pytest.approx(np.log(7))
-
-
-def test_padding_does_not_count():
-    logits = np.random.default_rng(0).normal(size=(2, 3, 5))
-    targets = np.array([[1, 2, 3], [4, 0, 0]])
-    is_token = np.array([[True, True, True], [True, False, False]])
-    loss, trace = cross_entropy(logits, targets, is_token)
-    counted = [cross_entropy(logits[b, t : t + 1], targets[b, t : t + 1])[0] for b, t in np.argwhere(is_token)]
-    assert loss == pytest.approx(np.mean(counted)) and trace.n == 4
-    assert (cross_entropy_backward(trace)[~is_token] == 0).all()
-
-
-def test_label_smoothing_mixes_the_goal_with_an_even_share():
-    logits = np.random.default_rng(1).normal(size=(3, 5))
-    targets = [4, 0, 2]
-    loss, trace = cross_entropy(logits, targets, label_smoothing=0.1)
-    even = -log_softmax(logits).mean()
-    assert loss == pytest.approx(0.9 * cross_entropy(logits, targets)[0] + 0.1 * even)
-    np.testing.assert_allclose(trace.goal.sum(axis=-1), 1)
-
-
-def test_a_confident_mistake_has_a_finite_loss():
-    assert cross_entropy([[1e4, 0.0]], [1])[0] == 1e4
 
 
 @pytest.mark.parametrize(

@@ -47,10 +47,6 @@ def close(got, expected, scale=1.0):
     np.testing.assert_allclose(got, np.array(expected, dtype=float), rtol=1e-10, atol=1e-12 * max(1.0, scale))
 
 
-def size_of(*arrays):
-    return float(max(np.abs(a).max() for a in arrays))
-
-
 def plainly(tree):
     """Arrays as lists, dataclasses as dicts."""
     if isinstance(tree, np.ndarray):
