@@ -2,6 +2,7 @@
 
 The files are the Transformer, in the order in which they build on each other:
 
+- `toytf.parameters`: sizes, and what is learned; `toytf.traces`: what a formula leaves behind;
 - `toytf.ops`: softmax, linear maps, embedding look-up, activations, layer norm;
 - `toytf.positions`: positional encodings;
 - `toytf.attention`: masks, scaled dot-product and multi-head attention;

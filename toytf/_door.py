@@ -298,27 +298,27 @@ def _list_of(cls: type) -> Check:
 
 def _dataclass(cls: type, nested: bool) -> Check:
     """The check of a dataclass and of all it holds; of what it holds in its turn, only arrays without ``...``."""
-    parts: list[tuple[str, Check]] = []
 
     def check(call: _Call, name: str, value):
         if type(value) is not cls:
             require_class(name, value, cls)
         if cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]  # it was checked when it was made
             return value
-        if not parts:  # not before the first call: classes may be defined further down
-            hints = typing.get_type_hints(cls, include_extras=True)
-            for part in dataclasses.fields(cls):
-                if (one := _check_for(hints[part.name], nested=nested or not _is_array(hints[part.name]))) is not None:
-                    parts.append((part.name, one))
-        for part_name, one in parts:
-            one(call, part_name if name == "p" else f"{name}.{part_name}", getattr(value, part_name))
+        for part, one in _parts(cls, nested):
+            one(call, part if name == "p" else f"{name}.{part}", getattr(value, part))
         return value
 
     return check
 
 
-def _is_array(hint) -> bool:
-    return any(typing.get_origin(option) is Annotated for option in (hint, *typing.get_args(hint)))
+@functools.cache
+def _parts(cls: type, nested: bool) -> list[tuple[str, Check]]:
+    found = []
+    for name, hint in typing.get_type_hints(cls, include_extras=True).items():
+        is_array = any(typing.get_origin(option) is Annotated for option in (hint, *typing.get_args(hint)))
+        if (check := _check_for(hint, nested or not is_array)) is not None:
+            found.append((name, check))
+    return found
 
 
 def require_all_parameters(name: str, p, cls: type) -> None:
@@ -341,7 +341,7 @@ def check_fields(made) -> None:
 
 def _visible(name: str, x: Array, mask: Array | None) -> Array:
     """Return finite rows, zeros where no query may look: 0 * NaN would be NaN."""
-    if mask is not None and name != "q" and not np.isfinite(x).all():
+    if mask is not None and not np.isfinite(x).all():
         mask = np.atleast_2d(mask)
         seen = np.broadcast_to(mask, (*mask.shape[:-1], x.shape[-2])).any(axis=-2, keepdims=True)
         x = np.where(np.swapaxes(seen, -1, -2), x, x.dtype.type(0))
@@ -372,24 +372,20 @@ def door(function: F) -> F:
     """Check the arguments of a function as its signature declares them, unless another door was passed before."""
     signature = inspect.signature(function)
     names = tuple(signature.parameters)
-    checks: list[tuple[str, Check]] = []
-    late: dict[str, Kind] = {}
 
-    def read() -> None:
+    @functools.cache
+    def declared() -> tuple[list[tuple[str, Check]], dict[str, Kind]]:
+        """The check of each argument, and what is looked at when all are read; classes may stand further down."""
         hints = typing.get_type_hints(function, include_extras=True)
-        for name in names:
-            if (check := _check_for(hints.get(name))) is not None:
-                checks.append((name, check))
-            kind = next(iter(getattr(hints.get(name), "__metadata__", ())), None)
-            if kind in (SEEN, SCORES):
-                late[name] = kind
+        checks = [(name, check) for name in names if (check := _check_for(hints.get(name))) is not None]
+        kinds = {name: next(iter(getattr(hints.get(name), "__metadata__", ())), None) for name in names}
+        return checks, {name: kind for name, kind in kinds.items() if kind in (SEEN, SCORES)}
 
     @functools.wraps(function)
     def checked(*args, **kwargs):
         if _inside.get():
             return function(*args, **kwargs)
-        if not checks:
-            read()
+        checks, late = declared()
         given = dict(zip(names, args, strict=False)) | kwargs
         if len(given) < len(args) + len(kwargs):  # too many, or one of them twice
             signature.bind(*args, **kwargs)

@@ -15,7 +15,7 @@ from toytf.traces import AttentionTrace, MultiHeadTrace
 
 @door
 def attention(
-    q: Annotated[Seen, "... query d_k"],
+    q: Annotated[Floats, "... query d_k"],
     k: Annotated[Seen, "... key d_k"],
     v: Annotated[Seen, "... key d_v"],
     mask: Annotated[Mask, "... query key"] | None = None,
