@@ -13,11 +13,10 @@ from pathlib import Path
 
 import pytest
 from packaging.metadata import Metadata
-from packaging.requirements import Requirement
 
 import toytf
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 MOST = 1_000_000  # bytes of a wheel; today's has about 800 thousand
 NEEDED = (  # what the package opens that is no Python
@@ -132,12 +131,6 @@ def test_the_same_files_make_the_same_bytes_at_another_time_in_another_folder(di
     assert (tmp_path / "again" / sdist.name).read_bytes() == sdist.read_bytes()
 
 
-def test_make_dist_makes_them_with_the_time_of_the_last_commit():
-    recipe = (ROOT / "Makefile").read_text("utf-8").partition("\ndist:")[2].partition("\n\n")[0]
-    assert "-m build --no-isolation --outdir _build/dist" in recipe
-    assert "SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)" in recipe
-
-
 def test_the_source_has_what_the_wheel_is_made_of_and_no_more(dist):
     (sdist,) = dist.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
@@ -168,24 +161,6 @@ def test_the_package_names_each_python_that_the_workflow_tests():
     assert min(named, key=lambda version: int(version.partition(".")[2])) == PROJECT["requires-python"].removeprefix(
         ">="
     )
-
-
-def test_an_extra_asks_for_what_its_part_imports_and_nothing_of_it_is_needed_without():
-    always = {Requirement(one).name for one in PROJECT["dependencies"]}
-    extras = {
-        name: {Requirement(one).name for one in wanted} for name, wanted in PROJECT["optional-dependencies"].items()
-    }
-    assert always == {"numpy", "threadpoolctl", "tqdm"}
-    assert extras["plot"] == {"matplotlib"} and extras["teach"] == {"jinja2"}
-    assert extras["paper"] == {"jinja2", "markdown-it-py", "math-core", "mdit-py-plugins", "pygments"}
-    assert extras["torch"] == {"torch", "transformers"}
-
-
-def test_the_packages_page_leads_to_no_file_that_the_index_lacks():
-    page = (ROOT / PROJECT["readme"]).read_text("utf-8")
-    assert re.findall(r"\]\((?!https://)[^)]*\)|<img|src=", page) == []
-    for name in PROJECT["optional-dependencies"]:
-        assert (f'"toytf[{name}]"' in page) == (name != "book")
 
 
 WITHOUT = {

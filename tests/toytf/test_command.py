@@ -15,7 +15,7 @@ import toytf
 from toytf import _command
 from toytf.__main__ import MODULES, main
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def python(*words, **how):
