@@ -27,10 +27,12 @@ ROOT = Path(__file__).resolve().parent.parent
 OLD_NUMPY = "1.26.4"
 OLD_ENVIRONMENT = ROOT / "_build" / "matrix" / f"numpy-{OLD_NUMPY}"
 LOCK = ROOT / "requirements" / "matrix.txt"
-ARITHMETIC = (
-    "ops positions attention model generate optim gradcheck corpus grammar properties train translator byhand edits "
-    "pronoun example size experiments modern check fair mutants_caught wrong_calls"
+CORE = (
+    "ops positions attention model generate optim gradcheck corpus grammar properties train translator example size "
+    "door wrong_values"
 ).split()
+ARITHMETIC = [*(f"toytf/test_{name}.py" for name in CORE)]
+ARITHMETIC += [f"test_{name}.py" for name in "byhand edits pronoun experiments modern check fair".split()]
 
 PROBE = """
 import json
@@ -199,7 +201,7 @@ def main(arguments: list[str] | None = None) -> int:
         print("The kernels and instructions of the table are those of x86 processors; this is", platform.machine())
         return 2
     everything = [*sorted(ROOT.glob("notebooks/*.ipynb")), *sorted(ROOT.glob("book/*.ipynb"))]
-    everything += [ROOT / "tests" / f"test_{name}.py" for name in ARITHMETIC]
+    everything += [ROOT / "tests" / name for name in ARITHMETIC]
     paths = [path.resolve() for path in options.paths] or everything
     files = {run: [p for p in paths if p.suffix == suffix] for run, suffix in (("cells", ".ipynb"), ("tests", ".py"))}
     install_old_numpy()

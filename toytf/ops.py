@@ -477,4 +477,5 @@ def cross_entropy_backward(trace: CrossEntropyTrace) -> Array:
     >>> print(fmt(cross_entropy_backward(trace)))
     [[ 0.0900  0.2447 -0.3348]]
     """
-    return (trace.probs - trace.goal) * (trace.counted / trace.n)
+    # A float, since NumPy 1 divides a float32 array by an int above 65,535 in float64.
+    return (trace.probs - trace.goal) * (trace.counted / float(trace.n))
