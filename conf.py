@@ -14,8 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent / "book" / "_ext"))
 add_module_names = False
 author = 'the toytf authors'
 autodoc_member_order = 'bysource'
-autodoc_type_aliases = {'Array': 'Array'}
-autodoc_typehints_format = 'short'
+autodoc_typehints = 'none'
 comments_config = {'hypothesis': False, 'utterances': False}
 copyright = '2026'
 default_role = 'py:obj'
