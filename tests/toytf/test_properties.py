@@ -17,7 +17,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from toytf import attention, corpus, generate, model, ops, optim, positions, tree
+from toytf import attention, corpus, generate, model, ops, optim, parameters, positions, tree
 from toytf.attention import MultiHead
 from toytf.corpus import Pair
 from toytf.model import Config
@@ -351,10 +351,10 @@ def test_the_arrays_of_a_model(cfg, seed):
                 visit(f"{name}.{field}".removeprefix("."), one)
 
     visit("", params)
-    assert list(tree.named_arrays(params)) == list(found) == list(model.shapes(cfg))
+    assert list(tree.named_arrays(params)) == list(found) == list(parameters.shapes(cfg))
     assert all(tree.named_arrays(params)[name] is array for name, array in found.items())
-    assert model.shapes(cfg) == {name: array.shape for name, array in found.items()}
-    assert tree.count(params) == sum(math.prod(shape) for shape in model.shapes(cfg).values())
+    assert parameters.shapes(cfg) == {name: array.shape for name, array in found.items()}
+    assert tree.count(params) == sum(math.prod(shape) for shape in parameters.shapes(cfg).values())
     for name, array in found.items():
         last = name.rsplit(".", 1)[-1]
         if last in ("gamma", "beta", "bias") or last.startswith("b_"):
