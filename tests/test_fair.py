@@ -14,7 +14,7 @@ import gradecheck
 from rightways import InPlace, OtherOrder, as_kind, in_place, in_single, right_ways
 from toytf import check
 from toytf.check.core import Case, Check, Inputs, Mistake, Unfair, apart, collect, diagnose
-from toytf.teach import grade
+from toytf_classroom import grade
 
 SEEDS = range(400) if os.environ.get("TOYTF_DEEP") == "1" else range(4, 8)
 CHECKS = list(check.CHECKS.values())

@@ -10,9 +10,9 @@ from toytf import check
 from toytf.byhand import Sum
 from toytf.check.pencil import Part, Stage, Tries, mapped, product, worked
 from toytf.course.chapters import BOOK
-from toytf.teach import assign
-from toytf.teach.exercises import read
-from toytf.teach.worksheet import check_answers, sheet
+from toytf_classroom import assign
+from toytf.course.exercises import read
+from toytf_classroom.sheets import check_answers, sheet
 
 EXERCISES = {one.number: one for one in read(BOOK / "notebooks").values()}
 PARTS = [(one, part) for one in check.BY_HAND.values() for part in one.parts]

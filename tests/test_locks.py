@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from toytf.teach.exports.classroom import WORKFLOW
-from toytf.teach.exports.gradescope import SETUP
+from toytf_classroom.exports.classroom import WORKFLOW
+from toytf_classroom.exportcope import SETUP
 
 ROOT = Path(__file__).resolve().parent.parent
 MAKEFILE = (ROOT / "Makefile").read_text("utf-8")

@@ -7,9 +7,9 @@ import pytest
 
 from bookcheck import reading
 from toytf.course.chapters import chapters, outline
-from toytf.teach.exercises import read
-from toytf.teach.goals import Goal, goals
-from toytf.teach.goals import read as read_goals
+from toytf.course.exercises import read
+from toytf_classroom.goals import Goal, goals
+from toytf_classroom.goals import read as read_goals
 
 PAGE = reading.ROOT / "book" / "syllabus.ipynb"
 WEEK = re.compile(r"^\| (\d+): (.+) \| (\d+) \| (\d+) \| (\d+) \|$", re.MULTILINE)

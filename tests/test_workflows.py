@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 import steps
-from toytf.teach.exports.classroom import WORKFLOW
+from toytf_classroom.exports.classroom import WORKFLOW
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".github" / "workflows"

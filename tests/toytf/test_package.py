@@ -166,10 +166,10 @@ def test_the_package_names_each_python_that_the_workflow_tests():
 WITHOUT = {
     "matplotlib": ("import toytf.course.plot", 'figures need matplotlib: pip install "toytf[plot]"'),
     "torch": ("from toytf.course.pytorch import import_torch; import_torch()", 'pip install "toytf[torch]"'),
-    "markdown_it": ("from toytf.teach.markdown import html; html('a')", 'pip install "toytf[paper]"'),
-    "math_core": ("from toytf.teach.markdown import html; html('$a$')", 'pip install "toytf[paper]"'),
-    "pygments": ("from toytf.teach.markdown import code; code('a')", 'pip install "toytf[paper]"'),
-    "jinja2": ("from toytf.teach.pages import environment; environment()", 'pip install "toytf[teach]"'),
+    "markdown_it": ("from toytf_classroom.markdown import html; html('a')", 'pip install "toytf[paper]"'),
+    "math_core": ("from toytf_classroom.markdown import html; html('$a$')", 'pip install "toytf[paper]"'),
+    "pygments": ("from toytf_classroom.markdown import code; code('a')", 'pip install "toytf[paper]"'),
+    "jinja2": ("from toytf_classroom.pages import environment; environment()", 'pip install "toytf[teach]"'),
 }
 
 
