@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = tuple(str(ROOT / folder) + os.sep for folder in ("toytf", "tests", "book"))
+OURS = tuple(str(ROOT / folder) + os.sep for folder in ("toytf", "classroom", "tests", "book"))
 POSIX_MODULES = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "termios")
 POSIX_CALLS = {
     "os": "chown fork geteuid getgid getpgid getuid killpg mkfifo sched_getaffinity setsid setuid sysconf wait".split(),

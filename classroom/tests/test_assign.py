@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
-from toytf_classroom.__main__ import main
 from toytf.course.exercises import read
 from toytf_classroom import assign, rubrics
+from toytf_classroom.__main__ import main
 
 ROOT = Path(__file__).resolve().parents[2]
 MASTER = ROOT / "notebooks"

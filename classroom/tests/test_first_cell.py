@@ -1,13 +1,9 @@
 """The first cell of a student's notebook: silent where toytf is there, and plain words where it cannot be had."""
 
-import functools
-import hashlib
-import http.server
 import json
 import os
 import subprocess
 import sys
-import threading
 import venv
 import zipfile
 
@@ -15,8 +11,8 @@ import pytest
 
 import gradecheck
 from toytf import __version__
-from toytf_classroom.__main__ import main
 from toytf_classroom import assign, first_cell
+from toytf_classroom.__main__ import main
 
 BIN = "Scripts" if os.name == "nt" else "bin"
 FILE = f"toytf-{__version__}-py3-none-any.whl"
@@ -79,12 +75,10 @@ def ways(tmp_path):
         "file": first_cell.named(str(wheel)).cell,
         "address": first_cell.named(f"https://school.example/{FILE}").cell,
         "index": first_cell.named(f"toytf=={__version__}").cell,
-        "thin": first_cell.thin(f"toytf_student-{__version__}.post1-py3-none-any.whl", b"x").cell,
-        "thin, served": first_cell.thin(f"toytf_student-{__version__}.post1-py3-none-any.whl", b"x", "https://x/").cell,
     }
 
 
-WAYS = ["nothing", "file", "address", "index", "thin", "thin, served"]
+WAYS = ["nothing", "file", "address", "index"]
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -251,88 +245,6 @@ def test_jupyter_shows_the_words_without_a_traceback(tmp_path):
     shell.run_cell(first_cell.nowhere().cell.replace("(3, 11)", "(99, 0)"))
     assert said[0] == "toytf is not ready."
     assert not [line for line in said if "Traceback" in line or "File" in line]
-
-
-# ---------------------------------------------------------------- a package for students
-
-
-@pytest.fixture
-def student(tmp_path):
-    """The name and content of a made-up package for students."""
-    name = f"toytf_student-{__version__}.post7-py3-none-any.whl"
-    zipped(tmp_path / "made.zip", fake_wheel("toytf-student", f"{__version__}.post7"))
-    return name, (tmp_path / "made.zip").read_bytes()
-
-
-SAYS = "from toytf import check; print(check.SAYS)"
-
-
-def test_the_students_package_is_used_from_beside_the_notebook_without_pip(tmp_path, bare, student):
-    name, content = student
-    (tmp_path / name).write_bytes(content)
-    done = run(bare, first_cell.thin(name, content).cell, tmp_path, SAYS)
-    assert (done.returncode, done.stdout) == (0, "from the wheel\n"), done.stderr
-
-
-def test_it_is_used_where_the_whole_toytf_is_installed_and_was_imported(tmp_path, student):
-    name, content = student
-    (tmp_path / name).write_bytes(content)
-    cell = first_cell.thin(name, content).cell
-    done = run(sys.executable, cell, tmp_path, SAYS, first="import toytf.ops, toytf.check")
-    assert (done.returncode, done.stdout) == (0, "from the wheel\n"), done.stderr
-
-
-def test_a_package_of_another_week_or_half_of_one_is_not_used(tmp_path, bare, student):
-    name, content = student
-    (tmp_path / name).write_bytes(content[:-1])
-    text = words(run(bare, first_cell.thin(name, content).cell, tmp_path))
-    assert "Was it cut off, or is it that of another week?" in text
-
-
-def test_a_missing_package_for_students_is_asked_for_by_name(tmp_path, bare, student):
-    name, content = student
-    text = words(run(bare, first_cell.thin(name, content).cell, tmp_path))
-    assert f"needs the file {name} beside it" in text
-
-
-@pytest.fixture
-def served(tmp_path):
-    """A folder, and the address at which it is served."""
-    folder = tmp_path / "served"
-    folder.mkdir()
-    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(folder))
-    handler.log_message = lambda *a: None
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield folder, f"http://127.0.0.1:{server.server_port}/"
-    server.shutdown()
-
-
-def test_it_is_fetched_from_the_teachers_address_once(tmp_path, bare, student, served):
-    (name, content), (folder, address) = student, served
-    (folder / name).write_bytes(content)
-    (tmp_path / "home").mkdir()
-    cell = first_cell.thin(name, content, first_cell.address(address)).cell
-    for _ in range(2):
-        done = run(bare, cell, tmp_path / "home", SAYS)
-        assert (done.returncode, done.stdout) == (0, "from the wheel\n"), done.stderr
-        assert hashlib.sha256((tmp_path / "home" / name).read_bytes()).digest() == hashlib.sha256(content).digest()
-        (folder / name).unlink(missing_ok=True)  # the second time it is beside the notebook
-
-
-def test_another_file_at_the_address_is_refused_and_not_kept(tmp_path, bare, student, served):
-    (name, content), (folder, address) = student, served
-    (folder / name).write_bytes(content + b"more")
-    (tmp_path / "home").mkdir()
-    text = words(run(bare, first_cell.thin(name, content, address).cell, tmp_path / "home"))
-    assert "What came is not the file that belongs to this notebook" in text
-    assert list((tmp_path / "home").iterdir()) == []
-
-
-def test_an_address_that_leads_nowhere_is_named(tmp_path, bare, student, served):
-    (name, content), (_, address) = student, served
-    text = words(run(bare, first_cell.thin(name, content, address).cell, tmp_path))
-    assert "could not be fetched" in text and address + name in text and "404" in text
 
 
 # ---------------------------------------------------------------- the command

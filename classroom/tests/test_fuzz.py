@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import gradecheck
 from gradecheck import BY_HAND, HONEST, IMPORTS, SOFTMAX, code, data, words
 from toytf_classroom import feedback_pages, frames, gradebook, grading, sandbox, submission
+from toytf_classroom.plain_text import to_csv
 
 DEEP = os.environ.get("TOYTF_DEEP") == "1"
 REPLIES = settings(max_examples=9000 if DEEP else 300, suppress_health_check=list(HealthCheck))
@@ -107,8 +108,8 @@ def test_whatever_a_student_s_code_answers_comes_to_a_receipt_without_points(rep
     assert receipt.results[0].points == 0, receipt.to_json().decode()
     assert grading.Receipt.from_json(receipt.to_json()) == receipt
     feedback_pages.student_page(receipt, gradecheck.assignment())
-    line = gradebook.line_of(receipt, gradecheck.assignment(), "eve.html")
-    plain_text.to_csv([line.grades, *line.to_read])
+    line = gradebook.line_of(receipt, gradecheck.assignment(), "eve.html", "", {})
+    to_csv([line.grades, *line.to_read])
     assert receipt.failed == []
 
 

@@ -33,10 +33,10 @@ from gradecheck import (
     words,
 )
 from toytf import check
-from toytf_classroom.__main__ import main
 from toytf.course.exercises import NOT_ANSWERED
-from toytf_classroom import ClassroomError, frames, gradebook, grading, sandbox, submission, workers
+from toytf_classroom import ClassroomError, feedback_pages, frames, gradebook, grading, sandbox, submission, workers
 from toytf_classroom import grading as grade
+from toytf_classroom.__main__ import main
 from toytf_classroom.plain_text import without_formula
 
 # ---------------------------------------------------------------- honest variants
@@ -75,7 +75,7 @@ def test_errors_elsewhere_and_what_was_left_out_are_told(honest):
 
 def test_the_instructor_s_notebook_of_the_whole_book_gets_all_points_and_the_student_s_none(tmp_path):
     box = gradecheck.sandbox_or_skip()
-    made = [sys.executable, "-m", "toytf", "assign", "--title", "All", "--out", str(tmp_path / "all")]
+    made = [sys.executable, "-m", "toytf_classroom", "assign", "--title", "All", "--out", str(tmp_path / "all")]
     subprocess.run(made, check=True, capture_output=True)
     assignment = grade.read_assignment(tmp_path / "all" / "submissions" / "assignment.json")
     limits = dataclasses.replace(SMALL, cell=30.0, call=30.0, total=120.0)
@@ -224,7 +224,7 @@ def test_one_file_can_be_graded_by_another_program(box, tmp_path):
     assignment = grade.read_assignment(tmp_path / "assignment.json")
     receipt = grade.grade_one(tmp_path / "anna.ipynb", assignment, sandbox=box)
     assert (receipt.student, receipt.points, assignment.points) == ("anna", 4, 7)
-    assert grade.student_page(receipt, assignment).startswith(b"<!doctype html>")
+    assert feedback_pages.student_page(receipt, assignment).startswith(b"<!doctype html>")
     assert grade.grade_one(tmp_path / "nobody.ipynb", assignment, sandbox=box).reason.startswith(
         "The file cannot be read"
     )
@@ -422,7 +422,7 @@ def test_killed_it_leaves_no_process_behind(week, tmp_path, box):
     command = [
         sys.executable,
         "-m",
-        "toytf",
+        "toytf_classroom",
         "grade",
         str(week),
         "--out",
@@ -442,7 +442,7 @@ def test_after_ctrl_c_the_same_command_goes_on(week, tmp_path, box):
     command = [
         sys.executable,
         "-m",
-        "toytf",
+        "toytf_classroom",
         "grade",
         str(week),
         "--out",
@@ -555,11 +555,11 @@ def test_where_namespaces_are_forbidden_it_refuses_and_says_what_to_do(week, tmp
     ("change", "says"),
     [
         (lambda week: ["nowhere"], "submissions: expected a folder"),
-        (lambda week: [week, "--out", "grades.txt"], "--out: expected a file name that ends in .csv"),
+        (lambda week: [week, "--out", "grades.txt"], "--out: expected a file .csv"),
         (lambda week: [week, "--out", week / "grades.csv"], "outside the folder of submissions"),
-        (lambda week: [week, "--assignment", week / "none.json"], "assignment: expected a JSON file"),
+        (lambda week: [week, "--assignment", week / "none.json"], "assignment: expected what"),
         (lambda week: [week, "--class", week / "none.csv"], "expected a table"),
-        (lambda week: [week, "--class", class_list(week, "student\nanna\n\nanna\n")], "line 3: expected a student"),
+        (lambda week: [week, "--class", class_list(week, "student\nanna\n\nanna\n")], "line 3: student: expected"),
         (lambda week: [week, "--class", class_list(week, "student;x\nanna;\nanna;\n")], "line 3: expected each"),
         (
             lambda week: [week, "--allow", "no-such-package"],
@@ -610,7 +610,7 @@ def test_without_sandbox_it_is_loud_and_grades_the_same(week, tmp_path, capsys):
 
 @gradecheck.needs_posix
 def test_without_sandbox_the_code_is_another_user_s_if_root_starts_it_and_has_limits():
-    box = grade.Unprotected()
+    box = sandbox.Unprotected()
     cell = "import os, resource as r\nprint(os.getuid(), os.environ.get('TOYTF_PROGRESS'), r.getrlimit(r.RLIMIT_FSIZE))"
     receipt = one(
         IMPORTS,

@@ -31,8 +31,10 @@ class Solved:
     ----------
     title, about : str
         Its number and title; kind, level, minutes and points.
-    text, worked, mistakes : str
-        What is asked, the worked answer and the known mistakes, as Markdown.
+    text, worked : str
+        What is asked and the worked answer, as Markdown.
+    mistakes : list of str
+        Known ones, each with its advice.
     code : str
         The right function, or the numbers as one types them; empty for an answer in words.
     points : int
@@ -42,7 +44,7 @@ class Solved:
     about: str
     text: str
     worked: str
-    mistakes: str
+    mistakes: list[str]
     code: str
     points: int
 
@@ -73,7 +75,7 @@ def _solved(where: str, cells: dict[str, dict]) -> Solved:
     heading = _HEADING.match(text)
     if heading is None:
         raise ClassroomError(f'{where}: expected a text that begins with "## " and a title, got {text[:80]!r}')
-    code, worked, mistakes = "", answer, ""
+    code, worked, mistakes = "", answer, []
     if cells["answer"]["cell_type"] == "code":
         code, worked, mistakes = _apart(where, answer)
     elif answer.strip() == NOT_ANSWERED:
@@ -84,7 +86,7 @@ def _solved(where: str, cells: dict[str, dict]) -> Solved:
     )  # fmt: skip
 
 
-def _apart(where: str, source: str) -> tuple[str, str, str]:
+def _apart(where: str, source: str) -> tuple[str, str, list[str]]:
     """The code of a solved cell, the worked answer and the known mistakes that stand in it as comments."""
     before, begin, rest = source.partition(f"{BEGIN}\n")
     inside, end, _ = rest.partition(END)
@@ -98,7 +100,11 @@ def _apart(where: str, source: str) -> tuple[str, str, str]:
     mistakes = _MISTAKES.search(written)
     body = "\n".join(code)
     whole = f"{before.rstrip()}\n{textwrap.indent(body, '    ')}" if function else body
-    return whole, _MISTAKES.sub("", written), mistakes["items"] if mistakes else ""
+    return whole, _MISTAKES.sub("", written), _items(mistakes["items"]) if mistakes else []
+
+
+def _items(listed: str) -> list[str]:
+    return [" ".join(item.split()) for item in re.split(r"^- ", listed, flags=re.MULTILINE)[1:]]
 
 
 def page(title: str, solved: list[Solved]) -> str:
@@ -127,7 +133,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options) -> int:
     given = options.assignment
     notebook = given / NOTEBOOK if given.is_dir() else given
-    out = options.out or notebook.with_name("answers.html")
+    out = options.out or notebook.with_name(f"{notebook.stem}.answers.html".removeprefix("instructor."))
     if not notebook.is_file():
         raise ClassroomError(f"assignment: expected a folder with {NOTEBOOK} or a notebook, got {given}")
     if out.suffix != ".html" or (out.exists() and not options.force):

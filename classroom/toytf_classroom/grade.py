@@ -107,17 +107,19 @@ def _grade(given) -> int:
 
 def _refuse(given) -> None:
     """Say what is wrong with the arguments before anything is done."""
-    home, times = given.out.with_suffix("").resolve(), (given.cell_seconds, given.call_seconds, given.seconds)
-    to_read = given.manual is not None and given.manual.resolve() == home / "to_read.csv"
+    home = given.out.with_suffix("").resolve()
+    times = {"--cell-seconds": given.cell_seconds, "--call-seconds": given.call_seconds, "--seconds": given.seconds}
     for wrong, says in (
         (not given.submissions.is_dir(), f"submissions: expected a folder, got {given.submissions}"),
         (given.out.suffix != ".csv" or given.out.is_dir(), f"--out: expected a file .csv, got {given.out}"),
         (home.is_relative_to(given.submissions.resolve()), "--out: expected a place outside the folder of submissions"),
-        (not all(0 < seconds < 1e6 for seconds in times), "--...seconds: expected numbers above 0"),
+        *(
+            (not 0 < value < 1e6, f"{option}: expected a number of seconds above 0, got {value:g}")
+            for option, value in times.items()
+        ),
         (given.jobs < 1, f"--jobs: expected at least 1, got {given.jobs}"),
-        (not LEAST_MEMORY <= given.memory < 1 << 20, f"--memory: expected at least {LEAST_MEMORY} MB"),
+        (not LEAST_MEMORY <= given.memory < 1 << 20, f"--memory: expected at least {LEAST_MEMORY} MB, got {given.memory}"),
         (given.student_column and not given.class_list, "--student-column: expected --class CSV with it, got none"),
-        (to_read, f"--manual: expected a copy of {given.manual}, which is written anew by each run, got the file"),
     ):
         if wrong:
             raise ClassroomError(says)

@@ -240,7 +240,7 @@ def grade_folder(
     student_column : str, optional
         The column with the students' ids, if it is another one.
     manual : Path, optional
-        CSV with the columns student, exercise, met, points, comment; not the file ``to_read.csv`` itself.
+        CSV with the columns student, exercise, met, points, comment.
     limits : Limits, optional
     jobs : int
         How many at a time.
@@ -256,6 +256,8 @@ def grade_folder(
     """
     limits = limits or Limits()
     home = out.with_suffix("")
+    if manual is not None and manual.resolve() == (home / "to_read.csv").resolve():
+        raise ClassroomError(f"{manual}: this file is written anew by each run. Copy it, and give the copy's name.")
     there = submission.find(submissions)
     ours, expected = Matched(there.found), []
     if class_list is not None:

@@ -40,6 +40,7 @@ FORMS = {  # the columns by which a list is known
     "canvas": ("Student", "ID", "Section"),
     "worksheet": ("Identifier", "Full name", "Grade"),
     "participants": ("First name", "Last name"),
+    "participants of older ones": ("First name", "Surname"),
 }
 KNOWN = "Canvas's gradebook (Student, ID, Section), Moodle's worksheet (Identifier, Full name, Grade) or participants"
 
@@ -83,7 +84,7 @@ def open_table(path: Path) -> Table:
         head = [name.strip() for name in next(reader, [])]
         rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
-        raise ClassroomError(f"{path}, line {reader.line_num}: got a row that is no CSV ({error})") from None
+        raise ClassroomError(f"{path}, line {reader.line_num}: expected CSV, got ({error})") from None
     while rows and not rows[-1][1]:
         rows.pop()
     return Table(path, head, rows, separator)
@@ -197,8 +198,8 @@ def _person(form: str, row: dict[str, str], line: int, column: str) -> Person:
     if form == "worksheet":
         number = re.search(r"\d*\Z", row["Identifier"].strip()).group()
         return Person(row["Full name"].strip(), number, (row["Full name"],), line)
-    if form == "participants":
-        first, last = row["First name"].strip(), row["Last name"].strip()
+    if form.startswith("participants"):
+        first, last = row["First name"].strip(), row.get("Last name", row.get("Surname", "")).strip()
         return Person(f"{first} {last}".strip(), "", (f"{first} {last}", f"{last} {first}"), line)
     return Person(row[column], "", (row[column],), line)
 
@@ -229,9 +230,10 @@ def matched(found: Sequence[Found], people: Sequence[Person]) -> Matched:
     ClassroomError
         Where two students fit: the message names both.
     """
-    result, groups = Matched(), {}
+    result, groups, ids = Matched(), {}, {same_writing(one.student) for one in people}
     for one in found:
-        fits = students_of(one.student, people)
+        # An id of the list stays as it was handed in, blanks too: two may differ in these alone.
+        fits = [] if same_writing(one.student) in ids else students_of(one.student, people)
         if len(fits) > 1:
             both = " and ".join(map(repr, fits))
             raise ClassroomError(f"{plain(one.student, 100)}: expected one student of the class list, got {both}")

@@ -94,18 +94,18 @@ def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     dollarmath_plugin(reader, double_inline=True)
     for name in ("fence", "code_block"):
-        reader.add_render_rule(name, lambda _, tokens, at, *__: code(tokens[at].content))
+        reader.add_render_rule(name, lambda _, tokens, at, *__: str(code(tokens[at].content)))
     for name in ("math_inline", "math_block", "math_inline_double"):
         reader.add_render_rule(name, _formula)
     reader.add_render_rule("link_open", lambda _, tokens, at, *__: _link(tokens[at], "a"))
     reader.add_render_rule("link_close", lambda _, tokens, at, *__: _link(_opening(tokens, at), "/a"))
-    reader.add_render_rule("image", lambda _, tokens, at, *__: escape(tokens[at].content))
+    reader.add_render_rule("image", lambda _, tokens, at, *__: str(escape(tokens[at].content)))
     return reader
 
 
 def _formula(_, tokens, at, *__) -> str:
     if tokens[at].type == "math_inline":
-        return math(tokens[at].content)
+        return str(math(tokens[at].content))  # a `Markup` would escape what it is added to
     return f'<div class="formula">{math(tokens[at].content, display=True)}</div>\n'
 
 

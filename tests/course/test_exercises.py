@@ -15,11 +15,11 @@ import pytest
 from bookcheck import links, reading
 from toytf import check
 from toytf.check import ByHand
+from toytf.course import exercises
 from toytf.course.chapters import chapters
 from toytf.course.exercises import KINDS, SOLUTION_TAG, parse, read, without_solutions
-from toytf_classroom import exercises
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "notebooks"
 CHAPTERS = [int(path.name[:2]) for path in exercises.notebooks(NOTEBOOKS)]
 each_chapter = pytest.mark.parametrize("chapter", CHAPTERS)

@@ -17,8 +17,8 @@ import pytest
 
 import gradecheck
 from gradecheck import BY_HAND, EMPTY, FULL, HONEST, IMPORTS, SOFTMAX, data, lines, table, words
-from toytf_classroom.__main__ import main
 from toytf_classroom import gradebook, grading, sandbox, submission, workers
+from toytf_classroom.__main__ import main
 
 DEEP = os.environ.get("TOYTF_DEEP") == "1"
 

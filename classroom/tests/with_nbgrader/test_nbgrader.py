@@ -192,5 +192,5 @@ def test_feedback_shows_what_the_checker_says(course):
 
 @pytest.mark.parametrize("cheat", CHEATS)
 def test_a_submission_that_cheats_fools_nbgrader(course, cheat):
-    """The reason why `toytf_classroom.grading` exists: if this fails, nbgrader has got better and the docs may say so."""
+    """The reason for a grader of our own: if this fails, nbgrader has got better and the docs may say so."""
     assert float(marks(course)[cheat]["score"]) >= FUNCTION.points
