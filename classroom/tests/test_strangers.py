@@ -5,7 +5,6 @@ Each test here failed when the grader was first attacked.
 
 import errno
 import io
-import json
 import os
 import re
 import signal
@@ -18,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradecheck
-from gradecheck import BY_HAND, FULL, HONEST, IMPORTS, SMALL, SOFTMAX, data, lines
+from gradecheck import HONEST, IMPORTS, SMALL, SOFTMAX, data, lines
 from toytf_classroom import ClassroomError, frames, gradebook, grading, sandbox, submission
 from toytf_classroom import names as names_
 from toytf_classroom.__main__ import main
@@ -77,18 +76,6 @@ def test_a_process_that_calls_itself_by_no_text_is_watched_as_any_other(tmp_path
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
-
-
-def test_a_folder_that_is_named_like_a_notebook_is_none(tmp_path, box):
-    week = gradecheck.folder(tmp_path / "week", {"anna/real.ipynb": HONEST, "zoe.ipynb": HONEST})
-    (week / "anna" / "a.ipynb").mkdir()
-    (week / "bob" / "b.ipynb").mkdir(parents=True)
-    summary, receipts = gradecheck.grade(week, tmp_path / "g.csv", box)
-    assert summary.failed == []
-    assert lines(tmp_path / "g.csv") == {"anna": FULL, "bob": ["0", "0", "0", "0"], "zoe": FULL}
-    assert receipts["bob"].reason.startswith("Expected one notebook (.ipynb) in the folder, got no notebook")
-    with pytest.raises(submission.Unreadable, match="no ordinary file"):
-        submission.read_bytes(week / "anna" / "a.ipynb")
 
 
 # ---------------------------------------------------------------- changed arguments
@@ -154,16 +141,6 @@ def test_forged_arguments_are_malformed_or_changed(given):
         pass
 
 
-def test_every_checker_s_arguments_and_results_fit_into_one_reply():
-    from toytf import check
-    from toytf.check.core import collect
-
-    for checker in check.CHECKS.values():
-        cases = checker.draw(np.random.default_rng(0))
-        for case, outcome in zip(cases, collect(checker.expected, cases), strict=True):
-            frames.pack({"text": "x" * 2000}, [*outcome.arrays, *_reply(case.args)[1]])
-
-
 # ---------------------------------------------------------------- names and tables
 
 
@@ -197,19 +174,6 @@ def test_two_spellings_of_one_name_are_two_submissions_that_keep_their_points(tm
     assert {student: receipt.points for student, receipt in receipts.items()} == {names[0]: 4, names[1]: 2}
     assert len({*names_.file_names(names).values()}) == 2
     assert any("2 names that read the same were handed in" in note for note in summary.notes)
-
-
-def test_a_formula_and_its_written_form_are_two_students(tmp_path, box):
-    first, second = data(IMPORTS, SOFTMAX), data(IMPORTS, BY_HAND, "# other")
-    week = gradecheck.folder(tmp_path / "week", {"=1.ipynb": first, "'=1.ipynb": second})
-    _, receipts = gradecheck.grade(week, tmp_path / "g.csv", box)
-    archive, without = feedback_zip(tmp_path / "g.csv")
-    assert without == []
-    pages = zipfile.ZipFile(io.BytesIO(archive))
-    for student, points in (("=1", "8.8 softmax: 2 of 2"), ("'=1", "8.8 softmax: 0 of 2")):
-        assert receipts[student].points == 2
-        assert points in pages.read(f"{student}/feedback.html").decode()
-    assert list(lines(tmp_path / "g.csv")) == ["''=1", "'=1"]
 
 
 NAMES = st.text(st.characters(codec=None, exclude_characters="/\0"), min_size=1, max_size=60)
@@ -246,12 +210,6 @@ def test_a_table_comes_back_as_it_was_written(tmp_path_factory, rows):
     assert [[row["a"], row["b"]] for _, row in back] == [[without_formula(cell) for cell in row] for row in rows]
 
 
-def test_the_hash_in_a_file_s_name_has_no_second_name():
-    """With 48 bits a second name was found in 42 seconds; 128 are out of reach."""
-    for student in ("/x", "a b", "index"):
-        assert re.search(r"~[0-9a-f]{32}\Z", names_.file_name(student))
-
-
 # ---------------------------------------------------------------- plain words for what is wrong
 
 
@@ -282,7 +240,7 @@ def test_a_folder_in_which_nothing_can_be_written_is_a_plain_message(two, tmp_pa
         (["--seconds", "0"], "--seconds: expected a number of seconds above 0, got 0"),
         (["--seconds", "inf"], "--seconds: expected a number of seconds above 0, got inf"),
         (["--jobs", "0"], "--jobs: expected at least 1, got 0"),
-        (["--memory", "1"], "--memory: expected at least 256 MB, got 1"),
+        (["--memory", "1"], "--memory: expected 256 MB or more, got 1"),
         (["--allow", "toytf"], "--allow: toytf holds the right functions"),
         (["--allow", "ToyTF"], "--allow: toytf holds the right functions"),
         (["--out", "."], "--out: expected a file .csv"),
@@ -314,23 +272,9 @@ def test_an_odd_table_is_named_with_what_is_odd(two, tmp_path, box, content, say
     assert says in str(trouble.value)
 
 
-def test_an_empty_list_of_what_is_to_be_read_can_be_given_back(two, tmp_path, box):
-    (tmp_path / "manual.csv").write_text('"student","exercise","points","comment"\n')
-    summary, _ = gradecheck.grade(two, tmp_path / "g.csv", box, manual=tmp_path / "manual.csv")
-    assert summary.failed == [] and lines(tmp_path / "g.csv") == {"anna": FULL, "bob": FULL}
-
-
 @pytest.mark.parametrize("content", [b"[" * 200_000, b'{"a":' * 200_000])
 def test_a_deep_file_is_no_assignment_and_no_receipt(content):
     with pytest.raises(grading.BadAssignment, match="expected what toytf-classroom assign wrote"):
         grading.read_assignment(content)
     with pytest.raises(ValueError):
         grading.Receipt.from_json(content)
-
-
-@pytest.mark.parametrize("name", [["softmax"], {"a": 1}, 3, None])
-def test_the_name_of_a_checker_is_a_text(name):
-    entry = {"label": "a", "number": "1", "kind": "function", "name": name, "points": 1}
-    whole_ = json.loads(gradecheck.ASSIGNMENT) | {"exercises": [entry]}
-    with pytest.raises(grading.BadAssignment, match=r"exercises\[0\]: name: expected a checker"):
-        grading.read_assignment(json.dumps(whole_).encode())

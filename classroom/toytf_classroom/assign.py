@@ -26,17 +26,14 @@ from __future__ import annotations
 import argparse
 import ast
 import json
-import os
 import re
-import shutil
-import tempfile
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from toytf._command import progress
+from toytf._command import progress, write_whole
 from toytf.check.pencil import ByHand, Part
 from toytf.course.chapters import BOOK
 from toytf.course.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read, words_for_links
@@ -370,50 +367,19 @@ def _json(content: dict) -> str:
 
 
 def write(folders: Mapping[Path, Mapping[str, str | bytes]], force: bool = False) -> None:
-    """Write the files of several folders; nothing is written before all of it can be.
-
-    A new folder appears with all its files at once. In a folder that is there, other files (the
-    submissions, say) stay as they are, and each file is replaced as a whole.
-
-    Parameters
-    ----------
-    folders : mapping
-        From folders to their files, from paths to contents.
-    force : bool
-        Whether files that are there may be replaced.
+    """Write the files of several folders; other files that are there (the submissions, say) stay as they are.
 
     Raises
     ------
     ValueError
-        If one of the files is there already and `force` is not set.
-    OSError
-        If they cannot be written; then none is there.
+        If one of the files is there already and `force` is not set; then nothing is written.
     """
-    there = [folder / name for folder, content in folders.items() for name in content if (folder / name).exists()]
-    if there and not force:
+    paths = {folder / name: content for folder, files in folders.items() for name, content in files.items()}
+    if not force and (there := [path for path in paths if path.exists()]):
         raise ValueError(f"{there[0]}: expected a new file, got one that is there; --force replaces it")
-    prepared: list[tuple[Path, Path]] = []
-    try:
-        for folder, content in folders.items():
-            folder = folder.resolve()
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            near = folder if folder.exists() else folder.parent  # on the same disk, and ours to write
-            new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=near))
-            prepared.append((new, folder))
-            new.chmod(0o755)  # mkdtemp keeps others out
-            for name, text in content.items():
-                (new / name).parent.mkdir(parents=True, exist_ok=True)
-                (new / name).write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
-        for (new, folder), content in zip(prepared, folders.values(), strict=True):
-            if not folder.exists():
-                os.replace(new, folder)
-                continue
-            for name in content:
-                (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                os.replace(new / name, folder / name)
-    finally:
-        for new, _ in prepared:
-            shutil.rmtree(new, ignore_errors=True)
+    for path, content in paths.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content if isinstance(content, bytes) else content.encode())
 
 
 # ---------------------------------------------------------------- the command
@@ -521,7 +487,7 @@ def _chosen(options) -> list:
     chosen = [] if only_topics else select(exercises, options.exercises, options.chapters, kinds, options.levels)
     if not options.own_numbers:
         return chosen
-    topics = list(own_numbers.GRADED) if options.topics == ["all"] else options.topics
+    topics = list(own_numbers.TOPICS) if options.topics == ["all"] else options.topics
     return own_numbers.plan(chosen, topics, options.same_for_all)
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from toytf.byhand import Entry, Working, fmt
+from toytf.byhand import Entry, Working
 from toytf.byhand.expressions import fixed, trimmed
 
 Array = np.ndarray
@@ -17,7 +17,6 @@ Array = np.ndarray
 DIVISORS = (2, 4, 5, 8, 10, 20)  # whatever is divided by one of these ends after few decimals
 LARGEST_GIVEN = 99
 LARGEST_ANSWER = 99
-ROOM = 0.1  # how far a rounded number stays from a half of the last place, in units of that place
 
 
 @dataclass(frozen=True)
@@ -62,19 +61,15 @@ class Asked:
     symbol : str
         What the text calls it, in TeX. The sentence says what it is.
     expected : Array
-        Unrounded. Any shape up to two axes; the blanks stand in ``len(rows)`` × ``len(cols)``.
+        Any shape up to two axes; the blanks stand in ``len(rows)`` × ``len(cols)``.
     rows, cols : tuple of str
         Labels; empty strings for none.
     decimals : int
-        0: whole numbers. Otherwise the answer is exact with so many decimals, or, if `rounded`, is
-        rounded to so many.
-    rounded : bool
+        0: whole numbers. Otherwise the answer is exact with so many decimals.
     work : callable
         Gives the `Working`, an entry for each number or for each row.
     note : str
         What the answer sheet says before the arithmetic.
-    paths : tuple of Array
-        What comes out if a student goes on with rounded numbers; it must round to the same.
     only_with : tuple of str
         Other answers of the exercise that have to be right too if this one is to earn points. Of an
         answer that can be one of a few only (the root of `d_k`), a neighbour often has the same.
@@ -87,9 +82,7 @@ class Asked:
     cols: tuple[str, ...]
     work: Callable[[], Working]
     decimals: int = 0
-    rounded: bool = False
     note: str = ""
-    paths: tuple[Array, ...] = ()
     only_with: tuple[str, ...] = ()
 
     @property
@@ -99,11 +92,8 @@ class Asked:
     @property
     def how(self) -> str:
         """In which form the answer is wanted."""
-        count = f"{self.decimals} decimal{'s'[: self.decimals != 1]}"
-        if self.rounded:
-            return f"rounded to {count}"
         if self.decimals:
-            return f"exact, at most {count}"
+            return f"exact, at most {self.decimals} decimal{'s'[: self.decimals != 1]}"
         return "whole numbers" if self.shape else "a whole number"
 
     @property
@@ -113,8 +103,7 @@ class Asked:
 
     def cells(self) -> list[list[str]]:
         """The right answers as they are written, row by row."""
-        write = fixed if self.rounded else trimmed
-        flat = [write(float(v), self.decimals) for v in np.ravel(self.expected)]
+        flat = [trimmed(float(v), self.decimals) for v in np.ravel(self.expected)]
         width = len(self.cols)
         return [flat[i : i + width] for i in range(0, len(flat), width)]
 
@@ -145,18 +134,6 @@ class Word:
 
     def render(self, form: str, tight: bool = False) -> str:
         return html.escape(self.word).replace("-", "−") if form == "html" else self.word
-
-
-@dataclass(frozen=True)
-class Rounded:
-    """A number that is rounded, with all the decimals that are asked for: ``2.30``."""
-
-    value: float
-    decimals: int
-    exact = False
-
-    def render(self, form: str, tight: bool = False) -> str:
-        return fixed(self.value, self.decimals)
 
 
 @dataclass(frozen=True)
@@ -237,10 +214,7 @@ def complaints(exercise: Exercise) -> list[str]:
     The rule:
 
     - What is given is written in full, and no number is larger than 99.
-    - An answer that is not to be rounded ends within the decimals that are asked for.
-    - An answer that is to be rounded stays at least 0.1 units of the last place away from a half,
-      and comes out the same whether you go on with exact or with rounded numbers.
-    - No answer is larger than 99.
+    - An answer ends within the decimals that are asked for, and is no larger than 99.
 
     That every divisor is one of `DIVISORS` is part of the rule too; a test looks at it.
     """
@@ -254,32 +228,8 @@ def complaints(exercise: Exercise) -> list[str]:
         expected = np.asarray(asked.expected, dtype=float)
         if np.abs(expected).max() > LARGEST_ANSWER:
             found.append(f"{asked.name}: expected nothing above {LARGEST_ANSWER}, got {np.abs(expected).max():g}")
-        if not asked.rounded:
-            if not _ends(expected, asked.decimals).all():
-                found.append(f"{asked.name}: expected at most {asked.decimals} decimals")
-            continue
-        found += [f"{asked.name}: {said}" for said in rounding(expected, asked.paths, asked.decimals)]
-    return found
-
-
-def rounding(expected: Array, paths: Sequence[Array], decimals: int) -> list[str]:
-    """Say what is ambiguous about rounding these numbers, worked out exactly and by other paths.
-
-    Examples
-    --------
-    >>> rounding(0.693, [0.69], 2)
-    []
-    >>> rounding(0.6945, [], 2)
-    ['0.050 of a unit from a half, expected 0.1 or more']
-    """
-    found = []
-    for path in (expected, *paths):
-        units = np.asarray(path) * 10**decimals
-        near = np.abs(units - np.floor(units) - 0.5).min()
-        if near < ROOM - 1e-9:
-            found.append(f"{fmt(near, 3)} of a unit from a half, expected {ROOM} or more")
-        if not np.array_equal(np.round(path, decimals), np.round(expected, decimals)):
-            found.append("expected the same after rounding on the way")
+        if not _ends(expected, asked.decimals).all():
+            found.append(f"{asked.name}: expected at most {asked.decimals} decimals")
     return found
 
 

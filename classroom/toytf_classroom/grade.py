@@ -107,7 +107,7 @@ def _grade(given) -> int:
 
 def _refuse(given) -> None:
     """Say what is wrong with the arguments before anything is done."""
-    home = given.out.with_suffix("").resolve()
+    home = given.out.resolve().with_suffix("")
     times = {"--cell-seconds": given.cell_seconds, "--call-seconds": given.call_seconds, "--seconds": given.seconds}
     for wrong, says in (
         (not given.submissions.is_dir(), f"submissions: expected a folder, got {given.submissions}"),
@@ -118,7 +118,10 @@ def _refuse(given) -> None:
             for option, value in times.items()
         ),
         (given.jobs < 1, f"--jobs: expected at least 1, got {given.jobs}"),
-        (not LEAST_MEMORY <= given.memory < 1 << 20, f"--memory: expected at least {LEAST_MEMORY} MB, got {given.memory}"),
+        (
+            not LEAST_MEMORY <= given.memory < 1 << 20,
+            f"--memory: expected at least {LEAST_MEMORY} MB, got {given.memory}",
+        ),
         (given.student_column and not given.class_list, "--student-column: expected --class CSV with it, got none"),
     ):
         if wrong:

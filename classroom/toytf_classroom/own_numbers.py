@@ -41,7 +41,6 @@ from toytf_classroom.topics import TOPICS
 
 VERSION = 1  # of the recipes: a change that gives other numbers is another version
 LONGEST = 100  # characters of a student's id and of a title
-GRADED = tuple(name for name, topic in TOPICS.items() if not topic.few_answers)
 # They turn the direction of the text around them, so that an id could pass for another.
 _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -211,15 +210,15 @@ def plan(chosen: Sequence[Exercise], topics: Sequence[str] = (), same_for_all: b
     ValueError
         If some have no topic and are not allowed to stay, if a topic would come twice, or if none comes.
     """
-    instead = {number: name for name in GRADED for number in TOPICS[name].instead_of}
+    instead = {number: name for name in TOPICS for number in TOPICS[name].instead_of}
     without = [one.number for one in chosen if one.kind == "by hand" and one.number not in instead]
     if without and not same_for_all:
         raise ValueError(
             f"--own-numbers: expected by-hand exercises that have a topic ({', '.join(instead)}), got "
             f"{', '.join(without)}. Leave them out, or say --same-for-all to keep their numbers the same for everybody"
         )
-    if unknown := [topic for topic in topics if topic not in GRADED]:
-        raise ValueError(f"--topics: expected some of {', '.join(GRADED)}; got {unknown[0]!r}")
+    if unknown := [topic for topic in topics if topic not in TOPICS]:
+        raise ValueError(f"--topics: expected some of {', '.join(TOPICS)}; got {unknown[0]!r}")
     planned = [
         Planned(one.label, one.number, instead[one.number], one.level)
         if one.kind == "by hand" and one.number in instead

@@ -146,34 +146,40 @@ def packages(names: tuple[str, ...]) -> dict[str, Path]:
         If one of the names is not installed here.
     """
     found: dict[str, Path] = {}
-    todo, seen = list(names), set()
+    todo, seen, asked = list(names), set(), set(map(_canonical, names))
     while todo:
-        name = re.sub(r"[-_.]+", "-", todo.pop()).lower()
+        name = _canonical(todo.pop())
         if name in seen:
             continue
         if name in ("toytf", "toytf-classroom"):
-            raise SandboxError("--allow: toytf holds the right functions; students' code must do without it")
+            raise SandboxError(f"--allow: {name} holds the right functions; students' code must do without it")
         seen.add(name)
         try:
             one = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:
-            if name in {re.sub(r"[-_.]+", "-", wanted).lower() for wanted in names}:
+            if name in asked:
                 raise SandboxError(f"--allow: expected installed packages, got {name!r}") from None
             continue  # needed under some condition that does not hold here
-        for file in one.files or ():
-            top = file.parts[0]
-            if top not in ("..", "__pycache__", "bin") and not top.endswith(".pth") and not file.is_absolute():
-                found[top] = Path(one.locate_file(top))
-        if not one.files:  # a distribution's package that does not list its files
-            spec = importlib.util.find_spec(name)
-            if spec is not None and spec.origin:
-                place = Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
-                found[place.name] = place
-        for need in one.requires or ():
-            wanted, _, condition = need.partition(";")
-            if "extra" not in condition:
-                todo.append(re.match(r"[\w.-]+", wanted).group())
+        found |= _files_of(name, one)
+        needs = (need.partition(";") for need in one.requires or ())
+        todo += [re.match(r"[\w.-]+", need).group() for need, _, condition in needs if "extra" not in condition]
     return {top: place for top, place in sorted(found.items()) if place.exists()}
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _files_of(name: str, one: importlib.metadata.Distribution) -> dict[str, Path]:
+    """What a package put into site-packages."""
+    if one.files:
+        tops = {file.parts[0] for file in one.files if not file.is_absolute()} - {"..", "__pycache__", "bin"}
+        return {top: Path(one.locate_file(top)) for top in tops if not top.endswith(".pth")}
+    spec = importlib.util.find_spec(name)  # a distribution's package that does not list its files
+    if spec is None or not spec.origin:
+        return {}
+    place = Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
+    return {place.name: place}
 
 
 def default_packages() -> tuple[str, ...]:
@@ -682,29 +688,24 @@ class Session:
             selector.register(self.process.stdin, selectors.EVENT_WRITE)
             selector.register(self.process.stdout, selectors.EVENT_READ)
             selector.register(self.process.stderr, selectors.EVENT_READ)
-            while True:
-                now = time.monotonic()
-                if now > until:
-                    kind = "slow" if self.starved(clock) else "asleep"
-                    raise Failure(kind, f"did not stop within {lasting(clock)} on the clock")
+            while (now := time.monotonic()) <= until:
                 if now > watch_next:
                     self._watch()
                     if self.used() > most:
                         raise Failure("slow", f"did not stop within {lasting(seconds)} of processor time")
                     watch_next = time.monotonic() + 0.1
-                for key, _ in selector.select(timeout=max(0.0, min(0.1, until - now))):
-                    if key.fileobj is self.process.stdin:
-                        waiting = self._write(waiting)
-                        if not waiting:
-                            selector.unregister(self.process.stdin)
-                    elif key.fileobj is self.process.stderr:
-                        if not self._hear():
-                            selector.unregister(self.process.stderr)
-                    else:
-                        reply = self._read()
-                        if reply is not None:
-                            self._drain()
-                            return reply
+                ready = {key.fileobj for key, _ in selector.select(timeout=max(0.0, min(0.1, until - now)))}
+                if self.process.stdin in ready:
+                    waiting = self._write(waiting)
+                    if not waiting:
+                        selector.unregister(self.process.stdin)
+                if self.process.stderr in ready and not self._hear():
+                    selector.unregister(self.process.stderr)
+                if self.process.stdout in ready and (reply := self._read()) is not None:
+                    self._drain()
+                    return reply
+        kind = "slow" if self.starved(clock) else "asleep"
+        raise Failure(kind, f"did not stop within {lasting(clock)} on the clock")
 
     def _write(self, waiting: memoryview) -> memoryview:
         try:

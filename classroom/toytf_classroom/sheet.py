@@ -11,7 +11,7 @@ from toytf_classroom.drawn import chain, is_word
 from toytf_classroom.pages import Markup, math, render
 from toytf_classroom.topics import TOPICS
 
-DEFAULT = ("product", "scores", "softmax", "weighted-sum", "feed-forward", "layer-norm", "cross-entropy")
+DEFAULT = ("product", "scores", "softmax", "weighted-sum", "feed-forward", "layer-norm")
 EXAMPLES = (
     'python -c "import secrets; print(secrets.token_hex(32))" > key.txt',
     "toytf-classroom sheet --class class.csv --key-file key.txt --topics product softmax --out sheets.html",

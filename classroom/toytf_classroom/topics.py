@@ -15,8 +15,7 @@ import numpy as np
 from toytf import byhand
 from toytf.attention import causal_mask
 from toytf.byhand import Difference, Entry, Larger, Num, Power, Prod, Quotient, Root, Sum, Working
-from toytf.positions import sinusoids
-from toytf_classroom.drawn import Array, Asked, Exercise, Given, Rounded, Word, complaints, rounding
+from toytf_classroom.drawn import Array, Asked, Exercise, Given, Word, complaints
 
 SUBJECTS = ("we", "they", "cats", "dogs", "birds", "friends")
 VERBS = ("like", "see", "want", "find", "draw")
@@ -40,9 +39,6 @@ class Topic:
     instead_of : tuple of str
         The by-hand exercises of the book whose place it can take: it asks for the same computation, or for
         the main one where the exercise asks for several.
-    few_answers : bool
-        Whether two students of a class may well have all answers in common, by chance. Then it is no good for
-        marks.
     """
 
     title: str
@@ -50,7 +46,6 @@ class Topic:
     minutes: int
     draw: Callable[[np.random.Generator], tuple | None]
     instead_of: tuple[str, ...] = ()
-    few_answers: bool = False
 
     def exercise(self, name: str, number: int, rng: np.random.Generator) -> Exercise:
         """Draw until the numbers obey the rule."""
@@ -122,7 +117,7 @@ def _nums(values, decimals: int = 4) -> list[Num]:
     return [_num(v, decimals) for v in values]
 
 
-def _work(result, rows, cols, steps: Callable[[int, int], tuple], rounded_to: int | None = None) -> Working:
+def _work(result, rows, cols, steps: Callable[[int, int], tuple]) -> Working:
     """A `Working` from the steps of entry (i, j); each of them is evaluated and must give the result."""
     result = np.asarray(result, dtype=float).reshape(len(rows), len(cols))
     entries = []
@@ -132,7 +127,7 @@ def _work(result, rows, cols, steps: Callable[[int, int], tuple], rounded_to: in
             if abs(step.value - result[i, j]) > 1e-9:
                 raise AssertionError(f"{where}: the arithmetic gives {step.value}, NumPy gives {result[i, j]}")
         value = float(result[i, j])
-        entries.append(Entry(where, (*made, _num(value) if rounded_to is None else Rounded(value, rounded_to))))
+        entries.append(Entry(where, (*made, _num(value))))
     return Working("", "", result, tuple(rows), tuple(cols), tuple(entries))
 
 
@@ -153,11 +148,6 @@ def _affine(name: str, symbol: str, a: Array, b: Array, bias: Array, rows) -> As
 
     expected = a @ b + bias
     return Asked(name, symbol, expected, rows, cols, partial(_work, expected, rows, cols, steps))
-
-
-def _sum(name: str, symbol: str, a: Array, b: Array, rows, cols, decimals: int) -> Asked:
-    work = partial(byhand.add, a, b, rows=rows, cols=cols)
-    return Asked(name, symbol, a + b, tuple(rows), tuple(cols), work, decimals)
 
 
 def _totals(powers: Sequence[Array], rows) -> Asked:
@@ -224,36 +214,6 @@ def embedding(rng):
         Asked("E", "E", 2 * taken, said, cols, partial(_work, 2 * taken, said, cols, scaled)),
     )
     return text, given, asked
-
-
-def positions(rng):
-    said = _sentence(rng, 3)
-    e = _whole(rng, -4, 9, (3, 4))
-    table = np.round(sinusoids(4, 4), 1) + 0.0
-    cols = _numbers(4)
-    text = (
-        f"The rows of $E$ are the embeddings of {_listed(said)}. $PE$ holds the sinusoids of the first four positions, "
-        "rounded to one decimal; positions are counted from 0. Add to each token the row of its position: "
-        "$X = E + PE$.",
-    )
-    given = (
-        _matrix("E", e, said, cols),
-        _matrix("PE", table, [f"pos {p}" for p in range(4)], cols, decimals=1),
-    )
-    return text, given, (_sum("X", "X", e, table[:3], said, cols, 1),)
-
-
-def residual(rng):
-    said = _sentence(rng, 2)
-    x, f = _whole(rng, -5, 9, (2, 4)), _whole(rng, -15, 15, (2, 4)) / 4
-    if (f == np.round(f)).sum() > 3:
-        return None
-    cols = _numbers(4)
-    text = (
-        "$X$ goes into a sub-layer, and $F$ comes out of it. The residual connection adds what went in: $Y = X + F$.",
-    )
-    given = (_matrix("X", x, said, cols), _matrix("F", f, said, cols, decimals=2))
-    return text, given, (_sum("Y", "Y", x, f, said, cols, 2),)
 
 
 # ---------------------------------------------------------------- attention, step by step
@@ -430,27 +390,6 @@ def masked(rng):
     return text, (_logarithms("S", powers, said, said),), asked
 
 
-def heads(rng):
-    said = _sentence(rng, 2)
-    one, two, w = _whole(rng, -3, 4, (2, 2)), _whole(rng, -3, 4, (2, 2)), _whole(rng, -2, 2, (4, 3))
-    beside = np.hstack([one, two])
-    if (beside == 0).sum() > 1 or (w == 0).sum() > 4 or not w.any(axis=0).all():
-        return None
-    cols = _numbers(4)
-
-    text = (
-        r"Two heads of width 2 have finished. Put their outputs side by side, "
-        r"$H = [\mathrm{head}_1, \mathrm{head}_2]$, and mix them: $Z = H W^O$.",
-    )
-    given = (_matrix(r"\mathrm{head}_1", one, said), _matrix(r"\mathrm{head}_2", two, said), _matrix("W^O", w))
-    note = "The first two columns are head 1, the last two head 2."
-    asked = (
-        Asked("H", "H", beside, said, cols, partial(byhand.table, beside, rows=said, cols=cols), note=note),
-        _product("Z", "Z", beside, w, said),
-    )
-    return text, given, asked
-
-
 # ---------------------------------------------------------------- around attention
 
 
@@ -537,73 +476,6 @@ def layer_norm(rng):
 # ---------------------------------------------------------------- words come out, and learning
 
 
-def cross_entropy(rng):
-    words = (*_pick(rng, SUBJECTS), *_pick(rng, VERBS), *_pick(rng, OBJECTS), *_pick(rng, DOINGS))
-    rows = [f"position {i}" for i in (1, 2, 3, 4)]
-    inverse = (2, 4, 5, 8, 10)
-    m = np.array(inverse)[rng.integers(len(inverse), size=4)]
-    losses, printed = np.log(m), np.round(np.log(m), 3)
-    loss, other_ways = np.array(losses.mean()), (np.array(printed.mean()), np.array(np.round(losses, 2).mean()))
-    if len(set(m)) < 3 or rounding(loss, other_ways, 2):
-        return None
-    probs, goals = np.zeros((4, 4)), []
-    for i in range(4):
-        parts = _shares(rng, 4, (5, 8, 10), lambda parts, m=m[i]: (parts * m == parts.sum()).any())
-        probs[i] = parts / parts.sum()
-        possible = np.flatnonzero(parts * m[i] == parts.sum())
-        goals.append(int(possible[rng.integers(len(possible))]))
-    if len(set(goals)) < 3:
-        return None
-    goal = np.zeros((4, 4))
-    goal[range(4), goals] = 1
-
-    def surprise(i, _):
-        return (Word(losses[i], f"-ln(1/{int(m[i])})"), Word(losses[i], f"ln {int(m[i])}"))
-
-    def mean(_i, _j):
-        said = [Word(losses[i], f"ln {int(m[i])}") for i in range(4)]
-        return Quotient(Sum(*said), Num(4.0)), Quotient(Sum(*_nums(losses, 3)), Num(4.0))
-
-    text = (
-        "At four positions the model gives these probabilities $p$ to four words; 1 in $G$ marks the right word. "
-        r"Write down $-\ln p$ of each right word, and the loss, which is their mean. Note that $-\ln(1/m) = \ln m$.",
-    )
-    table = Given(
-        "logarithms",
-        np.round(np.log(inverse), 3)[None],
-        ("",),
-        tuple(rf"\ln {n}" for n in inverse),
-        None,
-        3,
-    )
-    given = (_matrix("p", probs, rows, words, decimals=3), _matrix("G", goal, rows, words), table)
-    asked = (
-        Asked(
-            "losses",
-            r"-\ln p",
-            losses,
-            tuple(rows),
-            ("",),
-            partial(_work, losses, rows, ("",), surprise, 2),
-            2,
-            True,
-            paths=(printed,),
-        ),
-        Asked(
-            "loss",
-            "loss",
-            loss,
-            ("",),
-            ("",),
-            partial(_work, loss, ("",), ("",), mean, 2),
-            2,
-            True,
-            paths=other_ways,
-        ),
-    )
-    return text, given, asked
-
-
 def gradient(rng):
     said = _sentence(rng, 2)
     x, w, dy = _whole(rng, -3, 4, (2, 3)), _whole(rng, -3, 4, (3, 2)), _whole(rng, -3, 3, (2, 2))
@@ -618,58 +490,8 @@ def gradient(rng):
     return text, given, asked
 
 
-def greedy(rng):
-    words = ("<eos>", *_pick(rng, SUBJECTS), *_pick(rng, VERBS), *_pick(rng, OBJECTS), *_pick(rng, DOINGS))
-    path = [*(int(i) + 1 for i in rng.permutation(4)[:3]), 0]
-    last = ("<sos>", *words[1:])
-    p = np.zeros((5, 5))
-    at = dict(zip((0, *path[:-1]), path, strict=True))  # row of the last word -> the favourite
-
-    def one_is_largest(tenths):
-        return tenths.max() < 7 and (tenths == tenths.max()).sum() == 1
-
-    for row in range(5):
-        tenths = _shares(rng, 5, (10,), one_is_largest, smallest=0)
-        favourite = at.get(row, int(tenths.argmax()))
-        first = int(tenths.argmax())
-        tenths[[first, favourite]] = tenths[[favourite, first]]
-        p[row] = tenths / 10
-    chosen = np.array([p[row, column] for row, column in at.items()])
-    steps_named = ("1st word", "2nd word", "3rd word", "4th word")
-
-    def pick(_i, j):
-        row = list(at)[j]
-        return (Word(float(path[j]), f"column of {p[row].max():g}, the largest after {last[row]}"),)
-
-    def multiplied(_i, _j):
-        return (Prod(*_nums(chosen)),)
-
-    text = (
-        "A small model looks at the last word alone. Each row holds the probabilities of the next word after the "
-        "word at its left; the columns are numbered by the words' ids. Begin with `<sos>` and write greedily until "
-        "`<eos>` comes: give the ids of the four words that you choose, `<eos>` included, and the probability of the "
-        "whole sentence, the product of the four.",
-    )
-    headings = [f"{i} {word}" for i, word in enumerate(words)]
-    probability = np.array(chosen.prod())
-    asked = (
-        Asked(
-            "ids",
-            "ids",
-            np.array(path, dtype=float),
-            ("",),
-            steps_named,
-            partial(_work, np.array(path), ("",), steps_named, pick),
-            note=f"The sentence is {_listed([words[i] for i in path])}.",
-        ),
-        Asked("P", "P", probability, ("",), ("",), partial(_work, probability, ("",), ("",), multiplied), 4),
-    )
-    return text, (_matrix("p", p, last, headings, decimals=1),), asked
-
-
 TOPICS: dict[str, Topic] = {
     "embedding": Topic("Words become rows", 2, 5, embedding, ("2.1",)),
-    "positions": Topic("Adding positions", 3, 4, positions),
     "product": Topic("One product", 4, 8, product, ("4.2",)),
     "scores": Topic("Every query meets every key", 4, 7, scores, ("4.1",)),
     "scaling": Topic("Divide by the root", 5, 4, scaling),
@@ -677,11 +499,7 @@ TOPICS: dict[str, Topic] = {
     "weighted-sum": Topic("A mix of values", 4, 6, weighted_sum, ("6.2",)),
     "attention": Topic("One head, whole", 4, 25, attention),
     "causal-mask": Topic("Do not look ahead", 11, 9, masked, ("11.1",)),
-    "heads": Topic("Heads side by side", 6, 9, heads),
     "feed-forward": Topic("Widen, cut, narrow", 7, 12, feed_forward, ("7.2", "7.3")),
-    "residual": Topic("Add what went in", 9, 4, residual),
     "layer-norm": Topic("Two rows, normalised", 9, 10, layer_norm, ("9.1", "9.3")),
-    "cross-entropy": Topic("How surprised", 14, 6, cross_entropy, few_answers=True),
     "gradient": Topic("Back through a product", 15, 14, gradient, ("15.1",)),
-    "greedy": Topic("The largest, again and again", 13, 5, greedy, few_answers=True),
 }

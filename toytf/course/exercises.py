@@ -239,6 +239,28 @@ def read(
     """
     paths = notebooks(Path(folder), chapters)
     problems: list[str] = []
+    found, solutions, home = _labelled(paths, problems)
+    numbers = {int(path.name[:2]) for path in paths}
+    checker = _by_label("check", check.CHECKS.values() if checks is None else checks, numbers, found, problems)
+    pencil = _by_label("byhand", check.BY_HAND.values() if by_hand is None else by_hand, numbers, found, problems)
+    exercises = {}
+    for label, directive in found.items():
+        where = f"{home[label].parent.name}/{home[label].name}: exercise {label}"
+        if label in checker and label in pencil:
+            problems.append(f"{where}: expected one checker, got check and byhand")
+        about = _about(label, directive, home[label], where, problems)
+        if about and label in solutions:
+            folded = "dropdown" in solutions[label].options.get("class", "").split()
+            exercises[label] = Exercise(
+                label, *about, solutions[label].body, checker.get(label), pencil.get(label), folded
+            )
+    if problems:
+        raise ValueError("\n".join(problems))
+    return exercises
+
+
+def _labelled(paths: Iterable[Path], problems: list[str]) -> tuple[dict, dict, dict]:
+    """Exercises and solutions by label, and the notebook of each."""
     found: dict[str, Directive] = {}
     solutions: dict[str, Directive] = {}
     home: dict[str, Path] = {}
@@ -247,61 +269,40 @@ def read(
         for directive in _directives(path, where, problems):
             is_exercise = directive.kind == "exercise"
             label = directive.options.get("label", "") if is_exercise else directive.argument
-            matched = _LABEL.match(label)
+            kept, matched = found if is_exercise else solutions, _LABEL.match(label)
             at = f"{where}: {directive.kind} {label or directive.argument}"
             if not matched or int(matched[1]) != int(path.name[:2]):
                 problems.append(f"{at}: label: expected ex-{path.name[:2]}-1, -2, ..., got {label!r}")
-            elif label in (found if is_exercise else solutions):
+            elif label in kept:
                 problems.append(f"{at}: label: expected one {directive.kind} of this label, got two")
-            elif is_exercise:
-                found[label], home[label] = directive, path
             else:
-                solutions[label] = directive
-                home.setdefault(label, path)
-    where = {label: f"{path.parent.name}/{path.name}" for label, path in home.items()}
-    for label in sorted({*found, *solutions}):
-        if label not in solutions:
-            problems.append(f"{where[label]}: exercise {label}: expected a solution, got none")
-        if label not in found:
-            problems.append(f"{where[label]}: solution of {label}: expected such an exercise, got none")
+                kept[label] = directive
+                home[label] = path if is_exercise else home.get(label, path)
+    for label in sorted(found.keys() ^ solutions.keys()):
+        missing = f"exercise {label}: expected a solution"
+        if label in solutions:
+            missing = f"solution of {label}: expected such an exercise"
+        problems.append(f"{home[label].parent.name}/{home[label].name}: {missing}, got none")
+    return found, solutions, home
 
-    numbers = {int(path.name[:2]) for path in paths}
-    checker = _by_label("check", check.CHECKS.values() if checks is None else checks, numbers, found, problems)
-    pencil = _by_label("byhand", check.BY_HAND.values() if by_hand is None else by_hand, numbers, found, problems)
-    for label in sorted(checker.keys() & pencil.keys()):
-        problems.append(f"{where[label]}: exercise {label}: expected one checker, got check and byhand")
 
-    exercises = {}
-    for label, directive in found.items():
-        title, about = _TITLE.match(directive.argument), _ABOUT.match(directive.body)
-        section = _section(directive.body, home[label])
-        at = f"{where[label]}: exercise {label}"
-        if not title or title["number"] != number_of(label):
-            problems.append(f'{at}: title: expected "{number_of(label)}: ...", got "{directive.argument}"')
-        if not about:
-            first = directive.body.partition("\n")[0]
-            problems.append(f'{at}: first line: expected "*By hand, level 1, 5 min*", got "{first}"')
-        if "nonumber" not in directive.options:
-            problems.append(f"{at}: options: expected :nonumber:, since the title has the number, got none")
-        if section is None:
-            problems.append(f"{at}: text: expected a link to its section, such as [Layer norm](#layer-norm), got none")
-        if title and about and section and label in solutions:
-            exercises[label] = Exercise(
-                label,
-                title["title"],
-                tuple(about["kinds"].lower().split(" and ")),
-                int(about["level"]),
-                int(about["minutes"]),
-                section,
-                directive.body[about.end() :],
-                solutions[label].body,
-                checker.get(label),
-                pencil.get(label),
-                "dropdown" in solutions[label].options.get("class", "").split(),
-            )
-    if problems:
-        raise ValueError("\n".join(problems))
-    return exercises
+def _about(label: str, directive: Directive, path: Path, where: str, problems: list[str]) -> tuple | None:
+    """Title, kinds, level, minutes, section and text of an exercise; None if one of them is not as expected."""
+    title, about = _TITLE.match(directive.argument), _ABOUT.match(directive.body)
+    section = _section(directive.body, path)
+    if not title or title["number"] != number_of(label):
+        problems.append(f'{where}: title: expected "{number_of(label)}: ...", got "{directive.argument}"')
+    if not about:
+        first = directive.body.partition("\n")[0]
+        problems.append(f'{where}: first line: expected "*By hand, level 1, 5 min*", got "{first}"')
+    if "nonumber" not in directive.options:
+        problems.append(f"{where}: options: expected :nonumber:, since the title has the number, got none")
+    if section is None:
+        problems.append(f"{where}: text: expected a link to its section, such as [Layer norm](#layer-norm), got none")
+    if not (title and about and section):
+        return None
+    kinds = tuple(about["kinds"].lower().split(" and "))
+    return title["title"], kinds, int(about["level"]), int(about["minutes"]), section, directive.body[about.end() :]
 
 
 def _directives(path: Path, where: str, problems: list[str]) -> list[Directive]:

@@ -108,7 +108,7 @@ def test_the_command_writes_the_table_and_ends_with_1(three, tmp_path, box, monk
     assert main(["grade", str(three), "--out", str(tmp_path / "g.csv")]) == 1
     said = capsys.readouterr()
     assert "victim: could not be graded, ZeroDivisionError: division by zero" in said.err
-    assert "1 submission could not be graded; the cells are empty" in said.out
+    assert "1 submission could not be graded: the cells are empty" in said.out
     assert lines(tmp_path / "g.csv")["honest_1"] == FULL
     assert main(["feedback", str(tmp_path / "g.csv"), "--out", str(tmp_path / "f.zip")]) == 0
     assert len(zipfile.ZipFile(tmp_path / "f.zip").namelist()) == 3
@@ -119,14 +119,14 @@ class Fault(Exception):
 
 
 def _sites(monkeypatch, record, throw=None):
-    """Watch every call that the grader's code makes at the victim's desk; record it, or raise at one of them."""
-    sit = workers._sit
+    """Watch every call that the grader's code makes for the victim; record it, or raise at one of them."""
+    was = workers._child
 
     def watch(frame, event, arg):
         if event not in ("call", "c_call"):
             return
         caller = frame if event == "c_call" else frame.f_back
-        if caller is None or f"{os.sep}toytf{os.sep}" not in caller.f_code.co_filename:
+        if caller is None or f"{os.sep}toytf" not in caller.f_code.co_filename:
             return
         callee = arg.__name__ if event == "c_call" else frame.f_code.co_name
         site = f"{os.path.basename(caller.f_code.co_filename)}:{caller.f_lineno} {callee}"
@@ -139,12 +139,12 @@ def _sites(monkeypatch, record, throw=None):
 
     seen = set()
 
-    def sits(ours, theirs, do, task, desk):
+    def child(ours, theirs, do, task, worker):
         if task.student == "victim":
             sys.setprofile(watch)
-        sit(ours, theirs, do, task, desk)
+        was(ours, theirs, do, task, worker)
 
-    monkeypatch.setattr(workers, "_sit", sits)
+    monkeypatch.setattr(workers, "_child", child)
 
 
 def test_thrown_at_every_call_for_one_student_an_exception_leaves_the_table_whole(three, tmp_path, box, monkeypatch):
@@ -157,7 +157,7 @@ def test_thrown_at_every_call_for_one_student_an_exception_leaves_the_table_whol
     whole(out, summary)
     sites = log.read_text().splitlines()
     assert len(sites) > 200
-    assert {"grading.py", "gradebook.py", "sandbox.py", "submission.py", "feedback.py", "frames.py", "workers.py"} <= {
+    assert {"grading.py", "gradebook.py", "sandbox.py", "submission.py", "feedback_pages.py", "frames.py", "workers.py"} <= {
         site.partition(":")[0] for site in sites
     }
     chosen = sites if DEEP else sites[::10]
