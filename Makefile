@@ -39,7 +39,7 @@ help:
 	@echo '                (EXERCISES="9.1 9.7 8.8" TITLE="Week 6" OUT=week6: of these; CHAPTERS="8 9"; FORCE=--force)'
 	@echo "make test-products  makes what is published, each thing whole, and opens it (what needs LibreOffice or Java is skipped without)"
 	@echo "make test-classroom  every attack on the grader that we know of, kills at random moments, an assignment through nbgrader"
-	@echo "                (a few minutes; DEEP=1: thousands of odd names, damaged notebooks and forged replies)"
+	@echo "                (a few minutes; FULL=1: thousands of odd names, damaged notebooks and forged replies)"
 	@echo "make test-torch installs PyTorch into .venv-torch; the same numbers there, forward and back"
 	@echo "make torch-results  run the listings of chapters 20 and 22 again and store what they give"
 	@echo "make test-matrix  the notebooks' numbers and the tests of the arithmetic under other processors' instructions, another NumPy, other seeds"
@@ -140,12 +140,12 @@ DEEP := tests/toytf/test_properties.py tests/test_check.py tests/test_fair.py
 test-deep: .venv/test.stamp
 	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(DEEP)
 
-# Not in `make test`: attacks run only where somebody asks for them. DEEP=1: at full length.
-HOSTILE := with_attacks $(if $(DEEP),test_strangers.py test_grade.py test_sandbox.py)
+# Not in `make test`: attacks run only where somebody asks for them. FULL=1: at full length.
+HOSTILE := with_attacks $(if $(FULL),test_strangers.py test_fuzz.py test_grade.py test_sandbox.py)
 test-classroom: .venv/test.stamp .venv/nbgrader.stamp
-	TOYTF_DEEP=$(DEEP) $(BIN)/python -m pytest -n auto --dist loadfile $(if $(DEEP),-o timeout=3600) \
+	TOYTF_DEEP=$(FULL) $(BIN)/python -m pytest -n auto --dist loadfile $(if $(FULL),-o timeout=3600) \
 		-o addopts="--strict-markers --strict-config -ra" $(HOSTILE:%=classroom/tests/%)
-	$(BIN)/python classroom/tests/kills.py $(if $(DEEP),1000,100)
+	$(BIN)/python classroom/tests/kills.py $(if $(FULL),1000,100)
 	$(BIN)/python -m pytest -o addopts= classroom/tests/with_nbgrader
 
 test-products: .venv/test.stamp .venv/paper.stamp

@@ -1,6 +1,6 @@
 """Kills the grader at random moments and looks whether a later run yields the same bytes.
 
-``make test-kills`` does it a thousand times; ``python tests/kills.py 50 --seed 3`` fifty times. Half of the
+``make test-classroom`` does it; ``python classroom/tests/kills.py 50 --seed 3`` fifty times. Half of the
 kills hit a grader whose sandboxes are real, the other half one that grades in no time and so is
 nearly always killed while it writes.
 """

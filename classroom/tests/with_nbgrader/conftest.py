@@ -1,4 +1,4 @@
-"""These tests need nbgrader, and a minute or two: `make test-nbgrader` runs them, `make test` leaves them out."""
+"""These tests need nbgrader, and a minute or two: `make test-classroom` runs them, `make test` leaves them out."""
 
 from importlib.util import find_spec
 
