@@ -211,11 +211,12 @@ def test_the_minutes_on_the_page_are_those_of_the_book():
 
 def test_the_limits_on_the_page_are_those_of_the_sandbox():
     limits, mb = sandbox.Limits(), 1 << 20
-    told = dict(re.findall(r"^\| ([\w ]+) \| (\d+ [\w ]+|\d+) \|", markdown(), re.M))
+    lines = re.search(r"^```text\n(one code cell.*?)^```", markdown(), re.M | re.S)[1].splitlines()
+    told = dict(re.split(" {2,}", line)[:2] for line in lines)
     assert told == {
         "one code cell": f"{limits.cell:g} seconds", "one call of a function": f"{limits.call:g} seconds",
-        "all of it": f"{limits.total:g} seconds", "each of these on the clock": f"{limits.clock:g} times as long",
-        "memory": f"{limits.memory // mb} MB", "processes and threads": str(limits.processes),
+        "all of it": f"{limits.total / 60:g} minutes", "each of these on the clock": f"{limits.clock:g} times as long",
+        "memory": f"{limits.memory >> 30} GB", "processes and threads": str(limits.processes),
         "one file": f"{limits.file // mb} MB", "all files": f"{limits.folder // mb} MB",
         "what it prints": f"{limits.output >> 10} KB",
     }  # fmt: skip
