@@ -240,7 +240,7 @@ def test_a_folder_in_which_nothing_can_be_written_is_a_plain_message(two, tmp_pa
         (["--seconds", "0"], "--seconds: expected a number of seconds above 0, got 0"),
         (["--seconds", "inf"], "--seconds: expected a number of seconds above 0, got inf"),
         (["--jobs", "0"], "--jobs: expected at least 1, got 0"),
-        (["--memory", "1"], "--memory: expected 256 MB or more, got 1"),
+        (["--memory", "1"], "--memory: expected at least 256 MB, got 1"),
         (["--allow", "toytf"], "--allow: toytf holds the right functions"),
         (["--allow", "ToyTF"], "--allow: toytf holds the right functions"),
         (["--out", "."], "--out: expected a file .csv"),

@@ -266,8 +266,8 @@ def students_of(name: str, people: Sequence[Person]) -> list[str]:
         return []
     by_name = [one for one in people if _letters(form["name"]) in map(_letters, one.names)]
     by_number = [one for one in people if one.number == form["number"]]
-    if not by_number and any(one.number for one in people):
-        return []  # somebody of this name, with another number
+    if not by_number:  # somebody of this name with another number is somebody else
+        return [one.student for one in by_name if not one.number]
     agree = [one for one in by_number if one in by_name]
     return [one.student for one in agree or [*by_number, *by_name]]
 
