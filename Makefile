@@ -15,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf epub offline lite slides test check dist assignments exams test-nbgrader test-torch torch-results test-matrix test-kills test-deep test-attacks test-hostile test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
+.PHONY: help book pdf epub offline lite slides test check dist assignments test-classroom test-torch torch-results test-matrix test-deep test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -37,16 +37,13 @@ help:
 	@echo "make dist       the package as a wheel and as its source, in _build/dist"
 	@echo "make assignments  a student's and an instructor's notebook for each chapter, in _build/assignments"
 	@echo '                (EXERCISES="9.1 9.7 8.8" TITLE="Week 6" OUT=week6: of these; CHAPTERS="8 9"; FORCE=--force)'
-	@echo "make exams      two exams and their answer sheets, in _build/exams (KEY=key.txt PAPER=letter; needs Chromium)"
 	@echo "make test-products  makes what is published, each thing whole, and opens it (what needs LibreOffice or Java is skipped without)"
-	@echo "make test-nbgrader  installs nbgrader; an assignment goes through it, from source to marks"
+	@echo "make test-classroom  every attack on the grader that we know of, kills at random moments, an assignment through nbgrader"
+	@echo "                (a few minutes; FULL=1: thousands of odd names, damaged notebooks and forged replies)"
 	@echo "make test-torch installs PyTorch into .venv-torch; the same numbers there, forward and back"
 	@echo "make torch-results  run the listings of chapters 20 and 22 again and store what they give"
 	@echo "make test-matrix  the notebooks' numbers and the tests of the arithmetic under other processors' instructions, another NumPy, other seeds"
-	@echo "make test-kills  kill the grader a thousand times, at random moments; it must lose nothing (five minutes)"
 	@echo "make test-deep  every property with thousands of random calls, every checker and wrong call at full length"
-	@echo "make test-attacks  every attack on the grader and its sandbox that we know of (a few minutes)"
-	@echo "make test-hostile  the same at full length, with thousands of odd names, damaged notebooks and forged replies"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make bench-course  what each page costs its readers, in Chromium with a slow processor, how long each chapter's line is, and which goals are missed"
 	@echo "make lint       style of the code, spelling of the text"
@@ -82,7 +79,7 @@ conf.py: _config.yml book/sphinx_settings.py .venv/book.stamp
 # A worker for each core and one more; the tests of one file stay together, since a notebook's cells need one kernel.
 # How many, and which files come first: tests/conftest.py.
 # Hundreds of Pythons are started: each may keep what it compiled, whatever the machine's settings say.
-test test-attacks test-hostile test-deep test-products: export PYTHONDONTWRITEBYTECODE =
+test test-classroom test-deep test-products: export PYTHONDONTWRITEBYTECODE =
 test: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
@@ -123,17 +120,11 @@ dist: .venv/test.stamp
 	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} \
 		$(BIN)/python -m build --no-isolation --outdir _build/dist
 
-test-nbgrader: .venv/test.stamp .venv/nbgrader.stamp
-	$(BIN)/python -m pytest -o addopts= tests/with_nbgrader
-
 # CHAPTERS="8 9": some of them; EXERCISES="9.1 9.7 8.8" TITLE="Week 6": one assignment. OUT=..., FORCE=--force.
 OUT ?= _build/assignments
 assignments: .venv/book.stamp
-	$(BIN)/toytf assign --out $(OUT) $(if $(TITLE),--title "$(TITLE)") $(FORCE) \
+	$(BIN)/toytf-classroom assign --out $(OUT) $(if $(TITLE),--title "$(TITLE)") $(FORCE) \
 		$(if $(EXERCISES),--exercises $(EXERCISES),--apart $(if $(CHAPTERS),--chapters $(CHAPTERS)))
-
-exams: .venv/book.stamp
-	$(BIN)/toytf exam --out _build/exams --paper $(PAPER) $(if $(KEY),--key-file $(KEY)) --force
 
 test-torch: .venv-torch/torch.stamp
 	OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest -o addopts= tests/with_torch
@@ -144,21 +135,18 @@ torch-results: .venv-torch/torch.stamp
 test-matrix: .venv/test.stamp
 	$(BIN)/python tests/matrix.py
 
-test-kills: .venv/test.stamp
-	$(BIN)/python tests/kills.py 1000
-
 # What `make test` does with a hundred or so examples, here with all of them.
 DEEP := tests/toytf/test_properties.py tests/test_check.py tests/test_fair.py
 test-deep: .venv/test.stamp
 	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(DEEP)
 
-# Not in `make test`: why, tests/with_attacks/conftest.py says.
-test-attacks: .venv/test.stamp
-	$(BIN)/python -m pytest -n auto --dist loadfile -o addopts="--strict-markers --strict-config -ra" tests/with_attacks
-
-HOSTILE := tests/with_attacks tests/test_strangers.py tests/test_fuzz.py tests/test_grade.py tests/test_sandbox.py
-test-hostile: .venv/test.stamp
-	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(HOSTILE)
+# Not in `make test`: attacks run only where somebody asks for them. FULL=1: at full length.
+HOSTILE := with_attacks $(if $(FULL),test_strangers.py test_fuzz.py test_grade.py test_sandbox.py)
+test-classroom: .venv/test.stamp .venv/nbgrader.stamp
+	TOYTF_DEEP=$(FULL) $(BIN)/python -m pytest -n auto --dist loadfile $(if $(FULL),-o timeout=3600) \
+		-o addopts="--strict-markers --strict-config -ra" $(HOSTILE:%=classroom/tests/%)
+	$(BIN)/python classroom/tests/kills.py $(if $(FULL),1000,100)
+	$(BIN)/python -m pytest -o addopts= classroom/tests/with_nbgrader
 
 test-products: .venv/test.stamp .venv/paper.stamp
 	$(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" tests/with_products
@@ -189,10 +177,10 @@ $(QUIET_LAB): .venv/lab.stamp
 	@touch $@
 
 # One environment for all; each stamp says that its lock and the project itself are installed.
-.venv/%.stamp: requirements/%.txt pyproject.toml | .venv/pyvenv.cfg
+.venv/%.stamp: requirements/%.txt pyproject.toml classroom/pyproject.toml | .venv/pyvenv.cfg
 	@echo "Installing requirements/$*.txt into .venv (once; a minute or two)"
 	$(BIN)/python -m pip install --require-hashes -r $<
-	$(BIN)/python -m pip install --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip install --no-deps --no-build-isolation -e . -e classroom
 	@touch $@
 
 # PyTorch has an environment of its own: the book and `make test` must do without it. Only a build
@@ -237,7 +225,6 @@ lock: _build/lock/bin/uv
 		--generate-hashes requirements/lite-kernel.in -o requirements/lite-kernel.txt  # runs on Pyodide's Python
 	$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/torch-itself.txt -o requirements/torch-cuda.txt \
 		--no-emit-package torch $$(sed -n 's/^\([^ =#]*\)==.*/--no-emit-package \1/p' requirements/torch.txt)
-	$(LOCK) --generate-hashes -c _build/lock/all.txt requirements/toytf.in -o toytf/teach/requirements.txt
 
 _build/lock/bin/uv: requirements/lock.txt
 	$(PYTHON) -m venv _build/lock

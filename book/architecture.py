@@ -13,7 +13,6 @@ from jinja2 import Environment
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "book" / "_assets" / "architecture.svg"
 ROOMS = {
-    "teach": "exercises, assignments, the grader",
     "live": "numbers to touch",
     "check": "names the mistake",
     "course": "figures, sources, PyTorch",
@@ -79,16 +78,15 @@ SVG = """\
 </svg>
 """
 ALT = (
-    "Above the files of the Transformer stand the rooms byhand, then check and course "
-    "side by side, then teach and live. Every arrow points downwards, to what is "
-    "imported."
+    "Above the files of the Transformer stand the rooms byhand, then check, course and "
+    "live. Every arrow points downwards, to what is imported."
 )
 
 
 def levels():
     """The modules of each level, from the top, as the contract lists them."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    (contract,) = project["tool"]["importlinter"]["contracts"]
+    contract, *_ = project["tool"]["importlinter"]["contracts"]
     return [level.replace("|", " ").split() for level in contract["layers"]]
 
 

@@ -69,14 +69,6 @@ def keyboard():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.fixture(scope="session")
-def box():
-    """A sandbox for the code of students."""
-    import gradecheck  # other environments run other tests
-
-    return gradecheck.sandbox_or_skip()
-
-
 # Of a module, not of the session: while a browser is open, `asyncio.run` fails in the tests beside it.
 @pytest.fixture(scope="module")
 def browser():

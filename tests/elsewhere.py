@@ -1,7 +1,7 @@
 """Pretend that this machine is another one, as far as that goes: what Linux alone has is hidden from our files.
 
-    PYTHONPATH=tests TOYTF_ELSEWHERE=win32 python -m pytest -p elsewhere -o addopts= tests/test_grade.py
-    PYTHONPATH=tests TOYTF_ELSEWHERE=darwin python -m pytest -p elsewhere -o addopts= tests/test_grade.py
+    PYTHONPATH=tests TOYTF_ELSEWHERE=win32 python -m pytest -p elsewhere -o addopts= classroom/tests/test_grade.py
+    PYTHONPATH=tests TOYTF_ELSEWHERE=darwin python -m pytest -p elsewhere -o addopts= classroom/tests/test_grade.py
 
 Our files find no bubblewrap and the other system's name; as Windows, no module and no call that only POSIX has either.
 A test that needs one of these has to be skipped there and say why. Paths, line ends and processes stay those of Linux,
@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
-OURS = tuple(str(ROOT / folder) + os.sep for folder in ("toytf", "tests", "book"))
+OURS = tuple(str(ROOT / folder) + os.sep for folder in ("toytf", "classroom", "tests", "book"))
 POSIX_MODULES = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "termios")
 POSIX_CALLS = {
     "os": "chown fork geteuid getgid getpgid getuid killpg mkfifo sched_getaffinity setsid setuid sysconf wait".split(),

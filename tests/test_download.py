@@ -13,7 +13,7 @@ from nbclient.exceptions import CellExecutionError
 from toytf_download import METADATA, elsewhere, first_cell, markdown
 
 import toytf
-from toytf.teach.exercises import read_notebook, without_solutions
+from toytf.course.exercises import read_notebook, without_solutions
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted([*(ROOT / "notebooks").glob("*.ipynb"), *(ROOT / "book").glob("*.ipynb")])

@@ -10,11 +10,11 @@ import pytest
 
 from elsewhere import POSIX_CALLS, POSIX_MODULES, ROOT
 
-INSIDE = "toytf/teach/grade/runner.py"  # runs inside of the sandbox alone, never imported
+INSIDE = "classroom/toytf_classroom/runner.py"  # runs inside of the sandbox alone, never imported
 ANY = re.compile(rf"\b({'|'.join([*POSIX_MODULES, *POSIX_CALLS['os'], *POSIX_CALLS['signal']])})\b")
 FILES = [
     path
-    for folder in ("toytf", "tests", "book")
+    for folder in ("toytf", "classroom", "tests", "book")
     for path in sorted((ROOT / folder).rglob("*.py"))
     if path.relative_to(ROOT).as_posix() != INSIDE
 ]
@@ -81,7 +81,7 @@ def pretended(system, *words):
     return subprocess.run([sys.executable, *words], cwd=ROOT, env=environment, capture_output=True, encoding="utf-8")
 
 
-CALL = "import elsewhere, sys; elsewhere.pretend({!r}); from toytf.__main__ import main; sys.exit(main({!r}))"
+CALL = "import elsewhere, sys; elsewhere.pretend({!r}); from toytf_classroom.__main__ import main; sys.exit(main({!r}))"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="it is Linux that pretends")
@@ -115,7 +115,7 @@ def test_elsewhere_a_test_of_the_sandbox_is_skipped_and_says_why_in_ci_too():
         "addopts=",
         "-k",
         "test_two_sandboxes_at_the_same_time_do_not_hear_of_each_other",
-        "tests/test_sandbox.py",
+        "classroom/tests/test_sandbox.py",
     )
     assert done.returncode in (0, 5), done.stdout
     assert "bubblewrap, which needs Linux" in done.stdout and "failed" not in done.stdout

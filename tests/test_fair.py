@@ -14,7 +14,8 @@ import gradecheck
 from rightways import InPlace, OtherOrder, as_kind, in_place, in_single, right_ways
 from toytf import check
 from toytf.check.core import Case, Check, Inputs, Mistake, Unfair, apart, collect, diagnose
-from toytf.teach import grade
+from toytf_classroom import grading
+from toytf_classroom.sandbox import Unprotected
 
 SEEDS = range(400) if os.environ.get("TOYTF_DEEP") == "1" else range(4, 8)
 CHECKS = list(check.CHECKS.values())
@@ -261,7 +262,7 @@ def test_a_student_s_report_is_on_fair_inputs():
 def graded(cells):
     limits = replace(gradecheck.SMALL, cell=20.0, call=20.0, total=60.0)
     whole = gradecheck.data(gradecheck.IMPORTS, *cells)
-    return grade.grade_one(whole, gradecheck.assignment(), sandbox=grade.Unprotected(), limits=limits).results[0]
+    return grading.grade_one(whole, gradecheck.assignment(), sandbox=Unprotected(), limits=limits).results[0]
 
 
 def test_the_grader_s_hidden_inputs_are_drawn_until_they_are_fair(monkeypatch):

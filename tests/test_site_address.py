@@ -36,7 +36,7 @@ import steps
 from sitecheck import DESKTOP, PHONE
 from test_site import write_small_book
 from toytf.course.chapters import outline
-from toytf.teach.exercises import read_notebook
+from toytf.course.exercises import read_notebook
 
 ROOT = Path(__file__).resolve().parent.parent
 BASE, PATH, SOURCE = "https://example.org/course/", "/course/", "https://github.com/somebody/course"

@@ -7,9 +7,7 @@ import pytest
 
 from bookcheck import reading
 from toytf.course.chapters import chapters, outline
-from toytf.teach.exercises import read
-from toytf.teach.goals import Goal, goals
-from toytf.teach.goals import read as read_goals
+from toytf.course.exercises import read
 
 PAGE = reading.ROOT / "book" / "syllabus.ipynb"
 WEEK = re.compile(r"^\| (\d+): (.+) \| (\d+) \| (\d+) \| (\d+) \|$", re.MULTILINE)
@@ -78,62 +76,36 @@ def test_the_paragraph_for_the_catalogue_has_the_books_numbers(page, exercises):
 
 # ---------------------------------------------------------------- the goals
 
+GOALS = re.findall(r"^- (.+\.) \((.+)\)$|^## (\d+)$", (reading.ROOT / "toytf/course/data/goals.md").read_text(), re.M)
 
-def goal_problems(found, exercises):
+
+def goal_problems(lines, exercises):
     """Chapters with too few goals or too many, and goals whose exercises are not there."""
-    wrong = []
-    for chapter in map(int, chapters()):
-        if not 2 <= len(found.get(chapter, ())) <= 3:
-            wrong.append(f"chapter {chapter}: expected two or three goals, got {len(found.get(chapter, ()))}")
-        for goal in found.get(chapter, ()):
-            wrong += [
-                f"chapter {chapter}: no exercise {number}" for number in goal.exercises if number not in exercises
-            ]
-    return wrong
+    found, wrong = {}, []
+    for words, numbers, chapter in lines:
+        if chapter:
+            found[chapter] = []
+            continue
+        found[[*found][-1]].append(words)
+        known = [number for number in numbers.split(", ") if number in exercises]
+        if known != numbers.split(", ") or {one.split(".")[0] for one in known} != {[*found][-1]}:
+            wrong.append(f"{words}: expected exercises of its chapter, got {numbers}")
+    if list(found) != [str(int(chapter)) for chapter in chapters()]:
+        wrong.append(f"expected every chapter once, got {list(found)}")
+    return wrong + [f"chapter {n}: expected two or three goals" for n, of in found.items() if not 2 <= len(of) <= 3]
 
 
 def test_every_chapter_has_goals_and_every_goal_an_exercise_of_its_chapter(exercises):
-    assert not goal_problems(goals(), exercises)
-    assert list(goals()) == [*map(int, chapters())]
+    assert not goal_problems(GOALS, exercises)
 
 
-@pytest.mark.parametrize(
-    ("planted", "says"),
-    [
-        ({9: ()}, "chapter 9: expected two or three goals, got 0"),
-        ({9: (*goals()[9][:2], Goal("fly.", ("9.99",)))}, "chapter 9: no exercise 9.99"),
-    ],
-)
-def test_a_goal_that_cannot_be_checked_is_seen(planted, says, exercises):
-    assert goal_problems({**goals(), **planted}, exercises) == [says]
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("## 9\n- fly. (8.1)", "expected exercises of chapter 9, got 8.1"),
-        ("## 9\n- fly.", r"line 2: expected \"- normalise a row. \(9.1\)\", got '- fly.'"),
-        ("## 9\n- fly (9.1)", "line 2: expected"),
-        ("## 9\n\n## 10\n- fly. (10.1)", "expected at least one for chapter 9, got none"),
-        ("## 9\n- fly. (9.1)\n## 9\n- swim. (9.2)", "expected each chapter once, got chapter 9 again"),
-    ],
-)
-def test_a_text_of_another_form_is_refused(text, says):
-    with pytest.raises(ValueError, match=says):
-        read_goals(text)
+@pytest.mark.parametrize("planted", [("fly.", "9.99", ""), ("fly.", "1.1", ""), ("", "", "23")])
+def test_a_goal_that_cannot_be_checked_is_seen(planted, exercises):
+    assert goal_problems([*GOALS, planted], exercises)
 
 
 def test_the_page_shows_every_goal_with_links_to_its_exercises(page):
-    lines = re.findall("<li>(.*?)</li>", page)
-    assert len(lines) == sum(map(len, goals().values()))
-    for line, (chapter, goal) in zip(lines, ((n, g) for n, all_of in goals().items() for g in all_of), strict=True):
-        assert html.unescape(line).startswith(f"{goal.words} (")
-        links = re.findall(r'<a href="\.\./notebooks/(\d\d)_\w+\.ipynb#ex-(\d\d)-(\d+)">([\d.]+)</a>', line)
-        assert [number for *_, number in links] == list(goal.exercises)
-        for file, first, second, number in links:
-            assert (int(file), number) == (chapter, f"{int(first)}.{second}")
-
-
-def test_no_goal_stands_twice():
-    words = [goal.words for of in goals().values() for goal in of]
-    assert len(set(words)) == len(words)
+    shown_goals = [re.sub("<[^>]*>", "", line) for line in re.findall("<li>(.*?)</li>", page)]
+    assert [html.unescape(line) for line in shown_goals] == [f"{words} ({of})" for words, of, _ in GOALS if words]
+    for file, first, second, number in re.findall(r'/(\d\d)_\w+\.ipynb#ex-(\d\d)-(\d+)">([\d.]+)</a>', page):
+        assert file == first and number == f"{int(first)}.{second}"

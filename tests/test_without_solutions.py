@@ -4,7 +4,7 @@ What a solution says is cut into runs of five words (numbers and symbols count a
 stands nowhere else in the book gives the solution away, in whatever file it turns up: a page, the
 copy of a source, the search index. Single words, pictures and labels are looked for as well.
 
-Solutions are found here by a pattern of this file's own, so that a mistake of `toytf.teach.exercises`
+Solutions are found here by a pattern of this file's own, so that a mistake of `toytf.course.exercises`
 cannot hide what it leaves behind.
 """
 

@@ -12,7 +12,6 @@ import pytest
 import yaml
 
 import steps
-from toytf.teach.exports.classroom import WORKFLOW
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / ".github" / "workflows"
@@ -83,14 +82,14 @@ def uses(text):
     return re.findall(r"uses: ([\w./-]+)@(\S+)(?:  # (v\S+))?$", text, re.MULTILINE)
 
 
-def test_each_action_is_pinned_to_one_commit_with_its_version_beside_it_here_and_in_what_students_get():
+def test_each_action_is_pinned_to_one_commit_with_its_version_beside_it():
     found = {}
-    for text in (*TEXTS.values(), WORKFLOW):
+    for text in TEXTS.values():
         assert len(uses(text)) == len(re.findall(r"uses: (?!\./)", text))
         for name, commit, version in uses(text):
             assert re.fullmatch(r"[0-9a-f]{40}", commit) and re.fullmatch(r"v\d+(\.\d+\.\d+)?", version), name
             assert found.setdefault(name, (commit, version)) == (commit, version), name
-    assert {name.partition("/")[0] for name in found} <= {"actions", "classroom-resources"}
+    assert {name.partition("/")[0] for name in found} == {"actions"}
 
 
 # Linters know an action's inputs by its tag, and ours are pinned. These were read in action.yml at that commit.

@@ -23,8 +23,7 @@ The folders stand around it, each on the ones before:
 
 - `toytf.byhand`: any of these computations written out term by term;
 - `toytf.course`: figures, published numbers computed again, PyTorch, experiments;
-- `toytf.check`: checkers that name the mistake;
-- `toytf.teach`: exercises, assignments, worksheets, the grader.
+- `toytf.check`: checkers that name the mistake.
 
 Conventions: tokens are rows, a linear map is ``x @ weight``, every function accepts any
 leading axes, ``(..., length, width)``, no argument is modified (but for the parameters that

@@ -19,20 +19,6 @@ ROOMS = {
         "listings": ("run the PyTorch listings (needs torch)", "toytf.course.listings._cli"),
         "spreadsheet": ("write the running example as a spreadsheet", "toytf.course.spreadsheet.cli"),
     },
-    "teaching": {
-        "assign": ("make an assignment from exercises of the book", "toytf.teach.assign"),
-        "rehearse": ("make up a class that hands it in", "toytf.teach.rehearsal"),
-        "grade": ("grade what a class handed in", "toytf.teach.grade.cli"),
-        "feedback": ("pack the feedback pages, to hand back", "toytf.teach.exports.feedback"),
-        "export": ("fill grades into a table of Canvas, Moodle or Gradescope", "toytf.teach.exports.grades"),
-        "answers": ("print the answers of an assignment", "toytf.teach.answers"),
-        "exam": ("make two exams and their answer sheets", "toytf.teach.exam.cli"),
-        "sheet": ("make by-hand exercises with numbers of one's own for each student", "toytf.teach.worksheet.cli"),
-    },
-    "called by exported assignments": {
-        "gradescope": ("grade the submission in Gradescope's folder", "toytf.teach.exports.gradescope"),
-        "classroom": ("print a receipt for GitHub Classroom", "toytf.teach.exports.classroom"),
-    },
 }
 MODULES = {name: module for commands in ROOMS.values() for name, (_, module) in commands.items()}
 

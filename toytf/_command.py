@@ -32,13 +32,13 @@ class Trouble(ValueError):
 # ---------------------------------------------------------------- calling one
 
 
-def call(name: str, command: ModuleType, words: Sequence[str]) -> int:
+def call(name: str, command: ModuleType, words: Sequence[str], program: str = "toytf") -> int:
     """Run a command as ``toytf NAME WORDS`` does; return its exit status."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without "ñ" shows "?"
     try:
-        options = parser(name, command).parse_args(words)
+        options = parser(name, command, program).parse_args(words)
         status = command.run(options)
         show()
         return status
@@ -75,9 +75,9 @@ def reason(error: OSError) -> str:
 # ---------------------------------------------------------------- arguments and help
 
 
-def parser(name: str, command: ModuleType) -> argparse.ArgumentParser:
+def parser(name: str, command: ModuleType, program: str = "toytf") -> argparse.ArgumentParser:
     """The arguments of a command, and its help: what it does, how it is called, examples."""
-    made = _Parser(prog=f"toytf {name}", formatter_class=_Help)
+    made = _Parser(prog=f"{program} {name}", formatter_class=_Help)
     command.arguments(made)
     examples = "\n".join(["examples:", *(f"  {line}" for line in command.EXAMPLES)])
     made.epilog = f"{made.epilog}\n\n{examples}" if made.epilog else examples

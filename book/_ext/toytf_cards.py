@@ -16,7 +16,7 @@ from pathlib import Path
 import matplotlib
 from fontTools.ttLib import TTFont
 
-from toytf.teach.exercises import without_solutions
+from toytf.course.exercises import without_solutions
 
 SIZE = WIDTH, HEIGHT = 1200, 630
 EDGE = 64  # pixels that stay free on the left and right

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from sphinx.errors import ExtensionError
 
-from toytf.teach.exercises import (
+from toytf.course.exercises import (
     SOLUTION_TAG,
     number_of,
     parse,

@@ -77,7 +77,7 @@ def with_solutions():
 
 def left_out(notebook):
     """The text of a notebook's file, with the solutions left out."""
-    from toytf.teach.exercises import without_solutions
+    from toytf.course.exercises import without_solutions
 
     left = without_solutions(json.loads(notebook))
     return json.dumps(left, ensure_ascii=False, indent=1) + "\n"

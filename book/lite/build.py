@@ -191,7 +191,7 @@ def notebooks(into, version):
     """
     from toytf_download import elsewhere
 
-    from toytf.teach.exercises import without_solutions
+    from toytf.course.exercises import without_solutions
 
     written = []
     pages = sorted(ROOT.glob("notebooks/*.ipynb"))

@@ -31,7 +31,6 @@ NEEDED = (  # what the package opens that is no Python
     "toytf/live/page/element.js",
     "toytf/live/beam.css",
     "toytf/live/divisor.js",
-    "toytf/teach/requirements.txt",
     "toytf/py.typed",
 )
 
@@ -100,8 +99,6 @@ def test_the_wheel_has_every_file_of_the_package_and_no_other(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert problems(names, wheel.stat().st_size) == []
     assert {name for name in names if name.startswith("toytf/")} == tracked()
-    templates = [name for name in names if name.startswith("toytf/teach/templates/")]
-    assert len(templates) >= 3
 
 
 @pytest.mark.parametrize(
@@ -146,7 +143,7 @@ def test_the_metadata_is_valid_and_complete(wheel):
     assert said.summary == PROJECT["description"] and said.license_expression == "MIT"
     assert said.description_content_type == "text/markdown"
     assert str(said.requires_python) == ">=3.11"
-    assert {"plot", "teach", "torch"} <= set(said.provides_extra)
+    assert {"plot", "torch"} <= set(said.provides_extra)
     assert len(said.keywords) >= 3
     assert said.author_email is None  # nobody's address
     assert said.project_urls in (None, {})  # where it will stand is not known here
@@ -166,10 +163,6 @@ def test_the_package_names_each_python_that_the_workflow_tests():
 WITHOUT = {
     "matplotlib": ("import toytf.course.plot", 'figures need matplotlib: pip install "toytf[plot]"'),
     "torch": ("from toytf.course.pytorch import import_torch; import_torch()", 'pip install "toytf[torch]"'),
-    "markdown_it": ("from toytf.teach.markdown import html; html('a')", 'pip install "toytf[paper]"'),
-    "math_core": ("from toytf.teach.markdown import html; html('$a$')", 'pip install "toytf[paper]"'),
-    "pygments": ("from toytf.teach.markdown import code; code('a')", 'pip install "toytf[paper]"'),
-    "jinja2": ("from toytf.teach.pages import environment; environment()", 'pip install "toytf[teach]"'),
 }
 
 

@@ -129,19 +129,6 @@ def test_the_figures_need_plot_and_have_it(bare, wheel, tmp_path):
     assert "matplotlib" in more.installed()
 
 
-def test_worksheets_need_teach_and_have_it(bare, wheel, tmp_path):
-    words = ["sheet", "--class", "class.csv", "--key", "a secret", "--topics", "softmax", "--out", "sheets"]
-    more = Empty(tmp_path, wheel, "[teach]")
-    assert more.installed() == NEEDED | {"jinja2", "markupsafe"}
-    for one in (bare, more):
-        (one.place / "elsewhere" / "class.csv").write_text("student\nanna\n", "utf-8")
-    refused = bare.run(bare.toytf, *words)
-    assert refused.returncode == 2 and 'pip install "toytf[teach]"' in refused.stderr, refused.stderr
-    done = more.run(more.toytf, *words)
-    assert done.returncode == 0, done.stderr
-    assert "anna" in " ".join(path.name for path in (more.place / "elsewhere" / "sheets").iterdir())
-
-
 def test_torch_and_transformers_are_found_for_the_extra_torch(wheel, tmp_path):
     """Resolved alone: what it brings takes gigabytes."""
     subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)

@@ -3,8 +3,7 @@
 `collect` calls your function on inputs, `diagnose` says what came out of it. The two are apart because the
 grader collects in a sandbox and diagnoses outside.
 
-All that is asked of a checker is what `Checked` lists. So a checker may also know its right results
-by heart, as in the package for students that `toytf.teach.thin` makes: nothing in this file leads to a solution.
+All that is asked of a checker is what `Checked` lists.
 """
 
 from __future__ import annotations

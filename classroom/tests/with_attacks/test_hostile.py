@@ -1,0 +1,621 @@
+"""What the grader promises against students who do not play fair: 0 for what was not solved, others untouched.
+
+Every attack is a small notebook or file. All are graded in one batch together with honest students.
+An attack that gets at something it must not see prints GOT. At the end the protections are taken
+away one at a time, and the attacks succeed: so they do test something.
+"""
+
+import contextlib
+import csv
+import dataclasses
+import functools
+import glob
+import html
+import io
+import json
+import os
+import pathlib
+import platform
+import re
+import socket
+import tempfile
+import threading
+import time
+import zipfile
+
+import pytest
+import tqdm
+
+import gradecheck
+import toytf
+from gradecheck import HONEST, IMPORTS, SOFTMAX, Weak, code, data, notebook, words
+from toytf_classroom import grading, sandbox
+
+HERE = pathlib.Path(__file__).parent
+
+# ---------------------------------------------------------------- the attacks
+
+# Finds what the grader's side of the sandbox uses to answer, as a student could.
+RUNNER = """import gc, os, struct, sys
+runner = next(x for x in gc.get_objects() if type(x).__name__ == "Runner")
+def forge(header, body=b"", magic=b"TTF1"):
+    os.write(runner.replies, struct.pack("<4sII", magic, len(header), len(body)) + header + body)
+"""
+
+
+CODE = {name: [IMPORTS, *cells] for name, cells in gradecheck.cells_of("attacks.txt", HERE, RUNNER=RUNNER).items()}
+
+
+def zip_bomb():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as whole:
+        whole.writestr("a.ipynb", bytes(20_000_000))
+    return file.getvalue()
+
+
+def cells(*odd):
+    return json.dumps({"nbformat": 4, "metadata": [], "cells": list(odd)}).encode()
+
+
+# Each of these files is no notebook, or holds no answer.
+FILES = {
+    "truncated.ipynb": HONEST[: len(HONEST) // 2],
+    "empty.ipynb": b"",
+    "binary.ipynb": bytes(range(256)) * 100,
+    "zip_bomb.ipynb": zip_bomb(),
+    "utf16.ipynb": json.dumps(notebook(SOFTMAX)).encode("utf-16"),
+    "list.ipynb": b"[1, 2]",
+    "number.ipynb": b"42",
+    "cells_are_text.ipynb": b'{"cells": "many"}',
+    "format_3.ipynb": b'{"nbformat": 3, "worksheets": [{"cells": []}]}',
+    "deep.ipynb": b'{"cells": ' + b"[" * 200_000 + b"]" * 200_000 + b"}",
+    "deep_and_cut.ipynb": b'{"cells": ' + b'{"a":[' * 50_000,
+    "many_parts.ipynb": b'{"cells": [' + b"[]," * 600_000 + b"[]]}",
+    "long_number.ipynb": b'{"cells": [], "x": ' + b"9" * 100_000 + b"}",
+    "many_cells.ipynb": cells(*[{}] * 5000),
+    "wrong_types.ipynb": cells(
+        1, None, [], "x", {}, {"cell_type": 3, "source": 4}, {"cell_type": "code", "source": [1, 2]},
+        {"cell_type": "code", "source": {"a": 1}}, {"cell_type": ["code"], "source": "x = 1"},
+        {"cell_type": "markdown", "source": "x", "metadata": 3},
+        {"cell_type": "markdown", "source": "x", "metadata": {"nbgrader": [], "toytf": 5}},
+        {"cell_type": "markdown", "source": "x", "metadata": {"nbgrader": {"grade_id": ["ex-09-3"]}}},
+    ),
+    "half_characters.ipynb": b'{"cells": [{"cell_type": "code", "source": "x = \'\\ud800\'", "metadata": {}}]}',
+    "too_large.ipynb": lambda path: path.write_bytes(b" " * (17 << 20)),
+    "sparse.ipynb": lambda path: (path.touch(), os.truncate(path, 1 << 40)),
+    "link.ipynb": lambda path: path.symlink_to("honest.ipynb"),
+    "link_to_nothing.ipynb": lambda path: path.symlink_to("/nowhere/at/all"),
+    "link_to_folder": lambda path: path.symlink_to("/"),
+    "pipe.ipynb": lambda path: os.mkfifo(path),  # Windows has none to name here
+    "socket.ipynb": lambda path: socket.socket(socket.AF_UNIX).bind(os.path.relpath(path)),
+    "two/a.ipynb": HONEST,
+    "two/b.ipynb": HONEST,
+    "none/readme.txt": b"nothing",
+    "folder.ipynb/link.ipynb": lambda path: (path.parent.mkdir(), path.symlink_to("../honest.ipynb")),
+    "both.ipynb": HONEST,
+    "both/x.ipynb": HONEST,
+    "quotes.ipynb": b'{"cells": [{"source": "' + b'\\"' * 2_000_000,
+    "quotes_alone.ipynb": b'"' * (2 << 20),
+    "cut_html_output.ipynb": HONEST[:-20] + b', "outputs": ["' + b'<div class=\\"plot\\">' * 100_000,
+    "folder_inside/a.ipynb": lambda path: path.mkdir(parents=True),
+    "folder_of_folders/a/b.ipynb": HONEST,
+    "nan.ipynb": b'{"cells": NaN, "nbformat": Infinity}',
+    "twice.ipynb": b'{"cells": [], "cells": {"source": 1}}',
+    "null.ipynb": bytes(100_000),
+    "bom_alone.ipynb": b"\xef\xbb\xbf",
+    "one_long_line.ipynb": cells({"cell_type": "code", "source": "x = " + "1+" * 500_000 + "1", "metadata": {}}),
+    "many_lines.ipynb": cells({"cell_type": "code", "source": ["pass\n"] * 200_000, "metadata": {}}),
+    "null_in_source.ipynb": cells({"cell_type": "code", "source": "x = 1\0", "metadata": {}}),
+}  # fmt: skip
+
+# Edited cells and metadata: points come from what the code does.
+EDITED = {
+    "deleted_cells": data(IMPORTS),
+    "duplicated_check_cells": data(
+        IMPORTS, *[code("check.softmax(softmax)", nbgrader={"grade_id": "test-ex-08-8", "points": 99})] * 9
+    ),
+    "edited_metadata": data(
+        IMPORTS,
+        code(
+            "softmax = 3", nbgrader={"grade_id": "ex-08-8", "points": 1e9}, toytf={"exercise": "ex-08-8", "points": 2}
+        ),
+    ),
+    "edited_check_cell": data(
+        IMPORTS, code("assert True\nprint('softmax: right, on 5 inputs.')", toytf={"role": "check"})
+    ),
+    "check_in_place_of_function": data(IMPORTS, "from toytf.check import softmax"),
+    "locked_text_cell_as_answer": data(
+        IMPORTS, {**words("x"), "metadata": {"nbgrader": {"grade_id": "ex-09-3", "locked": True}}}
+    ),
+}
+
+NAMES = [
+    "=1+1",
+    '=HYPERLINK("x","y")',
+    "+cmd|' /C calc'!A0",
+    "-2",
+    "@SUM(A1)",
+    "\tx",
+    " =1",
+    "%2e%2e%2fx",
+    "x\\..\\..\\x",
+    "..%2F..%2Fx",
+    "...",
+    "<script>alert(1)<script>",
+    "a\nb",
+    "a\rb",
+    "index",
+    "Honest",
+    "\u202ecod.exe",
+    "nul\x01l",
+    "x" * 200,
+    "'; DROP TABLE",
+    "–",
+    "key",
+    "~",
+    "a~b",
+    "receipts",
+    "é",
+    'a"b,c',
+    "\udcff",
+    "'=1+1",
+    "''=1+1",
+    "\uff1d1+1",
+    "a;=1+1",
+    "a\t=1+1",
+    "anna ",
+    " anna",
+    "anna\u200d",
+    "e\u0301",
+    "con",
+    "-rf",
+    "--out",
+    "$(touch x)",
+    "`id`",
+    "%s%n",
+    "{0}",
+    "x.ipynb",
+]
+
+HIDDEN = sum(name.startswith(".") for name in NAMES)
+SHOWN = len(NAMES) - HIDDEN
+
+# What an attack has solved honestly besides, and keeps.
+KEEPS = {
+    "fork_bomb": {"8.8": 2},
+    "os_exit_in_the_function": {"9.1": 2},
+}
+SAYS = {  # words that its receipt must hold
+    "infinite_loop": "The cell was stopped after",
+    "infinite_loop_that_ignores_signals": "The cell did not stop within",
+    "infinite_loop_in_the_function": "softmax: not yet. On input 1 it was stopped",
+    "sleeps_for_ever": "stopped after 3 seconds on the clock",
+    "loop_in_c": "did not stop within",
+    "os_exit": "The cell ended the whole Python process",
+    "os_exit_in_the_function": "softmax: not yet. It ended the whole Python process",
+    "output_flood": "cut: more than 16 KB",
+    "memory_flood": "MemoryError",
+    "disk_flood": "No space left on device",
+    "forged_object_array": "handed back no arrays",
+    "forged_huge_shape": "handed back no arrays",
+    "forged_kind": "handed back no arrays",
+    "answers_that_are_no_dictionary": "to be a dictionary with",
+    "more_privileges": "capabilities [0, 0, 0, 0, 0, 0] [] no new 1 filter 2",
+    "ast_transformer": "NoneType",
+    "float16_to_be_compared_coarsely": "Work with float64",
+    "endless_recursion": "softmax: not yet",
+    "many_cells_that_hang": "too many sandboxes had to be ended",
+    "imports_the_solution": "No module named 'toytf'",
+    "truncated": "was the file cut off?",
+    "zip_bomb": "no UTF-8 text",
+    "deep": "nested 200001 deep",
+    "many_parts": "parts",
+    "too_large": "at most 16 MB are read",
+    "link": "links are not followed",
+    "link_to_folder": "links are not followed",
+    "pipe": "no ordinary file",
+    "two": "got 2 notebooks",
+    "none": "got no notebook",
+    "both": "several submissions",
+    "folder.ipynb": "links are not followed",
+    "quotes": "was the file cut off?",
+    "cut_html_output": "was the file cut off?",
+    "folder_inside": "got no notebook",
+    "deaf_and_asleep": "The cell did not stop within 3 seconds on the clock",
+    "stops_itself": "The cell did not stop within 3 seconds on the clock",
+    "forged_empty_shape_of_many_axes": "handed back no arrays",
+    "forged_without_arguments": "handed back no arrays",
+    "forged_count_of_results": "handed back no arrays",
+    "forged_that_nothing_was_changed": "changes its argument scores",
+    "gives_back_its_argument_as_an_alias": "softmax: not yet",
+}
+
+
+# ---------------------------------------------------------------- one batch with all of them
+
+
+class World:
+    """What must not change, and ears that must hear nothing."""
+
+    def __init__(self, root):
+        self.root, self.mark = root, f"toytf-{os.getpid()}-{time.time_ns()}"
+        self.heard = []
+        self.canary = root / "birds" / "canary"
+        self.canary.parent.mkdir()
+        self.canary.parent.chmod(0o777)
+        self.canary.write_text("sings")
+        self.ears = [socket.socket(family) for family in (socket.AF_INET, socket.AF_UNIX, socket.AF_UNIX)]
+        for ear, place in zip(self.ears, [("127.0.0.1", 0), f"/tmp/{self.mark}", f"\0{self.mark}"], strict=True):
+            ear.bind(place)
+            ear.listen()
+            threading.Thread(target=self.listen, args=(ear,), daemon=True).start()
+        os.chmod(f"/tmp/{self.mark}", 0o777)
+        self.submissions, self.out = root / "submissions", root / "grades.csv"
+
+    def listen(self, ear):
+        while True:
+            try:
+                self.heard.append(ear.accept())
+            except OSError:
+                return
+
+    def filled(self, source):
+        places = {
+            "SUBMISSIONS": self.submissions, "CANARY": self.canary, "CSV": self.out, "HOME": self.out.with_suffix(""),
+            "PORT": self.ears[0].getsockname()[1], "UNIX": f"/tmp/{self.mark}", "MARK": self.mark,
+            "PROJECT": pathlib.Path(toytf.__file__).parents[1],
+            "ENVIRONMENT": pathlib.Path(tqdm.__file__).resolve().parents[1],
+        }  # fmt: skip
+        return re.sub("@([A-Z]+)@", lambda m: str(places[m.group(1)]), source)
+
+    def notebook(self, parts):
+        return data(*(self.filled(part) if isinstance(part, str) else part for part in parts))
+
+    def close(self):
+        for ear in self.ears:
+            ear.close()
+        os.unlink(f"/tmp/{self.mark}")
+
+    def left_behind(self):
+        found = []
+        for path in glob.glob("/proc/[0-9]*/cmdline"):
+            try:
+                with open(path, "rb") as file:
+                    if self.mark.encode() in file.read():
+                        found.append(path)
+            except OSError:
+                pass
+        return found
+
+
+@pytest.fixture(scope="module")
+def world():
+    with tempfile.TemporaryDirectory(prefix="toytf-hostile-") as place:  # not pytest's, which is closed to other users
+        world = World(pathlib.Path(place))
+        os.chmod(world.root, 0o777)  # what protects it shall be the sandbox alone
+        os.chmod(world.canary, 0o666)
+        yield world
+        world.close()
+
+
+@pytest.fixture(scope="module")
+def batch(world):
+    box = gradecheck.sandbox_or_skip()
+    files = {f"{name}.ipynb": world.notebook(parts) for name, parts in CODE.items()}
+    files |= {f"{name}.ipynb": content for name, content in EDITED.items()}
+    files |= {"honest.ipynb": HONEST, "zz_honest.ipynb": HONEST, "folder_honest/Week 6 (copy).ipynb": HONEST, **FILES}
+    files |= {"bomb.zip": zip_bomb(), "notes.txt": b"x", ".hidden.ipynb": HONEST}
+    os.environ["TOYTF_SECRET"] = f"secret-{world.mark}"
+    gradecheck.folder(world.submissions, {})
+    with contextlib.chdir(world.submissions):  # the name of a socket must be short
+        for name, content in files.items():
+            path = pathlib.Path(name)
+            if callable(content):
+                content(path)
+            else:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+    before = {p: p.read_bytes() for p in world.submissions.glob("*.ipynb") if p.is_file() and p.stat().st_size < 10**6}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(grading, "grade_one", _impatient_with_attacks(grading.grade_one))
+        summary, receipts = gradecheck.grade(world.submissions, world.out, box)
+    return {"summary": summary, "receipts": receipts, "before": before}
+
+
+def _impatient_with_attacks(grade_one):
+    """Many of them sleep: on the clock they get seconds, and who solved something as much as everybody."""
+
+    def one(content, assignment, *, student, limits, **how):
+        if "honest" not in student and student not in KEEPS:
+            limits = dataclasses.replace(limits, clock=3.0)
+        return grade_one(content, assignment, student=student, limits=limits, **how)
+
+    return one
+
+
+def test_everybody_is_graded_whatever_the_others_hand_in(batch):
+    assert batch["summary"].failed == []
+    missing = (set(CODE) | set(EDITED)) - set(batch["receipts"])
+    assert not missing
+    assert len(CODE) + len(EDITED) + len(FILES) >= 40
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_hostile_code_gets_nothing_for_what_it_did_not_solve(batch, name):
+    receipt = batch["receipts"][name]
+    wanted = {"8.8": 0, "9.1": 0} | KEEPS.get(name, {})
+    got = {number: value for number, value in gradecheck.points(receipt).items() if number in wanted}
+    assert got == wanted, receipt.to_json().decode()
+
+
+@pytest.mark.parametrize("name", CODE)
+def test_hostile_code_gets_at_nothing(batch, world, name):
+    text = batch["receipts"][name].to_json().decode()
+    assert "GOT" not in gradecheck.printed(batch["receipts"][name])
+    assert f"secret-{world.mark}" not in text
+
+
+@pytest.mark.parametrize("name", EDITED)
+def test_edited_duplicated_and_deleted_cells_give_nothing(batch, name):
+    assert batch["receipts"][name].points == 0
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *dict.fromkeys(
+            name.split("/")[0].removesuffix(".ipynb") for name in FILES if name != "folder.ipynb/link.ipynb"
+        ),
+        "folder.ipynb",
+    ],
+)
+def test_a_file_that_is_no_notebook_gives_nothing_and_a_reason(batch, name):
+    receipt = batch["receipts"][name]
+    assert receipt.points == 0
+    # Notebooks, with nothing of use in them.
+    empty = {"wrong_types", "half_characters", "one_long_line", "many_lines", "null_in_source"}
+    assert receipt.reason or name in empty
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_the_receipt_says_what_happened(batch, name):
+    text = batch["receipts"][name].to_json().decode()
+    assert SAYS[name] in text, text
+
+
+def test_honest_students_in_the_same_batch_lose_nothing(batch):
+    for name in ("honest", "zz_honest", "folder_honest"):
+        receipt = batch["receipts"][name]
+        assert gradecheck.points(receipt) == {"8.8": 2, "9.1": 2, "9.3": None}, receipt.to_json().decode()
+        assert receipt.notes == []
+
+
+def test_nothing_outside_the_sandbox_changed(batch, world):
+    assert world.canary.read_text() == "sings"
+    assert {p: p.read_bytes() for p in batch["before"]} == batch["before"]
+    assert b"GOT" not in world.out.read_bytes()
+
+
+def test_nobody_was_called_over_any_socket(batch, world):
+    assert world.heard == []
+
+
+def test_no_process_is_left_behind(batch, world):
+    assert world.left_behind() == []
+
+
+def test_other_files_in_the_folder_are_named_and_never_opened(batch):
+    notes = "\n".join(batch["summary"].notes)
+    assert "bomb.zip: passed over" in notes
+    assert "notes.txt: passed over" in notes
+    assert ".hidden.ipynb: passed over" in notes
+    assert ".hidden" not in batch["receipts"]
+
+
+def test_pages_hold_no_script_and_load_nothing(batch, world):
+    for page in (world.out.with_suffix("") / "feedback").glob("*.html"):
+        text = page.read_text("utf-8")
+        bare = re.sub(
+            r"<(/?)(html|head|meta|title|style|body|main|section|h1|h2|p|pre|small|strong|div|table|thead|tbody|tr|th|td|a|ul|li)\b",
+            "",
+            text.replace("<!doctype", ""),
+        )
+        assert "<" not in bare.replace("initial-scale", ""), page
+        assert "default-src 'none'" in html.unescape(text)
+        assert not re.search(r"\x1b|\u202e|\u2066", text)
+        assert not re.search(r"<[^>]*\s(on\w+|src|style)=", text)
+        assert all(
+            not link.startswith(("http", "//", "javascript", "data")) for link in re.findall('href="([^"]*)"', text)
+        )
+
+
+# ---------------------------------------------------------------- names
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory):
+    root = tmp_path_factory.mktemp("names")
+    files = {f"{name}.ipynb": b"{" for name in NAMES}
+    submissions = gradecheck.folder(root / "submissions", files | {"honest.ipynb": b"{"})
+    (root / "class.csv").write_text('student\n../../../etc/passwd\n=cmd\n"<img src=x>"\n/absolute\nhonest\n', "utf-8")
+    summary, receipts = gradecheck.grade(submissions, root / "grades.csv", class_list=root / "class.csv")
+    assert sum("its name begins with a dot" in note for note in summary.notes) == HIDDEN
+    return root, receipts
+
+
+def test_no_name_of_a_student_leads_out_of_the_folder_or_meets_another(names):
+    root, receipts = names
+    assert len(receipts) == SHOWN + 5
+    assert sorted(p.name for p in root.iterdir()) == ["class.csv", "grades", "grades.csv", "submissions"]
+    for kind in ("receipts", "feedback"):
+        files = [p.name for p in (root / "grades" / kind).iterdir()]
+        assert len({name.lower() for name in files}) == SHOWN + 5 + (kind == "feedback")
+        assert all(re.fullmatch(r"[A-Za-z0-9_.@+~-]+", name) and not name.startswith(".") for name in files)
+
+
+def test_no_name_of_a_student_is_a_formula_for_a_spreadsheet(names):
+    root, _ = names
+    with open(root / "grades.csv", encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    assert len(rows) == SHOWN + 6
+    for row in rows:
+        for cell in row:
+            assert not cell.lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r")), row
+            assert "\n" not in cell or cell == "a\nb"
+
+
+def test_no_name_of_a_student_is_markup_on_a_page(names):
+    root, _ = names
+    for page in (root / "grades" / "feedback").glob("*.html"):
+        text = page.read_text("utf-8")
+        assert "<script" not in text
+        assert "<img" not in text
+
+
+# ---------------------------------------------------------------- each protection is needed
+
+
+def attack(world, name, box, tmp_path, **how):
+    submissions = gradecheck.folder(tmp_path / "s", {f"{name}.ipynb": world.notebook(CODE[name])})
+    _, receipts = gradecheck.grade(submissions, tmp_path / "g.csv", box, **how)
+    return receipts[name]
+
+
+def test_with_a_network_the_attack_is_heard(world, batch, tmp_path):
+    weak = Weak(namespaces=lambda options: [o for o in options if o != "--unshare-net"])
+    assert "GOT" in gradecheck.printed(attack(world, "network", weak, tmp_path))
+    assert world.heard
+    world.heard.clear()
+
+
+def test_with_the_submissions_in_sight_they_are_read(world, batch, tmp_path):
+    show = ("--ro-bind", str(world.submissions), str(world.submissions))  # after /tmp, in which it may lie
+    weak = Weak(system=lambda options: [*options[:2], show, *options[2:]])
+    assert "GOT" in gradecheck.printed(attack(world, "reads_other_submissions", weak, tmp_path))
+
+
+def test_with_the_canary_writable_it_is_overwritten(world, batch, tmp_path):
+    show = ("--bind", str(world.canary.parent), str(world.canary.parent))
+    weak = Weak(system=lambda options: [*options[:2], show, *options[2:]])
+    assert "GOT" in gradecheck.printed(attack(world, "writes_outside", weak, tmp_path))
+    assert not world.canary.exists()
+
+
+def test_with_toytf_in_sight_the_solution_is_imported(world, batch, tmp_path):
+    weak = Weak()
+    weak.site |= {place.name: place for place in (pathlib.Path(one.__file__).parent for one in (toytf, tqdm))}
+    assert gradecheck.points(attack(world, "imports_the_solution", weak, tmp_path))["8.8"] == 2
+
+
+def test_with_the_machine_s_processes_in_sight_they_are_seen(world, batch, tmp_path):
+    weak = Weak(namespaces=lambda options: [o for o in options if o != "--unshare-pid"])
+    assert "GOT" in gradecheck.printed(attack(world, "reads_other_processes", weak, tmp_path))
+
+
+def test_with_the_environment_handed_in_it_is_read(world, batch, tmp_path):
+    weak = Weak(environment=lambda e: e | {"TOYTF_SECRET": os.environ["TOYTF_SECRET"]})
+    assert f"secret-{world.mark}" in gradecheck.printed(attack(world, "reads_the_environment", weak, tmp_path))
+
+
+def test_without_the_filter_of_calls_memory_is_taken_that_no_limit_counts(world, batch, tmp_path):
+    gradecheck.sandbox_or_skip()
+    assert "GOT" in gradecheck.printed(attack(world, "memory_that_no_limit_counts", Weak(filters=False), tmp_path))
+
+
+def test_with_proc_in_sight_it_tells_of_the_machine(world, batch, tmp_path):
+    weak = Weak(system=lambda options: [*options[:2], ("--proc", "/proc"), *options[2:]])
+    said = gradecheck.printed(attack(world, "reads_what_the_system_says_of_itself", weak, tmp_path))
+    assert "GOT /proc/self/mountinfo" in said
+    assert "GOT /proc/1/cmdline" in said
+
+
+def test_with_all_of_dev_in_sight_there_are_terminals(world, batch, tmp_path):
+    weak = Weak(system=lambda options: [("--dev", "/dev"), *options])
+    assert "GOT" in gradecheck.printed(attack(world, "opens_terminals", weak, tmp_path))
+
+
+def test_with_the_packages_shown_where_they_are_installed_they_name_the_place(world, batch, tmp_path):
+    def as_installed(options):
+        at = next(i for i, option in enumerate(options) if option[-1] == "/site")
+        shown = [("--ro-bind", str(place), f"/site/{place.name}") for place in weak.site.values()]
+        return [*options[:at], *shown, *options[at + 1 :]]
+
+    weak = Weak(system=as_installed)
+    assert "GOT" in gradecheck.printed(attack(world, "learns_where_the_project_is", weak, tmp_path))
+
+
+# A call that the filter refuses, the attack that tries it, and what that attack says if it gets through.
+CALLS = [
+    *[("asks_how_busy_the_machine_is", call, call) for call in "sysinfo statfs fstatfs adjtimex clock_adjtime".split()],
+    *[("asks_how_busy_the_machine_is", "ustat", "ustat")] * (platform.machine() == "x86_64"),
+    ("asks_the_kernel_for_the_mounts", "listmount", "[b'"),
+    ("leaves_its_core", "sched_setaffinity", "sched_setaffinity"),
+    ("locks_a_file_that_others_see", "flock", "flock"),
+    ("locks_a_file_that_others_see", "fcntl", "lockf"),
+    ("locks_a_file_that_others_see", "fcntl", "F_OFD_GETLK"),
+    ("locks_a_file_that_others_see", "fcntl", "F_GETLEASE"),
+    *[("watches_what_others_do", call, call) for call in ("inotify_init1", "fanotify_init")],
+    *[("watches_what_others_do", "inotify_init", "inotify_init")] * (platform.machine() == "x86_64"),
+    ("watches_what_others_do", "fcntl", "F_NOTIFY"),
+    *[("asks_what_is_in_the_machine_s_memory", call, call) for call in "mincore preadv2 fadvise64".split()],
+    ("asks_what_is_in_the_machine_s_memory", "listmount", "cachestat"),
+    *[("asks_what_is_in_the_machine_s_memory", "madvise", f"MADV_{what}") for what in ("MERGEABLE", "PAGEOUT")],
+    ("asks_what_is_in_the_machine_s_memory", "prctl", "PR_SET_MEMORY_MERGE"),
+    ("leaves_a_note_for_the_next", "fcntl", "fcntl 1035"),
+    ("leaves_a_note_for_the_next", "ioctl", "ioctl"),
+    ("uses_up_what_the_machine_has_once", "io_setup", "io_setup"),
+    ("uses_up_what_the_machine_has_once", "fcntl", "fcntl, a pipe"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def unfiltered(world, batch, tmp_path_factory):
+    """What each of these attacks says without any filter: not every kernel has every call."""
+
+    @functools.cache
+    def said(name):
+        return gradecheck.printed(attack(world, name, Weak(filters=False), tmp_path_factory.mktemp("open")))
+
+    return said
+
+
+@pytest.mark.parametrize(("name", "call", "says"), CALLS, ids=lambda word: word.replace(" ", "_"))
+def test_with_one_call_allowed_again_its_attack_succeeds(
+    world, batch, unfiltered, tmp_path, monkeypatch, name, call, says
+):
+    if f"GOT {says}" not in unfiltered(name):
+        pytest.skip(f"Linux {platform.release()} does not do this at all")
+    if call == "listmount":
+        monkeypatch.setattr(sandbox, "_NEWEST", 1000)
+    else:
+        monkeypatch.delitem(sandbox._REFUSED if call in sandbox._REFUSED else sandbox._BY_ARGUMENT, call)
+    assert f"GOT {says}" in gradecheck.printed(attack(world, name, Weak(), tmp_path))
+
+
+def test_without_a_limit_to_the_folder_the_disk_is_flooded(world, batch, tmp_path):
+    def no_size(options):
+        return [option for option in options if option[0] != "--size"]
+
+    assert "GOT" in gradecheck.printed(attack(world, "disk_flood", Weak(system=no_size), tmp_path))
+
+
+def test_the_memory_of_many_processes_counts_together_and_without_the_watch_outside_it_would_not(
+    world, batch, tmp_path, monkeypatch
+):
+    name, patient = "memory_flood_in_many_processes", dataclasses.replace(gradecheck.SMALL, cell=30.0, total=60.0)
+    watched = attack(world, name, gradecheck.sandbox_or_skip(), tmp_path / "watched", limits=patient)
+    assert "used more than 512 MB of memory" in gradecheck.printed(watched)
+    monkeypatch.setattr("toytf_classroom.sandbox.usage", lambda pids: (1, 1))
+    impatient = gradecheck.limits(clock=3.0)  # it sleeps then
+    receipt = attack(world, name, gradecheck.sandbox_or_skip(), tmp_path, limits=impatient)
+    assert "used more than" not in receipt.to_json().decode()
+
+
+def test_compared_in_the_student_s_process_a_patched_allclose_gets_full_marks(world, batch, tmp_path):
+    inside = data(
+        *CODE["patched_allclose"], "print('FULL MARKS') if np.allclose(softmax(np.ones(2)), [0.5, 0.5]) else print('0')"
+    )
+    submissions = gradecheck.folder(tmp_path / "s", {"x.ipynb": inside})
+    _, receipts = gradecheck.grade(submissions, tmp_path / "g.csv")
+    assert "FULL MARKS" in gradecheck.printed(receipts["x"])  # what a grader in the same process would believe
+    assert receipts["x"].points == 0

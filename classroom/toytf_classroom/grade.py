@@ -1,0 +1,145 @@
+"""The command ``toytf-classroom grade``: a folder of notebooks becomes a table and pages of feedback."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import sys
+from pathlib import Path
+
+import toytf
+from toytf._command import reason
+from toytf_classroom import ClassroomError, gradebook, keys, lms, own_numbers, workers
+from toytf_classroom.grading import Assignment, read_assignment
+from toytf_classroom.sandbox import Bubblewrap, Limits, SandboxError, Unprotected, default_packages
+
+LEAST_MEMORY = 256  # MB; Python and NumPy alone take most of it
+LOUD = """
+************************************************************************************************
+WITHOUT SANDBOX. The students' code can now read every file that this user can read, and use the
+network. Do this only in a container that holds nothing of value and is thrown away afterwards.
+************************************************************************************************
+"""
+EXAMPLES = (
+    "toytf-classroom grade week6/submissions --class class.csv --out week6/grades.csv",
+    "toytf-classroom grade week6/submissions --out week6/grades.csv --manual week6/points.csv",
+    "toytf-classroom grade week5/submissions --class class.csv --key-file key.txt --out week5/grades.csv",
+)
+STOPPED = "what is graded already is kept, the same command goes on from here"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    limits = Limits()
+    parser.description = (
+        "Grade notebooks. Each one's code runs in a sandbox (bubblewrap), without network and with limits."
+    )
+    parser.epilog = (
+        "Killed or stopped with Ctrl-C, the same command goes on where it was. Exit status: 0 done, "
+        "1 some could not be graded, 2 refused, 130 stopped."
+    )
+    parser.add_argument("submissions", type=Path, help="folder with <student>.ipynb, or <student>/<any>.ipynb")
+    parser.add_argument("--out", type=Path, default=Path("grades.csv"), help="the table to write (default: grades.csv)")
+    parser.add_argument("--assignment", type=Path, help="default: assignment.json in the folder of submissions")
+    lms.arguments(parser, "who is expected")
+    parser.add_argument(
+        "--manual", type=Path, metavar="CSV", help="what a person gave: student, exercise, met, points, comment"
+    )
+    parser.add_argument(
+        "--jobs", type=int, default=len(workers.cores()), help="how many at a time (default: one a core)"
+    )
+    parser.add_argument(
+        "--allow", action="append", default=[], metavar="NAME", help="another package that students may use"
+    )
+    parser.add_argument("--again", action="store_true", help="grade also what was graded before")
+    keys.arguments(parser, "; needed where the numbers are each student's own")
+    for option, seconds, what in (
+        ("--cell-seconds", limits.cell, "one code cell"),
+        ("--call-seconds", limits.call, "one call"),
+        ("--seconds", limits.total, "a submission"),
+    ):
+        words = f"of the processor for {what} (default: %(default)g)"
+        parser.add_argument(option, type=float, default=seconds, help=words)
+    parser.add_argument("--memory", type=int, default=limits.memory >> 20, metavar="MB", help="default: %(default)d")
+    parser.add_argument(
+        "--without-sandbox-i-trust-this-code",
+        action="store_true",
+        help="run students' code unprotected; only in a container that is thrown away afterwards",
+    )
+
+
+def run(options) -> int:
+    try:
+        return _grade(options)
+    except SandboxError as error:
+        raise ClassroomError(str(error)) from error
+    except OSError as error:  # the disk is full, a folder is read-only
+        raise ClassroomError(f"{reason(error)}; {STOPPED}") from error
+
+
+def _grade(given) -> int:
+    _refuse(given)
+    assignment = read_assignment(given.assignment or given.submissions / "assignment.json")
+    answers = own_numbers.RightAnswers(assignment, _key(given, assignment)) if assignment.own else None
+    sandbox = _sandbox(given)
+    sandbox.check()
+    limits = dataclasses.replace(
+        Limits(), cell=given.cell_seconds, call=given.call_seconds, total=given.seconds, memory=given.memory << 20
+    )
+    summary = gradebook.grade_folder(
+        given.submissions, given.out, assignment, sandbox,
+        class_list=given.class_list, student_column=given.student_column, manual=given.manual, limits=limits,
+        jobs=given.jobs, again=given.again, answers=answers,
+    )  # fmt: skip
+    home = given.out.with_suffix("")
+    for note in summary.notes + summary.failed:
+        print(note, file=sys.stderr)
+    print(f"{summary.students} students: {summary.graded} graded now, {summary.reused} as before.")
+    print(f"Grades: {given.out}. Feedback: {home}/feedback/index.html.")
+    if summary.to_read:
+        many = "1 text is" if summary.to_read == 1 else f"{summary.to_read} texts are"
+        print(f"{many} to be read by a person: {home}/to_read.csv.")
+    if summary.failed:
+        many = "1 submission" if len(summary.failed) == 1 else f"{len(summary.failed)} submissions"
+        print(f"{many} could not be graded: the cells are empty, the remark says why. The same command tries again.")
+        return 1
+    return 0
+
+
+def _refuse(given) -> None:
+    """Say what is wrong with the arguments before anything is done."""
+    home = given.out.resolve().with_suffix("")
+    times = {"--cell-seconds": given.cell_seconds, "--call-seconds": given.call_seconds, "--seconds": given.seconds}
+    for wrong, says in (
+        (not given.submissions.is_dir(), f"submissions: expected a folder, got {given.submissions}"),
+        (given.out.suffix != ".csv" or given.out.is_dir(), f"--out: expected a file .csv, got {given.out}"),
+        (home.is_relative_to(given.submissions.resolve()), "--out: expected a place outside the folder of submissions"),
+        *(
+            (not 0 < value < 1e6, f"{option}: expected a number of seconds above 0, got {value:g}")
+            for option, value in times.items()
+        ),
+        (given.jobs < 1, f"--jobs: expected at least 1, got {given.jobs}"),
+        (
+            not LEAST_MEMORY <= given.memory < 1 << 20,
+            f"--memory: expected at least {LEAST_MEMORY} MB, got {given.memory}",
+        ),
+        (given.student_column and not given.class_list, "--student-column: expected --class CSV with it, got none"),
+    ):
+        if wrong:
+            raise ClassroomError(says)
+
+
+def _sandbox(given) -> Bubblewrap | Unprotected:
+    allow = tuple(dict.fromkeys([*default_packages(), *given.allow]))
+    ours = Path(toytf.__file__).parent, Path(__file__).parent
+    hide = tuple(str(p.resolve()) for p in (given.submissions, given.out.with_suffix(""), *ours))
+    if given.without_sandbox_i_trust_this_code:
+        print(LOUD, file=sys.stderr)
+        return Unprotected(allow, hide)
+    return Bubblewrap(allow, hide)
+
+
+def _key(given, assignment: Assignment) -> str:
+    try:
+        return keys.read(given)
+    except ValueError as error:
+        raise ClassroomError(f"{', '.join(assignment.own)}: the numbers are each student's own; {error}") from None

@@ -1,0 +1,292 @@
+"""Class lists and downloads of Canvas and Moodle.
+
+A class list is a table with a column `student`, Canvas's gradebook, or Moodle's grading worksheet or participants.
+What students handed in has their names, in a form of the system's own:
+
+- Canvas, a file for each: ``abtanna_1001_5551_week3.ipynb``, with ``_LATE`` behind the name if it came late.
+  1001 is the student's ID in the gradebook, 5551 the file's. Handed in again, it is ``week3-1.ipynb``, with a
+  larger number.
+- Moodle, a folder for each: ``Anna Abt_1001_assignsubmission_file``. 1001 is in the grading worksheet, as
+  "Participant 1001".
+
+A number decides where the class list has it, else the name. Nobody is guessed: where two students fit, or the
+number says one and the name another, it is an error.
+
+The forms were read in November 2026 in the sources of both systems (Canvas: ``gradebook_exporter.rb``,
+``content_zipper.rb``; Moodle: ``gradingtable.php``, ``downloader.php``), and tried with made-up people alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import dataclasses
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from toytf_classroom import ClassroomError
+from toytf_classroom.names import composed, same_writing
+from toytf_classroom.plain_text import plain
+from toytf_classroom.submission import Found
+
+STUDENT = "student"
+CANVAS = re.compile(r"(?P<name>.*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>\d+)_(?P<rest>.+)", re.DOTALL)
+MOODLE = re.compile(r"(?P<name>[^_]+)_(?P<number>\d+)_assignsubmission_[a-z]+_?", re.DOTALL)
+FORMS = {  # the columns by which a list is known
+    "own": (STUDENT,),
+    "canvas": ("Student", "ID", "Section"),
+    "worksheet": ("Identifier", "Full name", "Grade"),
+    "participants": ("First name", "Last name"),
+    "participants of older ones": ("First name", "Surname"),
+}
+KNOWN = "Canvas's gradebook (Student, ID, Section), Moodle's worksheet (Identifier, Full name, Grade) or participants"
+
+
+# ---------------------------------------------------------------- tables
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as it stands in its file: the columns, and each row's line and cells."""
+
+    path: Path
+    names: list[str]
+    rows: list[tuple[int, list[str]]]
+    separator: str = ","
+
+    def by_name(self) -> list[tuple[int, dict[str, str]]]:
+        """The rows, their cells by the names of the columns; what a short row lacks is empty."""
+        width = len(self.names)
+        return [(line, dict(zip(self.names, [*row, *[""] * width], strict=False))) for line, row in self.rows]
+
+
+def open_table(path: Path) -> Table:
+    """Read a table: CSV in UTF-8, with commas or semicolons.
+
+    Raises
+    ------
+    ClassroomError
+        If the file cannot be read: the message names the line.
+    """
+    try:
+        content = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ClassroomError(f"{path}: expected a table (CSV, UTF-8), got {error}") from None
+    except UnicodeDecodeError as error:
+        raise ClassroomError(f"{path}: expected UTF-8, got byte {error.object[error.start]:#04x}") from None
+    bare = re.sub(r'"[^"]*"', "", content.partition("\n")[0])  # a quoted name may hold any sign
+    separator = ";" if ";" in bare and "," not in bare else ","
+    reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)
+    try:
+        head = [name.strip() for name in next(reader, [])]
+        rows = [(reader.line_num, row) for row in reader]
+    except csv.Error as error:
+        raise ClassroomError(f"{path}, line {reader.line_num}: expected CSV, got ({error})") from None
+    while rows and not rows[-1][1]:
+        rows.pop()
+    return Table(path, head, rows, separator)
+
+
+def read_table(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a table that has each of these columns once."""
+    table = open_table(path)
+    for column in columns:
+        column_of(table, column)
+    return table.by_name()
+
+
+def column_of(table: Table, name: str) -> int:
+    """Where a column stands that the table has to have once."""
+    if table.names.count(name) != 1:
+        got = ascii(", ".join(table.names))[1:-1][:200] or "none"
+        raise ClassroomError(f"{table.path}, line 1: expected one column {name!r}, got {got}")
+    return table.names.index(name)
+
+
+# ---------------------------------------------------------------- class lists
+
+
+@dataclass(frozen=True)
+class Person:
+    """A row of a class list: the student's id, a number of the system, the ways to write the name, the line."""
+
+    student: str
+    number: str = ""
+    names: tuple[str, ...] = ()
+    line: int = 0
+
+
+def arguments(parser: argparse._ActionsContainer, who: str) -> None:
+    """Add ``--class`` and ``--student-column``; `who` says whom the list is to name."""
+    parser.add_argument(
+        "--class", type=Path, dest="class_list", metavar="CSV",
+        help=f"{who}: a table in UTF-8 with a column student, or a list of Canvas or Moodle",
+    )  # fmt: skip
+    parser.add_argument("--student-column", metavar="NAME", help="another column that holds the students' ids")
+
+
+def read_class(path: Path, column: str | None = None, clean: Callable[[str], str] = str) -> list[Person]:
+    """Read a class list.
+
+    Parameters
+    ----------
+    path : Path
+    column : str, optional
+        The column that holds the ids, where the list has another form than those that are known.
+    clean : callable, optional
+        Gives an id the form in which it is used, or says what is wrong with it.
+
+    Raises
+    ------
+    ClassroomError
+        If the file is no such table, or rows are empty, twice there or not fit for an id: the message names
+        each of these lines.
+    """
+    return people_of(open_table(path), column, clean)
+
+
+def people_of(table: Table, column: str | None = None, clean: Callable[[str], str] = str) -> list[Person]:
+    """The students of a table; `read_class` says what may be wrong."""
+    form = form_of(table, column)
+    people = [_person(form, row, line, column or STUDENT) for line, row in table.by_name() if not _filler(form, row)]
+    by_name: dict[str, list[Person]] = {}
+    for one in people:
+        by_name.setdefault(same_writing(one.student).casefold(), []).append(one)
+    found, wrong = [], []
+    for one in people:
+        alike = by_name[same_writing(one.student).casefold()]
+        if len(alike) > 1 and one.number:  # two of one name
+            one = dataclasses.replace(one, student=f"{one.student} ({one.number})")
+        elif len(alike) > 1 and one.line != alike[0].line and one.student.strip():
+            wrong.append(f"{table.path}, line {one.line}: expected each student once, got {one.student!r} again")
+        try:
+            student = clean(one.student)
+            if not student.strip():
+                raise ValueError("student: expected at least one character, got none")
+            found.append(dataclasses.replace(one, student=student))
+        except ValueError as error:
+            wrong.append(f"{table.path}, line {one.line}: {error}")
+    if wrong:
+        raise ClassroomError("\n".join(wrong))
+    if not found:
+        raise ClassroomError(f"{table.path}: expected at least one student, got none")
+    return found
+
+
+def form_of(table: Table, column: str | None = None) -> str:
+    """In which of `FORMS` a table is; a column that is named makes it our own."""
+    form = "own" if column else next((name for name, cs in FORMS.items() if {*cs} <= {*table.names}), None)
+    if form is None:
+        got = ascii(", ".join(table.names))[1:-1][:200] or "none"
+        raise ClassroomError(
+            f"{table.path}, line 1: expected one column {STUDENT!r}, or {KNOWN}, got {got}. "
+            "In another list, name the column of the students (--student-column)"
+        )
+    for name in [column] if column else FORMS[form]:
+        column_of(table, name)
+    return form
+
+
+def _person(form: str, row: dict[str, str], line: int, column: str) -> Person:
+    if form == "canvas":
+        last, comma, first = row["Student"].strip().partition(",")
+        turned = f"{first.strip()} {last.strip()}" if comma else last.strip()
+        return Person(row["Student"].strip(), row["ID"].strip(), (row["Student"], turned), line)
+    if form == "worksheet":
+        number = re.search(r"\d*\Z", row["Identifier"].strip()).group()
+        return Person(row["Full name"].strip(), number, (row["Full name"],), line)
+    if form.startswith("participants"):
+        first, last = row["First name"].strip(), row.get("Last name", row.get("Surname", "")).strip()
+        return Person(f"{first} {last}".strip(), "", (f"{first} {last}", f"{last} {first}"), line)
+    return Person(row[column], "", (row[column],), line)
+
+
+def _filler(form: str, row: dict[str, str]) -> bool:
+    """Whether a row of Canvas's gradebook is about the assignments, or the course's made-up "Test Student"."""
+    first = row.get("Student", "").strip()
+    return form == "canvas" and (not row["ID"].strip() or "Points Possible" in first or first == "Student, Test")
+
+
+# ---------------------------------------------------------------- whose a submission is
+
+
+@dataclass
+class Matched:
+    """Submissions by the ids of a class list, notes for the teacher, and the folders by which Moodle finds its own."""
+
+    found: list[Found] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    handed_in: dict[str, str] = field(default_factory=dict)
+
+
+def matched(found: Sequence[Found], people: Sequence[Person]) -> Matched:
+    """Give what was handed in the ids of a class list; what fits nobody keeps its name.
+
+    Raises
+    ------
+    ClassroomError
+        Where two students fit: the message names both.
+    """
+    result, groups, ids = Matched(), {}, {same_writing(one.student) for one in people}
+    for one in found:
+        # An id of the list stays as it was handed in, blanks too: two may differ in these alone.
+        fits = [] if same_writing(one.student) in ids else students_of(one.student, people)
+        if len(fits) > 1:
+            both = " and ".join(map(repr, fits))
+            raise ClassroomError(f"{plain(one.student, 100)}: expected one student of the class list, got {both}")
+        groups.setdefault(fits[0] if fits else one.student, []).append(one)
+    for student, group in sorted(groups.items()):
+        chosen = _chosen(student, group, result.notes)
+        name = composed(chosen.student)
+        if MOODLE.fullmatch(name):
+            result.handed_in[student] = chosen.student
+        elif (canvas := CANVAS.fullmatch(name)) and canvas["late"]:
+            result.notes.append(f"{plain(student, 100)}: handed in late, says the name of the file.")
+        result.found.append(dataclasses.replace(chosen, student=student))
+    return result
+
+
+def students_of(name: str, people: Sequence[Person]) -> list[str]:
+    """The students whom a file or a folder of this name means: one, none, or several that fit.
+
+    Examples
+    --------
+    >>> two = [Person("Anna Abt", "1001", ("Anna Abt",)), Person("Bo", "", ("Bo",))]
+    >>> students_of("Anna Abt_1001_assignsubmission_file_", two), students_of("bo_7_8_x", two), students_of("cem", two)
+    (['Anna Abt'], ['Bo'], [])
+    """
+    name = composed(name)
+    if same := [one.student for one in people if same_writing(one.student) == same_writing(name)]:
+        return same
+    form = MOODLE.fullmatch(name) or CANVAS.fullmatch(name)
+    if form is None:
+        return []
+    by_name = [one for one in people if _letters(form["name"]) in map(_letters, one.names)]
+    by_number = [one for one in people if one.number == form["number"]]
+    if not by_number:  # somebody of this name with another number is somebody else
+        return [one.student for one in by_name if not one.number]
+    agree = [one for one in by_number if one in by_name]
+    return [one.student for one in agree or [*by_number, *by_name]]
+
+
+def _letters(name: str) -> str:
+    """What is left of a name where a system writes it into the name of a file."""
+    return re.sub(r"[\W_]", "", composed(name)).lower()
+
+
+def _chosen(student: str, group: list[Found], notes: list[str]) -> Found:
+    """Which of the things that a student handed in counts: with Canvas the newest, else the only one."""
+    notebooks = [one for one in group if one.path is not None] or group
+    if len(notebooks) == 1:
+        return notebooks[0]
+    names = ", ".join(plain(one.student, 100) for one in notebooks)
+    again = [CANVAS.fullmatch(composed(one.student)) for one in notebooks]
+    if all(again) and len({re.sub(r"-\d+\Z", "", one["rest"]) for one in again}) == 1:
+        newest = max(zip(again, notebooks, strict=True), key=lambda pair: int(pair[0]["file"]))[1]
+        notes.append(f"{plain(student, 100)}: handed in {len(notebooks)} times; the newest counts.")
+        return newest
+    notes.append(f"{plain(student, 100)}: {len(notebooks)} notebooks were handed in, and none is graded: {names}.")
+    return Found(student, None, f"Expected one notebook (.ipynb), got {len(notebooks)}: {names}.")

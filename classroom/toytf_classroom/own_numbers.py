@@ -1,0 +1,476 @@
+"""By-hand exercises with numbers of one's own: a neighbour's answers are of no use.
+
+    toytf-classroom assign --exercises 9.1 8.8 --own-numbers --class class.csv --key-file key.txt --title "Week 6" ...
+    toytf-classroom sheet --class class.csv --key-file key.txt --topics product softmax --out sheets.html
+
+A topic of `TOPICS` takes the place of each by-hand exercise (`Topic.instead_of`). Its numbers follow from the
+teacher's key, the title and the student's name: the seed is an HMAC-SHA256 under the key. So nothing has to be kept
+but the key. Neither the notebooks nor the assignment hold an answer, and ``toytf-classroom grade --key-file`` makes
+the answers again. Without the key nobody can foretell the numbers of a sheet. Whoever has *seen* a sheet can work it
+out, and can try out keys against it: so take a long one that no person thought up.
+
+A student is who handed in. What the notebook says of its student, or of the numbers that are given, is read
+for a remark to the teacher, and decides nothing.
+
+An answer that can be one of a few only (a root of `d_k`, the causal mask) is often the neighbour's too. It
+counts when the answers that it belongs to (`Asked.only_with`) are right as well.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+import string
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from toytf.check.pencil import ByHand, Part
+from toytf.course.exercises import Exercise
+from toytf_classroom import ClassroomError, drawn
+from toytf_classroom.drawn import Given, chain, fixed_width
+from toytf_classroom.grading import OWN, Assignment, Numbers
+from toytf_classroom.lms import read_class
+from toytf_classroom.names import folder_name, person
+from toytf_classroom.topics import TOPICS
+
+VERSION = 1  # of the recipes: a change that gives other numbers is another version
+LONGEST = 100  # characters of a student's id and of a title
+# They turn the direction of the text around them, so that an id could pass for another.
+_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+# ---------------------------------------------------------------- one student's numbers
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A student's exercises.
+
+    Parameters
+    ----------
+    student, title : str
+        As they are printed.
+    number : str
+        Nine digits that follow from the key and from everything that is printed. Sheet and answer sheet belong
+        together if their numbers are the same.
+    exercises : tuple of drawn.Exercise
+    """
+
+    student: str
+    title: str
+    number: str
+    exercises: tuple[drawn.Exercise, ...]
+
+    @property
+    def minutes(self) -> int:
+        return sum(exercise.minutes for exercise in self.exercises)
+
+
+def sheet(student: str, key: str, topics: Sequence[str], title: str) -> Sheet:
+    """Make a student's numbers; the same arguments give the same, on any machine.
+
+    Parameters
+    ----------
+    student : str
+        A name, a number, an address; at most 100 characters. Blanks around it do not count, neither does how its
+        accents are encoded, nor what Moodle adds to a folder's name.
+    key : str
+        The teacher's secret: long, and thought up by no person.
+    topics : sequence of str
+        Names in `TOPICS`, in the order of the sheet. An exercise does not depend on the others.
+    title : str
+        Under another title the same student gets other numbers.
+
+    Raises
+    ------
+    ValueError
+        If id, title or key is empty, id or title too long or not printable, or a topic unknown or twice there.
+
+    Examples
+    --------
+    >>> made = sheet("anna", "a secret of the teacher", ["product"], "Week 6")
+    >>> made.exercises[0].asked[0].shape
+    (2, 2)
+    """
+    student, title, topics = clean_student(person(student)), _clean("title", title), _known(topics)
+    seed = int.from_bytes(_hmac(key, "numbers", title, student), "big")
+    exercises = tuple(
+        TOPICS[topic].exercise(topic, number, np.random.default_rng([seed, int.from_bytes(topic.encode(), "big")]))
+        for number, topic in enumerate(topics, start=1)
+    )
+    printed = [exercise.topic + exercise.fingerprint for exercise in exercises]
+    digits = f"{int.from_bytes(_hmac(key, 'sheet', title, student, *printed), 'big') % 10**9:09d}"
+    return Sheet(student, title, f"{digits[:3]}-{digits[3:6]}-{digits[6:]}", exercises)
+
+
+def sheets(students: Iterable[str], make: Callable[[str], Sheet]) -> list[Sheet]:
+    """A sheet for each student.
+
+    Raises
+    ------
+    ValueError
+        If two students get the same numbers: not to be expected, but nothing forbids it.
+    """
+    made = [make(student) for student in students]
+    seen: dict[tuple[str, ...], str] = {}
+    for one in made:
+        other = seen.setdefault(tuple(exercise.fingerprint for exercise in one.exercises), one.student)
+        if other != one.student:
+            both = f"{other!r} and {one.student!r}"
+            raise ValueError(f"{both} would get the same numbers: give another title or more topics")
+    return made
+
+
+def clean_student(student: str) -> str:
+    """An id as it is printed and counted: NFC, without blanks around it."""
+    return _clean("student", student)
+
+
+def belongs(key: str, title: str, topics: Sequence[str]) -> str:
+    """Sixteen signs by which a key, a title and topics are known again; they tell nothing of a good key."""
+    return _hmac(key, "assignment", _clean("title", title), *_known(topics)).hex()[:16]
+
+
+def _clean(name: str, text: str) -> str:
+    text = unicodedata.normalize("NFC", text).strip()
+    if not text:
+        raise ValueError(f"{name}: expected at least one character, got none")
+    if len(text) > LONGEST:
+        raise ValueError(f"{name}: expected at most {LONGEST} characters, got {len(text)}")
+    for char in text:
+        if unicodedata.category(char) in ("Cc", "Cs", "Cn", "Zl", "Zp") or char in _DIRECTIONS:
+            raise ValueError(f"{name}: expected printable characters, got U+{ord(char):04X}")
+    return text
+
+
+def _known(topics: Sequence[str]) -> tuple[str, ...]:
+    if not topics or len(set(topics)) < len(topics) or set(topics) - set(TOPICS):
+        raise ValueError(f"topics: expected some of {', '.join(TOPICS)}, each once; got {', '.join(topics)}")
+    return tuple(topics)
+
+
+def _hmac(key: str, purpose: str, *parts: str) -> bytes:
+    """HMAC-SHA256 of what names a sheet. JSON keeps the parts apart: "ab" + "c" is not "a" + "bc"."""
+    secret = unicodedata.normalize("NFC", key).strip().encode()
+    if not secret:
+        raise ValueError("key: expected at least one character, got none")
+    message = json.dumps(["toytf worksheet", VERSION, purpose, *parts])
+    return hmac.new(secret, message.encode(), hashlib.sha256).digest()
+
+
+# ---------------------------------------------------------------- which exercises of an assignment
+
+
+@dataclass(frozen=True)
+class Planned:
+    """An exercise of an assignment whose numbers will be each student's own.
+
+    Parameters
+    ----------
+    label, number : str
+        "ex-09-1" and "9.1"; of a topic that stands for no exercise "own-product" and "product".
+    topic : str
+        A name in `TOPICS`.
+    level : int
+        1, 2 or 3, which is also the points.
+    """
+
+    label: str
+    number: str
+    topic: str
+    level: int
+    kind = OWN
+    kinds = (OWN,)
+
+    title = property(lambda self: TOPICS[self.topic].title)
+    chapter = property(lambda self: TOPICS[self.topic].chapter)
+    minutes = property(lambda self: TOPICS[self.topic].minutes)
+    points = property(lambda self: self.level)
+
+
+def plan(chosen: Sequence[Exercise], topics: Sequence[str] = (), same_for_all: bool = False) -> list:
+    """Put a `Planned` in the place of each by-hand exercise, and one for each further topic behind all.
+
+    Parameters
+    ----------
+    chosen : sequence of Exercise
+    topics : sequence of str
+        Topics that come as exercises of their own.
+    same_for_all : bool
+        Whether by-hand exercises without a topic may stay as they are, with the same numbers for everybody.
+
+    Raises
+    ------
+    ValueError
+        If some have no topic and are not allowed to stay, if a topic would come twice, or if none comes.
+    """
+    instead = {number: name for name in TOPICS for number in TOPICS[name].instead_of}
+    without = [one.number for one in chosen if one.kind == "by hand" and one.number not in instead]
+    if without and not same_for_all:
+        raise ValueError(
+            f"--own-numbers: expected by-hand exercises that have a topic ({', '.join(instead)}), got "
+            f"{', '.join(without)}. Leave them out, or say --same-for-all to keep their numbers the same for everybody"
+        )
+    if unknown := [topic for topic in topics if topic not in TOPICS]:
+        raise ValueError(f"--topics: expected some of {', '.join(TOPICS)}; got {unknown[0]!r}")
+    planned = [
+        Planned(one.label, one.number, instead[one.number], one.level)
+        if one.kind == "by hand" and one.number in instead
+        else one
+        for one in chosen
+    ]
+    planned += [Planned(f"own-{name}", name, name, min(3, 1 + TOPICS[name].minutes // 10)) for name in topics]
+    used = topics_of(planned)
+    if not used or len(set(used)) < len(used):
+        raise ValueError(
+            f"--own-numbers: expected by-hand exercises that have a topic ({', '.join(instead)}) or --topics, and each "
+            f"topic once, got {', '.join(used) or 'none'}"
+        )
+    return planned
+
+
+def topics_of(planned: Iterable) -> list[str]:
+    """The topics of an assignment, in its order; of a plan, of a student's exercises, or as the grader reads it."""
+    return [one.topic for one in planned if one.kind == OWN]
+
+
+# ---------------------------------------------------------------- an assignment for one student
+
+
+@dataclass(frozen=True)
+class OwnExercise(Exercise):
+    """An exercise with one student's numbers, as `toytf_classroom.assign` writes exercises into notebooks."""
+
+    own_number: str = ""
+    topic: str = ""
+    blank: str = ""  # the lines to fill in
+    look: str = ""  # the line that says what is missing
+
+    kind = property(lambda self: OWN)
+    number = property(lambda self: self.own_number)
+    chapter = property(lambda self: TOPICS[self.topic].chapter)
+
+
+@dataclass(frozen=True)
+class _Numbered(ByHand):
+    """Answers of an exercise that the book does not have, under a number, or a word, of its own."""
+
+    own_number: str = ""
+    number = property(lambda self: self.own_number)
+
+
+def by_hand(exercise: drawn.Exercise, number: str) -> ByHand:
+    """The answers of an exercise in the form in which answers are checked; `number` is what a report calls it."""
+    parts = tuple(Part(a.expected, a.terms, a.decimals, a.name) for a in exercise.asked)
+    return _Numbered(f"ex-{exercise.number}", parts, number)
+
+
+def for_student(planned: Sequence, sheet: Sheet) -> list[Exercise]:
+    """The exercises of an assignment, with the numbers of a student's sheet in those that are planned."""
+    by_topic = {exercise.topic: exercise for exercise in sheet.exercises}
+    return [_own(one, by_topic[one.topic]) if isinstance(one, Planned) else one for one in planned]
+
+
+def _own(one: Planned, exercise: drawn.Exercise) -> OwnExercise:
+    variable = f"answer_{re.sub(r'[.-]', '_', one.number)}"
+    shapes = json.dumps({asked.name: list(asked.shape) for asked in exercise.asked})
+    return OwnExercise(
+        one.label, one.title, one.kinds, one.level, one.minutes,
+        section="",
+        text=markdown(exercise),
+        solution="\n".join(_worked(exercise)),
+        by_hand=by_hand(exercise, one.number),
+        own_number=one.number,
+        topic=one.topic,
+        blank=blanks(exercise, variable),
+        look=f'look("{one.number}", {variable}, {shapes})',
+    )  # fmt: skip
+
+
+def _worked(exercise: drawn.Exercise) -> list[str]:
+    """The arithmetic, a line for each entry."""
+    lines = []
+    for asked in exercise.asked:
+        working = asked.working()
+        lines.append(f"{asked.name}{f': {asked.note}' if asked.note else ''}")
+        for entry in working.entries:
+            where = f"{entry.where}: " if entry.where else ""
+            lines.append(f"  {where}{' '.join(chain(entry, 'text'))}")
+    return lines
+
+
+def edition(notebook: dict, sheet: Sheet, planned: Sequence, locked: Callable[..., dict]) -> dict:
+    """A notebook of `toytf_classroom.assign`, made a student's own: whose it is, and the cell with `look`."""
+    numbers = [one.number for one in planned if isinstance(one, Planned)]
+    title, *cells = notebook["cells"]
+    listed = f"{', '.join(numbers[:-1])} and {numbers[-1]}" if len(numbers) > 1 else numbers[0]
+    said = (
+        f"\n\nStudent {_as_it_is(sheet.student)}, sheet {sheet.number}. The numbers in {listed} are yours alone. "
+        "Work with a pencil, and type the answers in place of `None`. The cell below them says what is still missing. "
+        "It does not say what is right: this notebook holds no answers."
+    )
+    title = title | {"source": ("".join(title["source"]) + said).splitlines(keepends=True)}
+    at = next(i for i, cell in enumerate(cells) if cell["metadata"].get("toytf", {}).get("role") == "text")
+    look = locked("look", LOOK, "code")
+    look["metadata"]["jupyter"] = {"source_hidden": True}
+    metadata = notebook["metadata"] | {"toytf": {"sheet": sheet.number}}
+    return notebook | {"cells": [title, *cells[:at], look, *cells[at:]], "metadata": metadata}
+
+
+def _as_it_is(text: str) -> str:
+    """Text as Markdown shows it letter by letter: every sign that could mean something is an entity."""
+    return "".join(f"&#{ord(c)};" if c in string.punctuation else c for c in text)
+
+
+# To check without the key, a notebook would have to hold the answers, their hashes (a few thousand guesses undo
+# those: the answers are small whole numbers), or code that computes them.
+LOOK = """\
+# Says what is still missing, and what cannot be read. What is right it cannot say: this notebook
+# holds no answers.
+def look(number, answer, shapes):
+    def boxes(value):
+        return [box for part in value for box in boxes(part)] if isinstance(value, list) else [value]
+
+    def number_like(box):
+        return isinstance(box, (int, float, np.number)) and not isinstance(box, bool) and box == box
+
+    def words(size):
+        return " rows of ".join(map(str, size)) + " numbers" if size else "one number"
+
+    if not isinstance(answer, dict):
+        return print(f"{number}: expected a dictionary with {', '.join(shapes)}; got {answer!r}")
+    for name in answer:
+        if name not in shapes:
+            print(f"{number}: {name!r} is none of {', '.join(shapes)}")
+    for name, wanted in shapes.items():
+        try:
+            mine = np.array(answer.get(name), dtype=object)
+        except ValueError:
+            mine = np.array("rows of different lengths", dtype=object)
+        found = boxes(mine.tolist())
+        odd = [box for box in found if box is not None and not number_like(box)]
+        empty = sum(box is None for box in found)
+        if answer.get(name) is None:
+            said = f"not answered yet, {words(wanted)}"
+        elif list(mine.shape) != wanted:
+            said = f"expected {words(wanted)}, got {answer[name]!r:.60}"
+        elif odd:
+            said = f"could not read {odd[0]!r:.30}: write a number, with a point before its decimals, such as 0.25"
+        else:
+            said = f"{empty} of {len(found)} numbers still missing" if empty else "filled in"
+        print(f"{number}, {name}: {said}")"""
+
+
+# ---------------------------------------------------------------- how an exercise is written
+
+
+def markdown(exercise: drawn.Exercise) -> str:
+    """What an exercise gives and asks, as a notebook shows it, without a heading."""
+    asked = ", ".join(
+        (f"`{a.name}`" if a.symbol == a.name else f"`{a.name}`, ${a.symbol}$") + f" ({a.how})" for a in exercise.asked
+    )
+    parts = [*exercise.text, *map(_table, exercise.given)]
+    parts.append(f"Asked: {asked}. The book explains it in chapter {exercise.chapter}.")
+    return "\n\n".join(parts)
+
+
+def _table(given: Given) -> str:
+    def label(word: str) -> str:
+        if word.startswith("\\"):
+            return f"${word}$"
+        return word if not word or word.isdigit() else f"`{word}`"
+
+    cells = [[f"${c}$" if given.words else c.replace("-", "−") for c in row] for row in given.cells()]
+    name = given.name if drawn.is_word(given.name) else f"${given.name}$"
+    head = f"| {name} | " + " | ".join(label(c) for c in given.cols) + " |"
+    line = "|---|" + "---:|" * len(given.cols)
+    body = [f"| {label(name)} | " + " | ".join(row) + " |" for name, row in zip(given.rows, cells, strict=True)]
+    return "\n".join([head, line, *body])
+
+
+def blanks(exercise: drawn.Exercise, variable: str) -> str:
+    """The lines into which a student types the answers: a dictionary with None in every box."""
+    lines = [f"{variable} = {{"]
+    for asked in exercise.asked:
+        if len(asked.shape) == 2:
+            row = f"        [{', '.join(['None'] * asked.shape[1])}],"
+            lines += [f'    "{asked.name}": [  # {asked.how}', *[row] * asked.shape[0], "    ],"]
+        else:
+            blank = f"[{', '.join(['None'] * asked.shape[0])}]" if asked.shape else "None"
+            lines.append(f'    "{asked.name}": {blank},  # {asked.how}')
+    return "\n".join([*lines, "}"])
+
+
+# ---------------------------------------------------------------- whose
+
+
+def read_names(path: Path, column: str | None = None) -> list[str]:
+    """A class whose names can be those of files, since the grader knows students by their files.
+
+    `column` holds the names, where the list has another form than those that are known.
+    """
+
+    def clean(student: str) -> str:
+        student = clean_student(student)
+        if not folder_name(person(student), ""):
+            raise ValueError(f"student: expected a name that a file can have, got {student!r}")
+        return student
+
+    students = [one.student for one in read_class(path, column, clean)]
+    seen: dict[str, str] = {}
+    for student in students:
+        other = seen.setdefault(person(student).casefold(), student)
+        if other != student:
+            raise ClassroomError(
+                f"{path}: expected names that differ in more than what Moodle adds, got {other!r} and {student!r}"
+            )
+    return students
+
+
+class RightAnswers:
+    """Knows by the key what is right for whom.
+
+    Raises
+    ------
+    ClassroomError
+        If the assignment was made with another key.
+    """
+
+    def __init__(self, assignment: Assignment, key: str):
+        self.own = [one for one in assignment.exercises if one.kind == OWN]
+        self.key, self.title, self.topics = key, assignment.title, topics_of(self.own)
+        for one in self.own:
+            if one.topic not in TOPICS:
+                raise ClassroomError(
+                    f"assignment: {one.number}: expected a topic of this version of toytf, got {one.topic!r}"
+                )
+        if belongs(key, self.title, self.topics) != assignment.belongs:
+            raise ClassroomError(
+                "the key: expected the one with which this assignment was made, got another one (or assignment.json "
+                "was changed, or a version of toytf that draws other numbers wrote it)"
+            )
+
+    def __call__(self, student: str) -> Numbers:
+        """What is right for a student; for a name that no sheet can have, nothing is."""
+        try:
+            made = sheet(student, self.key, self.topics, self.title)
+        except ValueError as error:
+            return Numbers("", hashlib.sha256(str(error).encode()).hexdigest(), {}, {}, {}, str(error))
+        by_label = {one.label: exercise for one, exercise in zip(self.own, made.exercises, strict=True)}
+        right: Mapping[str, ByHand] = {one.label: by_hand(by_label[one.label], one.number) for one in self.own}
+        given = {label: tuple(map(fixed_width, exercise.given)) for label, exercise in by_label.items()}
+        only_with = {label: {a.name: a.only_with for a in exercise.asked} for label, exercise in by_label.items()}
+        answers = [[a.values.tolist() for a in exercise.asked] for exercise in made.exercises]
+        # Under the key: whoever sees a receipt could else try out small numbers.
+        sealed = _hmac(self.key, "sealed", json.dumps([answers, given, only_with], sort_keys=True)).hex()
+        return Numbers(made.number, sealed, right, given, only_with)
+
+    def whose(self, number: str, students: Iterable[str]) -> str | None:
+        """The student of a class to whom a sheet belongs."""
+        return next((student for student in students if self(student).sheet == number), None)

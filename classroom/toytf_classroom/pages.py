@@ -1,0 +1,121 @@
+"""Pages of HTML from the templates beside this file. Markdown in them becomes HTML, and its formulas MathML.
+
+What strangers wrote goes in as text, and stays text. No page has a script, or needs anything from elsewhere.
+
+Examples
+--------
+>>> print(prose("A row sums to **1**."))
+<p>A row sums to <strong>1</strong>.</p>
+<BLANKLINE>
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+from math_core import LatexError, LatexToMathML
+from mdit_py_plugins.dollarmath import dollarmath_plugin
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+
+from toytf_classroom import ClassroomError
+from toytf_classroom.plain_text import plain
+
+TEMPLATES = Path(__file__).with_name("templates")
+_DISTANCE = re.compile(r"\\\\\[[\d.]+(?:pt|em|ex|mm|cm|in)\]")  # between two rows: \\[4pt]
+
+
+def render(template: str, **values) -> str:
+    """Fill a template. Every value is escaped, and control characters are taken out."""
+    return environment().get_template(template).render(values)
+
+
+@cache
+def environment() -> Environment:
+    """Where templates are found, and what they may use."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        finalize=lambda v: v if hasattr(v, "__html__") or not isinstance(v, str) else plain(v, 30_000),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"prose": prose, "inline": inline, "math": math, "code": code}
+    return made
+
+
+def prose(markdown: str) -> Markup:
+    """Paragraphs, lists, tables, code and formulas as HTML; HTML in the text stays text."""
+    return Markup(_reader().render(markdown))
+
+
+def inline(markdown: str) -> Markup:
+    """The same for one line, without a paragraph around it."""
+    return Markup(_reader().renderInline(markdown))
+
+
+def math(tex: str, display: bool = False) -> Markup:
+    """A formula as MathML.
+
+    Raises
+    ------
+    ClassroomError
+        If it cannot be set.
+    """
+    try:
+        converter = LatexToMathML(fancy_error=False)
+        body = _DISTANCE.sub(r"\\\\", tex)  # math-core would print it
+        return Markup(converter.convert_with_local_state(body, displaystyle=display))
+    except LatexError as error:
+        raise ClassroomError(f"formula: expected TeX that can be set, got {tex.strip()} ({error})") from None
+
+
+def code(source: str) -> Markup:
+    """Python in its colours."""
+    coloured = highlight(source, get_lexer_by_name("python"), HtmlFormatter(nowrap=True)).rstrip()
+    return Markup(f'<pre class="code">{coloured}</pre>\n')
+
+
+def code_styles() -> Markup:
+    """The colours of `code`, dark enough for paper."""
+    rules = HtmlFormatter().get_style_defs("pre.code")
+    return Markup("\n".join(line for line in rules.splitlines() if line.startswith("pre.code .")))
+
+
+@cache
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    dollarmath_plugin(reader, double_inline=True)
+    for name in ("fence", "code_block"):
+        reader.add_render_rule(name, lambda _, tokens, at, *__: str(code(tokens[at].content)))
+    for name in ("math_inline", "math_block", "math_inline_double"):
+        reader.add_render_rule(name, _formula)
+    reader.add_render_rule("link_open", lambda _, tokens, at, *__: _link(tokens[at], "a"))
+    reader.add_render_rule("link_close", lambda _, tokens, at, *__: _link(_opening(tokens, at), "/a"))
+    reader.add_render_rule("image", lambda _, tokens, at, *__: str(escape(tokens[at].content)))
+    return reader
+
+
+def _formula(_, tokens, at, *__) -> str:
+    if tokens[at].type == "math_inline":
+        return str(math(tokens[at].content))  # a `Markup` would escape what it is added to
+    return f'<div class="formula">{math(tokens[at].content, display=True)}</div>\n'
+
+
+def _opening(tokens, at):
+    return next(token for token in reversed(tokens[:at]) if token.type == "link_open")
+
+
+def _link(opens, tag: str) -> str:
+    """A link that leads on from paper; of one into the book only its words are left, in italics."""
+    address = str(opens.attrs.get("href", ""))
+    if not address.startswith(("https://", "http://")):
+        return f"<{tag.replace('a', 'em')}>"
+    return f'<a href="{escape(address)}">' if tag == "a" else "</a>"

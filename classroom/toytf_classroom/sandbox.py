@@ -1,0 +1,817 @@
+"""Where a student's code runs: a process in bubblewrap that can read Python and NumPy, and nothing else.
+
+`Bubblewrap` says how such a process is started, `Session` talks with it: one request, one reply, and
+a limit for everything. What the sandbox cannot hold, the watch outside does: memory, processes and
+processor time of all that was started, bytes that come out, and the time on the clock.
+
+What this does not promise: that the Linux kernel has no hole (a virtual machine for the grader does more);
+a bound on memory that the kernel itself uses, for a million empty files for example (time and size bound
+it indirectly); and the filter of system calls on processors other than x86-64 and 64-bit ARM.
+
+There is no /proc inside and no /sys, no terminal, no name of a person, of a folder of yours or of another
+student. But some things remain to be seen:
+
+- The time of day, and for how long the machine has been running. So students who compare know who was graded first.
+- The kernel's version and a NIS domain (uname), the kind of processor, the core, and by timing how busy it is.
+- The programs and libraries in /usr, with sizes, times and numbers of their files.
+- Where Python is installed, if not in /usr, and its compiled files say so too. In a home folder that is the
+  name of a user; the system's own Python tells nothing.
+- Numbers that the kernel counts up for everybody, that of a new pipe for example.
+
+And two programs that run at the same time and agreed on it can tell each other something: by being busy and idle,
+by waking each other on a page of a library that both have in memory (futex), by the times of /dev/null, which
+everybody may set, and, unless root started the grader, by using up what the kernel grants one user (memory for
+pipes). It does not help them much: right answers are outside, and each submission has inputs of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import glob
+import importlib.metadata
+import importlib.util
+import inspect
+import os
+import platform
+import re
+import selectors
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from toytf.byhand import expressions
+from toytf.check import outcomes
+from toytf_classroom import frames
+from toytf_classroom.anonymous import without_names
+
+HERE = Path(__file__).parent
+INSIDE = (HERE / "runner.py", HERE / "frames.py", Path(outcomes.__file__))  # of ours, this much is in a sandbox
+FIRST_USER = 61184  # of the range that systemd keeps for users who exist only for a while
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
+GRACE = 1.0  # seconds between asking a student's code to stop and ending its process
+STARTING = 60.0  # seconds for Python and NumPy to start, on a machine that has much else to do
+INSTALL = """The grader runs the code of strangers and needs bubblewrap (version 0.7 or newer) to do so safely.
+    Debian, Ubuntu:  sudo apt install bubblewrap
+    Fedora:          sudo dnf install bubblewrap
+Ubuntu 24.04 and newer forbid user namespaces to programs without an AppArmor profile; allow them with
+    sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
+Debian 10 and some servers forbid them with  sysctl kernel.unprivileged_userns_clone=0  (1 allows them).
+Inside a container, start the container with  --security-opt seccomp=unconfined
+Windows and macOS have no bubblewrap: grade on a Linux machine, in a virtual machine, or (Windows) in WSL2.
+In a container that holds nothing of value and is thrown away afterwards, the option
+--without-sandbox-i-trust-this-code grades without it."""
+
+
+class SandboxError(RuntimeError):
+    """The sandbox itself does not work here; no student is to blame."""
+
+
+class Failure(Exception):
+    """A sandbox had to be ended: `kind` is slow, asleep, memory, processes, flood, ended or broken."""
+
+    def __init__(self, kind: str, text: str):
+        super().__init__(text)
+        self.kind = kind
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use; times in seconds of the processor, sizes in bytes.
+
+    Parameters
+    ----------
+    cell, call : float
+        For one code cell, and for one call of an exercise's function.
+    total : float
+        For the whole submission.
+    clock : float
+        How many seconds on the clock each of these seconds may take: what sleeps ends too, and what
+        has to wait for a busy machine does not end at once.
+    memory : int
+        Of all its processes together.
+    processes : int
+        Processes and threads at the same time.
+    file, folder : int
+        Largest file, and all of its temporary folder.
+    files : int
+        Open files of one process.
+    output : int
+        Of what it prints, how much is kept.
+    restarts : int
+        How often a new sandbox is started after one had to be ended.
+    """
+
+    cell: float = 20.0
+    call: float = 10.0
+    total: float = 180.0
+    clock: float = 3.0
+    memory: int = 1 << 30
+    processes: int = 32
+    file: int = 16 << 20
+    folder: int = 64 << 20
+    files: int = 128
+    output: int = 64 << 10
+    restarts: int = 8
+
+    def rlimits(self, processes: int) -> dict[str, int]:
+        return {
+            "RLIMIT_AS": self.memory,
+            "RLIMIT_CPU": max(1, int(self.total) + 5),
+            "RLIMIT_NPROC": processes,
+            "RLIMIT_FSIZE": self.file,
+            "RLIMIT_NOFILE": self.files,
+            "RLIMIT_CORE": 0,
+        }
+
+
+# ---------------------------------------------------------------- what is to be seen inside
+
+
+@functools.cache  # to look through all names of files takes longer than to start a sandbox
+def packages(names: tuple[str, ...]) -> dict[str, Path]:
+    """Find the files of packages and of all that they need: name in site-packages -> where it is.
+
+    Raises
+    ------
+    SandboxError
+        If one of the names is not installed here.
+    """
+    found: dict[str, Path] = {}
+    todo, seen, asked = list(names), set(), set(map(_canonical, names))
+    while todo:
+        name = _canonical(todo.pop())
+        if name in seen:
+            continue
+        if name in ("toytf", "toytf-classroom"):
+            raise SandboxError(f"--allow: {name} holds the right functions; students' code must do without it")
+        seen.add(name)
+        try:
+            one = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            if name in asked:
+                raise SandboxError(f"--allow: expected installed packages, got {name!r}") from None
+            continue  # needed under some condition that does not hold here
+        found |= _files_of(name, one)
+        needs = (need.partition(";") for need in one.requires or ())
+        todo += [re.match(r"[\w.-]+", need).group() for need, _, condition in needs if "extra" not in condition]
+    return {top: place for top, place in sorted(found.items()) if place.exists()}
+
+
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _files_of(name: str, one: importlib.metadata.Distribution) -> dict[str, Path]:
+    """What a package put into site-packages."""
+    if one.files:
+        tops = {file.parts[0] for file in one.files if not file.is_absolute()} - {"..", "__pycache__", "bin"}
+        return {top: Path(one.locate_file(top)) for top in tops if not top.endswith(".pth")}
+    spec = importlib.util.find_spec(name)  # a distribution's package that does not list its files
+    if spec is None or not spec.origin:
+        return {}
+    place = Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
+    return {place.name: place}
+
+
+def default_packages() -> tuple[str, ...]:
+    """NumPy, and matplotlib where it is installed."""
+    return ("numpy", *(["matplotlib"] if importlib.util.find_spec("matplotlib") else []))
+
+
+def _prefixes() -> list[str]:
+    """Where the interpreter and its standard library are, without what is installed into them."""
+    places = {os.path.realpath(place) for place in (sys.base_prefix, sys.base_exec_prefix)}
+    return sorted(place for place in places if place != "/usr" and not place.startswith("/usr/"))
+
+
+def _python() -> str:
+    return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+def _under(path: str, folders) -> bool:
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+
+
+# ---------------------------------------------------------------- what is forbidden inside
+
+# Calls that no exercise needs: their numbers on x86-64 and on 64-bit ARM (None: not there).
+_REFUSED: dict[str, tuple[int | None, int | None]] = {
+    # Memory that no limit counts.
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "semget": (64, 190), "msgget": (68, 186),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447), "io_setup": (206, 0),
+    "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
+    # Other processes, namespaces, mounts, kernel modules, keys: deep into the kernel.
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "userfaultfd": (323, 282),
+    "perf_event_open": (298, 241), "bpf": (321, 280), "syslog": (103, 116),
+    "unshare": (272, 97), "setns": (308, 268), "chroot": (161, 51), "pivot_root": (155, 41), "mount": (165, 40),
+    "umount2": (166, 39), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
+    "fsconfig": (431, 431), "fsmount": (432, 432), "fspick": (433, 433), "mount_setattr": (442, 442),
+    "name_to_handle_at": (303, 264), "open_by_handle_at": (304, 265),
+    "init_module": (175, 105), "finit_module": (313, 273), "delete_module": (176, 106),
+    "kexec_load": (246, 104), "kexec_file_load": (320, 294),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    # What the machine is and how busy: load, memory, free space on its disks, how its clock is set.
+    "sysinfo": (99, 179), "statfs": (137, 43), "fstatfs": (138, 44), "ustat": (136, None),
+    "quotactl": (179, 60), "quotactl_fd": (443, 443), "adjtimex": (159, 171), "clock_adjtime": (305, 266),
+    # What two sandboxes could tell each other by a file that both may only read: a watch over it, whether it
+    # is in the machine's memory, what has not been written yet.
+    "inotify_init": (253, None), "inotify_init1": (294, 26), "fanotify_init": (300, 262), "mincore": (27, 232),
+    "preadv2": (327, 286), "fadvise64": (221, 223), "process_madvise": (440, 440), "sync": (162, 81),
+    "syncfs": (306, 267),
+    # Each sandbox stays on the core that it was given.
+    "sched_setaffinity": (203, 122),
+    # libc takes clone instead, whose flags the filter can see.
+    "clone3": (435, 435),
+}  # fmt: skip
+_NEWEST = 449  # the first call of Linux 5.16; what it and later ones brought is not there, listmount for example
+
+_KILL, _ALLOW, _ERRNO = 0x80000000, 0x7FFF0000, 0x00050000
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # of classic BPF
+_NO_SUCH_CALL, _NO_SUCH_ARGUMENT, _NOT_DONE = _ERRNO | errno.ENOSYS, _ERRNO | errno.EINVAL, _ERRNO
+
+# Calls that depend on one argument: which it is, how it is compared, the answers if one fits, the answer if none does.
+# Locks are not taken, and it says that they are: by a lock on a file that both read one sandbox could hear of
+# another, but sqlite3 wants one on a file of its own, where nobody else is.
+_BY_ARGUMENT = {
+    # A user namespace, in which one is root.
+    "clone": ((56, 220), 0, _ANY_BIT, {0x10000000: _ERRNO | errno.EPERM}, _ALLOW),
+    # UNIX, IPv4 and IPv6, which the empty network namespace holds; a virtual machine's line to its host (VSOCK) for
+    # example it does not hold.
+    "socket": ((41, 198), 0, _EQUAL, dict.fromkeys((1, 2, 10), _ALLOW), _ERRNO | errno.EAFNOSUPPORT),
+    # FIONREAD, FIONBIO, FIONCLEX, FIOCLEX, FICLONE; no terminal, and nothing of the disk under a file.
+    "ioctl": (
+        (16, 29), 1, _EQUAL, dict.fromkeys((0x541B, 0x5421, 0x5450, 0x5451, 0x40049409), _ALLOW),
+        _ERRNO | errno.ENOTTY,
+    ),
+    "flock": ((73, 32), 1, _EQUAL, {}, _NOT_DONE),
+    # F_SETLK, F_SETLKW and those of open files. Then the questions about locks, leases, F_NOTIFY, larger pipes, and
+    # the hints to the disk, which stay with a file.
+    "fcntl": (
+        (72, 25), 1, _EQUAL,
+        dict.fromkeys((6, 7, 37, 38), _NOT_DONE)
+        | dict.fromkeys((5, 36, 1024, 1025, 1026, 1031, 1035, 1036, 1037, 1038), _NO_SUCH_ARGUMENT),
+        _ALLOW,
+    ),
+    # One copy of equal pages for all processes (MADV_MERGEABLE, PR_SET_MEMORY_MERGE); pages out (MADV_PAGEOUT).
+    "madvise": ((28, 233), 2, _EQUAL, dict.fromkeys((12, 21), _NO_SUCH_ARGUMENT), _ALLOW),
+    "prctl": ((157, 167), 0, _EQUAL, {67: _NO_SUCH_ARGUMENT}, _ALLOW),
+}  # fmt: skip
+_MACHINES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+
+
+def seccomp(machine: str | None = None) -> bytes | None:
+    """A filter for the kernel (classic BPF) that refuses those calls, or None on a processor that it does not know."""
+    if (machine or platform.machine()) not in _MACHINES:
+        return None
+    column, arch = _MACHINES[machine or platform.machine()]
+
+    def load(offset):
+        return (_LOAD, 0, 0, offset)
+
+    def step(compare, value, yes, no):
+        return (compare, yes, no, value)
+
+    def back(answer):
+        return (_RETURN, 0, 0, answer)
+
+    program = [load(4), step(_EQUAL, arch, 1, 0), back(_KILL), load(0)]
+    program += [step(_AT_LEAST, _NEWEST, 0, 1), back(_NO_SUCH_CALL)]  # the other numbering of x86-64 too
+    for numbers in _REFUSED.values():
+        if numbers[column] is not None:
+            program += [step(_EQUAL, numbers[column], 0, 1), back(_NO_SUCH_CALL)]
+    for numbers, argument, compare, answers, otherwise in _BY_ARGUMENT.values():
+        asked = [load(16 + 8 * argument)]
+        for value, answer in answers.items():
+            asked += [step(compare, value, 0, 1), back(answer)]
+        asked += [back(otherwise)]
+        program += [step(_EQUAL, numbers[column], 0, len(asked)), *asked]
+    program += [back(_ALLOW)]
+    return b"".join(struct.pack("<HBBI", *one) for one in program)
+
+
+# ---------------------------------------------------------------- how it is started
+
+
+@dataclass
+class Bubblewrap:
+    """A process without network, with a read-only system, and without any privilege.
+
+    Parameters
+    ----------
+    allow : tuple of str
+        Installed packages that students may import, with what these need.
+    hide : tuple of path
+        Folders that must not be seen, should they lie in one that is.
+    worker : int
+        Two that work at the same time have different ones: started by root, each gets a user of its own.
+    """
+
+    allow: tuple[str, ...] = field(default_factory=default_packages)
+    hide: tuple[str, ...] = ()
+    name: str = "bubblewrap"
+    worker: int = 0
+
+    def __post_init__(self):
+        self.site = dict(packages(self.allow))
+
+    def check(self) -> None:
+        """Start a sandbox and have it answer once.
+
+        Raises
+        ------
+        SandboxError
+            With what to do about it, if bubblewrap is missing or not allowed to work here.
+        """
+        if sys.platform != "linux" or shutil.which("bwrap") is None:
+            raise SandboxError(f"bubblewrap (the command bwrap) was not found.\n{INSTALL}")
+        try:
+            Session(self, Limits()).close()
+        except SandboxError as error:
+            raise SandboxError(f"bubblewrap does not work here: {error}\n{INSTALL}") from None
+
+    def namespaces(self) -> list[str]:
+        """Nothing of the machine is shared: no network, no processes, no users."""
+        kinds = "user ipc pid net uts cgroup-try".split()
+        return [
+            *(f"--unshare-{kind}" for kind in kinds),
+            *["--die-with-parent", "--new-session", "--cap-drop", "ALL", "--clearenv"],
+            *["--hostname", "sandbox", "--uid", "1000", "--gid", "1000"],
+        ]
+
+    def system(self, limits: Limits) -> list[tuple[str, ...]]:
+        """What is to be seen: options of bwrap, one tuple each; a source comes second."""
+        seen: list[tuple[str, ...]] = [
+            ("--size", str(limits.folder)),
+            ("--tmpfs", "/tmp"),
+            ("--ro-bind", "/usr", "/usr"),
+        ]
+        for place in ("/lib", "/lib32", "/lib64", "/libx32", "/bin"):
+            if os.path.islink(place):
+                seen.append(("--symlink", os.readlink(place), place))
+            elif os.path.isdir(place):
+                seen.append(("--ro-bind", place, place))
+        for place in ("/etc/ld.so.cache", "/etc/alternatives"):
+            seen.append(("--ro-bind-try", place, place))
+        prefixes = _prefixes()
+        seen += [("--ro-bind", place, place) for place in prefixes]
+        masks = [place for place in ("/usr/share", "/usr/src", "/usr/local") if os.path.isdir(place)]
+        if _under(_python(), ["/usr/local"]):
+            masks.remove("/usr/local")
+        for root in ["/usr", "/usr/local", *prefixes]:
+            masks += glob.glob(f"{root}/lib*/python3*/*-packages")
+        shown = ["/usr", *prefixes]
+        masks += [place for place in map(os.path.realpath, self.hide) if _under(place, shown) and os.path.isdir(place)]
+        masks = sorted({os.path.realpath(place) for place in masks})
+        for place in masks:
+            if not _under(place, [other for other in masks if other != place]):
+                seen += [("--tmpfs", place), ("--remount-ro", place)]
+        seen += [("--ro-bind", str(path), f"/grader/{path.name}") for path in INSIDE]
+        seen += [("--ro-bind", str(self.packages()), "/site")]
+        # No /proc, which tells much about the machine, and no terminals, of which it has so many and no more.
+        seen += [("--dev-bind", place, place) for place in DEVICES]
+        seen += [("--size", str(limits.folder)), ("--tmpfs", "/dev/shm")]
+        seen += [("--remount-ro", "/"), ("--chdir", "/tmp")]
+        return seen
+
+    def packages(self) -> Path:
+        """The folder of packages that is shown."""
+        try:
+            return without_names(tuple(self.site.values()), "/site")
+        except OSError as error:
+            raise SandboxError(f"a folder for the packages cannot be made: {error}; XDG_CACHE_HOME moves it") from error
+
+    def environment(self) -> dict[str, str]:
+        """All that is in the environment inside."""
+        inside = {
+            "PATH": "/nothing", "HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0",
+            "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "MPLBACKEND": "Agg",
+            "MPLCONFIGDIR": "/tmp/matplotlib",
+        }  # fmt: skip
+        if sysconfig.get_config_var("Py_ENABLE_SHARED") and _prefixes():
+            inside["LD_LIBRARY_PATH"] = ":".join(f"{place}/lib" for place in _prefixes())
+        return inside
+
+    def command(self, limits: Limits, user: int | None, filter_file: int | None) -> list[str]:
+        """The whole command line; `user` is whom root becomes first."""
+        system, outer = self.system(limits), []
+        if user is not None:
+            # Another user may not walk through root's folders: root shows them in a place of their own first.
+            # A process namespace here too, since a process that changes its user forgets to die with its parent.
+            outer = ["bwrap", "--die-with-parent", "--unshare-pid", "--dev-bind", "/", "/", "--tmpfs", "/tmp"]
+            outer += ["--perms", "0755", "--dir", "/tmp/seen"]
+            for i, (option, *rest) in enumerate(system):
+                if option in ("--ro-bind", "--bind") and not _under(rest[0], ["/usr", "/lib", "/lib64", "/lib32"]):
+                    outer += [option, rest[0], f"/tmp/seen/{i}"]
+                    system[i] = (option, f"/tmp/seen/{i}", rest[1])
+            outer += ["--", "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+            outer += ["--inh-caps=-all", "--bounding-set=-all", "--no-new-privs", "--"]
+        inner = ["bwrap", *self.namespaces(), *(word for option in system for word in option)]
+        for name, value in self.environment().items():
+            inner += ["--setenv", name, value]
+        if filter_file is not None:
+            inner += ["--seccomp", str(filter_file)]
+        return [*outer, *inner, "--", _python(), "-s", "-S", "-P", "-B", "/grader/runner.py", "/site"]
+
+    def filter(self) -> bytes | None:
+        return seccomp()
+
+    def start(self, limits: Limits) -> subprocess.Popen:
+        """Start the runner; requests go to its stdin, replies come from stdout, what is printed from stderr."""
+        user = FIRST_USER + self.worker if os.geteuid() == 0 else None
+        program, read_end = self.filter(), None
+        try:
+            if program is not None:
+                read_end, write_end = os.pipe()
+                with open(write_end, "wb") as file:
+                    file.write(program)
+            _wipe_devices()
+            process = _popen(self.command(limits, user, read_end), [] if read_end is None else [read_end])
+        except OSError as error:
+            raise SandboxError(str(error)) from error
+        finally:
+            if read_end is not None:
+                os.close(read_end)
+        process.free = lambda: None
+        return process
+
+    def first_request(self, limits: Limits) -> dict:
+        return {"rlimits": limits.rlimits(limits.processes + _counted_already()), "user": 0, "preload": False}
+
+
+@dataclass
+class Unprotected:
+    """A process of its own with limits, and another user if started by root; but it sees the machine and the network.
+
+    For a container that holds nothing of value and is thrown away afterwards.
+    """
+
+    allow: tuple[str, ...] = field(default_factory=default_packages)
+    hide: tuple[str, ...] = ()
+    name: str = "none"
+    worker: int = 0
+
+    def __post_init__(self):
+        self.site = dict(packages(self.allow))
+        self._folder = tempfile.TemporaryDirectory(prefix="toytf-grade-", ignore_cleanup_errors=True)
+        root = Path(self._folder.name)
+        root.chmod(0o755)
+        for name in ("site", "grader", "work"):
+            (root / name).mkdir()
+        for top, place in self.site.items():
+            (root / "site" / top).symlink_to(place)
+        for path in INSIDE:
+            shutil.copy(path, root / "grader" / path.name)
+
+    def check(self) -> None:
+        """Have it answer once."""
+        if sys.platform == "win32":
+            raise SandboxError("Windows cannot limit a process. Grade on Linux, or in WSL2.")
+        Session(self, Limits()).close()
+
+    def _user(self) -> int:
+        return FIRST_USER + self.worker if os.geteuid() == 0 else 0
+
+    def start(self, limits: Limits) -> subprocess.Popen:
+        root = Path(self._folder.name)
+        work = tempfile.mkdtemp(dir=root / "work")
+        if self._user():
+            os.chown(work, self._user(), self._user())
+        environment = Bubblewrap.environment(self) | {"HOME": work, "TMPDIR": work, "MPLCONFIGDIR": f"{work}/mpl"}
+        command = [_python(), "-s", "-S", "-P", "-B", str(root / "grader/runner.py"), str(root / "site")]
+        try:
+            process = _popen(command, [], env=environment, cwd=work)
+        except OSError as error:
+            raise SandboxError(str(error)) from error
+        process.free = lambda: shutil.rmtree(work, ignore_errors=True)
+        return process
+
+    def first_request(self, limits: Limits) -> dict:
+        everything = [Path(_python()), *(place for place in self.site.values())]
+        closed = any(not p.stat().st_mode & 0o005 for path in everything for p in path.resolve().parents)
+        processes = limits.processes + (0 if self._user() else _tasks(os.getuid()))
+        return {"rlimits": limits.rlimits(processes), "user": self._user(), "preload": bool(self._user() and closed)}
+
+
+def _popen(command: list[str], passed: list[int], **how) -> subprocess.Popen:
+    # Inside, bwrap itself is process 1. Its environment is as empty as the one inside.
+    how = {"env": {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, "cwd": "/"} | how
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(command, **pipes, pass_fds=passed, start_new_session=True, **how)
+
+
+def _wipe_devices() -> None:
+    """Set the times of the devices inside: every user may set those, and so leave a note for the next sandbox."""
+    for place in DEVICES:
+        with contextlib.suppress(OSError):
+            os.utime(place)
+
+
+def _counted_already() -> int:
+    """Older kernels count all processes of a user, newer ones only those of the sandbox."""
+    release = tuple(int(n) for n in re.findall(r"\d+", platform.release())[:2])
+    return 0 if release >= (5, 14) or os.geteuid() == 0 else _tasks(os.getuid())
+
+
+def _tasks(user: int) -> int:
+    count = 0
+    for place in glob.glob("/proc/[0-9]*"):
+        with contextlib.suppress(OSError):
+            if os.stat(place).st_uid == user:
+                count += len(os.listdir(f"{place}/task"))
+    return count
+
+
+# ---------------------------------------------------------------- what it uses
+
+
+def family(pid: int) -> list[int]:
+    """A process and all that descend from it."""
+    children = _listed if os.path.exists("/proc/thread-self/children") else _all_parents().get
+    found, todo = [], [pid]
+    while todo:
+        found.append(todo.pop())
+        todo += children(found[-1]) or []
+    return found
+
+
+def _listed(pid: int) -> list[int]:
+    """The children of a process, as the kernel lists them."""
+    found = []
+    for listing in glob.glob(f"/proc/{pid}/task/*/children"):
+        with contextlib.suppress(OSError), open(listing) as file:
+            found += [int(child) for child in file.read().split()]
+    return found
+
+
+def _all_parents() -> dict[int, list[int]]:
+    """Every process's children, for kernels that keep no such lists."""
+    found: dict[int, list[int]] = {}
+    for place in glob.glob("/proc/[0-9]*/stat"):
+        with contextlib.suppress(OSError), open(place, "rb") as file:
+            pid, _, rest = file.read().partition(b" (")
+            found.setdefault(int(rest.rpartition(b")")[2].split()[1]), []).append(int(pid))
+    return found
+
+
+def usage(pids: list[int]) -> tuple[int, int]:
+    """How many threads these processes have, and how many bytes of memory that is no file."""
+    threads = memory = 0
+    for pid in pids:
+        # A process may give itself any name, one that is no text too.
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/status", encoding="utf-8", errors="replace") as file:
+            said = dict(line.split(":", 1) for line in file if ":" in line)
+            threads += int(said.get("Threads", "1"))
+            memory += 1024 * sum(int(said[name].split()[0]) for name in ("RssAnon", "RssShmem") if name in said)
+    return threads, memory
+
+
+def processor_seconds(pids: list[int]) -> float:
+    """How long these processes, and those of their children that have ended, were at work on a processor."""
+    ticks = 0
+    for pid in pids:
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", "rb") as file:
+            ticks += sum(int(n) for n in file.read().rpartition(b")")[2].split()[11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def waiting_seconds(pids: list[int]) -> float | None:
+    """How long these processes wanted a processor and had none; None where the kernel does not say."""
+    nanoseconds, said = 0, False
+    for pid in pids:
+        for place in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+            with contextlib.suppress(OSError, ValueError, IndexError), open(place) as file:
+                nanoseconds += int(file.read().split()[1])
+                said = True
+    return nanoseconds / 1e9 if said else None
+
+
+# ---------------------------------------------------------------- talking with it
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A reply that has the right form; whether its contents are right is another question."""
+
+    header: dict
+    body: bytes
+
+    def arrays(self):
+        return frames.read_arrays(self.header.get("arrays"), self.body)
+
+    def text(self, name: str, most: int = 2100) -> str:
+        """A text of the header, cut; "" if it is none."""
+        value = self.header.get(name)
+        return value[:most] if isinstance(value, str) else ""
+
+
+class Session:
+    """One sandbox, from its start to its end.
+
+    Parameters
+    ----------
+    sandbox : Bubblewrap or Unprotected
+    limits : Limits
+
+    Raises
+    ------
+    SandboxError
+        If it does not start.
+    """
+
+    def __init__(self, sandbox, limits: Limits):
+        self.limits = limits
+        self.process = sandbox.start(limits)
+        self.count = 0
+        self.came = bytearray()  # replies
+        self.printed = bytearray()  # since it was last taken
+        self.kept = self.dropped = 0
+        self.starting = self.most_used = 0.0
+        self.pipes = (self.process.stdin, self.process.stdout, self.process.stderr)
+        for pipe in self.pipes:
+            os.set_blocking(pipe.fileno(), False)
+        try:
+            first = {**sandbox.first_request(limits), "fmt": fmt_source(), "do": "start"}
+            ready = self.request(first, seconds=STARTING, clock=STARTING)
+        except Failure as failure:
+            said = bytes(self.printed).decode("utf-8", "replace").strip()
+            self.close()
+            raise SandboxError(said or str(failure)) from None
+        except BaseException:
+            self.close()
+            raise
+        self.versions = ready.header["versions"]  # said before any of a student's code ran
+        self.starting, self.most_used = self.used(), 0.0  # what Python and NumPy took to start is nobody's time
+
+    def used(self) -> float:
+        """Seconds of the processor that the student's code has used so far."""
+        self.most_used = max(self.most_used, processor_seconds(family(self.process.pid)) - self.starting)
+        return self.most_used  # also of what has ended and left no trace
+
+    def starved(self, clock: float) -> bool:
+        """Whether the code of the last request had to wait for a processor for half of its time on the clock."""
+        now = waiting_seconds(family(self.process.pid))
+        return now is None or self.waited is None or now - self.waited > clock / 2
+
+    # ---- requests
+
+    def request(self, header: dict, arrays=(), *, seconds: float, clock: float) -> Reply:
+        """Ask once and wait for the answer.
+
+        Parameters
+        ----------
+        header : dict
+        arrays : sequence of Array
+        seconds, clock : float
+            How long it may take, on the processor and on the clock. Inside it is asked to stop then; a
+            moment later all of it is ended.
+
+        Raises
+        ------
+        Failure
+            If none came within the limits. The session is of no use afterwards.
+        """
+        self.count += 1
+        waiting = memoryview(frames.pack({"n": self.count, "seconds": seconds, "clock": clock, **header}, arrays))
+        now, most = time.monotonic(), self.used() + seconds + GRACE
+        until, watch_next = now + clock + GRACE, now + 0.1
+        self.waited = waiting_seconds(family(self.process.pid))
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.process.stdin, selectors.EVENT_WRITE)
+            selector.register(self.process.stdout, selectors.EVENT_READ)
+            selector.register(self.process.stderr, selectors.EVENT_READ)
+            while (now := time.monotonic()) <= until:
+                if now > watch_next:
+                    self._watch()
+                    if self.used() > most:
+                        raise Failure("slow", f"did not stop within {lasting(seconds)} of processor time")
+                    watch_next = time.monotonic() + 0.1
+                ready = {key.fileobj for key, _ in selector.select(timeout=max(0.0, min(0.1, until - now)))}
+                if self.process.stdin in ready:
+                    waiting = self._write(waiting)
+                    if not waiting:
+                        selector.unregister(self.process.stdin)
+                if self.process.stderr in ready and not self._hear():
+                    selector.unregister(self.process.stderr)
+                if self.process.stdout in ready and (reply := self._read()) is not None:
+                    self._drain()
+                    return reply
+        kind = "slow" if self.starved(clock) else "asleep"
+        raise Failure(kind, f"did not stop within {lasting(clock)} on the clock")
+
+    def _write(self, waiting: memoryview) -> memoryview:
+        try:
+            return waiting[os.write(self.process.stdin.fileno(), waiting) :]
+        except BlockingIOError:
+            return waiting
+        except OSError:
+            return waiting[:0]  # it is gone; reading says how
+
+    def _read(self) -> Reply | None:
+        try:
+            piece = os.read(self.process.stdout.fileno(), 1 << 16)
+        except BlockingIOError:
+            return None
+        if not piece:
+            self._drain()
+            raise Failure("ended", f"ended the whole Python process{self._how_it_ended()}")
+        self.came += piece
+        try:
+            if len(self.came) < frames.HEAD.size:
+                return None
+            header_size, body_size = frames.lengths(bytes(self.came[: frames.HEAD.size]))
+            size = frames.HEAD.size + header_size + body_size
+            if len(self.came) < size:
+                return None
+            header, body = frames.unpack_whole(bytes(self.came[:size]))
+            del self.came[:size]
+            if header.get("n") != self.count or type(header.get("n")) is not int:
+                raise frames.Malformed("an answer to another question")
+        except frames.Malformed as error:
+            raise Failure("broken", f"disturbed the line to the grader ({error})") from None
+        return Reply(header, body)
+
+    def _how_it_ended(self) -> str:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            status = self.process.wait(timeout=1)
+            number = -status if status < 0 else status - 128
+            if number in set(signal.Signals):
+                return f" ({signal.Signals(number).name})"
+            return f" (exit status {status})"
+        return ""
+
+    # ---- what it prints
+
+    def _hear(self) -> bool:
+        try:
+            piece = os.read(self.process.stderr.fileno(), 1 << 16)
+        except BlockingIOError:
+            return True
+        room = max(0, self.limits.output - self.kept)
+        self.printed += piece[:room]
+        self.kept += len(piece[:room])
+        self.dropped += len(piece[room:])
+        if self.dropped > 1000 * self.limits.output:
+            raise Failure("flood", f"printed more than {self.dropped >> 20} MB")
+        return bool(piece)
+
+    def _drain(self) -> None:
+        """Take what was printed before the reply; what a thread prints meanwhile may go on."""
+        for _ in range(64):
+            before = self.kept + self.dropped
+            if not self._hear() or self.kept + self.dropped == before:
+                return
+
+    def take_printed(self) -> str:
+        """What was printed since this was last asked, with a word if something was cut."""
+        text = bytes(self.printed).decode("utf-8", "replace")
+        self.printed.clear()
+        if self.dropped:
+            text += f"\n... (cut: more than {self.limits.output >> 10} KB)"
+            self.dropped = 0
+        return text
+
+    # ---- limits
+
+    def _watch(self) -> None:
+        threads, memory = usage(family(self.process.pid))
+        if memory > self.limits.memory:
+            raise Failure("memory", f"used more than {self.limits.memory >> 20} MB of memory")
+        if threads > self.limits.processes + 8:  # bwrap's own are among them
+            raise Failure("processes", f"started more than {self.limits.processes} processes")
+
+    def close(self) -> None:
+        """End it and everything that it started."""
+        inside = family(self.process.pid)[1:]
+        self.process.kill()  # bwrap's whole process namespace ends with it
+        self.process.wait()
+        for pid in inside:  # without bwrap these would live on
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        for pipe in self.pipes:
+            with contextlib.suppress(OSError):
+                pipe.close()
+        self.process.free()
+
+
+def lasting(seconds: float) -> str:
+    """How long, in words: "1 second", "2.5 seconds"."""
+    return f"{seconds:.3g} second{'s'[: seconds != 1]}"
+
+
+def fmt_source() -> str:
+    """The text of `toytf.byhand.fmt`, the one function of toytf that a notebook finds inside."""
+    return "\n".join(inspect.getsource(f) for f in (expressions.fmt, expressions._nest, expressions.fixed))
+
+
+def settings(sandbox, limits: Limits) -> dict:
+    """What a grade depends on besides the submission."""
+    return {"sandbox": sandbox.name, "allow": sorted(sandbox.allow), "limits": asdict(limits)}

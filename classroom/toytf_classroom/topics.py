@@ -1,0 +1,505 @@
+"""The topics: each draws an exercise, or None where the numbers are not fit for a pencil.
+
+Where a topic has a choice, it leaves out numbers that hide a mistake: scores that are the same
+turned over, weights that are all alike, units that are all on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+
+import numpy as np
+
+from toytf import byhand
+from toytf.attention import causal_mask
+from toytf.byhand import Difference, Entry, Larger, Num, Power, Prod, Quotient, Root, Sum, Working
+from toytf_classroom.drawn import Array, Asked, Exercise, Given, Word, complaints
+
+SUBJECTS = ("we", "they", "cats", "dogs", "birds", "friends")
+VERBS = ("like", "see", "want", "find", "draw")
+OBJECTS = ("tea", "books", "rain", "snow", "music", "bread")
+DOINGS = ("sleep", "sing", "run", "wait", "dance", "swim")
+
+TRIES = 10_000
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One kind of exercise.
+
+    Parameters
+    ----------
+    title : str
+    chapter, minutes : int
+        Where the book explains it, and about how long it takes.
+    draw : callable
+        Gives text, givens and what is asked, or None where the numbers are not fit.
+    instead_of : tuple of str
+        The by-hand exercises of the book whose place it can take: it asks for the same computation, or for
+        the main one where the exercise asks for several.
+    """
+
+    title: str
+    chapter: int
+    minutes: int
+    draw: Callable[[np.random.Generator], tuple | None]
+    instead_of: tuple[str, ...] = ()
+
+    def exercise(self, name: str, number: int, rng: np.random.Generator) -> Exercise:
+        """Draw until the numbers obey the rule."""
+        for _ in range(TRIES):
+            drawn = self.draw(rng)
+            if drawn is None:
+                continue
+            exercise = Exercise(number, name, self.title, self.chapter, self.minutes, *drawn)
+            if not complaints(exercise):
+                return exercise
+        raise RuntimeError(f"{name}: {TRIES} draws, and none obeys the rule")
+
+
+# ---------------------------------------------------------------- drawing
+
+
+def _whole(rng, low: int, high: int, shape) -> Array:
+    """Whole numbers from `low` to `high`, both included."""
+    return rng.integers(low, high + 1, shape).astype(float)
+
+
+def _pick(rng, words: Sequence[str], n: int = 1) -> list[str]:
+    return [words[i] for i in rng.permutation(len(words))[:n]]
+
+
+def _sentence(rng, n: int) -> tuple[str, ...]:
+    """Two, three or four tokens; a sentence of four begins with ``<sos>``, as a decoder's does."""
+    if n == 2:
+        return (*_pick(rng, SUBJECTS), *_pick(rng, DOINGS))
+    words = (*_pick(rng, SUBJECTS), *_pick(rng, VERBS), *_pick(rng, OBJECTS))
+    return words if n == 3 else ("<sos>", *words)
+
+
+def _shares(rng, parts: int, totals: Sequence[int], fit: Callable[[Array], bool], smallest: int = 1) -> Array:
+    """Whole numbers whose sum is one of `totals`: divided by it they are weights that end."""
+    while True:
+        many = rng.integers(smallest, 10, (128, parts))  # most sums are none of the totals
+        for numbers in many[(many.sum(axis=1)[:, None] == totals).any(axis=1)]:
+            if fit(numbers):
+                return numbers.astype(float)
+
+
+def _not_all_alike(numbers: Array) -> bool:
+    return numbers.min() < numbers.max()
+
+
+def _numbers(n: int) -> tuple[str, ...]:
+    return tuple(str(i + 1) for i in range(n))
+
+
+def _matrix(name: str, array: Array, rows: Sequence[str] | None = None, cols=None, decimals: int = 0) -> Given:
+    rows = ("",) * len(array) if rows is None else tuple(rows)
+    cols = ("",) * array.shape[1] if cols is None else tuple(cols)
+    return Given(name, array, rows, cols, None, decimals)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " ".join(f"`{word}`" for word in words)
+
+
+# ---------------------------------------------------------------- working out
+
+
+def _num(value, decimals: int = 4) -> Num:
+    return Num(float(value), decimals)
+
+
+def _nums(values, decimals: int = 4) -> list[Num]:
+    return [_num(v, decimals) for v in values]
+
+
+def _work(result, rows, cols, steps: Callable[[int, int], tuple]) -> Working:
+    """A `Working` from the steps of entry (i, j); each of them is evaluated and must give the result."""
+    result = np.asarray(result, dtype=float).reshape(len(rows), len(cols))
+    entries = []
+    for i, j in np.ndindex(result.shape):
+        where = ", ".join(word for word in (rows[i], cols[j]) if word)
+        for step in (made := steps(i, j)):
+            if abs(step.value - result[i, j]) > 1e-9:
+                raise AssertionError(f"{where}: the arithmetic gives {step.value}, NumPy gives {result[i, j]}")
+        value = float(result[i, j])
+        entries.append(Entry(where, (*made, _num(value))))
+    return Working("", "", result, tuple(rows), tuple(cols), tuple(entries))
+
+
+def _product(name: str, symbol: str, a: Array, b: Array, rows, cols=None, **how) -> Asked:
+    """``a @ b``, each entry with its sum of products."""
+    rows = tuple(rows)
+    cols = _numbers(b.shape[1]) if cols is None else tuple(cols)
+    return Asked(name, symbol, a @ b, rows, cols, partial(byhand.matmul, a, b, rows=rows, cols=cols), **how)
+
+
+def _affine(name: str, symbol: str, a: Array, b: Array, bias: Array, rows) -> Asked:
+    """``a @ b + bias``."""
+    rows, cols = tuple(rows), _numbers(b.shape[1])
+
+    def steps(i, j):
+        products = [Prod(_num(x), _num(y)) for x, y in zip(a[i], b[:, j], strict=True)]
+        return Sum(*products, _num(bias[j])), Sum(*_nums(p.value for p in products), _num(bias[j]))
+
+    expected = a @ b + bias
+    return Asked(name, symbol, expected, rows, cols, partial(_work, expected, rows, cols, steps))
+
+
+def _totals(powers: Sequence[Array], rows) -> Asked:
+    """The sums that a softmax divides by."""
+
+    def steps(i, _):
+        return (Sum(*_nums(powers[i])),)
+
+    expected = np.array([p.sum() for p in powers])
+    work = partial(_work, expected, rows, ("",), steps)
+    return Asked("sums", "sums", expected, tuple(rows), ("",), work, only_with=("A",))
+
+
+def _weights(powers: Sequence[Array], rows, cols, decimals: int, note: str) -> Asked:
+    """Each power divided by the sum of its row; a row may be shorter than the table, then 0 follows."""
+    n = len(cols)
+    expected = np.array([np.append(p / p.sum(), np.zeros(n - len(p))) for p in powers])
+
+    def steps(i, j):
+        row = powers[i]
+        if j >= len(row):
+            return (Word(0.0, "hidden"),)
+        short = Quotient(_num(row[j]), _num(row.sum()))
+        return (Quotient(_num(row[j]), Sum(*_nums(row))), short) if len(row) > 1 else (short,)
+
+    work = partial(_work, expected, tuple(rows), tuple(cols), steps)
+    return Asked("A", "A", expected, tuple(rows), tuple(cols), work, decimals, note=note)
+
+
+def _logarithms(name: str, powers: Array, rows, cols) -> Given:
+    """Scores that are logarithms of whole numbers, and written so."""
+    words = tuple(tuple(rf"\ln {int(a)}" for a in row) for row in powers)
+    return Given(name, np.log(powers), tuple(rows), tuple(cols), words)
+
+
+# ---------------------------------------------------------------- words and positions
+
+
+def embedding(rng):
+    said = _sentence(rng, 3)
+    others = _pick(rng, [w for w in SUBJECTS + VERBS + OBJECTS if w not in said], 2)
+    vocabulary = _pick(rng, (*said, *others), 5)
+    ids = np.array([vocabulary.index(word) for word in said])
+    table = _whole(rng, -3, 9, (5, 4))
+    taken = table[ids]
+    if list(ids) == [0, 1, 2] or (taken == 0).sum() > 2:
+        return None
+    cols = _numbers(4)
+
+    def row_number(i, _):
+        return (Word(float(ids[i]), f"number of the row of {said[i]}"),)
+
+    def scaled(i, j):
+        return Prod(Root(Num(4.0)), _num(taken[i, j])), Prod(Num(2.0), _num(taken[i, j]))
+
+    text = (
+        "The table holds one row of width $d = 4$ for each word of a small vocabulary. A word's id is the number of "
+        f"its row, counted from 0. Write down the ids of {_listed(said)}, look up their rows, and multiply every entry "
+        r"by $\sqrt{d}$, as the paper does.",
+    )
+    given = (_matrix("table", table, vocabulary, cols),)
+    asked = (
+        Asked("ids", "ids", ids.astype(float), said, ("",), partial(_work, ids, said, ("",), row_number)),
+        Asked("E", "E", 2 * taken, said, cols, partial(_work, 2 * taken, said, cols, scaled)),
+    )
+    return text, given, asked
+
+
+# ---------------------------------------------------------------- attention, step by step
+
+
+def product(rng):
+    said = _sentence(rng, 2)
+    x, w = _whole(rng, -3, 5, (2, 3)), _whole(rng, -3, 4, (3, 2))
+    if (x == 0).sum() > 1 or (w == 0).sum() > 2 or not x.any(axis=1).all() or not w.any(axis=0).all():
+        return None
+    text = ("Tokens are rows: each row of $X$ is one token. Compute its query, the same row of $Q = X W^Q$.",)
+    return text, (_matrix("X", x, said), _matrix("W^Q", w)), (_product("Q", "Q", x, w, said),)
+
+
+def scores(rng):
+    said = _sentence(rng, 2)
+    q, k = _whole(rng, -2, 5, (2, 4)), _whole(rng, -2, 5, (2, 4))
+    s = q @ k.T
+    if s[0, 1] == s[1, 0] or len(np.unique(s)) < 4 or (q == 0).sum() > 2 or (k == 0).sum() > 2:
+        return None
+    text = (
+        "Every query meets every key: $S = Q K^T$. The entry in row $i$ and column $j$ is the score of query $i$ with "
+        "key $j$.",
+    )
+    return text, (_matrix("Q", q, said), _matrix("K", k, said)), (_product("S", "S", q, k.T, said, said),)
+
+
+def scaling(rng):
+    said = _sentence(rng, 3)
+    d_k, per = [(4, 2), (16, 2), (25, 5), (64, 2), (100, 10)][int(rng.integers(5))]
+    root = np.sqrt(d_k)
+    scaled = _whole(rng, -4 * per, 9 * per, (3, 3)) / per
+    s = scaled * root
+    if (scaled == np.round(scaled)).sum() > 6:
+        return None
+
+    def find_root(_i, _j):
+        return (Root(_num(d_k)),)
+
+    text = (r"These are the scores $S$ of queries and keys of width $d_k$. Find $\sqrt{d_k}$, and divide each by it.",)
+    given = (_matrix("d_k", np.array([[float(d_k)]])), _matrix("S", s, said, said))
+    asked = (
+        Asked(
+            "root",
+            r"\sqrt{d_k}",
+            np.array(root),
+            ("",),
+            ("",),
+            partial(_work, root, ("",), ("",), find_root),
+            only_with=("scaled",),
+        ),
+        Asked(
+            "scaled",
+            r"S / \sqrt{d_k}",
+            scaled,
+            said,
+            said,
+            partial(byhand.divide, s, d_k, root=True, rows=said, cols=said),
+            1,
+        ),
+    )
+    return text, given, asked
+
+
+_POWER_OF_LN = r"$e^{\ln a} = a$, so the powers of each row are the numbers whose logarithms are given."
+
+
+def softmax(rng):
+    rows, cols = [f"query {i}" for i in (1, 2, 3)], [f"key {j}" for j in (1, 2, 3, 4)]
+    powers = np.array([_shares(rng, 4, (5, 8, 10, 20), _not_all_alike) for _ in rows])
+    text = (
+        r"These scores are already scaled, and they are logarithms: $e^{\ln a} = a$. Take the softmax of each row: "
+        "write down the sum of the row's powers, then the weights $A$.",
+    )
+    asked = (_totals(powers, rows), _weights(powers, rows, cols, 3, _POWER_OF_LN))
+    return text, (_logarithms("S", powers, rows, cols),), asked
+
+
+def weighted_sum(rng):
+    said = _sentence(rng, 3)
+    parts = np.array([_shares(rng, 3, (4, 5, 10), _not_all_alike) for _ in range(2)])
+    a, v = parts / parts.sum(axis=1, keepdims=True), _whole(rng, 0, 9, (3, 2))
+    rows, cols = ("query 1", "query 2"), _numbers(2)
+    if np.array_equal(a[0], a[1]) or len(np.unique(v)) < 4:
+        return None
+    text = (
+        f"Two queries look at {_listed(said)} with the weights $A$. Mix the values: each row of $Z = A V$ is a "
+        "weighted sum of the rows of $V$.",
+    )
+    work = partial(byhand.weighted_sum, a, v, rows=rows, cols=cols)
+    given = (_matrix("A", a, rows, said, decimals=2), _matrix("V", v, said))
+    return text, given, (Asked("Z", "Z", a @ v, rows, cols, work, 2),)
+
+
+def attention(rng):
+    """Scaled scores of 0, 1 and 2 with a 0 in each row: then powers of 3 give 1/2, 3/4 and 9/10."""
+    many = 1024  # about one in 1500 will do
+    x, w_q, w_k = (_whole(rng, -1, most, (many, 2, wide)) for most, wide in ((2, 2), (1, 4), (1, 4)))
+    q, k = x @ w_q, x @ w_k
+    scaled = q @ k.swapaxes(-1, -2) / 2
+
+    def fit(at):
+        s = scaled[at]
+        rows = (s.min(axis=1) == 0).all() and (s.max(axis=1) > 0).all() and x[at].any(axis=1).all()
+        differ = s[0, 1] != s[1, 0] and (s[0] != s[1]).any()
+        return rows and differ and (w_q[at] == 0).sum() < 4 and (w_k[at] == 0).sum() < 4
+
+    small = ((scaled >= 0) & (scaled <= 2) & (scaled == np.rint(scaled))).reshape(many, 4).all(axis=1)
+    w_v = _whole(rng, -2, 4, (2, 2))
+    found = [at for at in np.flatnonzero(small) if fit(at)]
+    if not found or (w_v == 0).sum() > 1:
+        return None
+    at = found[0]
+    said = _sentence(rng, 2)
+    x, w_q, w_k, q, k, scaled = (array[at] for array in (x, w_q, w_k, q, k, scaled))
+    v, s, powers = x @ w_v, q @ k.T, 3.0**scaled
+    a = powers / powers.sum(axis=1, keepdims=True)
+
+    def weight(i, j):
+        exps = [Power(Num(3.0), _num(y)) for y in scaled[i]]
+        return (
+            Quotient(exps[j], Sum(*exps)),
+            Quotient(_num(powers[i, j]), Sum(*_nums(powers[i]))),
+            Quotient(_num(powers[i, j]), _num(powers[i].sum())),
+        )
+
+    text = (
+        r"One head from beginning to end, with $d_k = 4$: $Q = X W^Q$, $K = X W^K$, $V = X W^V$, then $S = Q K^T$, "
+        r"$S / \sqrt{d_k}$, the weights $A$, and $Z = A V$.",
+        "In this softmax take powers of 3 where the formula has powers of $e$: they keep the numbers whole. "
+        r"(It is the softmax of the scaled scores times $\ln 3$.)",
+    )
+    given = tuple(_matrix(name, m) for name, m in (("W^Q", w_q), ("W^K", w_k), ("W^V", w_v)))
+    cols, both = _numbers(2), ("Q", "K")  # scores of 0, 1 and 2 are too few to be anybody's own
+    asked = (
+        _product("Q", "Q", x, w_q, said),
+        _product("K", "K", x, w_k, said),
+        _product("V", "V", x, w_v, said),
+        _product("S", "S", q, k.T, said, said, only_with=both),
+        Asked(
+            "scaled",
+            r"S / \sqrt{d_k}",
+            scaled,
+            said,
+            said,
+            partial(byhand.divide, s, 4, root=True, rows=said, cols=said),
+            only_with=both,
+        ),
+        Asked("A", "A", a, said, said, partial(_work, a, said, said, weight), 2, only_with=both),
+        Asked("Z", "Z", a @ v, said, cols, partial(byhand.weighted_sum, a, v, rows=said, cols=cols), 2),
+    )
+    return text, (_matrix("X", x, said), *given), asked
+
+
+def masked(rng):
+    said = _sentence(rng, 4)
+    powers = _whole(rng, 1, 9, (4, 4))
+    longer = [_shares(rng, n, (4, 5, 8, 10, 20), _not_all_alike) for n in (2, 3, 4)]
+    seen = [rng.permutation([2.0, 4.0, 5.0, 8.0])[:1], *longer]
+    for i, row in enumerate(seen):
+        powers[i, : i + 1] = row
+    mask = causal_mask(4).astype(float)
+    note = f"The mask comes before the softmax, so hidden scores have no part in the sums. {_POWER_OF_LN}"
+
+    text = (
+        r"A decoder's self-attention has these scaled scores; they are logarithms, and $e^{\ln a} = a$. Write down the "
+        "causal mask $M$, with 1 where a query may look and 0 where the key is hidden. Then take the softmax of each "
+        "row with the mask.",
+    )
+    asked = (
+        Asked("M", "M", mask, said, said, partial(byhand.table, mask, rows=said, cols=said), only_with=("A",)),
+        _weights(seen, said, said, 3, note),
+    )
+    return text, (_logarithms("S", powers, said, said),), asked
+
+
+# ---------------------------------------------------------------- around attention
+
+
+def feed_forward(rng):
+    said = _sentence(rng, 2)
+    x, w_1, b_1 = _whole(rng, -2, 4, (2, 2)), _whole(rng, -2, 3, (2, 3)), _whole(rng, -3, 3, 3)
+    w_2, b_2 = _whole(rng, -2, 3, (3, 2)), _whole(rng, -3, 3, 2)
+    inner = x @ w_1 + b_1
+    on = np.maximum(0.0, inner)
+    if not 2 <= (inner < 0).sum() <= 3 or (x == 0).any() or (w_1 == 0).sum() > 1 or (w_2 == 0).sum() > 1:
+        return None
+    cols = _numbers(3)
+
+    def larger(i, j):
+        return (Larger(Num(0.0), _num(inner[i, j])),)
+
+    text = (
+        r"Send both rows through the feed-forward network $F(X) = \max(0, X W_1 + b_1) W_2 + b_2$. Write down what "
+        "stands before the ReLU, after it, and what comes out.",
+    )
+    given = (
+        _matrix("X", x, said),
+        _matrix("W_1", w_1),
+        _matrix("b_1", b_1[None]),
+        _matrix("W_2", w_2),
+        _matrix("b_2", b_2[None]),
+    )
+    asked = (
+        _affine("before", "X W_1 + b_1", x, w_1, b_1, said),
+        Asked("after", r"\max(0, X W_1 + b_1)", on, said, cols, partial(_work, on, said, cols, larger)),
+        _affine("F", "F(X)", on, w_2, b_2, said),
+    )
+    return text, given, asked
+
+
+@cache
+def _rows_with_a_whole_deviation() -> Array:
+    """Rows of width 5 whose mean is whole and whose standard deviation is 2 or 4.
+
+    Width 5, because in width 4 a deviation of 2 or 4 leaves nothing but rows like [1, 1, 5, 5],
+    whose normalised entries are all 1 or -1.
+    """
+    away = np.stack(np.meshgrid(*[np.arange(-8, 9)] * 4, indexing="ij"), axis=-1).reshape(-1, 4)
+    away = np.column_stack([away, -away.sum(axis=1)])
+    away = away[np.isin((away**2).sum(axis=1), (5 * 2**2, 5 * 4**2))]
+    rows = (away[None] + np.arange(10)[:, None, None]).reshape(-1, 5)
+    return rows[np.abs(rows).max(axis=1) <= 12].astype(float)
+
+
+def layer_norm(rng):
+    said = _sentence(rng, 2)
+    pool = _rows_with_a_whole_deviation()
+    x = pool[rng.integers(len(pool), size=2)]
+    means, variances = x.mean(axis=1), x.var(axis=1)
+    stds = np.sqrt(variances)
+    out = (x - means[:, None]) / stds[:, None]
+    if np.array_equal(np.sort(out[0]), np.sort(out[1])) or means[0] == means[1]:
+        return None
+    cols = _numbers(5)
+
+    def root(i, _):
+        return (Root(_num(variances[i])),)
+
+    def normalised(i, j):
+        away = Difference(_num(x[i, j]), _num(means[i]))
+        return Quotient(away, _num(stds[i])), Quotient(_num(away.value), _num(stds[i]))
+
+    text = (
+        r"Normalise each row of $X$, with $\varepsilon$ left out: its mean $\mu$, its variance $\sigma^2$ (the mean of "
+        r"the squared distances from $\mu$; divide by 5), its standard deviation $\sigma$, and the row "
+        r"$Y = (X - \mu) / \sigma$.",
+    )
+    asked = (
+        Asked("mean", r"\mu", means, said, ("",), partial(byhand.mean, x, rows=said)),
+        Asked(
+            "variance", r"\sigma^2", variances, said, ("",), partial(byhand.variance, x, rows=said), only_with=("mean",)
+        ),
+        Asked("std", r"\sigma", stds, said, ("",), partial(_work, stds, said, ("",), root), only_with=("mean",)),
+        Asked("Y", "Y", out, said, cols, partial(_work, out, said, cols, normalised), 2),
+    )
+    return text, (_matrix("X", x, said, cols),), asked
+
+
+# ---------------------------------------------------------------- words come out, and learning
+
+
+def gradient(rng):
+    said = _sentence(rng, 2)
+    x, w, dy = _whole(rng, -3, 4, (2, 3)), _whole(rng, -3, 4, (3, 2)), _whole(rng, -3, 3, (2, 2))
+    if (x == 0).sum() > 1 or (w == 0).sum() > 1 or (dy == 0).sum() > 1:
+        return None
+    text = (
+        "$Y = X W$, and $dY$ is the gradient of the loss with respect to $Y$. Send it back to both factors: "
+        "$dX = dY W^T$ and $dW = X^T dY$. Check the shapes: a gradient has the shape of what it belongs to.",
+    )
+    given = (_matrix("X", x, said), _matrix("W", w), _matrix("dY", dy, said))
+    asked = (_product("dX", "dX", dy, w.T, said), _product("dW", "dW", x.T, dy, [f"row {i}" for i in (1, 2, 3)]))
+    return text, given, asked
+
+
+TOPICS: dict[str, Topic] = {
+    "embedding": Topic("Words become rows", 2, 5, embedding, ("2.1",)),
+    "product": Topic("One product", 4, 8, product, ("4.2",)),
+    "scores": Topic("Every query meets every key", 4, 7, scores, ("4.1",)),
+    "scaling": Topic("Divide by the root", 5, 4, scaling),
+    "softmax": Topic("Scores become weights", 5, 8, softmax, ("13.1",)),
+    "weighted-sum": Topic("A mix of values", 4, 6, weighted_sum, ("6.2",)),
+    "attention": Topic("One head, whole", 4, 25, attention),
+    "causal-mask": Topic("Do not look ahead", 11, 9, masked, ("11.1",)),
+    "feed-forward": Topic("Widen, cut, narrow", 7, 12, feed_forward, ("7.2", "7.3")),
+    "layer-norm": Topic("Two rows, normalised", 9, 10, layer_norm, ("9.1", "9.3")),
+    "gradient": Topic("Back through a product", 15, 14, gradient, ("15.1",)),
+}
