@@ -7,7 +7,7 @@ import numpy as np
 from toytf import ops
 from toytf.byhand import Prod, Quotient
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, Trap, number, product, worked
+from toytf.check.pencil import Trap, by_hand, number, part, product, worked
 from toytf.corpus import Vocabulary
 
 
@@ -199,91 +199,75 @@ _LONGER = "World Hello World".split()
 _LONGER_IDS = np.array([_WORDS.index(word) for word in _LONGER])
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-02-1",
-        (
-            Part(
-                _LONGER_IDS,
-                lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
-                name="ids",
-                step=lambda place: f"the place of {_LONGER[place[0]]} in the vocabulary, counted from zero",
-                traps=(Trap(_LONGER_IDS + 1, "places counted from one. The first token of the list has the id zero."),),
-            ),
-            Part(
-                np.eye(5)[_LONGER_IDS],
-                lambda place: (
-                    f"{_LONGER[place[0]]} has its 1 in column {_LONGER_IDS[place[0]] + 1}, zeros elsewhere: "
-                    f"{number(np.eye(5)[_LONGER_IDS][place])}"
-                ),
-                name="one-hot rows",
-                traps=(
-                    Trap(np.eye(5)[_LONGER_IDS - 1], "a column too far to the left. Ids are counted from zero."),
-                    Trap(np.eye(5)[[3, 4, 3]], "the rows of the other word."),
-                ),
-                step=lambda place: f"zeros, and a single one in the column that the id of {_LONGER[place[0]]} names",
-            ),
-            product(
-                np.eye(5, dtype=int)[_LONGER_IDS],
-                _TABLE,
-                name="E",
-                traps=(
-                    Trap(_TABLE[[3, 4, 3]], "the rows of the other word."),
-                    Trap(_TABLE[_LONGER_IDS - 1], "rows counted from one. The id zero is the first row of the table."),
-                ),
+        part(
+            "ids",
+            _LONGER_IDS,
+            Trap(_LONGER_IDS + 1, "places counted from one. The first token of the list has the id zero."),
+            step=lambda place: f"the place of {_LONGER[place[0]]} in the vocabulary, counted from zero",
+            terms=lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
+        ),
+        part(
+            "one-hot rows",
+            np.eye(5)[_LONGER_IDS],
+            Trap(np.eye(5)[_LONGER_IDS - 1], "a column too far to the left. Ids are counted from zero."),
+            Trap(np.eye(5)[[3, 4, 3]], "the rows of the other word."),
+            step=lambda place: f"zeros, and a single one in the column that the id of {_LONGER[place[0]]} names",
+            terms=lambda place: (
+                f"{_LONGER[place[0]]} has its 1 in column {_LONGER_IDS[place[0]] + 1}, zeros elsewhere: "
+                f"{number(np.eye(5)[_LONGER_IDS][place])}"
             ),
         ),
+        product(
+            "E",
+            np.eye(5, dtype=int)[_LONGER_IDS],
+            _TABLE,
+            Trap(_TABLE[[3, 4, 3]], "the rows of the other word."),
+            Trap(_TABLE[_LONGER_IDS - 1], "rows counted from one. The id zero is the first row of the table."),
+        ),
     ),
-    ByHand(
+    by_hand(
         "ex-02-2",
-        (
-            worked(
-                Prod(2, 5, 4),
-                lead="(2 x 5)(5 x 4): ",
-                name="two tokens",
-                traps=(
-                    Trap(8, "the entries of the result. Each entry is a sum of several products."),
-                    Trap(10, "the entries of the one-hot rows. Each meets every column of the table."),
-                ),
-            ),
-            worked(
-                Prod(10, 37000, 512),
-                lead="(10 x 37000)(37000 x 512): ",
-                name="ten tokens",
-                traps=(
-                    Trap(10 * 512, "the entries of the result. Each entry is a sum of several products."),
-                    Trap(10 * 37000, "the entries of the one-hot rows. Each meets every column of the table."),
-                    Trap(37000 * 512, "one token. There are ten."),
-                ),
-            ),
-            Part(
-                0,
-                lambda _: "a row is copied, nothing is multiplied: 0",
-                name="look-up",
-                traps=(Trap(8, "the numbers that are copied. Copying multiplies nothing."),),
-                step="a row of the table is copied as it is",
-            ),
+        worked(
+            "two tokens",
+            Prod(2, 5, 4),
+            Trap(8, "the entries of the result. Each entry is a sum of several products."),
+            Trap(10, "the entries of the one-hot rows. Each meets every column of the table."),
+            lead="(2 x 5)(5 x 4): ",
+        ),
+        worked(
+            "ten tokens",
+            Prod(10, 37000, 512),
+            Trap(10 * 512, "the entries of the result. Each entry is a sum of several products."),
+            Trap(10 * 37000, "the entries of the one-hot rows. Each meets every column of the table."),
+            Trap(37000 * 512, "one token. There are ten."),
+            lead="(10 x 37000)(37000 x 512): ",
+        ),
+        part(
+            "look-up",
+            0,
+            Trap(8, "the numbers that are copied. Copying multiplies nothing."),
+            step="a row of the table is copied as it is",
+            terms="a row is copied, nothing is multiplied: 0",
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-02-5",
-        (
-            worked(
-                Quotient(2, 3),
-                lead="n / (n + k) = ",
-                decimals=4,
-                name="factor",
-                traps=(
-                    Trap(1 / 3, "the share of the padding. What is left is n / (n + k)."),
-                    Trap(3 / 2, "the factor turned over. Zeros make the average smaller."),
-                ),
-            ),
-            Part(
-                3 * 2 - 2,
-                lambda _: "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4",
-                name="k",
-                step="n / (n + k) = 1/3 means n + k = 3n",
-                traps=(Trap(2, "as many padding rows as tokens. That halves the average."),),
-            ),
+        worked(
+            "factor",
+            Quotient(2, 3),
+            Trap(1 / 3, "the share of the padding. What is left is n / (n + k)."),
+            Trap(3 / 2, "the factor turned over. Zeros make the average smaller."),
+            lead="n / (n + k) = ",
+            decimals=4,
+        ),
+        part(
+            "k",
+            3 * 2 - 2,
+            Trap(2, "as many padding rows as tokens. That halves the average."),
+            step="n / (n + k) = 1/3 means n + k = 3n",
+            terms="n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4",
         ),
     ),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import positions
 from toytf.byhand import Cos, Prod, Quotient, Sin
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked
+from toytf.check.pencil import Trap, by_hand, part, worked
 
 
 def _sinusoids_cases(rng):
@@ -230,61 +230,47 @@ def _row_traps(divisors):
 
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-03-1",
-        (
-            worked(
-                _waves(_PAIRED),
-                decimals=4,
-                name="row",
-                traps=(
-                    *_row_traps(_PAIRED),
-                    Trap(_row(2 / np.array(_APART)), "the column number as i. Both columns of a pair have one angle."),
-                ),
-            ),
-            worked(
-                _waves(_APART),
-                decimals=2,
-                name="column as i",
-                traps=(
-                    *_row_traps(_APART),
-                    Trap(
-                        _row(2 / np.array(_PAIRED)), "the row of the paper. Here each column has an angle of its own."
-                    ),
-                ),
-            ),
+        worked(
+            "row",
+            _waves(_PAIRED),
+            *_row_traps(_PAIRED),
+            Trap(_row(2 / np.array(_APART)), "the column number as i. Both columns of a pair have one angle."),
+            decimals=4,
+        ),
+        worked(
+            "column as i",
+            _waves(_APART),
+            *_row_traps(_APART),
+            Trap(_row(2 / np.array(_PAIRED)), "the row of the paper. Here each column has an angle of its own."),
+            decimals=2,
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-03-2",
-        (
-            Part(
-                _PAIRS,
-                lambda place: f"column {place[0]} belongs to pair {place[0] // 2}",
-                name="pairs",
-                step="two columns are one pair, and both are counted from zero",
-                traps=(
-                    Trap(_PAIRS + 1, "pairs counted from one. Count them from zero."),
-                    Trap(np.arange(6), "the columns' numbers. Two columns are one pair."),
-                ),
-            ),
-            worked(
-                [Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()],
-                decimals=4,
-                shown=".4f",
-                name="exponents",
-                traps=(
-                    Trap(2 * np.arange(6) / 6, "the column number as i. i counts pairs."),
-                    Trap(_PAIRS / 6, "i / d. The exponent is 2i / d."),
-                ),
-            ),
-            Part(
-                10000 ** (2 * np.arange(3) / 6),
-                lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
-                decimals=2,
-                name="divisors",
-                traps=(Trap(10000 ** (np.arange(3) / 6), "10000^(i/d). The exponent is 2i / d."),),
-            ),
+        part(
+            "pairs",
+            _PAIRS,
+            Trap(_PAIRS + 1, "pairs counted from one. Count them from zero."),
+            Trap(np.arange(6), "the columns' numbers. Two columns are one pair."),
+            step="two columns are one pair, and both are counted from zero",
+            terms=lambda place: f"column {place[0]} belongs to pair {place[0] // 2}",
+        ),
+        worked(
+            "exponents",
+            [Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()],
+            Trap(2 * np.arange(6) / 6, "the column number as i. i counts pairs."),
+            Trap(_PAIRS / 6, "i / d. The exponent is 2i / d."),
+            decimals=4,
+            shown=".4f",
+        ),
+        part(
+            "divisors",
+            10000 ** (2 * np.arange(3) / 6),
+            Trap(10000 ** (np.arange(3) / 6), "10000^(i/d). The exponent is 2i / d."),
+            decimals=2,
+            terms=lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
         ),
     ),
 ]

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import attention
 from toytf.byhand import Exp, Num, Quotient, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked
+from toytf.check.pencil import Trap, by_hand, part, worked
 from toytf.check.slips import other_logarithms
 from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
@@ -80,117 +80,94 @@ _SPREAD = 64 * (1 / 3) ** 2  # variance of a sum of 64 products
 def _sums(matrices, name, traps):
     """The sum of each row of each matrix."""
     return worked(
-        [[Sum(*row) for row in matrix] for matrix in matrices.tolist()], decimals=1, shown=".1f", name=name, traps=traps
+        name, [[Sum(*row) for row in matrix] for matrix in matrices.tolist()], *traps, decimals=1, shown=".1f"
     )
 
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-05-1",
-        (
-            Part(
-                softmax([7.0] * 4),
-                lambda _: "e^7 / (4 e^7) = 1/4 = 0.25",
-                decimals=2,
-                name="weights",
-                traps=(
-                    Trap([1] * 4, "powers that are not divided. The shares sum to one."),
-                    Trap([7] * 4, "the scores. First e to each score, then divide."),
-                    Trap([1 / 7] * 4, "a division by the score. Divide each power by the sum of the powers."),
-                ),
-                step="e^7 / (e^7 + e^7 + e^7 + e^7)",
-            ),
-            Part(
-                np.log(3),
-                lambda _: "e^gap = (3/4) / (1/4) = 3, so the gap is ln 3 = 1.0986",
-                decimals=4,
-                name="gap",
-                traps=(
-                    Trap(3, "the ratio of the weights. The gap is its logarithm."),
-                    Trap(0.5, "the difference of the weights. Gaps of scores are ratios of weights."),
-                    *other_logarithms(np.log(3)),
-                ),
-                step="e^gap = (3/4) / (1/4)",
-            ),
+        part(
+            "weights",
+            softmax([7.0] * 4),
+            Trap([1] * 4, "powers that are not divided. The shares sum to one."),
+            Trap([7] * 4, "the scores. First e to each score, then divide."),
+            Trap([1 / 7] * 4, "a division by the score. Divide each power by the sum of the powers."),
+            decimals=2,
+            step="e^7 / (e^7 + e^7 + e^7 + e^7)",
+            terms="e^7 / (4 e^7) = 1/4 = 0.25",
+        ),
+        part(
+            "gap",
+            np.log(3),
+            Trap(3, "the ratio of the weights. The gap is its logarithm."),
+            Trap(0.5, "the difference of the weights. Gaps of scores are ratios of weights."),
+            *other_logarithms(np.log(3)),
+            decimals=4,
+            step="e^gap = (3/4) / (1/4)",
+            terms="e^gap = (3/4) / (1/4) = 3, so the gap is ln 3 = 1.0986",
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-05-2",
-        (
-            worked(
-                [Quotient(Exp(score), Sum(Exp(1), Exp(2), Exp(3))) for score in (1, 2, 3)],
-                lead="the weights of 1, 2, 3: ",
-                decimals=2,
-                traps=(
-                    Trap([1 / 6, 2 / 6, 3 / 6], "the scores divided by their sum. First e to each score, then divide."),
-                    Trap([1 / 3] * 3, "three equal weights. A gap of 1 is a factor of e at any height."),
-                    Trap(softmax([3.0, 2.0, 1.0]), "the weights in reverse. The largest score has the largest weight."),
-                ),
-            ),
+        worked(
+            "",
+            [Quotient(Exp(score), Sum(Exp(1), Exp(2), Exp(3))) for score in (1, 2, 3)],
+            Trap([1 / 6, 2 / 6, 3 / 6], "the scores divided by their sum. First e to each score, then divide."),
+            Trap([1 / 3] * 3, "three equal weights. A gap of 1 is a factor of e at any height."),
+            Trap(softmax([3.0, 2.0, 1.0]), "the weights in reverse. The largest score has the largest weight."),
+            lead="the weights of 1, 2, 3: ",
+            decimals=2,
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-05-3",
-        (
-            _sums(_MATRICES, "row sums", traps=(Trap(_MATRICES.sum(axis=1), "the column sums."),)),
-            _sums(np.swapaxes(_MATRICES, 1, 2), "column sums", traps=(Trap(_MATRICES.sum(axis=2), "the row sums."),)),
-        ),
+        _sums(_MATRICES, "row sums", traps=(Trap(_MATRICES.sum(axis=1), "the column sums."),)),
+        _sums(np.swapaxes(_MATRICES, 1, 2), "column sums", traps=(Trap(_MATRICES.sum(axis=2), "the row sums."),)),
     ),
-    ByHand(
+    by_hand(
         "ex-05-4",
-        (
-            Part(
-                _SPREAD,
-                lambda _: f"64 * 1/3 * 1/3 = 64/9 = {_SPREAD:.2f}",
-                decimals=2,
-                name="variance",
-                traps=(
-                    Trap(64 / 3, "64 times 1/3. A product of two such numbers has the variance 1/3 * 1/3."),
-                    Trap(64, "the variance for entries of variance 1. Here it is 1/3."),
-                    Trap(1 / 9, "the variance of one product. 64 of them are added."),
-                ),
-                step="64 products are added, each with the variance 1/3 * 1/3",
-            ),
-            Part(
-                np.sqrt(_SPREAD),
-                lambda _: f"the root of 64/9 = 8/3 = {np.sqrt(_SPREAD):.2f}",
-                decimals=2,
-                name="divisor",
-                traps=(
-                    Trap(8, "the root of 64. That is right for entries of variance 1; here it is 1/3."),
-                    Trap(np.sqrt(64 / 3), "the root of 64/3. One factor of 1/3 is missing."),
-                    Trap(_SPREAD, "the variance. A divisor c divides the variance by c * c, so take the root."),
-                ),
-                step="the root of the variance",
-            ),
+        part(
+            "variance",
+            _SPREAD,
+            Trap(64 / 3, "64 times 1/3. A product of two such numbers has the variance 1/3 * 1/3."),
+            Trap(64, "the variance for entries of variance 1. Here it is 1/3."),
+            Trap(1 / 9, "the variance of one product. 64 of them are added."),
+            decimals=2,
+            step="64 products are added, each with the variance 1/3 * 1/3",
+            terms=f"64 * 1/3 * 1/3 = 64/9 = {_SPREAD:.2f}",
+        ),
+        part(
+            "divisor",
+            np.sqrt(_SPREAD),
+            Trap(8, "the root of 64. That is right for entries of variance 1; here it is 1/3."),
+            Trap(np.sqrt(64 / 3), "the root of 64/3. One factor of 1/3 is missing."),
+            Trap(_SPREAD, "the variance. A divisor c divides the variance by c * c, so take the root."),
+            decimals=2,
+            step="the root of the variance",
+            terms=f"the root of 64/9 = 8/3 = {np.sqrt(_SPREAD):.2f}",
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-05-6",
-        (
-            Part(
-                np.log(9),
-                lambda _: f"e^gap = 0.9 / 0.1 = 9, so the scaled gap is ln 9 = {np.log(9):.4f}",
-                decimals=4,
-                name="scaled gap",
-                traps=(
-                    Trap(9, "the ratio of the weights. The gap is its logarithm."),
-                    Trap(np.log(10), "the logarithm of 1 / 0.1. The gap compares 0.9 with 0.1."),
-                    *other_logarithms(np.log(9)),
-                ),
-                step="e^gap = 0.9 / 0.1",
-            ),
-            worked(
-                Quotient(Num(_GAP, 2), np.log(9)),
-                decimals=1,
-                name="divisor",
-                traps=(
-                    Trap(_GAP / 9, "the gap divided by the ratio of the weights. Divide by the scaled gap."),
-                    Trap(_GAP * np.log(9), "gap times scaled gap. Gap / divisor = scaled gap, so divide."),
-                    Trap(np.log(9) / _GAP, "the quotient turned over. Gap / divisor = scaled gap."),
-                ),
-                step=f"{_GAP:.2f} / the scaled gap",
-            ),
+        part(
+            "scaled gap",
+            np.log(9),
+            Trap(9, "the ratio of the weights. The gap is its logarithm."),
+            Trap(np.log(10), "the logarithm of 1 / 0.1. The gap compares 0.9 with 0.1."),
+            *other_logarithms(np.log(9)),
+            decimals=4,
+            step="e^gap = 0.9 / 0.1",
+            terms=f"e^gap = 0.9 / 0.1 = 9, so the scaled gap is ln 9 = {np.log(9):.4f}",
+        ),
+        worked(
+            "divisor",
+            Quotient(Num(_GAP, 2), np.log(9)),
+            Trap(_GAP / 9, "the gap divided by the ratio of the weights. Divide by the scaled gap."),
+            Trap(_GAP * np.log(9), "gap times scaled gap. Gap / divisor = scaled gap, so divide."),
+            Trap(np.log(9) / _GAP, "the quotient turned over. Gap / divisor = scaled gap."),
+            decimals=1,
+            step=f"{_GAP:.2f} / the scaled gap",
         ),
     ),
 ]

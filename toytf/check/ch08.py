@@ -7,7 +7,7 @@ import numpy as np
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, Trap, number, worked
+from toytf.check.pencil import Trap, by_hand, number, part, worked
 
 
 def _softmax_cases(rng):
@@ -229,53 +229,45 @@ def _weight_terms(place) -> str:
 
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-08-1",
-        (
-            Part(
-                _NAIVE_NAN,
-                lambda at: _WHY_NAN[at[0]],
-                name="NaN",
-                traps=(
-                    Trap([2, 2, 2], "whole rows of NaN. A number divided by inf is no NaN."),
-                    Trap([1, 0, 1], "inf alone. Where every power is zero, the sum is zero too."),
-                    Trap([0, 0, 0], "the stable softmax. Asked is the naive one."),
-                ),
-                step=lambda at: _POWERS[at[0]],
+        part(
+            "NaN",
+            _NAIVE_NAN,
+            Trap([2, 2, 2], "whole rows of NaN. A number divided by inf is no NaN."),
+            Trap([1, 0, 1], "inf alone. Where every power is zero, the sum is zero too."),
+            Trap([0, 0, 0], "the stable softmax. Asked is the naive one."),
+            step=lambda at: _POWERS[at[0]],
+            terms=lambda at: _WHY_NAN[at[0]],
+        ),
+        part(
+            "stable",
+            ops.softmax(_SCORES),
+            Trap([[1, 0]] * 3, "the right numbers with too few decimals. Give five.", room=1e-9),
+            Trap(ops.softmax(_SCORES)[:, ::-1], "the two weights exchanged. The larger score has the larger."),
+            decimals=5,
+            step=lambda at: (
+                f"the row's largest score taken off, then exp, then each divided by the sum; the gap is "
+                f"{number(abs(_SCORES[at[0], 0] - _SCORES[at[0], 1]))}"
             ),
-            Part(
-                ops.softmax(_SCORES),
-                _weight_terms,
-                decimals=5,
-                name="stable",
-                traps=(
-                    Trap([[1, 0]] * 3, "the right numbers with too few decimals. Give five.", room=1e-9),
-                    Trap(ops.softmax(_SCORES)[:, ::-1], "the two weights exchanged. The larger score has the larger."),
-                ),
-                step=lambda at: (
-                    f"the row's largest score taken off, then exp, then each divided by the sum; the gap is "
-                    f"{number(abs(_SCORES[at[0], 0] - _SCORES[at[0], 1]))}"
-                ),
-            ),
+            terms=_weight_terms,
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-08-2",
-        (
-            worked(
-                Prod(7.1, 10, 10),
-                lead="scores grow with the square of the factor: ",
-                decimals=1,
-                name="score",
-                traps=(Trap(71, "one factor of 10. Queries and keys both grow, so there are two."),),
-            ),
-            worked(
-                Root(Quotient(709.78, 7.1)),
-                about=True,
-                decimals=3,
-                name="factor",
-                traps=(Trap(709.78 / 7.1, "the factor of the score. That of X is its root."),),
-            ),
+        worked(
+            "score",
+            Prod(7.1, 10, 10),
+            Trap(71, "one factor of 10. Queries and keys both grow, so there are two."),
+            lead="scores grow with the square of the factor: ",
+            decimals=1,
+        ),
+        worked(
+            "factor",
+            Root(Quotient(709.78, 7.1)),
+            Trap(709.78 / 7.1, "the factor of the score. That of X is its root."),
+            about=True,
+            decimals=3,
         ),
     ),
 ]

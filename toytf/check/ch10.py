@@ -8,7 +8,7 @@ from toytf import model, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum
 from toytf.check.ch09 import farthest, norm
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Trap, mapped, worked
+from toytf.check.pencil import Trap, by_hand, mapped, worked
 from toytf.example import FEED_FORWARD
 
 
@@ -273,56 +273,46 @@ _FORGOTTEN = {
 }
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-10-1",
-        (
-            mapped(
-                _U_HIDDEN,
-                FEED_FORWARD.w_2,
-                FEED_FORWARD.b_2,
-                "F",
-                traps=(
-                    Trap(_U_HIDDEN @ FEED_FORWARD.w_2, "b_2 forgotten. It is added at the end."),
-                    Trap(
-                        np.maximum(0, _U @ FEED_FORWARD.w_1) @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2,
-                        "b_1 forgotten. It is added before the bend.",
-                    ),
-                ),
-            ),
-            worked(
-                [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)],
-                name="sum",
-                traps=(
-                    Trap(_U_FED, "F(U) alone. The input is added."),
-                    Trap(_U_FED - _U, "F(U) - U. The input is added."),
-                ),
-            ),
-            worked(
-                [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL],
-                name="result",
-                traps=(
-                    Trap(
-                        (_TOTAL - _TOTAL.mean()) / _TOTAL.std(ddof=1),
-                        "a division by N - 1. Layer norm divides the squares by their number N.",
-                    ),
-                    Trap((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root."),
-                    Trap(_TOTAL - _TOTAL.mean(), "the mean subtracted and no more. Divide by the deviation."),
-                    Trap(_TOTAL / _TOTAL.std(), "the mean not subtracted. First x - mean, then the division."),
-                    Trap((_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."),
-                ),
+        mapped(
+            "F",
+            _U_HIDDEN,
+            FEED_FORWARD.w_2,
+            FEED_FORWARD.b_2,
+            Trap(_U_HIDDEN @ FEED_FORWARD.w_2, "b_2 forgotten. It is added at the end."),
+            Trap(
+                np.maximum(0, _U @ FEED_FORWARD.w_1) @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2,
+                "b_1 forgotten. It is added before the bend.",
             ),
         ),
-    ),
-    ByHand(
-        "ex-10-2",
-        (
-            *(worked(count, name=name, traps=_FORGOTTEN[name]) for name, count in _LAYER.items()),
-            worked(
-                Sum(*(count.value for count in _LAYER.values())),
-                name="together",
-                traps=(Trap(sum(count.value for count in list(_LAYER.values())[:2]), "the norms left out."),),
-                step="attention, feed-forward and norms, added",
+        worked(
+            "sum",
+            [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)],
+            Trap(_U_FED, "F(U) alone. The input is added."),
+            Trap(_U_FED - _U, "F(U) - U. The input is added."),
+        ),
+        worked(
+            "result",
+            [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL],
+            Trap(
+                (_TOTAL - _TOTAL.mean()) / _TOTAL.std(ddof=1),
+                "a division by N - 1. Layer norm divides the squares by their number N.",
             ),
+            Trap((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root."),
+            Trap(_TOTAL - _TOTAL.mean(), "the mean subtracted and no more. Divide by the deviation."),
+            Trap(_TOTAL / _TOTAL.std(), "the mean not subtracted. First x - mean, then the division."),
+            Trap((_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."),
+        ),
+    ),
+    by_hand(
+        "ex-10-2",
+        *(worked(name, count, *_FORGOTTEN[name]) for name, count in _LAYER.items()),
+        worked(
+            "together",
+            Sum(*(count.value for count in _LAYER.values())),
+            Trap(sum(count.value for count in list(_LAYER.values())[:2]), "the norms left out."),
+            step="attention, feed-forward and norms, added",
         ),
     ),
 ]

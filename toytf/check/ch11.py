@@ -7,7 +7,7 @@ import numpy as np
 from toytf import attention, ops
 from toytf.byhand import Quotient, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked
+from toytf.check.pencil import Trap, by_hand, part, worked
 
 
 def _behind(length):
@@ -277,12 +277,12 @@ def _may(place):
 def _table(name, mask, reasons, *traps):
     """A mask of 1 (may attend) and 0, and why an entry is what it is."""
     traps = (Trap(1 - mask, '1 and 0 exchanged. 1 means "may attend".'), *traps)
-    return Part(
+    return part(
+        name,
         mask,
-        lambda at: f"{' and '.join(reasons(at))}: {mask[at]}",
-        name=name,
-        traps=traps,
+        *traps,
         step=lambda at: " and ".join(reasons(at)),
+        terms=lambda at: f"{' and '.join(reasons(at))}: {mask[at]}",
     )
 
 
@@ -291,77 +291,69 @@ _BEFORE = np.array([0.1, 0.3, 0.6])  # shares without a mask; the third key is h
 _LEFT = _BEFORE * [1, 1, 0]
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-11-1",
-        (
-            _table(
-                "causal",
-                _CAUSAL,
-                lambda at: _may(at)[:1],
-                Trap(np.tri(4, k=-1), "a mask that hides each token from itself. It may attend to itself."),
-            ),
-            _table(
-                "padding",
-                _PADDING,
-                lambda at: _may(at)[1:],
-                Trap(_PADDING.T, "a mask that hides queries. Padding hides keys, so the columns."),
-                Trap(_PADDING * _PADDING.T, "rows and columns hidden. Padding hides keys alone."),
-            ),
-            _table(
-                "both",
-                _CAUSAL * _PADDING,
-                _may,
-                Trap(_CAUSAL | _PADDING, "what one mask or the other allows. Both must allow it."),
-            ),
-            worked(
-                [Sum(*mask.sum(axis=1).tolist()) for mask in (_CAUSAL, _PADDING, _CAUSAL * _PADDING)],
-                name="visible pairs",
-                traps=(Trap([6, 8, 9], "the hidden pairs. Count those with a 1."),),
-            ),
+        _table(
+            "causal",
+            _CAUSAL,
+            lambda at: _may(at)[:1],
+            Trap(np.tri(4, k=-1), "a mask that hides each token from itself. It may attend to itself."),
+        ),
+        _table(
+            "padding",
+            _PADDING,
+            lambda at: _may(at)[1:],
+            Trap(_PADDING.T, "a mask that hides queries. Padding hides keys, so the columns."),
+            Trap(_PADDING * _PADDING.T, "rows and columns hidden. Padding hides keys alone."),
+        ),
+        _table(
+            "both",
+            _CAUSAL * _PADDING,
+            _may,
+            Trap(_CAUSAL | _PADDING, "what one mask or the other allows. Both must allow it."),
+        ),
+        worked(
+            "visible pairs",
+            [Sum(*mask.sum(axis=1).tolist()) for mask in (_CAUSAL, _PADDING, _CAUSAL * _PADDING)],
+            Trap([6, 8, 9], "the hidden pairs. Count those with a 1."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-11-2",
-        (
-            worked(
-                [Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT],
-                decimals=2,
-                shown="g",
-                name="before",
-                traps=(
-                    Trap(_LEFT, "the shares with the third set to 0. The softmax lets what is left sum to 1."),
-                    Trap(
-                        _LEFT + [_BEFORE[2] / 2, _BEFORE[2] / 2, 0],
-                        "the hidden share given out in equal parts. The shares that are left keep their ratio.",
-                    ),
-                    Trap(
-                        [*ops.softmax(_LEFT[:2]), 0],
-                        "a softmax of the shares. They came out of one already, and keep their ratio.",
-                    ),
-                    Trap(
-                        _LEFT + [0, _BEFORE[2], 0],
-                        "the hidden share given to one key. The shares that are left keep their ratio.",
-                    ),
-                ),
+        worked(
+            "before",
+            [Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT],
+            Trap(_LEFT, "the shares with the third set to 0. The softmax lets what is left sum to 1."),
+            Trap(
+                _LEFT + [_BEFORE[2] / 2, _BEFORE[2] / 2, 0],
+                "the hidden share given out in equal parts. The shares that are left keep their ratio.",
             ),
-            Part(
-                _LEFT,
-                lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was",
-                decimals=2,
-                name="after",
-                step=lambda at: "hidden" if at == (2,) else "the share as it was without a mask",
-                traps=(
-                    Trap(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here."),
-                    Trap(_BEFORE, "the shares without a mask. The third is hidden."),
-                ),
+            Trap(
+                [*ops.softmax(_LEFT[:2]), 0],
+                "a softmax of the shares. They came out of one already, and keep their ratio.",
             ),
-            worked(
-                Sum(*_LEFT),
-                decimals=2,
-                shown="g",
-                name="sum",
-                traps=(Trap(1, "the sum before. A share is gone, and nothing took its place."),),
+            Trap(
+                _LEFT + [0, _BEFORE[2], 0],
+                "the hidden share given to one key. The shares that are left keep their ratio.",
             ),
+            decimals=2,
+            shown="g",
+        ),
+        part(
+            "after",
+            _LEFT,
+            Trap(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here."),
+            Trap(_BEFORE, "the shares without a mask. The third is hidden."),
+            decimals=2,
+            step=lambda at: "hidden" if at == (2,) else "the share as it was without a mask",
+            terms=lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was",
+        ),
+        worked(
+            "sum",
+            Sum(*_LEFT),
+            Trap(1, "the sum before. A share is gone, and nothing took its place."),
+            decimals=2,
+            shown="g",
         ),
     ),
 ]

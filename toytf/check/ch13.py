@@ -7,7 +7,7 @@ import numpy as np
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root, Sum
 from toytf.check.core import Case, apart, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked, written
+from toytf.check.pencil import Trap, by_hand, part, worked, written
 from toytf.generate import beam_search, greedy, kept_tokens
 
 
@@ -530,101 +530,81 @@ def _softmax_of_three(place):
 
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-13-1",
-        (
-            Part(
-                _POWERS / _POWERS.sum(),
-                _softmax_of_three,
-                decimals=4,
-                name="probabilities",
-                traps=_NO_SHARES,
-                step=lambda at: f"e^{2 - at[0]} / (e^2 + e^1 + e^0)",
-            ),
-            Part(
-                _POWERS / _POWERS.sum(),
-                _softmax_of_three,
-                decimals=4,
-                name="with 100 added",
-                traps=(
-                    Trap([1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too."),
-                    *_NO_SHARES,
-                ),
-                step=lambda at: f"e^{102 - at[0]} / (e^102 + e^101 + e^100)",
-            ),
+        part(
+            "probabilities",
+            _POWERS / _POWERS.sum(),
+            *_NO_SHARES,
+            decimals=4,
+            step=lambda at: f"e^{2 - at[0]} / (e^2 + e^1 + e^0)",
+            terms=_softmax_of_three,
+        ),
+        part(
+            "with 100 added",
+            _POWERS / _POWERS.sum(),
+            Trap([1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too."),
+            *_NO_SHARES,
+            decimals=4,
+            step=lambda at: f"e^{102 - at[0]} / (e^102 + e^101 + e^100)",
+            terms=_softmax_of_three,
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-13-4",
-        (
-            worked(
-                Prod(_RATIO, _RATIO),
-                lead="the difference of the logits doubles: ",
-                about=True,
-                decimals=3,
-                name="temperature 0.5",
-                traps=(
-                    Trap(2 * _RATIO, "the ratio doubled. The logits' difference doubles, so the ratio is squared."),
-                    Trap(np.sqrt(_RATIO), "temperature 2. A small temperature makes the ratio larger."),
-                ),
-            ),
-            worked(
-                Root(_RATIO),
-                lead="the difference of the logits is halved: ",
-                about=True,
-                decimals=3,
-                name="temperature 2",
-                traps=(
-                    Trap(_RATIO / 2, "the ratio halved. The logits' difference is halved, so take the ratio's root."),
-                    Trap(_RATIO**2, "temperature 0.5. A large temperature makes the ratio smaller."),
-                ),
-            ),
+        worked(
+            "temperature 0.5",
+            Prod(_RATIO, _RATIO),
+            Trap(2 * _RATIO, "the ratio doubled. The logits' difference doubles, so the ratio is squared."),
+            Trap(np.sqrt(_RATIO), "temperature 2. A small temperature makes the ratio larger."),
+            lead="the difference of the logits doubles: ",
+            about=True,
+            decimals=3,
+        ),
+        worked(
+            "temperature 2",
+            Root(_RATIO),
+            Trap(_RATIO / 2, "the ratio halved. The logits' difference is halved, so take the ratio's root."),
+            Trap(_RATIO**2, "temperature 0.5. A large temperature makes the ratio smaller."),
+            lead="the difference of the logits is halved: ",
+            about=True,
+            decimals=3,
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-13-7",
-        (
-            worked(
-                Prod(2, 6, 100, 512),
-                lead="keys and values, 6 layers, 100 tokens, 512 columns: ",
-                name="numbers",
-                traps=(
-                    Trap(6 * 100 * 512, "the keys alone. The values are kept too."),
-                    Trap(2 * 100 * 512, "one layer. Each of the 6 keeps its own."),
-                    Trap(2 * 6 * 100 * 512 * 8, "the heads counted again. 8 heads of 64 are the 512 columns."),
-                    Trap(2 * 6 * 100 * 64, "one head. There are 8."),
-                ),
-            ),
-            Part(
-                100,
-                lambda _: "one row for each token: 100",
-                name="rows with cache",
-                traps=(
-                    Trap(5050, "the number without a cache. With it only the newest row goes through."),
-                    Trap(1, "the rows of one step. Asked are those of all steps."),
-                ),
-                step="at each step the newest row alone",
-            ),
-            worked(
-                Quotient(Prod(100, 101), 2),
-                lead="1 + 2 + ... + 100 = ",
-                name="rows without cache",
-                traps=(
-                    Trap(10000, "100 rows at each step. At step t there are only t."),
-                    Trap(4950, "1 + 2 + ... + 99. The last step reads every token."),
-                    Trap(100, "the number with a cache. Without it all rows go through again."),
-                ),
-            ),
-            Part(
-                4,
-                lambda _: "one for each hypothesis: 4",
-                name="caches",
-                traps=(
-                    Trap(1, "one for all. Each hypothesis has words of its own."),
-                    Trap(24, "one for each layer too. A cache holds all layers."),
-                ),
-                step="each hypothesis has words of its own, and so a cache of its own",
-            ),
+        worked(
+            "numbers",
+            Prod(2, 6, 100, 512),
+            Trap(6 * 100 * 512, "the keys alone. The values are kept too."),
+            Trap(2 * 100 * 512, "one layer. Each of the 6 keeps its own."),
+            Trap(2 * 6 * 100 * 512 * 8, "the heads counted again. 8 heads of 64 are the 512 columns."),
+            Trap(2 * 6 * 100 * 64, "one head. There are 8."),
+            lead="keys and values, 6 layers, 100 tokens, 512 columns: ",
+        ),
+        part(
+            "rows with cache",
+            100,
+            Trap(5050, "the number without a cache. With it only the newest row goes through."),
+            Trap(1, "the rows of one step. Asked are those of all steps."),
+            step="at each step the newest row alone",
+            terms="one row for each token: 100",
+        ),
+        worked(
+            "rows without cache",
+            Quotient(Prod(100, 101), 2),
+            Trap(10000, "100 rows at each step. At step t there are only t."),
+            Trap(4950, "1 + 2 + ... + 99. The last step reads every token."),
+            Trap(100, "the number with a cache. Without it all rows go through again."),
+            lead="1 + 2 + ... + 100 = ",
+        ),
+        part(
+            "caches",
+            4,
+            Trap(1, "one for all. Each hypothesis has words of its own."),
+            Trap(24, "one for each layer too. A cache holds all layers."),
+            step="each hypothesis has words of its own, and so a cache of its own",
+            terms="one for each hypothesis: 4",
         ),
     ),
 ]

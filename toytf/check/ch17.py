@@ -7,7 +7,7 @@ import numpy as np
 from toytf.attention import masked_softmax
 from toytf.byhand import Prod, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, number, worked
+from toytf.check.pencil import Trap, by_hand, number, part, worked
 
 
 def _even_cases(rng):
@@ -255,7 +255,7 @@ def _count_part(name):
         step += ", after the two maps are added"
         counts = (_RIGHT["head 1"] + _RIGHT["head 2"]) / 2
         traps += (Trap(counts, "the mean of the two counts. First take the mean of the maps, then count."),)
-    return Part(right, _strongest(_MAPS[name]), name=name, step=step, traps=traps)
+    return part(name, right, *traps, step=step, terms=_strongest(_MAPS[name]))
 
 
 def _logit_traps(name):
@@ -269,9 +269,7 @@ def _logit_traps(name):
 def _logit_part(name):
     heads = (_HEADS * _SILENCED[name]).tolist()
     columns = zip(_RESIDUAL.tolist(), *_OUT.tolist(), strict=True)
-    return worked(
-        [Sum(x, *map(Prod, heads, out)) for x, *out in columns], name=f"logits, {name}", traps=_logit_traps(name)
-    )
+    return worked(f"logits, {name}", [Sum(x, *map(Prod, heads, out)) for x, *out in columns], *_logit_traps(name))
 
 
 def _chance_part(name):
@@ -281,20 +279,20 @@ def _chance_part(name):
         Trap(1 - chance, 'the probability of "el".'),
         Trap(la / (el + la), "the logits as shares. First e to each logit, then divide."),
     )
-    return Part(
+    return part(
+        f"la, {name}",
         chance,
-        lambda _: f"1 / (1 + exp({el} - {la})), about {chance:.4f}",
+        *traps,
         step=f"1 / (1 + exp({el} - {la}))",
         decimals=4,
-        name=f"la, {name}",
-        traps=traps,
+        terms=f"1 / (1 + exp({el} - {la})), about {chance:.4f}",
     )
 
 
 def _scaled_part(word):
     weight, value = _VALUES[word]
     traps = (Trap(value, "the value itself. The weight multiplies it."),)
-    return worked([Prod(weight, x) for x in value], decimals=2, name=word, traps=traps)
+    return worked(word, [Prod(weight, x) for x in value], *traps, decimals=2)
 
 
 def _signed(value) -> str:
@@ -302,40 +300,33 @@ def _signed(value) -> str:
 
 
 BY_HAND = [
-    ByHand("ex-17-1", tuple(map(_count_part, _MAPS))),
-    ByHand("ex-17-2", (*map(_logit_part, _SILENCED), *map(_chance_part, _SILENCED))),
-    ByHand(
+    by_hand("ex-17-1", *tuple(map(_count_part, _MAPS))),
+    by_hand("ex-17-2", *map(_logit_part, _SILENCED), *map(_chance_part, _SILENCED)),
+    by_hand(
         "ex-17-3",
-        (
-            *map(_scaled_part, _PARTS),
-            Part(
-                [np.linalg.norm(part) for part in _PARTS.values()],
-                lambda at: "the root of {:.2f}^2 + {:.2f}^2 = {:.2f}".format(
-                    *np.abs(part := list(_PARTS.values())[at[0]]), np.linalg.norm(part)
-                ),
-                decimals=2,
-                name="lengths",
-                traps=(
-                    Trap([(part**2).sum() for part in _PARTS.values()], "the sums of the squares. Take the root."),
-                    Trap([np.linalg.norm(v) for _, v in _VALUES.values()], "the lengths before the weights."),
-                    Trap([np.abs(part).sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
-                    Trap([part.sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
-                ),
+        *map(_scaled_part, _PARTS),
+        part(
+            "lengths",
+            [np.linalg.norm(part) for part in _PARTS.values()],
+            Trap([(part**2).sum() for part in _PARTS.values()], "the sums of the squares. Take the root."),
+            Trap([np.linalg.norm(v) for _, v in _VALUES.values()], "the lengths before the weights."),
+            Trap([np.abs(part).sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
+            Trap([part.sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
+            decimals=2,
+            terms=lambda at: "the root of {:.2f}^2 + {:.2f}^2 = {:.2f}".format(
+                *np.abs(part := list(_PARTS.values())[at[0]]), np.linalg.norm(part)
             ),
-            Part(
-                _PARTS["the"] + _PARTS["house"],
-                lambda at: (
-                    f"{_signed(_PARTS['the'][at])} + {_signed(_PARTS['house'][at])} = "
-                    f"{number(sum(_PARTS.values())[at], 2)}"
-                ),
-                decimals=2,
-                name="sum",
-                traps=(
-                    Trap(sum(value for _, value in _VALUES.values()), "the values without their weights."),
-                    Trap(_PARTS["house"], 'what is left without "the".'),
-                    Trap(_PARTS["the"] + np.abs(_PARTS["house"]), "a minus sign lost."),
-                    Trap(_PARTS["the"] - _PARTS["house"], "a difference. Both are added."),
-                ),
+        ),
+        part(
+            "sum",
+            _PARTS["the"] + _PARTS["house"],
+            Trap(sum(value for _, value in _VALUES.values()), "the values without their weights."),
+            Trap(_PARTS["house"], 'what is left without "the".'),
+            Trap(_PARTS["the"] + np.abs(_PARTS["house"]), "a minus sign lost."),
+            Trap(_PARTS["the"] - _PARTS["house"], "a difference. Both are added."),
+            decimals=2,
+            terms=lambda at: (
+                f"{_signed(_PARTS['the'][at])} + {_signed(_PARTS['house'][at])} = {number(sum(_PARTS.values())[at], 2)}"
             ),
         ),
     ),

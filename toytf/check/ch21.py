@@ -7,7 +7,7 @@ from dataclasses import replace
 from toytf import size
 from toytf.byhand import Prod, Quotient, Sum
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked
+from toytf.check.pencil import Trap, by_hand, part, worked
 from toytf.model import Config
 
 
@@ -306,84 +306,74 @@ _LEFT_OUT = {
 }
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-21-1",
-        (
-            *(worked(count, name=name, traps=_LEFT_OUT[name]) for name, count in _SMALL.items()),
-            worked(
-                _SMALL_COUNT,
-                name="together",
-                traps=(
-                    Trap(_SMALL["attention"].value + _SMALL["feed-forward"].value, "the norms left out."),
-                    Trap(_SMALL_COUNT.value + 32, "the attention biases counted. This layer has none."),
-                ),
-                step="attention, feed-forward and norms, added",
+        *(worked(name, count, *_LEFT_OUT[name]) for name, count in _SMALL.items()),
+        worked(
+            "together",
+            _SMALL_COUNT,
+            Trap(_SMALL["attention"].value + _SMALL["feed-forward"].value, "the norms left out."),
+            Trap(_SMALL_COUNT.value + 32, "the attention biases counted. This layer has none."),
+            step="attention, feed-forward and norms, added",
+        ),
+        worked(
+            "percent",
+            Quotient(Prod(100, _SMALL["feed-forward"].value), _SMALL_COUNT.value),
+            Trap(
+                _SMALL["feed-forward"].value / _SMALL_COUNT.value,
+                "a part of 1. In percent it is 100 times as much.",
             ),
-            worked(
-                Quotient(Prod(100, _SMALL["feed-forward"].value), _SMALL_COUNT.value),
-                about=True,
-                shown=".1f",
-                name="percent",
-                traps=(
-                    Trap(
-                        _SMALL["feed-forward"].value / _SMALL_COUNT.value,
-                        "a part of 1. In percent it is 100 times as much.",
-                    ),
-                    Trap(
-                        round(100 * _SMALL["feed-forward"].value / (_SMALL_COUNT.value - _SMALL["norms"].value)),
-                        "a share of attention and feed-forward. The norms belong to the layer too.",
-                    ),
-                ),
+            Trap(
+                round(100 * _SMALL["feed-forward"].value / (_SMALL_COUNT.value - _SMALL["norms"].value)),
+                "a share of attention and feed-forward. The norms belong to the layer too.",
             ),
-            worked(
-                Sum(Prod(3, 8), 8),
-                lead="three of width 2 * 4 and one of width 8: ",
-                name="biases",
-                traps=(Trap(24, "three biases. W^O has one too."), Trap(16, "one head's biases. There are two heads.")),
-            ),
+            about=True,
+            shown=".1f",
+        ),
+        worked(
+            "biases",
+            Sum(Prod(3, 8), 8),
+            Trap(24, "three biases. W^O has one too."),
+            Trap(16, "one head's biases. There are two heads."),
+            lead="three of width 2 * 4 and one of width 8: ",
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-21-4",
-        (
-            worked(
-                Sum(Prod(2, 37000, 512), 37000),
-                traps=(
-                    Trap(2 * 37000 * 512, "the output bias kept. It goes too."),
-                    Trap(37000 * 512 + 37000, "one table. Three become one, so two go."),
-                    Trap(3 * 37000 * 512 + 37000, "all three tables. One of them stays."),
-                ),
-            ),
+        worked(
+            "",
+            Sum(Prod(2, 37000, 512), 37000),
+            Trap(2 * 37000 * 512, "the output bias kept. It goes too."),
+            Trap(37000 * 512 + 37000, "one table. Three become one, so two go."),
+            Trap(3 * 37000 * 512 + 37000, "all three tables. One of them stays."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-21-5",
-        (
-            worked(
-                Prod(2, 2),
-                lead="every matrix is twice as high and twice as wide: ",
-                name="factor, width",
-                traps=(Trap(2, "one side of each matrix. Both sides double."),),
-            ),
-            Part(
-                2,
-                lambda _: "twice as many layers: 2",
-                name="factor, depth",
-                step="a layer stays as large as it was; how many more are there?",
-                traps=(Trap(4, "the factor of the width. A layer stays as large as it was."),),
-            ),
-            worked(
-                Sum(Prod(2, 1024), 4096),
-                lead="2 d + d_ff with both doubled: ",
-                name="crossover, width",
-                traps=(Trap(2 * 512 + 2048, "the crossover of the base model. It doubles with d and d_ff."),),
-            ),
-            worked(
-                Sum(Prod(2, 512), 2048),
-                lead="2 d + d_ff does not contain the number of layers: ",
-                name="crossover, depth",
-                traps=(Trap(2 * 1024 + 4096, "twice the crossover. The number of layers does not occur in it."),),
-            ),
+        worked(
+            "factor, width",
+            Prod(2, 2),
+            Trap(2, "one side of each matrix. Both sides double."),
+            lead="every matrix is twice as high and twice as wide: ",
+        ),
+        part(
+            "factor, depth",
+            2,
+            Trap(4, "the factor of the width. A layer stays as large as it was."),
+            step="a layer stays as large as it was; how many more are there?",
+            terms="twice as many layers: 2",
+        ),
+        worked(
+            "crossover, width",
+            Sum(Prod(2, 1024), 4096),
+            Trap(2 * 512 + 2048, "the crossover of the base model. It doubles with d and d_ff."),
+            lead="2 d + d_ff with both doubled: ",
+        ),
+        worked(
+            "crossover, depth",
+            Sum(Prod(2, 512), 2048),
+            Trap(2 * 1024 + 4096, "twice the crossover. The number of layers does not occur in it."),
+            lead="2 d + d_ff does not contain the number of layers: ",
         ),
     ),
 ]

@@ -45,7 +45,7 @@ class Part:
 
     Examples
     --------
-    >>> part = product([[1, 0], [2, 3]], [[4, 8], [5, 4]], decimals=0)
+    >>> part = product("", [[1, 0], [2, 3]], [[4, 8], [5, 4]])
     >>> part.hint(np.array([[4, 7], [23, 28]]), (0, 1))
     'row 1, column 2: yours 7'
     >>> part.before((0, 1))
@@ -140,35 +140,44 @@ class ByHand:
         return f"{self.number}, {name}" if name else self.number
 
 
-def product(a, b, **how) -> Part:
+def by_hand(exercise: str, *parts: Part) -> ByHand:
+    """The answers of an exercise, one or more."""
+    return ByHand(exercise, parts)
+
+
+def part(name: str, expected, *traps: Trap, terms=None, step=None, decimals: int = 0) -> Part:
+    """An answer and the wrong ones that one knows; `terms` may be a text, the same for each entry."""
+    how = (lambda _: terms) if isinstance(terms, str) else terms
+    return Part(expected, how, decimals, name, traps, step)
+
+
+def product(name: str, a, b, *traps: Trap, decimals: int = 0, step=None) -> Part:
     """The answer ``a @ b``, each entry with its sum of products.
 
     Examples
     --------
-    >>> product([[1, 0]], [[4], [8]]).terms((0, 0))
+    >>> product("", [[1, 0]], [[4], [8]]).terms((0, 0))
     '1 * 4 + 0 * 8 = 4'
     """
     a, b = np.asarray(a), np.asarray(b)
-    expected = a @ b
-    decimals = how.get("decimals", 0)
 
     def terms(place: tuple[int, ...]) -> str:
         row = a[place[0]] if a.ndim == 2 else a
         column = b[..., place[-1]] if b.ndim == 2 else b
         return sum_of_products(row, column, decimals)
 
-    def step(place: tuple[int, ...]) -> str:
+    def meet(place: tuple[int, ...]) -> str:
         row, nth = (a[place[0]], f"row {place[0] + 1}") if a.ndim == 2 else (a, "the row")
         column = b[..., place[-1]] if b.ndim == 2 else b
         of = f"column {place[-1] + 1}" if b.ndim == 2 else "the column"
         return f"{nth} is {listed(row)}; {of} is {listed(column)}"
 
-    return Part(expected, terms, **{"step": step, **how})
+    return part(name, a @ b, *traps, terms=terms, step=step or meet, decimals=decimals)
 
 
-def mapped(x, w, b, name: str, **how) -> Part:
+def mapped(name: str, x, w, b, *traps: Trap) -> Part:
     """The answer ``x @ w + b``, each entry with its sum of products and its bias."""
-    products = product(x, w)
+    products = product(name, x, w)
     expected = x @ w + b
 
     def terms(place: tuple[int, ...]) -> str:
@@ -177,47 +186,51 @@ def mapped(x, w, b, name: str, **how) -> Part:
     def step(place: tuple[int, ...]) -> str:
         return f"{products.before(place)}; the bias is {number(b[place[-1]])}"
 
-    return Part(expected, terms, name=name, **{"step": step, **how})
+    return part(name, expected, *traps, terms=terms, step=step)
 
 
-def worked(*steps, lead: str = "", about: bool = False, shown: str | None = "", **how) -> Part:
+def worked(
+    name: str, steps, *traps: Trap, also=None, lead="", about=False, shown: str | None = "", decimals=0, step=None
+) -> Part:
     """The answer that an expression of `toytf.byhand` has, with the expression and its value written out.
 
     Parameters
     ----------
-    *steps : expression, or list of expressions
-        One for each entry of the answer. Further ones are ways of writing the same, behind "=".
+    name : str
+    steps : expression, or list of expressions
+        One for each entry of the answer.
+    *traps : Trap
+    also : expression, or list of expressions, optional
+        Another way of writing the same, behind "=".
     lead : str
         Words in front.
     about : bool
         Whether the result is called rounded.
     shown : str or None
         How the result is written, as `format` takes it. Empty is the way of `number`; None leaves it out.
-    **how
-        What else a `Part` takes.
+    decimals, step
+        As in a `Part`.
 
     Examples
     --------
     >>> from toytf.byhand import Prod, Quotient, Root, Sum
-    >>> worked(Sum(Prod(4, 8), 2), lead="with biases: ").terms(())
+    >>> worked("", Sum(Prod(4, 8), 2), lead="with biases: ").terms(())
     'with biases: 4 * 8 + 2 = 34'
-    >>> worked([Quotient(1, 2), Root(2)], decimals=2, about=True).terms((1,))
+    >>> worked("", [Quotient(1, 2), Root(2)], decimals=2, about=True).terms((1,))
     'the root of 2, about 1.41'
     """
-    tables = [np.array(step, dtype=object) for step in steps]
+    tables = [np.array(way, dtype=object) for way in (steps, also) if way is not None]
     expected = np.array([step.value for step in tables[0].flat]).reshape(tables[0].shape)
 
     def terms(place: tuple[int, ...]) -> str:
         text = lead + " = ".join(written(table[place]) for table in tables)
         if shown is None:
             return text
-        result = f"{expected[place]:{shown}}" if shown else number(expected[place], how.get("decimals", 0))
+        result = f"{expected[place]:{shown}}" if shown else number(expected[place], decimals)
         return f"{text}{', about' if about else ' ='} {result}"
 
-    def step(place: tuple[int, ...]) -> str:
-        return lead + written(tables[0][place])
-
-    return Part(expected, terms, **{"step": step, **how})
+    before = step or (lambda place: lead + written(tables[0][place]))
+    return part(name, expected, *traps, terms=terms, step=before, decimals=decimals)
 
 
 def written(step) -> str:
