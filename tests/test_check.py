@@ -9,8 +9,8 @@ import pytest
 
 from toytf import check, ops, positions
 from toytf.byhand import Num, Prod, Quotient, Root, Sum
+from toytf.check.answers import worked
 from toytf.check.core import Case, Check, Mistake, as_outcome, collect, diagnose
-from toytf.check.pencil import worked
 
 CHECKS = list(check.CHECKS.values())
 each = pytest.mark.parametrize("one", CHECKS, ids=[c.name for c in CHECKS])

@@ -19,8 +19,8 @@ import pytest
 import toytf
 from toytf import check
 from toytf.check import chapters, edits
+from toytf.check.answers import ByHand, Part
 from toytf.check.core import Case, Check, Mistake, checker
-from toytf.check.pencil import ByHand, Part
 from toytf.course.chapters import chapters as contents
 
 LIMIT = 7

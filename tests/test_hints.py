@@ -8,7 +8,7 @@ import pytest
 
 from toytf import check
 from toytf.byhand import Sum
-from toytf.check.pencil import Part, Stage, Tries, mapped, product, worked
+from toytf.check.answers import Part, Stage, Tries, mapped, product, worked
 from toytf.course.chapters import BOOK
 from toytf.teach import assign
 from toytf.teach.exercises import read

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from toytf.byhand import Prod, Sum
+from toytf.check.answers import Trap, by_hand, part, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import Trap, by_hand, part, worked
 
 
 def _recurrence_at_once(x, keep=0.5):

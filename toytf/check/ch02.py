@@ -6,8 +6,8 @@ import numpy as np
 
 from toytf import ops
 from toytf.byhand import Prod, Quotient
+from toytf.check.answers import Trap, by_hand, number, part, product, worked
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import Trap, by_hand, number, part, product, worked
 from toytf.corpus import Vocabulary
 
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from toytf import attention, ops
 from toytf.byhand import Exp, Num, Quotient, Sum
+from toytf.check.answers import Trap, by_hand, listed, product, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import Trap, by_hand, listed, product, worked
 from toytf.example import PAPER, PUBLISHED, W_K, W_Q, W_V
 
 

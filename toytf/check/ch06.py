@@ -6,8 +6,8 @@ import numpy as np
 
 from toytf import attention
 from toytf.byhand import Prod, Quotient, Sum
+from toytf.check.answers import Trap, by_hand, listed, part, sum_of_products, worked
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import Trap, by_hand, listed, part, sum_of_products, worked
 from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from toytf import model, ops
 from toytf.byhand import Larger, Prod, Sum
+from toytf.check.answers import Trap, by_hand, listed, mapped, part, product, sum_of_products, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import Trap, by_hand, listed, mapped, part, product, sum_of_products, worked
 from toytf.example import FEED_FORWARD
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from toytf import model, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum
+from toytf.check.answers import Trap, by_hand, mapped, worked
 from toytf.check.ch09 import farthest, norm
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import Trap, by_hand, mapped, worked
 from toytf.example import FEED_FORWARD
 
 

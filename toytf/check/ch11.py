@@ -6,8 +6,8 @@ import numpy as np
 
 from toytf import attention, ops
 from toytf.byhand import Quotient, Sum
+from toytf.check.answers import Trap, by_hand, part, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import Trap, by_hand, part, worked
 
 
 def _behind(length):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from toytf import attention, ops
+from toytf.check.answers import Trap, by_hand, listed, number, part, product, sum_of_products
 from toytf.check.ch11 import NUMBERS_FOR_BOOLEANS, OPPOSITE
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import Trap, by_hand, listed, number, part, product, sum_of_products
 from toytf.example import W_K, W_V
 
 

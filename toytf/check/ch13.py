@@ -6,8 +6,8 @@ import numpy as np
 
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root, Sum
+from toytf.check.answers import Trap, by_hand, part, worked, written
 from toytf.check.core import Case, apart, checker
-from toytf.check.pencil import Trap, by_hand, part, worked, written
 from toytf.generate import beam_search, greedy, kept_tokens
 
 

@@ -6,9 +6,8 @@ import numpy as np
 
 from toytf import attention, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
+from toytf.check.answers import Trap, by_hand, other_logarithms, part, product, worked
 from toytf.check.core import Case, apart, checker
-from toytf.check.pencil import Trap, by_hand, part, product, worked
-from toytf.check.slips import other_logarithms
 
 
 def _dlogits_cases(rng):

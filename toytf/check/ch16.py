@@ -6,8 +6,8 @@ import numpy as np
 
 from toytf import ops, optim
 from toytf.byhand import Power, Sum, fmt
+from toytf.check.answers import Trap, by_hand, part, worked
 from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import Trap, by_hand, part, worked
 
 
 def _adam_cases(rng):

@@ -7,8 +7,8 @@ from math import comb
 import numpy as np
 
 from toytf.byhand import Prod, Quotient
+from toytf.check.answers import Trap, by_hand, part, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import Trap, by_hand, part, worked
 
 
 def _exact_cases(rng):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from toytf.byhand import Prod
+from toytf.check.answers import Trap, by_hand, part, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import Trap, by_hand, part, worked
 
 
 @checker(

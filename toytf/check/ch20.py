@@ -6,8 +6,8 @@ import numpy as np
 
 from toytf.attention import causal_mask, padding_mask
 from toytf.byhand import Prod, Quotient, Root, Sum
+from toytf.check.answers import Trap, by_hand, number, part, worked, written
 from toytf.check.core import Case, checker
-from toytf.check.pencil import Trap, by_hand, number, part, worked, written
 
 
 def _turn_cases(rng):

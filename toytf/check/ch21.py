@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from toytf import size
 from toytf.byhand import Prod, Quotient, Sum
+from toytf.check.answers import Trap, by_hand, part, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import Trap, by_hand, part, worked
 from toytf.model import Config
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import prod, sqrt
 
 from toytf.byhand import Difference, Prod, Quotient, Root, Sum
+from toytf.check.answers import Trap, by_hand, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import Trap, by_hand, worked
 
 
 def _llama_shapes(words, d, layers, n_heads, n_key_heads, d_head, d_ff, bias=False, shift=False):

@@ -10,15 +10,15 @@ import numpy as np
 
 from toytf._validate import shape_text
 from toytf.byhand import Num, Prod, Root, Sum, fmt
-from toytf.check.compare import by_part
-from toytf.check.core import Report
-from toytf.check.slips import Trap, general, room_of
-from toytf.check.tries import Stage, Tries
+from toytf.check.compare import Report
+from toytf.check.traps import Trap, general, other_logarithms, room_of
 
 __all__ = [
-    "ByHand", "Part", "Stage", "Trap", "Tries", "listed", "mapped", "number", "product", "sum_of_products", "where",
-    "worked", "written",
+    "ByHand", "Part", "Trap", "Tries", "by_hand", "listed", "mapped", "number", "other_logarithms", "part", "product",
+    "sum_of_products", "where", "worked", "written",
 ]  # fmt: skip
+
+Place = tuple[int, ...]  # of an entry
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Part:
     name : str
         What the exercise calls it: "a", "the mean". Empty if there is only one answer.
     traps : tuple of Trap
-        Wrong answers that are recognised, besides those of `slips`.
+        Wrong answers that are recognised, besides `slips`.
     step : callable or str, optional
         From the place of an entry to the step before its result: what meets what, or the formula; a
         text, if it is the same for every entry. Without it, what stands before the first "=" of
@@ -50,21 +50,26 @@ class Part:
     'row 1, column 2: yours 7'
     >>> part.before((0, 1))
     'row 1 is 1, 0; column 2 is 8, 4'
-    >>> part.terms((0, 1))
+    >>> part.work((0, 1))
     '1 * 8 + 0 * 4 = 8'
     """
 
     expected: object
-    terms: Callable[[tuple[int, ...]], str] | None = None
+    terms: Callable[[Place], str] | None = None
     decimals: int = 0
     name: str = ""
     traps: tuple[Trap, ...] = ()
-    step: Callable[[tuple[int, ...]], str] | str | None = None
+    step: Callable[[Place], str] | str | None = None
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """`expected` as an array."""
+        return np.asarray(self.expected, dtype=float)
 
     @cached_property
     def room(self) -> float:
         """How far a right answer may lie from `expected`."""
-        return room_of(np.asarray(self.expected, dtype=float), self.decimals)
+        return room_of(self.numbers, self.decimals)
 
     @cached_property
     def slips(self) -> tuple[Trap, ...]:
@@ -73,27 +78,55 @@ class Part:
 
     def looks(self, mine: np.ndarray) -> str:
         """What a wrong answer looks like, by `traps` and then by `slips`; empty if like none of them."""
-        expected = np.asarray(self.expected, dtype=float)
-        fitting = (trap.looks for trap in (*self.traps, *self.slips) if trap.fits(mine, expected, self.room))
+        fitting = (trap.looks for trap in (*self.traps, *self.slips) if trap.fits(mine, self.numbers, self.room))
         return next(fitting, "")
 
-    def hint(self, mine: np.ndarray, place: tuple[int, ...]) -> str:
-        """First stage, for a wrong entry: where it stands and what is there, ``row 1, column 2: yours 7``."""
+    def hint(self, mine: np.ndarray, place: Place) -> str:
+        """What a first wrong try is told of a wrong entry: where it stands and what is there."""
         at = where(place)
         return f"{at}: yours {mine[place]:.10g}" if at else f"yours {mine[place]:.10g}"
 
-    def before(self, place: tuple[int, ...]) -> str:
-        """Second stage: the step before the result, without the result; empty if none is known."""
+    def before(self, place: Place) -> str:
+        """What a second try is told too: the step before the result, without the result; empty if none is known."""
         if self.step:
             return self.step if isinstance(self.step, str) else self.step(place)
         formula, equals, _ = self.terms(place).partition(" = ") if self.terms else ("", "", "")
         return formula if equals else ""
 
-    def work(self, place: tuple[int, ...]) -> str:
-        """Third stage: how the right number comes about, which is `terms` where there are any."""
-        if self.terms:
-            return self.terms(place)
-        return f"expected {number(np.asarray(self.expected, dtype=float)[place], self.decimals)}"
+    def work(self, place: Place) -> str:
+        """What a third try is told: how the right number comes about, which is `terms` where there are any."""
+        return self.terms(place) if self.terms else f"expected {number(self.numbers[place], self.decimals)}"
+
+
+class Tries:
+    """The wrong answers to each part of each exercise, until Python ends.
+
+    Attributes
+    ----------
+    hidden : bool
+        Whether a wrong answer is told a hint and never more.
+
+    Examples
+    --------
+    >>> tries = Tries()
+    >>> [tries.wrong("9.1", mine) for mine in (4, 4, 5, 6, 7)]
+    [1, 1, 2, 3, 3]
+    """
+
+    def __init__(self) -> None:
+        self.hidden = False
+        self._seen: dict[str, set[str]] = {}
+
+    def right(self, about: str) -> None:
+        """Begin anew, after a right answer."""
+        self._seen.pop(about, None)
+
+    def wrong(self, about: str, mine) -> int:
+        """Count a wrong answer and say how much it is told, 1 to 3; the same answer again is no new try."""
+        seen = self._seen.setdefault(about, set())
+        if len(seen) < 3:
+            seen.add(repr((np.asarray(mine, dtype=float) + 0.0).tolist()))
+        return 1 if self.hidden else len(seen)
 
 
 @dataclass(frozen=True)
@@ -133,11 +166,62 @@ class ByHand:
             If the exercise has no such part, or has several and none is named.
         """
         known = {p.name: p for p in self.parts}
-        answers = by_part(self.number, known, answer, part)
-        return [_compare(self._about(name), value, known[name], tries) for name, value in answers.items()]
+        answers = answer if isinstance(answer, dict) and part is None else {part or "": answer}
+        for name in answers:
+            if name not in known:
+                expected = f"expected one of {', '.join(map(repr, known))} for exercise {self.number}"
+                raise ValueError(f"part: {expected}, got {name!r}")
+        about = {name: f"{self.number}, {name}" if name else self.number for name in answers}
+        return [_compare(about[name], value, known[name], tries) for name, value in answers.items()]
 
-    def _about(self, name: str) -> str:
-        return f"{self.number}, {name}" if name else self.number
+
+def _compare(about: str, answer, part: Part, tries: Tries | None) -> Report:
+    if answer is None:
+        return Report(False, f"{about}: not answered yet.")
+    try:
+        mine = np.asarray(answer, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        return Report(False, f"{about}: expected numbers, got {answer!r}.")
+    if (refused := _no_answer(mine, part.numbers)) is not None:
+        return Report(False, f"{about}: {refused}")
+    bad = np.abs(mine - part.numbers) > part.room
+    if not bad.any():
+        if tries:
+            tries.right(about)
+        return Report(True, f"{about}: right.")
+    stage = tries.wrong(about, mine) if tries else 3
+    n = int(bad.sum())
+    said = "not right." if mine.ndim == 0 else f"{n} of {mine.size} entries differ{'s' * (n == 1)}."
+    return Report(False, f"{about}: {said}", tuple(_told(mine, part, bad, stage)))
+
+
+def _no_answer(mine: np.ndarray, expected: np.ndarray) -> str | None:
+    """What is wrong with an answer before its numbers are; such an answer is no try."""
+    if mine.shape != expected.shape:
+        turned = mine.ndim > 1 and mine.shape == expected.shape[::-1]
+        hint = " It is the expected shape turned over." if turned else ""
+        return f"expected shape {shape_text(expected.shape)}, got {shape_text(mine.shape)}.{hint}"
+    if np.isnan(mine).any():
+        at = where(_places(np.isnan(mine))[0])
+        return f"{at} has no number yet." if at else "expected a number, got nan."
+    return None
+
+
+def _told(mine: np.ndarray, part: Part, bad: np.ndarray, stage: int) -> list[str]:
+    """What a wrong answer is told."""
+    looks = part.looks(mine)
+    lines = [f"It looks like {looks}"] if looks else []
+    more = (lambda place: "", part.before, part.work)[stage - 1]
+    places = _places(bad)
+    lines += ["; ".join(filter(None, [part.hint(mine, place), more(place)])) for place in places[:3]]
+    return lines + [f"and {len(places) - 3} more"] * (len(places) > 3)
+
+
+def _places(flags: np.ndarray) -> list[Place]:
+    return [tuple(place) for place in np.argwhere(flags).tolist()]
+
+
+# ---------------------------------------------------------------- answers that say how they come about
 
 
 def by_hand(exercise: str, *parts: Part) -> ByHand:
@@ -156,37 +240,37 @@ def product(name: str, a, b, *traps: Trap, decimals: int = 0, step=None) -> Part
 
     Examples
     --------
-    >>> product("", [[1, 0]], [[4], [8]]).terms((0, 0))
+    >>> product("", [[1, 0]], [[4], [8]]).work((0, 0))
     '1 * 4 + 0 * 8 = 4'
     """
     a, b = np.asarray(a), np.asarray(b)
 
-    def terms(place: tuple[int, ...]) -> str:
-        row = a[place[0]] if a.ndim == 2 else a
-        column = b[..., place[-1]] if b.ndim == 2 else b
-        return sum_of_products(row, column, decimals)
+    def factors(place: Place):
+        return a[place[0]] if a.ndim == 2 else a, b[..., place[-1]] if b.ndim == 2 else b
 
-    def meet(place: tuple[int, ...]) -> str:
-        row, nth = (a[place[0]], f"row {place[0] + 1}") if a.ndim == 2 else (a, "the row")
-        column = b[..., place[-1]] if b.ndim == 2 else b
+    def meet(place: Place) -> str:
+        row, column = map(listed, factors(place))
+        nth = f"row {place[0] + 1}" if a.ndim == 2 else "the row"
         of = f"column {place[-1] + 1}" if b.ndim == 2 else "the column"
-        return f"{nth} is {listed(row)}; {of} is {listed(column)}"
+        return f"{nth} is {row}; {of} is {column}"
+
+    def terms(place: Place) -> str:
+        return sum_of_products(*factors(place), decimals)
 
     return part(name, a @ b, *traps, terms=terms, step=step or meet, decimals=decimals)
 
 
 def mapped(name: str, x, w, b, *traps: Trap) -> Part:
     """The answer ``x @ w + b``, each entry with its sum of products and its bias."""
-    products = product(name, x, w)
-    expected = x @ w + b
+    products, expected = product(name, x, w), x @ w + b
 
-    def terms(place: tuple[int, ...]) -> str:
-        return f"{products.terms(place)}; plus the bias {number(b[place[-1]])}: {number(expected[place])}"
+    def terms(place: Place) -> str:
+        return f"{products.work(place)}; plus the bias {number(b[place[-1]])}: {number(expected[place])}"
 
-    def step(place: tuple[int, ...]) -> str:
+    def meet(place: Place) -> str:
         return f"{products.before(place)}; the bias is {number(b[place[-1]])}"
 
-    return part(name, expected, *traps, terms=terms, step=step)
+    return part(name, expected, *traps, terms=terms, step=meet)
 
 
 def worked(
@@ -214,15 +298,15 @@ def worked(
     Examples
     --------
     >>> from toytf.byhand import Prod, Quotient, Root, Sum
-    >>> worked("", Sum(Prod(4, 8), 2), lead="with biases: ").terms(())
+    >>> worked("", Sum(Prod(4, 8), 2), lead="with biases: ").work(())
     'with biases: 4 * 8 + 2 = 34'
-    >>> worked("", [Quotient(1, 2), Root(2)], decimals=2, about=True).terms((1,))
+    >>> worked("", [Quotient(1, 2), Root(2)], decimals=2, about=True).work((1,))
     'the root of 2, about 1.41'
     """
     tables = [np.array(way, dtype=object) for way in (steps, also) if way is not None]
     expected = np.array([step.value for step in tables[0].flat]).reshape(tables[0].shape)
 
-    def terms(place: tuple[int, ...]) -> str:
+    def terms(place: Place) -> str:
         text = lead + " = ".join(written(table[place]) for table in tables)
         if shown is None:
             return text
@@ -281,7 +365,7 @@ def listed(numbers) -> str:
     return ", ".join(Num(x).render("text") for x in np.ravel(numbers).tolist())
 
 
-def where(place: tuple[int, ...]) -> str:
+def where(place: Place) -> str:
     """A place as people count, from 1.
 
     Examples
@@ -292,44 +376,3 @@ def where(place: tuple[int, ...]) -> str:
     if len(place) == 2:
         return f"row {place[0] + 1}, column {place[1] + 1}"
     return f"entry {', '.join(str(i + 1) for i in place)}" if place else ""
-
-
-def _compare(about: str, answer, part: Part, tries: Tries | None) -> Report:
-    expected = np.asarray(part.expected, dtype=float)
-    if answer is None:
-        return Report(False, f"{about}: not answered yet.")
-    try:
-        mine = np.asarray(answer, dtype=float)
-    except (TypeError, ValueError, OverflowError):
-        return Report(False, f"{about}: expected numbers, got {answer!r}.")
-    if mine.shape != expected.shape:
-        turned = mine.ndim > 1 and mine.shape == expected.shape[::-1]
-        hint = " It is the expected shape turned over." if turned else ""
-        return Report(
-            False, f"{about}: expected shape {shape_text(expected.shape)}, got {shape_text(mine.shape)}.{hint}"
-        )
-    if np.isnan(mine).any():
-        at = where(tuple(int(i) for i in np.argwhere(np.isnan(mine))[0]))
-        return Report(False, f"{about}: {at} has no number yet." if at else f"{about}: expected a number, got nan.")
-    bad = np.abs(mine - expected) > part.room
-    if not bad.any():
-        if tries:
-            tries.right(about)
-        return Report(True, f"{about}: right.")
-    stage = tries.wrong(about, mine) if tries else Stage.SUM
-    n = int(bad.sum())
-    said = "not right." if mine.ndim == 0 else f"{n} of {mine.size} entries differ{'s' * (n == 1)}."
-    return Report(False, f"{about}: {said}", tuple(_told(mine, part, bad, stage)))
-
-
-def _told(mine, part: Part, bad, stage: Stage) -> list[str]:
-    """What a wrong answer is told."""
-    looks = part.looks(mine)
-    lines = [f"It looks like {looks}"] if looks else []
-    more = {Stage.HINT: lambda place: "", Stage.BEFORE: part.before, Stage.SUM: part.work}[stage]
-    for place in np.argwhere(bad)[:3]:
-        place = tuple(int(i) for i in place)
-        lines.append("; ".join(filter(None, [part.hint(mine, place), more(place)])))
-    if bad.sum() > 3:
-        lines.append(f"and {int(bad.sum()) - 3} more")
-    return lines

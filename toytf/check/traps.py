@@ -126,9 +126,6 @@ def general(expected, decimals: int, percent: bool = False) -> tuple[Trap, ...]:
     return (*found, *_nearly(e, decimals, room))
 
 
-# ---------------------------------------------------------------- one kind after the other
-
-
 def _rounded(e: Array, decimals: int):
     """Right, but with too few decimals, or cut off where it should be rounded."""
     for d in range(decimals):

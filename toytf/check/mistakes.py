@@ -1,0 +1,154 @@
+"""Known mistakes of a function, written as edits of the right one.
+
+    - no maximum subtracted: np.exp(scores - scores.max(axis=-1, keepdims=True)) => np.exp(scores)
+      exp overflows above 709.78. Subtract the largest score of each row first.
+
+A mistake begins with ``-`` and its name. What stands left of ``=>`` occurs once in the solution, in
+its signature or in its body; what stands right of it takes its place. With ``=>>`` it occurs more
+than once, and each is replaced. An edit that is long, or one of several, has a line of its own, four
+columns in; its arrow may begin the next line. The lines two columns in are the advice.
+
+    - the two maps exchanged:
+        x @ w_1 + b_1 => x @ w_2 + b_2
+        hidden @ w_2 + b_2 => hidden @ w_1 + b_1
+      First w_1 and b_1, which widen, then w_2 and b_2, which narrow.
+    - the wrong axis: axis=-1 =>> axis=0
+      Mean and variance are those of one row, over its columns: axis=-1.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+
+HEAD = re.compile(r"- (.+?):(?: +(.+))?")  # a colon inside a name has no blank behind it
+ARROW = re.compile(r"\s*(=>>?)\s*")
+
+Edit = tuple[str, str, str]  # before, arrow, after
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong function and what to tell somebody who wrote it.
+
+    Parameters
+    ----------
+    name : str
+        A few words: "no maximum subtracted".
+    advice : str
+        One or two sentences: what it does, and where to look.
+    function : callable
+        Computes what the mistake computes. It may raise or give NaN, as the mistake would.
+    edits : tuple of (before, arrow, after)
+        What makes it of the right function; empty if it is a function of another structure.
+    """
+
+    name: str
+    advice: str
+    function: Callable
+    edits: tuple[Edit, ...] = ()
+
+
+def read(text: str, solution: Callable, source: str) -> list[Mistake]:
+    """Read mistakes from a text and make their functions.
+
+    Parameters
+    ----------
+    text : str
+        As the head of this module shows it, at any indentation.
+    solution : callable
+        The right function. What its module knows, the wrong ones know as well.
+    source : str
+        Its source.
+
+    Raises
+    ------
+    ValueError
+        If a line is none of a name, an edit and an advice, if a mistake lacks one of them, if an edit
+        does not fit, or if what comes out is no other function.
+    """
+    lines = [line for line in textwrap.dedent(text).splitlines() if line.strip()]
+    starts = [i for i, line in enumerate(lines) if line.startswith("- ")]
+    if starts[:1] != [0]:
+        raise ValueError(f"known mistakes: expected '- ' and a name in the first line, got {lines[:1]}")
+    entries = [_entry(lines[i:j]) for i, j in pairwise([*starts, len(lines)])]
+    return [_made(name, advice, edits, solution, source) for name, advice, edits in entries]
+
+
+def two_at_once(known: Iterable[Mistake], solution: Callable, source: str) -> Iterator[Mistake]:
+    """Each two edits in one function, where they leave one. Of edits that lie in each other the longer counts."""
+    for a, b in combinations([mistake for mistake in known if mistake.edits], 2):
+        both = dict.fromkeys(a.edits + b.edits)
+        longest = tuple(one for one in both if not any(one[0] != other[0] and one[0] in other[0] for other in both))
+        try:
+            yield _made(f"{a.name}, and {b.name}", f"{a.advice} {b.advice}", longest, solution, source)
+        except ValueError:  # both change one place
+            continue
+
+
+def _entry(lines: list[str]) -> tuple[str, str, tuple[Edit, ...]]:
+    head = HEAD.fullmatch(lines[0])
+    if head is None:
+        raise ValueError(f"known mistakes: expected '- NAME: BEFORE => AFTER', got {lines[0]!r}")
+    name, edit = head.groups()
+    edits, advice = [edit] if edit else [], []
+    for line in lines[1:]:
+        depth, line = len(line) - len(line.lstrip()), line.strip()
+        if depth == 2:
+            advice.append(line)
+        elif depth != 4 or advice:
+            raise ValueError(f"{name}: expected edits four columns in, then an advice two columns in, got {line!r}")
+        elif line.startswith("=>") and edits:
+            edits[-1] += f" {line}"
+        else:
+            edits.append(line)
+    if not advice:
+        raise ValueError(f"{name}: expected an advice below the name, two columns in, got none")
+    if not edits:
+        raise ValueError(f"{name}: expected an edit, BEFORE => AFTER, got none")
+    return name, " ".join(advice), tuple(_edit(name, edit) for edit in edits)
+
+
+def _edit(name: str, edit: str) -> Edit:
+    match ARROW.split(edit):
+        case [before, arrow, after] if before:
+            return before, arrow, after
+    raise ValueError(f"{name}: expected BEFORE => AFTER, got {edit!r}")
+
+
+def _made(name: str, advice: str, edits: tuple[Edit, ...], solution: Callable, source: str) -> Mistake:
+    about = f"{solution.__name__}: {name}"
+    try:
+        tree = ast.parse(edited(about, edits, source))
+    except SyntaxError as error:
+        raise ValueError(f"{about}: expected edits that leave a function, got {error.msg}: {error.text}") from None
+    if ast.dump(tree) == ast.dump(ast.parse(source)):
+        raise ValueError(f"{about}: expected edits that change the function, got the solution")
+    defined: dict[str, Callable] = {}
+    exec(compile(tree, f"<{about}>", "exec"), solution.__globals__, defined)
+    return Mistake(name, advice, defined[solution.__name__], edits)
+
+
+def edited(about: str, edits: Iterable[Edit], source: str) -> str:
+    """The source with all edits, each at its own place; `about` begins what is said if one does not fit."""
+    definition = ast.parse(source).body[0]
+    docstring = ast.get_source_segment(source, definition.body[0]) if ast.get_docstring(definition) else None
+    code = source.replace(docstring, " " * len(docstring), 1) if docstring else source  # formulas in words are no code
+    places = []
+    for before, arrow, after in edits:
+        found = [match.start() for match in re.finditer(re.escape(before), code)]
+        if (len(found) == 1) != (arrow == "=>") or not found:
+            often = "once" if arrow == "=>" else "more than once"
+            raise ValueError(f"{about}: expected {before!r} {often} in the solution, got it {len(found)} times")
+        places += [(start, start + len(before), after) for start in found]
+    places.sort(reverse=True)
+    for (start, _, after), (_, end, other) in pairwise(places):
+        if end > start:
+            raise ValueError(f"{about}: expected edits of different places, got {after!r} and {other!r} at one")
+    for start, end, after in places:
+        source = source[:start] + after + source[end:]
+    return source
