@@ -7,7 +7,7 @@ import numpy as np
 from toytf import ops
 from toytf.byhand import Prod, Quotient
 from toytf.check.answers import Trap, by_hand, number, part, product, worked
-from toytf.check.core import Case, Mistake, checker
+from toytf.check.core import Case, checker
 from toytf.corpus import Vocabulary
 
 
@@ -59,9 +59,7 @@ ids_or_unknown.knows("""
       The table has no such row. Use the id of <unk>.
     - ids counted from 1: enumerate(known) => enumerate(known, start=1)
       The first token of the vocabulary has the id 0: it is a place in a list.
-    - small and capital letters made equal:
-        vocabulary.split() => vocabulary.lower().split()
-        sentence.split() => sentence.lower().split()
+    - small and capital letters made equal: split =>> lower().split
       'hello' and 'Hello' are different strings, so different tokens (chapter 2). Compare them as they are.
     - a part of a token taken for the token:
         id_of.get(token, id_of["<unk>"]) => next((i for i, k in enumerate(known) if token in k), id_of["<unk>"])
@@ -92,14 +90,7 @@ def one_hot(ids, n_tokens):
     return (ids[..., None] == np.arange(n_tokens)).astype(float)
 
 
-def _ones_everywhere(ids, n_tokens):
-    rows = np.zeros((*ids.shape, n_tokens))
-    rows[..., ids] = 1.0
-    return rows
-
-
-one_hot.knows(
-    """
+one_hot.knows("""
     - ids counted from 1: ids[..., None] => (ids[..., None] - 1) % n_tokens
       The id 0 has its 1 in the first column.
     - one row for the whole sentence: .astype(float) => .astype(float).max(axis=-2)
@@ -117,14 +108,12 @@ one_hot.knows(
       The 1 of row k stands in column ids[k], not in column k.
     - the axis of the sentences lost: ids[..., None] => ids.reshape(-1, 1)
       A batch of shape (batch, n) gives (batch, n, n_tokens): the new axis comes last, the others stay.
-    """,
-    Mistake(
-        "the ones of all tokens in every row",
-        "rows[:, ids] = 1 sets these columns in all rows. Pair row and column: rows[np.arange(n), ids] = 1, or "
-        "compare ids[..., None] with np.arange(n_tokens).",
-        _ones_everywhere,
-    ),
-)
+    - the ones of all tokens in every row:
+        (ids[..., None] == np.arange(n_tokens)).astype(float)
+        => np.isin(np.arange(n_tokens), ids) + np.zeros((*ids.shape, 1))
+      rows[:, ids] = 1 sets these columns in all rows. Pair row and column: rows[np.arange(n), ids] = 1, or compare
+      ids[..., None] with np.arange(n_tokens).
+""")
 
 
 def _embed_cases(rng):
@@ -151,13 +140,7 @@ def embed(table, ids):
     return table[ids]
 
 
-def _zeros_for_unknown(table, ids):
-    unknown = (ids < 0) | (ids >= len(table))
-    return np.where(unknown[..., None], 0.0, table[np.where(unknown, 0, ids)])
-
-
-embed.knows(
-    """
+embed.knows("""
     - -1 taken for the last row: ids.min() < 0 or ids.max() >= len(table) => False
       NumPy counts a negative index from the end, so an unknown token becomes the last word of the vocabulary (chapter
       2). Raise a ValueError for ids below 0.
@@ -182,13 +165,12 @@ embed.knows(
       are (chapter 2, The scale of an embedding).
     - the axis of the sentences lost: table[ids] => table[ids.ravel()]
       ids of shape (batch, n) give (batch, n, d).
-    """,
-    Mistake(
-        "zeros for an unknown id",
-        "A row of zeros is what <pad> has, and it still gets weight (chapter 2). Raise a ValueError.",
-        _zeros_for_unknown,
-    ),
-)
+    - zeros for an unknown id:
+        ids.min() < 0 or ids.max() >= len(table) => False
+        table[ids]
+        => np.where(((ids < 0) | (ids >= len(table)))[..., None], 0.0, table[np.clip(ids, 0, len(table) - 1)])
+      A row of zeros is what <pad> has, and it still gets weight (chapter 2). Raise a ValueError.
+""")
 
 
 # ---------------------------------------------------------------- by hand

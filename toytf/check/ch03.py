@@ -59,9 +59,7 @@ sinusoids.knows("""
       - 2) / d_model (chapter 3, Two layouts).
     - positions counted from 1: np.arange(length) => np.arange(1, length + 1)
       The first token has position 0: its row is 0, 1, 0, 1, ...
-    - degrees in place of radians:
-        np.sin(angle) => np.sin(np.radians(angle))
-        np.cos(angle) => np.cos(np.radians(angle))
+    - degrees in place of radians: (angle) =>> (np.radians(angle))
       np.sin and np.cos take radians, and the formula's angle is one already: convert nothing.
     - 1000 in place of 10000: 10000 => 1000
       The base has four zeros.

@@ -139,17 +139,13 @@ attend.knows("""
     - axes other than the last two exchanged: np.swapaxes(k, -1, -2) => k.T
       .T turns all axes round, swapaxes(0, 1) the first two; both are right for a matrix alone. With sentences or heads
       in front, exchange the last two: np.swapaxes(k, -1, -2).
-    - softmax over the queries:
-        scores.max(axis=-1 => scores.max(axis=-2
-        exps.sum(axis=-1 => exps.sum(axis=-2
+    - softmax over the queries: axis=-1 =>> axis=-2
       Each query shares its attention among the keys: its row sums to 1. Take axis=-1.
     - the sum taken over the queries: exps.sum(axis=-1, keepdims=True) => exps.sum(axis=-2, keepdims=True)
       The powers of one query are divided by their own sum: exps.sum(axis=-1, keepdims=True).
     - the sum taken over the first axis: exps.sum(axis=-1, keepdims=True) => exps.sum(0)
       sum(0) adds down a column, over the queries. Each query's row has to sum to 1: axis=-1, keepdims=True.
-    - one sum for the whole array:
-        scores.max(axis=-1, keepdims=True) => scores.max()
-        exps.sum(axis=-1, keepdims=True) => exps.sum()
+    - one sum for the whole array: axis=-1, keepdims=True =>>
       Each row of scores has a sum of its own: axis=-1, keepdims=True.
     - no softmax: return attn_weights @ v => return scores @ v
       Scores are no shares. Turn each row into weights that sum to 1 before they meet the values.

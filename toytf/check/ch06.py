@@ -7,9 +7,8 @@ import numpy as np
 from toytf import attention
 from toytf.byhand import Prod, Quotient, Sum
 from toytf.check.answers import Trap, by_hand, listed, part, sum_of_products, worked
-from toytf.check.core import Case, Mistake, checker
+from toytf.check.core import Case, checker
 from toytf.example import PUBLISHED, W_K, W_Q
-from toytf.ops import softmax
 
 
 def _split_heads_cases(rng):
@@ -148,20 +147,7 @@ def multi_head(x, w_q, w_k, w_v, w_o, n_heads):
     return heads.reshape(*heads.shape[:-2], -1) @ w_o
 
 
-def _split_then_project(x, w_q, w_k, w_v, w_o, n_heads):
-    """Each head is given its share of the columns of x, and the block of the weights that belongs to them."""
-
-    def projected(w):
-        parts, matrices = split_heads.solution(x, n_heads), split_heads.solution(w, n_heads)
-        d = parts.shape[-1]
-        return np.stack([parts[..., h, :, :] @ matrices[h, h * d : (h + 1) * d] for h in range(n_heads)], axis=-3)
-
-    q, k, v = projected(w_q), projected(w_k), projected(w_v)
-    return merge_heads.solution(softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])) @ v) @ w_o
-
-
-multi_head.knows(
-    """
+multi_head.knows("""
     - W^O forgotten: heads.reshape(*heads.shape[:-2], -1) @ w_o => heads.reshape(*heads.shape[:-2], -1)
       The heads side by side are not the output yet: multiply by w_o, which brings the row back to d_model.
     - heads averaged in place of added:
@@ -201,26 +187,20 @@ multi_head.knows(
     - the first head alone:
         heads.reshape(*heads.shape[:-2], -1) @ w_o => heads[..., 0, :] @ w_o[: heads.shape[-1]]
       All heads stand side by side before they meet w_o.
-    - softmax over the queries:
-        scores.max(axis=-1 => scores.max(axis=-2
-        exps.sum(axis=-1 => exps.sum(axis=-2
+    - softmax over the queries: axis=-1 =>> axis=-2
       Each query shares its attention among the keys: axis=-1.
-    - softmax over the heads:
-        scores.max(axis=-1 => scores.max(axis=-3
-        exps.sum(axis=-1 => exps.sum(axis=-3
+    - softmax over the heads: axis=-1 =>> axis=-3
       Each head has weights of its own that sum to 1 over the keys: axis=-1.
     - the heads side by side in reverse order: heads = (attn_weights @ v) => heads = (attn_weights @ v)[..., ::-1, :, :]
       Head 0 meets the first rows of w_o.
     - columns of the heads in turn: (attn_weights @ v).swapaxes(-2, -3) => np.moveaxis(attn_weights @ v, -3, -1)
       First all columns of head 0, then all of head 1: each block of columns has its block of rows in w_o.
-    """,
-    Mistake(
-        "split before the projection",
-        "Each head multiplies the whole row, all columns of x, by its matrices (chapter 6, Project, then split). "
-        "Split x @ w_q, not x.",
-        _split_then_project,
-    ),
-)
+    - split before the projection:
+        split(x @ w_q), split(x @ w_k), split(x @ w_v)
+        => (split(x) @ np.array([np.split(m, n_heads)[i] for i, m in enumerate(split(w))]) for w in (w_q, w_k, w_v))
+      Each head multiplies the whole row, all columns of x, by its matrices (chapter 6, Project, then split). Split x @
+      w_q, not x.
+""")
 
 
 def _reorder_w_o_cases(rng):
@@ -251,12 +231,7 @@ def reorder_w_o(w_o, order):
     return blocks[order].reshape(w_o.shape)
 
 
-def _columns_reordered(w_o, order):
-    return np.concatenate([np.array_split(w_o, len(order), axis=1)[j] for j in order], axis=1)
-
-
-reorder_w_o.knows(
-    """
+reorder_w_o.knows("""
     - w_o left as it is: blocks[order] => blocks
       Then the columns of one head meet the rows of another. Each head takes its block along.
     - single rows in place of blocks: blocks[order].reshape(w_o.shape) => w_o[order]
@@ -272,13 +247,11 @@ reorder_w_o.knows(
         len(order), -1, => -1, len(order),
         blocks[order] => blocks[:, order]
       The rows of a head are neighbours: reshape to (n_heads, d_v, d_model), in this order.
-    """,
-    Mistake(
-        "columns reordered in place of rows",
-        "A head meets its rows of w_o; every column of the output belongs to all heads.",
-        _columns_reordered,
-    ),
-)
+    - columns reordered in place of rows:
+        blocks[order].reshape(w_o.shape)
+        => np.hstack([np.array_split(w_o, len(order), axis=1)[j] for j in order])
+      A head meets its rows of w_o; every column of the output belongs to all heads.
+""")
 
 
 # ---------------------------------------------------------------- by hand

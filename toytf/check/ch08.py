@@ -7,7 +7,7 @@ import numpy as np
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root
 from toytf.check.answers import Trap, by_hand, number, part, worked
-from toytf.check.core import Case, Mistake, checker
+from toytf.check.core import Case, checker
 
 
 def _softmax_cases(rng):
@@ -34,13 +34,9 @@ def softmax(scores):
 softmax.knows("""
     - no maximum subtracted: scores - scores.max(axis=-1, keepdims=True) => scores
       exp overflows above 709.78 (chapter 8). Subtract the largest score of each row first; the weights stay the same.
-    - summed over the wrong axis:
-        scores.max(axis=-1 => scores.max(axis=0
-        exps.sum(axis=-1 => exps.sum(axis=0
+    - summed over the wrong axis: axis=-1 =>> axis=0
       The weights of one query sum to 1 along its row: axis=-1.
-    - one sum for the whole array:
-        scores.max(axis=-1, keepdims=True) => scores.max()
-        exps.sum(axis=-1, keepdims=True) => exps.sum()
+    - one sum for the whole array: axis=-1, keepdims=True =>>
       sum() without an axis adds up all rows. Each row needs its own sum: axis=-1, keepdims=True.
     - one maximum for the whole array: scores.max(axis=-1, keepdims=True) => scores.max()
       A row far below the largest score of another row becomes 0 / 0. Each row needs its own maximum: axis=-1,
@@ -97,13 +93,9 @@ log_softmax.knows("""
       score, then compute s_i - log(sum).
     - the maximum subtracted once only: return shifted - => return scores -
       The sum was made with shifted scores, so the score in front of it has to be the shifted one as well.
-    - summed over the wrong axis:
-        scores.max(axis=-1 => scores.max(axis=0
-        np.exp(shifted).sum(axis=-1 => np.exp(shifted).sum(axis=0
+    - summed over the wrong axis: axis=-1 =>> axis=0
       Each row has a sum of its own, along its columns: axis=-1.
-    - one sum for the whole array:
-        scores.max(axis=-1, keepdims=True) => scores.max()
-        np.exp(shifted).sum(axis=-1, keepdims=True) => np.exp(shifted).sum()
+    - one sum for the whole array: axis=-1, keepdims=True =>>
       sum() without an axis adds up all rows. Each row needs its own: axis=-1, keepdims=True.
     - one maximum for the whole array: scores.max(axis=-1, keepdims=True) => scores.max()
       In a row far below the largest score of another row all powers are 0, and so is their sum. Each row needs its own
@@ -166,8 +158,7 @@ def first_bad(arrays):
     return -1
 
 
-first_bad.knows(
-    """
+first_bad.knows("""
     - infinity not looked for: not np.isfinite(array).all() => np.isnan(array).any()
       An overflow gives infinity first, and NaN one step later (chapter 8, One bad row). np.isnan alone names the wrong
       array; np.isfinite finds both.
@@ -192,13 +183,11 @@ first_bad.knows(
       The loop ends without a find, and so does the function. Return -1 after the loop.
     - the first good array: not np.isfinite => np.isfinite
       np.isfinite(array).all() is True for a good array. Look for the first where it is not.
-    """,
-    Mistake(
-        "the number of bad arrays",
-        "Asked for is the place of the first one. Return it as soon as it is found.",
-        lambda arrays: sum(not np.isfinite(array).all() for array in arrays),
-    ),
-)
+    - the number of bad arrays:
+        return i => return sum(not np.isfinite(array).all() for array in arrays)
+        return -1 => return 0
+      Asked for is the place of the first one. Return it as soon as it is found.
+""")
 
 
 # ---------------------------------------------------------------- by hand

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import model, ops
 from toytf.byhand import Difference, Power, Quotient, Root, Sum
 from toytf.check.answers import Trap, by_hand, number, part, worked
-from toytf.check.core import Case, Mistake, checker
+from toytf.check.core import Case, checker
 
 
 def _layer_norm_cases(rng):
@@ -49,18 +49,12 @@ layer_norm.knows("""
     - divided by the variance: np.sqrt(variance + eps) => (variance + eps)
       Without the root, a row ten times as large comes out ten times as small. Divide by the deviation, sqrt(variance +
       eps).
-    - the wrong axis (axis=0):
-        x.mean(axis=-1 => x.mean(axis=0
-        (away**2).mean(axis=-1 => (away**2).mean(axis=0
+    - the wrong axis (axis=0): axis=-1 =>> axis=0
       Mean and variance are those of one token's row, over its columns: axis=-1. Along axis 0 the others mix in (chapter
       9, Layer norm or batch norm).
-    - the wrong axis (axis=-2):
-        x.mean(axis=-1 => x.mean(axis=-2
-        (away**2).mean(axis=-1 => (away**2).mean(axis=-2
+    - the wrong axis (axis=-2): axis=-1 =>> axis=-2
       That is a mean over the tokens, one for each column. Mean and variance are those of one token's row: axis=-1.
-    - one mean for the whole array:
-        x.mean(axis=-1, keepdims=True) => x.mean()
-        (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
+    - one mean for the whole array: axis=-1, keepdims=True =>>
       mean() and var() without an axis take all rows together. Each row has its own: axis=-1, keepdims=True.
     - keepdims forgotten:
         x.mean(axis=-1, keepdims=True) => x.mean(axis=-1)
@@ -151,8 +145,7 @@ def add_and_norm(x, fx, gamma, beta, eps=1e-5):
     return gamma * away / np.sqrt(variance + eps) + beta
 
 
-add_and_norm.knows(
-    """
+add_and_norm.knows("""
     - norm before the sum:
         x + fx => fx
         np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + x
@@ -177,17 +170,11 @@ add_and_norm.knows(
       A residual connection is a sum: if F(x) is 0, the row passes as it is.
     - subtracted in the place of added: x + fx => fx - x
       The part says what should be added to the row: x + fx.
-    - the wrong axis (axis=0):
-        total.mean(axis=-1 => total.mean(axis=0
-        (away**2).mean(axis=-1 => (away**2).mean(axis=0
+    - the wrong axis (axis=0): axis=-1 =>> axis=0
       Mean and variance are those of one token's row, over its columns: axis=-1.
-    - the wrong axis (axis=-2):
-        total.mean(axis=-1 => total.mean(axis=-2
-        (away**2).mean(axis=-1 => (away**2).mean(axis=-2
+    - the wrong axis (axis=-2): axis=-1 =>> axis=-2
       That is a mean over the tokens, one for each column. Mean and variance are those of one token's row: axis=-1.
-    - one mean for the whole array:
-        total.mean(axis=-1, keepdims=True) => total.mean()
-        (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
+    - one mean for the whole array: axis=-1, keepdims=True =>>
       mean() and var() without an axis take all rows together. Each row has its own: axis=-1, keepdims=True.
     - N - 1 in the place of N: (away**2).mean(axis=-1, keepdims=True) => total.var(axis=-1, ddof=1, keepdims=True)
       The squares are divided by the number of columns, not by one less (chapter 9, What stands under the root).
@@ -197,13 +184,12 @@ add_and_norm.knows(
         gamma * away => away
         np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
       Multiply the normalised row by gamma, then add beta.
-    """,
-    Mistake(
-        "each normalised by itself",
-        "There is one norm, and it gets the sum: LN(x + F(x)).",
-        lambda x, fx, *p: layer_norm.solution(x, *p) + layer_norm.solution(fx, *p),
-    ),
-)
+    - each normalised by itself:
+        x + fx => np.stack([x, fx])
+        gamma * away / np.sqrt(variance + eps) + beta
+        => (gamma * away / np.sqrt(variance + eps) + beta).sum(axis=0)
+      There is one norm, and it gets the sum: LN(x + F(x)).
+""")
 
 
 def norm(x, axis=-1, eps=1e-5):

@@ -57,9 +57,7 @@ window_mask.knows(f"""
       Every token sees itself. Your window lies wholly before it, and the first row is empty.
     - a window into the future as well: np.tri(length, dtype=bool) => np.tri(length, k=width - 1, dtype=bool)
       abs(i - j) < width looks both ways. The tokens behind a token in the sentence are hidden: j <= i as well.
-    - rows and columns exchanged:
-        np.tri(length, dtype=bool) => np.tri(length, dtype=bool).T
-        k=-width, dtype=bool) => k=-width, dtype=bool).T
+    - rows and columns exchanged: bool) =>> bool).T
       Your rows see what comes after them. The row asks: row i reaches back to column i - width + 1.
     - the whole past visible:
         np.tri(length, dtype=bool) & ~np.tri(length, k=-width, dtype=bool) => np.tri(length, dtype=bool)

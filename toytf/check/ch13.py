@@ -98,9 +98,7 @@ beam.knows("""
         => parent = np.argsort(-candidates.max(axis=1), kind="stable"); word = best[parent]
       You keep the best child of each sentence. All continuations of all sentences compete: one sentence may keep two
       children and another lose all of its own.
-    - greedy:
-        np.argsort(-first, kind="stable")[:width] => np.argsort(-first, kind="stable")[:1]
-        axis=None, kind="stable")[:width] => axis=None, kind="stable")[:1]
+    - greedy: [:width] =>> [:1]
       The width is not used: one sentence comes out. The expected shape has width rows.
     - the sums so far forgotten: log_probs[:, None] + following => following
       You compare the last words alone. Add what the sentence has had before: log_probs[:, None] + ...
@@ -318,13 +316,9 @@ temperature.knows("""
     - the likeliest word alone:
         exps / exps.sum(axis=-1, keepdims=True) => np.eye(logits.shape[-1])[logits.argmax(axis=-1)]
       That is argmax, the limit of a temperature of 0. At any other every word keeps a share.
-    - summed over the wrong axis:
-        scaled.max(axis=-1 => scaled.max(axis=0
-        exps.sum(axis=-1 => exps.sum(axis=0
+    - summed over the wrong axis: axis=-1 =>> axis=0
       The probabilities of the words of one row sum to 1: axis=-1.
-    - one sum for the whole array:
-        scaled.max(axis=-1, keepdims=True) => scaled.max()
-        exps.sum(axis=-1, keepdims=True) => exps.sum()
+    - one sum for the whole array: axis=-1, keepdims=True =>>
       sum() without an axis adds up all rows. Each row needs its own sum: axis=-1, keepdims=True.
 """)
 

@@ -89,9 +89,7 @@ cross_entropy.knows("""
     - softmax taken twice: logits - logits.max(axis=-1, keepdims=True) => ops.softmax(logits)
       The probabilities went through a softmax once more, which makes them nearly equal. One is enough, and log-softmax
       contains it already.
-    - softmax over the wrong axis:
-        logits.max(axis=-1 => logits.max(axis=-2
-        np.exp(shifted).sum(axis=-1 => np.exp(shifted).sum(axis=-2
+    - softmax over the wrong axis: (axis=-1 =>> (axis=-2
       The probabilities of one place sum to 1 over the words, which is the last axis: axis=-1.
     - the likeliest word in place of the right one:
         np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0] => log_p.max(axis=-1)

@@ -407,10 +407,7 @@ attention_backward.knows("""
       A value collects from all rows that looked at it, so the sum runs down a column of A: dv = A^T dO.
     - v not transposed in dA: np.swapaxes(v, -1, -2) => v
       The slope of a weight is the product of a row of dO with a row of v: dA = dO v^T.
-    - softmax over the wrong axis:
-        scores.max(axis=-1 => scores.max(axis=-2
-        exps.sum(axis=-1 => exps.sum(axis=-2
-        (a * da).sum(axis=-1 => (a * da).sum(axis=-2
+    - softmax over the wrong axis: axis=-1 =>> axis=-2
       A query's weights sum to 1 along its row: axis=-1, on the way forward and on the way back.
 """)
 

@@ -7,7 +7,7 @@ import numpy as np
 from toytf import ops, optim
 from toytf.byhand import Power, Sum, fmt
 from toytf.check.answers import Trap, by_hand, part, worked
-from toytf.check.core import Case, Mistake, checker
+from toytf.check.core import Case, checker
 
 
 def _adam_cases(rng):
@@ -59,17 +59,11 @@ adam_step.knows("""
       The mean of the squares starts at 0 as well: divide it by 1 - beta_2^t.
     - only the mean of the squares corrected: m / (1 - 0.9**t) => m
       The mean of the gradient starts at 0 as well: divide it by 1 - beta_1^t.
-    - the power of the bracket:
-        (1 - 0.9**t) => (1 - 0.9) ** t
-        (1 - 0.98**t) => (1 - 0.98) ** t
+    - the power of the bracket: **t) =>> ) ** t
       (1 - beta)^t raises the bracket. Only beta is raised: 1 - beta^t. At the first step both are the same.
-    - beta times t:
-        0.9**t => 0.9 * t
-        0.98**t => 0.98 * t
+    - beta times t: **t =>>  * t
       beta is raised to the power t: 1 - beta**t. At the first step 1 - beta * t is the same.
-    - steps counted from 0:
-        0.9**t => 0.9 ** (t - 1)
-        0.98**t => 0.98 ** (t - 1)
+    - steps counted from 0: **t =>>  ** (t - 1)
       1 - beta^0 is 0, and the first step divides by it. t is 1 at the first step; use it as it is given.
     - the corrected means kept: 1e-9), m, v => 1e-9), mean, mean_of_squares
       What is returned as m and v has been divided by 1 - beta^t, so the next step corrects them again. Correct copies,
@@ -207,8 +201,7 @@ def clip(dw, db, limit):
     return dw * factor, db * factor
 
 
-clip.knows(
-    """
+clip.knows("""
     - the limit set on every entry: dw * factor, db * factor => np.clip(dw, -limit, limit), np.clip(db, -limit, limit)
       np.clip cuts entries, and the direction changes. Multiply all entries by one factor, limit / length.
     - the largest entry for the length:
@@ -230,21 +223,15 @@ clip.knows(
       One factor for all: db is multiplied as well.
     - brought to length 1: limit / length => 1 / length
       Divided by the length, but not multiplied by limit: the factor is limit / length.
-    """,
-    Mistake(
-        "each array shortened by itself",
-        "Two lengths and two factors turn the step into another direction. Take one length over all entries of both.",
-        lambda dw, db, limit: (clip.solution(dw, 0 * db, limit)[0], clip.solution(0 * dw, db, limit)[1]),
-    ),
-    Mistake(
-        "each row shortened by itself",
-        "The length runs over all entries of both arrays, not over one row: sum() without an axis.",
-        lambda dw, db, limit: (
-            np.array([clip.solution(row, 0 * db, limit)[0] for row in dw]),
-            clip.solution(0 * dw, db, limit)[1],
-        ),
-    ),
-)
+    - each array shortened by itself:
+        dw * factor, db * factor
+        => tuple(d * (limit / max(np.sqrt((d**2).sum()), limit)) for d in (dw, db))
+      Two lengths and two factors turn the step into another direction. Take one length over all entries of both.
+    - each row shortened by itself:
+        dw * factor, db * factor
+        => tuple(d * (limit / np.maximum(np.sqrt((d**2).sum(-1, keepdims=True)), limit)) for d in (dw, db))
+      The length runs over all entries of both arrays, not over one row: sum() without an axis.
+""")
 
 
 def _momentum_cases(rng):

@@ -180,10 +180,7 @@ sample_std.knows("""
       The division comes before the root: sqrt(sum / (d - 1)).
     - the mean not subtracted: x - x.mean(axis=-1, keepdims=True) => x
       The distances from the mean are squared, not the numbers themselves.
-    - the wrong axis:
-        x.mean(axis=-1 => x.mean(axis=0
-        (away**2).sum(axis=-1 => (away**2).sum(axis=0
-        x.shape[-1] - 1 => x.shape[0] - 1
+    - the wrong axis: -1 =>> 0
       A row is normalised by itself: axis=-1. Yours goes down the columns.
     - one deviation for the whole array:
         x.mean(axis=-1, keepdims=True) => x.mean()

@@ -28,7 +28,7 @@ from itertools import combinations, pairwise
 HEAD = re.compile(r"- (.+?):(?: +(.+))?")  # a colon inside a name has no blank behind it
 ARROW = re.compile(r"\s*(=>>?)\s*")
 
-Edit = tuple[str, str, str]  # before, arrow, after
+Edit = tuple[int, int, str]  # from where to where in the source, and what takes its place
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,9 @@ class Mistake:
         One or two sentences: what it does, and where to look.
     function : callable
         Computes what the mistake computes. It may raise or give NaN, as the mistake would.
-    edits : tuple of (before, arrow, after)
-        What makes it of the right function; empty if it is a function of another structure.
+    edits : tuple
+        What makes it of the right function: from where to where in its source, and what takes the
+        place. Empty if it is a function of another structure.
     """
 
     name: str
@@ -75,22 +76,30 @@ def read(text: str, solution: Callable, source: str) -> list[Mistake]:
     starts = [i for i, line in enumerate(lines) if line.startswith("- ")]
     if starts[:1] != [0]:
         raise ValueError(f"known mistakes: expected '- ' and a name in the first line, got {lines[:1]}")
-    entries = [_entry(lines[i:j]) for i, j in pairwise([*starts, len(lines)])]
-    return [_made(name, advice, edits, solution, source) for name, advice, edits in entries]
+    mistakes = []
+    for name, advice, edits in (_entry(lines[i:j]) for i, j in pairwise([*starts, len(lines)])):
+        about = f"{solution.__name__}: {name}"
+        found = tuple(edit for text in edits for edit in _edits(about, text, _code(source)))
+        mistakes.append(_made(name, advice, found, solution, source))
+    return mistakes
 
 
 def two_at_once(known: Iterable[Mistake], solution: Callable, source: str) -> Iterator[Mistake]:
     """Each two edits in one function, where they leave one. Of edits that lie in each other the longer counts."""
     for a, b in combinations([mistake for mistake in known if mistake.edits], 2):
         both = dict.fromkeys(a.edits + b.edits)
-        longest = tuple(one for one in both if not any(one[0] != other[0] and one[0] in other[0] for other in both))
+        longest = tuple(one for one in both if not any(_inside(one, other) for other in both))
         try:
             yield _made(f"{a.name}, and {b.name}", f"{a.advice} {b.advice}", longest, solution, source)
         except ValueError:  # both change one place
             continue
 
 
-def _entry(lines: list[str]) -> tuple[str, str, tuple[Edit, ...]]:
+def _inside(one: Edit, other: Edit) -> bool:
+    return one[:2] != other[:2] and other[0] <= one[0] and one[1] <= other[1]
+
+
+def _entry(lines: list[str]) -> tuple[str, str, list[str]]:
     head = HEAD.fullmatch(lines[0])
     if head is None:
         raise ValueError(f"known mistakes: expected '- NAME: BEFORE => AFTER', got {lines[0]!r}")
@@ -110,14 +119,26 @@ def _entry(lines: list[str]) -> tuple[str, str, tuple[Edit, ...]]:
         raise ValueError(f"{name}: expected an advice below the name, two columns in, got none")
     if not edits:
         raise ValueError(f"{name}: expected an edit, BEFORE => AFTER, got none")
-    return name, " ".join(advice), tuple(_edit(name, edit) for edit in edits)
+    return name, " ".join(advice), edits
 
 
-def _edit(name: str, edit: str) -> Edit:
-    match ARROW.split(edit):
-        case [before, arrow, after] if before:
-            return before, arrow, after
-    raise ValueError(f"{name}: expected BEFORE => AFTER, got {edit!r}")
+def _code(source: str) -> str:
+    """The source without its docstring: formulas in words are no code."""
+    definition = ast.parse(source).body[0]
+    docstring = ast.get_source_segment(source, definition.body[0]) if ast.get_docstring(definition) else None
+    return source.replace(docstring, " " * len(docstring), 1) if docstring else source
+
+
+def _edits(about: str, text: str, code: str) -> list[Edit]:
+    """The places at which an edit, as it is written, fits into the code."""
+    before, arrow, after = [*ARROW.split(text), "", ""][:3]
+    if not before or len(ARROW.split(text)) != 3:
+        raise ValueError(f"{about}: expected BEFORE => AFTER, got {text!r}")
+    starts = [match.start() for match in re.finditer(re.escape(before), code)]
+    if not starts or (len(starts) > 1) != (arrow == "=>>"):
+        often = "once" if arrow == "=>" else "more than once"
+        raise ValueError(f"{about}: expected {before!r} {often} in the solution, got it {len(starts)} times")
+    return [(start, start + len(before), after) for start in starts]
 
 
 def _made(name: str, advice: str, edits: tuple[Edit, ...], solution: Callable, source: str) -> Mistake:
@@ -134,21 +155,11 @@ def _made(name: str, advice: str, edits: tuple[Edit, ...], solution: Callable, s
 
 
 def edited(about: str, edits: Iterable[Edit], source: str) -> str:
-    """The source with all edits, each at its own place; `about` begins what is said if one does not fit."""
-    definition = ast.parse(source).body[0]
-    docstring = ast.get_source_segment(source, definition.body[0]) if ast.get_docstring(definition) else None
-    code = source.replace(docstring, " " * len(docstring), 1) if docstring else source  # formulas in words are no code
-    places = []
-    for before, arrow, after in edits:
-        found = [match.start() for match in re.finditer(re.escape(before), code)]
-        if (len(found) == 1) != (arrow == "=>") or not found:
-            often = "once" if arrow == "=>" else "more than once"
-            raise ValueError(f"{about}: expected {before!r} {often} in the solution, got it {len(found)} times")
-        places += [(start, start + len(before), after) for start in found]
-    places.sort(reverse=True)
-    for (start, _, after), (_, end, other) in pairwise(places):
+    """The source with all edits; `about` begins what is said if two of them want one place."""
+    edits = sorted(edits, reverse=True)
+    for (start, _, after), (_, end, other) in pairwise(edits):
         if end > start:
             raise ValueError(f"{about}: expected edits of different places, got {after!r} and {other!r} at one")
-    for start, end, after in places:
+    for start, end, after in edits:
         source = source[:start] + after + source[end:]
     return source
