@@ -17,8 +17,8 @@ def _recurrence_at_once(x, keep=0.5):
 
 def _recurrence_cases(rng):
     return [
-        Case((np.array([[1.0], [2.0], [3.0]]), 0.5), "three words, one number each"),
-        Case((np.array([[1, 4], [2, 0], [3, 5]]), 0.5), "integers"),
+        Case(([[1.0], [2.0], [3.0]], 0.5), "three words, one number each"),
+        Case(([[1, 4], [2, 0], [3, 5]], 0.5), "integers"),
         Case((rng.normal(size=(5, 3)), 0.9), "five rows of width 3"),
         Case((rng.normal(size=(4, 2)), 1.1), "a factor above 1"),
     ]
@@ -71,20 +71,16 @@ def _layer_and_word(n, n_layers):
     return np.arange(n_layers)[:, None], np.arange(n)
 
 
-def _earliest_steps_cases(rng):
-    return [
+@checker(
+    "ex-01-5",
+    expected=lambda n, n_layers: sum(_layer_and_word(n, n_layers)) + 1,
+    cases=lambda rng: [
         Case((3, 2), "three words, two layers"),
         Case((1, 3), "one word"),
         Case((4, 1), "one layer"),
         Case((64, 6), "a long sentence"),
         Case((int(rng.integers(5, 40)), int(rng.integers(2, 5)))),
-    ]
-
-
-@checker(
-    "ex-01-5",
-    expected=lambda n, n_layers: sum(_layer_and_word(n, n_layers)) + 1,
-    cases=_earliest_steps_cases,
+    ],
     results=("steps",),
 )
 def earliest_steps(n, n_layers):

@@ -73,9 +73,9 @@ ids_or_unknown.knows("""
 
 def _one_hot_cases(rng):
     return [
-        Case((np.array([1, 0]), 3), "two ids of three"),
-        Case((np.array([2, 0, 2]), 5), "the largest ids do not occur"),
-        Case((np.array([[3, 4, 0], [4, 0, 0]]), 5), "two sentences, three tokens each"),
+        Case(([1, 0], 3), "two ids of three"),
+        Case(([2, 0, 2], 5), "the largest ids do not occur"),
+        Case(([[3, 4, 0], [4, 0, 0]], 5), "two sentences, three tokens each"),
         Case((rng.integers(0, 6, size=(2, 4)), 6)),
     ]
 
@@ -119,11 +119,11 @@ one_hot.knows("""
 def _embed_cases(rng):
     table = rng.normal(size=(5, 4))
     return [
-        Case((np.array([[0.0, 0.0], [1.0, 2.0], [3.0, 4.0]]), np.array([2, 1])), "three tokens, width 2"),
+        Case(([[0.0, 0.0], [1.0, 2.0], [3.0, 4.0]], [2, 1]), "three tokens, width 2"),
         Case((table, rng.integers(1, 5, size=(2, 3))), "two sentences"),
-        Case((table, np.array([0, 3, 0])), "one token twice"),
-        Case((table, np.array([3, -1])), "an id below 0"),
-        Case((table, np.array([1, 5, 2])), "an id without a row"),
+        Case((table, [0, 3, 0]), "one token twice"),
+        Case((table, [3, -1]), "an id below 0"),
+        Case((table, [1, 5, 2]), "an id without a row"),
     ]
 
 

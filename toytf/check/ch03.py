@@ -148,18 +148,17 @@ def _by_distance(table, summary):
     return np.array([summary((table[: n - k] * table[k:]).sum(axis=1)) for k in range(n)])
 
 
-def _diagonal_spread_cases(rng):
-    return [
-        Case((np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]),), "three rows of width 2"),
+@checker(
+    "ex-03-6",
+    expected=lambda table: _by_distance(table, np.ptp),
+    cases=lambda rng: [
+        Case(([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]],), "three rows of width 2"),
         Case((rng.normal(size=(5, 3)),), "random rows"),
         Case((positions.sinusoids(6, 4),), "the paper's table: no spread"),
         Case((rng.normal(size=(4, 4)),), "as many rows as columns"),
         Case((positions.sinusoids_column_as_i(8, 6),), "the column number as i"),
-    ]
-
-
-@checker(
-    "ex-03-6", expected=lambda table: _by_distance(table, np.ptp), cases=_diagonal_spread_cases, results=("spread",)
+    ],
+    results=("spread",),
 )
 def diagonal_spread(table):
     """Measure for each distance how much the dot products at it differ.

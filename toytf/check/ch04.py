@@ -14,10 +14,7 @@ from toytf.example import PAPER, PUBLISHED, W_K, W_Q, W_V
 def _attend_once_cases(rng):
     key = np.array([np.log(3.0), 0.0, 0.0, 0.0])
     return [
-        Case(
-            (np.array([2.0, 1.0, 0.0, 5.0]), np.array([key, 0 * key]), np.array([[4.0], [8.0]])),
-            "weights 3/4 and 1/4",
-        ),
+        Case(([2.0, 1.0, 0.0, 5.0], [key, 0 * key], [[4.0], [8.0]]), "weights 3/4 and 1/4"),
         Case((rng.normal(size=3), rng.normal(size=(5, 3)), rng.normal(size=(5, 2))), "five keys of width 3"),
         Case((rng.normal(size=2), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))), "keys as wide as values"),
         Case(
@@ -88,10 +85,7 @@ attend_once.knows("""
 def _attend_cases(rng):
     square = np.array([[1.0, 0.0], [1.0, 1.0]])
     return [
-        Case(
-            (np.array([[1.0, 0.0]]), np.eye(2), np.array([[4.0], [8.0]]), float(np.log(3.0))),
-            "weights 3/4 and 1/4",
-        ),
+        Case(([[1.0, 0.0]], np.eye(2), [[4.0], [8.0]], float(np.log(3.0))), "weights 3/4 and 1/4"),
         Case((square, square + np.array([[0.0, 2.0], [0.0, 0.0]]), np.eye(2), None), "two tokens, everything 2 x 2"),
         Case((rng.normal(size=(3, 4)), rng.normal(size=(5, 4)), rng.normal(size=(5, 2)), None), "3 ask, 5 answer"),
         Case((rng.normal(size=(2, 4)), rng.normal(size=(3, 4)), rng.normal(size=(3, 4)), 0.1), "a scale of one's own"),
@@ -100,12 +94,9 @@ def _attend_cases(rng):
             (rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4, 5)), rng.normal(size=(2, 4, 3)), None),
             "a batch of two sentences",
         ),
+        Case(([[30.0, 40.0]], [[20.0, 35.0], [20.5, 34.0]], rng.normal(size=(2, 3)), None), "large scores"),
         Case(
-            (np.array([[30.0, 40.0]]), np.array([[20.0, 35.0], [20.5, 34.0]]), rng.normal(size=(2, 3)), None),
-            "large scores",
-        ),
-        Case(
-            (np.array([[0.0], [2.0]]), np.array([[1.0], [2.0]]) * 900, np.array([[4.0], [8.0]]), None),
+            ([[0.0], [2.0]], np.array([[1.0], [2.0]]) * 900, [[4.0], [8.0]], None),
             "scores of one query far below those of another",
         ),
     ]

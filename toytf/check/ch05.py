@@ -12,20 +12,16 @@ from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
 
 
-def _scaled_scores_cases(rng):
-    return [
-        Case((np.array([[1.0, 2.0, 0.0, 3.0]]), np.array([[2.0, 1.0, 5.0, 0.0], [4.0, 0.0, 1.0, 2.0]])), "d_k = 4"),
-        Case((rng.normal(size=(3, 9)), rng.normal(size=(2, 9))), "d_k = 9"),
-        Case((np.array([[1.0, 2.0], [3.0, 0.0]]), np.array([[2.0, 1.0], [0.0, 5.0]])), "everything 2 x 2"),
-        Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4, 5))), "a batch of two sentences"),
-        Case((rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(2, 3, 6, 5))), "two sentences, three heads"),
-    ]
-
-
 @checker(
     "ex-05-8",
     expected=lambda q, k: attention.attention(q, k, k)[1].scaled_scores,
-    cases=_scaled_scores_cases,
+    cases=lambda rng: [
+        Case(([[1.0, 2.0, 0.0, 3.0]], [[2.0, 1.0, 5.0, 0.0], [4.0, 0.0, 1.0, 2.0]]), "d_k = 4"),
+        Case((rng.normal(size=(3, 9)), rng.normal(size=(2, 9))), "d_k = 9"),
+        Case(([[1.0, 2.0], [3.0, 0.0]], [[2.0, 1.0], [0.0, 5.0]]), "everything 2 x 2"),
+        Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4, 5))), "a batch of two sentences"),
+        Case((rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(2, 3, 6, 5))), "two sentences, three heads"),
+    ],
     results=("scores",),
 )
 def scaled_scores(q, k):

@@ -13,7 +13,7 @@ from toytf.example import PUBLISHED, W_K, W_Q
 
 def _split_heads_cases(rng):
     return [
-        Case((np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]), 2), "two tokens, two heads of width 2"),
+        Case(([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]], 2), "two tokens, two heads of width 2"),
         Case((np.arange(30.0).reshape(5, 6), 2), "five tokens, two heads of width 3"),
         Case((rng.normal(size=(2, 5, 6)), 3), "two sentences, three heads of width 2"),
         Case((rng.normal(size=(4, 3)), 1), "one head"),
@@ -65,7 +65,7 @@ split_heads.knows("""
 
 def _merge_heads_cases(rng):
     return [
-        Case((np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]),), "two heads, two tokens, width 2"),
+        Case(([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]],), "two heads, two tokens, width 2"),
         Case((np.arange(30.0).reshape(2, 5, 3),), "two heads, five tokens, width 3"),
         Case((rng.normal(size=(2, 3, 5, 2)),), "two sentences, three heads"),
         Case((rng.normal(size=(1, 4, 3)),), "one head"),
@@ -203,20 +203,16 @@ multi_head.knows("""
 """)
 
 
-def _reorder_w_o_cases(rng):
-    return [
-        Case((np.arange(1.0, 9.0).reshape(4, 2), np.array([1, 0])), "two heads of width 2, exchanged"),
-        Case((rng.normal(size=(6, 4)), np.array([1, 2, 0])), "three heads in a circle"),
-        Case((rng.normal(size=(6, 4)), np.array([0, 1])), "the old order"),
-        Case((rng.normal(size=(8, 5)), np.array([2, 0, 3, 1])), "four heads"),
-        Case((rng.normal(size=(15, 6)), rng.permutation(5)), "five heads"),
-    ]
-
-
 @checker(
     "ex-06-4",
     expected=lambda w_o, order: np.concatenate([np.split(w_o, len(order))[j] for j in order]),
-    cases=_reorder_w_o_cases,
+    cases=lambda rng: [
+        Case((np.arange(1.0, 9.0).reshape(4, 2), [1, 0]), "two heads of width 2, exchanged"),
+        Case((rng.normal(size=(6, 4)), [1, 2, 0]), "three heads in a circle"),
+        Case((rng.normal(size=(6, 4)), [0, 1]), "the old order"),
+        Case((rng.normal(size=(8, 5)), [2, 0, 3, 1]), "four heads"),
+        Case((rng.normal(size=(15, 6)), rng.permutation(5)), "five heads"),
+    ],
     results=("w_o",),
 )
 def reorder_w_o(w_o, order):

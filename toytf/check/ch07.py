@@ -13,9 +13,9 @@ from toytf.example import FEED_FORWARD
 
 def _relu_cases(rng):
     return [
-        Case((np.array([-2.0, 3.0]),), "one entry on each side of zero"),
-        Case((np.array([4.0]),), "a single entry"),
-        Case((np.array([[-1.0, 0.0, 0.5], [2.0, -3.0, 1.0]]),), "two rows"),
+        Case(([-2.0, 3.0],), "one entry on each side of zero"),
+        Case(([4.0],), "a single entry"),
+        Case(([[-1.0, 0.0, 0.5], [2.0, -3.0, 1.0]],), "two rows"),
         Case((rng.normal(size=(2, 3, 5)),), "two sentences of three tokens"),
     ]
 

@@ -13,8 +13,8 @@ from toytf.check.core import Case, checker
 def _layer_norm_cases(rng):
     flat = np.array([[3.0, 3.0, 3.0], [0.0, 0.001, 0.005]])
     return [
-        Case((np.array([[1.0, 2.0, 6.0]]), np.ones(3), np.zeros(3)), "one row, with mean 3"),
-        Case((np.array([[1.0, 3.0], [4.0, 10.0]]), np.array([1.0, 2.0]), np.array([0.0, 1.0])), "two rows"),
+        Case(([[1.0, 2.0, 6.0]], np.ones(3), np.zeros(3)), "one row, with mean 3"),
+        Case(([[1.0, 3.0], [4.0, 10.0]], [1.0, 2.0], [0.0, 1.0]), "two rows"),
         Case((rng.normal(size=(3, 5)) + 1, rng.normal(size=5), rng.normal(size=5)), "three rows of width 5"),
         Case((flat, np.ones(3), np.ones(3)), "a constant row, and one that is nearly constant"),
         Case((rng.normal(size=(2, 3, 4)), rng.normal(size=4), rng.normal(size=4)), "two sentences"),
@@ -115,11 +115,9 @@ def _add_and_norm_cases(rng):
         )
 
     return [
+        Case(([[1.0, 0.0, 2.0]], [[0.0, 2.0, 4.0]], np.ones(3), np.zeros(3)), "the sum is [1, 2, 6]"),
         Case(
-            (np.array([[1.0, 0.0, 2.0]]), np.array([[0.0, 2.0, 4.0]]), np.ones(3), np.zeros(3)), "the sum is [1, 2, 6]"
-        ),
-        Case(
-            (np.eye(2, 3), np.array([[0.0, 3.0, 2.0], [0.001, -1.0, 0.005]]), np.ones(3), np.zeros(3)),
+            (np.eye(2, 3), [[0.0, 3.0, 2.0], [0.001, -1.0, 0.005]], np.ones(3), np.zeros(3)),
             "two rows; the second sum is nearly constant",
         ),
         Case(drawn(3, 5), "three rows of width 5"),
@@ -204,7 +202,7 @@ def _rows_stand_alone_cases(rng):
     later = one_row + [[0.0, 0.0], [0.25, -0.25]]
     return [
         Case((one_row, one_row), "equal"),
-        Case((np.array([[-1.0, -1.0], [1.0, 1.0]]), np.zeros((2, 2))), "two tokens, the wrong axis"),
+        Case(([[-1.0, -1.0], [1.0, 1.0]], np.zeros((2, 2))), "two tokens, the wrong axis"),
         Case((later, one_row), "the second row differs"),
         Case((one_row - [[0.5, 0.0], [0.0, 0.5]], one_row), "together is smaller in both rows"),
         Case((one_row + 1e-14, one_row), "rounding"),

@@ -124,9 +124,9 @@ causal_mask.knows(f"""
 def _padding_cases(rng):
     lengths = rng.integers(1, 8, size=4)
     return [
-        Case((np.array([True, True, False]),), "two tokens and one place filled up"),
-        Case((np.array([[True, True, True], [True, False, False]]),), "two sentences"),
-        Case((np.array([[False, True, True], [True, True, False], [True, True, True]]),), "three sentences of three"),
+        Case(([True, True, False],), "two tokens and one place filled up"),
+        Case(([[True, True, True], [True, False, False]],), "two sentences"),
+        Case(([[False, True, True], [True, True, False], [True, True, True]],), "three sentences of three"),
         Case((np.arange(7) < lengths[:, None],), "four sentences"),
     ]
 
@@ -177,12 +177,12 @@ def _masked_cases(rng):
     length = int(rng.integers(3, 5))
     padded = (np.arange(5) < np.array([length, 5])[:, None])[:, None]
     return [
-        Case((np.array([[0.0, np.log(3.0), 5.0]]), np.array([[True, True, False]])), "shares 1/4, 3/4 and 0"),
-        Case((np.array([[1.0, 1.0], [2.0, 3.0]]), np.tri(2, dtype=bool)), "a causal mask"),
-        Case((np.array([[1.0, 2.0], [2.0, 0.0]]), np.array([[True, True], [False, False]])), "nothing left in row 2"),
-        Case((np.array([[0.0, 800.0], [1000.0, 999.0]]), np.array([[True, False], [True, True]])), "large scores"),
+        Case(([[0.0, np.log(3.0), 5.0]], [[True, True, False]]), "shares 1/4, 3/4 and 0"),
+        Case(([[1.0, 1.0], [2.0, 3.0]], np.tri(2, dtype=bool)), "a causal mask"),
+        Case(([[1.0, 2.0], [2.0, 0.0]], [[True, True], [False, False]]), "nothing left in row 2"),
+        Case(([[0.0, 800.0], [1000.0, 999.0]], [[True, False], [True, True]]), "large scores"),
         Case(
-            (np.array([[0.0, 0.0], [1000.0, 1000.0]]), np.array([[True, True], [True, True]])),
+            ([[0.0, 0.0], [1000.0, 1000.0]], [[True, True], [True, True]]),
             "scores of one query far below those of another",
         ),
         Case((rng.normal(size=(2, 3, 5)) * 3, padded), "two sentences, three queries, five keys"),

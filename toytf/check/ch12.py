@@ -159,7 +159,7 @@ def _cross_cases(rng):
     one, two = np.array([[np.log(3.0)], [0.0]]), np.array([[1.0], [0.0]])
     values = np.array([[10.0, 20.0, 0.0], [0.0, 50.0, 10.0]])
     return [
-        Case((np.array([[1.0, 0.0]]), memory, one, two, values), "one target row with the shares 1/5, 3/5, 1/5"),
+        Case(([[1.0, 0.0]], memory, one, two, values), "one target row with the shares 1/5, 3/5, 1/5"),
         _cross_case(rng, "two target rows, five source rows", (), 2, 5, 4, 3, 2),
         _cross_case(rng, "as many target rows as source rows, all of one width", (), 3, 3, 4, 4, 4),
         _cross_case(rng, "scores that overflow exp", (), 2, 3, 4, 2, 3, size=5000.0),

@@ -206,10 +206,10 @@ generate.knows("""
 
 def _pick_cases(rng):
     return [
-        Case((np.array([[[0.0, 9.0, 1.0], [2.0, 3.0, 5.0]]]),), "one sentence, two tokens written, three words"),
-        Case((np.array([[[1.0, 4.0, 4.0]], [[-3.0, -2.0, -1.0]]]),), "two equal scores; all scores negative"),
+        Case(([[[0.0, 9.0, 1.0], [2.0, 3.0, 5.0]]],), "one sentence, two tokens written, three words"),
+        Case(([[[1.0, 4.0, 4.0]], [[-3.0, -2.0, -1.0]]],), "two equal scores; all scores negative"),
         Case(
-            (np.array([[[0.0, 7.0, 1.0], [9.0, 5.0, 6.0]], [[8.0, 2.0, 3.0], [4.0, 1.0, 6.0]]]),),
+            ([[[0.0, 7.0, 1.0], [9.0, 5.0, 6.0]], [[8.0, 2.0, 3.0], [4.0, 1.0, 6.0]]],),
             "two sentences, two tokens written",
         ),
         Case((rng.normal(size=(4, 3, 10)),), "four sentences, three tokens written, ten words"),
@@ -269,10 +269,10 @@ pick.knows("""
     "ex-13-10",
     expected=lambda logits, t: ops.softmax(logits / t),
     cases=lambda rng: [
-        Case((np.array([0.0, np.log(3.0)]), 0.5), "1/4 and 3/4 become 1/10 and 9/10"),
-        Case((np.array([0.0, np.log(9.0)]), 2.0), "1/10 and 9/10 become 1/4 and 3/4"),
-        Case((np.array([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]]), 1.0), "two sentences at temperature 1"),
-        Case((np.array([[20.0, 19.0], [-20.0, -20.0]]), 0.01), "a low temperature"),
+        Case(([0.0, np.log(3.0)], 0.5), "1/4 and 3/4 become 1/10 and 9/10"),
+        Case(([0.0, np.log(9.0)], 2.0), "1/10 and 9/10 become 1/4 and 3/4"),
+        Case(([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]], 1.0), "two sentences at temperature 1"),
+        Case(([[20.0, 19.0], [-20.0, -20.0]], 0.01), "a low temperature"),
         Case((np.array([712.0, 711.0]) / 128, 1 / 128), "powers that overflow unless the maximum is subtracted"),
         Case((rng.normal(size=(2, 3, 5)) * 2, 0.7), "two sentences, three rows, five words"),
     ],
@@ -344,10 +344,10 @@ def _at_the_cut(probs, kept) -> float:
     "ex-13-11",
     expected=lambda p, k: _renew(_shares(p, kept_tokens(p, top_k=k))),
     cases=lambda rng: [
-        Case((np.array([0.125, 0.5, 0.125, 0.25]), 2), "the two best of four words"),
-        Case((np.array([0.125, 0.5, 0.25, 0.125]), 3), "two words of equal probability, room for one"),
-        Case((np.array([0.5, 0.25, 0.25]), 1), "one word"),
-        Case((np.array([0.25, 0.75]), 2), "all words"),
+        Case(([0.125, 0.5, 0.125, 0.25], 2), "the two best of four words"),
+        Case(([0.125, 0.5, 0.25, 0.125], 3), "two words of equal probability, room for one"),
+        Case(([0.5, 0.25, 0.25], 1), "one word"),
+        Case(([0.25, 0.75], 2), "all words"),
         Case((rng.dirichlet(np.ones(8)), 3), "three of eight words"),
     ],
     gap=_at_the_cut,
@@ -399,11 +399,11 @@ def _top_p_gap(probs, p) -> float:
     "ex-13-12",
     expected=lambda probs, p: _renew(_shares(probs, kept_tokens(probs, top_p=p))),
     cases=lambda rng: [
-        Case((np.array([0.125, 0.5, 0.125, 0.25]), 0.7), "two words are enough"),
-        Case((np.array([0.25, 0.5, 0.125, 0.125]), 0.75), "two words reach p exactly"),
-        Case((np.array([0.125, 0.625, 0.25]), 0.3), "the first word is enough"),
-        Case((np.array([0.25, 0.5, 0.25]), 0.6), "two words of equal probability, one is enough"),
-        Case((np.array([0.5, 0.25, 0.25]), 1.0), "all words"),
+        Case(([0.125, 0.5, 0.125, 0.25], 0.7), "two words are enough"),
+        Case(([0.25, 0.5, 0.125, 0.125], 0.75), "two words reach p exactly"),
+        Case(([0.125, 0.625, 0.25], 0.3), "the first word is enough"),
+        Case(([0.25, 0.5, 0.25], 0.6), "two words of equal probability, one is enough"),
+        Case(([0.5, 0.25, 0.25], 1.0), "all words"),
         Case((rng.dirichlet(np.ones(8)), 0.9), "eight words"),
     ],
     gap=_top_p_gap,
@@ -462,10 +462,10 @@ top_p.knows("""
     "ex-13-13",
     expected=lambda x, alpha: np.sum(x) / ((5 + len(x)) / 6) ** alpha,  # as toytf.generate.beam_search ranks
     cases=lambda rng: [
-        Case((np.array([-1.0, -2.0, -1.0, -1.0, -1.0, -1.0, -1.0]), 1.0), "seven tokens: -8 / 2"),
-        Case((np.array([-2.0]), 0.6), "one token: its penalty is 1"),
-        Case((np.array([-0.5, -0.25]), 0.0), "no penalty"),
-        Case((np.array([-0.25, -0.5, -0.25]), 2.0), "three tokens"),
+        Case(([-1.0, -2.0, -1.0, -1.0, -1.0, -1.0, -1.0], 1.0), "seven tokens: -8 / 2"),
+        Case(([-2.0], 0.6), "one token: its penalty is 1"),
+        Case(([-0.5, -0.25], 0.0), "no penalty"),
+        Case(([-0.25, -0.5, -0.25], 2.0), "three tokens"),
         Case((-rng.exponential(size=10), 0.6), "ten tokens, the paper's alpha"),
     ],
 )

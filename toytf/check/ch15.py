@@ -14,15 +14,10 @@ def _dlogits_cases(rng):
     three = np.log(np.array([[1.0, 2.0, 5.0]]))
     lengths = np.array([[True, True, True], [True, False, False]])
     return [
-        Case((three, np.array([2]), np.array([True])), "p = 1/8, 2/8, 5/8, the third word is right"),
-        Case(
-            (np.vstack([three, three]), np.array([2, 0]), np.array([True, True])), "two rows with different right words"
-        ),
-        Case(
-            (np.vstack([three, three, three]), np.array([2, 0, 1]), np.array([True, True, False])),
-            "two rows and one of padding",
-        ),
-        Case((np.array([[0.0, 1000.0]]), np.array([0]), np.array([True])), "a logit that overflows exp"),
+        Case((three, [2], [True]), "p = 1/8, 2/8, 5/8, the third word is right"),
+        Case((np.vstack([three, three]), [2, 0], [True, True]), "two rows with different right words"),
+        Case((np.vstack([three, three, three]), [2, 0, 1], [True, True, False]), "two rows and one of padding"),
+        Case(([[0.0, 1000.0]], [0], [True]), "a logit that overflows exp"),
         Case(
             (rng.normal(size=(2, 3, 5)), rng.integers(5, size=(2, 3)), lengths),
             "two sentences, three places, five words",
@@ -161,8 +156,8 @@ linear_backward.knows("""
 
 def _relu_cases(rng):
     return [
-        Case((np.array([-1.0, 0.0, 2.0]), np.array([5.0, 5.0, 5.0])), "below, at and above 0"),
-        Case((np.array([[-1.0, 2.0], [3.0, -4.0]]), np.array([[6.0, -7.0], [8.0, -9.0]])), "gradients of both signs"),
+        Case(([-1.0, 0.0, 2.0], [5.0, 5.0, 5.0]), "below, at and above 0"),
+        Case(([[-1.0, 2.0], [3.0, -4.0]], [[6.0, -7.0], [8.0, -9.0]]), "gradients of both signs"),
         Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 3, 5))), "two sentences, three rows, five columns"),
     ]
 
@@ -199,8 +194,8 @@ relu_backward.knows("""
 
 def _softmax_cases(rng):
     return [
-        Case((np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 8.0])), "the row of exercise 15.3"),
-        Case((np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([[2.0, 0.0], [4.0, 8.0]])), "two rows"),
+        Case(([0.5, 0.25, 0.25], [4.0, 0.0, 8.0]), "the row of exercise 15.3"),
+        Case(([[0.5, 0.5], [0.25, 0.75]], [[2.0, 0.0], [4.0, 8.0]]), "two rows"),
         Case((ops.softmax(rng.normal(size=(2, 3, 4))), rng.normal(size=(2, 3, 4))), "two heads, three rows, four keys"),
     ]
 
@@ -345,10 +340,10 @@ def _attention_cases(rng):
         Case(tiny, "one query, two keys, width 1: weights 3/4 and 1/4"),
         Case(
             (
-                np.array([[2 * LOG_3, 0, 0, 0], [0, 2 * LOG_3, 0, 0]]),
+                [[2 * LOG_3, 0, 0, 0], [0, 2 * LOG_3, 0, 0]],
                 np.eye(4)[:2],
-                np.array([[4.0, 0.0], [0.0, 8.0]]),
-                np.array([[1.0, 1.0], [2.0, 0.0]]),
+                [[4.0, 0.0], [0.0, 8.0]],
+                [[1.0, 1.0], [2.0, 0.0]],
             ),
             "two queries, two keys, width 4",
         ),

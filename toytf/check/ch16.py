@@ -173,9 +173,9 @@ paper_schedule.knows("""
 
 def _clip_cases(rng):
     return [
-        Case((np.array([[3.0]]), np.array([4.0]), 1.0), "length 5, limit 1"),
-        Case((np.array([[3.0]]), np.array([4.0]), 10.0), "length 5, limit 10"),
-        Case((np.array([[1.0, -2.0], [4.0, 2.0]]), np.array([0.0, 0.0]), 2.5), "length 5, a bias without gradient"),
+        Case(([[3.0]], [4.0], 1.0), "length 5, limit 1"),
+        Case(([[3.0]], [4.0], 10.0), "length 5, limit 10"),
+        Case(([[1.0, -2.0], [4.0, 2.0]], [0.0, 0.0], 2.5), "length 5, a bias without gradient"),
         Case((np.zeros((2, 3)), np.zeros(3), 1.0), "all zero"),
         Case((4 * rng.normal(size=(5, 3)), 4 * rng.normal(size=3), 1.0), "a matrix 5 x 3 and its bias"),
     ]

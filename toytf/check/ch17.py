@@ -14,7 +14,7 @@ def _even_cases(rng):
     drawn = rng.random(size=(2, 3, 5)) < 0.5
     drawn[..., 0] = True
     return [
-        Case((np.array([[True, False], [True, True]]),), "two tokens, causal"),
+        Case(([[True, False], [True, True]],), "two tokens, causal"),
         Case((np.tri(4, dtype=bool),), "four tokens, causal"),
         Case((np.array([[True, True, True, False, False]] * 2),), "two queries, three words and padding"),
         Case((drawn,), "two sentences, three queries, five keys"),

@@ -21,7 +21,7 @@ def _exact_cases(rng):
     spoken = np.array([[4, 5, 6], [7, 1, 9], [4, 5, 9]])
     flags = np.array([[True, True, True], [True, True, False], [True, True, False]])
     return [
-        Case((np.array([[4, 5]]), np.array([[4, 6]]), np.array([[True, True]])), "one sentence of two tokens"),
+        Case(([[4, 5]], [[4, 6]], [[True, True]]), "one sentence of two tokens"),
         Case((spoken, small, flags), "three sentences, two of them with padding"),
         Case((np.where(flags, spoken, 0), np.where(flags, small, 0), flags), "the same, with 0 said at padding"),
         Case((said, np.where(is_token, goal, 0), is_token), "six right sentences, anything said at padding"),

@@ -10,15 +10,6 @@ from toytf.check.answers import Trap, by_hand, number, part, worked, written
 from toytf.check.core import Case, checker
 
 
-def _turn_cases(rng):
-    return [
-        Case((np.array([[True, False]]),), "one sentence, a token and padding"),
-        Case((np.array([[True, True, True], [True, False, False]]),), "the two sentences of the exercise"),
-        Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
-        Case((np.arange(7) < rng.integers(1, 8, size=(3, 1)),), "three longer sentences"),
-    ]
-
-
 @checker(
     "ex-20-2",
     expected=lambda is_token: (
@@ -26,7 +17,12 @@ def _turn_cases(rng):
         ~causal_mask(is_token.shape[-1]),
         (causal_mask(is_token.shape[-1]) & padding_mask(is_token))[:, None],
     ),
-    cases=_turn_cases,
+    cases=lambda rng: [
+        Case(([[True, False]],), "one sentence, a token and padding"),
+        Case(([[True, True, True], [True, False, False]],), "the two sentences of the exercise"),
+        Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
+        Case((np.arange(7) < rng.integers(1, 8, size=(3, 1)),), "three longer sentences"),
+    ],
     results=("key_padding_mask", "attn_mask", "both"),
 )
 def turn_mask(is_token):
@@ -87,18 +83,14 @@ turn_mask.knows("""
 """)
 
 
-def _split_cases(rng):
-    return [
-        Case((np.arange(12.0).reshape(6, 2),), "rows of width 2, all numbers different"),
-        Case((rng.normal(size=(9, 3)),), "rows of width 3"),
-        Case((rng.normal(size=(15, 5)),), "rows of width 5"),
-    ]
-
-
 @checker(
     "ex-20-3",
     expected=lambda w: tuple(w.reshape(3, w.shape[1], w.shape[1]).transpose(0, 2, 1)),
-    cases=_split_cases,
+    cases=lambda rng: [
+        Case((np.arange(12.0).reshape(6, 2),), "rows of width 2, all numbers different"),
+        Case((rng.normal(size=(9, 3)),), "rows of width 3"),
+        Case((rng.normal(size=(15, 5)),), "rows of width 5"),
+    ],
     results=("w_q", "w_k", "w_v"),
 )
 def split_in_proj(in_proj_weight):
@@ -152,8 +144,8 @@ def _deviation(x, less=1, axis=-1):
     "ex-20-9",
     expected=_deviation,
     cases=lambda rng: [
-        Case((np.array([1.0, 3.0, 3.0, 5.0]),), "the row of exercise 4"),
-        Case((np.array([[0.0, 2.0], [10.0, 30.0]]),), "two rows of two numbers"),
+        Case(([1.0, 3.0, 3.0, 5.0],), "the row of exercise 4"),
+        Case(([[0.0, 2.0], [10.0, 30.0]],), "two rows of two numbers"),
         Case((rng.normal(size=(3, 4)) + 2,), "three rows"),
         Case((rng.normal(size=(2, 3, 5)) * 10,), "two sentences of three rows"),
     ],

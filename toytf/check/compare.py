@@ -33,10 +33,13 @@ ASKED_FOR = ("ValueError", "TypeError")  # the errors that a function may have t
 
 @dataclass(frozen=True)
 class Case:
-    """One call: the arguments, and in a few words what is special about them."""
+    """One call: the arguments, of which a list becomes an array, and in a few words what is special about them."""
 
     args: tuple
     about: str = ""
+
+    def __post_init__(self):
+        object.__setattr__(self, "args", tuple(np.array(x) if isinstance(x, list) else x for x in self.args))
 
 
 @dataclass(frozen=True)

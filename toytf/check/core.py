@@ -12,7 +12,6 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -75,7 +74,7 @@ class Check:
         For a function that decides (the largest, the first k, above a limit): from a case's arguments
         to the smallest distance between two numbers that it compares (`apart`). Where that is within
         rounding, two right functions may decide differently.
-    known : sequence of str or Mistake
+    told : str
         The known mistakes, as `knows` takes them.
     """
 
@@ -87,7 +86,7 @@ class Check:
     tolerance: float = 1e-9
     points: int = 2
     gap: Callable[..., float] | None = None
-    known: Sequence[str | Mistake] = ()
+    told: str = ""
     name: str = field(init=False)
     __doc__: str = field(init=False, default="")
 
@@ -164,23 +163,17 @@ class Check:
         """The names of the function's arguments."""
         return list(inspect.signature(self.solution).parameters)
 
-    def knows(self, *known: str | Mistake) -> None:
-        """Set the known mistakes: as edits of the solution, many in one text (`toytf.check.mistakes`), or as such."""
-        self.known = known
+    def knows(self, mistakes: str) -> None:
+        """Set the known mistakes, written as edits of the solution (`toytf.check.mistakes`)."""
+        self.told = mistakes
 
     @cached_property
-    def mistakes(self) -> Sequence[Mistake]:
-        """The known mistakes. Edits are read and compiled when the first is asked for."""
-        found: list[Mistake] = []
-        for one in self.known:
-            found += [one] if isinstance(one, Mistake) else mistakes.read(one, self.solution, self.source)
-        twice = [name for name, n in Counter(mistake.name for mistake in found).items() if n > 1]
-        if twice:
-            raise ValueError(f"{self.name}: expected a name for each mistake, got {twice[0]!r} twice")
-        return tuple(found)
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """The known mistakes: read and compiled when the first is asked for."""
+        return tuple(mistakes.read(self.told, self.solution, self.source)) if self.told else ()
 
     @cached_property
-    def two_at_once(self) -> Sequence[Mistake]:
+    def two_at_once(self) -> tuple[Mistake, ...]:
         """Each two of them, where both are edits."""
         return tuple(mistakes.two_at_once(self.mistakes, self.solution, self.source))
 

@@ -45,7 +45,7 @@ class Mistake:
         Computes what the mistake computes. It may raise or give NaN, as the mistake would.
     edits : tuple
         What makes it of the right function: from where to where in its source, and what takes the
-        place. Empty if it is a function of another structure.
+        place. Empty if it is made otherwise.
     """
 
     name: str
@@ -70,18 +70,20 @@ def read(text: str, solution: Callable, source: str) -> list[Mistake]:
     ------
     ValueError
         If a line is none of a name, an edit and an advice, if a mistake lacks one of them, if an edit
-        does not fit, or if what comes out is no other function.
+        does not fit, if what comes out is no other function, or if two mistakes have one name.
     """
     lines = [line for line in textwrap.dedent(text).splitlines() if line.strip()]
     starts = [i for i, line in enumerate(lines) if line.startswith("- ")]
     if starts[:1] != [0]:
         raise ValueError(f"known mistakes: expected '- ' and a name in the first line, got {lines[:1]}")
-    mistakes = []
+    mistakes: dict[str, Mistake] = {}
     for name, advice, edits in (_entry(lines[i:j]) for i, j in pairwise([*starts, len(lines)])):
         about = f"{solution.__name__}: {name}"
+        if name in mistakes:
+            raise ValueError(f"{about}: expected a name for each mistake, got this one twice")
         found = tuple(edit for text in edits for edit in _edits(about, text, _code(source)))
-        mistakes.append(_made(name, advice, found, solution, source))
-    return mistakes
+        mistakes[name] = _made(name, advice, found, solution, source)
+    return list(mistakes.values())
 
 
 def two_at_once(known: Iterable[Mistake], solution: Callable, source: str) -> Iterator[Mistake]:
