@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -60,6 +60,10 @@ class Part:
     name: str = ""
     traps: tuple[Trap, ...] = ()
     step: Callable[[Place], str] | str | None = None
+
+    def knows(self, *traps: Trap) -> Part:
+        """The same answer, with wrong ones that it knows."""
+        return replace(self, traps=traps)
 
     @cached_property
     def numbers(self) -> np.ndarray:
@@ -229,13 +233,13 @@ def by_hand(exercise: str, *parts: Part) -> ByHand:
     return ByHand(exercise, parts)
 
 
-def part(name: str, expected, *traps: Trap, terms=None, step=None, decimals: int = 0) -> Part:
-    """An answer and the wrong ones that one knows; `terms` may be a text, the same for each entry."""
+def part(name: str, expected, terms=None, *, step=None, decimals: int = 0) -> Part:
+    """An answer; `terms` may be a text, the same for each entry."""
     how = (lambda _: terms) if isinstance(terms, str) else terms
-    return Part(expected, how, decimals, name, traps, step)
+    return Part(expected, how, decimals, name, step=step)
 
 
-def product(name: str, a, b, *traps: Trap, decimals: int = 0, step=None) -> Part:
+def product(name: str, a, b, *, decimals: int = 0, step=None) -> Part:
     """The answer ``a @ b``, each entry with its sum of products.
 
     Examples
@@ -257,10 +261,10 @@ def product(name: str, a, b, *traps: Trap, decimals: int = 0, step=None) -> Part
     def terms(place: Place) -> str:
         return sum_of_products(*factors(place), decimals)
 
-    return part(name, a @ b, *traps, terms=terms, step=step or meet, decimals=decimals)
+    return part(name, a @ b, terms, step=step or meet, decimals=decimals)
 
 
-def mapped(name: str, x, w, b, *traps: Trap) -> Part:
+def mapped(name: str, x, w, b) -> Part:
     """The answer ``x @ w + b``, each entry with its sum of products and its bias."""
     products, expected = product(name, x, w), x @ w + b
 
@@ -270,12 +274,10 @@ def mapped(name: str, x, w, b, *traps: Trap) -> Part:
     def meet(place: Place) -> str:
         return f"{products.before(place)}; the bias is {number(b[place[-1]])}"
 
-    return part(name, expected, *traps, terms=terms, step=meet)
+    return part(name, expected, terms, step=meet)
 
 
-def worked(
-    name: str, steps, *traps: Trap, also=None, lead="", about=False, shown: str | None = "", decimals=0, step=None
-) -> Part:
+def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | None = "", decimals=0, step=None) -> Part:
     """The answer that an expression of `toytf.byhand` has, with the expression and its value written out.
 
     Parameters
@@ -283,7 +285,6 @@ def worked(
     name : str
     steps : expression, or list of expressions
         One for each entry of the answer.
-    *traps : Trap
     also : expression, or list of expressions, optional
         Another way of writing the same, behind "=".
     lead : str
@@ -314,7 +315,7 @@ def worked(
         return f"{text}{', about' if about else ' ='} {result}"
 
     before = step or (lambda place: lead + written(tables[0][place]))
-    return part(name, expected, *traps, terms=terms, step=before, decimals=decimals)
+    return part(name, expected, terms, step=before, decimals=decimals)
 
 
 def written(step) -> str:

@@ -128,7 +128,7 @@ _NND, _NDD = Prod(2, 2, 4), Prod(2, 4, 4)  # with n and d of the running example
 
 
 def _shape(rows, columns, name, why, *traps, step=""):
-    return part(name, (rows, columns), *traps, step=step or why, terms=f"{why}: {rows} x {columns}")
+    return part(name, (rows, columns), f"{why}: {rows} x {columns}", step=step or why).knows(*traps)
 
 
 BY_HAND = [
@@ -184,44 +184,39 @@ BY_HAND = [
     ),
     by_hand(
         "ex-01-2",
-        worked(
-            "fifth result",
-            Sum(Prod(0.5, _R[-2]), _SENTENCE[-1]),
+        worked("fifth result", Sum(Prod(0.5, _R[-2]), _SENTENCE[-1]), decimals=4).knows(
             Trap(0.5 * (_R[-2] + _SENTENCE[-1]), "the new word halved too. Only the old state is halved."),
             Trap(0.5 * _R[-2], "the new word left out. It is added to half of the old state."),
-            decimals=4,
         ),
         part(
             "results again",
             len(_SENTENCE),
-            Trap(1, "the first alone. Each later one is made of the one before it."),
+            "r_1 and, through it, every later one: 5",
             step="the first result changes, and every later one is made of the one before it",
-            terms="r_1 and, through it, every later one: 5",
-        ),
+        ).knows(Trap(1, "the first alone. Each later one is made of the one before it.")),
         part(
             "rows",
             len(_SENTENCE),
-            Trap(1, "the changed word's own row. Every other word is compared with it too."),
+            "the word is compared with every word, so each of the 5 rows has a changed entry",
             step="in a product of X with itself a word is compared with every word",
-            terms="the word is compared with every word, so each of the 5 rows has a changed entry",
-        ),
+        ).knows(Trap(1, "the changed word's own row. Every other word is compared with it too.")),
     ),
     by_hand(
         "ex-01-3",
-        worked("attention product", _NND, Trap(_NDD.value, "n * d * d, the recurrent product."), lead="n * n * d = "),
-        worked("recurrent product", _NDD, Trap(_NND.value, "n * n * d, the attention product."), lead="n * d * d = "),
-        worked(
-            "attention layer",
-            Sum(Prod(2, _NND.value), Prod(4, _NDD.value)),
-            Trap(4 * _NDD.value, "the four matrices alone, or one of them left out."),
-            Trap(_NND.value + 4 * _NDD.value, "one product of n * n * d. There are two."),
-            lead="2 * n * n * d + 4 * n * d * d = ",
+        worked("attention product", _NND, lead="n * n * d = ").knows(
+            Trap(_NDD.value, "n * d * d, the recurrent product.")
+        ),
+        worked("recurrent product", _NDD, lead="n * d * d = ").knows(
+            Trap(_NND.value, "n * n * d, the attention product.")
         ),
         worked(
-            "recurrent layer",
-            Prod(2, _NDD.value),
-            Trap(_NDD.value, "one matrix. Word and state have one each."),
-            lead="2 * n * d * d = ",
+            "attention layer", Sum(Prod(2, _NND.value), Prod(4, _NDD.value)), lead="2 * n * n * d + 4 * n * d * d = "
+        ).knows(
+            Trap(4 * _NDD.value, "the four matrices alone, or one of them left out."),
+            Trap(_NND.value + 4 * _NDD.value, "one product of n * n * d. There are two."),
+        ),
+        worked("recurrent layer", Prod(2, _NDD.value), lead="2 * n * d * d = ").knows(
+            Trap(_NDD.value, "one matrix. Word and state have one each.")
         ),
     ),
 ]

@@ -229,19 +229,13 @@ def _row_traps(divisors):
 BY_HAND = [
     by_hand(
         "ex-03-1",
-        worked(
-            "row",
-            _waves(_PAIRED),
+        worked("row", _waves(_PAIRED), decimals=4).knows(
             *_row_traps(_PAIRED),
             Trap(_row(2 / np.array(_APART)), "the column number as i. Both columns of a pair have one angle."),
-            decimals=4,
         ),
-        worked(
-            "column as i",
-            _waves(_APART),
+        worked("column as i", _waves(_APART), decimals=2).knows(
             *_row_traps(_APART),
             Trap(_row(2 / np.array(_PAIRED)), "the row of the paper. Here each column has an angle of its own."),
-            decimals=2,
         ),
     ),
     by_hand(
@@ -249,25 +243,21 @@ BY_HAND = [
         part(
             "pairs",
             _PAIRS,
+            lambda place: f"column {place[0]} belongs to pair {place[0] // 2}",
+            step="two columns are one pair, and both are counted from zero",
+        ).knows(
             Trap(_PAIRS + 1, "pairs counted from one. Count them from zero."),
             Trap(np.arange(6), "the columns' numbers. Two columns are one pair."),
-            step="two columns are one pair, and both are counted from zero",
-            terms=lambda place: f"column {place[0]} belongs to pair {place[0] // 2}",
         ),
-        worked(
-            "exponents",
-            [Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()],
+        worked("exponents", [Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()], decimals=4, shown=".4f").knows(
             Trap(2 * np.arange(6) / 6, "the column number as i. i counts pairs."),
             Trap(_PAIRS / 6, "i / d. The exponent is 2i / d."),
-            decimals=4,
-            shown=".4f",
         ),
         part(
             "divisors",
             10000 ** (2 * np.arange(3) / 6),
-            Trap(10000 ** (np.arange(3) / 6), "10000^(i/d). The exponent is 2i / d."),
+            lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
             decimals=2,
-            terms=lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
-        ),
+        ).knows(Trap(10000 ** (np.arange(3) / 6), "10000^(i/d). The exponent is 2i / d.")),
     ),
 ]

@@ -194,39 +194,35 @@ BY_HAND = [
             "",
             _QUERY,
             _KEYS.T,
+            step=lambda at: f"the query is {listed(_QUERY)}; key {'abc'[at[0]]} is {listed(_KEYS[at[0]])}",
+        ).knows(
             Trap((_KEYS**2).sum(axis=1), "the squares of the keys' lengths. A score meets the query."),
             Trap(np.linalg.norm(_KEYS, axis=1), "the keys' lengths. A score is a dot product with the query."),
             Trap(_KEYS.sum(axis=1), "the keys' sums. Each entry is first multiplied by the query's."),
-            step=lambda at: f"the query is {listed(_QUERY)}; key {'abc'[at[0]]} is {listed(_KEYS[at[0]])}",
         ),
     ),
     by_hand(
         "ex-04-2",
-        product(
-            "",
-            _WORLD,
-            W_K[0],
+        product("", _WORLD, W_K[0], decimals=4).knows(
             Trap(_WORLD @ W_Q[0], "the query. The key is the row times W^K."),
             Trap(_WORLD @ W_V[0], "the value. The key is the row times W^K."),
             Trap(PUBLISHED.x[1] @ W_K[0], "the key of the rounded row. Take the row that the exercise gives."),
-            decimals=4,
         ),
     ),
     by_hand(
         "ex-04-3",
-        worked(
-            "scaled scores",
-            [Quotient(112, 8), Quotient(96, 8)],
-            Trap([112 / 64, 96 / 64], "a division by d_k = 64. Divide by its root, 8."),
+        worked("scaled scores", [Quotient(112, 8), Quotient(96, 8)]).knows(
+            Trap([112 / 64, 96 / 64], "a division by d_k = 64. Divide by its root, 8.")
         ),
         worked(
             "weights",
             [Quotient(Exp(2), Sum(Exp(2), 1)), Quotient(1, Sum(Exp(2), 1))],
+            also=[Quotient(Num(np.exp(2), 3), Num(np.exp(2) + 1, 3)), Quotient(1, Num(np.exp(2) + 1, 3))],
+            decimals=2,
+        ).knows(
             Trap([14 / 26, 12 / 26], "the scores divided by their sum. First e to each score, then divide."),
             Trap([1, 0], "the softmax of 112 and 96. Scale them first."),
             Trap(ops.softmax([12.0, 14.0]), "the two weights exchanged. The larger score has the larger weight."),
-            also=[Quotient(Num(np.exp(2), 3), Num(np.exp(2) + 1, 3)), Quotient(1, Num(np.exp(2) + 1, 3))],
-            decimals=2,
         ),
     ),
 ]

@@ -293,7 +293,7 @@ def _four_matrices(heads, width):
         Trap(4 * 512 * width, "one head. All heads have matrices of their own."),
         Trap(4 * one * heads, f"the heads counted twice. {heads} * {width} columns are those of all heads."),
     )
-    return worked(f"{heads} heads of {width}", Prod(4, 512, heads, width), *traps)
+    return worked(f"{heads} heads of {width}", Prod(4, 512, heads, width)).knows(*traps)
 
 
 BY_HAND = [
@@ -302,46 +302,36 @@ BY_HAND = [
         part(
             "scores",
             _HELLO,
-            Trap((_X @ W_Q[0])[0] @ (_X @ W_K[0]).T, "the scores of head 1. Take the tables of head 2."),
-            Trap(_Q2[1] @ _K2.T, 'the scores of the other query. Take that of "Hello".'),
-            Trap(_Q2 @ _K2[0], 'a column of the scores. The query of "Hello" meets both keys, in a row.'),
+            lambda place: sum_of_products(np.round(_Q2[0], 2), np.round(_K2[place[0]], 2), 2),
             decimals=2,
             step=lambda place: (
                 f"the query is {listed(np.round(_Q2[0], 2))}; the key is {listed(np.round(_K2[place[0]], 2))}"
             ),
-            terms=lambda place: sum_of_products(np.round(_Q2[0], 2), np.round(_K2[place[0]], 2), 2),
+        ).knows(
+            Trap((_X @ W_Q[0])[0] @ (_X @ W_K[0]).T, "the scores of head 1. Take the tables of head 2."),
+            Trap(_Q2[1] @ _K2.T, 'the scores of the other query. Take that of "Hello".'),
+            Trap(_Q2 @ _K2[0], 'a column of the scores. The query of "Hello" meets both keys, in a row.'),
         ),
-        worked(
-            "scaled scores",
-            [Quotient(score, 30) for score in _HELLO.tolist()],
+        worked("scaled scores", [Quotient(score, 30) for score in _HELLO.tolist()], decimals=4, shown=".4f").knows(
             Trap(_HELLO / np.sqrt(3), "a division by the root of 3. The exercise asks for 30."),
             Trap(_HELLO / 3, "a division by d_k = 3. The exercise asks for 30."),
             Trap(_HELLO, "the scores as they were. Divide them."),
             Trap(_HELLO / np.sqrt(30), "a division by the root of 30. The exercise asks for 30 itself."),
-            decimals=4,
-            shown=".4f",
         ),
     ),
     by_hand(
         "ex-06-2",
-        worked(
-            "",
-            [Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))],
+        worked("", [Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))], decimals=1).knows(
             Trap([3.1, 1.6], "head A for both columns. Head B has shares of its own for the second."),
             Trap([1.6, 2.6], "head B for both columns. Head A has shares of its own for the first."),
             Trap([1.6, 1.6], "the heads exchanged. Head A gives the first column, head B the second."),
-            decimals=1,
         ),
     ),
     by_hand(
         "ex-06-3",
         *tuple(
-            part(
-                name,
-                shape,
-                *_NOT_YET.get(name, ()),
-                step=_BEFORE.get(name, why),
-                terms=lambda _, why=why, shape=shape: f"{why}: {shape}",
+            part(name, shape, lambda _, why=why, shape=shape: f"{why}: {shape}", step=_BEFORE.get(name, why)).knows(
+                *_NOT_YET.get(name, ())
             )
             for name, (shape, why) in _SHAPES.items()
         ),

@@ -220,43 +220,32 @@ def _weight_terms(place) -> str:
 BY_HAND = [
     by_hand(
         "ex-08-1",
-        part(
-            "NaN",
-            _NAIVE_NAN,
+        part("NaN", _NAIVE_NAN, lambda at: _WHY_NAN[at[0]], step=lambda at: _POWERS[at[0]]).knows(
             Trap([2, 2, 2], "whole rows of NaN. A number divided by inf is no NaN."),
             Trap([1, 0, 1], "inf alone. Where every power is zero, the sum is zero too."),
             Trap([0, 0, 0], "the stable softmax. Asked is the naive one."),
-            step=lambda at: _POWERS[at[0]],
-            terms=lambda at: _WHY_NAN[at[0]],
         ),
         part(
             "stable",
             ops.softmax(_SCORES),
-            Trap([[1, 0]] * 3, "the right numbers with too few decimals. Give five.", room=1e-9),
-            Trap(ops.softmax(_SCORES)[:, ::-1], "the two weights exchanged. The larger score has the larger."),
+            _weight_terms,
             decimals=5,
             step=lambda at: (
                 f"the row's largest score taken off, then exp, then each divided by the sum; the gap is "
                 f"{number(abs(_SCORES[at[0], 0] - _SCORES[at[0], 1]))}"
             ),
-            terms=_weight_terms,
+        ).knows(
+            Trap([[1, 0]] * 3, "the right numbers with too few decimals. Give five.", room=1e-9),
+            Trap(ops.softmax(_SCORES)[:, ::-1], "the two weights exchanged. The larger score has the larger."),
         ),
     ),
     by_hand(
         "ex-08-2",
-        worked(
-            "score",
-            Prod(7.1, 10, 10),
-            Trap(71, "one factor of 10. Queries and keys both grow, so there are two."),
-            lead="scores grow with the square of the factor: ",
-            decimals=1,
+        worked("score", Prod(7.1, 10, 10), lead="scores grow with the square of the factor: ", decimals=1).knows(
+            Trap(71, "one factor of 10. Queries and keys both grow, so there are two.")
         ),
-        worked(
-            "factor",
-            Root(Quotient(709.78, 7.1)),
-            Trap(709.78 / 7.1, "the factor of the score. That of X is its root."),
-            about=True,
-            decimals=3,
+        worked("factor", Root(Quotient(709.78, 7.1)), about=True, decimals=3).knows(
+            Trap(709.78 / 7.1, "the factor of the score. That of X is its root.")
         ),
     ),
 ]

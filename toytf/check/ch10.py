@@ -262,26 +262,17 @@ _FORGOTTEN = {
 BY_HAND = [
     by_hand(
         "ex-10-1",
-        mapped(
-            "F",
-            _U_HIDDEN,
-            FEED_FORWARD.w_2,
-            FEED_FORWARD.b_2,
+        mapped("F", _U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2).knows(
             Trap(_U_HIDDEN @ FEED_FORWARD.w_2, "b_2 forgotten. It is added at the end."),
             Trap(
                 np.maximum(0, _U @ FEED_FORWARD.w_1) @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2,
                 "b_1 forgotten. It is added before the bend.",
             ),
         ),
-        worked(
-            "sum",
-            [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)],
-            Trap(_U_FED, "F(U) alone. The input is added."),
-            Trap(_U_FED - _U, "F(U) - U. The input is added."),
+        worked("sum", [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)]).knows(
+            Trap(_U_FED, "F(U) alone. The input is added."), Trap(_U_FED - _U, "F(U) - U. The input is added.")
         ),
-        worked(
-            "result",
-            [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL],
+        worked("result", [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL]).knows(
             Trap(
                 (_TOTAL - _TOTAL.mean()) / _TOTAL.std(ddof=1),
                 "a division by N - 1. Layer norm divides the squares by their number N.",
@@ -294,12 +285,11 @@ BY_HAND = [
     ),
     by_hand(
         "ex-10-2",
-        *(worked(name, count, *_FORGOTTEN[name]) for name, count in _LAYER.items()),
+        *(worked(name, count).knows(*_FORGOTTEN[name]) for name, count in _LAYER.items()),
         worked(
             "together",
             Sum(*(count.value for count in _LAYER.values())),
-            Trap(sum(count.value for count in list(_LAYER.values())[:2]), "the norms left out."),
             step="attention, feed-forward and norms, added",
-        ),
+        ).knows(Trap(sum(count.value for count in list(_LAYER.values())[:2]), "the norms left out.")),
     ),
 ]

@@ -276,12 +276,8 @@ def _table(name, mask, reasons, *traps):
     """A mask of 1 (may attend) and 0, and why an entry is what it is."""
     traps = (Trap(1 - mask, '1 and 0 exchanged. 1 means "may attend".'), *traps)
     return part(
-        name,
-        mask,
-        *traps,
-        step=lambda at: " and ".join(reasons(at)),
-        terms=lambda at: f"{' and '.join(reasons(at))}: {mask[at]}",
-    )
+        name, mask, lambda at: f"{' and '.join(reasons(at))}: {mask[at]}", step=lambda at: " and ".join(reasons(at))
+    ).knows(*traps)
 
 
 _CAUSAL, _PADDING = np.tri(4, dtype=int), np.tile(_IS_TOKEN, (4, 1))
@@ -311,16 +307,12 @@ BY_HAND = [
             Trap(_CAUSAL | _PADDING, "what one mask or the other allows. Both must allow it."),
         ),
         worked(
-            "visible pairs",
-            [Sum(*mask.sum(axis=1).tolist()) for mask in (_CAUSAL, _PADDING, _CAUSAL * _PADDING)],
-            Trap([6, 8, 9], "the hidden pairs. Count those with a 1."),
-        ),
+            "visible pairs", [Sum(*mask.sum(axis=1).tolist()) for mask in (_CAUSAL, _PADDING, _CAUSAL * _PADDING)]
+        ).knows(Trap([6, 8, 9], "the hidden pairs. Count those with a 1.")),
     ),
     by_hand(
         "ex-11-2",
-        worked(
-            "before",
-            [Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT],
+        worked("before", [Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT], decimals=2, shown="g").knows(
             Trap(_LEFT, "the shares with the third set to 0. The softmax lets what is left sum to 1."),
             Trap(
                 _LEFT + [_BEFORE[2] / 2, _BEFORE[2] / 2, 0],
@@ -334,24 +326,19 @@ BY_HAND = [
                 _LEFT + [0, _BEFORE[2], 0],
                 "the hidden share given to one key. The shares that are left keep their ratio.",
             ),
-            decimals=2,
-            shown="g",
         ),
         part(
             "after",
             _LEFT,
-            Trap(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here."),
-            Trap(_BEFORE, "the shares without a mask. The third is hidden."),
+            lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was",
             decimals=2,
             step=lambda at: "hidden" if at == (2,) else "the share as it was without a mask",
-            terms=lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was",
+        ).knows(
+            Trap(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here."),
+            Trap(_BEFORE, "the shares without a mask. The third is hidden."),
         ),
-        worked(
-            "sum",
-            Sum(*_LEFT),
-            Trap(1, "the sum before. A share is gone, and nothing took its place."),
-            decimals=2,
-            shown="g",
+        worked("sum", Sum(*_LEFT), decimals=2, shown="g").knows(
+            Trap(1, "the sum before. A share is gone, and nothing took its place.")
         ),
     ),
 ]

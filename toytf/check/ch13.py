@@ -529,19 +529,19 @@ BY_HAND = [
         part(
             "probabilities",
             _POWERS / _POWERS.sum(),
-            *_NO_SHARES,
+            _softmax_of_three,
             decimals=4,
             step=lambda at: f"e^{2 - at[0]} / (e^2 + e^1 + e^0)",
-            terms=_softmax_of_three,
-        ),
+        ).knows(*_NO_SHARES),
         part(
             "with 100 added",
             _POWERS / _POWERS.sum(),
-            Trap([1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too."),
-            *_NO_SHARES,
+            _softmax_of_three,
             decimals=4,
             step=lambda at: f"e^{102 - at[0]} / (e^102 + e^101 + e^100)",
-            terms=_softmax_of_three,
+        ).knows(
+            Trap([1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too."),
+            *_NO_SHARES,
         ),
     ),
     by_hand(
@@ -549,56 +549,45 @@ BY_HAND = [
         worked(
             "temperature 0.5",
             Prod(_RATIO, _RATIO),
-            Trap(2 * _RATIO, "the ratio doubled. The logits' difference doubles, so the ratio is squared."),
-            Trap(np.sqrt(_RATIO), "temperature 2. A small temperature makes the ratio larger."),
             lead="the difference of the logits doubles: ",
             about=True,
             decimals=3,
+        ).knows(
+            Trap(2 * _RATIO, "the ratio doubled. The logits' difference doubles, so the ratio is squared."),
+            Trap(np.sqrt(_RATIO), "temperature 2. A small temperature makes the ratio larger."),
         ),
         worked(
-            "temperature 2",
-            Root(_RATIO),
+            "temperature 2", Root(_RATIO), lead="the difference of the logits is halved: ", about=True, decimals=3
+        ).knows(
             Trap(_RATIO / 2, "the ratio halved. The logits' difference is halved, so take the ratio's root."),
             Trap(_RATIO**2, "temperature 0.5. A large temperature makes the ratio smaller."),
-            lead="the difference of the logits is halved: ",
-            about=True,
-            decimals=3,
         ),
     ),
     by_hand(
         "ex-13-7",
-        worked(
-            "numbers",
-            Prod(2, 6, 100, 512),
+        worked("numbers", Prod(2, 6, 100, 512), lead="keys and values, 6 layers, 100 tokens, 512 columns: ").knows(
             Trap(6 * 100 * 512, "the keys alone. The values are kept too."),
             Trap(2 * 100 * 512, "one layer. Each of the 6 keeps its own."),
             Trap(2 * 6 * 100 * 512 * 8, "the heads counted again. 8 heads of 64 are the 512 columns."),
             Trap(2 * 6 * 100 * 64, "one head. There are 8."),
-            lead="keys and values, 6 layers, 100 tokens, 512 columns: ",
         ),
-        part(
-            "rows with cache",
-            100,
+        part("rows with cache", 100, "one row for each token: 100", step="at each step the newest row alone").knows(
             Trap(5050, "the number without a cache. With it only the newest row goes through."),
             Trap(1, "the rows of one step. Asked are those of all steps."),
-            step="at each step the newest row alone",
-            terms="one row for each token: 100",
         ),
-        worked(
-            "rows without cache",
-            Quotient(Prod(100, 101), 2),
+        worked("rows without cache", Quotient(Prod(100, 101), 2), lead="1 + 2 + ... + 100 = ").knows(
             Trap(10000, "100 rows at each step. At step t there are only t."),
             Trap(4950, "1 + 2 + ... + 99. The last step reads every token."),
             Trap(100, "the number with a cache. Without it all rows go through again."),
-            lead="1 + 2 + ... + 100 = ",
         ),
         part(
             "caches",
             4,
+            "one for each hypothesis: 4",
+            step="each hypothesis has words of its own, and so a cache of its own",
+        ).knows(
             Trap(1, "one for all. Each hypothesis has words of its own."),
             Trap(24, "one for each layer too. A cache holds all layers."),
-            step="each hypothesis has words of its own, and so a cache of its own",
-            terms="one for each hypothesis: 4",
         ),
     ),
 ]

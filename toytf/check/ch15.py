@@ -422,7 +422,7 @@ def _minus(right, name):
         Trap(_THREE, "the probabilities. Subtract 1 where the right word stands."),
         Trap(_THREE - np.eye(3)[2 - right], "the gradient of another right word."),
     )
-    return worked(name, steps, *traps, decimals=3, shown="g")
+    return worked(name, steps, decimals=3, shown="g").knows(*traps)
 
 
 # 15.3: one row through a softmax
@@ -442,7 +442,7 @@ def _through(plus):
         Trap(da - average, "the difference not multiplied by the share."),
         Trap(_A * (da - da.mean()), "the plain average subtracted. Each slope counts by its share in it."),
     )
-    return worked("ds, 15 added" if plus else "ds", steps, *traps, decimals=2, shown="g")
+    return worked("ds, 15 added" if plus else "ds", steps, decimals=2, shown="g").knows(*traps)
 
 
 # 15.4: one query, two keys
@@ -456,34 +456,23 @@ _DS_4 = np.array([ds.value for ds in _DS])
 BY_HAND = [
     by_hand(
         "ex-15-1",
-        product("dX", _DY, _W.T, Trap(_DY @ _W, "the transpose forgotten: dY W. It is dY W^T.")),
-        product("dW", _X.T, _DY, Trap(_X @ _DY, "the transpose forgotten: X dY. It is X^T dY.")),
-        part(
-            "db",
-            _DY.sum(axis=0),
+        product("dX", _DY, _W.T).knows(Trap(_DY @ _W, "the transpose forgotten: dY W. It is dY W^T.")),
+        product("dW", _X.T, _DY).knows(Trap(_X @ _DY, "the transpose forgotten: X dY. It is X^T dY.")),
+        part("db", _DY.sum(axis=0), lambda i: f"{_DY[0][i]:g} + ({_DY[1][i]:g}) = {_DY.sum(axis=0)[i]:g}").knows(
             Trap(_DY.sum(axis=1), "the sums of the rows. A bias is added to a column, in every row."),
             Trap(_DY.mean(axis=0), "the means of the columns. Slopes of several paths add."),
-            terms=lambda i: f"{_DY[0][i]:g} + ({_DY[1][i]:g}) = {_DY.sum(axis=0)[i]:g}",
         ),
-        product("dX without the transpose", _DY, _W, Trap(_DY @ _W.T, "dX with the transpose.")),
+        product("dX without the transpose", _DY, _W).knows(Trap(_DY @ _W.T, "dX with the transpose.")),
     ),
     by_hand(
         "ex-15-2",
-        worked(
-            "p",
-            [Quotient(power, Sum(1, 2, 5)) for power in (1, 2, 5)],
+        worked("p", [Quotient(power, Sum(1, 2, 5)) for power in (1, 2, 5)], decimals=3, shown="g").knows(
             Trap(np.log([1, 2, 5]) / np.log(10), "the logits divided by their sum. First e to each logit."),
             Trap([1, 2, 5], "the powers. Divide each by their sum."),
-            decimals=3,
-            shown="g",
         ),
-        part(
-            "loss",
-            -np.log(_THREE[2]),
+        part("loss", -np.log(_THREE[2]), f"-log(5/8) = {fmt(-np.log(5 / 8))}", decimals=4).knows(
             Trap(np.log(_THREE[2]), "the sign lost. The loss is minus the logarithm."),
             *other_logarithms(-np.log(_THREE[2])),
-            decimals=4,
-            terms=f"-log(5/8) = {fmt(-np.log(5 / 8))}",
         ),
         _minus(2, "gradient"),
         _minus(0, "gradient, first word right"),
@@ -491,78 +480,48 @@ BY_HAND = [
     by_hand("ex-15-3", _through(0), _through(15)),
     by_hand(
         "ex-15-4",
-        product(
-            "O",
-            _ONE,
-            _V,
+        product("O", _ONE, _V).knows(
             Trap(_Q @ _V, "the scores times V. First the softmax."),
             Trap(_ONE @ _V.T, "the shares times V^T. On the way forward V stands as it is."),
             Trap(ops.softmax(_Q @ _K) @ _V, "scores with the columns of K. A key is a row: the scores are q K^T."),
             Trap(_ONE[::-1] @ _V, "the two weights exchanged. The larger score has the larger weight."),
         ),
-        product(
-            "dV",
-            _ONE[:, None],
-            _DO[None],
-            Trap(_DO[:, None] * _ONE, "the right table turned over. Each weight has a row of dV."),
-            decimals=2,
+        product("dV", _ONE[:, None], _DO[None], decimals=2).knows(
+            Trap(_DO[:, None] * _ONE, "the right table turned over. Each weight has a row of dV.")
         ),
-        product(
-            "dA",
-            _DO,
-            _V.T,
+        product("dA", _DO, _V.T).knows(
             Trap(_ONE @ _V, "the output O. dA meets dO with each value."),
             Trap(_DO @ _V, "dO V, without the transpose. A value is a row of V: dA = dO V^T."),
         ),
-        worked(
-            "dS",
-            _DS,
+        worked("dS", _DS).knows(
             Trap(_ONE * _DA_4, "the average not subtracted: a da."),
             Trap(_DA_4 - _ONE @ _DA_4, "the difference not multiplied by the share."),
             Trap(_ONE * (_DA_4 - _DA_4.mean()), "the plain average subtracted. Each slope counts by its share."),
         ),
-        product(
-            "dQ",
-            _DS_4,
-            _K,
+        product("dQ", _DS_4, _K).knows(
             Trap(_DS_4 @ _K / np.sqrt(2), "a division by the root of 2. This attention has no divisor."),
             Trap(_DS_4 @ _K.T, "dS K^T. The scores are q K^T, so on the way back it is dS K."),
             Trap(_DS_4, "dS itself. Each slope still meets its key."),
         ),
-        product(
-            "dK",
-            _DS_4[:, None],
-            _Q[None],
+        product("dK", _DS_4[:, None], _Q[None], decimals=4).knows(
             Trap(_DS_4[:, None] * [1, 0], "dS with 1 in place of log 3. dK is dS times the query."),
             Trap(_Q[:, None] * _DS_4, "the right table turned over. Each key has a row of dK."),
-            decimals=4,
         ),
     ),
     by_hand(
         "ex-15-5",
-        worked(
-            "y",
-            [Quotient(Difference(x, 4), 2) for x in (2, 6)],
+        worked("y", [Quotient(Difference(x, 4), 2) for x in (2, 6)]).knows(
             Trap([-0.5, 0.5], "a division by the variance, 4. Divide by its root."),
             Trap([-(0.5**0.5), 0.5**0.5], "a deviation with N - 1. The squares are divided by N = 2."),
             Trap([-2, 2], "the mean subtracted and no more. Divide by the deviation."),
         ),
-        part(
-            "mean(dy)",
-            2.0,
-            Trap(4, "the sum. Divide by how many there are."),
-            Trap(3, "a minus sign lost."),
-            terms="(5 + (-1)) / 2 = 2",
+        part("mean(dy)", 2.0, "(5 + (-1)) / 2 = 2").knows(
+            Trap(4, "the sum. Divide by how many there are."), Trap(3, "a minus sign lost.")
         ),
-        worked(
-            "mean(dy y)",
-            Quotient(Sum(Prod(5, -1), Prod(-1, 1)), 2),
-            Trap(-6, "the sum. Divide by how many there are."),
-            Trap(-2, "a minus sign lost."),
+        worked("mean(dy y)", Quotient(Sum(Prod(5, -1), Prod(-1, 1)), 2)).knows(
+            Trap(-6, "the sum. Divide by how many there are."), Trap(-2, "a minus sign lost.")
         ),
-        worked(
-            "dx",
-            [Quotient(Difference(Difference(dy, 2), Prod(y, -3)), 2) for dy, y in ((5, -1), (-1, 1))],
+        worked("dx", [Quotient(Difference(Difference(dy, 2), Prod(y, -3)), 2) for dy, y in ((5, -1), (-1, 1))]).knows(
             Trap([2.5, -0.5], "mean and deviation as constants: dy divided by 2. They move with x."),
             Trap([1.5, -1.5], "the mean alone taken out. The part along y goes too."),
             Trap([1, 1], "the part along y alone taken out. The mean goes too."),

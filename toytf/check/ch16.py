@@ -316,35 +316,35 @@ def _exact(n):
         Trap(1 - 0.01 * n, "a hundredth subtracted for each token. Shares of independent events multiply."),
         Trap(1 - 0.99**n, "the share with a mistake. Asked is the exact one."),
     )
-    return worked(f"{n} tokens", Power(0.99, n), *traps, decimals=4)
+    return worked(f"{n} tokens", Power(0.99, n), decimals=4).knows(*traps)
 
 
 BY_HAND = [
     by_hand(
         "ex-16-1",
         part(
-            "after step 1",
-            1 - 0.1,
+            "after step 1", 1 - 0.1, "1 - 0.1 * 2 / root of 4 = 0.9", decimals=4, step="1 - 0.1 * 2 / root of 4"
+        ).knows(
             Trap(0.8, "a plain step, 1 - 0.1 * 2. Adam divides by the root of the mean square."),
             Trap(_BARE[0], "means not corrected. At step 1 divide them by 1 - 0.9 and 1 - 0.98."),
             Trap(0.95, "a division by the mean square. Divide by its root."),
             Trap(1.1, "a step in the direction of the gradient. Adam goes against it."),
-            decimals=4,
-            step="1 - 0.1 * 2 / root of 4",
-            terms="1 - 0.1 * 2 / root of 4 = 0.9",
         ),
         part(
             "after step 2",
             0.9 - 0.1 * _RATIO,
+            (
+                f"means 0.9 * 0.2 = 0.18 and 0.98 * 0.08 = 0.0784; 0.9 - 0.1 * (0.18 / 0.19) / root of "
+                f"(0.0784 / 0.0396) = {fmt(0.9 - 0.1 * _RATIO)}"
+            ),
+            decimals=4,
+            step="0.9 - 0.1 * (0.9 * 0.2 / 0.19) / root of (0.98 * 0.08 / 0.0396)",
+        ).knows(
             Trap(0.9, "no step, because the gradient is 0. The means remember the step before."),
             Trap(_BARE[1], "means not corrected. At step 2 divide them by 1 - 0.9^2 and 1 - 0.98^2."),
             Trap(0.8, "the step of before once more. The mean of the gradients shrinks to 0.9 of itself."),
             Trap(_SLIPPED[0], "the correction of step 1 once more. At step 2 divide by 1 - 0.9^2 and 1 - 0.98^2."),
             Trap(_SLIPPED[1], "the two betas exchanged. 0.9 belongs to the gradient, 0.98 to its square."),
-            decimals=4,
-            step="0.9 - 0.1 * (0.9 * 0.2 / 0.19) / root of (0.98 * 0.08 / 0.0396)",
-            terms=f"means 0.9 * 0.2 = 0.18 and 0.98 * 0.08 = 0.0784; 0.9 - 0.1 * (0.18 / 0.19) / root of "
-            f"(0.0784 / 0.0396) = {fmt(0.9 - 0.1 * _RATIO)}",
         ),
     ),
     by_hand(
@@ -352,41 +352,43 @@ BY_HAND = [
         part(
             "tgt",
             _READS,
+            lambda at: f"{_WORDS[_READS[at]]} has the id {_READS[at]}",
+            step="`<sos>`, the words, then `<pad>`: the id of what stands in this column",
+        ).knows(
             Trap(_GOAL, "the goal. What the decoder reads begins with `<sos>`."),
             Trap([[1, 4, 5, 2], [1, 4, 3, 6]], "`<eos>` among what the decoder reads. It is only said."),
-            step="`<sos>`, the words, then `<pad>`: the id of what stands in this column",
-            terms=lambda at: f"{_WORDS[_READS[at]]} has the id {_READS[at]}",
         ),
         part(
             "goal",
             _GOAL,
+            lambda at: f"{_WORDS[_GOAL[at]]} has the id {_GOAL[at]}",
+            step="the words, `<eos>`, then `<pad>`: the id of what stands in this column",
+        ).knows(
             Trap(_READS, "`tgt`. The goal is one place on, and ends with `<eos>`."),
             Trap([[4, 5, 0, 0], [4, 3, 6, 0]], "the words alone. Each sentence ends with `<eos>`."),
             Trap([[1, 4, 5, 2], [1, 4, 3, 6]], "`<sos>` in the goal. It is read and never said."),
-            step="the words, `<eos>`, then `<pad>`: the id of what stands in this column",
-            terms=lambda at: f"{_WORDS[_GOAL[at]]} has the id {_GOAL[at]}",
         ),
         part(
             "tgt_is_token",
             _IS_TOKEN,
+            lambda at: f"tgt has {_WORDS[_READS[at]]} here: {_IS_TOKEN[at]}",
+            step=lambda at: f"tgt has {_WORDS[_READS[at]]} here",
+        ).knows(
             Trap(1 - np.array(_IS_TOKEN), "1 and 0 exchanged. 1 means: a token."),
             Trap(np.ones((2, 4)), "`<pad>` taken for a token."),
             Trap([[0, 1, 1, 0], [0, 1, 1, 1]], "`<sos>` not taken for a token. It is one."),
-            step=lambda at: f"tgt has {_WORDS[_READS[at]]} here",
-            terms=lambda at: f"tgt has {_WORDS[_READS[at]]} here: {_IS_TOKEN[at]}",
         ),
         part(
             "third row",
             np.array([1, 1, 1, 0]),
+            "causal: 1 1 1 0; padding: 1 1 1 0; both: 1 1 1 0",
+            step="a key that both masks allow: it does not lie after the third, and is no `<pad>`",
+        ).knows(
             Trap([0, 0, 0, 1], '1 and 0 exchanged. 1 means "may".'),
             Trap([1, 1, 0, 0], "a row that may not attend to itself. It may."),
             Trap([1, 1, 1, 1], "every key. What follows is hidden, and so is `<pad>`."),
-            step="a key that both masks allow: it does not lie after the third, and is no `<pad>`",
-            terms="causal: 1 1 1 0; padding: 1 1 1 0; both: 1 1 1 0",
         ),
-        worked(
-            "goals that count",
-            Sum(*_IS_TOKEN.sum(axis=1).tolist()),
+        worked("goals that count", Sum(*_IS_TOKEN.sum(axis=1).tolist())).knows(
             Trap(_IS_TOKEN.size, "every place. The filling does not count."),
             Trap(_IS_TOKEN.sum() - 2, "the words alone. Each sentence's `<eos>` is a goal too."),
         ),

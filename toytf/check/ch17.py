@@ -255,7 +255,7 @@ def _count_part(name):
         step += ", after the two maps are added"
         counts = (_RIGHT["head 1"] + _RIGHT["head 2"]) / 2
         traps += (Trap(counts, "the mean of the two counts. First take the mean of the maps, then count."),)
-    return part(name, right, *traps, step=step, terms=_strongest(_MAPS[name]))
+    return part(name, right, _strongest(_MAPS[name]), step=step).knows(*traps)
 
 
 def _logit_traps(name):
@@ -269,7 +269,7 @@ def _logit_traps(name):
 def _logit_part(name):
     heads = (_HEADS * _SILENCED[name]).tolist()
     columns = zip(_RESIDUAL.tolist(), *_OUT.tolist(), strict=True)
-    return worked(f"logits, {name}", [Sum(x, *map(Prod, heads, out)) for x, *out in columns], *_logit_traps(name))
+    return worked(f"logits, {name}", [Sum(x, *map(Prod, heads, out)) for x, *out in columns]).knows(*_logit_traps(name))
 
 
 def _chance_part(name):
@@ -282,17 +282,16 @@ def _chance_part(name):
     return part(
         f"la, {name}",
         chance,
-        *traps,
+        f"1 / (1 + exp({el} - {la})), about {chance:.4f}",
         step=f"1 / (1 + exp({el} - {la}))",
         decimals=4,
-        terms=f"1 / (1 + exp({el} - {la})), about {chance:.4f}",
-    )
+    ).knows(*traps)
 
 
 def _scaled_part(word):
     weight, value = _VALUES[word]
     traps = (Trap(value, "the value itself. The weight multiplies it."),)
-    return worked(word, [Prod(weight, x) for x in value], *traps, decimals=2)
+    return worked(word, [Prod(weight, x) for x in value], decimals=2).knows(*traps)
 
 
 def _signed(value) -> str:
@@ -308,26 +307,28 @@ BY_HAND = [
         part(
             "lengths",
             [np.linalg.norm(part) for part in _PARTS.values()],
+            lambda at: "the root of {:.2f}^2 + {:.2f}^2 = {:.2f}".format(
+                *np.abs(part := list(_PARTS.values())[at[0]]), np.linalg.norm(part)
+            ),
+            decimals=2,
+        ).knows(
             Trap([(part**2).sum() for part in _PARTS.values()], "the sums of the squares. Take the root."),
             Trap([np.linalg.norm(v) for _, v in _VALUES.values()], "the lengths before the weights."),
             Trap([np.abs(part).sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
             Trap([part.sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
-            decimals=2,
-            terms=lambda at: "the root of {:.2f}^2 + {:.2f}^2 = {:.2f}".format(
-                *np.abs(part := list(_PARTS.values())[at[0]]), np.linalg.norm(part)
-            ),
         ),
         part(
             "sum",
             _PARTS["the"] + _PARTS["house"],
+            lambda at: (
+                f"{_signed(_PARTS['the'][at])} + {_signed(_PARTS['house'][at])} = {number(sum(_PARTS.values())[at], 2)}"
+            ),
+            decimals=2,
+        ).knows(
             Trap(sum(value for _, value in _VALUES.values()), "the values without their weights."),
             Trap(_PARTS["house"], 'what is left without "the".'),
             Trap(_PARTS["the"] + np.abs(_PARTS["house"]), "a minus sign lost."),
             Trap(_PARTS["the"] - _PARTS["house"], "a difference. Both are added."),
-            decimals=2,
-            terms=lambda at: (
-                f"{_signed(_PARTS['the'][at])} + {_signed(_PARTS['house'][at])} = {number(sum(_PARTS.values())[at], 2)}"
-            ),
         ),
     ),
 ]

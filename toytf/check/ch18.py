@@ -87,17 +87,19 @@ BY_HAND = [
         part(
             "a cat sees the red houses",
             2,
+            'the determiners are fixed by "houses"; "red" may stand before "cat" or "houses": 2',
+            step='the determiners are fixed by "houses"; what may "red" stand before?',
+        ).knows(
             Trap(1, "the other sentence alone, or this one alone. Count both."),
             Trap(4, 'the determiners exchanged too. "a" cannot stand before "houses".'),
-            step='the determiners are fixed by "houses"; what may "red" stand before?',
-            terms='the determiners are fixed by "houses"; "red" may stand before "cat" or "houses": 2',
         ),
         worked(
             "the red cat sees this blue house",
             Prod(2, 2),
+            lead="two ways for the determiners, two for the adjectives: ",
+        ).knows(
             Trap(3, "the other sentences. This one is counted too."),
             Trap(2, "one of two choices. Determiners and adjectives can both change places."),
-            lead="two ways for the determiners, two for the adjectives: ",
         ),
     ),
     by_hand(
@@ -105,21 +107,17 @@ BY_HAND = [
         part(
             "orders",
             _ORDERS,
+            f"10 over 5: 10 * 9 * 8 * 7 * 6 / (5 * 4 * 3 * 2 * 1) = {10 * 9 * 8 * 7 * 6} / 120 = {_ORDERS}",
+        ).knows(
             Trap(10 * 9 * 8 * 7 * 6, "places with an order among them. Divide by 5 * 4 * 3 * 2 * 1."),
             Trap(2**10, "any number of places. Five are chosen."),
             Trap(120, "the orders of five. Asked are the ways to choose them."),
             Trap(50, "a product of the two numbers. Each place that is taken leaves one less."),
             Trap(3628800, "the orders of all ten counts. Asked are the places of one group."),
-            terms=f"10 over 5: 10 * 9 * 8 * 7 * 6 / (5 * 4 * 3 * 2 * 1) = {10 * 9 * 8 * 7 * 6} / 120 = {_ORDERS}",
         ),
-        worked(
-            "percent",
-            Quotient(100, _ORDERS),
+        worked("percent", Quotient(100, _ORDERS), about=True, decimals=1, shown=".3f").knows(
             Trap(1 / _ORDERS, "a part of 1. In percent it is 100 times as much."),
             Trap(200 / _ORDERS, "the lowest or the highest. Only the five lowest are asked for."),
-            about=True,
-            decimals=1,
-            shown=".3f",
         ),
     ),
 ]

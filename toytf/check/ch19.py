@@ -67,26 +67,16 @@ share_and_spread.knows("""
 BY_HAND = [
     by_hand(
         "ex-19-1",
-        part(
-            "one",
-            7,
-            Trap(8, "no adjective counted too. Exactly one is asked for."),
-            step="one adjective, and each of the grammar's can be it",
-            terms="one of 7: 7",
+        part("one", 7, "one of 7: 7", step="one adjective, and each of the grammar's can be it").knows(
+            Trap(8, "no adjective counted too. Exactly one is asked for.")
         ),
-        worked(
-            "two",
-            Prod(7, 6),
+        worked("two", Prod(7, 6), lead="7 for the first, 6 are left for the second: ").knows(
             Trap(49, "the same adjective twice. The two differ."),
             Trap(21, "pairs without an order. Their order counts."),
-            lead="7 for the first, 6 are left for the second: ",
         ),
-        worked(
-            "three",
-            Prod(7, 6, 5),
+        worked("three", Prod(7, 6, 5), lead="7, then 6, then 5: ").knows(
             Trap(343, "the same adjective again. The three differ."),
             Trap(35, "groups without an order. Their order counts."),
-            lead="7, then 6, then 5: ",
         ),
     ),
 ]

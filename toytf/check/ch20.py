@@ -230,7 +230,7 @@ def _std_part(name):
         Trap(_SQUARES.sum() / _DIVISORS[name], "the variance. The deviation is its root."),
         Trap(np.sqrt(_SQUARES.sum()), "the root of the sum. Divide under the root."),
     )
-    return worked(f"deviation with {name}", step, *traps, about=True, decimals=4)
+    return worked(f"deviation with {name}", step, about=True, decimals=4).knows(*traps)
 
 
 def _normed_part(name):
@@ -238,6 +238,10 @@ def _normed_part(name):
     return part(
         f"result with {name}",
         (_NORM_ROW - 3) / std,
+        lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}, about {number((_NORM_ROW[at] - 3) / std, 4)}",
+        decimals=4,
+        step=lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}",
+    ).knows(
         Trap(
             (_NORM_ROW - 3) / np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name])),
             f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}.",
@@ -245,9 +249,6 @@ def _normed_part(name):
         Trap((_NORM_ROW - 3) / std**2, "a division by the variance. Divide by its root."),
         Trap(_NORM_ROW / std, "the mean not subtracted. First x - mean, then the division."),
         Trap(_NORM_ROW - 3, "the mean subtracted and no more. Divide by the deviation."),
-        decimals=4,
-        step=lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}",
-        terms=lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}, about {number((_NORM_ROW[at] - 3) / std, 4)}",
     )
 
 
@@ -259,7 +260,7 @@ def _residual_part(name, times):
         if times == 2
         else Trap(_X, "x alone."),
     )
-    return worked(name, [Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], *traps, decimals=1)
+    return worked(name, [Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1).knows(*traps)
 
 
 BY_HAND = [
@@ -268,44 +269,37 @@ BY_HAND = [
         part(
             "numbers",
             _MHA_COUNTS,
+            lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
+            step=lambda at: _MHA_STEPS[at[0]],
+        ).knows(
             Trap(
                 [64, 8, 64, 8],
                 "one matrix in `in_proj_weight`. W^Q, W^K and W^V stand in it, one below the other.",
             ),
             Trap([192, 8, 64, 8], "one bias in `in_proj_bias`. Queries, keys and values have one each."),
-            step=lambda at: _MHA_STEPS[at[0]],
-            terms=lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
         ),
-        worked(
-            "together",
-            Sum(*_MHA_COUNTS),
-            Trap(sum(_MHA_COUNTS[::2]), "the two weights alone. The biases are parameters too."),
+        worked("together", Sum(*_MHA_COUNTS)).knows(
+            Trap(sum(_MHA_COUNTS[::2]), "the two weights alone. The biases are parameters too.")
         ),
         part(
             "with 4 heads",
             sum(_MHA_COUNTS),
-            Trap(2 * sum(_MHA_COUNTS), "twice as many. More heads are narrower heads of the same columns."),
+            f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}",
             step="more heads share the same columns",
-            terms=f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}",
-        ),
-        worked(
-            "without bias",
-            Sum(*_MHA_COUNTS[::2]),
+        ).knows(Trap(2 * sum(_MHA_COUNTS), "twice as many. More heads are narrower heads of the same columns.")),
+        worked("without bias", Sum(*_MHA_COUNTS[::2]), lead="the two weights are left: ").knows(
             Trap(sum(_MHA_COUNTS) - 8, "the output's bias alone left out. `bias=False` leaves out both."),
             Trap(sum(_MHA_COUNTS) - 24, "`in_proj_bias` alone left out. `bias=False` leaves out both."),
-            lead="the two weights are left: ",
         ),
     ),
     by_hand(
         "ex-20-4",
         *(part(name) for name in _DIVISORS for part in (_std_part, _normed_part)),
         part(
-            "factor",
-            np.sqrt(3 / 4),
+            "factor", np.sqrt(3 / 4), f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}", decimals=4
+        ).knows(
             Trap(np.sqrt(4 / 3), "the factor of the deviations. Dividing by more makes the result smaller."),
             Trap(3 / 4, "the factor of the variances, turned over. Take its root."),
-            decimals=4,
-            terms=f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}",
         ),
     ),
     by_hand("ex-20-5", _residual_part("once", 1), _residual_part("twice", 2)),

@@ -308,17 +308,14 @@ _LEFT_OUT = {
 BY_HAND = [
     by_hand(
         "ex-21-1",
-        *(worked(name, count, *_LEFT_OUT[name]) for name, count in _SMALL.items()),
-        worked(
-            "together",
-            _SMALL_COUNT,
+        *(worked(name, count).knows(*_LEFT_OUT[name]) for name, count in _SMALL.items()),
+        worked("together", _SMALL_COUNT, step="attention, feed-forward and norms, added").knows(
             Trap(_SMALL["attention"].value + _SMALL["feed-forward"].value, "the norms left out."),
             Trap(_SMALL_COUNT.value + 32, "the attention biases counted. This layer has none."),
-            step="attention, feed-forward and norms, added",
         ),
         worked(
-            "percent",
-            Quotient(Prod(100, _SMALL["feed-forward"].value), _SMALL_COUNT.value),
+            "percent", Quotient(Prod(100, _SMALL["feed-forward"].value), _SMALL_COUNT.value), about=True, shown=".1f"
+        ).knows(
             Trap(
                 _SMALL["feed-forward"].value / _SMALL_COUNT.value,
                 "a part of 1. In percent it is 100 times as much.",
@@ -327,22 +324,14 @@ BY_HAND = [
                 round(100 * _SMALL["feed-forward"].value / (_SMALL_COUNT.value - _SMALL["norms"].value)),
                 "a share of attention and feed-forward. The norms belong to the layer too.",
             ),
-            about=True,
-            shown=".1f",
         ),
-        worked(
-            "biases",
-            Sum(Prod(3, 8), 8),
-            Trap(24, "three biases. W^O has one too."),
-            Trap(16, "one head's biases. There are two heads."),
-            lead="three of width 2 * 4 and one of width 8: ",
+        worked("biases", Sum(Prod(3, 8), 8), lead="three of width 2 * 4 and one of width 8: ").knows(
+            Trap(24, "three biases. W^O has one too."), Trap(16, "one head's biases. There are two heads.")
         ),
     ),
     by_hand(
         "ex-21-4",
-        worked(
-            "",
-            Sum(Prod(2, 37000, 512), 37000),
+        worked("", Sum(Prod(2, 37000, 512), 37000)).knows(
             Trap(2 * 37000 * 512, "the output bias kept. It goes too."),
             Trap(37000 * 512 + 37000, "one table. Three become one, so two go."),
             Trap(3 * 37000 * 512 + 37000, "all three tables. One of them stays."),
@@ -350,30 +339,20 @@ BY_HAND = [
     ),
     by_hand(
         "ex-21-5",
-        worked(
-            "factor, width",
-            Prod(2, 2),
-            Trap(2, "one side of each matrix. Both sides double."),
-            lead="every matrix is twice as high and twice as wide: ",
+        worked("factor, width", Prod(2, 2), lead="every matrix is twice as high and twice as wide: ").knows(
+            Trap(2, "one side of each matrix. Both sides double.")
         ),
         part(
             "factor, depth",
             2,
-            Trap(4, "the factor of the width. A layer stays as large as it was."),
+            "twice as many layers: 2",
             step="a layer stays as large as it was; how many more are there?",
-            terms="twice as many layers: 2",
+        ).knows(Trap(4, "the factor of the width. A layer stays as large as it was.")),
+        worked("crossover, width", Sum(Prod(2, 1024), 4096), lead="2 d + d_ff with both doubled: ").knows(
+            Trap(2 * 512 + 2048, "the crossover of the base model. It doubles with d and d_ff.")
         ),
         worked(
-            "crossover, width",
-            Sum(Prod(2, 1024), 4096),
-            Trap(2 * 512 + 2048, "the crossover of the base model. It doubles with d and d_ff."),
-            lead="2 d + d_ff with both doubled: ",
-        ),
-        worked(
-            "crossover, depth",
-            Sum(Prod(2, 512), 2048),
-            Trap(2 * 1024 + 4096, "twice the crossover. The number of layers does not occur in it."),
-            lead="2 d + d_ff does not contain the number of layers: ",
-        ),
+            "crossover, depth", Sum(Prod(2, 512), 2048), lead="2 d + d_ff does not contain the number of layers: "
+        ).knows(Trap(2 * 1024 + 4096, "twice the crossover. The number of layers does not occur in it.")),
     ),
 ]
