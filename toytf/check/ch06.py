@@ -288,12 +288,11 @@ _NOT_YET = {
 def _four_matrices(heads, width):
     """The answer 4 d h d_head."""
     one = 512 * heads * width
-    traps = (
+    return worked(f"{heads} heads of {width}", Prod(4, 512, heads, width)).knows(
         Trap(3 * one, "three matrices. W^O is the fourth."),
         Trap(4 * 512 * width, "one head. All heads have matrices of their own."),
         Trap(4 * one * heads, f"the heads counted twice. {heads} * {width} columns are those of all heads."),
     )
-    return worked(f"{heads} heads of {width}", Prod(4, 512, heads, width)).knows(*traps)
 
 
 BY_HAND = [

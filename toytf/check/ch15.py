@@ -417,12 +417,11 @@ def _minus(right, name):
     """Said minus wanted."""
     steps = [Difference(p, int(word == right)) for word, p in enumerate(_THREE)]
     goal = np.eye(3)[right]
-    traps = (
+    return worked(name, steps, decimals=3, shown="g").knows(
         Trap(goal - _THREE, "wanted minus said. It is said minus wanted."),
         Trap(_THREE, "the probabilities. Subtract 1 where the right word stands."),
         Trap(_THREE - np.eye(3)[2 - right], "the gradient of another right word."),
     )
-    return worked(name, steps, decimals=3, shown="g").knows(*traps)
 
 
 # 15.3: one row through a softmax
@@ -433,7 +432,7 @@ def _through(plus):
     average = (_A * (_DA + plus)).sum()
     steps = [Prod(a, Difference(da, average)) for a, da in zip(_A, _DA + plus, strict=True)]
     da = _DA + plus
-    traps = (
+    return worked("ds, 15 added" if plus else "ds", steps, decimals=2, shown="g").knows(
         Trap(_A * da, "the average not subtracted: a da. A share that grows takes from the others."),
         Trap(
             _A * (1 - _A) * da,
@@ -442,7 +441,6 @@ def _through(plus):
         Trap(da - average, "the difference not multiplied by the share."),
         Trap(_A * (da - da.mean()), "the plain average subtracted. Each slope counts by its share in it."),
     )
-    return worked("ds, 15 added" if plus else "ds", steps, decimals=2, shown="g").knows(*traps)
 
 
 # 15.4: one query, two keys

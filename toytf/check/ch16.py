@@ -312,11 +312,10 @@ _SLIPPED = 0.9 - 0.1 * np.array(
 
 def _exact(n):
     """The answer 0.99 to the power n."""
-    traps = (
+    return worked(f"{n} tokens", Power(0.99, n), decimals=4).knows(
         Trap(1 - 0.01 * n, "a hundredth subtracted for each token. Shares of independent events multiply."),
         Trap(1 - 0.99**n, "the share with a mistake. Asked is the exact one."),
     )
-    return worked(f"{n} tokens", Power(0.99, n), decimals=4).knows(*traps)
 
 
 BY_HAND = [

@@ -275,23 +275,23 @@ def _logit_part(name):
 def _chance_part(name):
     el, la = _LOGITS[name]
     chance = 1 / (1 + np.exp(el - la))
-    traps = (
-        Trap(1 - chance, 'the probability of "el".'),
-        Trap(la / (el + la), "the logits as shares. First e to each logit, then divide."),
-    )
     return part(
         f"la, {name}",
         chance,
         f"1 / (1 + exp({el} - {la})), about {chance:.4f}",
         step=f"1 / (1 + exp({el} - {la}))",
         decimals=4,
-    ).knows(*traps)
+    ).knows(
+        Trap(1 - chance, 'the probability of "el".'),
+        Trap(la / (el + la), "the logits as shares. First e to each logit, then divide."),
+    )
 
 
 def _scaled_part(word):
     weight, value = _VALUES[word]
-    traps = (Trap(value, "the value itself. The weight multiplies it."),)
-    return worked(word, [Prod(weight, x) for x in value], decimals=2).knows(*traps)
+    return worked(word, [Prod(weight, x) for x in value], decimals=2).knows(
+        Trap(value, "the value itself. The weight multiplies it.")
+    )
 
 
 def _signed(value) -> str:

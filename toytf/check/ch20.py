@@ -225,12 +225,11 @@ _X, _F = np.array([1.0, 0.0]), np.array([0.5, 0.5])
 def _std_part(name):
     step = Root(Quotient(Sum(*_SQUARES), _DIVISORS[name]))
     other = np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name]))
-    traps = (
+    return worked(f"deviation with {name}", step, about=True, decimals=4).knows(
         Trap(other, f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}."),
         Trap(_SQUARES.sum() / _DIVISORS[name], "the variance. The deviation is its root."),
         Trap(np.sqrt(_SQUARES.sum()), "the root of the sum. Divide under the root."),
     )
-    return worked(f"deviation with {name}", step, about=True, decimals=4).knows(*traps)
 
 
 def _normed_part(name):
