@@ -148,7 +148,7 @@ test-kills: .venv/test.stamp
 	$(BIN)/python tests/kills.py 1000
 
 # What `make test` does with a hundred or so examples, here with all of them.
-DEEP := tests/toytf/test_properties.py tests/test_check.py tests/test_fair.py
+DEEP := tests/toytf/test_properties.py tests/check/test_checkers.py
 test-deep: .venv/test.stamp
 	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(DEEP)
 
