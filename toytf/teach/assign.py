@@ -37,7 +37,7 @@ from pathlib import Path
 import numpy as np
 
 from toytf._command import progress
-from toytf.check.answers import ByHand, Part
+from toytf.check.pencil import ByHand, Part
 from toytf.course.chapters import BOOK
 from toytf.teach import first_cell, keys, own, tables, thin
 from toytf.teach.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read, words_for_links

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toytf._command import Trouble
-from toytf.check.answers import ByHand
+from toytf.check.pencil import ByHand
 from toytf.teach import worksheet
 from toytf.teach.exercises import Exercise
 from toytf.teach.grade.grading import OWN, Assignment, Numbers

@@ -29,8 +29,8 @@ from pathlib import Path
 import numpy as np
 
 from toytf import check
-from toytf.check.answers import ByHand
 from toytf.check.core import Check
+from toytf.check.pencil import ByHand
 from toytf.teach import keys
 from toytf.teach.assign import assign_answer, rounded, write
 from toytf.teach.grade import Assignment, read_assignment

@@ -14,9 +14,9 @@ import numpy as np
 
 import toytf
 from toytf import check
-from toytf.check.answers import ByHand
 from toytf.check.core import Outcome, Report, diagnose
 from toytf.check.outcomes import KINDS
+from toytf.check.pencil import ByHand
 from toytf.teach.exercises import NOT_ANSWERED
 from toytf.teach.grade import frames, submission
 from toytf.teach.grade.code import code_version

@@ -30,9 +30,9 @@ from pathlib import Path
 import numpy as np
 
 import toytf
-from toytf.check.answers import ByHand, Part
 from toytf.check.compare import Mistake, Outcome, allowed
 from toytf.check.core import Check
+from toytf.check.pencil import ByHand, Part
 from toytf.course.chapters import BOOK
 from toytf.teach.exercises import Exercise
 from toytf.teach.thin.stored import TAG, cells_hash, hidden, packed, sealed, step_text, steps

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toytf.check.answers import ByHand, Part
 from toytf.check.core import Report
+from toytf.check.pencil import ByHand, Part
 from toytf.teach.worksheet import pages
 from toytf.teach.worksheet.exercises import Exercise
 from toytf.teach.worksheet.topics import TOPICS
