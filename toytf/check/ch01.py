@@ -1,7 +1,5 @@
 """Checkers of chapter 1: recurrences."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf.byhand import Prod, Sum

@@ -1,7 +1,5 @@
 """Checkers of chapter 3: positions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import positions

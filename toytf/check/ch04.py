@@ -1,7 +1,5 @@
 """Checkers of chapter 4: attention."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import attention, ops

@@ -1,7 +1,5 @@
 """Checkers of chapter 8: scores that overflow."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import ops

@@ -1,7 +1,5 @@
 """Checkers of chapter 9: residual and layer norm."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import model, ops

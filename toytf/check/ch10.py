@@ -1,7 +1,5 @@
 """Checkers of chapter 10: the encoder."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import model, ops
@@ -239,25 +237,22 @@ _U = np.array([1.0, -1.0, 1.0, -1.0])
 _U_HIDDEN = np.maximum(0, _U @ FEED_FORWARD.w_1 + FEED_FORWARD.b_1)
 _U_FED = _U_HIDDEN @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2
 _TOTAL = _U + _U_FED
-_LAYER = {
-    "attention": Prod(4, 8, 8),
-    "feed-forward": Sum(Prod(8, 16), 16, Prod(16, 8), 8),
-    "norms": Prod(2, Sum(8, 8)),
-}
-_FORGOTTEN = {
-    "attention": (
+_LAYER = (
+    worked("attention", Prod(4, 8, 8)).knows(
         Trap(3 * 8 * 8, "W_O forgotten. There are four matrices."),
         Trap(4 * 8 * 4, "one head. The two heads have 8 columns together."),
         Trap(4 * 8 * 8 + 4 * 8, "the biases counted. This attention has none."),
     ),
-    "feed-forward": (
+    worked("feed-forward", Sum(Prod(8, 16), 16, Prod(16, 8), 8)).knows(
         Trap(2 * 8 * 16, "the biases forgotten."),
         Trap(8 * 16 + 16, "the first matrix and its bias. There is a second of each."),
         Trap(2 * 8 * 16 + 16, "b_2 forgotten."),
         Trap(2 * 8 * 16 + 8, "b_1 forgotten."),
     ),
-    "norms": (Trap(8 + 8, "one norm, or two without beta. Two norms have gamma and beta each."),),
-}
+    worked("norms", Prod(2, Sum(8, 8))).knows(
+        Trap(8 + 8, "one norm, or two without beta. Two norms have gamma and beta each.")
+    ),
+)
 
 BY_HAND = [
     by_hand(
@@ -285,11 +280,9 @@ BY_HAND = [
     ),
     by_hand(
         "ex-10-2",
-        *(worked(name, count).knows(*_FORGOTTEN[name]) for name, count in _LAYER.items()),
+        *_LAYER,
         worked(
-            "together",
-            Sum(*(count.value for count in _LAYER.values())),
-            step="attention, feed-forward and norms, added",
-        ).knows(Trap(sum(count.value for count in list(_LAYER.values())[:2]), "the norms left out.")),
+            "together", Sum(*(int(one.expected) for one in _LAYER)), step="attention, feed-forward and norms, added"
+        ).knows(Trap(sum(int(one.expected) for one in _LAYER[:2]), "the norms left out.")),
     ),
 ]

@@ -1,7 +1,5 @@
 """Checkers of chapter 15: gradients."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import attention, ops

@@ -1,7 +1,5 @@
 """Checkers of chapter 17: maps."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf.attention import masked_softmax

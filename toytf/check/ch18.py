@@ -1,7 +1,5 @@
 """Checkers of chapter 18: counts."""
 
-from __future__ import annotations
-
 from math import comb
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Checkers of chapter 19: counts of new sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf.byhand import Prod

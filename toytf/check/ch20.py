@@ -1,7 +1,5 @@
 """Checkers of chapter 20: another library."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf.attention import causal_mask, padding_mask

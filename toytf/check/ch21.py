@@ -1,7 +1,5 @@
 """Checkers of chapter 21: sizes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from toytf import size
@@ -286,42 +284,35 @@ count_multiplications.knows("""
 # ---------------------------------------------------------------- by hand
 
 # 21.1: one layer; 21.4: one table; 21.5: twice as large
-_SMALL = {
-    "attention": Prod(4, 8, 8),
-    "feed-forward": Sum(Prod(2, 8, 32), 32, 8),
-    "norms": Prod(2, Sum(8, 8)),
-}
-_SMALL_COUNT = Sum(*(count.value for count in _SMALL.values()))
-_LEFT_OUT = {
-    "attention": (
+_SMALL = (
+    worked("attention", Prod(4, 8, 8)).knows(
         Trap(3 * 64, "three matrices. W^O is the fourth."),
         Trap(4 * 8 * 4, "one head. The two heads of width 4 have 8 columns together."),
         Trap(4 * 64 + 32, "the biases counted. This attention has none."),
     ),
-    "feed-forward": (
+    worked("feed-forward", Sum(Prod(2, 8, 32), 32, 8)).knows(
         Trap(2 * 8 * 32, "the two matrices alone. The biases are counted too."),
         Trap(8 * 32 + 32, "the first matrix and its bias. There is a second of each."),
     ),
-    "norms": (Trap(16, "one layer norm, or two without beta. Two norms have gamma and beta each."),),
-}
+    worked("norms", Prod(2, Sum(8, 8))).knows(
+        Trap(16, "one layer norm, or two without beta. Two norms have gamma and beta each.")
+    ),
+)
+_ATTENTION, _FED, _NORMS = (int(one.expected) for one in _SMALL)
+_TOGETHER = _ATTENTION + _FED + _NORMS
 
 BY_HAND = [
     by_hand(
         "ex-21-1",
-        *(worked(name, count).knows(*_LEFT_OUT[name]) for name, count in _SMALL.items()),
-        worked("together", _SMALL_COUNT, step="attention, feed-forward and norms, added").knows(
-            Trap(_SMALL["attention"].value + _SMALL["feed-forward"].value, "the norms left out."),
-            Trap(_SMALL_COUNT.value + 32, "the attention biases counted. This layer has none."),
+        *_SMALL,
+        worked("together", Sum(_ATTENTION, _FED, _NORMS), step="attention, feed-forward and norms, added").knows(
+            Trap(_ATTENTION + _FED, "the norms left out."),
+            Trap(_TOGETHER + 32, "the attention biases counted. This layer has none."),
         ),
-        worked(
-            "percent", Quotient(Prod(100, _SMALL["feed-forward"].value), _SMALL_COUNT.value), about=True, shown=".1f"
-        ).knows(
+        worked("percent", Quotient(Prod(100, _FED), _TOGETHER), about=True, shown=".1f").knows(
+            Trap(_FED / _TOGETHER, "a part of 1. In percent it is 100 times as much."),
             Trap(
-                _SMALL["feed-forward"].value / _SMALL_COUNT.value,
-                "a part of 1. In percent it is 100 times as much.",
-            ),
-            Trap(
-                round(100 * _SMALL["feed-forward"].value / (_SMALL_COUNT.value - _SMALL["norms"].value)),
+                round(100 * _FED / (_ATTENTION + _FED)),
                 "a share of attention and feed-forward. The norms belong to the layer too.",
             ),
         ),

@@ -1,7 +1,5 @@
 """Checkers of chapter 22: a model of today."""
 
-from __future__ import annotations
-
 from math import prod, sqrt
 
 from toytf.byhand import Difference, Prod, Quotient, Root, Sum
