@@ -19,7 +19,6 @@ from toytf.check.mistakes import Mistake
 SEEDS = range(400) if os.environ.get("TOYTF_DEEP") == "1" else (0, 1, 2)
 CHECKS = list(check.CHECKS.values())
 each = pytest.mark.parametrize("one", CHECKS, ids=[c.name for c in CHECKS])
-long = pytest.mark.timeout(1800)  # with TOYTF_DEEP=1
 
 
 def run(source: str, name: str):
@@ -39,7 +38,6 @@ def draws(one):
 
 
 @each
-@long
 def test_every_right_way_is_right_on_all_inputs(one):
     for inputs in draws(one):
         for name, way in (right_ways(one) | {"NumPy alone": run(one.source, one.name)}).items():
@@ -48,7 +46,6 @@ def test_every_right_way_is_right_on_all_inputs(one):
 
 
 @each
-@long
 def test_every_known_mistake_is_called_by_its_name_on_all_inputs_in_any_precision(one):
     assert len(one.mistakes) >= 6
     for inputs in draws(one):
