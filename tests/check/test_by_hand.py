@@ -207,6 +207,7 @@ def found(number, name):
         ("15.1", "dX", [[2, 1], [4, 7]], "the other sign"),
         ("15.1", "dX", [[2, -4], [1, 7]], "turned over"),
         ("15.1", "dX", [[2, 1], [-3, 7]], ""),
+        ("3.2", "exponents", [0.6667, 0.6667, 0.3333, 0.3333, 0, 0], "the right numbers in reverse order."),
         ("5.1", "gap", 1.585, "a logarithm to base 2."),
         ("18.6", "percent", 0.004, "a part of 1."),
         ("18.6", "percent", 39.7, ""),

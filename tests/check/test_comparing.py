@@ -21,7 +21,8 @@ DOUBLE = made(lambda x: 2 * x, [[1.0, 2.0]], Mistake("squared", "x * x is not 2 
     [
         (lambda x: x + x, "made: right, on 1 input."),
         (lambda x: [2, 4], "made: right"),
-        (lambda x: (2 * x).astype(np.float32), "made: right"),
+        (lambda x: (2 * x + 1e-6).astype(np.float32), "made: right"),
+        (lambda x: 2 * x + [0, 1e-6], "yours 4.000001, expected 4"),
         (lambda x: (2.001 * x).astype(np.float16), "Work with float64."),
         (lambda x: x * x, "This looks like: squared."),
         (lambda x: -2 * x, "Every sign is the other way round."),
