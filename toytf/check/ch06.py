@@ -160,16 +160,14 @@ multi_head.knows("""
     - divided by d_k in place of its root: np.sqrt(q.shape[-1]) => q.shape[-1]
       The divisor is the root of the head's width (chapter 5).
     - split and merged without the swap:
-        rows.reshape(*rows.shape[:-1], n_heads, rows.shape[-1] // n_heads)
-        => rows.reshape(*rows.shape[:-2], n_heads, rows.shape[-2], -1)
+        rows.shape[:-1], n_heads, rows.shape[-1] // n_heads => rows.shape[:-2], n_heads, rows.shape[-2], -1
         cut.swapaxes(-2, -3) => cut
         (attn_weights @ v).swapaxes(-2, -3) => attn_weights @ v
         heads.reshape(*heads.shape[:-2], -1) => heads.reshape(*x.shape[:-1], -1)
       reshape(n_heads, n, d_head) mixes heads and tokens (chapter 6, A reshape that lies). Cut into (n, n_heads,
       d_head), then swap; on the way back swap, then join.
     - split without the swap:
-        rows.reshape(*rows.shape[:-1], n_heads, rows.shape[-1] // n_heads)
-        => rows.reshape(*rows.shape[:-2], n_heads, rows.shape[-2], -1)
+        rows.shape[:-1], n_heads, rows.shape[-1] // n_heads => rows.shape[:-2], n_heads, rows.shape[-2], -1
         cut.swapaxes(-2, -3) => cut
       The heads are cut wrongly: reshape to (n, n_heads, d_head), then swap tokens and heads.
     - merged without the swap:
@@ -182,8 +180,7 @@ multi_head.knows("""
         n_heads, rows.shape[-1] // n_heads) => 1, rows.shape[-1])
         q.shape[-1] => q.shape[-1] // n_heads
       Every head has its own row of weights. Split queries, keys and values first.
-    - the first head alone:
-        heads.reshape(*heads.shape[:-2], -1) @ w_o => heads[..., 0, :] @ w_o[: heads.shape[-1]]
+    - the first head alone: heads.reshape(*heads.shape[:-2], -1) @ w_o => heads[..., 0, :] @ w_o[: heads.shape[-1]]
       All heads stand side by side before they meet w_o.
     - softmax over the queries: axis=-1 =>> axis=-2
       Each query shares its attention among the keys: axis=-1.
@@ -242,8 +239,7 @@ reorder_w_o.knows("""
         blocks[order] => blocks[:, order]
       The rows of a head are neighbours: reshape to (n_heads, d_v, d_model), in this order.
     - columns reordered in place of rows:
-        blocks[order].reshape(w_o.shape)
-        => np.hstack([np.array_split(w_o, len(order), axis=1)[j] for j in order])
+        blocks[order].reshape(w_o.shape) => np.hstack([np.array_split(w_o, len(order), axis=1)[j] for j in order])
       A head meets its rows of w_o; every column of the output belongs to all heads.
 """)
 

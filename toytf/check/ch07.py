@@ -172,8 +172,7 @@ identity_weights.knows("""
         np.hstack([np.eye(d), -np.eye(d)]) => np.eye(d)
         np.zeros(2 * d) => np.zeros(d)
       With w_1 = I the network is max(0, x): the negative entries are gone. It takes a second set of d units for them.
-    - zeros in the second half of w_1 and of w_2:
-        np.hstack([np.eye(d), -np.eye(d)]) => np.hstack([np.eye(d), np.zeros((d, d))])
+    - zeros in the second half of w_1 and of w_2: np.eye(d), -np.eye(d) => np.eye(d), np.zeros((d, d))
       With w_1 = [I, 0] the second half of the units is always 0, and the negative entries are gone. It carries -I.
     - zeros in the second half of w_1:
         np.hstack([np.eye(d), -np.eye(d)]) => np.hstack([np.eye(d), np.zeros((d, d))])

@@ -73,8 +73,7 @@ layer_norm.knows("""
         np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
       Mean 0 and variance 1 is where they begin: multiply by gamma, then add beta (chapter 9, What gamma and beta are
       for).
-    - beta inside the brackets:
-        gamma * away / np.sqrt(variance + eps) + beta => gamma * (away / np.sqrt(variance + eps) + beta)
+    - beta inside the brackets: away / np.sqrt(variance + eps) + beta => (away / np.sqrt(variance + eps) + beta)
       gamma * (... + beta) scales the shift too. First gamma times the normalised row, then plus beta.
     - gamma and beta exchanged:
         gamma * away => beta * away
@@ -182,8 +181,7 @@ add_and_norm.knows("""
       Multiply the normalised row by gamma, then add beta.
     - each normalised by itself:
         x + fx => np.stack([x, fx])
-        gamma * away / np.sqrt(variance + eps) + beta
-        => (gamma * away / np.sqrt(variance + eps) + beta).sum(axis=0)
+        gamma * away / np.sqrt(variance + eps) + beta => (gamma * away / np.sqrt(variance + eps) + beta).sum(axis=0)
       There is one norm, and it gets the sum: LN(x + F(x)).
 """)
 

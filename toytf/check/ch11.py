@@ -234,8 +234,7 @@ masked_softmax.knows("""
     - NaN in a row with nothing left: np.where(largest == -np.inf, 0, largest) => largest
       Where every score is minus infinity, the largest is too, and their difference is NaN (chapter 11, A row with
       nothing left). The row should be zeros: take 0 for such a maximum, and 1 for a sum of 0.
-    - a large negative number in place of minus infinity:
-        np.where(mask, scores, -np.inf) => np.where(mask, scores, -1e9)
+    - a large negative number in place of minus infinity: mask, scores, -np.inf => mask, scores, -1e9
       In a row with nothing left all keys are then equal, and each forbidden key gets the same weight. That row should
       be zeros.
     - a large negative number added: np.where(mask, scores, -np.inf) => scores + np.where(mask, 0.0, -1e9)

@@ -73,8 +73,7 @@ cross_first.knows("""
       Add the row that went in, then normalise: norm(read + ...).
     - the second residual taken from y: norm(read + attend => norm(y + attend
       A residual adds what went into its own sub-layer. Into self-attention went the normalised row, not y.
-    - the last layer norm left out:
-        return norm(read + attend(read, read, mask)) => return read + attend(read, read, mask)
+    - the last layer norm left out: norm(read + attend(read, read, mask)) => read + attend(read, read, mask)
       There is add and norm around each of the two attentions, so the layer ends with a norm.
     - the first layer norm left out: read = norm(y + attend(y, memory, True)) => read = y + attend(y, memory, True)
       There is add and norm around each of the two attentions, so a norm stands between them.

@@ -65,8 +65,7 @@ cross_entropy.knows("""
     - sum for mean: .mean() => .sum()
       The losses of the tokens are added and not divided. Divide by their number; otherwise a large batch looks worse
       than a small one.
-    - a mean of sentence means:
-        right[is_token].mean() => ((right * is_token).sum(axis=-1) / is_token.sum(axis=-1)).mean()
+    - a mean of sentence means: right[is_token].mean => ((right * is_token).sum(axis=-1) / is_token.sum(axis=-1)).mean
       A token of a short sentence then weighs more. Take one mean over all tokens of the batch (chapter 14, padding does
       not count).
     - the sign forgotten: return -right => return right
@@ -136,8 +135,7 @@ smoothed_goal.knows("""
     - ids counted from 1: [targets] => [targets - 1]
       Id 0 is the first word: the goal stands one column too far to the left.
     - every target set in every row:
-        one_hot = np.eye(vocabulary)[targets]
-        => one_hot = np.zeros((*targets.shape, vocabulary)); one_hot[..., targets] = 1
+        np.eye(vocabulary)[targets] => np.zeros((*targets.shape, vocabulary)); one_hot[..., targets] = 1
       goal[..., targets] = ... picks columns for all rows at once. Pair each row with its own target:
       np.eye(vocabulary)[targets], or goal[rows, targets].
 """)

@@ -374,12 +374,10 @@ def attention_backward(q, k, v, do):
 
 attention_backward.knows("""
     - the divisor forgotten on the way back:
-        ds = a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale
-        => ds = a * (da - (a * da).sum(axis=-1, keepdims=True))
+        a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale => a * (da - (a * da).sum(axis=-1, keepdims=True))
       The scores were divided by the root of d, so their gradient is too: dS is d(S / root d), divided once more.
     - the divisor forgotten in dk:
-        ds = a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale
-        => ds = a * (da - (a * da).sum(axis=-1, keepdims=True))
+        a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale => a * (da - (a * da).sum(axis=-1, keepdims=True))
         return ds @ k => return ds * scale @ k
       dq and dk are both made from the gradient of the unscaled scores. Divide dS itself, before either product.
     - no divisor at all: 1 / np.sqrt(q.shape[-1]) => 1.0

@@ -222,8 +222,7 @@ clip.knows("""
     - brought to length 1: limit / length => 1 / length
       Divided by the length, but not multiplied by limit: the factor is limit / length.
     - each array shortened by itself:
-        dw * factor, db * factor
-        => tuple(d * (limit / max(np.sqrt((d**2).sum()), limit)) for d in (dw, db))
+        dw * factor, db * factor => tuple(d * (limit / max(np.sqrt((d**2).sum()), limit)) for d in (dw, db))
       Two lengths and two factors turn the step into another direction. Take one length over all entries of both.
     - each row shortened by itself:
         dw * factor, db * factor

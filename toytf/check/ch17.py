@@ -52,8 +52,7 @@ even_weights.knows("""
         mask.sum(axis=-1, keepdims=True) => np.arange(1, mask.shape[-2] + 1)[:, None]
       One divided by the number of the row is right for a causal mask alone. Padding hides keys as well: count the True
       of the row.
-    - a softmax of the mask itself:
-        mask / mask.sum(axis=-1, keepdims=True) => np.exp(1.0 * mask) / np.exp(1.0 * mask).sum(axis=-1, keepdims=True)
+    - a softmax of the mask itself: mask / mask.sum => np.exp(1.0 * mask) / np.exp(1.0 * mask).sum
       exp(1) and exp(0): a hidden key still gets weight. True and False are no scores (chapter 11).
     - hidden keys with a share of their own: return mask => return np.ones(mask.shape)
       One divided by the count of a row stands in all its places, in hidden ones, too. Divide the mask itself.
