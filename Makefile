@@ -84,7 +84,7 @@ test: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # What one runs between two edits: less than a minute on two cores.
-CHECK := toytf $(patsubst %,test_%.py,byhand edits text architecture)
+CHECK := toytf check/test_mistakes.py $(patsubst %,test_%.py,byhand text architecture)
 check: lint
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -o addopts="--strict-markers --strict-config" $(CHECK:%=tests/%)
 
@@ -136,7 +136,7 @@ test-matrix: .venv/test.stamp
 	$(BIN)/python tests/matrix.py
 
 # What `make test` does with a hundred or so examples, here with all of them.
-DEEP := tests/toytf/test_properties.py tests/test_check.py tests/test_fair.py
+DEEP := tests/toytf/test_properties.py tests/check/test_checkers.py
 test-deep: .venv/test.stamp
 	TOYTF_DEEP=1 $(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" -o timeout=3600 $(DEEP)
 

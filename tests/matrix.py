@@ -32,7 +32,8 @@ CORE = (
     "door wrong_values"
 ).split()
 ARITHMETIC = [*(f"toytf/test_{name}.py" for name in CORE)]
-ARITHMETIC += [f"test_{name}.py" for name in "byhand edits pronoun experiments modern check fair".split()]
+ARITHMETIC += [f"test_{name}.py" for name in "byhand pronoun experiments modern".split()]
+ARITHMETIC += [f"check/test_{name}.py" for name in "checkers comparing fair_inputs mistakes by_hand".split()]
 
 PROBE = """
 import json

@@ -13,7 +13,7 @@ from livecheck import FINGER, document, page_problems
 from test_site import write_small_book
 from toytf import live
 from toytf.check import BY_HAND
-from toytf.check.tries import Tries
+from toytf.check.answers import Tries
 from toytf.live import answer, element
 
 PARTS = [(pencil, part) for pencil in BY_HAND.values() for part in pencil.parts]

@@ -34,7 +34,7 @@ from pathlib import Path
 import numpy as np
 
 from toytf._command import progress, write_whole
-from toytf.check.pencil import ByHand, Part
+from toytf.check.answers import ByHand, Part
 from toytf.course.chapters import BOOK
 from toytf.course.exercises import KINDS, LEVELS, NOT_ANSWERED, Exercise, read, words_for_links
 from toytf_classroom import first_cell, keys, lms, own_numbers

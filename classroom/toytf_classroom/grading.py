@@ -14,9 +14,9 @@ import numpy as np
 
 import toytf
 from toytf import check
+from toytf.check.answers import ByHand
 from toytf.check.core import Outcome, Report, diagnose
 from toytf.check.outcomes import KINDS
-from toytf.check.pencil import ByHand
 from toytf.course.exercises import NOT_ANSWERED
 from toytf_classroom import frames, submission
 from toytf_classroom.code_version import code_version

@@ -30,7 +30,7 @@ from pathlib import Path
 
 import numpy as np
 
-from toytf.check.pencil import ByHand, Part
+from toytf.check.answers import ByHand, Part
 from toytf.course.exercises import Exercise
 from toytf_classroom import ClassroomError, drawn
 from toytf_classroom.drawn import Given, chain, fixed_width

@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from toytf import check
+from toytf.check.answers import ByHand
 from toytf.check.core import Check
-from toytf.check.pencil import ByHand
 from toytf_classroom import ClassroomError, keys
 from toytf_classroom.assign import assign_answer, rounded, write
 from toytf_classroom.grading import OWN, read_assignment

@@ -12,44 +12,37 @@ Each checker has the name of the function that its exercise asks for.
 
 from __future__ import annotations
 
-from toytf.check import chapters
-from toytf.check.ch01 import earliest_steps, recurrence
-from toytf.check.ch02 import embed, ids_or_unknown, one_hot
-from toytf.check.ch03 import diagonal_spread, shift_matrix, sinusoids
-from toytf.check.ch04 import attend, attend_once
-from toytf.check.ch05 import scaled_scores
-from toytf.check.ch06 import merge_heads, multi_head, reorder_w_o, split_heads
-from toytf.check.ch07 import feed_forward, identity_weights, relu
-from toytf.check.ch08 import first_bad, log_softmax, softmax
-from toytf.check.ch09 import add_and_norm, layer_norm, rows_stand_alone
-from toytf.check.ch10 import encoder_layer, other_rows_moved
-from toytf.check.ch11 import causal_mask, masked_softmax, padding_mask, window_mask
-from toytf.check.ch12 import cross_attention, cross_first, disguise_mask
-from toytf.check.ch13 import beam, generate, pick, sentence_score, temperature, top_k, top_p
-from toytf.check.ch14 import cross_entropy, shift_right, smoothed_goal
-from toytf.check.ch15 import (
-    attention_backward,
-    cross_entropy_backward,
-    layer_norm_backward,
-    linear_backward,
-    relu_backward,
-    softmax_backward,
-)
-from toytf.check.ch16 import adam_step, clip, momentum_step, paper_schedule
-from toytf.check.ch17 import contributions, even_weights, rollout
-from toytf.check.ch18 import exact_matches
-from toytf.check.ch19 import share_and_spread
-from toytf.check.ch20 import sample_std, split_in_proj, turn_mask
-from toytf.check.ch21 import cache_bytes, count_multiplications, count_parameters, table_bytes
-from toytf.check.ch22 import llama_parameters
-from toytf.check.core import Check, Report
-from toytf.check.pencil import ByHand
-from toytf.check.tries import Tries
+import pkgutil
+import re
+from importlib import import_module
 
-_FOUND = chapters.modules(__path__, __name__)
-CHECKS: dict[str, Check] = chapters.checkers(_FOUND)
-BY_HAND: dict[str, ByHand] = chapters.by_hand(_FOUND)
+from toytf.check.answers import ByHand, Tries
+from toytf.check.core import Check, Report
+
+__all__ = ["BY_HAND", "CHECKS", "Check", "Report", "byhand", "hide_answers", "points"]
+
+CHECKS: dict[str, Check] = {}  # by the function's name; in the order of the chapters
+BY_HAND: dict[str, ByHand] = {}  # by the exercise's number
 _TRIES = Tries()
+
+
+def _collect(package: str, path) -> None:
+    """Import the chapters' files, ``ch01.py`` for the first, and keep what they define."""
+    for name in sorted(found.name for found in pkgutil.iter_modules(path) if re.fullmatch(r"ch\d\d", found.name)):
+        chapter = import_module(f"{package}.{name}")
+        defined = [one for one in vars(chapter).values() if isinstance(one, Check)]
+        named = {one.name: one for one in defined if one.solution.__module__ == chapter.__name__}  # not imported
+        numbered = {one.number: one for one in chapter.BY_HAND}
+        twice = (named.keys() & CHECKS.keys()) | (numbered.keys() & BY_HAND.keys())
+        if twice or len(numbered) < len(chapter.BY_HAND):
+            raise ValueError(f"{name}.py: expected a name of its own for each answer, got one twice: {sorted(twice)}")
+        CHECKS.update(named)
+        BY_HAND.update(numbered)
+
+
+_collect(__name__, __path__)
+globals().update(CHECKS)
+__all__ += CHECKS
 
 
 def byhand(exercise: str, answer, part: str | None = None) -> None:
@@ -158,18 +151,3 @@ def points(exercise: str, mine, of: float) -> float:
         raise ValueError(f"exercise: expected a function of an exercise or a number such as 9.1, got {exercise!r}")
     pencil = BY_HAND[exercise]
     return round(of * sum(map(bool, pencil.reports(mine))) / len(pencil.parts), 2)
-
-
-__all__ = [
-    "BY_HAND", "CHECKS", "Check", "Report", "adam_step", "add_and_norm", "attend", "attend_once",
-    "attention_backward", "beam", "byhand", "cache_bytes", "causal_mask", "clip", "contributions",
-    "count_multiplications", "count_parameters", "cross_attention", "cross_entropy", "cross_entropy_backward",
-    "cross_first", "diagonal_spread", "disguise_mask", "earliest_steps", "embed", "encoder_layer", "even_weights",
-    "exact_matches", "feed_forward", "first_bad", "generate", "hide_answers", "identity_weights", "ids_or_unknown",
-    "layer_norm", "layer_norm_backward", "linear_backward", "llama_parameters", "log_softmax", "masked_softmax",
-    "merge_heads", "momentum_step", "multi_head", "one_hot", "other_rows_moved", "padding_mask", "paper_schedule",
-    "pick", "points", "recurrence", "relu", "relu_backward", "reorder_w_o", "rollout", "rows_stand_alone",
-    "sample_std", "scaled_scores", "sentence_score", "share_and_spread", "shift_matrix", "shift_right",
-    "sinusoids", "smoothed_goal", "softmax", "softmax_backward", "split_heads", "split_in_proj", "table_bytes",
-    "temperature", "top_k", "top_p", "turn_mask", "window_mask",
-]  # fmt: skip

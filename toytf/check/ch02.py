@@ -1,13 +1,11 @@
 """Checkers of chapter 2: words."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import ops
 from toytf.byhand import Prod, Quotient
-from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, Trap, number, product, worked
+from toytf.check.answers import Trap, by_hand, number, part, product, worked
+from toytf.check.core import Case, checker
 from toytf.corpus import Vocabulary
 
 
@@ -59,9 +57,7 @@ ids_or_unknown.knows("""
       The table has no such row. Use the id of <unk>.
     - ids counted from 1: enumerate(known) => enumerate(known, start=1)
       The first token of the vocabulary has the id 0: it is a place in a list.
-    - small and capital letters made equal:
-        vocabulary.split() => vocabulary.lower().split()
-        sentence.split() => sentence.lower().split()
+    - small and capital letters made equal: split =>> lower().split
       'hello' and 'Hello' are different strings, so different tokens (chapter 2). Compare them as they are.
     - a part of a token taken for the token:
         id_of.get(token, id_of["<unk>"]) => next((i for i, k in enumerate(known) if token in k), id_of["<unk>"])
@@ -75,9 +71,9 @@ ids_or_unknown.knows("""
 
 def _one_hot_cases(rng):
     return [
-        Case((np.array([1, 0]), 3), "two ids of three"),
-        Case((np.array([2, 0, 2]), 5), "the largest ids do not occur"),
-        Case((np.array([[3, 4, 0], [4, 0, 0]]), 5), "two sentences, three tokens each"),
+        Case(([1, 0], 3), "two ids of three"),
+        Case(([2, 0, 2], 5), "the largest ids do not occur"),
+        Case(([[3, 4, 0], [4, 0, 0]], 5), "two sentences, three tokens each"),
         Case((rng.integers(0, 6, size=(2, 4)), 6)),
     ]
 
@@ -92,14 +88,7 @@ def one_hot(ids, n_tokens):
     return (ids[..., None] == np.arange(n_tokens)).astype(float)
 
 
-def _ones_everywhere(ids, n_tokens):
-    rows = np.zeros((*ids.shape, n_tokens))
-    rows[..., ids] = 1.0
-    return rows
-
-
-one_hot.knows(
-    """
+one_hot.knows("""
     - ids counted from 1: ids[..., None] => (ids[..., None] - 1) % n_tokens
       The id 0 has its 1 in the first column.
     - one row for the whole sentence: .astype(float) => .astype(float).max(axis=-2)
@@ -117,24 +106,22 @@ one_hot.knows(
       The 1 of row k stands in column ids[k], not in column k.
     - the axis of the sentences lost: ids[..., None] => ids.reshape(-1, 1)
       A batch of shape (batch, n) gives (batch, n, n_tokens): the new axis comes last, the others stay.
-    """,
-    Mistake(
-        "the ones of all tokens in every row",
-        "rows[:, ids] = 1 sets these columns in all rows. Pair row and column: rows[np.arange(n), ids] = 1, or "
-        "compare ids[..., None] with np.arange(n_tokens).",
-        _ones_everywhere,
-    ),
-)
+    - the ones of all tokens in every row:
+        (ids[..., None] == np.arange(n_tokens)).astype(float)
+        => np.isin(np.arange(n_tokens), ids) + np.zeros((*ids.shape, 1))
+      rows[:, ids] = 1 sets these columns in all rows. Pair row and column: rows[np.arange(n), ids] = 1, or compare
+      ids[..., None] with np.arange(n_tokens).
+""")
 
 
 def _embed_cases(rng):
     table = rng.normal(size=(5, 4))
     return [
-        Case((np.array([[0.0, 0.0], [1.0, 2.0], [3.0, 4.0]]), np.array([2, 1])), "three tokens, width 2"),
+        Case(([[0.0, 0.0], [1.0, 2.0], [3.0, 4.0]], [2, 1]), "three tokens, width 2"),
         Case((table, rng.integers(1, 5, size=(2, 3))), "two sentences"),
-        Case((table, np.array([0, 3, 0])), "one token twice"),
-        Case((table, np.array([3, -1])), "an id below 0"),
-        Case((table, np.array([1, 5, 2])), "an id without a row"),
+        Case((table, [0, 3, 0]), "one token twice"),
+        Case((table, [3, -1]), "an id below 0"),
+        Case((table, [1, 5, 2]), "an id without a row"),
     ]
 
 
@@ -151,13 +138,7 @@ def embed(table, ids):
     return table[ids]
 
 
-def _zeros_for_unknown(table, ids):
-    unknown = (ids < 0) | (ids >= len(table))
-    return np.where(unknown[..., None], 0.0, table[np.where(unknown, 0, ids)])
-
-
-embed.knows(
-    """
+embed.knows("""
     - -1 taken for the last row: ids.min() < 0 or ids.max() >= len(table) => False
       NumPy counts a negative index from the end, so an unknown token becomes the last word of the vocabulary (chapter
       2). Raise a ValueError for ids below 0.
@@ -182,13 +163,12 @@ embed.knows(
       are (chapter 2, The scale of an embedding).
     - the axis of the sentences lost: table[ids] => table[ids.ravel()]
       ids of shape (batch, n) give (batch, n, d).
-    """,
-    Mistake(
-        "zeros for an unknown id",
-        "A row of zeros is what <pad> has, and it still gets weight (chapter 2). Raise a ValueError.",
-        _zeros_for_unknown,
-    ),
-)
+    - zeros for an unknown id:
+        ids.min() < 0 or ids.max() >= len(table) => False
+        table[ids]
+        => np.where(((ids < 0) | (ids >= len(table)))[..., None], 0.0, table[np.clip(ids, 0, len(table) - 1)])
+      A row of zeros is what <pad> has, and it still gets weight (chapter 2). Raise a ValueError.
+""")
 
 
 # ---------------------------------------------------------------- by hand
@@ -199,91 +179,57 @@ _LONGER = "World Hello World".split()
 _LONGER_IDS = np.array([_WORDS.index(word) for word in _LONGER])
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-02-1",
-        (
-            Part(
-                _LONGER_IDS,
-                lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
-                name="ids",
-                step=lambda place: f"the place of {_LONGER[place[0]]} in the vocabulary, counted from zero",
-                traps=(Trap(_LONGER_IDS + 1, "places counted from one. The first token of the list has the id zero."),),
+        part(
+            "ids",
+            _LONGER_IDS,
+            lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
+            step=lambda place: f"the place of {_LONGER[place[0]]} in the vocabulary, counted from zero",
+        ).knows(Trap(_LONGER_IDS + 1, "places counted from one. The first token of the list has the id zero.")),
+        part(
+            "one-hot rows",
+            np.eye(5)[_LONGER_IDS],
+            lambda place: (
+                f"{_LONGER[place[0]]} has its 1 in column {_LONGER_IDS[place[0]] + 1}, zeros elsewhere: "
+                f"{number(np.eye(5)[_LONGER_IDS][place])}"
             ),
-            Part(
-                np.eye(5)[_LONGER_IDS],
-                lambda place: (
-                    f"{_LONGER[place[0]]} has its 1 in column {_LONGER_IDS[place[0]] + 1}, zeros elsewhere: "
-                    f"{number(np.eye(5)[_LONGER_IDS][place])}"
-                ),
-                name="one-hot rows",
-                traps=(
-                    Trap(np.eye(5)[_LONGER_IDS - 1], "a column too far to the left. Ids are counted from zero."),
-                    Trap(np.eye(5)[[3, 4, 3]], "the rows of the other word."),
-                ),
-                step=lambda place: f"zeros, and a single one in the column that the id of {_LONGER[place[0]]} names",
-            ),
-            product(
-                np.eye(5, dtype=int)[_LONGER_IDS],
-                _TABLE,
-                name="E",
-                traps=(
-                    Trap(_TABLE[[3, 4, 3]], "the rows of the other word."),
-                    Trap(_TABLE[_LONGER_IDS - 1], "rows counted from one. The id zero is the first row of the table."),
-                ),
-            ),
+            step=lambda place: f"zeros, and a single one in the column that the id of {_LONGER[place[0]]} names",
+        ).knows(
+            Trap(np.eye(5)[_LONGER_IDS - 1], "a column too far to the left. Ids are counted from zero."),
+            Trap(np.eye(5)[[3, 4, 3]], "the rows of the other word."),
+        ),
+        product("E", np.eye(5, dtype=int)[_LONGER_IDS], _TABLE).knows(
+            Trap(_TABLE[[3, 4, 3]], "the rows of the other word."),
+            Trap(_TABLE[_LONGER_IDS - 1], "rows counted from one. The id zero is the first row of the table."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-02-2",
-        (
-            worked(
-                Prod(2, 5, 4),
-                lead="(2 x 5)(5 x 4): ",
-                name="two tokens",
-                traps=(
-                    Trap(8, "the entries of the result. Each entry is a sum of several products."),
-                    Trap(10, "the entries of the one-hot rows. Each meets every column of the table."),
-                ),
-            ),
-            worked(
-                Prod(10, 37000, 512),
-                lead="(10 x 37000)(37000 x 512): ",
-                name="ten tokens",
-                traps=(
-                    Trap(10 * 512, "the entries of the result. Each entry is a sum of several products."),
-                    Trap(10 * 37000, "the entries of the one-hot rows. Each meets every column of the table."),
-                    Trap(37000 * 512, "one token. There are ten."),
-                ),
-            ),
-            Part(
-                0,
-                lambda _: "a row is copied, nothing is multiplied: 0",
-                name="look-up",
-                traps=(Trap(8, "the numbers that are copied. Copying multiplies nothing."),),
-                step="a row of the table is copied as it is",
-            ),
+        worked("two tokens", Prod(2, 5, 4), lead="(2 x 5)(5 x 4): ").knows(
+            Trap(8, "the entries of the result. Each entry is a sum of several products."),
+            Trap(10, "the entries of the one-hot rows. Each meets every column of the table."),
         ),
+        worked("ten tokens", Prod(10, 37000, 512), lead="(10 x 37000)(37000 x 512): ").knows(
+            Trap(10 * 512, "the entries of the result. Each entry is a sum of several products."),
+            Trap(10 * 37000, "the entries of the one-hot rows. Each meets every column of the table."),
+            Trap(37000 * 512, "one token. There are ten."),
+        ),
+        part(
+            "look-up", 0, "a row is copied, nothing is multiplied: 0", step="a row of the table is copied as it is"
+        ).knows(Trap(8, "the numbers that are copied. Copying multiplies nothing.")),
     ),
-    ByHand(
+    by_hand(
         "ex-02-5",
-        (
-            worked(
-                Quotient(2, 3),
-                lead="n / (n + k) = ",
-                decimals=4,
-                name="factor",
-                traps=(
-                    Trap(1 / 3, "the share of the padding. What is left is n / (n + k)."),
-                    Trap(3 / 2, "the factor turned over. Zeros make the average smaller."),
-                ),
-            ),
-            Part(
-                3 * 2 - 2,
-                lambda _: "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4",
-                name="k",
-                step="n / (n + k) = 1/3 means n + k = 3n",
-                traps=(Trap(2, "as many padding rows as tokens. That halves the average."),),
-            ),
+        worked("factor", Quotient(2, 3), lead="n / (n + k) = ", decimals=4).knows(
+            Trap(1 / 3, "the share of the padding. What is left is n / (n + k)."),
+            Trap(3 / 2, "the factor turned over. Zeros make the average smaller."),
         ),
+        part(
+            "k",
+            3 * 2 - 2,
+            "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4",
+            step="n / (n + k) = 1/3 means n + k = 3n",
+        ).knows(Trap(2, "as many padding rows as tokens. That halves the average.")),
     ),
 ]

@@ -1,13 +1,11 @@
 """Checkers of chapter 3: positions."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import positions
 from toytf.byhand import Cos, Prod, Quotient, Sin
+from toytf.check.answers import Trap, by_hand, part, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked
 
 
 def _sinusoids_cases(rng):
@@ -59,9 +57,7 @@ sinusoids.knows("""
       - 2) / d_model (chapter 3, Two layouts).
     - positions counted from 1: np.arange(length) => np.arange(1, length + 1)
       The first token has position 0: its row is 0, 1, 0, 1, ...
-    - degrees in place of radians:
-        np.sin(angle) => np.sin(np.radians(angle))
-        np.cos(angle) => np.cos(np.radians(angle))
+    - degrees in place of radians: (angle) =>> (np.radians(angle))
       np.sin and np.cos take radians, and the formula's angle is one already: convert nothing.
     - 1000 in place of 10000: 10000 => 1000
       The base has four zeros.
@@ -150,18 +146,17 @@ def _by_distance(table, summary):
     return np.array([summary((table[: n - k] * table[k:]).sum(axis=1)) for k in range(n)])
 
 
-def _diagonal_spread_cases(rng):
-    return [
-        Case((np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]),), "three rows of width 2"),
+@checker(
+    "ex-03-6",
+    expected=lambda table: _by_distance(table, np.ptp),
+    cases=lambda rng: [
+        Case(([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]],), "three rows of width 2"),
         Case((rng.normal(size=(5, 3)),), "random rows"),
         Case((positions.sinusoids(6, 4),), "the paper's table: no spread"),
         Case((rng.normal(size=(4, 4)),), "as many rows as columns"),
         Case((positions.sinusoids_column_as_i(8, 6),), "the column number as i"),
-    ]
-
-
-@checker(
-    "ex-03-6", expected=lambda table: _by_distance(table, np.ptp), cases=_diagonal_spread_cases, results=("spread",)
+    ],
+    results=("spread",),
 )
 def diagonal_spread(table):
     """Measure for each distance how much the dot products at it differ.
@@ -230,61 +225,37 @@ def _row_traps(divisors):
 
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-03-1",
-        (
-            worked(
-                _waves(_PAIRED),
-                decimals=4,
-                name="row",
-                traps=(
-                    *_row_traps(_PAIRED),
-                    Trap(_row(2 / np.array(_APART)), "the column number as i. Both columns of a pair have one angle."),
-                ),
-            ),
-            worked(
-                _waves(_APART),
-                decimals=2,
-                name="column as i",
-                traps=(
-                    *_row_traps(_APART),
-                    Trap(
-                        _row(2 / np.array(_PAIRED)), "the row of the paper. Here each column has an angle of its own."
-                    ),
-                ),
-            ),
+        worked("row", _waves(_PAIRED), decimals=4).knows(
+            *_row_traps(_PAIRED),
+            Trap(_row(2 / np.array(_APART)), "the column number as i. Both columns of a pair have one angle."),
+        ),
+        worked("column as i", _waves(_APART), decimals=2).knows(
+            *_row_traps(_APART),
+            Trap(_row(2 / np.array(_PAIRED)), "the row of the paper. Here each column has an angle of its own."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-03-2",
-        (
-            Part(
-                _PAIRS,
-                lambda place: f"column {place[0]} belongs to pair {place[0] // 2}",
-                name="pairs",
-                step="two columns are one pair, and both are counted from zero",
-                traps=(
-                    Trap(_PAIRS + 1, "pairs counted from one. Count them from zero."),
-                    Trap(np.arange(6), "the columns' numbers. Two columns are one pair."),
-                ),
-            ),
-            worked(
-                [Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()],
-                decimals=4,
-                shown=".4f",
-                name="exponents",
-                traps=(
-                    Trap(2 * np.arange(6) / 6, "the column number as i. i counts pairs."),
-                    Trap(_PAIRS / 6, "i / d. The exponent is 2i / d."),
-                ),
-            ),
-            Part(
-                10000 ** (2 * np.arange(3) / 6),
-                lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
-                decimals=2,
-                name="divisors",
-                traps=(Trap(10000 ** (np.arange(3) / 6), "10000^(i/d). The exponent is 2i / d."),),
-            ),
+        part(
+            "pairs",
+            _PAIRS,
+            lambda place: f"column {place[0]} belongs to pair {place[0] // 2}",
+            step="two columns are one pair, and both are counted from zero",
+        ).knows(
+            Trap(_PAIRS + 1, "pairs counted from one. Count them from zero."),
+            Trap(np.arange(6), "the columns' numbers. Two columns are one pair."),
         ),
+        worked("exponents", [Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()], decimals=4, shown=".4f").knows(
+            Trap(2 * np.arange(6) / 6, "the column number as i. i counts pairs."),
+            Trap(_PAIRS / 6, "i / d. The exponent is 2i / d."),
+        ),
+        part(
+            "divisors",
+            10000 ** (2 * np.arange(3) / 6),
+            lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
+            decimals=2,
+        ).knows(Trap(10000 ** (np.arange(3) / 6), "10000^(i/d). The exponent is 2i / d.")),
     ),
 ]

@@ -1,23 +1,18 @@
 """Checkers of chapter 4: attention."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import attention, ops
 from toytf.byhand import Exp, Num, Quotient, Sum
+from toytf.check.answers import Trap, by_hand, listed, product, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Trap, listed, product, worked
 from toytf.example import PAPER, PUBLISHED, W_K, W_Q, W_V
 
 
 def _attend_once_cases(rng):
     key = np.array([np.log(3.0), 0.0, 0.0, 0.0])
     return [
-        Case(
-            (np.array([2.0, 1.0, 0.0, 5.0]), np.array([key, 0 * key]), np.array([[4.0], [8.0]])),
-            "weights 3/4 and 1/4",
-        ),
+        Case(([2.0, 1.0, 0.0, 5.0], [key, 0 * key], [[4.0], [8.0]]), "weights 3/4 and 1/4"),
         Case((rng.normal(size=3), rng.normal(size=(5, 3)), rng.normal(size=(5, 2))), "five keys of width 3"),
         Case((rng.normal(size=2), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))), "keys as wide as values"),
         Case(
@@ -88,10 +83,7 @@ attend_once.knows("""
 def _attend_cases(rng):
     square = np.array([[1.0, 0.0], [1.0, 1.0]])
     return [
-        Case(
-            (np.array([[1.0, 0.0]]), np.eye(2), np.array([[4.0], [8.0]]), float(np.log(3.0))),
-            "weights 3/4 and 1/4",
-        ),
+        Case(([[1.0, 0.0]], np.eye(2), [[4.0], [8.0]], float(np.log(3.0))), "weights 3/4 and 1/4"),
         Case((square, square + np.array([[0.0, 2.0], [0.0, 0.0]]), np.eye(2), None), "two tokens, everything 2 x 2"),
         Case((rng.normal(size=(3, 4)), rng.normal(size=(5, 4)), rng.normal(size=(5, 2)), None), "3 ask, 5 answer"),
         Case((rng.normal(size=(2, 4)), rng.normal(size=(3, 4)), rng.normal(size=(3, 4)), 0.1), "a scale of one's own"),
@@ -100,12 +92,9 @@ def _attend_cases(rng):
             (rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4, 5)), rng.normal(size=(2, 4, 3)), None),
             "a batch of two sentences",
         ),
+        Case(([[30.0, 40.0]], [[20.0, 35.0], [20.5, 34.0]], rng.normal(size=(2, 3)), None), "large scores"),
         Case(
-            (np.array([[30.0, 40.0]]), np.array([[20.0, 35.0], [20.5, 34.0]]), rng.normal(size=(2, 3)), None),
-            "large scores",
-        ),
-        Case(
-            (np.array([[0.0], [2.0]]), np.array([[1.0], [2.0]]) * 900, np.array([[4.0], [8.0]]), None),
+            ([[0.0], [2.0]], np.array([[1.0], [2.0]]) * 900, [[4.0], [8.0]], None),
             "scores of one query far below those of another",
         ),
     ]
@@ -139,17 +128,13 @@ attend.knows("""
     - axes other than the last two exchanged: np.swapaxes(k, -1, -2) => k.T
       .T turns all axes round, swapaxes(0, 1) the first two; both are right for a matrix alone. With sentences or heads
       in front, exchange the last two: np.swapaxes(k, -1, -2).
-    - softmax over the queries:
-        scores.max(axis=-1 => scores.max(axis=-2
-        exps.sum(axis=-1 => exps.sum(axis=-2
+    - softmax over the queries: axis=-1 =>> axis=-2
       Each query shares its attention among the keys: its row sums to 1. Take axis=-1.
     - the sum taken over the queries: exps.sum(axis=-1, keepdims=True) => exps.sum(axis=-2, keepdims=True)
       The powers of one query are divided by their own sum: exps.sum(axis=-1, keepdims=True).
     - the sum taken over the first axis: exps.sum(axis=-1, keepdims=True) => exps.sum(0)
       sum(0) adds down a column, over the queries. Each query's row has to sum to 1: axis=-1, keepdims=True.
-    - one sum for the whole array:
-        scores.max(axis=-1, keepdims=True) => scores.max()
-        exps.sum(axis=-1, keepdims=True) => exps.sum()
+    - one sum for the whole array: axis=-1, keepdims=True =>>
       Each row of scores has a sum of its own: axis=-1, keepdims=True.
     - no softmax: return attn_weights @ v => return scores @ v
       Scores are no shares. Turn each row into weights that sum to 1 before they meet the values.
@@ -201,57 +186,41 @@ _KEYS = np.array([[2, 1, 0], [0, 1, 9], [4, 2, 0]])
 _WORLD = np.round(PAPER.x[1], 4)  # as the exercise gives it
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-04-1",
-        (
-            product(
-                _QUERY,
-                _KEYS.T,
-                step=lambda at: f"the query is {listed(_QUERY)}; key {'abc'[at[0]]} is {listed(_KEYS[at[0]])}",
-                traps=(
-                    Trap((_KEYS**2).sum(axis=1), "the squares of the keys' lengths. A score meets the query."),
-                    Trap(np.linalg.norm(_KEYS, axis=1), "the keys' lengths. A score is a dot product with the query."),
-                    Trap(_KEYS.sum(axis=1), "the keys' sums. Each entry is first multiplied by the query's."),
-                ),
-            ),
+        product(
+            "",
+            _QUERY,
+            _KEYS.T,
+            step=lambda at: f"the query is {listed(_QUERY)}; key {'abc'[at[0]]} is {listed(_KEYS[at[0]])}",
+        ).knows(
+            Trap((_KEYS**2).sum(axis=1), "the squares of the keys' lengths. A score meets the query."),
+            Trap(np.linalg.norm(_KEYS, axis=1), "the keys' lengths. A score is a dot product with the query."),
+            Trap(_KEYS.sum(axis=1), "the keys' sums. Each entry is first multiplied by the query's."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-04-2",
-        (
-            product(
-                _WORLD,
-                W_K[0],
-                decimals=4,
-                traps=(
-                    Trap(_WORLD @ W_Q[0], "the query. The key is the row times W^K."),
-                    Trap(_WORLD @ W_V[0], "the value. The key is the row times W^K."),
-                    Trap(PUBLISHED.x[1] @ W_K[0], "the key of the rounded row. Take the row that the exercise gives."),
-                ),
-            ),
+        product("", _WORLD, W_K[0], decimals=4).knows(
+            Trap(_WORLD @ W_Q[0], "the query. The key is the row times W^K."),
+            Trap(_WORLD @ W_V[0], "the value. The key is the row times W^K."),
+            Trap(PUBLISHED.x[1] @ W_K[0], "the key of the rounded row. Take the row that the exercise gives."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-04-3",
-        (
-            worked(
-                [Quotient(112, 8), Quotient(96, 8)],
-                name="scaled scores",
-                traps=(Trap([112 / 64, 96 / 64], "a division by d_k = 64. Divide by its root, 8."),),
-            ),
-            worked(
-                [Quotient(Exp(2), Sum(Exp(2), 1)), Quotient(1, Sum(Exp(2), 1))],
-                [Quotient(Num(np.exp(2), 3), Num(np.exp(2) + 1, 3)), Quotient(1, Num(np.exp(2) + 1, 3))],
-                decimals=2,
-                name="weights",
-                traps=(
-                    Trap([14 / 26, 12 / 26], "the scores divided by their sum. First e to each score, then divide."),
-                    Trap([1, 0], "the softmax of 112 and 96. Scale them first."),
-                    Trap(
-                        ops.softmax([12.0, 14.0]), "the two weights exchanged. The larger score has the larger weight."
-                    ),
-                ),
-            ),
+        worked("scaled scores", [Quotient(112, 8), Quotient(96, 8)]).knows(
+            Trap([112 / 64, 96 / 64], "a division by d_k = 64. Divide by its root, 8.")
+        ),
+        worked(
+            "weights",
+            [Quotient(Exp(2), Sum(Exp(2), 1)), Quotient(1, Sum(Exp(2), 1))],
+            also=[Quotient(Num(np.exp(2), 3), Num(np.exp(2) + 1, 3)), Quotient(1, Num(np.exp(2) + 1, 3))],
+            decimals=2,
+        ).knows(
+            Trap([14 / 26, 12 / 26], "the scores divided by their sum. First e to each score, then divide."),
+            Trap([1, 0], "the softmax of 112 and 96. Scale them first."),
+            Trap(ops.softmax([12.0, 14.0]), "the two weights exchanged. The larger score has the larger weight."),
         ),
     ),
 ]

@@ -1,20 +1,17 @@
 """Checkers of chapter 6: heads."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import attention
 from toytf.byhand import Prod, Quotient, Sum
-from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, Trap, listed, sum_of_products, worked
+from toytf.check.answers import Trap, by_hand, listed, part, sum_of_products, worked
+from toytf.check.core import Case, checker
 from toytf.example import PUBLISHED, W_K, W_Q
-from toytf.ops import softmax
 
 
 def _split_heads_cases(rng):
     return [
-        Case((np.array([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]), 2), "two tokens, two heads of width 2"),
+        Case(([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]], 2), "two tokens, two heads of width 2"),
         Case((np.arange(30.0).reshape(5, 6), 2), "five tokens, two heads of width 3"),
         Case((rng.normal(size=(2, 5, 6)), 3), "two sentences, three heads of width 2"),
         Case((rng.normal(size=(4, 3)), 1), "one head"),
@@ -66,7 +63,7 @@ split_heads.knows("""
 
 def _merge_heads_cases(rng):
     return [
-        Case((np.array([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]]),), "two heads, two tokens, width 2"),
+        Case(([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]],), "two heads, two tokens, width 2"),
         Case((np.arange(30.0).reshape(2, 5, 3),), "two heads, five tokens, width 3"),
         Case((rng.normal(size=(2, 3, 5, 2)),), "two sentences, three heads"),
         Case((rng.normal(size=(1, 4, 3)),), "one head"),
@@ -148,20 +145,7 @@ def multi_head(x, w_q, w_k, w_v, w_o, n_heads):
     return heads.reshape(*heads.shape[:-2], -1) @ w_o
 
 
-def _split_then_project(x, w_q, w_k, w_v, w_o, n_heads):
-    """Each head is given its share of the columns of x, and the block of the weights that belongs to them."""
-
-    def projected(w):
-        parts, matrices = split_heads.solution(x, n_heads), split_heads.solution(w, n_heads)
-        d = parts.shape[-1]
-        return np.stack([parts[..., h, :, :] @ matrices[h, h * d : (h + 1) * d] for h in range(n_heads)], axis=-3)
-
-    q, k, v = projected(w_q), projected(w_k), projected(w_v)
-    return merge_heads.solution(softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])) @ v) @ w_o
-
-
-multi_head.knows(
-    """
+multi_head.knows("""
     - W^O forgotten: heads.reshape(*heads.shape[:-2], -1) @ w_o => heads.reshape(*heads.shape[:-2], -1)
       The heads side by side are not the output yet: multiply by w_o, which brings the row back to d_model.
     - heads averaged in place of added:
@@ -176,16 +160,14 @@ multi_head.knows(
     - divided by d_k in place of its root: np.sqrt(q.shape[-1]) => q.shape[-1]
       The divisor is the root of the head's width (chapter 5).
     - split and merged without the swap:
-        rows.reshape(*rows.shape[:-1], n_heads, rows.shape[-1] // n_heads)
-        => rows.reshape(*rows.shape[:-2], n_heads, rows.shape[-2], -1)
+        rows.shape[:-1], n_heads, rows.shape[-1] // n_heads => rows.shape[:-2], n_heads, rows.shape[-2], -1
         cut.swapaxes(-2, -3) => cut
         (attn_weights @ v).swapaxes(-2, -3) => attn_weights @ v
         heads.reshape(*heads.shape[:-2], -1) => heads.reshape(*x.shape[:-1], -1)
       reshape(n_heads, n, d_head) mixes heads and tokens (chapter 6, A reshape that lies). Cut into (n, n_heads,
       d_head), then swap; on the way back swap, then join.
     - split without the swap:
-        rows.reshape(*rows.shape[:-1], n_heads, rows.shape[-1] // n_heads)
-        => rows.reshape(*rows.shape[:-2], n_heads, rows.shape[-2], -1)
+        rows.shape[:-1], n_heads, rows.shape[-1] // n_heads => rows.shape[:-2], n_heads, rows.shape[-2], -1
         cut.swapaxes(-2, -3) => cut
       The heads are cut wrongly: reshape to (n, n_heads, d_head), then swap tokens and heads.
     - merged without the swap:
@@ -198,45 +180,34 @@ multi_head.knows(
         n_heads, rows.shape[-1] // n_heads) => 1, rows.shape[-1])
         q.shape[-1] => q.shape[-1] // n_heads
       Every head has its own row of weights. Split queries, keys and values first.
-    - the first head alone:
-        heads.reshape(*heads.shape[:-2], -1) @ w_o => heads[..., 0, :] @ w_o[: heads.shape[-1]]
+    - the first head alone: heads.reshape(*heads.shape[:-2], -1) @ w_o => heads[..., 0, :] @ w_o[: heads.shape[-1]]
       All heads stand side by side before they meet w_o.
-    - softmax over the queries:
-        scores.max(axis=-1 => scores.max(axis=-2
-        exps.sum(axis=-1 => exps.sum(axis=-2
+    - softmax over the queries: axis=-1 =>> axis=-2
       Each query shares its attention among the keys: axis=-1.
-    - softmax over the heads:
-        scores.max(axis=-1 => scores.max(axis=-3
-        exps.sum(axis=-1 => exps.sum(axis=-3
+    - softmax over the heads: axis=-1 =>> axis=-3
       Each head has weights of its own that sum to 1 over the keys: axis=-1.
     - the heads side by side in reverse order: heads = (attn_weights @ v) => heads = (attn_weights @ v)[..., ::-1, :, :]
       Head 0 meets the first rows of w_o.
     - columns of the heads in turn: (attn_weights @ v).swapaxes(-2, -3) => np.moveaxis(attn_weights @ v, -3, -1)
       First all columns of head 0, then all of head 1: each block of columns has its block of rows in w_o.
-    """,
-    Mistake(
-        "split before the projection",
-        "Each head multiplies the whole row, all columns of x, by its matrices (chapter 6, Project, then split). "
-        "Split x @ w_q, not x.",
-        _split_then_project,
-    ),
-)
-
-
-def _reorder_w_o_cases(rng):
-    return [
-        Case((np.arange(1.0, 9.0).reshape(4, 2), np.array([1, 0])), "two heads of width 2, exchanged"),
-        Case((rng.normal(size=(6, 4)), np.array([1, 2, 0])), "three heads in a circle"),
-        Case((rng.normal(size=(6, 4)), np.array([0, 1])), "the old order"),
-        Case((rng.normal(size=(8, 5)), np.array([2, 0, 3, 1])), "four heads"),
-        Case((rng.normal(size=(15, 6)), rng.permutation(5)), "five heads"),
-    ]
+    - split before the projection:
+        split(x @ w_q), split(x @ w_k), split(x @ w_v)
+        => (split(x) @ np.array([np.split(m, n_heads)[i] for i, m in enumerate(split(w))]) for w in (w_q, w_k, w_v))
+      Each head multiplies the whole row, all columns of x, by its matrices (chapter 6, Project, then split). Split x @
+      w_q, not x.
+""")
 
 
 @checker(
     "ex-06-4",
     expected=lambda w_o, order: np.concatenate([np.split(w_o, len(order))[j] for j in order]),
-    cases=_reorder_w_o_cases,
+    cases=lambda rng: [
+        Case((np.arange(1.0, 9.0).reshape(4, 2), [1, 0]), "two heads of width 2, exchanged"),
+        Case((rng.normal(size=(6, 4)), [1, 2, 0]), "three heads in a circle"),
+        Case((rng.normal(size=(6, 4)), [0, 1]), "the old order"),
+        Case((rng.normal(size=(8, 5)), [2, 0, 3, 1]), "four heads"),
+        Case((rng.normal(size=(15, 6)), rng.permutation(5)), "five heads"),
+    ],
     results=("w_o",),
 )
 def reorder_w_o(w_o, order):
@@ -251,12 +222,7 @@ def reorder_w_o(w_o, order):
     return blocks[order].reshape(w_o.shape)
 
 
-def _columns_reordered(w_o, order):
-    return np.concatenate([np.array_split(w_o, len(order), axis=1)[j] for j in order], axis=1)
-
-
-reorder_w_o.knows(
-    """
+reorder_w_o.knows("""
     - w_o left as it is: blocks[order] => blocks
       Then the columns of one head meet the rows of another. Each head takes its block along.
     - single rows in place of blocks: blocks[order].reshape(w_o.shape) => w_o[order]
@@ -272,13 +238,10 @@ reorder_w_o.knows(
         len(order), -1, => -1, len(order),
         blocks[order] => blocks[:, order]
       The rows of a head are neighbours: reshape to (n_heads, d_v, d_model), in this order.
-    """,
-    Mistake(
-        "columns reordered in place of rows",
-        "A head meets its rows of w_o; every column of the output belongs to all heads.",
-        _columns_reordered,
-    ),
-)
+    - columns reordered in place of rows:
+        blocks[order].reshape(w_o.shape) => np.hstack([np.array_split(w_o, len(order), axis=1)[j] for j in order])
+      A head meets its rows of w_o; every column of the output belongs to all heads.
+""")
 
 
 # ---------------------------------------------------------------- by hand
@@ -316,82 +279,55 @@ _NOT_YET = {
 }
 
 
-def _four_matrices(heads, width) -> Part:
+def _four_matrices(heads, width):
     """The answer 4 d h d_head."""
     one = 512 * heads * width
-    traps = (
+    return worked(f"{heads} heads of {width}", Prod(4, 512, heads, width)).knows(
         Trap(3 * one, "three matrices. W^O is the fourth."),
         Trap(4 * 512 * width, "one head. All heads have matrices of their own."),
         Trap(4 * one * heads, f"the heads counted twice. {heads} * {width} columns are those of all heads."),
     )
-    return worked(Prod(4, 512, heads, width), name=f"{heads} heads of {width}", traps=traps)
 
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-06-1",
-        (
-            Part(
-                _HELLO,
-                lambda place: sum_of_products(np.round(_Q2[0], 2), np.round(_K2[place[0]], 2), 2),
-                decimals=2,
-                name="scores",
-                step=lambda place: (
-                    f"the query is {listed(np.round(_Q2[0], 2))}; the key is {listed(np.round(_K2[place[0]], 2))}"
-                ),
-                traps=(
-                    Trap((_X @ W_Q[0])[0] @ (_X @ W_K[0]).T, "the scores of head 1. Take the tables of head 2."),
-                    Trap(_Q2[1] @ _K2.T, 'the scores of the other query. Take that of "Hello".'),
-                    Trap(_Q2 @ _K2[0], 'a column of the scores. The query of "Hello" meets both keys, in a row.'),
-                ),
+        part(
+            "scores",
+            _HELLO,
+            lambda place: sum_of_products(np.round(_Q2[0], 2), np.round(_K2[place[0]], 2), 2),
+            decimals=2,
+            step=lambda place: (
+                f"the query is {listed(np.round(_Q2[0], 2))}; the key is {listed(np.round(_K2[place[0]], 2))}"
             ),
-            worked(
-                [Quotient(score, 30) for score in _HELLO.tolist()],
-                decimals=4,
-                shown=".4f",
-                name="scaled scores",
-                traps=(
-                    Trap(_HELLO / np.sqrt(3), "a division by the root of 3. The exercise asks for 30."),
-                    Trap(_HELLO / 3, "a division by d_k = 3. The exercise asks for 30."),
-                    Trap(_HELLO, "the scores as they were. Divide them."),
-                    Trap(_HELLO / np.sqrt(30), "a division by the root of 30. The exercise asks for 30 itself."),
-                ),
-            ),
+        ).knows(
+            Trap((_X @ W_Q[0])[0] @ (_X @ W_K[0]).T, "the scores of head 1. Take the tables of head 2."),
+            Trap(_Q2[1] @ _K2.T, 'the scores of the other query. Take that of "Hello".'),
+            Trap(_Q2 @ _K2[0], 'a column of the scores. The query of "Hello" meets both keys, in a row.'),
+        ),
+        worked("scaled scores", [Quotient(score, 30) for score in _HELLO.tolist()], decimals=4, shown=".4f").knows(
+            Trap(_HELLO / np.sqrt(3), "a division by the root of 3. The exercise asks for 30."),
+            Trap(_HELLO / 3, "a division by d_k = 3. The exercise asks for 30."),
+            Trap(_HELLO, "the scores as they were. Divide them."),
+            Trap(_HELLO / np.sqrt(30), "a division by the root of 30. The exercise asks for 30 itself."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-06-2",
-        (
-            worked(
-                [Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))],
-                decimals=1,
-                traps=(
-                    Trap([3.1, 1.6], "head A for both columns. Head B has shares of its own for the second."),
-                    Trap([1.6, 2.6], "head B for both columns. Head A has shares of its own for the first."),
-                    Trap([1.6, 1.6], "the heads exchanged. Head A gives the first column, head B the second."),
-                ),
-            ),
+        worked("", [Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))], decimals=1).knows(
+            Trap([3.1, 1.6], "head A for both columns. Head B has shares of its own for the second."),
+            Trap([1.6, 2.6], "head B for both columns. Head A has shares of its own for the first."),
+            Trap([1.6, 1.6], "the heads exchanged. Head A gives the first column, head B the second."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-06-3",
-        tuple(
-            Part(
-                shape,
-                lambda _, why=why, shape=shape: f"{why}: {shape}",
-                name=name,
-                traps=_NOT_YET.get(name, ()),
-                step=_BEFORE.get(name, why),
+        *tuple(
+            part(name, shape, lambda _, why=why, shape=shape: f"{why}: {shape}", step=_BEFORE.get(name, why)).knows(
+                *_NOT_YET.get(name, ())
             )
             for name, (shape, why) in _SHAPES.items()
         ),
     ),
-    ByHand(
-        "ex-06-7",
-        (
-            _four_matrices(8, 64),
-            _four_matrices(8, 32),
-            _four_matrices(16, 64),
-        ),
-    ),
+    by_hand("ex-06-7", _four_matrices(8, 64), _four_matrices(8, 32), _four_matrices(16, 64)),
 ]

@@ -1,21 +1,19 @@
 """Checkers of chapter 7: feed-forward."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import model, ops
 from toytf.byhand import Larger, Prod, Sum
+from toytf.check.answers import Trap, by_hand, listed, mapped, part, product, sum_of_products, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, listed, mapped, product, sum_of_products, worked
 from toytf.example import FEED_FORWARD
 
 
 def _relu_cases(rng):
     return [
-        Case((np.array([-2.0, 3.0]),), "one entry on each side of zero"),
-        Case((np.array([4.0]),), "a single entry"),
-        Case((np.array([[-1.0, 0.0, 0.5], [2.0, -3.0, 1.0]]),), "two rows"),
+        Case(([-2.0, 3.0],), "one entry on each side of zero"),
+        Case(([4.0],), "a single entry"),
+        Case(([[-1.0, 0.0, 0.5], [2.0, -3.0, 1.0]],), "two rows"),
         Case((rng.normal(size=(2, 3, 5)),), "two sentences of three tokens"),
     ]
 
@@ -174,8 +172,7 @@ identity_weights.knows("""
         np.hstack([np.eye(d), -np.eye(d)]) => np.eye(d)
         np.zeros(2 * d) => np.zeros(d)
       With w_1 = I the network is max(0, x): the negative entries are gone. It takes a second set of d units for them.
-    - zeros in the second half of w_1 and of w_2:
-        np.hstack([np.eye(d), -np.eye(d)]) => np.hstack([np.eye(d), np.zeros((d, d))])
+    - zeros in the second half of w_1 and of w_2: np.eye(d), -np.eye(d) => np.eye(d), np.zeros((d, d))
       With w_1 = [I, 0] the second half of the units is always 0, and the negative entries are gone. It carries -I.
     - zeros in the second half of w_1:
         np.hstack([np.eye(d), -np.eye(d)]) => np.hstack([np.eye(d), np.zeros((d, d))])
@@ -207,14 +204,13 @@ identity_weights.knows("""
 # ---------------------------------------------------------------- by hand
 
 
-def _bend(before, name="hidden") -> Part:
+def _bend(before, name="hidden"):
     """The answer ``max(0, before)``."""
-    traps = (
+    return worked(name, np.vectorize(lambda x: Larger(0, x), otypes=[object])(before)).knows(
         Trap(before, "the numbers before the bend. A negative one becomes 0."),
         Trap(np.abs(before), "the minus signs left out. A negative number becomes 0."),
         Trap(np.minimum(0, before), "the other half. Positive numbers stay, negative ones become 0."),
     )
-    return worked(np.vectorize(lambda x: Larger(0, x), otypes=[object])(before), name=name, traps=traps)
 
 
 # 7.2: two units make the absolute value
@@ -231,90 +227,59 @@ _NO_BIASES = "Both formulas leave them out."
 _ONE_OF_TWO = Trap(512 * 2048, "one matrix. There are two, W_1 and W_2.")  # 7.6
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-07-2",
-        (
-            Part(
-                _BOTH_BEFORE,
-                product(_ROWS, _BOTH_SIDES).terms,
-                name="before",
-                step=product(_ROWS, _BOTH_SIDES).step,
-                traps=(Trap(_BOTH_HIDDEN, "the numbers after the bend. That is *hidden*."),),
-            ),
-            _bend(_BOTH_BEFORE),
-            Part(
-                _BOTH_HIDDEN.sum(axis=1),
-                lambda at: sum_of_products(_BOTH_HIDDEN[at[0]], np.ones(2)),
-                name="F",
-                step=lambda at: f"the row is {listed(_BOTH_HIDDEN[at[0]])}; the column is 1, 1",
-                traps=(
-                    Trap(_BOTH_BEFORE.sum(axis=1), "the bend left out. W_2 adds what is left after it."),
-                    Trap(_BOTH_HIDDEN[:, 0], "the first unit alone. W_2 adds both."),
-                ),
-            ),
+        part(
+            "before", _BOTH_BEFORE, product("", _ROWS, _BOTH_SIDES).terms, step=product("", _ROWS, _BOTH_SIDES).step
+        ).knows(Trap(_BOTH_HIDDEN, "the numbers after the bend. That is *hidden*.")),
+        _bend(_BOTH_BEFORE),
+        part(
+            "F",
+            _BOTH_HIDDEN.sum(axis=1),
+            lambda at: sum_of_products(_BOTH_HIDDEN[at[0]], np.ones(2)),
+            step=lambda at: f"the row is {listed(_BOTH_HIDDEN[at[0]])}; the column is 1, 1",
+        ).knows(
+            Trap(_BOTH_BEFORE.sum(axis=1), "the bend left out. W_2 adds what is left after it."),
+            Trap(_BOTH_HIDDEN[:, 0], "the first unit alone. W_2 adds both."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-07-3",
-        (
-            mapped(
-                _TOKEN,
-                FEED_FORWARD.w_1,
-                FEED_FORWARD.b_1,
-                "before",
-                traps=(Trap(_TOKEN @ FEED_FORWARD.w_1, "the bias b_1 left out."),),
-            ),
-            _bend(_BEFORE),
-            Part(
-                len(_ON),
-                lambda _: f"positive before the bend are units {', '.join(map(str, _ON))}: {len(_ON)}",
-                name="on",
-                traps=(Trap(len(_BEFORE) - len(_ON), "how many are off."),),
-                step="the numbers of *before* that lie above zero",
-            ),
-            mapped(
-                np.maximum(0, _BEFORE),
-                FEED_FORWARD.w_2,
-                FEED_FORWARD.b_2,
-                "F",
-                traps=(
-                    Trap(np.maximum(0, _BEFORE) @ FEED_FORWARD.w_2, "the bias b_2 left out."),
-                    Trap(_BEFORE @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2, "the bend left out. W_2 takes *hidden*."),
-                ),
-            ),
+        mapped("before", _TOKEN, FEED_FORWARD.w_1, FEED_FORWARD.b_1).knows(
+            Trap(_TOKEN @ FEED_FORWARD.w_1, "the bias b_1 left out.")
+        ),
+        _bend(_BEFORE),
+        part(
+            "on",
+            len(_ON),
+            f"positive before the bend are units {', '.join(map(str, _ON))}: {len(_ON)}",
+            step="the numbers of *before* that lie above zero",
+        ).knows(Trap(len(_BEFORE) - len(_ON), "how many are off.")),
+        mapped("F", np.maximum(0, _BEFORE), FEED_FORWARD.w_2, FEED_FORWARD.b_2).knows(
+            Trap(np.maximum(0, _BEFORE) @ FEED_FORWARD.w_2, "the bias b_2 left out."),
+            Trap(_BEFORE @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2, "the bend left out. W_2 takes *hidden*."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-07-6",
-        (
-            worked(
-                Sum(Prod(4, 8), 8, Prod(8, 4), 4),
-                name="here",
-                traps=(
-                    Trap(64, "the two matrices alone. The biases are counted too."),
-                    Trap(72, "b_2 left out."),
-                    Trap(68, "b_1 left out."),
-                    Trap(40, "the first matrix and its bias. There is a second of each."),
-                ),
-            ),
-            worked(
-                Sum(Prod(512, 2048), Prod(2048, 512)),
-                Prod(8, 512, 512),
-                shown=None,
-                name="feed-forward",
-                traps=(_ONE_OF_TWO, Trap(2 * 512 * 2048 + 2048 + 512, f"the biases counted. {_NO_BIASES}")),
-            ),
-            worked(
-                Prod(4, 512, 512),
-                lead="four matrices: ",
-                shown=None,
-                step="four matrices, each as high and as wide as d",
-                name="attention",
-                traps=(
-                    Trap(3 * 512 * 512, "three matrices. W^O is the fourth."),
-                    Trap(4 * (512 * 512 + 512), f"the biases counted. {_NO_BIASES}"),
-                ),
-            ),
+        worked("here", Sum(Prod(4, 8), 8, Prod(8, 4), 4)).knows(
+            Trap(64, "the two matrices alone. The biases are counted too."),
+            Trap(72, "b_2 left out."),
+            Trap(68, "b_1 left out."),
+            Trap(40, "the first matrix and its bias. There is a second of each."),
+        ),
+        worked("feed-forward", Sum(Prod(512, 2048), Prod(2048, 512)), also=Prod(8, 512, 512), shown=None).knows(
+            _ONE_OF_TWO, Trap(2 * 512 * 2048 + 2048 + 512, f"the biases counted. {_NO_BIASES}")
+        ),
+        worked(
+            "attention",
+            Prod(4, 512, 512),
+            lead="four matrices: ",
+            shown=None,
+            step="four matrices, each as high and as wide as d",
+        ).knows(
+            Trap(3 * 512 * 512, "three matrices. W^O is the fourth."),
+            Trap(4 * (512 * 512 + 512), f"the biases counted. {_NO_BIASES}"),
         ),
     ),
 ]

@@ -1,21 +1,19 @@
 """Checkers of chapter 8: scores that overflow."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root
-from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, Trap, number, worked
+from toytf.check.answers import Trap, by_hand, number, part, worked
+from toytf.check.core import Case, checker
 
 
 def _softmax_cases(rng):
     return [
-        Case((np.array([0.0, np.log(3.0)]),), "weights 1/4 and 3/4"),
-        Case((np.array([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]]),), "two rows"),
-        Case((np.array([[1000.0, 1001.0], [-1000.0, -1000.0]]),), "scores that overflow exp"),
-        Case((np.array([[1000.0, -1000.0]]),), "a gap of 2000"),
+        Case(([0.0, np.log(3.0)],), "weights 1/4 and 3/4"),
+        Case(([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]],), "two rows"),
+        Case(([[1000.0, 1001.0], [-1000.0, -1000.0]],), "scores that overflow exp"),
+        Case(([[1000.0, -1000.0]],), "a gap of 2000"),
         Case((rng.normal(size=(2, 3, 4)) * 5,), "two sentences, three queries, four keys"),
     ]
 
@@ -34,13 +32,9 @@ def softmax(scores):
 softmax.knows("""
     - no maximum subtracted: scores - scores.max(axis=-1, keepdims=True) => scores
       exp overflows above 709.78 (chapter 8). Subtract the largest score of each row first; the weights stay the same.
-    - summed over the wrong axis:
-        scores.max(axis=-1 => scores.max(axis=0
-        exps.sum(axis=-1 => exps.sum(axis=0
+    - summed over the wrong axis: axis=-1 =>> axis=0
       The weights of one query sum to 1 along its row: axis=-1.
-    - one sum for the whole array:
-        scores.max(axis=-1, keepdims=True) => scores.max()
-        exps.sum(axis=-1, keepdims=True) => exps.sum()
+    - one sum for the whole array: axis=-1, keepdims=True =>>
       sum() without an axis adds up all rows. Each row needs its own sum: axis=-1, keepdims=True.
     - one maximum for the whole array: scores.max(axis=-1, keepdims=True) => scores.max()
       A row far below the largest score of another row becomes 0 / 0. Each row needs its own maximum: axis=-1,
@@ -97,13 +91,9 @@ log_softmax.knows("""
       score, then compute s_i - log(sum).
     - the maximum subtracted once only: return shifted - => return scores -
       The sum was made with shifted scores, so the score in front of it has to be the shifted one as well.
-    - summed over the wrong axis:
-        scores.max(axis=-1 => scores.max(axis=0
-        np.exp(shifted).sum(axis=-1 => np.exp(shifted).sum(axis=0
+    - summed over the wrong axis: axis=-1 =>> axis=0
       Each row has a sum of its own, along its columns: axis=-1.
-    - one sum for the whole array:
-        scores.max(axis=-1, keepdims=True) => scores.max()
-        np.exp(shifted).sum(axis=-1, keepdims=True) => np.exp(shifted).sum()
+    - one sum for the whole array: axis=-1, keepdims=True =>>
       sum() without an axis adds up all rows. Each row needs its own: axis=-1, keepdims=True.
     - one maximum for the whole array: scores.max(axis=-1, keepdims=True) => scores.max()
       In a row far below the largest score of another row all powers are 0, and so is their sum. Each row needs its own
@@ -166,8 +156,7 @@ def first_bad(arrays):
     return -1
 
 
-first_bad.knows(
-    """
+first_bad.knows("""
     - infinity not looked for: not np.isfinite(array).all() => np.isnan(array).any()
       An overflow gives infinity first, and NaN one step later (chapter 8, One bad row). np.isnan alone names the wrong
       array; np.isfinite finds both.
@@ -192,13 +181,11 @@ first_bad.knows(
       The loop ends without a find, and so does the function. Return -1 after the loop.
     - the first good array: not np.isfinite => np.isfinite
       np.isfinite(array).all() is True for a good array. Look for the first where it is not.
-    """,
-    Mistake(
-        "the number of bad arrays",
-        "Asked for is the place of the first one. Return it as soon as it is found.",
-        lambda arrays: sum(not np.isfinite(array).all() for array in arrays),
-    ),
-)
+    - the number of bad arrays:
+        return i => return sum(not np.isfinite(array).all() for array in arrays)
+        return -1 => return 0
+      Asked for is the place of the first one. Return it as soon as it is found.
+""")
 
 
 # ---------------------------------------------------------------- by hand
@@ -229,53 +216,34 @@ def _weight_terms(place) -> str:
 
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-08-1",
-        (
-            Part(
-                _NAIVE_NAN,
-                lambda at: _WHY_NAN[at[0]],
-                name="NaN",
-                traps=(
-                    Trap([2, 2, 2], "whole rows of NaN. A number divided by inf is no NaN."),
-                    Trap([1, 0, 1], "inf alone. Where every power is zero, the sum is zero too."),
-                    Trap([0, 0, 0], "the stable softmax. Asked is the naive one."),
-                ),
-                step=lambda at: _POWERS[at[0]],
+        part("NaN", _NAIVE_NAN, lambda at: _WHY_NAN[at[0]], step=lambda at: _POWERS[at[0]]).knows(
+            Trap([2, 2, 2], "whole rows of NaN. A number divided by inf is no NaN."),
+            Trap([1, 0, 1], "inf alone. Where every power is zero, the sum is zero too."),
+            Trap([0, 0, 0], "the stable softmax. Asked is the naive one."),
+        ),
+        part(
+            "stable",
+            ops.softmax(_SCORES),
+            _weight_terms,
+            decimals=5,
+            step=lambda at: (
+                f"the row's largest score taken off, then exp, then each divided by the sum; the gap is "
+                f"{number(abs(_SCORES[at[0], 0] - _SCORES[at[0], 1]))}"
             ),
-            Part(
-                ops.softmax(_SCORES),
-                _weight_terms,
-                decimals=5,
-                name="stable",
-                traps=(
-                    Trap([[1, 0]] * 3, "the right numbers with too few decimals. Give five.", room=1e-9),
-                    Trap(ops.softmax(_SCORES)[:, ::-1], "the two weights exchanged. The larger score has the larger."),
-                ),
-                step=lambda at: (
-                    f"the row's largest score taken off, then exp, then each divided by the sum; the gap is "
-                    f"{number(abs(_SCORES[at[0], 0] - _SCORES[at[0], 1]))}"
-                ),
-            ),
+        ).knows(
+            Trap([[1, 0]] * 3, "the right numbers with too few decimals. Give five.", room=1e-9),
+            Trap(ops.softmax(_SCORES)[:, ::-1], "the two weights exchanged. The larger score has the larger."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-08-2",
-        (
-            worked(
-                Prod(7.1, 10, 10),
-                lead="scores grow with the square of the factor: ",
-                decimals=1,
-                name="score",
-                traps=(Trap(71, "one factor of 10. Queries and keys both grow, so there are two."),),
-            ),
-            worked(
-                Root(Quotient(709.78, 7.1)),
-                about=True,
-                decimals=3,
-                name="factor",
-                traps=(Trap(709.78 / 7.1, "the factor of the score. That of X is its root."),),
-            ),
+        worked("score", Prod(7.1, 10, 10), lead="scores grow with the square of the factor: ", decimals=1).knows(
+            Trap(71, "one factor of 10. Queries and keys both grow, so there are two.")
+        ),
+        worked("factor", Root(Quotient(709.78, 7.1)), about=True, decimals=3).knows(
+            Trap(709.78 / 7.1, "the factor of the score. That of X is its root.")
         ),
     ),
 ]

@@ -1,20 +1,18 @@
 """Checkers of chapter 9: residual and layer norm."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import model, ops
 from toytf.byhand import Difference, Power, Quotient, Root, Sum
-from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, Trap, number, worked
+from toytf.check.answers import Trap, by_hand, number, part, worked
+from toytf.check.core import Case, checker
 
 
 def _layer_norm_cases(rng):
     flat = np.array([[3.0, 3.0, 3.0], [0.0, 0.001, 0.005]])
     return [
-        Case((np.array([[1.0, 2.0, 6.0]]), np.ones(3), np.zeros(3)), "one row, with mean 3"),
-        Case((np.array([[1.0, 3.0], [4.0, 10.0]]), np.array([1.0, 2.0]), np.array([0.0, 1.0])), "two rows"),
+        Case(([[1.0, 2.0, 6.0]], np.ones(3), np.zeros(3)), "one row, with mean 3"),
+        Case(([[1.0, 3.0], [4.0, 10.0]], [1.0, 2.0], [0.0, 1.0]), "two rows"),
         Case((rng.normal(size=(3, 5)) + 1, rng.normal(size=5), rng.normal(size=5)), "three rows of width 5"),
         Case((flat, np.ones(3), np.ones(3)), "a constant row, and one that is nearly constant"),
         Case((rng.normal(size=(2, 3, 4)), rng.normal(size=4), rng.normal(size=4)), "two sentences"),
@@ -49,18 +47,12 @@ layer_norm.knows("""
     - divided by the variance: np.sqrt(variance + eps) => (variance + eps)
       Without the root, a row ten times as large comes out ten times as small. Divide by the deviation, sqrt(variance +
       eps).
-    - the wrong axis (axis=0):
-        x.mean(axis=-1 => x.mean(axis=0
-        (away**2).mean(axis=-1 => (away**2).mean(axis=0
+    - the wrong axis (axis=0): axis=-1 =>> axis=0
       Mean and variance are those of one token's row, over its columns: axis=-1. Along axis 0 the others mix in (chapter
       9, Layer norm or batch norm).
-    - the wrong axis (axis=-2):
-        x.mean(axis=-1 => x.mean(axis=-2
-        (away**2).mean(axis=-1 => (away**2).mean(axis=-2
+    - the wrong axis (axis=-2): axis=-1 =>> axis=-2
       That is a mean over the tokens, one for each column. Mean and variance are those of one token's row: axis=-1.
-    - one mean for the whole array:
-        x.mean(axis=-1, keepdims=True) => x.mean()
-        (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
+    - one mean for the whole array: axis=-1, keepdims=True =>>
       mean() and var() without an axis take all rows together. Each row has its own: axis=-1, keepdims=True.
     - keepdims forgotten:
         x.mean(axis=-1, keepdims=True) => x.mean(axis=-1)
@@ -81,8 +73,7 @@ layer_norm.knows("""
         np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
       Mean 0 and variance 1 is where they begin: multiply by gamma, then add beta (chapter 9, What gamma and beta are
       for).
-    - beta inside the brackets:
-        gamma * away / np.sqrt(variance + eps) + beta => gamma * (away / np.sqrt(variance + eps) + beta)
+    - beta inside the brackets: away / np.sqrt(variance + eps) + beta => (away / np.sqrt(variance + eps) + beta)
       gamma * (... + beta) scales the shift too. First gamma times the normalised row, then plus beta.
     - gamma and beta exchanged:
         gamma * away => beta * away
@@ -121,11 +112,9 @@ def _add_and_norm_cases(rng):
         )
 
     return [
+        Case(([[1.0, 0.0, 2.0]], [[0.0, 2.0, 4.0]], np.ones(3), np.zeros(3)), "the sum is [1, 2, 6]"),
         Case(
-            (np.array([[1.0, 0.0, 2.0]]), np.array([[0.0, 2.0, 4.0]]), np.ones(3), np.zeros(3)), "the sum is [1, 2, 6]"
-        ),
-        Case(
-            (np.eye(2, 3), np.array([[0.0, 3.0, 2.0], [0.001, -1.0, 0.005]]), np.ones(3), np.zeros(3)),
+            (np.eye(2, 3), [[0.0, 3.0, 2.0], [0.001, -1.0, 0.005]], np.ones(3), np.zeros(3)),
             "two rows; the second sum is nearly constant",
         ),
         Case(drawn(3, 5), "three rows of width 5"),
@@ -151,8 +140,7 @@ def add_and_norm(x, fx, gamma, beta, eps=1e-5):
     return gamma * away / np.sqrt(variance + eps) + beta
 
 
-add_and_norm.knows(
-    """
+add_and_norm.knows("""
     - norm before the sum:
         x + fx => fx
         np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + x
@@ -177,17 +165,11 @@ add_and_norm.knows(
       A residual connection is a sum: if F(x) is 0, the row passes as it is.
     - subtracted in the place of added: x + fx => fx - x
       The part says what should be added to the row: x + fx.
-    - the wrong axis (axis=0):
-        total.mean(axis=-1 => total.mean(axis=0
-        (away**2).mean(axis=-1 => (away**2).mean(axis=0
+    - the wrong axis (axis=0): axis=-1 =>> axis=0
       Mean and variance are those of one token's row, over its columns: axis=-1.
-    - the wrong axis (axis=-2):
-        total.mean(axis=-1 => total.mean(axis=-2
-        (away**2).mean(axis=-1 => (away**2).mean(axis=-2
+    - the wrong axis (axis=-2): axis=-1 =>> axis=-2
       That is a mean over the tokens, one for each column. Mean and variance are those of one token's row: axis=-1.
-    - one mean for the whole array:
-        total.mean(axis=-1, keepdims=True) => total.mean()
-        (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
+    - one mean for the whole array: axis=-1, keepdims=True =>>
       mean() and var() without an axis take all rows together. Each row has its own: axis=-1, keepdims=True.
     - N - 1 in the place of N: (away**2).mean(axis=-1, keepdims=True) => total.var(axis=-1, ddof=1, keepdims=True)
       The squares are divided by the number of columns, not by one less (chapter 9, What stands under the root).
@@ -197,13 +179,11 @@ add_and_norm.knows(
         gamma * away => away
         np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
       Multiply the normalised row by gamma, then add beta.
-    """,
-    Mistake(
-        "each normalised by itself",
-        "There is one norm, and it gets the sum: LN(x + F(x)).",
-        lambda x, fx, *p: layer_norm.solution(x, *p) + layer_norm.solution(fx, *p),
-    ),
-)
+    - each normalised by itself:
+        x + fx => np.stack([x, fx])
+        gamma * away / np.sqrt(variance + eps) + beta => (gamma * away / np.sqrt(variance + eps) + beta).sum(axis=0)
+      There is one norm, and it gets the sum: LN(x + F(x)).
+""")
 
 
 def norm(x, axis=-1, eps=1e-5):
@@ -218,7 +198,7 @@ def _rows_stand_alone_cases(rng):
     later = one_row + [[0.0, 0.0], [0.25, -0.25]]
     return [
         Case((one_row, one_row), "equal"),
-        Case((np.array([[-1.0, -1.0], [1.0, 1.0]]), np.zeros((2, 2))), "two tokens, the wrong axis"),
+        Case(([[-1.0, -1.0], [1.0, 1.0]], np.zeros((2, 2))), "two tokens, the wrong axis"),
         Case((later, one_row), "the second row differs"),
         Case((one_row - [[0.5, 0.0], [0.0, 0.5]], one_row), "together is smaller in both rows"),
         Case((one_row + 1e-14, one_row), "rounding"),
@@ -290,109 +270,72 @@ _BY_ONE_LESS = "a division by N - 1. Layer norm divides the squares by their num
 _W = np.array([[0.5, 1.0], [0.0, -1.0]])
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-09-1",
-        (
-            worked(Quotient(Sum(*_ROW), 4), name="mean", traps=(Trap(12, "the sum. Divide by how many there are."),)),
-            worked(
-                _SQUARES,
-                name="squared distances",
-                traps=(
-                    Trap([-2, 0, 0, 2], "the distances. Square them."),
-                    Trap([2, 0, 0, 2], "the distances without their signs. Square them."),
-                    Trap([-4, 0, 0, 4], "squares with a minus. The square of a negative number is positive."),
-                    Trap(np.square(_ROW), "the squares of the numbers. First take the mean off."),
-                ),
-            ),
-            worked(
-                Quotient(Sum(*(square.value for square in _SQUARES)), 4),
-                name="variance",
-                traps=(
-                    Trap(8 / 3, _BY_ONE_LESS),
-                    Trap(8, "the sum of the squares. The variance is their mean."),
-                    Trap(11, "the mean of the numbers' squares. First take the mean off."),
-                ),
-            ),
-            worked(
-                Root(2),
-                about=True,
-                decimals=4,
-                name="deviation",
-                traps=(
-                    Trap((8 / 3) ** 0.5, _BY_ONE_LESS),
-                    Trap(2, "the variance. The deviation is its root."),
-                    Trap(8**0.5, "the root of the sum. It is the mean of the squares that goes under the root."),
-                ),
-            ),
-            worked(
-                [Quotient(Difference(x, 3), 2**0.5) for x in _ROW],
-                about=True,
-                decimals=4,
-                name="result",
-                traps=(
-                    Trap((np.array(_ROW) - 3) / (8 / 3) ** 0.5, _BY_ONE_LESS),
-                    Trap((np.array(_ROW) - 3) / 2, "a division by the variance. Divide by its root."),
-                    Trap(np.array(_ROW) / 2**0.5, "the mean not subtracted. First x - mean, then the division."),
-                    Trap(np.array(_ROW) - 3, "the mean subtracted and no more. Divide by the deviation."),
-                ),
-            ),
+        worked("mean", Quotient(Sum(*_ROW), 4)).knows(Trap(12, "the sum. Divide by how many there are.")),
+        worked("squared distances", _SQUARES).knows(
+            Trap([-2, 0, 0, 2], "the distances. Square them."),
+            Trap([2, 0, 0, 2], "the distances without their signs. Square them."),
+            Trap([-4, 0, 0, 4], "squares with a minus. The square of a negative number is positive."),
+            Trap(np.square(_ROW), "the squares of the numbers. First take the mean off."),
+        ),
+        worked("variance", Quotient(Sum(*(square.value for square in _SQUARES)), 4)).knows(
+            Trap(8 / 3, _BY_ONE_LESS),
+            Trap(8, "the sum of the squares. The variance is their mean."),
+            Trap(11, "the mean of the numbers' squares. First take the mean off."),
+        ),
+        worked("deviation", Root(2), about=True, decimals=4).knows(
+            Trap((8 / 3) ** 0.5, _BY_ONE_LESS),
+            Trap(2, "the variance. The deviation is its root."),
+            Trap(8**0.5, "the root of the sum. It is the mean of the squares that goes under the root."),
+        ),
+        worked("result", [Quotient(Difference(x, 3), 2**0.5) for x in _ROW], about=True, decimals=4).knows(
+            Trap((np.array(_ROW) - 3) / (8 / 3) ** 0.5, _BY_ONE_LESS),
+            Trap((np.array(_ROW) - 3) / 2, "a division by the variance. Divide by its root."),
+            Trap(np.array(_ROW) / 2**0.5, "the mean not subtracted. First x - mean, then the division."),
+            Trap(np.array(_ROW) - 3, "the mean subtracted and no more. Divide by the deviation."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-09-3",
-        (
-            worked(
-                [Quotient(Sum(*pair), 2) for pair in _PAIRS],
-                name="mean",
-                traps=(
-                    Trap(_PAIRS.sum(axis=1), "the sums. Divide by how many there are."),
-                    Trap(_PAIRS.mean(axis=0), "the means of the columns. Each row has its own."),
-                ),
+        worked("mean", [Quotient(Sum(*pair), 2) for pair in _PAIRS]).knows(
+            Trap(_PAIRS.sum(axis=1), "the sums. Divide by how many there are."),
+            Trap(_PAIRS.mean(axis=0), "the means of the columns. Each row has its own."),
+        ),
+        part(
+            "deviation",
+            _PAIRS.std(axis=1),
+            lambda at: "both entries are {} away from the mean {}".format(
+                *map(number, (_PAIRS[at[0]].std(), _PAIRS[at[0]].mean()))
             ),
-            Part(
-                _PAIRS.std(axis=1),
-                lambda at: "both entries are {} away from the mean {}".format(
-                    *map(number, (_PAIRS[at[0]].std(), _PAIRS[at[0]].mean()))
-                ),
-                name="deviation",
-                traps=(
-                    Trap(_PAIRS.std(axis=1, ddof=1), _BY_ONE_LESS),
-                    Trap(_PAIRS.var(axis=1), "the variances. The deviation is the root."),
-                    Trap(_PAIRS.std(axis=0), "the deviations of the columns. Each row has its own."),
-                ),
-                step=lambda at: "the root of the mean of ({0} - {2})^2 and ({1} - {2})^2".format(
-                    *map(number, (*_PAIRS[at[0]], _PAIRS[at[0]].mean()))
-                ),
+            step=lambda at: "the root of the mean of ({0} - {2})^2 and ({1} - {2})^2".format(
+                *map(number, (*_PAIRS[at[0]], _PAIRS[at[0]].mean()))
             ),
-            worked(
-                [[Quotient(Difference(x, pair.mean()), pair.std()) for x in pair] for pair in _PAIRS],
-                name="result",
-                traps=(
-                    Trap(np.array([[-1, 1], [-1, 1]]) / 2**0.5, _BY_ONE_LESS),
-                    Trap([[-2, 2], [-10, 10]], "the mean subtracted and no more. Divide by the deviation."),
-                    Trap([[-0.5, 0.5], [-0.1, 0.1]], "a division by the variance. Divide by its root."),
-                    Trap([[-1, -1], [1, 1]], "mean and deviation of the columns. Each token's row has its own."),
-                ),
-            ),
+        ).knows(
+            Trap(_PAIRS.std(axis=1, ddof=1), _BY_ONE_LESS),
+            Trap(_PAIRS.var(axis=1), "the variances. The deviation is the root."),
+            Trap(_PAIRS.std(axis=0), "the deviations of the columns. Each row has its own."),
+        ),
+        worked("result", [[Quotient(Difference(x, pair.mean()), pair.std()) for x in pair] for pair in _PAIRS]).knows(
+            Trap(np.array([[-1, 1], [-1, 1]]) / 2**0.5, _BY_ONE_LESS),
+            Trap([[-2, 2], [-10, 10]], "the mean subtracted and no more. Divide by the deviation."),
+            Trap([[-0.5, 0.5], [-0.1, 0.1]], "a division by the variance. Divide by its root."),
+            Trap([[-1, -1], [1, 1]], "mean and deviation of the columns. Each token's row has its own."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-09-5",
-        (
-            Part(
-                np.eye(2) + _W,
-                lambda at: f"{number(np.eye(2)[at])} + {_tenths(_W[at])} = {number((np.eye(2) + _W)[at], 1)}",
-                decimals=1,
-                name="Jacobian",
-                traps=(Trap(_W, "the Jacobian of F alone. The residual adds I."),),
-            ),
-            Part(
-                [0, 1],
-                lambda _: "column 1 of the Jacobian asks for 1.5 x_1 = 0, so x_1 = 0; x_2 is free, here 1",
-                name="row",
-                traps=(Trap([1, 0], "the two entries exchanged. The second one is 1."),),
-                step="1.5 x_1 + 0 x_2 must be 0, and so must 1 x_1 + 0 x_2",
-            ),
-        ),
+        part(
+            "Jacobian",
+            np.eye(2) + _W,
+            lambda at: f"{number(np.eye(2)[at])} + {_tenths(_W[at])} = {number((np.eye(2) + _W)[at], 1)}",
+            decimals=1,
+        ).knows(Trap(_W, "the Jacobian of F alone. The residual adds I.")),
+        part(
+            "row",
+            [0, 1],
+            "column 1 of the Jacobian asks for 1.5 x_1 = 0, so x_1 = 0; x_2 is free, here 1",
+            step="1.5 x_1 + 0 x_2 must be 0, and so must 1 x_1 + 0 x_2",
+        ).knows(Trap([1, 0], "the two entries exchanged. The second one is 1.")),
     ),
 ]

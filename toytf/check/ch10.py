@@ -1,14 +1,12 @@
 """Checkers of chapter 10: the encoder."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import model, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum
+from toytf.check.answers import Trap, by_hand, mapped, worked
 from toytf.check.ch09 import farthest, norm
-from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Trap, mapped, worked
+from toytf.check.core import Case, checker
 from toytf.example import FEED_FORWARD
 
 
@@ -131,19 +129,13 @@ encoder_layer.knows("""
       The weights of one query sum to 1 over the keys: axis=-1. In a batch, axis 0 is that of the sentences.
     - no maximum subtracted in the softmax: scores - scores.max(axis=-1, keepdims=True) => scores
       Large scores overflow exp and give NaN (chapter 8). Subtract each row's largest score first.
-    - the norm along the wrong axis (axis=-2):
-        rows.mean(axis=-1 => rows.mean(axis=-2
-        (away**2).mean(axis=-1 => (away**2).mean(axis=-2
+    - the norm along the wrong axis (axis=-2): mean(axis=-1 =>> mean(axis=-2
       Mean and variance are those of one token's row: axis=-1. Over the tokens, every row needs the others (chapter 10,
       What goes wrong).
-    - the norm along the wrong axis (axis=0):
-        rows.mean(axis=-1 => rows.mean(axis=0
-        (away**2).mean(axis=-1 => (away**2).mean(axis=0
+    - the norm along the wrong axis (axis=0): mean(axis=-1 =>> mean(axis=0
       Mean and variance are those of one token's row: axis=-1. Along axis 0 every row needs the others (chapter 10, What
       goes wrong).
-    - one mean for the whole array in the norms:
-        rows.mean(axis=-1, keepdims=True) => rows.mean()
-        (away**2).mean(axis=-1, keepdims=True) => (away**2).mean()
+    - one mean for the whole array in the norms: mean(axis=-1, keepdims=True) =>> mean()
       mean() without an axis takes all rows together. Each row has its own: axis=-1, keepdims=True.
     - N - 1 in the norms: (away**2).mean(axis=-1, keepdims=True) => rows.var(axis=-1, ddof=1, keepdims=True)
       The squares are divided by the number of columns, not by one less (chapter 9, What stands under the root).
@@ -204,8 +196,7 @@ def other_rows_moved(before, after, row):
     return bool(moved.any())
 
 
-other_rows_moved.knows(
-    """
+other_rows_moved.knows("""
     - the changed row not left out: moved[row] = False => pass
       The row whose input was changed may move. Look at the others: np.delete(..., row, axis=0).
     - only the first row looked at:
@@ -231,17 +222,11 @@ other_rows_moved.knows(
       np.isclose.
     - the answer reversed: return bool => return not bool
       True means that another row has moved, so that the axis is wrong.
-    """,
-    Mistake(
-        "a column left out in the place of a row",
-        "Tokens are rows: leave out along axis 0.",
-        lambda before, after, row: (
-            bool(np.abs(np.delete(after - before, row, axis=1)).max() > 1e-9)
-            if row < before.shape[1]
-            else not np.allclose(before, after)
-        ),
-    ),
-)
+    - a column left out in the place of a row:
+        all(axis=1) => all(axis=0)
+        moved[row] => moved[row : row + 1]
+      Tokens are rows: leave out along axis 0.
+""")
 
 
 # ---------------------------------------------------------------- by hand
@@ -252,77 +237,52 @@ _U = np.array([1.0, -1.0, 1.0, -1.0])
 _U_HIDDEN = np.maximum(0, _U @ FEED_FORWARD.w_1 + FEED_FORWARD.b_1)
 _U_FED = _U_HIDDEN @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2
 _TOTAL = _U + _U_FED
-_LAYER = {
-    "attention": Prod(4, 8, 8),
-    "feed-forward": Sum(Prod(8, 16), 16, Prod(16, 8), 8),
-    "norms": Prod(2, Sum(8, 8)),
-}
-_FORGOTTEN = {
-    "attention": (
+_LAYER = (
+    worked("attention", Prod(4, 8, 8)).knows(
         Trap(3 * 8 * 8, "W_O forgotten. There are four matrices."),
         Trap(4 * 8 * 4, "one head. The two heads have 8 columns together."),
         Trap(4 * 8 * 8 + 4 * 8, "the biases counted. This attention has none."),
     ),
-    "feed-forward": (
+    worked("feed-forward", Sum(Prod(8, 16), 16, Prod(16, 8), 8)).knows(
         Trap(2 * 8 * 16, "the biases forgotten."),
         Trap(8 * 16 + 16, "the first matrix and its bias. There is a second of each."),
         Trap(2 * 8 * 16 + 16, "b_2 forgotten."),
         Trap(2 * 8 * 16 + 8, "b_1 forgotten."),
     ),
-    "norms": (Trap(8 + 8, "one norm, or two without beta. Two norms have gamma and beta each."),),
-}
+    worked("norms", Prod(2, Sum(8, 8))).knows(
+        Trap(8 + 8, "one norm, or two without beta. Two norms have gamma and beta each.")
+    ),
+)
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-10-1",
-        (
-            mapped(
-                _U_HIDDEN,
-                FEED_FORWARD.w_2,
-                FEED_FORWARD.b_2,
-                "F",
-                traps=(
-                    Trap(_U_HIDDEN @ FEED_FORWARD.w_2, "b_2 forgotten. It is added at the end."),
-                    Trap(
-                        np.maximum(0, _U @ FEED_FORWARD.w_1) @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2,
-                        "b_1 forgotten. It is added before the bend.",
-                    ),
-                ),
+        mapped("F", _U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2).knows(
+            Trap(_U_HIDDEN @ FEED_FORWARD.w_2, "b_2 forgotten. It is added at the end."),
+            Trap(
+                np.maximum(0, _U @ FEED_FORWARD.w_1) @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2,
+                "b_1 forgotten. It is added before the bend.",
             ),
-            worked(
-                [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)],
-                name="sum",
-                traps=(
-                    Trap(_U_FED, "F(U) alone. The input is added."),
-                    Trap(_U_FED - _U, "F(U) - U. The input is added."),
-                ),
+        ),
+        worked("sum", [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)]).knows(
+            Trap(_U_FED, "F(U) alone. The input is added."), Trap(_U_FED - _U, "F(U) - U. The input is added.")
+        ),
+        worked("result", [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL]).knows(
+            Trap(
+                (_TOTAL - _TOTAL.mean()) / _TOTAL.std(ddof=1),
+                "a division by N - 1. Layer norm divides the squares by their number N.",
             ),
-            worked(
-                [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL],
-                name="result",
-                traps=(
-                    Trap(
-                        (_TOTAL - _TOTAL.mean()) / _TOTAL.std(ddof=1),
-                        "a division by N - 1. Layer norm divides the squares by their number N.",
-                    ),
-                    Trap((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root."),
-                    Trap(_TOTAL - _TOTAL.mean(), "the mean subtracted and no more. Divide by the deviation."),
-                    Trap(_TOTAL / _TOTAL.std(), "the mean not subtracted. First x - mean, then the division."),
-                    Trap((_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."),
-                ),
-            ),
+            Trap((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root."),
+            Trap(_TOTAL - _TOTAL.mean(), "the mean subtracted and no more. Divide by the deviation."),
+            Trap(_TOTAL / _TOTAL.std(), "the mean not subtracted. First x - mean, then the division."),
+            Trap((_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-10-2",
-        (
-            *(worked(count, name=name, traps=_FORGOTTEN[name]) for name, count in _LAYER.items()),
-            worked(
-                Sum(*(count.value for count in _LAYER.values())),
-                name="together",
-                traps=(Trap(sum(count.value for count in list(_LAYER.values())[:2]), "the norms left out."),),
-                step="attention, feed-forward and norms, added",
-            ),
-        ),
+        *_LAYER,
+        worked(
+            "together", Sum(*(int(one.expected) for one in _LAYER)), step="attention, feed-forward and norms, added"
+        ).knows(Trap(sum(int(one.expected) for one in _LAYER[:2]), "the norms left out.")),
     ),
 ]

@@ -1,13 +1,11 @@
 """Checkers of chapter 11: masks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import attention, ops
 from toytf.byhand import Quotient, Sum
+from toytf.check.answers import Trap, by_hand, part, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked
 
 
 def _behind(length):
@@ -57,9 +55,7 @@ window_mask.knows(f"""
       Every token sees itself. Your window lies wholly before it, and the first row is empty.
     - a window into the future as well: np.tri(length, dtype=bool) => np.tri(length, k=width - 1, dtype=bool)
       abs(i - j) < width looks both ways. The tokens behind a token in the sentence are hidden: j <= i as well.
-    - rows and columns exchanged:
-        np.tri(length, dtype=bool) => np.tri(length, dtype=bool).T
-        k=-width, dtype=bool) => k=-width, dtype=bool).T
+    - rows and columns exchanged: bool) =>> bool).T
       Your rows see what comes after them. The row asks: row i reaches back to column i - width + 1.
     - the whole past visible:
         np.tri(length, dtype=bool) & ~np.tri(length, k=-width, dtype=bool) => np.tri(length, dtype=bool)
@@ -126,9 +122,9 @@ causal_mask.knows(f"""
 def _padding_cases(rng):
     lengths = rng.integers(1, 8, size=4)
     return [
-        Case((np.array([True, True, False]),), "two tokens and one place filled up"),
-        Case((np.array([[True, True, True], [True, False, False]]),), "two sentences"),
-        Case((np.array([[False, True, True], [True, True, False], [True, True, True]]),), "three sentences of three"),
+        Case(([True, True, False],), "two tokens and one place filled up"),
+        Case(([[True, True, True], [True, False, False]],), "two sentences"),
+        Case(([[False, True, True], [True, True, False], [True, True, True]],), "three sentences of three"),
         Case((np.arange(7) < lengths[:, None],), "four sentences"),
     ]
 
@@ -179,12 +175,12 @@ def _masked_cases(rng):
     length = int(rng.integers(3, 5))
     padded = (np.arange(5) < np.array([length, 5])[:, None])[:, None]
     return [
-        Case((np.array([[0.0, np.log(3.0), 5.0]]), np.array([[True, True, False]])), "shares 1/4, 3/4 and 0"),
-        Case((np.array([[1.0, 1.0], [2.0, 3.0]]), np.tri(2, dtype=bool)), "a causal mask"),
-        Case((np.array([[1.0, 2.0], [2.0, 0.0]]), np.array([[True, True], [False, False]])), "nothing left in row 2"),
-        Case((np.array([[0.0, 800.0], [1000.0, 999.0]]), np.array([[True, False], [True, True]])), "large scores"),
+        Case(([[0.0, np.log(3.0), 5.0]], [[True, True, False]]), "shares 1/4, 3/4 and 0"),
+        Case(([[1.0, 1.0], [2.0, 3.0]], np.tri(2, dtype=bool)), "a causal mask"),
+        Case(([[1.0, 2.0], [2.0, 0.0]], [[True, True], [False, False]]), "nothing left in row 2"),
+        Case(([[0.0, 800.0], [1000.0, 999.0]], [[True, False], [True, True]]), "large scores"),
         Case(
-            (np.array([[0.0, 0.0], [1000.0, 1000.0]]), np.array([[True, True], [True, True]])),
+            ([[0.0, 0.0], [1000.0, 1000.0]], [[True, True], [True, True]]),
             "scores of one query far below those of another",
         ),
         Case((rng.normal(size=(2, 3, 5)) * 3, padded), "two sentences, three queries, five keys"),
@@ -238,8 +234,7 @@ masked_softmax.knows("""
     - NaN in a row with nothing left: np.where(largest == -np.inf, 0, largest) => largest
       Where every score is minus infinity, the largest is too, and their difference is NaN (chapter 11, A row with
       nothing left). The row should be zeros: take 0 for such a maximum, and 1 for a sum of 0.
-    - a large negative number in place of minus infinity:
-        np.where(mask, scores, -np.inf) => np.where(mask, scores, -1e9)
+    - a large negative number in place of minus infinity: mask, scores, -np.inf => mask, scores, -1e9
       In a row with nothing left all keys are then equal, and each forbidden key gets the same weight. That row should
       be zeros.
     - a large negative number added: np.where(mask, scores, -np.inf) => scores + np.where(mask, 0.0, -1e9)
@@ -277,13 +272,9 @@ def _may(place):
 def _table(name, mask, reasons, *traps):
     """A mask of 1 (may attend) and 0, and why an entry is what it is."""
     traps = (Trap(1 - mask, '1 and 0 exchanged. 1 means "may attend".'), *traps)
-    return Part(
-        mask,
-        lambda at: f"{' and '.join(reasons(at))}: {mask[at]}",
-        name=name,
-        traps=traps,
-        step=lambda at: " and ".join(reasons(at)),
-    )
+    return part(
+        name, mask, lambda at: f"{' and '.join(reasons(at))}: {mask[at]}", step=lambda at: " and ".join(reasons(at))
+    ).knows(*traps)
 
 
 _CAUSAL, _PADDING = np.tri(4, dtype=int), np.tile(_IS_TOKEN, (4, 1))
@@ -291,77 +282,60 @@ _BEFORE = np.array([0.1, 0.3, 0.6])  # shares without a mask; the third key is h
 _LEFT = _BEFORE * [1, 1, 0]
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-11-1",
-        (
-            _table(
-                "causal",
-                _CAUSAL,
-                lambda at: _may(at)[:1],
-                Trap(np.tri(4, k=-1), "a mask that hides each token from itself. It may attend to itself."),
+        _table(
+            "causal",
+            _CAUSAL,
+            lambda at: _may(at)[:1],
+            Trap(np.tri(4, k=-1), "a mask that hides each token from itself. It may attend to itself."),
+        ),
+        _table(
+            "padding",
+            _PADDING,
+            lambda at: _may(at)[1:],
+            Trap(_PADDING.T, "a mask that hides queries. Padding hides keys, so the columns."),
+            Trap(_PADDING * _PADDING.T, "rows and columns hidden. Padding hides keys alone."),
+        ),
+        _table(
+            "both",
+            _CAUSAL * _PADDING,
+            _may,
+            Trap(_CAUSAL | _PADDING, "what one mask or the other allows. Both must allow it."),
+        ),
+        worked(
+            "visible pairs", [Sum(*mask.sum(axis=1).tolist()) for mask in (_CAUSAL, _PADDING, _CAUSAL * _PADDING)]
+        ).knows(Trap([6, 8, 9], "the hidden pairs. Count those with a 1.")),
+    ),
+    by_hand(
+        "ex-11-2",
+        worked("before", [Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT], decimals=2, shown="g").knows(
+            Trap(_LEFT, "the shares with the third set to 0. The softmax lets what is left sum to 1."),
+            Trap(
+                _LEFT + [_BEFORE[2] / 2, _BEFORE[2] / 2, 0],
+                "the hidden share given out in equal parts. The shares that are left keep their ratio.",
             ),
-            _table(
-                "padding",
-                _PADDING,
-                lambda at: _may(at)[1:],
-                Trap(_PADDING.T, "a mask that hides queries. Padding hides keys, so the columns."),
-                Trap(_PADDING * _PADDING.T, "rows and columns hidden. Padding hides keys alone."),
+            Trap(
+                [*ops.softmax(_LEFT[:2]), 0],
+                "a softmax of the shares. They came out of one already, and keep their ratio.",
             ),
-            _table(
-                "both",
-                _CAUSAL * _PADDING,
-                _may,
-                Trap(_CAUSAL | _PADDING, "what one mask or the other allows. Both must allow it."),
-            ),
-            worked(
-                [Sum(*mask.sum(axis=1).tolist()) for mask in (_CAUSAL, _PADDING, _CAUSAL * _PADDING)],
-                name="visible pairs",
-                traps=(Trap([6, 8, 9], "the hidden pairs. Count those with a 1."),),
+            Trap(
+                _LEFT + [0, _BEFORE[2], 0],
+                "the hidden share given to one key. The shares that are left keep their ratio.",
             ),
         ),
-    ),
-    ByHand(
-        "ex-11-2",
-        (
-            worked(
-                [Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT],
-                decimals=2,
-                shown="g",
-                name="before",
-                traps=(
-                    Trap(_LEFT, "the shares with the third set to 0. The softmax lets what is left sum to 1."),
-                    Trap(
-                        _LEFT + [_BEFORE[2] / 2, _BEFORE[2] / 2, 0],
-                        "the hidden share given out in equal parts. The shares that are left keep their ratio.",
-                    ),
-                    Trap(
-                        [*ops.softmax(_LEFT[:2]), 0],
-                        "a softmax of the shares. They came out of one already, and keep their ratio.",
-                    ),
-                    Trap(
-                        _LEFT + [0, _BEFORE[2], 0],
-                        "the hidden share given to one key. The shares that are left keep their ratio.",
-                    ),
-                ),
-            ),
-            Part(
-                _LEFT,
-                lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was",
-                decimals=2,
-                name="after",
-                step=lambda at: "hidden" if at == (2,) else "the share as it was without a mask",
-                traps=(
-                    Trap(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here."),
-                    Trap(_BEFORE, "the shares without a mask. The third is hidden."),
-                ),
-            ),
-            worked(
-                Sum(*_LEFT),
-                decimals=2,
-                shown="g",
-                name="sum",
-                traps=(Trap(1, "the sum before. A share is gone, and nothing took its place."),),
-            ),
+        part(
+            "after",
+            _LEFT,
+            lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was",
+            decimals=2,
+            step=lambda at: "hidden" if at == (2,) else "the share as it was without a mask",
+        ).knows(
+            Trap(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here."),
+            Trap(_BEFORE, "the shares without a mask. The third is hidden."),
+        ),
+        worked("sum", Sum(*_LEFT), decimals=2, shown="g").knows(
+            Trap(1, "the sum before. A share is gone, and nothing took its place.")
         ),
     ),
 ]

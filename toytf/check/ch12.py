@@ -1,13 +1,11 @@
 """Checkers of chapter 12: the decoder."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import attention, ops
+from toytf.check.answers import Trap, by_hand, listed, number, part, product, sum_of_products
 from toytf.check.ch11 import NUMBERS_FOR_BOOLEANS, OPPOSITE
-from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, Trap, listed, number, product, sum_of_products
+from toytf.check.core import Case, checker
 from toytf.example import W_K, W_V
 
 
@@ -60,8 +58,7 @@ def cross_first(y, memory, mask):
     return norm(read + attend(read, read, mask))
 
 
-cross_first.knows(
-    """
+cross_first.knows("""
     - the usual order:
         attend(y, memory, True) => attend(y, y, mask)
         attend(read, read, mask) => attend(read, memory, True)
@@ -76,8 +73,7 @@ cross_first.knows(
       Add the row that went in, then normalise: norm(read + ...).
     - the second residual taken from y: norm(read + attend => norm(y + attend
       A residual adds what went into its own sub-layer. Into self-attention went the normalised row, not y.
-    - the last layer norm left out:
-        return norm(read + attend(read, read, mask)) => return read + attend(read, read, mask)
+    - the last layer norm left out: norm(read + attend(read, read, mask)) => read + attend(read, read, mask)
       There is add and norm around each of the two attentions, so the layer ends with a norm.
     - the first layer norm left out: read = norm(y + attend(y, memory, True)) => read = y + attend(y, memory, True)
       There is add and norm around each of the two attentions, so a norm stands between them.
@@ -89,13 +85,9 @@ cross_first.knows(
       Divide the scores of both attentions by the root of d (chapter 5).
     - no word of the source: attend(y, memory, True) => attend(y, y, True)
       Your first attention looks at y. Cross-attention takes keys and values from the memory.
-    """,
-    Mistake(
-        "the mask with the opposite sense",
-        "True means 'may attend' (chapter 11).",
-        lambda y, memory, mask: _expected_cross_first(y, memory, ~mask),
-    ),
-)
+    - the mask with the opposite sense: attend(read, read, mask) => np.nan_to_num(attend(read, read, ~mask))
+      True means 'may attend' (chapter 11).
+""")
 
 
 @checker(
@@ -164,7 +156,7 @@ def _cross_cases(rng):
     one, two = np.array([[np.log(3.0)], [0.0]]), np.array([[1.0], [0.0]])
     values = np.array([[10.0, 20.0, 0.0], [0.0, 50.0, 10.0]])
     return [
-        Case((np.array([[1.0, 0.0]]), memory, one, two, values), "one target row with the shares 1/5, 3/5, 1/5"),
+        Case(([[1.0, 0.0]], memory, one, two, values), "one target row with the shares 1/5, 3/5, 1/5"),
         _cross_case(rng, "two target rows, five source rows", (), 2, 5, 4, 3, 2),
         _cross_case(rng, "as many target rows as source rows, all of one width", (), 3, 3, 4, 4, 4),
         _cross_case(rng, "scores that overflow exp", (), 2, 3, 4, 2, 3, size=5000.0),
@@ -223,9 +215,7 @@ cross_attention.knows("""
       that counts (chapter 5).
     - divided by d_k without the root: np.sqrt(q.shape[-1]) => q.shape[-1]
       Divide the scores by np.sqrt(d_k). It is the standard deviation of a score that grows like this root (chapter 5).
-    - softmax over the queries:
-        scores.max(axis=-1 => scores.max(axis=-2
-        exps.sum(axis=-1 => exps.sum(axis=-2
+    - softmax over the queries: axis=-1 =>> axis=-2
       Each target row shares out the source: its shares over the keys sum to 1. That is the last axis.
     - a causal mask over the source:
         scores = q => scores = np.where(np.tri(y.shape[-2], memory.shape[-2], dtype=bool), q
@@ -266,39 +256,31 @@ def _shape(name, rows, last, about):
     if "weights" in name:
         traps = (Trap((64, 6, last, rows), "keys as rows. A row belongs to a query."),) * (rows != last) + traps
     traps += (Trap((64, rows, 6, last), "the shape before the heads come forward. Heads stand before tokens."),)
-    return Part((64, 6, rows, last), lambda at: axes[at[0]], name=name, traps=traps, step=lambda at: steps[at[0]])
+    return part(name, (64, 6, rows, last), lambda at: axes[at[0]], step=lambda at: steps[at[0]]).knows(*traps)
 
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-12-1",
-        (
-            product(
-                _THIRD,
-                W_K[0],
-                name="key",
-                traps=(
-                    Trap(W_K[0][2], "the third row of W^K. The 1 stands in the second place, so it is the second row."),
-                    Trap(_THIRD @ W_V[0], "the value. The key is the row times W^K."),
-                ),
+        product("key", _THIRD, W_K[0]).knows(
+            Trap(W_K[0][2], "the third row of W^K. The 1 stands in the second place, so it is the second row."),
+            Trap(_THIRD @ W_V[0], "the value. The key is the row times W^K."),
+        ),
+        part(
+            "scaled score",
+            _SCORE / np.sqrt(3),
+            (
+                f"{sum_of_products(_QUERY, _THIRD @ W_K[0], 4)}, and {_SCORE:.4f} / 1.7321 = "
+                f"{number(_SCORE / np.sqrt(3), 3)}"
             ),
-            Part(
-                _SCORE / np.sqrt(3),
-                lambda _: (
-                    f"{sum_of_products(_QUERY, _THIRD @ W_K[0], 4)}, and {_SCORE:.4f} / 1.7321 = "
-                    f"{number(_SCORE / np.sqrt(3), 3)}"
-                ),
-                decimals=3,
-                name="scaled score",
-                step=f"the query is {listed(_QUERY)}; the key is {listed(_THIRD @ W_K[0])}; then / the root of 3",
-                traps=(
-                    Trap(_SCORE, "the score not scaled. Divide by the root of the head's width, 3."),
-                    Trap(_SCORE / 2, "a division by the root of d = 4. The head's width is 3."),
-                    Trap(_SCORE / 3, "a division by d_k = 3. Divide by its root."),
-                    Trap(_QUERY @ (_THIRD @ W_V[0]) / np.sqrt(3), "the query with the value. It meets the key."),
-                ),
-            ),
+            decimals=3,
+            step=f"the query is {listed(_QUERY)}; the key is {listed(_THIRD @ W_K[0])}; then / the root of 3",
+        ).knows(
+            Trap(_SCORE, "the score not scaled. Divide by the root of the head's width, 3."),
+            Trap(_SCORE / 2, "a division by the root of d = 4. The head's width is 3."),
+            Trap(_SCORE / 3, "a division by d_k = 3. Divide by its root."),
+            Trap(_QUERY @ (_THIRD @ W_V[0]) / np.sqrt(3), "the query with the value. It meets the key."),
         ),
     ),
-    ByHand("ex-12-2", tuple(_shape(name, *size) for name, size in _SIZES.items())),
+    by_hand("ex-12-2", *tuple(_shape(name, *size) for name, size in _SIZES.items())),
 ]

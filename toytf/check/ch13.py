@@ -1,13 +1,11 @@
 """Checkers of chapter 13: out come words."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root, Sum
+from toytf.check.answers import Trap, by_hand, part, worked, written
 from toytf.check.core import Case, apart, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked, written
 from toytf.generate import beam_search, greedy, kept_tokens
 
 
@@ -98,9 +96,7 @@ beam.knows("""
         => parent = np.argsort(-candidates.max(axis=1), kind="stable"); word = best[parent]
       You keep the best child of each sentence. All continuations of all sentences compete: one sentence may keep two
       children and another lose all of its own.
-    - greedy:
-        np.argsort(-first, kind="stable")[:width] => np.argsort(-first, kind="stable")[:1]
-        axis=None, kind="stable")[:width] => axis=None, kind="stable")[:1]
+    - greedy: [:width] =>> [:1]
       The width is not used: one sentence comes out. The expected shape has width rows.
     - the sums so far forgotten: log_probs[:, None] + following => following
       You compare the last words alone. Add what the sentence has had before: log_probs[:, None] + ...
@@ -208,10 +204,10 @@ generate.knows("""
 
 def _pick_cases(rng):
     return [
-        Case((np.array([[[0.0, 9.0, 1.0], [2.0, 3.0, 5.0]]]),), "one sentence, two tokens written, three words"),
-        Case((np.array([[[1.0, 4.0, 4.0]], [[-3.0, -2.0, -1.0]]]),), "two equal scores; all scores negative"),
+        Case(([[[0.0, 9.0, 1.0], [2.0, 3.0, 5.0]]],), "one sentence, two tokens written, three words"),
+        Case(([[[1.0, 4.0, 4.0]], [[-3.0, -2.0, -1.0]]],), "two equal scores; all scores negative"),
         Case(
-            (np.array([[[0.0, 7.0, 1.0], [9.0, 5.0, 6.0]], [[8.0, 2.0, 3.0], [4.0, 1.0, 6.0]]]),),
+            ([[[0.0, 7.0, 1.0], [9.0, 5.0, 6.0]], [[8.0, 2.0, 3.0], [4.0, 1.0, 6.0]]],),
             "two sentences, two tokens written",
         ),
         Case((rng.normal(size=(4, 3, 10)),), "four sentences, three tokens written, ten words"),
@@ -271,10 +267,10 @@ pick.knows("""
     "ex-13-10",
     expected=lambda logits, t: ops.softmax(logits / t),
     cases=lambda rng: [
-        Case((np.array([0.0, np.log(3.0)]), 0.5), "1/4 and 3/4 become 1/10 and 9/10"),
-        Case((np.array([0.0, np.log(9.0)]), 2.0), "1/10 and 9/10 become 1/4 and 3/4"),
-        Case((np.array([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]]), 1.0), "two sentences at temperature 1"),
-        Case((np.array([[20.0, 19.0], [-20.0, -20.0]]), 0.01), "a low temperature"),
+        Case(([0.0, np.log(3.0)], 0.5), "1/4 and 3/4 become 1/10 and 9/10"),
+        Case(([0.0, np.log(9.0)], 2.0), "1/10 and 9/10 become 1/4 and 3/4"),
+        Case(([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]], 1.0), "two sentences at temperature 1"),
+        Case(([[20.0, 19.0], [-20.0, -20.0]], 0.01), "a low temperature"),
         Case((np.array([712.0, 711.0]) / 128, 1 / 128), "powers that overflow unless the maximum is subtracted"),
         Case((rng.normal(size=(2, 3, 5)) * 2, 0.7), "two sentences, three rows, five words"),
     ],
@@ -318,13 +314,9 @@ temperature.knows("""
     - the likeliest word alone:
         exps / exps.sum(axis=-1, keepdims=True) => np.eye(logits.shape[-1])[logits.argmax(axis=-1)]
       That is argmax, the limit of a temperature of 0. At any other every word keeps a share.
-    - summed over the wrong axis:
-        scaled.max(axis=-1 => scaled.max(axis=0
-        exps.sum(axis=-1 => exps.sum(axis=0
+    - summed over the wrong axis: axis=-1 =>> axis=0
       The probabilities of the words of one row sum to 1: axis=-1.
-    - one sum for the whole array:
-        scaled.max(axis=-1, keepdims=True) => scaled.max()
-        exps.sum(axis=-1, keepdims=True) => exps.sum()
+    - one sum for the whole array: axis=-1, keepdims=True =>>
       sum() without an axis adds up all rows. Each row needs its own sum: axis=-1, keepdims=True.
 """)
 
@@ -350,10 +342,10 @@ def _at_the_cut(probs, kept) -> float:
     "ex-13-11",
     expected=lambda p, k: _renew(_shares(p, kept_tokens(p, top_k=k))),
     cases=lambda rng: [
-        Case((np.array([0.125, 0.5, 0.125, 0.25]), 2), "the two best of four words"),
-        Case((np.array([0.125, 0.5, 0.25, 0.125]), 3), "two words of equal probability, room for one"),
-        Case((np.array([0.5, 0.25, 0.25]), 1), "one word"),
-        Case((np.array([0.25, 0.75]), 2), "all words"),
+        Case(([0.125, 0.5, 0.125, 0.25], 2), "the two best of four words"),
+        Case(([0.125, 0.5, 0.25, 0.125], 3), "two words of equal probability, room for one"),
+        Case(([0.5, 0.25, 0.25], 1), "one word"),
+        Case(([0.25, 0.75], 2), "all words"),
         Case((rng.dirichlet(np.ones(8)), 3), "three of eight words"),
     ],
     gap=_at_the_cut,
@@ -405,11 +397,11 @@ def _top_p_gap(probs, p) -> float:
     "ex-13-12",
     expected=lambda probs, p: _renew(_shares(probs, kept_tokens(probs, top_p=p))),
     cases=lambda rng: [
-        Case((np.array([0.125, 0.5, 0.125, 0.25]), 0.7), "two words are enough"),
-        Case((np.array([0.25, 0.5, 0.125, 0.125]), 0.75), "two words reach p exactly"),
-        Case((np.array([0.125, 0.625, 0.25]), 0.3), "the first word is enough"),
-        Case((np.array([0.25, 0.5, 0.25]), 0.6), "two words of equal probability, one is enough"),
-        Case((np.array([0.5, 0.25, 0.25]), 1.0), "all words"),
+        Case(([0.125, 0.5, 0.125, 0.25], 0.7), "two words are enough"),
+        Case(([0.25, 0.5, 0.125, 0.125], 0.75), "two words reach p exactly"),
+        Case(([0.125, 0.625, 0.25], 0.3), "the first word is enough"),
+        Case(([0.25, 0.5, 0.25], 0.6), "two words of equal probability, one is enough"),
+        Case(([0.5, 0.25, 0.25], 1.0), "all words"),
         Case((rng.dirichlet(np.ones(8)), 0.9), "eight words"),
     ],
     gap=_top_p_gap,
@@ -468,10 +460,10 @@ top_p.knows("""
     "ex-13-13",
     expected=lambda x, alpha: np.sum(x) / ((5 + len(x)) / 6) ** alpha,  # as toytf.generate.beam_search ranks
     cases=lambda rng: [
-        Case((np.array([-1.0, -2.0, -1.0, -1.0, -1.0, -1.0, -1.0]), 1.0), "seven tokens: -8 / 2"),
-        Case((np.array([-2.0]), 0.6), "one token: its penalty is 1"),
-        Case((np.array([-0.5, -0.25]), 0.0), "no penalty"),
-        Case((np.array([-0.25, -0.5, -0.25]), 2.0), "three tokens"),
+        Case(([-1.0, -2.0, -1.0, -1.0, -1.0, -1.0, -1.0], 1.0), "seven tokens: -8 / 2"),
+        Case(([-2.0], 0.6), "one token: its penalty is 1"),
+        Case(([-0.5, -0.25], 0.0), "no penalty"),
+        Case(([-0.25, -0.5, -0.25], 2.0), "three tokens"),
         Case((-rng.exponential(size=10), 0.6), "ten tokens, the paper's alpha"),
     ],
 )
@@ -530,101 +522,70 @@ def _softmax_of_three(place):
 
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-13-1",
-        (
-            Part(
-                _POWERS / _POWERS.sum(),
-                _softmax_of_three,
-                decimals=4,
-                name="probabilities",
-                traps=_NO_SHARES,
-                step=lambda at: f"e^{2 - at[0]} / (e^2 + e^1 + e^0)",
-            ),
-            Part(
-                _POWERS / _POWERS.sum(),
-                _softmax_of_three,
-                decimals=4,
-                name="with 100 added",
-                traps=(
-                    Trap([1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too."),
-                    *_NO_SHARES,
-                ),
-                step=lambda at: f"e^{102 - at[0]} / (e^102 + e^101 + e^100)",
-            ),
+        part(
+            "probabilities",
+            _POWERS / _POWERS.sum(),
+            _softmax_of_three,
+            decimals=4,
+            step=lambda at: f"e^{2 - at[0]} / (e^2 + e^1 + e^0)",
+        ).knows(*_NO_SHARES),
+        part(
+            "with 100 added",
+            _POWERS / _POWERS.sum(),
+            _softmax_of_three,
+            decimals=4,
+            step=lambda at: f"e^{102 - at[0]} / (e^102 + e^101 + e^100)",
+        ).knows(
+            Trap([1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too."),
+            *_NO_SHARES,
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-13-4",
-        (
-            worked(
-                Prod(_RATIO, _RATIO),
-                lead="the difference of the logits doubles: ",
-                about=True,
-                decimals=3,
-                name="temperature 0.5",
-                traps=(
-                    Trap(2 * _RATIO, "the ratio doubled. The logits' difference doubles, so the ratio is squared."),
-                    Trap(np.sqrt(_RATIO), "temperature 2. A small temperature makes the ratio larger."),
-                ),
-            ),
-            worked(
-                Root(_RATIO),
-                lead="the difference of the logits is halved: ",
-                about=True,
-                decimals=3,
-                name="temperature 2",
-                traps=(
-                    Trap(_RATIO / 2, "the ratio halved. The logits' difference is halved, so take the ratio's root."),
-                    Trap(_RATIO**2, "temperature 0.5. A large temperature makes the ratio smaller."),
-                ),
-            ),
+        worked(
+            "temperature 0.5",
+            Prod(_RATIO, _RATIO),
+            lead="the difference of the logits doubles: ",
+            about=True,
+            decimals=3,
+        ).knows(
+            Trap(2 * _RATIO, "the ratio doubled. The logits' difference doubles, so the ratio is squared."),
+            Trap(np.sqrt(_RATIO), "temperature 2. A small temperature makes the ratio larger."),
+        ),
+        worked(
+            "temperature 2", Root(_RATIO), lead="the difference of the logits is halved: ", about=True, decimals=3
+        ).knows(
+            Trap(_RATIO / 2, "the ratio halved. The logits' difference is halved, so take the ratio's root."),
+            Trap(_RATIO**2, "temperature 0.5. A large temperature makes the ratio smaller."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-13-7",
-        (
-            worked(
-                Prod(2, 6, 100, 512),
-                lead="keys and values, 6 layers, 100 tokens, 512 columns: ",
-                name="numbers",
-                traps=(
-                    Trap(6 * 100 * 512, "the keys alone. The values are kept too."),
-                    Trap(2 * 100 * 512, "one layer. Each of the 6 keeps its own."),
-                    Trap(2 * 6 * 100 * 512 * 8, "the heads counted again. 8 heads of 64 are the 512 columns."),
-                    Trap(2 * 6 * 100 * 64, "one head. There are 8."),
-                ),
-            ),
-            Part(
-                100,
-                lambda _: "one row for each token: 100",
-                name="rows with cache",
-                traps=(
-                    Trap(5050, "the number without a cache. With it only the newest row goes through."),
-                    Trap(1, "the rows of one step. Asked are those of all steps."),
-                ),
-                step="at each step the newest row alone",
-            ),
-            worked(
-                Quotient(Prod(100, 101), 2),
-                lead="1 + 2 + ... + 100 = ",
-                name="rows without cache",
-                traps=(
-                    Trap(10000, "100 rows at each step. At step t there are only t."),
-                    Trap(4950, "1 + 2 + ... + 99. The last step reads every token."),
-                    Trap(100, "the number with a cache. Without it all rows go through again."),
-                ),
-            ),
-            Part(
-                4,
-                lambda _: "one for each hypothesis: 4",
-                name="caches",
-                traps=(
-                    Trap(1, "one for all. Each hypothesis has words of its own."),
-                    Trap(24, "one for each layer too. A cache holds all layers."),
-                ),
-                step="each hypothesis has words of its own, and so a cache of its own",
-            ),
+        worked("numbers", Prod(2, 6, 100, 512), lead="keys and values, 6 layers, 100 tokens, 512 columns: ").knows(
+            Trap(6 * 100 * 512, "the keys alone. The values are kept too."),
+            Trap(2 * 100 * 512, "one layer. Each of the 6 keeps its own."),
+            Trap(2 * 6 * 100 * 512 * 8, "the heads counted again. 8 heads of 64 are the 512 columns."),
+            Trap(2 * 6 * 100 * 64, "one head. There are 8."),
+        ),
+        part("rows with cache", 100, "one row for each token: 100", step="at each step the newest row alone").knows(
+            Trap(5050, "the number without a cache. With it only the newest row goes through."),
+            Trap(1, "the rows of one step. Asked are those of all steps."),
+        ),
+        worked("rows without cache", Quotient(Prod(100, 101), 2), lead="1 + 2 + ... + 100 = ").knows(
+            Trap(10000, "100 rows at each step. At step t there are only t."),
+            Trap(4950, "1 + 2 + ... + 99. The last step reads every token."),
+            Trap(100, "the number with a cache. Without it all rows go through again."),
+        ),
+        part(
+            "caches",
+            4,
+            "one for each hypothesis: 4",
+            step="each hypothesis has words of its own, and so a cache of its own",
+        ).knows(
+            Trap(1, "one for all. Each hypothesis has words of its own."),
+            Trap(24, "one for each layer too. A cache holds all layers."),
         ),
     ),
 ]

@@ -1,14 +1,11 @@
 """Checkers of chapter 14: the loss."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import ops
 from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
+from toytf.check.answers import Trap, by_hand, other_logarithms, part, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked
-from toytf.check.slips import other_logarithms
 
 LOG_3 = np.log(3.0)
 
@@ -17,17 +14,11 @@ def _cross_entropy_cases(rng):
     two = np.array([[0.0, LOG_3], [LOG_3, 0.0]])
     lengths = np.array([[True, True, True], [True, False, False]])
     return [
-        Case((two[:1], np.array([1]), np.array([True])), "one token, to which the model gives 3/4"),
-        Case((two, np.array([1, 1]), np.array([True, True])), "two tokens, with 3/4 and 1/4"),
-        Case(
-            (np.vstack([two, [0.0, 0.0]]), np.array([1, 1, 0]), np.array([True, True, False])),
-            "the same two tokens, and padding",
-        ),
-        Case(
-            (np.array([[1000.0, 0.0], [0.0, 0.0]]), np.array([0, 0]), np.array([True, True])),
-            "a large logit at a right word",
-        ),
-        Case((np.array([[0.0, 1000.0]]), np.array([0]), np.array([True])), "a right word with hardly any probability"),
+        Case((two[:1], [1], [True]), "one token, to which the model gives 3/4"),
+        Case((two, [1, 1], [True, True]), "two tokens, with 3/4 and 1/4"),
+        Case((np.vstack([two, [0.0, 0.0]]), [1, 1, 0], [True, True, False]), "the same two tokens, and padding"),
+        Case(([[1000.0, 0.0], [0.0, 0.0]], [0, 0], [True, True]), "a large logit at a right word"),
+        Case(([[0.0, 1000.0]], [0], [True]), "a right word with hardly any probability"),
         Case(
             (2 * rng.normal(size=(2, 3, 5)), rng.integers(5, size=(2, 3)), lengths),
             "two sentences, three places, five words",
@@ -74,8 +65,7 @@ cross_entropy.knows("""
     - sum for mean: .mean() => .sum()
       The losses of the tokens are added and not divided. Divide by their number; otherwise a large batch looks worse
       than a small one.
-    - a mean of sentence means:
-        right[is_token].mean() => ((right * is_token).sum(axis=-1) / is_token.sum(axis=-1)).mean()
+    - a mean of sentence means: right[is_token].mean => ((right * is_token).sum(axis=-1) / is_token.sum(axis=-1)).mean
       A token of a short sentence then weighs more. Take one mean over all tokens of the batch (chapter 14, padding does
       not count).
     - the sign forgotten: return -right => return right
@@ -90,9 +80,7 @@ cross_entropy.knows("""
     - softmax taken twice: logits - logits.max(axis=-1, keepdims=True) => ops.softmax(logits)
       The probabilities went through a softmax once more, which makes them nearly equal. One is enough, and log-softmax
       contains it already.
-    - softmax over the wrong axis:
-        logits.max(axis=-1 => logits.max(axis=-2
-        np.exp(shifted).sum(axis=-1 => np.exp(shifted).sum(axis=-2
+    - softmax over the wrong axis: (axis=-1 =>> (axis=-2
       The probabilities of one place sum to 1 over the words, which is the last axis: axis=-1.
     - the likeliest word in place of the right one:
         np.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0] => log_p.max(axis=-1)
@@ -105,9 +93,9 @@ cross_entropy.knows("""
 
 def _smoothed_goal_cases(rng):
     return [
-        Case((np.array([1]), 4, 0.2), "four words, the second is right"),
-        Case((np.array([2, 0]), 5, 0.1), "two rows, five words, the paper's share"),
-        Case((np.array([3, 1]), 4, 0.0), "no smoothing"),
+        Case(([1], 4, 0.2), "four words, the second is right"),
+        Case(([2, 0], 5, 0.1), "two rows, five words, the paper's share"),
+        Case(([3, 1], 4, 0.0), "no smoothing"),
         Case((rng.integers(6, size=(2, 3)), 6, 0.3), "two sentences, three places, six words"),
     ]
 
@@ -147,19 +135,10 @@ smoothed_goal.knows("""
     - ids counted from 1: [targets] => [targets - 1]
       Id 0 is the first word: the goal stands one column too far to the left.
     - every target set in every row:
-        one_hot = np.eye(vocabulary)[targets]
-        => one_hot = np.zeros((*targets.shape, vocabulary)); one_hot[..., targets] = 1
+        np.eye(vocabulary)[targets] => np.zeros((*targets.shape, vocabulary)); one_hot[..., targets] = 1
       goal[..., targets] = ... picks columns for all rows at once. Pair each row with its own target:
       np.eye(vocabulary)[targets], or goal[rows, targets].
 """)
-
-
-def _shift_cases(rng):
-    return [
-        Case((np.array([3, 5]), 9), "one sentence of two tokens"),
-        Case((np.array([[2, 1, 0, 4, 5], [3, 5, 0, 0, 0]]), 1), "two sentences, the second filled up with 0"),
-        Case((rng.permutation(np.arange(2, 26)).reshape(2, 3, 4), 1), "two batches of three sentences"),
-    ]
 
 
 def _start_in_front(goals, sos):
@@ -167,7 +146,14 @@ def _start_in_front(goals, sos):
 
 
 @checker(
-    "ex-14-10", expected=lambda goals, sos: _start_in_front(goals, sos)[..., :-1], cases=_shift_cases, results=("read",)
+    "ex-14-10",
+    expected=lambda goals, sos: _start_in_front(goals, sos)[..., :-1],
+    cases=lambda rng: [
+        Case(([3, 5], 9), "one sentence of two tokens"),
+        Case(([[2, 1, 0, 4, 5], [3, 5, 0, 0, 0]], 1), "two sentences, the second filled up with 0"),
+        Case((rng.permutation(np.arange(2, 26)).reshape(2, 3, 4), 1), "two batches of three sentences"),
+    ],
+    results=("read",),
 )
 def shift_right(goals, sos):
     """Make what the decoder reads: the right words moved one place, sos in front.
@@ -227,135 +213,63 @@ def _kl_text(g, p):
 
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-14-1",
-        (
-            Part(
-                -np.log(_SIX[3]),
-                lambda _: "-log 0.5 = log 2 = 0.6931",
-                decimals=4,
-                name="loss",
-                traps=(
-                    *other_logarithms(-np.log(_SIX[3])),
-                    Trap(np.log(0.5), "the sign lost. The loss is minus the logarithm."),
-                    Trap(-np.log(_SIX).sum(), "the losses of all words. Only the right word's counts."),
-                ),
-            ),
-            Part(
-                1 / _SIX[3],
-                lambda _: "e^0.6931, about 2",
-                decimals=2,
-                name="perplexity",
-                traps=(
-                    Trap(0.5, "the probability. The perplexity is 1 divided by it."),
-                    Trap(2**0.6931, "2 to the loss. A loss in natural logarithms asks for e."),
-                    Trap(0.6931, "the loss. The perplexity is e to it."),
-                ),
-                step="e to the loss",
-            ),
-            worked(
-                [Difference(p, int(i == 3)) for i, p in enumerate(_SIX)],
-                decimals=2,
-                shown="g",
-                name="gradient",
-                traps=(
-                    Trap(-_MISS, "wanted minus said. It is said minus wanted."),
-                    Trap(_SIX, "the probabilities. Subtract 1 where the right word stands."),
-                    Trap(-1 / _SIX[3] * np.eye(6)[3], "the slope of the probability. Asked is that of the logits."),
-                ),
-            ),
-            worked(Sum(*_MISS.round(2)), decimals=2, name="sum", traps=(Trap(1, "the sum of the probabilities."),)),
+        part("loss", -np.log(_SIX[3]), "-log 0.5 = log 2 = 0.6931", decimals=4).knows(
+            *other_logarithms(-np.log(_SIX[3])),
+            Trap(np.log(0.5), "the sign lost. The loss is minus the logarithm."),
+            Trap(-np.log(_SIX).sum(), "the losses of all words. Only the right word's counts."),
         ),
+        part("perplexity", 1 / _SIX[3], "e^0.6931, about 2", decimals=2, step="e to the loss").knows(
+            Trap(0.5, "the probability. The perplexity is 1 divided by it."),
+            Trap(2**0.6931, "2 to the loss. A loss in natural logarithms asks for e."),
+            Trap(0.6931, "the loss. The perplexity is e to it."),
+        ),
+        worked("gradient", [Difference(p, int(i == 3)) for i, p in enumerate(_SIX)], decimals=2, shown="g").knows(
+            Trap(-_MISS, "wanted minus said. It is said minus wanted."),
+            Trap(_SIX, "the probabilities. Subtract 1 where the right word stands."),
+            Trap(-1 / _SIX[3] * np.eye(6)[3], "the slope of the probability. Asked is that of the logits."),
+        ),
+        worked("sum", Sum(*_MISS.round(2)), decimals=2).knows(Trap(1, "the sum of the probabilities.")),
     ),
-    ByHand(
+    by_hand(
         "ex-14-3",
-        (
-            Part(
-                _h(_G, _G),
-                lambda _: _h_text(_G, _G),
-                decimals=4,
-                name="H(g)",
-                traps=(*other_logarithms(_h(_G, _G)),),
-            ),
-            Part(
-                _h(_G, _P),
-                lambda _: _h_text(_G, _P),
-                decimals=4,
-                name="H(g, p)",
-                traps=(
-                    Trap(_h(_P, _G), "H(p, g). g stands before the logarithm, p in it."),
-                    Trap(_h(_P, _P), "H(p). The shares in front are those of g."),
-                    *other_logarithms(_h(_G, _P)),
-                ),
-            ),
-            Part(
-                _h(_G, _P) - _h(_G, _G),
-                lambda _: _kl_text(_G, _P),
-                decimals=4,
-                name="KL(g, p)",
-                traps=(
-                    Trap(_h(_P, _G) - _h(_P, _P), "KL(p, g). The first one's shares stand in front."),
-                    Trap(_h(_G, _G) - _h(_G, _P), "H(g) - H(g, p). It is the other way round."),
-                    *other_logarithms(_h(_G, _P) - _h(_G, _G)),
-                ),
-            ),
-            Part(
-                _h(_P, _G) - _h(_P, _P),
-                lambda _: _kl_text(_P, _G),
-                decimals=4,
-                name="KL(p, g)",
-                traps=(
-                    Trap(_h(_G, _P) - _h(_G, _G), "KL(g, p). The first one's shares stand in front."),
-                    Trap(_h(_P, _P) - _h(_P, _G), "H(p) - H(p, g). It is the other way round."),
-                    *other_logarithms(_h(_P, _G) - _h(_P, _P)),
-                ),
-            ),
+        part("H(g)", _h(_G, _G), lambda _: _h_text(_G, _G), decimals=4).knows(*other_logarithms(_h(_G, _G))),
+        part("H(g, p)", _h(_G, _P), lambda _: _h_text(_G, _P), decimals=4).knows(
+            Trap(_h(_P, _G), "H(p, g). g stands before the logarithm, p in it."),
+            Trap(_h(_P, _P), "H(p). The shares in front are those of g."),
+            *other_logarithms(_h(_G, _P)),
+        ),
+        part("KL(g, p)", _h(_G, _P) - _h(_G, _G), lambda _: _kl_text(_G, _P), decimals=4).knows(
+            Trap(_h(_P, _G) - _h(_P, _P), "KL(p, g). The first one's shares stand in front."),
+            Trap(_h(_G, _G) - _h(_G, _P), "H(g) - H(g, p). It is the other way round."),
+            *other_logarithms(_h(_G, _P) - _h(_G, _G)),
+        ),
+        part("KL(p, g)", _h(_P, _G) - _h(_P, _P), lambda _: _kl_text(_P, _G), decimals=4).knows(
+            Trap(_h(_G, _P) - _h(_G, _G), "KL(g, p). The first one's shares stand in front."),
+            Trap(_h(_P, _P) - _h(_P, _G), "H(p) - H(p, g). It is the other way round."),
+            *other_logarithms(_h(_P, _G) - _h(_P, _P)),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-14-4",
-        (
-            worked(
-                [Sum(Prod(0.8, said), Quotient(0.2, 4)) for said in (0, 1, 0, 0)],
-                decimals=2,
-                name="goal",
-                traps=(
-                    Trap([0.2 / 3, 0.8, 0.2 / 3, 0.2 / 3], "0.2 shared among the wrong words. All four share it."),
-                    Trap([0.05, 0.8, 0.05, 0.05], "0.2 not given to the right word. All four share it."),
-                ),
-            ),
-            Part(
-                np.log(17),
-                lambda _: f"log(0.85 / 0.05) = log 17 = {fmt(np.log(17))}",
-                decimals=4,
-                name="lead",
-                traps=(
-                    Trap(17, "the ratio. The lead of the logit is its logarithm."),
-                    Trap(np.log(12), "log(0.8 / 0.0667). The right word has a part of the 0.2 too."),
-                    Trap(np.log(16), "log(0.8 over a quarter of 0.2). The right word has a part of the 0.2 too."),
-                    *other_logarithms(np.log(17)),
-                ),
-            ),
-            worked(
-                Difference(0.25, 0.85),
-                decimals=2,
-                shown="g",
-                name="with smoothing",
-                traps=(
-                    Trap(0.6, "wanted minus said. It is said minus wanted."),
-                    Trap(0.25 - 0.8, "0.25 - 0.8. The right word has a part of the 0.2 too."),
-                    Trap(0.25, "the probability. Subtract the goal."),
-                ),
-            ),
-            worked(
-                Difference(0.25, 1),
-                decimals=2,
-                name="without",
-                traps=(
-                    Trap(0.75, "wanted minus said. It is said minus wanted."),
-                    Trap(0.25, "the probability. Subtract the goal."),
-                ),
-            ),
+        worked("goal", [Sum(Prod(0.8, said), Quotient(0.2, 4)) for said in (0, 1, 0, 0)], decimals=2).knows(
+            Trap([0.2 / 3, 0.8, 0.2 / 3, 0.2 / 3], "0.2 shared among the wrong words. All four share it."),
+            Trap([0.05, 0.8, 0.05, 0.05], "0.2 not given to the right word. All four share it."),
+        ),
+        part("lead", np.log(17), f"log(0.85 / 0.05) = log 17 = {fmt(np.log(17))}", decimals=4).knows(
+            Trap(17, "the ratio. The lead of the logit is its logarithm."),
+            Trap(np.log(12), "log(0.8 / 0.0667). The right word has a part of the 0.2 too."),
+            Trap(np.log(16), "log(0.8 over a quarter of 0.2). The right word has a part of the 0.2 too."),
+            *other_logarithms(np.log(17)),
+        ),
+        worked("with smoothing", Difference(0.25, 0.85), decimals=2, shown="g").knows(
+            Trap(0.6, "wanted minus said. It is said minus wanted."),
+            Trap(0.25 - 0.8, "0.25 - 0.8. The right word has a part of the 0.2 too."),
+            Trap(0.25, "the probability. Subtract the goal."),
+        ),
+        worked("without", Difference(0.25, 1), decimals=2).knows(
+            Trap(0.75, "wanted minus said. It is said minus wanted."), Trap(0.25, "the probability. Subtract the goal.")
         ),
     ),
 ]

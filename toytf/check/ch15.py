@@ -1,29 +1,21 @@
 """Checkers of chapter 15: gradients."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import attention, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
+from toytf.check.answers import Trap, by_hand, other_logarithms, part, product, worked
 from toytf.check.core import Case, apart, checker
-from toytf.check.pencil import ByHand, Part, Trap, product, worked
-from toytf.check.slips import other_logarithms
 
 
 def _dlogits_cases(rng):
     three = np.log(np.array([[1.0, 2.0, 5.0]]))
     lengths = np.array([[True, True, True], [True, False, False]])
     return [
-        Case((three, np.array([2]), np.array([True])), "p = 1/8, 2/8, 5/8, the third word is right"),
-        Case(
-            (np.vstack([three, three]), np.array([2, 0]), np.array([True, True])), "two rows with different right words"
-        ),
-        Case(
-            (np.vstack([three, three, three]), np.array([2, 0, 1]), np.array([True, True, False])),
-            "two rows and one of padding",
-        ),
-        Case((np.array([[0.0, 1000.0]]), np.array([0]), np.array([True])), "a logit that overflows exp"),
+        Case((three, [2], [True]), "p = 1/8, 2/8, 5/8, the third word is right"),
+        Case((np.vstack([three, three]), [2, 0], [True, True]), "two rows with different right words"),
+        Case((np.vstack([three, three, three]), [2, 0, 1], [True, True, False]), "two rows and one of padding"),
+        Case(([[0.0, 1000.0]], [0], [True]), "a logit that overflows exp"),
         Case(
             (rng.normal(size=(2, 3, 5)), rng.integers(5, size=(2, 3)), lengths),
             "two sentences, three places, five words",
@@ -162,8 +154,8 @@ linear_backward.knows("""
 
 def _relu_cases(rng):
     return [
-        Case((np.array([-1.0, 0.0, 2.0]), np.array([5.0, 5.0, 5.0])), "below, at and above 0"),
-        Case((np.array([[-1.0, 2.0], [3.0, -4.0]]), np.array([[6.0, -7.0], [8.0, -9.0]])), "gradients of both signs"),
+        Case(([-1.0, 0.0, 2.0], [5.0, 5.0, 5.0]), "below, at and above 0"),
+        Case(([[-1.0, 2.0], [3.0, -4.0]], [[6.0, -7.0], [8.0, -9.0]]), "gradients of both signs"),
         Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 3, 5))), "two sentences, three rows, five columns"),
     ]
 
@@ -200,8 +192,8 @@ relu_backward.knows("""
 
 def _softmax_cases(rng):
     return [
-        Case((np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 8.0])), "the row of exercise 15.3"),
-        Case((np.array([[0.5, 0.5], [0.25, 0.75]]), np.array([[2.0, 0.0], [4.0, 8.0]])), "two rows"),
+        Case(([0.5, 0.25, 0.25], [4.0, 0.0, 8.0]), "the row of exercise 15.3"),
+        Case(([[0.5, 0.5], [0.25, 0.75]], [[2.0, 0.0], [4.0, 8.0]]), "two rows"),
         Case((ops.softmax(rng.normal(size=(2, 3, 4))), rng.normal(size=(2, 3, 4))), "two heads, three rows, four keys"),
     ]
 
@@ -346,10 +338,10 @@ def _attention_cases(rng):
         Case(tiny, "one query, two keys, width 1: weights 3/4 and 1/4"),
         Case(
             (
-                np.array([[2 * LOG_3, 0, 0, 0], [0, 2 * LOG_3, 0, 0]]),
+                [[2 * LOG_3, 0, 0, 0], [0, 2 * LOG_3, 0, 0]],
                 np.eye(4)[:2],
-                np.array([[4.0, 0.0], [0.0, 8.0]]),
-                np.array([[1.0, 1.0], [2.0, 0.0]]),
+                [[4.0, 0.0], [0.0, 8.0]],
+                [[1.0, 1.0], [2.0, 0.0]],
             ),
             "two queries, two keys, width 4",
         ),
@@ -382,12 +374,10 @@ def attention_backward(q, k, v, do):
 
 attention_backward.knows("""
     - the divisor forgotten on the way back:
-        ds = a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale
-        => ds = a * (da - (a * da).sum(axis=-1, keepdims=True))
+        a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale => a * (da - (a * da).sum(axis=-1, keepdims=True))
       The scores were divided by the root of d, so their gradient is too: dS is d(S / root d), divided once more.
     - the divisor forgotten in dk:
-        ds = a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale
-        => ds = a * (da - (a * da).sum(axis=-1, keepdims=True))
+        a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale => a * (da - (a * da).sum(axis=-1, keepdims=True))
         return ds @ k => return ds * scale @ k
       dq and dk are both made from the gradient of the unscaled scores. Divide dS itself, before either product.
     - no divisor at all: 1 / np.sqrt(q.shape[-1]) => 1.0
@@ -408,10 +398,7 @@ attention_backward.knows("""
       A value collects from all rows that looked at it, so the sum runs down a column of A: dv = A^T dO.
     - v not transposed in dA: np.swapaxes(v, -1, -2) => v
       The slope of a weight is the product of a row of dO with a row of v: dA = dO v^T.
-    - softmax over the wrong axis:
-        scores.max(axis=-1 => scores.max(axis=-2
-        exps.sum(axis=-1 => exps.sum(axis=-2
-        (a * da).sum(axis=-1 => (a * da).sum(axis=-2
+    - softmax over the wrong axis: axis=-1 =>> axis=-2
       A query's weights sum to 1 along its row: axis=-1, on the way forward and on the way back.
 """)
 
@@ -426,12 +413,11 @@ def _minus(right, name):
     """Said minus wanted."""
     steps = [Difference(p, int(word == right)) for word, p in enumerate(_THREE)]
     goal = np.eye(3)[right]
-    traps = (
+    return worked(name, steps, decimals=3, shown="g").knows(
         Trap(goal - _THREE, "wanted minus said. It is said minus wanted."),
         Trap(_THREE, "the probabilities. Subtract 1 where the right word stands."),
         Trap(_THREE - np.eye(3)[2 - right], "the gradient of another right word."),
     )
-    return worked(steps, decimals=3, shown="g", name=name, traps=traps)
 
 
 # 15.3: one row through a softmax
@@ -442,7 +428,7 @@ def _through(plus):
     average = (_A * (_DA + plus)).sum()
     steps = [Prod(a, Difference(da, average)) for a, da in zip(_A, _DA + plus, strict=True)]
     da = _DA + plus
-    traps = (
+    return worked("ds, 15 added" if plus else "ds", steps, decimals=2, shown="g").knows(
         Trap(_A * da, "the average not subtracted: a da. A share that grows takes from the others."),
         Trap(
             _A * (1 - _A) * da,
@@ -451,7 +437,6 @@ def _through(plus):
         Trap(da - average, "the difference not multiplied by the share."),
         Trap(_A * (da - da.mean()), "the plain average subtracted. Each slope counts by its share in it."),
     )
-    return worked(steps, decimals=2, shown="g", name="ds, 15 added" if plus else "ds", traps=traps)
 
 
 # 15.4: one query, two keys
@@ -463,153 +448,77 @@ _DS = [Prod(a, Difference(da, _ONE @ _DA_4)) for a, da in zip(_ONE, _DA_4, stric
 _DS_4 = np.array([ds.value for ds in _DS])
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-15-1",
-        (
-            product(_DY, _W.T, name="dX", traps=(Trap(_DY @ _W, "the transpose forgotten: dY W. It is dY W^T."),)),
-            product(_X.T, _DY, name="dW", traps=(Trap(_X @ _DY, "the transpose forgotten: X dY. It is X^T dY."),)),
-            Part(
-                _DY.sum(axis=0),
-                lambda i: f"{_DY[0][i]:g} + ({_DY[1][i]:g}) = {_DY.sum(axis=0)[i]:g}",
-                name="db",
-                traps=(
-                    Trap(_DY.sum(axis=1), "the sums of the rows. A bias is added to a column, in every row."),
-                    Trap(_DY.mean(axis=0), "the means of the columns. Slopes of several paths add."),
-                ),
-            ),
-            product(
-                _DY,
-                _W,
-                name="dX without the transpose",
-                traps=(Trap(_DY @ _W.T, "dX with the transpose."),),
-            ),
+        product("dX", _DY, _W.T).knows(Trap(_DY @ _W, "the transpose forgotten: dY W. It is dY W^T.")),
+        product("dW", _X.T, _DY).knows(Trap(_X @ _DY, "the transpose forgotten: X dY. It is X^T dY.")),
+        part("db", _DY.sum(axis=0), lambda i: f"{_DY[0][i]:g} + ({_DY[1][i]:g}) = {_DY.sum(axis=0)[i]:g}").knows(
+            Trap(_DY.sum(axis=1), "the sums of the rows. A bias is added to a column, in every row."),
+            Trap(_DY.mean(axis=0), "the means of the columns. Slopes of several paths add."),
         ),
+        product("dX without the transpose", _DY, _W).knows(Trap(_DY @ _W.T, "dX with the transpose.")),
     ),
-    ByHand(
+    by_hand(
         "ex-15-2",
-        (
-            worked(
-                [Quotient(power, Sum(1, 2, 5)) for power in (1, 2, 5)],
-                decimals=3,
-                shown="g",
-                name="p",
-                traps=(
-                    Trap(np.log([1, 2, 5]) / np.log(10), "the logits divided by their sum. First e to each logit."),
-                    Trap([1, 2, 5], "the powers. Divide each by their sum."),
-                ),
-            ),
-            Part(
-                -np.log(_THREE[2]),
-                lambda _: f"-log(5/8) = {fmt(-np.log(5 / 8))}",
-                decimals=4,
-                name="loss",
-                traps=(
-                    Trap(np.log(_THREE[2]), "the sign lost. The loss is minus the logarithm."),
-                    *other_logarithms(-np.log(_THREE[2])),
-                ),
-            ),
-            _minus(2, "gradient"),
-            _minus(0, "gradient, first word right"),
+        worked("p", [Quotient(power, Sum(1, 2, 5)) for power in (1, 2, 5)], decimals=3, shown="g").knows(
+            Trap(np.log([1, 2, 5]) / np.log(10), "the logits divided by their sum. First e to each logit."),
+            Trap([1, 2, 5], "the powers. Divide each by their sum."),
         ),
+        part("loss", -np.log(_THREE[2]), f"-log(5/8) = {fmt(-np.log(5 / 8))}", decimals=4).knows(
+            Trap(np.log(_THREE[2]), "the sign lost. The loss is minus the logarithm."),
+            *other_logarithms(-np.log(_THREE[2])),
+        ),
+        _minus(2, "gradient"),
+        _minus(0, "gradient, first word right"),
     ),
-    ByHand("ex-15-3", (_through(0), _through(15))),
-    ByHand(
+    by_hand("ex-15-3", _through(0), _through(15)),
+    by_hand(
         "ex-15-4",
-        (
-            product(
-                _ONE,
-                _V,
-                name="O",
-                traps=(
-                    Trap(_Q @ _V, "the scores times V. First the softmax."),
-                    Trap(_ONE @ _V.T, "the shares times V^T. On the way forward V stands as it is."),
-                    Trap(
-                        ops.softmax(_Q @ _K) @ _V, "scores with the columns of K. A key is a row: the scores are q K^T."
-                    ),
-                    Trap(_ONE[::-1] @ _V, "the two weights exchanged. The larger score has the larger weight."),
-                ),
-            ),
-            product(
-                _ONE[:, None],
-                _DO[None],
-                decimals=2,
-                name="dV",
-                traps=(Trap(_DO[:, None] * _ONE, "the right table turned over. Each weight has a row of dV."),),
-            ),
-            product(
-                _DO,
-                _V.T,
-                name="dA",
-                traps=(
-                    Trap(_ONE @ _V, "the output O. dA meets dO with each value."),
-                    Trap(_DO @ _V, "dO V, without the transpose. A value is a row of V: dA = dO V^T."),
-                ),
-            ),
-            worked(
-                _DS,
-                name="dS",
-                traps=(
-                    Trap(_ONE * _DA_4, "the average not subtracted: a da."),
-                    Trap(_DA_4 - _ONE @ _DA_4, "the difference not multiplied by the share."),
-                    Trap(
-                        _ONE * (_DA_4 - _DA_4.mean()), "the plain average subtracted. Each slope counts by its share."
-                    ),
-                ),
-            ),
-            product(
-                _DS_4,
-                _K,
-                name="dQ",
-                traps=(
-                    Trap(_DS_4 @ _K / np.sqrt(2), "a division by the root of 2. This attention has no divisor."),
-                    Trap(_DS_4 @ _K.T, "dS K^T. The scores are q K^T, so on the way back it is dS K."),
-                    Trap(_DS_4, "dS itself. Each slope still meets its key."),
-                ),
-            ),
-            product(
-                _DS_4[:, None],
-                _Q[None],
-                decimals=4,
-                name="dK",
-                traps=(
-                    Trap(_DS_4[:, None] * [1, 0], "dS with 1 in place of log 3. dK is dS times the query."),
-                    Trap(_Q[:, None] * _DS_4, "the right table turned over. Each key has a row of dK."),
-                ),
-            ),
+        product("O", _ONE, _V).knows(
+            Trap(_Q @ _V, "the scores times V. First the softmax."),
+            Trap(_ONE @ _V.T, "the shares times V^T. On the way forward V stands as it is."),
+            Trap(ops.softmax(_Q @ _K) @ _V, "scores with the columns of K. A key is a row: the scores are q K^T."),
+            Trap(_ONE[::-1] @ _V, "the two weights exchanged. The larger score has the larger weight."),
+        ),
+        product("dV", _ONE[:, None], _DO[None], decimals=2).knows(
+            Trap(_DO[:, None] * _ONE, "the right table turned over. Each weight has a row of dV.")
+        ),
+        product("dA", _DO, _V.T).knows(
+            Trap(_ONE @ _V, "the output O. dA meets dO with each value."),
+            Trap(_DO @ _V, "dO V, without the transpose. A value is a row of V: dA = dO V^T."),
+        ),
+        worked("dS", _DS).knows(
+            Trap(_ONE * _DA_4, "the average not subtracted: a da."),
+            Trap(_DA_4 - _ONE @ _DA_4, "the difference not multiplied by the share."),
+            Trap(_ONE * (_DA_4 - _DA_4.mean()), "the plain average subtracted. Each slope counts by its share."),
+        ),
+        product("dQ", _DS_4, _K).knows(
+            Trap(_DS_4 @ _K / np.sqrt(2), "a division by the root of 2. This attention has no divisor."),
+            Trap(_DS_4 @ _K.T, "dS K^T. The scores are q K^T, so on the way back it is dS K."),
+            Trap(_DS_4, "dS itself. Each slope still meets its key."),
+        ),
+        product("dK", _DS_4[:, None], _Q[None], decimals=4).knows(
+            Trap(_DS_4[:, None] * [1, 0], "dS with 1 in place of log 3. dK is dS times the query."),
+            Trap(_Q[:, None] * _DS_4, "the right table turned over. Each key has a row of dK."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-15-5",
-        (
-            worked(
-                [Quotient(Difference(x, 4), 2) for x in (2, 6)],
-                name="y",
-                traps=(
-                    Trap([-0.5, 0.5], "a division by the variance, 4. Divide by its root."),
-                    Trap([-(0.5**0.5), 0.5**0.5], "a deviation with N - 1. The squares are divided by N = 2."),
-                    Trap([-2, 2], "the mean subtracted and no more. Divide by the deviation."),
-                ),
-            ),
-            Part(
-                2.0,
-                lambda _: "(5 + (-1)) / 2 = 2",
-                name="mean(dy)",
-                traps=(Trap(4, "the sum. Divide by how many there are."), Trap(3, "a minus sign lost.")),
-            ),
-            worked(
-                Quotient(Sum(Prod(5, -1), Prod(-1, 1)), 2),
-                name="mean(dy y)",
-                traps=(Trap(-6, "the sum. Divide by how many there are."), Trap(-2, "a minus sign lost.")),
-            ),
-            worked(
-                [Quotient(Difference(Difference(dy, 2), Prod(y, -3)), 2) for dy, y in ((5, -1), (-1, 1))],
-                name="dx",
-                traps=(
-                    Trap([2.5, -0.5], "mean and deviation as constants: dy divided by 2. They move with x."),
-                    Trap([1.5, -1.5], "the mean alone taken out. The part along y goes too."),
-                    Trap([1, 1], "the part along y alone taken out. The mean goes too."),
-                ),
-            ),
+        worked("y", [Quotient(Difference(x, 4), 2) for x in (2, 6)]).knows(
+            Trap([-0.5, 0.5], "a division by the variance, 4. Divide by its root."),
+            Trap([-(0.5**0.5), 0.5**0.5], "a deviation with N - 1. The squares are divided by N = 2."),
+            Trap([-2, 2], "the mean subtracted and no more. Divide by the deviation."),
+        ),
+        part("mean(dy)", 2.0, "(5 + (-1)) / 2 = 2").knows(
+            Trap(4, "the sum. Divide by how many there are."), Trap(3, "a minus sign lost.")
+        ),
+        worked("mean(dy y)", Quotient(Sum(Prod(5, -1), Prod(-1, 1)), 2)).knows(
+            Trap(-6, "the sum. Divide by how many there are."), Trap(-2, "a minus sign lost.")
+        ),
+        worked("dx", [Quotient(Difference(Difference(dy, 2), Prod(y, -3)), 2) for dy, y in ((5, -1), (-1, 1))]).knows(
+            Trap([2.5, -0.5], "mean and deviation as constants: dy divided by 2. They move with x."),
+            Trap([1.5, -1.5], "the mean alone taken out. The part along y goes too."),
+            Trap([1, 1], "the part along y alone taken out. The mean goes too."),
         ),
     ),
 ]

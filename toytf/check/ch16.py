@@ -1,13 +1,11 @@
 """Checkers of chapter 16: training."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf import ops, optim
 from toytf.byhand import Power, Sum, fmt
-from toytf.check.core import Case, Mistake, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked
+from toytf.check.answers import Trap, by_hand, part, worked
+from toytf.check.core import Case, checker
 
 
 def _adam_cases(rng):
@@ -59,17 +57,11 @@ adam_step.knows("""
       The mean of the squares starts at 0 as well: divide it by 1 - beta_2^t.
     - only the mean of the squares corrected: m / (1 - 0.9**t) => m
       The mean of the gradient starts at 0 as well: divide it by 1 - beta_1^t.
-    - the power of the bracket:
-        (1 - 0.9**t) => (1 - 0.9) ** t
-        (1 - 0.98**t) => (1 - 0.98) ** t
+    - the power of the bracket: **t) =>> ) ** t
       (1 - beta)^t raises the bracket. Only beta is raised: 1 - beta^t. At the first step both are the same.
-    - beta times t:
-        0.9**t => 0.9 * t
-        0.98**t => 0.98 * t
+    - beta times t: **t =>>  * t
       beta is raised to the power t: 1 - beta**t. At the first step 1 - beta * t is the same.
-    - steps counted from 0:
-        0.9**t => 0.9 ** (t - 1)
-        0.98**t => 0.98 ** (t - 1)
+    - steps counted from 0: **t =>>  ** (t - 1)
       1 - beta^0 is 0, and the first step divides by it. t is 1 at the first step; use it as it is given.
     - the corrected means kept: 1e-9), m, v => 1e-9), mean, mean_of_squares
       What is returned as m and v has been divided by 1 - beta^t, so the next step corrects them again. Correct copies,
@@ -179,9 +171,9 @@ paper_schedule.knows("""
 
 def _clip_cases(rng):
     return [
-        Case((np.array([[3.0]]), np.array([4.0]), 1.0), "length 5, limit 1"),
-        Case((np.array([[3.0]]), np.array([4.0]), 10.0), "length 5, limit 10"),
-        Case((np.array([[1.0, -2.0], [4.0, 2.0]]), np.array([0.0, 0.0]), 2.5), "length 5, a bias without gradient"),
+        Case(([[3.0]], [4.0], 1.0), "length 5, limit 1"),
+        Case(([[3.0]], [4.0], 10.0), "length 5, limit 10"),
+        Case(([[1.0, -2.0], [4.0, 2.0]], [0.0, 0.0], 2.5), "length 5, a bias without gradient"),
         Case((np.zeros((2, 3)), np.zeros(3), 1.0), "all zero"),
         Case((4 * rng.normal(size=(5, 3)), 4 * rng.normal(size=3), 1.0), "a matrix 5 x 3 and its bias"),
     ]
@@ -207,8 +199,7 @@ def clip(dw, db, limit):
     return dw * factor, db * factor
 
 
-clip.knows(
-    """
+clip.knows("""
     - the limit set on every entry: dw * factor, db * factor => np.clip(dw, -limit, limit), np.clip(db, -limit, limit)
       np.clip cuts entries, and the direction changes. Multiply all entries by one factor, limit / length.
     - the largest entry for the length:
@@ -230,21 +221,14 @@ clip.knows(
       One factor for all: db is multiplied as well.
     - brought to length 1: limit / length => 1 / length
       Divided by the length, but not multiplied by limit: the factor is limit / length.
-    """,
-    Mistake(
-        "each array shortened by itself",
-        "Two lengths and two factors turn the step into another direction. Take one length over all entries of both.",
-        lambda dw, db, limit: (clip.solution(dw, 0 * db, limit)[0], clip.solution(0 * dw, db, limit)[1]),
-    ),
-    Mistake(
-        "each row shortened by itself",
-        "The length runs over all entries of both arrays, not over one row: sum() without an axis.",
-        lambda dw, db, limit: (
-            np.array([clip.solution(row, 0 * db, limit)[0] for row in dw]),
-            clip.solution(0 * dw, db, limit)[1],
-        ),
-    ),
-)
+    - each array shortened by itself:
+        dw * factor, db * factor => tuple(d * (limit / max(np.sqrt((d**2).sum()), limit)) for d in (dw, db))
+      Two lengths and two factors turn the step into another direction. Take one length over all entries of both.
+    - each row shortened by itself:
+        dw * factor, db * factor
+        => tuple(d * (limit / np.maximum(np.sqrt((d**2).sum(-1, keepdims=True)), limit)) for d in (dw, db))
+      The length runs over all entries of both arrays, not over one row: sum() without an axis.
+""")
 
 
 def _momentum_cases(rng):
@@ -323,114 +307,87 @@ _SLIPPED = 0.9 - 0.1 * np.array(
 )
 
 
-def _exact(n) -> Part:
+def _exact(n):
     """The answer 0.99 to the power n."""
-    traps = (
+    return worked(f"{n} tokens", Power(0.99, n), decimals=4).knows(
         Trap(1 - 0.01 * n, "a hundredth subtracted for each token. Shares of independent events multiply."),
         Trap(1 - 0.99**n, "the share with a mistake. Asked is the exact one."),
     )
-    return worked(Power(0.99, n), decimals=4, name=f"{n} tokens", traps=traps)
 
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-16-1",
-        (
-            Part(
-                1 - 0.1,
-                lambda _: "1 - 0.1 * 2 / root of 4 = 0.9",
-                decimals=4,
-                name="after step 1",
-                traps=(
-                    Trap(0.8, "a plain step, 1 - 0.1 * 2. Adam divides by the root of the mean square."),
-                    Trap(_BARE[0], "means not corrected. At step 1 divide them by 1 - 0.9 and 1 - 0.98."),
-                    Trap(0.95, "a division by the mean square. Divide by its root."),
-                    Trap(1.1, "a step in the direction of the gradient. Adam goes against it."),
-                ),
-                step="1 - 0.1 * 2 / root of 4",
+        part(
+            "after step 1", 1 - 0.1, "1 - 0.1 * 2 / root of 4 = 0.9", decimals=4, step="1 - 0.1 * 2 / root of 4"
+        ).knows(
+            Trap(0.8, "a plain step, 1 - 0.1 * 2. Adam divides by the root of the mean square."),
+            Trap(_BARE[0], "means not corrected. At step 1 divide them by 1 - 0.9 and 1 - 0.98."),
+            Trap(0.95, "a division by the mean square. Divide by its root."),
+            Trap(1.1, "a step in the direction of the gradient. Adam goes against it."),
+        ),
+        part(
+            "after step 2",
+            0.9 - 0.1 * _RATIO,
+            (
+                f"means 0.9 * 0.2 = 0.18 and 0.98 * 0.08 = 0.0784; 0.9 - 0.1 * (0.18 / 0.19) / root of "
+                f"(0.0784 / 0.0396) = {fmt(0.9 - 0.1 * _RATIO)}"
             ),
-            Part(
-                0.9 - 0.1 * _RATIO,
-                lambda _: (
-                    f"means 0.9 * 0.2 = 0.18 and 0.98 * 0.08 = 0.0784; 0.9 - 0.1 * (0.18 / 0.19) / root of "
-                    f"(0.0784 / 0.0396) = {fmt(0.9 - 0.1 * _RATIO)}"
-                ),
-                decimals=4,
-                name="after step 2",
-                traps=(
-                    Trap(0.9, "no step, because the gradient is 0. The means remember the step before."),
-                    Trap(_BARE[1], "means not corrected. At step 2 divide them by 1 - 0.9^2 and 1 - 0.98^2."),
-                    Trap(0.8, "the step of before once more. The mean of the gradients shrinks to 0.9 of itself."),
-                    Trap(
-                        _SLIPPED[0], "the correction of step 1 once more. At step 2 divide by 1 - 0.9^2 and 1 - 0.98^2."
-                    ),
-                    Trap(_SLIPPED[1], "the two betas exchanged. 0.9 belongs to the gradient, 0.98 to its square."),
-                ),
-                step="0.9 - 0.1 * (0.9 * 0.2 / 0.19) / root of (0.98 * 0.08 / 0.0396)",
-            ),
+            decimals=4,
+            step="0.9 - 0.1 * (0.9 * 0.2 / 0.19) / root of (0.98 * 0.08 / 0.0396)",
+        ).knows(
+            Trap(0.9, "no step, because the gradient is 0. The means remember the step before."),
+            Trap(_BARE[1], "means not corrected. At step 2 divide them by 1 - 0.9^2 and 1 - 0.98^2."),
+            Trap(0.8, "the step of before once more. The mean of the gradients shrinks to 0.9 of itself."),
+            Trap(_SLIPPED[0], "the correction of step 1 once more. At step 2 divide by 1 - 0.9^2 and 1 - 0.98^2."),
+            Trap(_SLIPPED[1], "the two betas exchanged. 0.9 belongs to the gradient, 0.98 to its square."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-16-2",
-        (
-            Part(
-                _READS,
-                lambda at: f"{_WORDS[_READS[at]]} has the id {_READS[at]}",
-                name="tgt",
-                traps=(
-                    Trap(_GOAL, "the goal. What the decoder reads begins with `<sos>`."),
-                    Trap([[1, 4, 5, 2], [1, 4, 3, 6]], "`<eos>` among what the decoder reads. It is only said."),
-                ),
-                step="`<sos>`, the words, then `<pad>`: the id of what stands in this column",
-            ),
-            Part(
-                _GOAL,
-                lambda at: f"{_WORDS[_GOAL[at]]} has the id {_GOAL[at]}",
-                name="goal",
-                traps=(
-                    Trap(_READS, "`tgt`. The goal is one place on, and ends with `<eos>`."),
-                    Trap([[4, 5, 0, 0], [4, 3, 6, 0]], "the words alone. Each sentence ends with `<eos>`."),
-                    Trap([[1, 4, 5, 2], [1, 4, 3, 6]], "`<sos>` in the goal. It is read and never said."),
-                ),
-                step="the words, `<eos>`, then `<pad>`: the id of what stands in this column",
-            ),
-            Part(
-                _IS_TOKEN,
-                lambda at: f"tgt has {_WORDS[_READS[at]]} here: {_IS_TOKEN[at]}",
-                name="tgt_is_token",
-                traps=(
-                    Trap(1 - np.array(_IS_TOKEN), "1 and 0 exchanged. 1 means: a token."),
-                    Trap(np.ones((2, 4)), "`<pad>` taken for a token."),
-                    Trap([[0, 1, 1, 0], [0, 1, 1, 1]], "`<sos>` not taken for a token. It is one."),
-                ),
-                step=lambda at: f"tgt has {_WORDS[_READS[at]]} here",
-            ),
-            Part(
-                np.array([1, 1, 1, 0]),
-                lambda _: "causal: 1 1 1 0; padding: 1 1 1 0; both: 1 1 1 0",
-                name="third row",
-                traps=(
-                    Trap([0, 0, 0, 1], '1 and 0 exchanged. 1 means "may".'),
-                    Trap([1, 1, 0, 0], "a row that may not attend to itself. It may."),
-                    Trap([1, 1, 1, 1], "every key. What follows is hidden, and so is `<pad>`."),
-                ),
-                step="a key that both masks allow: it does not lie after the third, and is no `<pad>`",
-            ),
-            worked(
-                Sum(*_IS_TOKEN.sum(axis=1).tolist()),
-                name="goals that count",
-                traps=(
-                    Trap(_IS_TOKEN.size, "every place. The filling does not count."),
-                    Trap(_IS_TOKEN.sum() - 2, "the words alone. Each sentence's `<eos>` is a goal too."),
-                ),
-            ),
+        part(
+            "tgt",
+            _READS,
+            lambda at: f"{_WORDS[_READS[at]]} has the id {_READS[at]}",
+            step="`<sos>`, the words, then `<pad>`: the id of what stands in this column",
+        ).knows(
+            Trap(_GOAL, "the goal. What the decoder reads begins with `<sos>`."),
+            Trap([[1, 4, 5, 2], [1, 4, 3, 6]], "`<eos>` among what the decoder reads. It is only said."),
+        ),
+        part(
+            "goal",
+            _GOAL,
+            lambda at: f"{_WORDS[_GOAL[at]]} has the id {_GOAL[at]}",
+            step="the words, `<eos>`, then `<pad>`: the id of what stands in this column",
+        ).knows(
+            Trap(_READS, "`tgt`. The goal is one place on, and ends with `<eos>`."),
+            Trap([[4, 5, 0, 0], [4, 3, 6, 0]], "the words alone. Each sentence ends with `<eos>`."),
+            Trap([[1, 4, 5, 2], [1, 4, 3, 6]], "`<sos>` in the goal. It is read and never said."),
+        ),
+        part(
+            "tgt_is_token",
+            _IS_TOKEN,
+            lambda at: f"tgt has {_WORDS[_READS[at]]} here: {_IS_TOKEN[at]}",
+            step=lambda at: f"tgt has {_WORDS[_READS[at]]} here",
+        ).knows(
+            Trap(1 - np.array(_IS_TOKEN), "1 and 0 exchanged. 1 means: a token."),
+            Trap(np.ones((2, 4)), "`<pad>` taken for a token."),
+            Trap([[0, 1, 1, 0], [0, 1, 1, 1]], "`<sos>` not taken for a token. It is one."),
+        ),
+        part(
+            "third row",
+            np.array([1, 1, 1, 0]),
+            "causal: 1 1 1 0; padding: 1 1 1 0; both: 1 1 1 0",
+            step="a key that both masks allow: it does not lie after the third, and is no `<pad>`",
+        ).knows(
+            Trap([0, 0, 0, 1], '1 and 0 exchanged. 1 means "may".'),
+            Trap([1, 1, 0, 0], "a row that may not attend to itself. It may."),
+            Trap([1, 1, 1, 1], "every key. What follows is hidden, and so is `<pad>`."),
+        ),
+        worked("goals that count", Sum(*_IS_TOKEN.sum(axis=1).tolist())).knows(
+            Trap(_IS_TOKEN.size, "every place. The filling does not count."),
+            Trap(_IS_TOKEN.sum() - 2, "the words alone. Each sentence's `<eos>` is a goal too."),
         ),
     ),
-    ByHand(
-        "ex-16-3",
-        (
-            _exact(8),
-            _exact(30),
-        ),
-    ),
+    by_hand("ex-16-3", _exact(8), _exact(30)),
 ]

@@ -1,20 +1,18 @@
 """Checkers of chapter 17: maps."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf.attention import masked_softmax
 from toytf.byhand import Prod, Sum
+from toytf.check.answers import Trap, by_hand, number, part, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, number, worked
 
 
 def _even_cases(rng):
     drawn = rng.random(size=(2, 3, 5)) < 0.5
     drawn[..., 0] = True
     return [
-        Case((np.array([[True, False], [True, True]]),), "two tokens, causal"),
+        Case(([[True, False], [True, True]],), "two tokens, causal"),
         Case((np.tri(4, dtype=bool),), "four tokens, causal"),
         Case((np.array([[True, True, True, False, False]] * 2),), "two queries, three words and padding"),
         Case((drawn,), "two sentences, three queries, five keys"),
@@ -54,8 +52,7 @@ even_weights.knows("""
         mask.sum(axis=-1, keepdims=True) => np.arange(1, mask.shape[-2] + 1)[:, None]
       One divided by the number of the row is right for a causal mask alone. Padding hides keys as well: count the True
       of the row.
-    - a softmax of the mask itself:
-        mask / mask.sum(axis=-1, keepdims=True) => np.exp(1.0 * mask) / np.exp(1.0 * mask).sum(axis=-1, keepdims=True)
+    - a softmax of the mask itself: mask / mask.sum => np.exp(1.0 * mask) / np.exp(1.0 * mask).sum
       exp(1) and exp(0): a hidden key still gets weight. True and False are no scores (chapter 11).
     - hidden keys with a share of their own: return mask => return np.ones(mask.shape)
       One divided by the count of a row stands in all its places, in hidden ones, too. Divide the mask itself.
@@ -255,7 +252,7 @@ def _count_part(name):
         step += ", after the two maps are added"
         counts = (_RIGHT["head 1"] + _RIGHT["head 2"]) / 2
         traps += (Trap(counts, "the mean of the two counts. First take the mean of the maps, then count."),)
-    return Part(right, _strongest(_MAPS[name]), name=name, step=step, traps=traps)
+    return part(name, right, _strongest(_MAPS[name]), step=step).knows(*traps)
 
 
 def _logit_traps(name):
@@ -269,32 +266,29 @@ def _logit_traps(name):
 def _logit_part(name):
     heads = (_HEADS * _SILENCED[name]).tolist()
     columns = zip(_RESIDUAL.tolist(), *_OUT.tolist(), strict=True)
-    return worked(
-        [Sum(x, *map(Prod, heads, out)) for x, *out in columns], name=f"logits, {name}", traps=_logit_traps(name)
-    )
+    return worked(f"logits, {name}", [Sum(x, *map(Prod, heads, out)) for x, *out in columns]).knows(*_logit_traps(name))
 
 
 def _chance_part(name):
     el, la = _LOGITS[name]
     chance = 1 / (1 + np.exp(el - la))
-    traps = (
-        Trap(1 - chance, 'the probability of "el".'),
-        Trap(la / (el + la), "the logits as shares. First e to each logit, then divide."),
-    )
-    return Part(
+    return part(
+        f"la, {name}",
         chance,
-        lambda _: f"1 / (1 + exp({el} - {la})), about {chance:.4f}",
+        f"1 / (1 + exp({el} - {la})), about {chance:.4f}",
         step=f"1 / (1 + exp({el} - {la}))",
         decimals=4,
-        name=f"la, {name}",
-        traps=traps,
+    ).knows(
+        Trap(1 - chance, 'the probability of "el".'),
+        Trap(la / (el + la), "the logits as shares. First e to each logit, then divide."),
     )
 
 
 def _scaled_part(word):
     weight, value = _VALUES[word]
-    traps = (Trap(value, "the value itself. The weight multiplies it."),)
-    return worked([Prod(weight, x) for x in value], decimals=2, name=word, traps=traps)
+    return worked(word, [Prod(weight, x) for x in value], decimals=2).knows(
+        Trap(value, "the value itself. The weight multiplies it.")
+    )
 
 
 def _signed(value) -> str:
@@ -302,41 +296,36 @@ def _signed(value) -> str:
 
 
 BY_HAND = [
-    ByHand("ex-17-1", tuple(map(_count_part, _MAPS))),
-    ByHand("ex-17-2", (*map(_logit_part, _SILENCED), *map(_chance_part, _SILENCED))),
-    ByHand(
+    by_hand("ex-17-1", *tuple(map(_count_part, _MAPS))),
+    by_hand("ex-17-2", *map(_logit_part, _SILENCED), *map(_chance_part, _SILENCED)),
+    by_hand(
         "ex-17-3",
-        (
-            *map(_scaled_part, _PARTS),
-            Part(
-                [np.linalg.norm(part) for part in _PARTS.values()],
-                lambda at: "the root of {:.2f}^2 + {:.2f}^2 = {:.2f}".format(
-                    *np.abs(part := list(_PARTS.values())[at[0]]), np.linalg.norm(part)
-                ),
-                decimals=2,
-                name="lengths",
-                traps=(
-                    Trap([(part**2).sum() for part in _PARTS.values()], "the sums of the squares. Take the root."),
-                    Trap([np.linalg.norm(v) for _, v in _VALUES.values()], "the lengths before the weights."),
-                    Trap([np.abs(part).sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
-                    Trap([part.sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
-                ),
+        *map(_scaled_part, _PARTS),
+        part(
+            "lengths",
+            [np.linalg.norm(part) for part in _PARTS.values()],
+            lambda at: "the root of {:.2f}^2 + {:.2f}^2 = {:.2f}".format(
+                *np.abs(part := list(_PARTS.values())[at[0]]), np.linalg.norm(part)
             ),
-            Part(
-                _PARTS["the"] + _PARTS["house"],
-                lambda at: (
-                    f"{_signed(_PARTS['the'][at])} + {_signed(_PARTS['house'][at])} = "
-                    f"{number(sum(_PARTS.values())[at], 2)}"
-                ),
-                decimals=2,
-                name="sum",
-                traps=(
-                    Trap(sum(value for _, value in _VALUES.values()), "the values without their weights."),
-                    Trap(_PARTS["house"], 'what is left without "the".'),
-                    Trap(_PARTS["the"] + np.abs(_PARTS["house"]), "a minus sign lost."),
-                    Trap(_PARTS["the"] - _PARTS["house"], "a difference. Both are added."),
-                ),
+            decimals=2,
+        ).knows(
+            Trap([(part**2).sum() for part in _PARTS.values()], "the sums of the squares. Take the root."),
+            Trap([np.linalg.norm(v) for _, v in _VALUES.values()], "the lengths before the weights."),
+            Trap([np.abs(part).sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
+            Trap([part.sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
+        ),
+        part(
+            "sum",
+            _PARTS["the"] + _PARTS["house"],
+            lambda at: (
+                f"{_signed(_PARTS['the'][at])} + {_signed(_PARTS['house'][at])} = {number(sum(_PARTS.values())[at], 2)}"
             ),
+            decimals=2,
+        ).knows(
+            Trap(sum(value for _, value in _VALUES.values()), "the values without their weights."),
+            Trap(_PARTS["house"], 'what is left without "the".'),
+            Trap(_PARTS["the"] + np.abs(_PARTS["house"]), "a minus sign lost."),
+            Trap(_PARTS["the"] - _PARTS["house"], "a difference. Both are added."),
         ),
     ),
 ]

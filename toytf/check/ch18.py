@@ -1,14 +1,12 @@
 """Checkers of chapter 18: counts."""
 
-from __future__ import annotations
-
 from math import comb
 
 import numpy as np
 
 from toytf.byhand import Prod, Quotient
+from toytf.check.answers import Trap, by_hand, part, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked
 
 
 def _exact_cases(rng):
@@ -21,7 +19,7 @@ def _exact_cases(rng):
     spoken = np.array([[4, 5, 6], [7, 1, 9], [4, 5, 9]])
     flags = np.array([[True, True, True], [True, True, False], [True, True, False]])
     return [
-        Case((np.array([[4, 5]]), np.array([[4, 6]]), np.array([[True, True]])), "one sentence of two tokens"),
+        Case(([[4, 5]], [[4, 6]], [[True, True]]), "one sentence of two tokens"),
         Case((spoken, small, flags), "three sentences, two of them with padding"),
         Case((np.where(flags, spoken, 0), np.where(flags, small, 0), flags), "the same, with 0 said at padding"),
         Case((said, np.where(is_token, goal, 0), is_token), "six right sentences, anything said at padding"),
@@ -82,58 +80,42 @@ exact_matches.knows("""
 _ORDERS = comb(10, 5)
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-18-1",
-        (
-            Part(
-                2,
-                lambda _: 'the determiners are fixed by "houses"; "red" may stand before "cat" or "houses": 2',
-                name="a cat sees the red houses",
-                step='the determiners are fixed by "houses"; what may "red" stand before?',
-                traps=(
-                    Trap(1, "the other sentence alone, or this one alone. Count both."),
-                    Trap(4, 'the determiners exchanged too. "a" cannot stand before "houses".'),
-                ),
-            ),
-            worked(
-                Prod(2, 2),
-                lead="two ways for the determiners, two for the adjectives: ",
-                name="the red cat sees this blue house",
-                traps=(
-                    Trap(3, "the other sentences. This one is counted too."),
-                    Trap(2, "one of two choices. Determiners and adjectives can both change places."),
-                ),
-            ),
+        part(
+            "a cat sees the red houses",
+            2,
+            'the determiners are fixed by "houses"; "red" may stand before "cat" or "houses": 2',
+            step='the determiners are fixed by "houses"; what may "red" stand before?',
+        ).knows(
+            Trap(1, "the other sentence alone, or this one alone. Count both."),
+            Trap(4, 'the determiners exchanged too. "a" cannot stand before "houses".'),
+        ),
+        worked(
+            "the red cat sees this blue house",
+            Prod(2, 2),
+            lead="two ways for the determiners, two for the adjectives: ",
+        ).knows(
+            Trap(3, "the other sentences. This one is counted too."),
+            Trap(2, "one of two choices. Determiners and adjectives can both change places."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-18-6",
-        (
-            Part(
-                _ORDERS,
-                lambda _: (
-                    f"10 over 5: 10 * 9 * 8 * 7 * 6 / (5 * 4 * 3 * 2 * 1) = {10 * 9 * 8 * 7 * 6} / 120 = {_ORDERS}"
-                ),
-                name="orders",
-                traps=(
-                    Trap(10 * 9 * 8 * 7 * 6, "places with an order among them. Divide by 5 * 4 * 3 * 2 * 1."),
-                    Trap(2**10, "any number of places. Five are chosen."),
-                    Trap(120, "the orders of five. Asked are the ways to choose them."),
-                    Trap(50, "a product of the two numbers. Each place that is taken leaves one less."),
-                    Trap(3628800, "the orders of all ten counts. Asked are the places of one group."),
-                ),
-            ),
-            worked(
-                Quotient(100, _ORDERS),
-                about=True,
-                decimals=1,
-                shown=".3f",
-                name="percent",
-                traps=(
-                    Trap(1 / _ORDERS, "a part of 1. In percent it is 100 times as much."),
-                    Trap(200 / _ORDERS, "the lowest or the highest. Only the five lowest are asked for."),
-                ),
-            ),
+        part(
+            "orders",
+            _ORDERS,
+            f"10 over 5: 10 * 9 * 8 * 7 * 6 / (5 * 4 * 3 * 2 * 1) = {10 * 9 * 8 * 7 * 6} / 120 = {_ORDERS}",
+        ).knows(
+            Trap(10 * 9 * 8 * 7 * 6, "places with an order among them. Divide by 5 * 4 * 3 * 2 * 1."),
+            Trap(2**10, "any number of places. Five are chosen."),
+            Trap(120, "the orders of five. Asked are the ways to choose them."),
+            Trap(50, "a product of the two numbers. Each place that is taken leaves one less."),
+            Trap(3628800, "the orders of all ten counts. Asked are the places of one group."),
+        ),
+        worked("percent", Quotient(100, _ORDERS), about=True, decimals=1, shown=".3f").knows(
+            Trap(1 / _ORDERS, "a part of 1. In percent it is 100 times as much."),
+            Trap(200 / _ORDERS, "the lowest or the highest. Only the five lowest are asked for."),
         ),
     ),
 ]

@@ -1,12 +1,10 @@
 """Checkers of chapter 19: counts of new sentences."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf.byhand import Prod
+from toytf.check.answers import Trap, by_hand, part, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked
 
 
 @checker(
@@ -65,34 +63,18 @@ share_and_spread.knows("""
 # ---------------------------------------------------------------- by hand
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-19-1",
-        (
-            Part(
-                7,
-                lambda _: "one of 7: 7",
-                name="one",
-                step="one adjective, and each of the grammar's can be it",
-                traps=(Trap(8, "no adjective counted too. Exactly one is asked for."),),
-            ),
-            worked(
-                Prod(7, 6),
-                lead="7 for the first, 6 are left for the second: ",
-                name="two",
-                traps=(
-                    Trap(49, "the same adjective twice. The two differ."),
-                    Trap(21, "pairs without an order. Their order counts."),
-                ),
-            ),
-            worked(
-                Prod(7, 6, 5),
-                lead="7, then 6, then 5: ",
-                name="three",
-                traps=(
-                    Trap(343, "the same adjective again. The three differ."),
-                    Trap(35, "groups without an order. Their order counts."),
-                ),
-            ),
+        part("one", 7, "one of 7: 7", step="one adjective, and each of the grammar's can be it").knows(
+            Trap(8, "no adjective counted too. Exactly one is asked for.")
+        ),
+        worked("two", Prod(7, 6), lead="7 for the first, 6 are left for the second: ").knows(
+            Trap(49, "the same adjective twice. The two differ."),
+            Trap(21, "pairs without an order. Their order counts."),
+        ),
+        worked("three", Prod(7, 6, 5), lead="7, then 6, then 5: ").knows(
+            Trap(343, "the same adjective again. The three differ."),
+            Trap(35, "groups without an order. Their order counts."),
         ),
     ),
 ]

@@ -1,22 +1,11 @@
 """Checkers of chapter 20: another library."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from toytf.attention import causal_mask, padding_mask
 from toytf.byhand import Prod, Quotient, Root, Sum
+from toytf.check.answers import Trap, by_hand, number, part, worked, written
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, number, worked, written
-
-
-def _turn_cases(rng):
-    return [
-        Case((np.array([[True, False]]),), "one sentence, a token and padding"),
-        Case((np.array([[True, True, True], [True, False, False]]),), "the two sentences of the exercise"),
-        Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
-        Case((np.arange(7) < rng.integers(1, 8, size=(3, 1)),), "three longer sentences"),
-    ]
 
 
 @checker(
@@ -26,7 +15,12 @@ def _turn_cases(rng):
         ~causal_mask(is_token.shape[-1]),
         (causal_mask(is_token.shape[-1]) & padding_mask(is_token))[:, None],
     ),
-    cases=_turn_cases,
+    cases=lambda rng: [
+        Case(([[True, False]],), "one sentence, a token and padding"),
+        Case(([[True, True, True], [True, False, False]],), "the two sentences of the exercise"),
+        Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
+        Case((np.arange(7) < rng.integers(1, 8, size=(3, 1)),), "three longer sentences"),
+    ],
     results=("key_padding_mask", "attn_mask", "both"),
 )
 def turn_mask(is_token):
@@ -87,18 +81,14 @@ turn_mask.knows("""
 """)
 
 
-def _split_cases(rng):
-    return [
-        Case((np.arange(12.0).reshape(6, 2),), "rows of width 2, all numbers different"),
-        Case((rng.normal(size=(9, 3)),), "rows of width 3"),
-        Case((rng.normal(size=(15, 5)),), "rows of width 5"),
-    ]
-
-
 @checker(
     "ex-20-3",
     expected=lambda w: tuple(w.reshape(3, w.shape[1], w.shape[1]).transpose(0, 2, 1)),
-    cases=_split_cases,
+    cases=lambda rng: [
+        Case((np.arange(12.0).reshape(6, 2),), "rows of width 2, all numbers different"),
+        Case((rng.normal(size=(9, 3)),), "rows of width 3"),
+        Case((rng.normal(size=(15, 5)),), "rows of width 5"),
+    ],
     results=("w_q", "w_k", "w_v"),
 )
 def split_in_proj(in_proj_weight):
@@ -152,8 +142,8 @@ def _deviation(x, less=1, axis=-1):
     "ex-20-9",
     expected=_deviation,
     cases=lambda rng: [
-        Case((np.array([1.0, 3.0, 3.0, 5.0]),), "the row of exercise 4"),
-        Case((np.array([[0.0, 2.0], [10.0, 30.0]]),), "two rows of two numbers"),
+        Case(([1.0, 3.0, 3.0, 5.0],), "the row of exercise 4"),
+        Case(([[0.0, 2.0], [10.0, 30.0]],), "two rows of two numbers"),
         Case((rng.normal(size=(3, 4)) + 2,), "three rows"),
         Case((rng.normal(size=(2, 3, 5)) * 10,), "two sentences of three rows"),
     ],
@@ -180,10 +170,7 @@ sample_std.knows("""
       The division comes before the root: sqrt(sum / (d - 1)).
     - the mean not subtracted: x - x.mean(axis=-1, keepdims=True) => x
       The distances from the mean are squared, not the numbers themselves.
-    - the wrong axis:
-        x.mean(axis=-1 => x.mean(axis=0
-        (away**2).sum(axis=-1 => (away**2).sum(axis=0
-        x.shape[-1] - 1 => x.shape[0] - 1
+    - the wrong axis: -1 =>> 0
       A row is normalised by itself: axis=-1. Yours goes down the columns.
     - one deviation for the whole array:
         x.mean(axis=-1, keepdims=True) => x.mean()
@@ -236,31 +223,29 @@ _X, _F = np.array([1.0, 0.0]), np.array([0.5, 0.5])
 def _std_part(name):
     step = Root(Quotient(Sum(*_SQUARES), _DIVISORS[name]))
     other = np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name]))
-    traps = (
+    return worked(f"deviation with {name}", step, about=True, decimals=4).knows(
         Trap(other, f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}."),
         Trap(_SQUARES.sum() / _DIVISORS[name], "the variance. The deviation is its root."),
         Trap(np.sqrt(_SQUARES.sum()), "the root of the sum. Divide under the root."),
     )
-    return worked(step, about=True, decimals=4, name=f"deviation with {name}", traps=traps)
 
 
 def _normed_part(name):
     std = np.sqrt(_SQUARES.sum() / _DIVISORS[name])
-    return Part(
+    return part(
+        f"result with {name}",
         (_NORM_ROW - 3) / std,
         lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}, about {number((_NORM_ROW[at] - 3) / std, 4)}",
         decimals=4,
-        name=f"result with {name}",
         step=lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}",
-        traps=(
-            Trap(
-                (_NORM_ROW - 3) / np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name])),
-                f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}.",
-            ),
-            Trap((_NORM_ROW - 3) / std**2, "a division by the variance. Divide by its root."),
-            Trap(_NORM_ROW / std, "the mean not subtracted. First x - mean, then the division."),
-            Trap(_NORM_ROW - 3, "the mean subtracted and no more. Divide by the deviation."),
+    ).knows(
+        Trap(
+            (_NORM_ROW - 3) / np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name])),
+            f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}.",
         ),
+        Trap((_NORM_ROW - 3) / std**2, "a division by the variance. Divide by its root."),
+        Trap(_NORM_ROW / std, "the mean not subtracted. First x - mean, then the division."),
+        Trap(_NORM_ROW - 3, "the mean subtracted and no more. Divide by the deviation."),
     )
 
 
@@ -272,66 +257,47 @@ def _residual_part(name, times):
         if times == 2
         else Trap(_X, "x alone."),
     )
-    return worked([Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1, name=name, traps=traps)
+    return worked(name, [Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1).knows(*traps)
 
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-20-1",
-        (
-            Part(
-                _MHA_COUNTS,
-                lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
-                name="numbers",
-                step=lambda at: _MHA_STEPS[at[0]],
-                traps=(
-                    Trap(
-                        [64, 8, 64, 8],
-                        "one matrix in `in_proj_weight`. W^Q, W^K and W^V stand in it, one below the other.",
-                    ),
-                    Trap([192, 8, 64, 8], "one bias in `in_proj_bias`. Queries, keys and values have one each."),
-                ),
+        part(
+            "numbers",
+            _MHA_COUNTS,
+            lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
+            step=lambda at: _MHA_STEPS[at[0]],
+        ).knows(
+            Trap(
+                [64, 8, 64, 8],
+                "one matrix in `in_proj_weight`. W^Q, W^K and W^V stand in it, one below the other.",
             ),
-            worked(
-                Sum(*_MHA_COUNTS),
-                name="together",
-                traps=(Trap(sum(_MHA_COUNTS[::2]), "the two weights alone. The biases are parameters too."),),
-            ),
-            Part(
-                sum(_MHA_COUNTS),
-                lambda _: f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}",
-                name="with 4 heads",
-                step="more heads share the same columns",
-                traps=(
-                    Trap(2 * sum(_MHA_COUNTS), "twice as many. More heads are narrower heads of the same columns."),
-                ),
-            ),
-            worked(
-                Sum(*_MHA_COUNTS[::2]),
-                lead="the two weights are left: ",
-                name="without bias",
-                traps=(
-                    Trap(sum(_MHA_COUNTS) - 8, "the output's bias alone left out. `bias=False` leaves out both."),
-                    Trap(sum(_MHA_COUNTS) - 24, "`in_proj_bias` alone left out. `bias=False` leaves out both."),
-                ),
-            ),
+            Trap([192, 8, 64, 8], "one bias in `in_proj_bias`. Queries, keys and values have one each."),
+        ),
+        worked("together", Sum(*_MHA_COUNTS)).knows(
+            Trap(sum(_MHA_COUNTS[::2]), "the two weights alone. The biases are parameters too.")
+        ),
+        part(
+            "with 4 heads",
+            sum(_MHA_COUNTS),
+            f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}",
+            step="more heads share the same columns",
+        ).knows(Trap(2 * sum(_MHA_COUNTS), "twice as many. More heads are narrower heads of the same columns.")),
+        worked("without bias", Sum(*_MHA_COUNTS[::2]), lead="the two weights are left: ").knows(
+            Trap(sum(_MHA_COUNTS) - 8, "the output's bias alone left out. `bias=False` leaves out both."),
+            Trap(sum(_MHA_COUNTS) - 24, "`in_proj_bias` alone left out. `bias=False` leaves out both."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-20-4",
-        (
-            *(part(name) for name in _DIVISORS for part in (_std_part, _normed_part)),
-            Part(
-                np.sqrt(3 / 4),
-                lambda _: f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}",
-                decimals=4,
-                name="factor",
-                traps=(
-                    Trap(np.sqrt(4 / 3), "the factor of the deviations. Dividing by more makes the result smaller."),
-                    Trap(3 / 4, "the factor of the variances, turned over. Take its root."),
-                ),
-            ),
+        *(part(name) for name in _DIVISORS for part in (_std_part, _normed_part)),
+        part(
+            "factor", np.sqrt(3 / 4), f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}", decimals=4
+        ).knows(
+            Trap(np.sqrt(4 / 3), "the factor of the deviations. Dividing by more makes the result smaller."),
+            Trap(3 / 4, "the factor of the variances, turned over. Take its root."),
         ),
     ),
-    ByHand("ex-20-5", (_residual_part("once", 1), _residual_part("twice", 2))),
+    by_hand("ex-20-5", _residual_part("once", 1), _residual_part("twice", 2)),
 ]

@@ -1,13 +1,11 @@
 """Checkers of chapter 21: sizes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from toytf import size
 from toytf.byhand import Prod, Quotient, Sum
+from toytf.check.answers import Trap, by_hand, part, worked
 from toytf.check.core import Case, checker
-from toytf.check.pencil import ByHand, Part, Trap, worked
 from toytf.model import Config
 
 
@@ -286,104 +284,66 @@ count_multiplications.knows("""
 # ---------------------------------------------------------------- by hand
 
 # 21.1: one layer; 21.4: one table; 21.5: twice as large
-_SMALL = {
-    "attention": Prod(4, 8, 8),
-    "feed-forward": Sum(Prod(2, 8, 32), 32, 8),
-    "norms": Prod(2, Sum(8, 8)),
-}
-_SMALL_COUNT = Sum(*(count.value for count in _SMALL.values()))
-_LEFT_OUT = {
-    "attention": (
+_SMALL = (
+    worked("attention", Prod(4, 8, 8)).knows(
         Trap(3 * 64, "three matrices. W^O is the fourth."),
         Trap(4 * 8 * 4, "one head. The two heads of width 4 have 8 columns together."),
         Trap(4 * 64 + 32, "the biases counted. This attention has none."),
     ),
-    "feed-forward": (
+    worked("feed-forward", Sum(Prod(2, 8, 32), 32, 8)).knows(
         Trap(2 * 8 * 32, "the two matrices alone. The biases are counted too."),
         Trap(8 * 32 + 32, "the first matrix and its bias. There is a second of each."),
     ),
-    "norms": (Trap(16, "one layer norm, or two without beta. Two norms have gamma and beta each."),),
-}
+    worked("norms", Prod(2, Sum(8, 8))).knows(
+        Trap(16, "one layer norm, or two without beta. Two norms have gamma and beta each.")
+    ),
+)
+_ATTENTION, _FED, _NORMS = (int(one.expected) for one in _SMALL)
+_TOGETHER = _ATTENTION + _FED + _NORMS
 
 BY_HAND = [
-    ByHand(
+    by_hand(
         "ex-21-1",
-        (
-            *(worked(count, name=name, traps=_LEFT_OUT[name]) for name, count in _SMALL.items()),
-            worked(
-                _SMALL_COUNT,
-                name="together",
-                traps=(
-                    Trap(_SMALL["attention"].value + _SMALL["feed-forward"].value, "the norms left out."),
-                    Trap(_SMALL_COUNT.value + 32, "the attention biases counted. This layer has none."),
-                ),
-                step="attention, feed-forward and norms, added",
-            ),
-            worked(
-                Quotient(Prod(100, _SMALL["feed-forward"].value), _SMALL_COUNT.value),
-                about=True,
-                shown=".1f",
-                name="percent",
-                traps=(
-                    Trap(
-                        _SMALL["feed-forward"].value / _SMALL_COUNT.value,
-                        "a part of 1. In percent it is 100 times as much.",
-                    ),
-                    Trap(
-                        round(100 * _SMALL["feed-forward"].value / (_SMALL_COUNT.value - _SMALL["norms"].value)),
-                        "a share of attention and feed-forward. The norms belong to the layer too.",
-                    ),
-                ),
-            ),
-            worked(
-                Sum(Prod(3, 8), 8),
-                lead="three of width 2 * 4 and one of width 8: ",
-                name="biases",
-                traps=(Trap(24, "three biases. W^O has one too."), Trap(16, "one head's biases. There are two heads.")),
+        *_SMALL,
+        worked("together", Sum(_ATTENTION, _FED, _NORMS), step="attention, feed-forward and norms, added").knows(
+            Trap(_ATTENTION + _FED, "the norms left out."),
+            Trap(_TOGETHER + 32, "the attention biases counted. This layer has none."),
+        ),
+        worked("percent", Quotient(Prod(100, _FED), _TOGETHER), about=True, shown=".1f").knows(
+            Trap(_FED / _TOGETHER, "a part of 1. In percent it is 100 times as much."),
+            Trap(
+                round(100 * _FED / (_ATTENTION + _FED)),
+                "a share of attention and feed-forward. The norms belong to the layer too.",
             ),
         ),
+        worked("biases", Sum(Prod(3, 8), 8), lead="three of width 2 * 4 and one of width 8: ").knows(
+            Trap(24, "three biases. W^O has one too."), Trap(16, "one head's biases. There are two heads.")
+        ),
     ),
-    ByHand(
+    by_hand(
         "ex-21-4",
-        (
-            worked(
-                Sum(Prod(2, 37000, 512), 37000),
-                traps=(
-                    Trap(2 * 37000 * 512, "the output bias kept. It goes too."),
-                    Trap(37000 * 512 + 37000, "one table. Three become one, so two go."),
-                    Trap(3 * 37000 * 512 + 37000, "all three tables. One of them stays."),
-                ),
-            ),
+        worked("", Sum(Prod(2, 37000, 512), 37000)).knows(
+            Trap(2 * 37000 * 512, "the output bias kept. It goes too."),
+            Trap(37000 * 512 + 37000, "one table. Three become one, so two go."),
+            Trap(3 * 37000 * 512 + 37000, "all three tables. One of them stays."),
         ),
     ),
-    ByHand(
+    by_hand(
         "ex-21-5",
-        (
-            worked(
-                Prod(2, 2),
-                lead="every matrix is twice as high and twice as wide: ",
-                name="factor, width",
-                traps=(Trap(2, "one side of each matrix. Both sides double."),),
-            ),
-            Part(
-                2,
-                lambda _: "twice as many layers: 2",
-                name="factor, depth",
-                step="a layer stays as large as it was; how many more are there?",
-                traps=(Trap(4, "the factor of the width. A layer stays as large as it was."),),
-            ),
-            worked(
-                Sum(Prod(2, 1024), 4096),
-                lead="2 d + d_ff with both doubled: ",
-                name="crossover, width",
-                traps=(Trap(2 * 512 + 2048, "the crossover of the base model. It doubles with d and d_ff."),),
-            ),
-            worked(
-                Sum(Prod(2, 512), 2048),
-                lead="2 d + d_ff does not contain the number of layers: ",
-                name="crossover, depth",
-                traps=(Trap(2 * 1024 + 4096, "twice the crossover. The number of layers does not occur in it."),),
-            ),
+        worked("factor, width", Prod(2, 2), lead="every matrix is twice as high and twice as wide: ").knows(
+            Trap(2, "one side of each matrix. Both sides double.")
         ),
+        part(
+            "factor, depth",
+            2,
+            "twice as many layers: 2",
+            step="a layer stays as large as it was; how many more are there?",
+        ).knows(Trap(4, "the factor of the width. A layer stays as large as it was.")),
+        worked("crossover, width", Sum(Prod(2, 1024), 4096), lead="2 d + d_ff with both doubled: ").knows(
+            Trap(2 * 512 + 2048, "the crossover of the base model. It doubles with d and d_ff.")
+        ),
+        worked(
+            "crossover, depth", Sum(Prod(2, 512), 2048), lead="2 d + d_ff does not contain the number of layers: "
+        ).knows(Trap(2 * 1024 + 4096, "twice the crossover. The number of layers does not occur in it.")),
     ),
 ]

@@ -2,8 +2,6 @@
 
 `collect` calls your function on inputs, `diagnose` says what came out of it. The two are apart because the
 grader collects in a sandbox and diagnoses outside.
-
-All that is asked of a checker is what `Checked` lists.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ import copy
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,9 +18,13 @@ from toytf._validate import shape_text
 from toytf.byhand import fmt
 from toytf.check.outcomes import raised, returned
 
+if TYPE_CHECKING:
+    from toytf.check.core import Check
+
 Array = np.ndarray
 ROOM = 40  # numbers up to which an array is shown whole
 ALL_ROOM = 90  # and all arguments of a call; beyond it only the small ones are shown
+NAN = "There is NaN (not a number) in it."
 ASKED_FOR = ("ValueError", "TypeError")  # the errors that a function may have to raise
 
 
@@ -31,29 +33,13 @@ ASKED_FOR = ("ValueError", "TypeError")  # the errors that a function may have t
 
 @dataclass(frozen=True)
 class Case:
-    """One call: the arguments, and in a few words what is special about them."""
+    """One call: the arguments, of which a list becomes an array, and in a few words what is special about them."""
 
     args: tuple
     about: str = ""
 
-
-@dataclass(frozen=True)
-class Mistake:
-    """A wrong function and what to tell somebody who wrote it.
-
-    Parameters
-    ----------
-    name : str
-        A few words: "no maximum subtracted".
-    advice : str
-        One or two sentences: what it does, and where to look.
-    function : callable
-        Computes what the mistake computes. It may raise or give NaN, as the mistake would.
-    """
-
-    name: str
-    advice: str
-    function: Callable
+    def __post_init__(self):
+        object.__setattr__(self, "args", tuple(np.array(x) if isinstance(x, list) else x for x in self.args))
 
 
 @dataclass(frozen=True)
@@ -82,22 +68,6 @@ class Report:
         return "\n".join((self.headline, *(textwrap.indent(line, "  ") for line in self.details)))
 
 
-class Checked(Protocol):
-    """What `diagnose` has to know of a checker; `toytf.check.core.Check` says what each is."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def expected(self) -> Callable: ...
-    @property
-    def results(self) -> tuple[str, ...]: ...
-    @property
-    def tolerance(self) -> float: ...
-    @property
-    def parameters(self) -> list[str]: ...
-    def looks_like(self, inputs: Inputs, outcomes: Sequence[Outcome]) -> Mistake | None: ...
-
-
 class Inputs(tuple):
     """Cases, and what functions of ours give on them: each is called when it is asked for, and once."""
 
@@ -112,37 +82,8 @@ class Inputs(tuple):
                 known.append(call(function, case.args))
             yield known[i]
 
-    def knows(self, function: Callable, outcomes: Sequence[Outcome]) -> None:
-        """Tell what a function gives on all cases: it is not called any more."""
-        self._given[function] = list(outcomes)
-
 
 # ---------------------------------------------------------------- calling
-
-
-def not_a_function(name: str, mine: Any) -> Report | None:
-    """What is said to somebody who handed over something else than a function; None for a function."""
-    if callable(mine):
-        return None
-    return Report(
-        False,
-        f"{name}: expected your function, got {type(mine).__name__}. Write check.{name}({name}), without calling it.",
-    )
-
-
-def by_part(number: str, known: Iterable[str], answer: Any, part: str | None) -> dict[str, Any]:
-    """An answer to a by-hand exercise, as {name of the part: what was given for it}.
-
-    Raises
-    ------
-    ValueError
-        If a name is none of `known`.
-    """
-    answers = answer if isinstance(answer, dict) and part is None else {part or "": answer}
-    for name in answers:
-        if name not in known:
-            raise ValueError(f"part: expected one of {', '.join(map(repr, known))} for exercise {number}, got {name!r}")
-    return answers
 
 
 def collect(mine: Callable, cases: Sequence[Case]) -> list[Outcome]:
@@ -150,7 +91,7 @@ def collect(mine: Callable, cases: Sequence[Case]) -> list[Outcome]:
     return [call(mine, case.args) for case in cases]
 
 
-def right_outcomes(check: Checked, inputs: Inputs) -> list[Outcome]:
+def right_outcomes(check: Check, inputs: Inputs) -> list[Outcome]:
     """What the right function gives. An error that no exercise asks for is ours, and is raised."""
     outcomes = list(inputs.given(check.expected))
     for outcome in outcomes:
@@ -213,7 +154,7 @@ def _differs(x: Array, y: Array, tolerance: float) -> Array:
     return ~(near | (x == y) | (np.isnan(x) & np.isnan(y)))
 
 
-def diagnose(check: Checked, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Report:
+def diagnose(check: Check, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Report:
     """Say whether the outcomes are right; if not, which known mistake gives the same, and where it shows first."""
     inputs = cases if isinstance(cases, Inputs) else Inputs(cases)
     right = right_outcomes(check, inputs)
@@ -248,7 +189,7 @@ def _stacked(mine: Outcome, ours: Outcome) -> Outcome:
     return mine
 
 
-def agree(check: Checked, mine: Outcome, ours: Outcome, times: float = 1.0) -> bool:
+def agree(check: Check, mine: Outcome, ours: Outcome, times: float = 1.0) -> bool:
     """Whether an outcome is right, with so many times the tolerance."""
     return same(mine, ours, times * allowed(check, mine)) and _same_error(mine, ours)
 
@@ -258,7 +199,7 @@ def _same_error(mine: Outcome, ours: Outcome) -> bool:
     return mine.kind != "raised" or mine.text.split(":")[0] == ours.text.split(":")[0]
 
 
-def allowed(check: Checked, mine: Outcome) -> float:
+def allowed(check: Check, mine: Outcome) -> float:
     """The tolerance: numbers handed in as float32 are compared with the precision that they have.
 
     Those of float16 are not: with its three digits 0 would pass for 0.05.
@@ -267,7 +208,7 @@ def allowed(check: Checked, mine: Outcome) -> float:
     return max(check.tolerance, 64 * float(np.finfo(np.float32).eps)) if single else check.tolerance
 
 
-def _modified(check: Checked, cases, outcomes) -> Report | None:
+def _modified(check: Check, cases, outcomes) -> Report | None:
     for case, outcome in zip(cases, outcomes, strict=True):
         if outcome.modified:
             name = check.parameters[outcome.modified[0]]
@@ -284,7 +225,7 @@ def _modified(check: Checked, cases, outcomes) -> Report | None:
     return None
 
 
-def _in_general(check: Checked, mine: Outcome, ours: Outcome) -> str | None:
+def _in_general(check: Check, mine: Outcome, ours: Outcome) -> str | None:
     """What to say when the mistake is none of the known ones, and not in the numbers alone."""
     if mine.kind == "raised":
         other = f"; expected {ours.text.split(':')[0]}" if ours.kind == "raised" else ""
@@ -303,14 +244,16 @@ def _in_general(check: Checked, mine: Outcome, ours: Outcome) -> str | None:
     if len(mine.arrays) != many:
         expected = f"{many} results ({', '.join(check.results)})" if many > 1 else "1 result"
         return f"It returned {len(mine.arrays)} result{'s'[: len(mine.arrays) != 1]}; expected {expected}."
-    for name, x, y in zip(check.results, mine.arrays, ours.arrays, strict=True):
-        if x.shape != y.shape:
-            turned = " It is the expected shape turned over." if x.shape == y.shape[::-1] and x.ndim > 1 else ""
-            return f"{name} {_is_shape(x)}; expected {shape_text(y.shape)}.{turned}"
-        if x.dtype.kind == "b" and y.dtype.kind != "b":
-            return f"{name} has dtype {x.dtype}; expected numbers."
-        if y.dtype.kind == "b" and x.dtype.kind != "b":
-            return f"{name} has dtype {x.dtype}; expected True and False."
+    return next(filter(None, map(_form, check.results, mine.arrays, ours.arrays)), None)
+
+
+def _form(name: str, x: Array, y: Array) -> str | None:
+    """What is wrong with an array before its numbers are: its shape, or its kind of numbers."""
+    if x.shape != y.shape:
+        turned = " It is the expected shape turned over." if x.shape == y.shape[::-1] and x.ndim > 1 else ""
+        return f"{name} {_is_shape(x)}; expected {shape_text(y.shape)}.{turned}"
+    if not _same_kind(x, y):
+        return f"{name} has dtype {x.dtype}; expected {'True and False' if y.dtype.kind == 'b' else 'numbers'}."
     return None
 
 
@@ -321,7 +264,7 @@ def _is_shape(x: Array) -> str:
 def _pattern(wrong: Sequence[tuple[Outcome, Outcome]]) -> str | None:
     """Slips that any function can have; said only if all wrong outcomes have them, for one alone may by chance."""
     slips = [_slip(mine, ours) for mine, ours in wrong if mine.kind == ours.kind == "arrays"]
-    if slips[0] == "There is NaN (not a number) in it.":  # a fact, whatever the others hold
+    if slips[0] == NAN:  # a fact, whatever the others hold
         return slips[0]
     said = [slip for slip in slips if slip]  # "" where there is too little to tell
     if None in slips or not said:
@@ -337,64 +280,65 @@ def _slip(mine: Outcome, ours: Outcome) -> str | None:
     for x, y in zip(mine.arrays, ours.arrays, strict=True):
         x, y = np.asarray(x, float), np.asarray(y, float)
         if np.isnan(x).any() and not np.isnan(y).any():
-            return "There is NaN (not a number) in it."
+            return NAN
         if x.shape != y.shape or not (np.isfinite(x).all() and np.isfinite(y).all()):
             return None
-        if _close(x, y, 1e-9):
-            continue
-        if x.ndim > 1 and x.shape[-1] == x.shape[-2] and _close(np.swapaxes(x, -1, -2), y, 1e-9):
-            return "It is the transpose of what is expected."
-        if x.any() and any(_close(x, np.round(y, decimals), 1e-9) for decimals in range(1, 9)):
-            return "You rounded. Return the numbers with all their decimals."
-        away = np.abs(y) > 1e-12
-        if away.sum() < 2:
-            return ""
-        if _close(-x, y, 1e-9):
-            return "Every sign is the other way round."
-        if np.ptp(np.abs(y[away])) < 1e-9:
-            return ""
-        ratios = x[away] / y[away]
-        if x[~away].any() or np.ptp(ratios) >= 1e-9 or fmt(ratios[0]) in (fmt(0.0), fmt(-0.0), fmt(1.0)):
-            return None
-        return f"Every number is {fmt(ratios[0])} times what is expected."
+        if not _close(x, y, 1e-9):
+            return _slip_of_array(x, y)
     return None
+
+
+def _slip_of_array(x: Array, y: Array) -> str | None:
+    if x.ndim > 1 and x.shape[-1] == x.shape[-2] and _close(np.swapaxes(x, -1, -2), y, 1e-9):
+        return "It is the transpose of what is expected."
+    if x.any() and any(_close(x, np.round(y, decimals), 1e-9) for decimals in range(1, 9)):
+        return "You rounded. Return the numbers with all their decimals."
+    away = np.abs(y) > 1e-12
+    if away.sum() < 2:
+        return ""
+    if _close(-x, y, 1e-9):
+        return "Every sign is the other way round."
+    if np.ptp(np.abs(y[away])) < 1e-9:
+        return ""
+    ratios = x[away] / y[away]
+    if x[~away].any() or np.ptp(ratios) >= 1e-9 or fmt(ratios[0]) in (fmt(0.0), fmt(-0.0), fmt(1.0)):
+        return None
+    return f"Every number is {fmt(ratios[0])} times what is expected."
 
 
 # ---------------------------------------------------------------- showing
 
 
-def _example(check: Checked, case: Case, mine: Outcome, ours: Outcome) -> tuple[str, ...]:
+def _example(check: Check, case: Case, mine: Outcome, ours: Outcome) -> tuple[str, ...]:
     """The input on which it shows, and both values."""
-    lines = list(_arguments(check, case))
+    lines = _arguments(check, case)
     if ours.kind == "raised":
         lines.append(f"expected an error such as {ours.text}")
     if mine.kind == "nothing" and len(ours.arrays) == 1 and ours.arrays[0].size <= ROOM:
         lines += ["it returned None, expected", _text(ours.arrays[0])]
-    if mine.kind != "arrays" or ours.kind != "arrays" or len(mine.arrays) != len(ours.arrays):
-        return tuple(lines)
-    for name, x, y in zip(check.results, mine.arrays, ours.arrays, strict=True):
-        if x.shape != y.shape:
-            if x.size <= ROOM and y.size <= ROOM:
-                lines += [f"your {name} =", _text(x), "expected", _text(y)]
-            lines.append(f"your {name} {_is_shape(x)}, expected {shape_text(y.shape)}")
-            break
-        if not _same_kind(x, y):
-            lines.append(f"your {name} has dtype {x.dtype}, expected {y.dtype}")
-            break
-        bad = _differs(x, y, allowed(check, mine))
-        if not bad.any():
-            continue
-        if x.size <= ROOM:
-            lines += [f"your {name} =", _text(x), "expected", _text(y)]
-        if x.ndim:
-            where = tuple(int(i) for i in np.argwhere(bad)[0])
-            at = f"{name}[{', '.join(map(str, where))}]"
-            lines.append(f"{at}: yours {_digits(x[where], y[where])}, expected {_digits(y[where], x[where])}")
-        break
+    if mine.kind == ours.kind == "arrays" and len(mine.arrays) == len(ours.arrays):
+        tolerance = allowed(check, mine)
+        pairs = zip(check.results, mine.arrays, ours.arrays, strict=True)
+        lines += next(filter(None, (_both(name, x, y, tolerance) for name, x, y in pairs)), [])
     return tuple(lines)
 
 
-def _arguments(check: Checked, case: Case) -> list[str]:
+def _both(name: str, x: Array, y: Array, tolerance: float) -> list[str]:
+    """Both values of a result, where they differ."""
+    whole = [f"your {name} =", _text(x), "expected", _text(y)] if max(x.size, y.size) <= ROOM else []
+    if x.shape != y.shape:
+        return [*whole, f"your {name} {_is_shape(x)}, expected {shape_text(y.shape)}"]
+    if not _same_kind(x, y):
+        return [f"your {name} has dtype {x.dtype}, expected {y.dtype}"]
+    bad = _differs(x, y, tolerance)
+    if not bad.any() or not x.ndim:
+        return whole if bad.any() else []
+    where = tuple(np.argwhere(bad)[0].tolist())
+    at = f"{name}[{', '.join(map(str, where))}]"
+    return [*whole, f"{at}: yours {_digits(x[where], y[where])}, expected {_digits(y[where], x[where])}"]
+
+
+def _arguments(check: Check, case: Case) -> list[str]:
     lines = [f"With this input ({case.about}):" if case.about else "With this input:"]
     sizes = [arg.size for arg in case.args if isinstance(arg, np.ndarray)]
     room = ROOM if sum(size for size in sizes if size <= ROOM) <= ALL_ROOM else 8

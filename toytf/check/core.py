@@ -12,20 +12,17 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from toytf.check import edits
+from toytf.check import mistakes
 from toytf.check.compare import (
     Case,
     Inputs,
-    Mistake,
     Outcome,
     Report,
     agree,
@@ -34,10 +31,10 @@ from toytf.check.compare import (
     call,
     collect,
     diagnose,
-    not_a_function,
     right_outcomes,
     same,
 )
+from toytf.check.mistakes import Mistake
 
 __all__ = [
     "Case", "Check", "Inputs", "Mistake", "Outcome", "Report", "Unfair", "apart", "as_outcome", "checker", "collect",
@@ -66,7 +63,6 @@ class Check:
         The right function, if possible the one of `toytf`.
     cases : callable
         From a `numpy.random.Generator` to a list of `Case`, the smallest first. `draw` calls it.
-    mistakes : sequence of Mistake
     exercise : str
         The label of the exercise in the book: "ex-08-7".
     results : tuple of str
@@ -74,27 +70,23 @@ class Check:
     tolerance : float
         The largest difference that is taken for rounding, relative to numbers above 1.
     points : int
-    few_mistakes : str
-        Why fewer than six mistakes are known, where that is so.
-    random : bool
-        Whether `cases` draws anything.
     gap : callable, optional
         For a function that decides (the largest, the first k, above a limit): from a case's arguments
         to the smallest distance between two numbers that it compares (`apart`). Where that is within
         rounding, two right functions may decide differently.
+    told : str
+        The known mistakes, as `knows` takes them.
     """
 
     solution: Callable
     expected: Callable
     cases: Callable[[np.random.Generator], list[Case]]
-    mistakes: Sequence[Mistake]
     exercise: str
     results: tuple[str, ...] = ("result",)
     tolerance: float = 1e-9
     points: int = 2
-    few_mistakes: str = ""
-    random: bool = True
     gap: Callable[..., float] | None = None
+    told: str = ""
     name: str = field(init=False)
     __doc__: str = field(init=False, default="")
 
@@ -111,8 +103,9 @@ class Check:
 
     def report(self, mine: Callable) -> Report:
         """Compare `mine` with the right function, on the same inputs at every call."""
-        if (refused := not_a_function(self.name, mine)) is not None:
-            return refused
+        if not callable(mine):
+            told = f"expected your function, got {type(mine).__name__}"
+            return Report(False, f"{self.name}: {told}. Write check.{self.name}({self.name}), without calling it.")
         return diagnose(self, self.inputs, collect(mine, self.inputs))
 
     @cached_property
@@ -145,7 +138,7 @@ class Check:
         Unfair
             If `DRAWS` draws are not enough: then `cases` has to be mended.
         """
-        for _ in range(DRAWS if self.random else 1):
+        for _ in range(DRAWS):
             inputs = Inputs(self.cases(rng))
             unfair = _unfair(self, inputs)
             if unfair is None:
@@ -161,20 +154,30 @@ class Check:
 
         known = next(filter(gives, self.mistakes), None)
         failed = any(mine.kind != ours.kind for mine, ours in zip(outcomes, right_outcomes(self, inputs), strict=True))
-        if known or failed or not isinstance(self.mistakes, _Known):  # of two mistakes many fail alike
+        if known or failed:  # of two mistakes many fail alike
             return known
-        return next(filter(gives, self.mistakes.two_at_once), None)
+        return next(filter(gives, self.two_at_once), None)
 
     @property
     def parameters(self) -> list[str]:
         """The names of the function's arguments."""
         return list(inspect.signature(self.solution).parameters)
 
-    def knows(self, *mistakes: str | Mistake) -> None:
-        """Set the known mistakes: as edits of the solution, many in one text (`toytf.check.edits`), or as functions."""
-        self.mistakes = _Known(self, mistakes)
+    def knows(self, mistakes: str) -> None:
+        """Set the known mistakes, written as edits of the solution (`toytf.check.mistakes`)."""
+        self.told = mistakes
 
-    @property
+    @cached_property
+    def mistakes(self) -> tuple[Mistake, ...]:
+        """The known mistakes: read and compiled when the first is asked for."""
+        return tuple(mistakes.read(self.told, self.solution, self.source)) if self.told else ()
+
+    @cached_property
+    def two_at_once(self) -> tuple[Mistake, ...]:
+        """Each two of them, where both are edits."""
+        return tuple(mistakes.two_at_once(self.mistakes, self.solution, self.source))
+
+    @cached_property
     def source(self) -> str:
         """The solution, as text, from its ``def`` on."""
         text = textwrap.dedent(inspect.getsource(self.solution))
@@ -195,20 +198,16 @@ class Check:
         >>> print(check.softmax.wrong_source("not divided by the sum").splitlines()[-1])
             return exps
         """
-        known = self.mistakes.edited() if isinstance(self.mistakes, _Known) else ()
-        found = {edited.name: edited for edited in known}
+        found = {one.name: one.edits for one in self.mistakes if one.edits}
         if mistake not in found:
             raise ValueError(f"{self.name}: expected a mistake of {', '.join(map(repr, found))}, got {mistake!r}")
-        return edits.applied(f"{self.name}: {mistake}", found[mistake].edits, self.source)
+        return mistakes.edited(f"{self.name}: {mistake}", found[mistake], self.source)
 
     @property
     def stub(self) -> str:
         """What a student starts from: signature, docstring, and a line that says it is not written yet."""
-        tree = ast.parse(self.source)
-        first, *rest = tree.body[0].body
-        head = self.source.splitlines()[: first.end_lineno]
-        if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and rest):
-            raise ValueError(f"{self.name}: expected a solution with a docstring and a body")
+        docstring = ast.parse(self.source).body[0].body[0]
+        head = self.source.splitlines()[: docstring.end_lineno]
         return "\n".join([*head, f'    raise NotImplementedError("{self.name} is not written yet")']) + "\n"
 
 
@@ -222,60 +221,7 @@ def checker(exercise: str, *, expected: Callable, cases: Callable, **how: Any) -
     **how
         What else a `Check` takes. Its mistakes are told to `Check.knows`.
     """
-
-    def make(solution: Callable) -> Check:
-        return Check(solution, expected, cases, mistakes=(), exercise=exercise, **how)
-
-    return make
-
-
-class _Known(Sequence[Mistake]):
-    """The known mistakes of a checker. Their edits are read and compiled when the first mistake is asked for."""
-
-    def __init__(self, check: Check, given: Sequence[str | Mistake]):
-        self._check, self._given = check, given
-
-    def __getitem__(self, index):
-        return self._read[index]
-
-    def __len__(self) -> int:
-        return len(self._read)
-
-    def edited(self) -> Iterator[edits.Edited]:
-        """Those that are edits of the solution, as they are written."""
-        for given in self._given:
-            if isinstance(given, str):
-                yield from edits.read(given)
-
-    @cached_property
-    def two_at_once(self) -> list[Mistake]:
-        """Each two edits in one function, where they leave one. Of edits that lie in each other the longer counts."""
-        check, found = self._check, []
-        source = check.source
-        for a, b in combinations(self.edited(), 2):
-            both = dict.fromkeys(a.edits + b.edits)
-            longest = tuple(one for one in both if not any(one[0] != other[0] and one[0] in other[0] for other in both))
-            two = edits.Edited(f"{a.name}, and {b.name}", f"{a.advice} {b.advice}", longest)
-            try:
-                found.append(Mistake(two.name, two.advice, edits.function(two, check.solution, source)))
-            except ValueError:  # both change one place
-                continue
-        return found
-
-    @cached_property
-    def _read(self) -> tuple[Mistake, ...]:
-        check, found = self._check, []
-        source = check.source
-        for given in self._given:
-            if isinstance(given, Mistake):
-                found.append(given)
-                continue
-            for edited in edits.read(given):
-                found.append(Mistake(edited.name, edited.advice, edits.function(edited, check.solution, source)))
-        twice = [name for name, n in Counter(mistake.name for mistake in found).items() if n > 1]
-        if twice:
-            raise ValueError(f"{check.name}: expected a name for each mistake, got {twice[0]!r} twice")
-        return tuple(found)
+    return lambda solution: Check(solution, expected, cases, exercise, **how)
 
 
 # ---------------------------------------------------------------- fair inputs

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toytf import check
+from toytf.check.answers import ByHand
 from toytf.check.core import Check
-from toytf.check.pencil import ByHand
 
 KINDS = ("by hand", "code", "explain", "explore")
 LEVELS = (1, 2, 3)

@@ -1,6 +1,6 @@
 // Where an answer worked out by hand is typed, and told what the notebook's checker would say. Beside answer.py.
 //
-// What is said is check/pencil.py, in plain JavaScript: the same rule of what is right, the same words.
+// What is said is check/answers.py, in plain JavaScript: the same rule of what is right, the same words.
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});

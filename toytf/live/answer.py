@@ -6,15 +6,14 @@
     True
 
 The book puts a box below each exercise of `check.BY_HAND` (``book/_ext/toytf_answers.py``), never into the edition
-without solutions: a box holds the right numbers and how they come about. The words are those of `toytf.check.pencil`.
+without solutions: a box holds the right numbers and how they come about. The words are those of `toytf.check.answers`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from toytf.check.pencil import ByHand, Part
-from toytf.check.slips import Trap
+from toytf.check.answers import ByHand, Part, Trap
 from toytf.live import wire
 
 TITLE = "Check your answer"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 Array = np.ndarray
 
 NEVER = -1.0  # a room that nothing fits into
-_WORDS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,9 @@ def room_of(expected: Array, decimals: int) -> float:
 
 
 def in_words(decimals: int) -> str:
-    """A count of decimals, in words as far as they go.
-
-    >>> in_words(4), in_words(1), in_words(12)
-    ('four decimals', 'one decimal', '12 decimals')
-    """
-    count = _WORDS[decimals] if decimals < len(_WORDS) else str(decimals)
-    return f"{count} decimal{'s' * (decimals != 1)}"
+    """A count of decimals, in words as far as they go: "four decimals"."""
+    words = dict(enumerate(("no", "one", "two", "three", "four", "five", "six")))
+    return f"{words.get(decimals, decimals)} decimal{'s' * (decimals != 1)}"
 
 
 def other_logarithms(value) -> tuple[Trap, ...]:
@@ -118,61 +114,51 @@ def general(expected, decimals: int, percent: bool = False) -> tuple[Trap, ...]:
     0.0625 a number that is nearly right
     """
     e = np.asarray(expected, dtype=float)
-    room = room_of(e, decimals)
-    found: list[Trap] = []
+    found: dict[tuple[bytes, bytes], Trap] = {}
     for slip in (*_rounded(e, decimals), *_turned(e), *_scaled(e, decimals, percent)):
-        if _is_wrong(slip, e, room) and not any(_same(slip, one) for one in found):
-            found.append(slip)
-    return (*found, *_nearly(e, decimals, room))
+        value, room = np.broadcast_arrays(np.asarray(slip.value) + 0.0, slip.room)
+        if (np.abs(value - e) > room_of(e, decimals))[room >= 0].any():  # it has an entry that is not right
+            found.setdefault((value.tobytes(), room.tobytes()), slip)
+    return (*found.values(), *_nearly(e, decimals))
 
 
-# ---------------------------------------------------------------- one kind after the other
-
-
-def _rounded(e: Array, decimals: int):
+def _rounded(e: Array, decimals: int) -> Iterator[Trap]:
     """Right, but with too few decimals, or cut off where it should be rounded."""
     for d in range(decimals):
-        counts = (np.abs(e) >= 10) if d == 0 else np.ones(e.shape, dtype=bool)
-        for value in (_half_up(e, d), _cut(e, d)):
-            yield _each(value, f"the right number with too few decimals. Give {in_words(decimals)}.", 1e-9, counts)
+        counts = (np.abs(e) >= 10) if d == 0 else True
+        for half in (0.5, 0.0):
+            looks = f"the right number with too few decimals. Give {in_words(decimals)}."
+            yield _each(_cut(e, d, half), looks, 1e-9, counts)
     if decimals:
-        looks = f"the right number cut off. Round it to {in_words(decimals)}."
-        yield _each(_cut(e, decimals), looks, 1e-9)
+        yield _each(_cut(e, decimals), f"the right number cut off. Round it to {in_words(decimals)}.", 1e-9)
 
 
-def _turned(e: Array):
+def _turned(e: Array) -> Iterator[Trap]:
     """Right numbers at wrong places."""
+    room = 1e-9 + (0.006 if (e != np.round(e)).any() else 0.0)
     if e.ndim == 2 and e.shape[0] == e.shape[1]:
-        yield Trap(e.T, "the right table turned over: rows and columns are exchanged.", room=1e-9 + _typed(e))
+        yield Trap(e.T, "the right table turned over: rows and columns are exchanged.", room)
     if e.ndim == 1 and len(e) > 1:
-        yield Trap(e[::-1], "the right numbers in reverse order.", room=1e-9 + _typed(e))
+        yield Trap(e[::-1], "the right numbers in reverse order.", room)
 
 
-def _scaled(e: Array, decimals: int, percent: bool):
+def _scaled(e: Array, decimals: int, percent: bool) -> Iterator[Trap]:
     yield _each(-e, "the right number with the other sign.", np.minimum(0.006, 0.02 * np.abs(e)))
-    share = bool(decimals) and not percent and bool(((e >= 0) & (e <= 1)).all())
-    if share:
-        looks = "percent. Asked is a part of 1."
-        yield _each(100 * e, looks, np.minimum(0.5, 0.02 * 100 * np.abs(e)))
+    if decimals and not percent and ((e >= 0) & (e <= 1)).all():
+        yield _each(100 * e, "percent. Asked is a part of 1.", np.minimum(0.5, 0.02 * 100 * np.abs(e)))
     one_place = "The point is one place off."
     yield _each(10 * e, f"ten times the right number. {one_place}", np.minimum(0.06, 0.02 * 10 * np.abs(e)))
     many = (np.abs(e) >= 100) | (e != np.round(e))  # else a tenth is a number like any other
     yield _each(e / 10, f"a tenth of the right number. {one_place}", np.minimum(0.006, 0.002 * np.abs(e)), many)
 
 
-def _nearly(e: Array, decimals: int, room: float):
+def _nearly(e: Array, decimals: int) -> Iterator[Trap]:
     """So near that a number on the way was rounded."""
-    if decimals:
-        looks = (
-            "a number that is nearly right. Keep more decimals on the way, and round at the end "
-            f"to {in_words(decimals)}."
-        )
-        near = np.minimum(0.01 * np.abs(e), 20 * 10.0**-decimals)
-        if (near > room).any():
-            yield Trap(e, looks, np.where(near > room, near, NEVER), each=True)
-
-
-# ---------------------------------------------------------------- helpers
+    near = np.minimum(0.01 * np.abs(e), 20 * 10.0**-decimals)
+    counts = near > room_of(e, decimals)
+    if decimals and counts.any():
+        looks = "a number that is nearly right. Keep more decimals on the way, and round at the end to "
+        yield Trap(e, f"{looks}{in_words(decimals)}.", np.where(counts, near, NEVER), each=True)
 
 
 def _each(value: Array, looks: str, room, counts=True) -> Trap:
@@ -180,23 +166,6 @@ def _each(value: Array, looks: str, room, counts=True) -> Trap:
     return Trap(value, looks, np.where((value != 0) & counts, room, NEVER), each=True)
 
 
-def _typed(e: Array) -> float:
-    return 0.006 if (e != np.round(e)).any() else 0.0
-
-
-def _half_up(e: Array, d: int) -> Array:
-    return np.sign(e) * np.floor(np.abs(e) * 10**d + 0.5 + 1e-9) / 10**d
-
-
-def _cut(e: Array, d: int) -> Array:
-    return np.sign(e) * np.floor(np.abs(e) * 10**d + 1e-9) / 10**d
-
-
-def _is_wrong(slip: Trap, e: Array, room: float) -> bool:
-    """Whether the slip has an entry that is not right."""
-    counts = np.broadcast_to(np.asarray(slip.room, dtype=float) >= 0, e.shape)
-    return bool((np.abs(np.asarray(slip.value, dtype=float) - e) > room)[counts].any())
-
-
-def _same(slip: Trap, other: Trap) -> bool:
-    return np.array_equal(np.asarray(slip.value), np.asarray(other.value)) and np.array_equal(slip.room, other.room)
+def _cut(e: Array, d: int, half: float = 0.0) -> Array:
+    """Cut off after so many decimals; with a half, rounded."""
+    return np.sign(e) * np.floor(np.abs(e) * 10**d + half + 1e-9) / 10**d

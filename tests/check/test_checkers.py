@@ -1,0 +1,215 @@
+"""Every checker: a right answer is seen as right, and each known mistake is called by its name.
+
+A few draws of inputs for each; with TOYTF_DEEP=1 as many as four hundred.
+"""
+
+import builtins
+import functools
+import os
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rightways import right_ways
+
+from toytf import check, ops
+from toytf.check.core import collect, diagnose
+from toytf.check.mistakes import Mistake
+
+SEEDS = range(400) if os.environ.get("TOYTF_DEEP") == "1" else (0, 1, 2)
+CHECKS = list(check.CHECKS.values())
+each = pytest.mark.parametrize("one", CHECKS, ids=[c.name for c in CHECKS])
+
+
+def run(source: str, name: str):
+    """Define a function as a student's notebook would: with NumPy and nothing else at hand."""
+    space = {"np": np, "__builtins__": builtins}
+    exec(compile(source, name, "exec"), space)
+    return space[name]
+
+
+@functools.lru_cache(256)
+def drawn(name, seed):
+    return check.CHECKS[name].draw(np.random.default_rng(seed))
+
+
+def draws(one):
+    return (drawn(one.name, seed) for seed in SEEDS)
+
+
+@each
+def test_every_right_way_is_right_on_all_inputs(one):
+    for inputs in draws(one):
+        for name, way in (right_ways(one) | {"NumPy alone": run(one.source, one.name)}).items():
+            report = diagnose(one, inputs, collect(way, inputs))
+            assert report.right, f"{name}: {report}"
+
+
+@each
+def test_every_known_mistake_is_called_by_its_name_on_all_inputs_in_any_precision(one):
+    assert len(one.mistakes) >= 6
+    for inputs in draws(one):
+        for mistake in one.mistakes:
+            outcomes = list(inputs.given(mistake.function))
+            report = diagnose(one, inputs, outcomes)
+            assert report.mistake == mistake.name, str(report)
+            assert mistake.advice in report.details
+            assert "With this input" in str(report)
+            assert any(outcome.kind == "arrays" for outcome in outcomes)  # else every error would look like it
+            for dtype in (np.float32, np.float16):
+                assert not diagnose(one, inputs, handed_in(outcomes, dtype)), (mistake.name, dtype)
+
+
+def handed_in(outcomes, dtype):
+    """The same numbers with another precision; truth values, and what is no number, stay."""
+    with np.errstate(over="ignore"):
+        return [replace(o, arrays=tuple(a if a.dtype == bool else a.astype(dtype) for a in o.arrays)) for o in outcomes]
+
+
+@each
+def test_most_draws_are_fair_at_once_and_a_seed_says_which_it_is(one, monkeypatch):
+    def text(cases):
+        with np.printoptions(threshold=10**6, precision=17):
+            return str([case.args for case in cases])
+
+    drawn, cases = [], one.cases
+    monkeypatch.setattr(one, "cases", lambda rng: drawn.append(0) or cases(rng))
+    first, again, *_ = (text(one.draw(np.random.default_rng(seed))) for seed in (0, 0, 1, 2, 3))
+    assert first == again
+    assert len(drawn) <= 10
+    assert len({text(cases(np.random.default_rng(seed))) for seed in range(20)}) > 1
+
+
+@each
+def test_a_stub_holds_nothing_of_the_solution_and_fails_politely(one):
+    lines = [line.strip() for line in one.source.split('"""', 2)[2].splitlines() if line.strip()]
+    assert lines
+    assert not [line for line in lines if line in one.stub]
+    assert str(one.report(run(one.stub, one.name))) == f"{one.name}: not written yet."
+
+
+@each
+@pytest.mark.parametrize(
+    ("accident", "says"),
+    [
+        (lambda n: None, "returned None"),
+        (lambda n: 1 // 0, "raised ZeroDivisionError"),
+        (lambda n: "a word", "str"),
+        (lambda n: tuple(np.zeros((9, 1, 9)) for _ in range(n)), "shape"),
+        (lambda n: tuple(np.zeros(97) for _ in range(n + 1)), "result"),
+    ],
+)
+def test_common_accidents_have_a_message_of_their_own(one, accident, says):
+    assert says in one.report(lambda *args: accident(len(one.results))).headline
+
+
+def test_what_is_no_function_is_told_so():
+    assert "expected your function, got int. Write check.softmax(softmax)" in check.softmax.report(3).headline
+
+
+def test_points_are_all_or_nothing_for_a_function_and_a_share_for_parts():
+    assert check.points("softmax", check.softmax.solution, of=3) == 3
+    assert check.points("softmax", abs, of=3) == 0
+    assert check.points("9.1", {"mean": 3, "variance": None}, of=5) == 1
+    with pytest.raises(ValueError, match="exercise: expected a function of an exercise or a number such as 9.1"):
+        check.points("soft", abs, of=3)
+
+
+# ---------------------------------------------------------------- what readers wrote
+
+
+def sigmoid(scores):
+    return 1 / (1 + np.exp(-scores))
+
+
+def one_hot(scores):
+    return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
+
+
+def attending(share):
+    def attend(q, k, v, scale=None):
+        scores = q @ np.swapaxes(k, -1, -2) * (1 / np.sqrt(q.shape[-1]) if scale is None else scale)
+        return share(scores) @ v
+
+    return attend
+
+
+def keeping(count):
+    """top_p with as many words as `count` says."""
+
+    def top_p(probs, p):
+        order = np.argsort(-probs, kind="stable")
+        ids = order[: count(np.cumsum(probs[order]), p)]
+        shares = np.where(np.isin(np.arange(len(probs)), ids), probs, 0)
+        return shares / shares.sum()
+
+    return top_p
+
+
+def without_heads(x, w_q, w_k, w_v, w_o, n_heads):
+    scores = (x @ w_q) @ np.swapaxes(x @ w_k, -1, -2) / np.sqrt(w_q.shape[-1] // n_heads)
+    return ops.softmax(scores) @ (x @ w_v) @ w_o
+
+
+def first_head(x, w_q, w_k, w_v, w_o, n_heads):
+    q, k, v = (np.split(x @ w, n_heads, axis=-1)[0] for w in (w_q, w_k, w_v))
+    return ops.softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])) @ v @ w_o[: v.shape[-1]]
+
+
+def four_squares(words, d, layers, n_heads, n_key_heads, d_head, d_ff):
+    return layers * (4 * d * d + 3 * d * d_ff + 2 * d) + d + 2 * words * d
+
+
+def rounded(name, decimals):
+    return lambda *args: np.round(check.CHECKS[name].solution(*args), decimals)
+
+
+def listed(name):
+    return lambda *args: list(check.CHECKS[name].solution(*args))
+
+
+def over_the_queries(scores):
+    return np.exp(scores) / np.exp(scores).sum(axis=-2, keepdims=True)
+
+
+def sample_deviation_and_eps_outside(x, gamma, beta, eps=1e-5):
+    return gamma * (x - x.mean(axis=-1, keepdims=True)) / (x.std(axis=-1, ddof=1, keepdims=True) + eps) + beta
+
+
+@pytest.mark.parametrize(
+    ("name", "mine", "says"),
+    [
+        ("softmax", sigmoid, "a sigmoid for each score"),
+        ("softmax", one_hot, "all for the largest score"),
+        ("attend", attending(sigmoid), "a sigmoid for each score"),
+        ("attend", attending(one_hot), "the value of the best key alone"),
+        ("attend_once", lambda q, k, v: sigmoid(k @ q / np.sqrt(len(q))) @ v, "a sigmoid for each score"),
+        ("masked_softmax", lambda s, mask: np.where(mask, sigmoid(s), 0), "a sigmoid for each score"),
+        ("temperature", lambda logits, t: sigmoid(logits / t), "a sigmoid for each logit"),
+        ("temperature", lambda logits, t: one_hot(logits), "the likeliest word alone"),
+        ("softmax", rounded("softmax", 4), "You rounded"),
+        ("sample_std", rounded("sample_std", 2), "You rounded"),
+        ("top_p", keeping(lambda sums, p: (sums < p).sum()), "the word that reaches p always left out"),
+        ("top_p", keeping(lambda sums, p: np.argmax(sums > p) + 1), "one word more where p is reached exactly"),
+        ("multi_head", without_heads, "one head with all columns, scaled as one of many"),
+        ("multi_head", first_head, "the first head alone"),
+        ("llama_parameters", four_squares, "four matrices of d x d"),
+        ("pick", lambda logits: logits[:, -2:].argmax(axis=-1)[:, 0], "the row before the last"),
+        ("adam_step", listed("adam_step"), "Return a tuple: return w, m, v"),
+        ("split_heads", lambda x, n: tuple(np.split(x, n, axis=-1)), "heads has shape 3 x 2 x 5 x 2"),
+        ("softmax", lambda s: np.exp(s) / np.exp(s).sum(), "no maximum subtracted, and one sum for the whole array"),
+        ("layer_norm", sample_deviation_and_eps_outside, "N - 1 in the place of N, and epsilon outside the root"),
+        ("attend", attending(over_the_queries), "softmax over the queries, and no maximum subtracted"),
+    ],
+)
+def test_natural_slips_and_two_at_once_are_told_apart(name, mine, says):
+    report = check.CHECKS[name].report(mine)
+    assert not report
+    assert says in report.headline
+
+
+def test_a_mistake_of_one_s_own_is_added_to_those_that_are_known(monkeypatch):
+    one = check.softmax
+    monkeypatch.setattr(one, "mistakes", (*one.mistakes, Mistake("tens", "10 is not e.", lambda s: 10.0**s)))
+    assert one.report(lambda s: 10.0**s).mistake == "tens"
+    assert one.report(sigmoid).mistake == "a sigmoid for each score"
