@@ -17,7 +17,6 @@ ROOMS = {
         "published": ("compute again what five texts printed", "toytf.course.published.cli"),
         "experiments": ("train again and again with one thing changed", "toytf.course.run_experiments"),
         "listings": ("run the PyTorch listings (needs torch)", "toytf.course.listings._cli"),
-        "spreadsheet": ("write the running example as a spreadsheet", "toytf.course.spreadsheet.cli"),
     },
     "teaching": {
         "assign": ("make an assignment from exercises of the book", "toytf.teach.assign"),
