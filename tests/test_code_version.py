@@ -9,7 +9,7 @@ import pytest
 from toytf.teach.grade import code
 
 SHOWS = [
-    "course/plot.py", "course/published/published.json", "teach/grade/feedback.py", "teach/grade/cli.py",
+    "course/plot.py", "course/data/bench.json", "teach/grade/feedback.py", "teach/grade/cli.py",
     "teach/grade/gradebook.py", "teach/worksheet/topics.py", "teach/exports/gradescope.py", "_command.py",
     "__main__.py",
 ]  # fmt: skip

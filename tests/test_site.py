@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 import sitecheck
+from replays.published import REPLAYS
 from sitecheck import DESKTOP, PHONE
 from toytf.course.chapters import outline
-from toytf.course.published import REPLAYS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sitecheck.toc_pages(ROOT), "search"]

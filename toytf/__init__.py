@@ -22,7 +22,7 @@ The files are the Transformer, in the order in which they build on each other:
 The folders stand around it, each on the ones before:
 
 - `toytf.byhand`: any of these computations written out term by term;
-- `toytf.course`: figures, published numbers computed again, PyTorch, experiments;
+- `toytf.course`: figures, PyTorch, experiments;
 - `toytf.check`: checkers that name the mistake;
 - `toytf.teach`: exercises, assignments, worksheets, the grader.
 

@@ -24,7 +24,6 @@ NEEDED = (  # what the package opens that is no Python
     "toytf/course/data/experiments.json",
     "toytf/course/data/pytorch.json",
     "toytf/course/data/bench.json",
-    "toytf/course/published/published.json",
     "toytf/byhand/panel.css",
     "toytf/byhand/panel.js",
     "toytf/live/engine/ops.js",

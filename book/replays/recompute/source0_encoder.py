@@ -11,11 +11,11 @@ import math
 
 import numpy as np
 
+from replays.ledger import Claim, printed
+from replays.recompute.common import D_FF, D_MODEL, TOY_D_FF, TOY_LAYERS, X, size
+from replays.recompute.register import given, recomputes
+from replays.recompute.source0_attention import z
 from toytf.attention import attention, merge_heads
-from toytf.course.published.ledger import Claim, printed
-from toytf.course.published.recompute.common import D_FF, D_MODEL, TOY_D_FF, TOY_LAYERS, X, size
-from toytf.course.published.recompute.register import given, recomputes
-from toytf.course.published.recompute.source0_attention import z
 from toytf.example import EMBEDDING, W_K, W_Q
 from toytf.model import Config, FeedForward, encoder_layer, feed_forward, init
 from toytf.ops import Array, LayerNorm, layer_norm, layer_norm_eps_outside, relu, softmax_naive

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from toytf.course.published.ledger import ENTRIES, REMARKS, Ledger
-from toytf.course.published.recompute import (  # noqa: F401  registers their functions
+from replays.ledger import ENTRIES, REMARKS, Ledger
+from replays.recompute import (  # noqa: F401  registers their functions
     source0_attention,
     source0_decoder,
     source0_encoder,
@@ -33,7 +33,7 @@ from toytf.course.published.recompute import (  # noqa: F401  registers their fu
     source3,
     source4,
 )
-from toytf.course.published.recompute.register import FUNCTIONS, RIGHTS
+from replays.recompute.register import FUNCTIONS, RIGHTS
 
 LEDGER = Ledger(ENTRIES, REMARKS, FUNCTIONS, RIGHTS)
 

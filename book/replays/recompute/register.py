@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from toytf.course.published.ledger import ENTRIES, Recomputation, lookup
+from replays.ledger import ENTRIES, Recomputation, lookup
 
 FUNCTIONS: dict[str, Recomputation] = {}
 RIGHTS: dict[str, Callable] = {}

@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
+from replays.ledger import Claim
+from replays.recompute.common import D_MODEL, size
+from replays.recompute.register import recomputes
+from replays.recompute.source0_attention import k1, q1, scores1, v1, z
+from replays.recompute.source0_encoder import drawn_feed_forward, ones_and_zeros
+from replays.recompute.source1 import attention_steps
 from toytf.attention import attention, causal_mask
-from toytf.course.published.ledger import Claim
-from toytf.course.published.recompute.common import D_MODEL, size
-from toytf.course.published.recompute.register import recomputes
-from toytf.course.published.recompute.source0_attention import k1, q1, scores1, v1, z
-from toytf.course.published.recompute.source0_encoder import drawn_feed_forward, ones_and_zeros
-from toytf.course.published.recompute.source1 import attention_steps
 from toytf.example import PUBLISHED
 from toytf.model import feed_forward
 from toytf.ops import layer_norm, softmax

@@ -7,12 +7,11 @@ import functools
 
 import numpy as np
 
-from toytf.attention import MultiHead, merge_heads, multi_head_attention
-from toytf.course.published.ledger import Claim, printed
-from toytf.course.published.recompute.common import size
-from toytf.course.published.recompute.register import given, recomputes
-from toytf.course.published.recompute.source0_attention import pe_own
-from toytf.course.published.recompute.source0_encoder import (
+from replays.ledger import Claim, printed
+from replays.recompute.common import size
+from replays.recompute.register import given, recomputes
+from replays.recompute.source0_attention import pe_own
+from replays.recompute.source0_encoder import (
     DRAWS,
     attention_stable,
     drawn_feed_forward,
@@ -21,6 +20,7 @@ from toytf.course.published.recompute.source0_encoder import (
     largest,
     written_out,
 )
+from toytf.attention import MultiHead, merge_heads, multi_head_attention
 from toytf.example import PUBLISHED, W_K
 from toytf.model import DecoderLayer
 from toytf.ops import Array, layer_norm_eps_outside

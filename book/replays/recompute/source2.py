@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from toytf.attention import attention, merge_heads, multi_head_attention, split_heads
-from toytf.course.published.ledger import Claim
-from toytf.course.published.recompute.common import (
+from replays.ledger import Claim
+from replays.recompute.common import (
     D_FF,
     D_HEAD,
     D_MODEL,
@@ -16,9 +15,10 @@ from toytf.course.published.recompute.common import (
     size,
     small_decoder_layer,
 )
-from toytf.course.published.recompute.register import given, recomputes
-from toytf.course.published.recompute.source0_attention import z
-from toytf.course.published.recompute.source0_encoder import ones_and_zeros
+from replays.recompute.register import given, recomputes
+from replays.recompute.source0_attention import z
+from replays.recompute.source0_encoder import ones_and_zeros
+from toytf.attention import attention, merge_heads, multi_head_attention, split_heads
 from toytf.example import PUBLISHED
 from toytf.model import Config, FeedForward, decoder_layer, feed_forward, forward, init
 from toytf.ops import Linear, layer_norm, linear, relu, softmax

@@ -7,7 +7,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from bookcheck import pages, reading
-from toytf.course import published
+from replays import published
 
 ENTRIES = json.loads(reading.PUBLISHED_DATA.read_text(encoding="utf-8"))
 

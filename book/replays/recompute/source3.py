@@ -7,12 +7,12 @@ import math
 
 import numpy as np
 
+from replays.ledger import Claim
+from replays.recompute.common import N_LAYERS, YEAR, size, small_decoder_layer
+from replays.recompute.register import given, recomputes
+from replays.recompute.source1 import beam_on_the_tree
 from toytf.attention import MultiHead, multi_head_attention
 from toytf.course import listings
-from toytf.course.published.ledger import Claim
-from toytf.course.published.recompute.common import N_LAYERS, YEAR, size, small_decoder_layer
-from toytf.course.published.recompute.register import given, recomputes
-from toytf.course.published.recompute.source1 import beam_on_the_tree
 from toytf.model import decoder_layer
 from toytf.ops import embedding, softmax
 from toytf.positions import sinusoids

@@ -7,11 +7,11 @@ import math
 
 import numpy as np
 
+from replays.ledger import Claim, printed
+from replays.recompute.common import D_FF, D_HEAD, D_MODEL, N_HEADS, N_LAYERS, TOY_D_FF, TOY_LAYERS, X
+from replays.recompute.register import given, recomputes, right
 from toytf.attention import attention, merge_heads, multi_head_attention
 from toytf.corpus import Vocabulary
-from toytf.course.published.ledger import Claim, printed
-from toytf.course.published.recompute.common import D_FF, D_HEAD, D_MODEL, N_HEADS, N_LAYERS, TOY_D_FF, TOY_LAYERS, X
-from toytf.course.published.recompute.register import given, recomputes, right
 from toytf.example import EMBEDDING, PAPER, PUBLISHED, W_K, W_K2_TYPESET, W_O, W_Q, W_Q1_TYPESET, W_V
 from toytf.ops import Array, embedding, softmax
 from toytf.positions import BASE, sinusoids, sinusoids_column_as_i

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toytf.course.chapters import chapters
-from toytf.course.published.ledger import (
+from replays.ledger import (
     CORRECTED,
     FAILED,
     REMARKS,
@@ -23,7 +22,8 @@ from toytf.course.published.ledger import (
     agrees,
     lookup,
 )
-from toytf.course.published.recompute import LEDGER
+from replays.recompute import LEDGER
+from toytf.course.chapters import chapters
 from toytf.ops import Array
 
 SIGNS = {REPRODUCED: "✓", CORRECTED: "✗", UNSEEDED: "○", FAILED: "✗"}

@@ -12,13 +12,14 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
-from importlib import resources
+from pathlib import Path
 
 import numpy as np
 
 from toytf._validate import shape_text
 from toytf.ops import Array
 
+FOLDER = Path(__file__).parent
 SOURCES = (
     "The Random Transformer",
     "The Illustrated Transformer",
@@ -177,11 +178,10 @@ def load(text: str, remarks: str = "{}") -> tuple[dict[str, Entry], dict[str, Re
 
 
 def _load() -> tuple[dict[str, Entry], dict[str, Remark]]:
-    folder = resources.files("toytf.course.published")
-    entries, _ = load(folder.joinpath("published.json").read_text(encoding="utf-8"))
+    entries, _ = load(FOLDER.joinpath("published.json").read_text(encoding="utf-8"))
     remarks: dict[str, Remark] = {}
     for source in range(len(SOURCES)):
-        remarks |= load("[]", folder.joinpath(f"remarks{source}.json").read_text(encoding="utf-8"))[1]
+        remarks |= load("[]", FOLDER.joinpath(f"remarks{source}.json").read_text(encoding="utf-8"))[1]
     return entries, remarks
 
 

@@ -6,11 +6,11 @@ import functools
 
 import numpy as np
 
+from replays.ledger import ENTRIES, Claim, printed
+from replays.recompute.common import size
+from replays.recompute.register import given, recomputes
+from replays.recompute.source0_encoder import DRAWS, is_usual, two_alike
 from toytf.corpus import Vocabulary
-from toytf.course.published.ledger import ENTRIES, Claim, printed
-from toytf.course.published.recompute.common import size
-from toytf.course.published.recompute.register import given, recomputes
-from toytf.course.published.recompute.source0_encoder import DRAWS, is_usual, two_alike
 from toytf.generate import greedy
 from toytf.ops import Array, Linear, embedding, linear, softmax
 

@@ -1,6 +1,6 @@
 """What five texts printed about the Transformer, computed again.
 
-    >>> from toytf.course import published
+    >>> from replays import published
     >>> published.table("s0-q1-dot-k1", "s0-pe-1-1")
     what                                             printed  computed   verdict
     score of Hello's query with Hello's key          68       68         ✓ reproduced
@@ -9,7 +9,7 @@
                                                                          E0-02: the position of World (error)
                                                                          E0-03: a cosine cut off, not rounded (error)
 
-From a terminal, ``toytf published`` does the same for all of them,
+In the folder ``book``, ``python -m replays`` does the same for all of them,
 and fails when a number that should reproduce does not.
 
 The digits stand in ``published.json``, as they were printed; what there is to say of a passage, with its
@@ -25,10 +25,10 @@ starts from an array that nobody can compute again. Three verdicts are possible:
     The source drew random numbers without a seed. What must hold whatever the draw was is checked.
 
 The modules, each built on those before it: `ledger` (what was printed, and when a number agrees),
-`recompute` (the functions), `show` (tables, links, the page of the book), `cli` (the command).
+`recompute` (the functions), `show` (tables, links, the page of the book), `__main__` (the command).
 """
 
-from toytf.course.published.ledger import (
+from replays.ledger import (
     CORRECTED,
     ENTRIES,
     FAILED,
@@ -51,8 +51,8 @@ from toytf.course.published.ledger import (
     load,
     printed,
 )
-from toytf.course.published.recompute import LEDGER, value
-from toytf.course.published.show import (
+from replays.recompute import LEDGER, value
+from replays.show import (
     Passage,
     Table,
     as_markdown,

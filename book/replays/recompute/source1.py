@@ -7,11 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from toytf.attention import attention, merge_heads, multi_head_attention, split_heads
-from toytf.corpus import Vocabulary
-from toytf.course import listings
-from toytf.course.published.ledger import Claim
-from toytf.course.published.recompute.common import (
+from replays.ledger import Claim
+from replays.recompute.common import (
     D_HEAD,
     D_MODEL,
     N_HEADS,
@@ -21,8 +18,11 @@ from toytf.course.published.recompute.common import (
     size,
     small_decoder_layer,
 )
-from toytf.course.published.recompute.register import given, recomputes
-from toytf.course.published.recompute.source0_attention import k1, q1, v1
+from replays.recompute.register import given, recomputes
+from replays.recompute.source0_attention import k1, q1, v1
+from toytf.attention import attention, merge_heads, multi_head_attention, split_heads
+from toytf.corpus import Vocabulary
+from toytf.course import listings
 from toytf.example import EMBEDDING, PAPER
 from toytf.generate import beam_search
 from toytf.model import Config, decoder_layer, forward, init
