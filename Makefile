@@ -110,7 +110,7 @@ weights: .venv/book.stamp
 	$(BIN)/toytf train --out toytf/data/translator.npz
 
 experiments: .venv/book.stamp
-	$(BIN)/toytf experiments --out toytf/course/data/experiments.json
+	$(BIN)/python bench/experiments.py toytf/course/data/experiments.json
 
 # The same files give the same bytes: the time in them is that of the last commit.
 dist: .venv/test.stamp

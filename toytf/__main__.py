@@ -14,7 +14,6 @@ ROOMS = {
         "train": ("train a translator", "toytf.course.train_translator"),
     },
     "the course's numbers": {
-        "experiments": ("train again and again with one thing changed", "toytf.course.run_experiments"),
         "listings": ("run the PyTorch listings (needs torch)", "toytf.course.listings._cli"),
     },
     "teaching": {
