@@ -40,7 +40,7 @@ help:
 	@echo "make test-products  makes what is published, each thing whole, and opens it (what needs Java is skipped without)"
 	@echo "make test-nbgrader  installs nbgrader; an assignment goes through it, from source to marks"
 	@echo "make test-torch installs PyTorch into .venv-torch; the same numbers there, forward and back"
-	@echo "make torch-results  run the listings of chapters 20 and 22 again and store what they give"
+	@echo "make torch-results  run the PyTorch of chapters 20 and 22 again and store what it gives"
 	@echo "make test-matrix  the notebooks' numbers and the tests of the arithmetic under other processors' instructions, another NumPy, other seeds"
 	@echo "make test-kills  kill the grader a thousand times, at random moments; it must lose nothing (five minutes)"
 	@echo "make test-deep  every property with thousands of random calls, every checker and wrong call at full length"
@@ -134,7 +134,7 @@ test-torch: .venv-torch/torch.stamp
 	OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest -o addopts= tests/with_torch
 
 torch-results: .venv-torch/torch.stamp
-	OMP_NUM_THREADS=1 .venv-torch/bin/toytf listings --out toytf/course/data/pytorch.json
+	cd tests/with_torch && OMP_NUM_THREADS=1 ../../.venv-torch/bin/python -m listings
 
 test-matrix: .venv/test.stamp
 	$(BIN)/python tests/matrix.py

@@ -16,7 +16,7 @@ ROOMS = {
     "teach": "exercises, assignments, the grader",
     "live": "numbers to touch",
     "check": "names the mistake",
-    "course": "figures, sources, PyTorch",
+    "course": "figures, what PyTorch gave",
     "byhand": "any of it, term by term",
 }
 DOOR = {

@@ -13,9 +13,6 @@ ROOMS = {
         "translate": ("translate sentences", "toytf.course.translate"),
         "train": ("train a translator", "toytf.course.train_translator"),
     },
-    "the course's numbers": {
-        "listings": ("run the PyTorch listings (needs torch)", "toytf.course.listings._cli"),
-    },
     "teaching": {
         "assign": ("make an assignment from exercises of the book", "toytf.teach.assign"),
         "rehearse": ("make up a class that hands it in", "toytf.teach.rehearsal"),

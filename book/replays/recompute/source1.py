@@ -22,7 +22,7 @@ from replays.recompute.register import given, recomputes
 from replays.recompute.source0_attention import k1, q1, v1
 from toytf.attention import attention, merge_heads, multi_head_attention, split_heads
 from toytf.corpus import Vocabulary
-from toytf.course import listings
+from toytf.course import pytorch
 from toytf.example import EMBEDDING, PAPER
 from toytf.generate import beam_search
 from toytf.model import Config, decoder_layer, forward, init
@@ -109,12 +109,12 @@ def head_of_512():
 
 def answers() -> dict[str, str]:
     """What `nn.MultiheadAttention` takes, and its words where it refuses."""
-    return listings.stored("mha_refusals")
+    return pytorch.stored("mha_refusals")
 
 
 def example_of_300() -> dict:
     """What it gives for 12 queries and 10 keys, 64 sentences, width 300."""
-    return listings.stored("mha_by_arguments")
+    return pytorch.stored("mha_by_arguments")
 
 
 @recomputes("s1-mha-defaults")

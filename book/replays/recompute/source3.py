@@ -12,7 +12,7 @@ from replays.recompute.common import N_LAYERS, YEAR, size, small_decoder_layer
 from replays.recompute.register import given, recomputes
 from replays.recompute.source1 import beam_on_the_tree
 from toytf.attention import MultiHead, multi_head_attention
-from toytf.course import listings
+from toytf.course import pytorch
 from toytf.model import decoder_layer
 from toytf.ops import embedding, softmax
 from toytf.positions import sinusoids
@@ -64,7 +64,7 @@ given("s3-eps-1e-8", value=1e-8)
 @recomputes("s3-non-divisible")
 def columns_of_eight_heads():
     covered = 300 // 8 * 8
-    told = listings.stored("faults")
+    told = pytorch.stored("faults")
     same = told["8 heads of 300: columns"] == covered and "10x296 and 300x300" in told["8 heads of 300: output layer"]
     return Claim(same and covered == 296, f"{covered}; the output layer wants 300")
 

@@ -24,7 +24,4 @@ def results():
         "dropout_p=p": Careless(),
         "p if self.training else 0": Careful(),
     }
-    return {
-        name: torch.equal(module.eval()(x), module(x))
-        for name, module in modules.items()
-    }
+    return {name: torch.equal(module.eval()(x), module(x)) for name, module in modules.items()}

@@ -23,9 +23,7 @@ def results():
         "a stack handed over keeps its weights": torch.equal(first, mine),
         "a new one, post-norm, has last norms": ready_made.encoder.norm is not None,
         "default dropout of a layer": str(nn.TransformerEncoderLayer(8, 2).dropout.p),
-        "the future is hidden": torch.allclose(
-            whole(src, tgt)[0, 0], whole(src, other)[0, 0]
-        ),
+        "the future is hidden": torch.allclose(whole(src, tgt)[0, 0], whole(src, other)[0, 0]),
         "the future is hidden, with tgt_mask": torch.allclose(
             whole(src, tgt, tgt_mask=hides)[0, 0],
             whole(src, other, tgt_mask=hides)[0, 0],

@@ -42,9 +42,7 @@ def nothing_left():
         "with weights": lambda: attend(x, x, x, hidden)[0],
         "without weights": lambda: attend(x, x, x, hidden, need_weights=False)[0],
         "encoder layer": lambda: layer(x, src_key_padding_mask=hidden),
-        "scaled_dot_product_attention": lambda: scaled_dot_product_attention(
-            x, x, x, attn_mask=~hidden[:, None]
-        ),
+        "scaled_dot_product_attention": lambda: scaled_dot_product_attention(x, x, x, attn_mask=~hidden[:, None]),
     }
 
     def said(row):

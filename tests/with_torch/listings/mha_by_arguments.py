@@ -36,12 +36,8 @@ def results():
         "out": out[0, 0],  # first query of the first sentence
         "weights": weights[0],
         "weights of each head": per_head[0],
-        "dropout: every weight is 0 or doubled": torch.allclose(
-            dropped[kept], 2 * per_head[kept]
-        ),
-        "dropout: rows sum to 1": torch.allclose(
-            dropped.sum(-1), torch.tensor(1.0).double()
-        ),
+        "dropout: every weight is 0 or doubled": torch.allclose(dropped[kept], 2 * per_head[kept]),
+        "dropout: rows sum to 1": torch.allclose(dropped.sum(-1), torch.tensor(1.0).double()),
         "constructor": str(inspect.signature(nn.MultiheadAttention)),
         "call": list(inspect.signature(module.forward).parameters),
         "shape of query": query.shape,
@@ -51,9 +47,7 @@ def results():
         "shape of weights of each head": per_head.shape,
         "need_weights=False gives weights": nothing is not None,
         "shape of out, one head": one_head(query, memory, memory)[0].shape,
-        "shape of out, batch_first": first(
-            query.transpose(0, 1), *[memory.transpose(0, 1)] * 2
-        )[0].shape,
+        "shape of out, batch_first": first(query.transpose(0, 1), *[memory.transpose(0, 1)] * 2)[0].shape,
     }
     for name, parameter in module.named_parameters():
         found[f"shape of {name}"] = parameter.shape
@@ -61,7 +55,5 @@ def results():
     for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight"):
         found[f"kdim=200, vdim=100: shape of {name}"] = getattr(own_widths, name).shape
     more, *_ = example(add_bias_kv=True, add_zero_attn=True)
-    found["add_bias_kv, add_zero_attn: shape of weights"] = more(query, memory, memory)[
-        1
-    ].shape
+    found["add_bias_kv, add_zero_attn: shape of weights"] = more(query, memory, memory)[1].shape
     return found

@@ -38,11 +38,7 @@ def results():
         "key_padding_mask (S, N)": masked("key_padding_mask", KEYS, SENTENCES),
         "attn_mask (L, S)": masked("attn_mask", QUERIES, KEYS),
         "attn_mask (N, L, S)": masked("attn_mask", SENTENCES, QUERIES, KEYS),
-        "attn_mask (N·heads, L, S)": masked(
-            "attn_mask", SENTENCES * HEADS, QUERIES, KEYS
-        ),
-        "key_padding_mask of bytes": masked(
-            "key_padding_mask", SENTENCES, KEYS, dtype=torch.uint8
-        ),
+        "attn_mask (N·heads, L, S)": masked("attn_mask", SENTENCES * HEADS, QUERIES, KEYS),
+        "key_padding_mask of bytes": masked("key_padding_mask", SENTENCES, KEYS, dtype=torch.uint8),
         "attn_mask of bytes": masked("attn_mask", QUERIES, KEYS, dtype=torch.uint8),
     }

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from toytf.course.listings.mha_refusals import answer
+from listings.mha_refusals import answer
 
 
 class PlainScale(nn.Module):
@@ -45,9 +45,7 @@ def half_precision():
 
 
 def scale():
-    moved = PlainScale().to(
-        "meta"
-    )  # a device without numbers: only where things are counts
+    moved = PlainScale().to("meta")  # a device without numbers: only where things are counts
     x = torch.zeros(1, 4, device="meta")
     return {
         "plain scale: saved": list(PlainScale().state_dict()),
@@ -86,9 +84,7 @@ def masks():
         "mask of integers": fill(torch.zeros(n, 1, 1, step, dtype=torch.int64)),
         "mask [n, step]": fill(torch.zeros(n, step, dtype=torch.bool)),
         "mask [n, 1, 1, step]": fill(torch.zeros(n, 1, 1, step, dtype=torch.bool)),
-        "n = step: sentences that the mask touches": int(
-            read.isinf().any(-1).any(-1).any(-1).sum()
-        ),
+        "n = step: sentences that the mask touches": int(read.isinf().any(-1).any(-1).any(-1).sum()),
         "n = step: queries that it touches": int(read[0, 0].isinf().any(-1).sum()),
         "all hidden": torch.full((3,), -torch.inf).double().softmax(-1),
         "one left": torch.tensor([0.0, -torch.inf, -torch.inf]).double().softmax(-1),

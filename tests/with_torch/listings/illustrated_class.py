@@ -7,26 +7,12 @@ import math
 
 import torch
 
-from toytf.course.listings.attention_class import Attention
-from toytf.course.listings.mha_refusals import answer
+from listings import from_page
+from listings.attention_class import CarefulAttention
+from listings.mha_refusals import answer
 
-
-class TensorScale(Attention):
-    """The divisor is a tensor, 0 hides, and a hidden score becomes -1e10."""
-
-    def __init__(self, width, n_heads, dropout):
-        super().__init__(width, n_heads, dropout)
-        self.scale = torch.tensor([width / n_heads]).sqrt()
-
-    def forward(self, query, key, value, mask=None):
-        q, k = self.split(self.to_q(query)), self.split(self.to_k(key))
-        scores = q @ k.mT / self.scale
-        if mask is not None:
-            scores = scores.masked_fill(mask == 0, -1e10)
-        self.weights = self.dropout(scores.softmax(-1))
-        heads = self.weights @ self.split(self.to_v(value))
-        self.words_first = heads.transpose(1, 2)
-        return self.to_out(self.words_first.flatten(2))
+PAGE, GIVEN = "book/pages/replay_illustrated_transformer.md", {"torch": torch, "CarefulAttention": CarefulAttention}
+TensorScale = from_page(PAGE, **GIVEN)["TensorScale"]
 
 
 def in_another_type(dtype, mask=None, number=False):
@@ -52,9 +38,7 @@ def results():
     query = torch.rand(64, 12, 300)
     key, value = torch.rand(64, 10, 300), torch.rand(64, 10, 300)
     found = {"shape of out": module(query, key, value).shape}
-    found["rows sum to 1, training"] = torch.allclose(
-        module.weights.sum(-1), torch.tensor(1.0)
-    )
+    found["rows sum to 1, training"] = torch.allclose(module.weights.sum(-1), torch.tensor(1.0))
     module.eval()
     seven = (torch.arange(10) < 7)[None, None, None, :]  # 1: seen, 0: hidden
     module(query, key, value, seven)

@@ -1,12 +1,12 @@
 """An encoder layer and a decoder layer in the paper's order."""
 
+import bridge
 import numpy as np
 import torch
 from torch import nn
 
+from listings.attention_class import CarefulAttention
 from toytf.attention import causal_mask, padding_mask
-from toytf.course import pytorch
-from toytf.course.listings.attention_class import Attention
 from toytf.model import Config, init
 from toytf.ops import Linear
 
@@ -31,7 +31,7 @@ class AddAndNorm(nn.Module):
 class EncoderLayer(nn.Module):
     def __init__(self, width, n_heads, inner, dropout=0.1):
         super().__init__()
-        self.attend = Attention(width, n_heads, dropout)
+        self.attend = CarefulAttention(width, n_heads, dropout)
         self.feed = FeedForward(width, inner)
         self.join_1 = AddAndNorm(width, dropout)
         self.join_2 = AddAndNorm(width, dropout)
@@ -44,8 +44,8 @@ class EncoderLayer(nn.Module):
 class DecoderLayer(nn.Module):
     def __init__(self, width, n_heads, inner, dropout=0.1):
         super().__init__()
-        self.attend = Attention(width, n_heads, dropout)
-        self.read = Attention(width, n_heads, dropout)  # weights of its own
+        self.attend = CarefulAttention(width, n_heads, dropout)
+        self.read = CarefulAttention(width, n_heads, dropout)  # weights of its own
         self.feed = FeedForward(width, inner)
         self.join_1 = AddAndNorm(width, dropout)
         self.join_2 = AddAndNorm(width, dropout)
@@ -59,15 +59,15 @@ class DecoderLayer(nn.Module):
 
 def fill(attention, p):
     """Put toytf's parameters into an Attention."""
-    attention.to_q = pytorch.linear(Linear(p.w_q, p.b_q))
-    attention.to_k = pytorch.linear(Linear(p.w_k, p.b_k))
-    attention.to_v = pytorch.linear(Linear(p.w_v, p.b_v))
-    attention.to_out = pytorch.linear(Linear(p.w_o, p.b_o))
+    attention.to_q = bridge.linear(Linear(p.w_q, p.b_q))
+    attention.to_k = bridge.linear(Linear(p.w_k, p.b_k))
+    attention.to_v = bridge.linear(Linear(p.w_v, p.b_v))
+    attention.to_out = bridge.linear(Linear(p.w_o, p.b_o))
 
 
 def fill_feed(feed, p):
-    feed[0] = pytorch.linear(Linear(p.w_1, p.b_1))
-    feed[2] = pytorch.linear(Linear(p.w_2, p.b_2))
+    feed[0] = bridge.linear(Linear(p.w_1, p.b_1))
+    feed[2] = bridge.linear(Linear(p.w_2, p.b_2))
 
 
 def results():
@@ -85,9 +85,7 @@ def results():
     fill_feed(decoder.feed, params.decoder[0].feed_forward)
     x, y = (torch.from_numpy(rng.normal(size=(2, n, 8))) for n in (5, 3))
     is_token = np.arange(5) < [[5], [3]]  # the second sentence is shorter
-    hidden = torch.from_numpy(
-        padding_mask(is_token)[:, None]
-    )  # batch, head, query, key
+    hidden = torch.from_numpy(padding_mask(is_token)[:, None])  # batch, head, query, key
     causal = torch.from_numpy(causal_mask(3))
     noisy = [encoder(x, hidden) for _ in range(2)]  # a new module is in training mode
     encoder.eval(), decoder.eval()
