@@ -32,7 +32,8 @@ CORE = (
     "door wrong_values"
 ).split()
 ARITHMETIC = [*(f"toytf/test_{name}.py" for name in CORE)]
-ARITHMETIC += [f"test_{name}.py" for name in "byhand edits pronoun experiments modern check fair".split()]
+ARITHMETIC += ["course/test_pronoun.py", "course/test_experiments.py"]
+ARITHMETIC += [f"test_{name}.py" for name in "byhand edits check fair".split()]
 
 PROBE = """
 import json
