@@ -15,7 +15,7 @@ LOCK := _build/lock/bin/uv pip compile --quiet --universal --python-version 3.11
 QUIET_LAB := .venv/etc/jupyter/labconfig/page_config.json
 
 .DEFAULT_GOAL := help
-.PHONY: help book pdf epub offline lite slides test check dist assignments test-classroom test-torch torch-results test-matrix test-deep test-products bench bench-course weights experiments spreadsheet lab notebooks text lint lock clean
+.PHONY: help book pdf epub offline lite slides test check dist assignments test-classroom test-torch torch-results test-matrix test-deep test-products bench bench-course weights experiments lab notebooks text lint lock clean
 
 help:
 	@echo "make book       build the book's site in _build/html"
@@ -33,15 +33,14 @@ help:
 	@echo "make text       bring what was edited in JupyterLab back to the texts"
 	@echo "make weights    train the translator that the chapters from 16 on open (a few seconds)"
 	@echo "make experiments  run what chapters 18 and 19 report, those that are missing (up to an hour)"
-	@echo "make spreadsheet  the running example in _build/hello_world.xlsx, every number a formula"
 	@echo "make dist       the package as a wheel and as its source, in _build/dist"
 	@echo "make assignments  a student's and an instructor's notebook for each chapter, in _build/assignments"
 	@echo '                (EXERCISES="9.1 9.7 8.8" TITLE="Week 6" OUT=week6: of these; CHAPTERS="8 9"; FORCE=--force)'
-	@echo "make test-products  makes what is published, each thing whole, and opens it (what needs LibreOffice or Java is skipped without)"
+	@echo "make test-products  makes what is published, each thing whole, and opens it (what needs Java is skipped without)"
 	@echo "make test-classroom  every attack on the grader that we know of, kills at random moments, an assignment through nbgrader"
 	@echo "                (a few minutes; FULL=1: thousands of odd names, damaged notebooks and forged replies)"
 	@echo "make test-torch installs PyTorch into .venv-torch; the same numbers there, forward and back"
-	@echo "make torch-results  run the listings of chapters 20 and 22 again and store what they give"
+	@echo "make torch-results  run the PyTorch of chapters 20 and 22 again and store what it gives"
 	@echo "make test-matrix  the notebooks' numbers and the tests of the arithmetic under other processors' instructions, another NumPy, other seeds"
 	@echo "make test-deep  every property with thousands of random calls, every checker and wrong call at full length"
 	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
@@ -108,11 +107,7 @@ weights: .venv/book.stamp
 	$(BIN)/toytf train --out toytf/data/translator.npz
 
 experiments: .venv/book.stamp
-	$(BIN)/toytf experiments --out toytf/course/data/experiments.json
-
-spreadsheet: .venv/book.stamp
-	@mkdir -p _build
-	$(BIN)/toytf spreadsheet --out _build/hello_world.xlsx
+	$(BIN)/python bench/experiments.py toytf/course/data/experiments.json
 
 # The same files give the same bytes: the time in them is that of the last commit.
 dist: .venv/test.stamp
@@ -130,7 +125,7 @@ test-torch: .venv-torch/torch.stamp
 	OMP_NUM_THREADS=1 .venv-torch/bin/python -m pytest -o addopts= tests/with_torch
 
 torch-results: .venv-torch/torch.stamp
-	OMP_NUM_THREADS=1 .venv-torch/bin/toytf listings --out toytf/course/data/pytorch.json
+	cd tests/with_torch && OMP_NUM_THREADS=1 ../../.venv-torch/bin/python -m listings
 
 test-matrix: .venv/test.stamp
 	$(BIN)/python tests/matrix.py

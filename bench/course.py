@@ -29,12 +29,12 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))  # pages are opened as the tests open them
+sys.path[:0] = map(str, (ROOT / "tests", ROOT / "book"))  # pages are opened as the tests open them
 
 import sitecheck  # noqa: E402
 from bookcheck import pages as bookpages  # noqa: E402
 from bookcheck import reading  # noqa: E402
-from toytf.course import published  # noqa: E402
+from replays.ledger import SOURCES  # noqa: E402
 
 PARTS = ("toytf", "notebooks", "book")
 WIDTHS = (390, 1280)
@@ -255,7 +255,7 @@ def lines(browser, base: str, names: list[str]) -> list[str]:
         if name == chapters[0]:
             print(LINE_HEAD, flush=True)
         text = reading.page_markdown(ROOT / f"{name}.ipynb")
-        line = line_of(browser, base, name, len(bookpages.namings(text, published.SOURCES)))
+        line = line_of(browser, base, name, len(bookpages.namings(text, SOURCES)))
         misses += too_long(line)
         print(line.row(), flush=True)
     return misses

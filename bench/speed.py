@@ -25,8 +25,10 @@ import torch
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "with_torch"))
+import bridge
+
 from toytf.attention import MultiHead, attention, multi_head_attention, split_heads
-from toytf.course import pytorch as bridge
 from toytf.generate import beam_search, start, stepper
 from toytf.model import Config, backward, encoder_layer, forward, init
 from toytf.ops import cross_entropy, cross_entropy_backward, softmax

@@ -15,7 +15,7 @@ PICTURE = ROOT / "book" / "_assets" / "architecture.svg"
 ROOMS = {
     "live": "numbers to touch",
     "check": "names the mistake",
-    "course": "figures, sources, PyTorch",
+    "course": "figures, what PyTorch gave",
     "byhand": "any of it, term by term",
 }
 DOOR = {

@@ -32,7 +32,8 @@ CORE = (
     "door wrong_values"
 ).split()
 ARITHMETIC = [*(f"toytf/test_{name}.py" for name in CORE)]
-ARITHMETIC += [f"test_{name}.py" for name in "byhand pronoun experiments modern".split()]
+ARITHMETIC += ["course/test_pronoun.py", "course/test_experiments.py"]
+ARITHMETIC += ["test_byhand.py"]
 ARITHMETIC += [f"check/test_{name}.py" for name in "checkers comparing fair_inputs mistakes by_hand".split()]
 
 PROBE = """

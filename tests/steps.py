@@ -32,7 +32,6 @@ PARTS = (  # what a release lays side by side
     "_build/paper/the-transformer-number-by-number-letter.pdf",
     "_build/paper/the-transformer-number-by-number.epub",
     "_build/paper/the-transformer-number-by-number-0.1.0.zip",
-    "_build/hello_world.xlsx",
 )
 
 

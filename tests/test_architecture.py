@@ -13,8 +13,9 @@ FOLDERS = (
     "",
     "book",
     "toytf",
-    *(f"toytf/{room}" for room in ("byhand", "check", "course", "course/published", "live")),
+    *(f"toytf/{room}" for room in ("byhand", "check", "course", "live")),
     "book/_ext",
+    "book/replays",
     "classroom/toytf_classroom",
 )
 
@@ -33,7 +34,7 @@ def missing(page):
         elif attribute and (ROOT / "toytf" / f"{module}.py").exists():
             if not hasattr(importlib.import_module(f"toytf.{module}"), attribute):
                 problems.append(f"{name}: toytf.{module} has no {attribute}")
-        elif home := {"published": "toytf.course.published", "check": "toytf.check"}.get(module):
+        elif home := {"published": "replays.published", "check": "toytf.check"}.get(module):
             if not hasattr(importlib.import_module(home), attribute):
                 problems.append(f"{name}: {home} has no {attribute}")
         elif not (ROOT / "toytf" / f"{name}.py").exists() and name != "toytf":

@@ -52,7 +52,6 @@ exercise_style = "solution_follow_exercise"
         ("Code of this table", "import x\n\nMarkdown(x)", ["text/markdown"], ["hide-input"]),
         ("Code of this table", "Markdown(lines)", ["text/markdown", "text/plain"], ["hide-input"]),
         ("A further table", "byhand.table(x)", ["text/html"], ["hide-cell"]),
-        ("Code that shows this listing", "listings.code('masks')", ["text/markdown"], ["hide-input"]),
         ("The numbers of the solutions", "import ast\nassert x", ["text/plain"], ["hide-cell", "solution"]),
         ("The code", "print(fmt(x))", ["text/plain"], ["hide-input"]),
         ("The code", "%matplotlib inline", [], ["hide-cell"]),

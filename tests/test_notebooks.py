@@ -463,7 +463,6 @@ def test_the_code_in_sight_is_the_code_that_is_taught(path):
         ("display(x)", "the code of a table"),
         ("Markdown('| a |')", "the code of a table"),
         ("published.table('s0-z')", "a comparison with published numbers"),
-        ("listings.code('masks')", "the code of a listing"),
     ],
 )
 def test_planted_code_in_sight_is_found_and_folded_code_is_not(source, what):

@@ -14,10 +14,9 @@ import pytest
 import yaml
 
 import sitecheck
+from replays.published import REPLAYS
 from sitecheck import DESKTOP, PHONE
 from toytf.course.chapters import outline
-from toytf.course.published import REPLAYS
-from toytf.course.spreadsheet import hello_world
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sitecheck.toc_pages(ROOT), "search"]
@@ -104,14 +103,6 @@ def test_every_chapter_leads_to_the_machine(site):
     for name in PAGES:
         leads = 'href="../book/machine.html"><svg' in re.sub(r">\s+<", "><", (site / f"{name}.html").read_text("utf-8"))
         assert leads == name.startswith("notebooks/"), name
-
-
-def test_pages_with_a_sheet_lead_to_the_spreadsheet(site):
-    sheets = (site / "_static" / "hello_world.xlsx").read_bytes()
-    assert sheets == hello_world().file()  # the same bytes in every build
-    lead = [name for name in PAGES if "_static/hello_world.xlsx" in (site / f"{name}.html").read_text("utf-8")]
-    chapters = [f"notebooks/{chapter.name}" for chapter in outline() if 2 <= chapter.number <= 13]
-    assert sorted(lead) == sorted([*chapters, "book/follow", "book/machine", "book/instructors"])
 
 
 def test_chapters_are_numbered_once(site):

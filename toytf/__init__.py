@@ -22,7 +22,7 @@ The files are the Transformer, in the order in which they build on each other:
 The folders stand around it, each on the ones before:
 
 - `toytf.byhand`: any of these computations written out term by term;
-- `toytf.course`: figures, published numbers computed again, PyTorch, experiments;
+- `toytf.course`: figures, PyTorch, experiments;
 - `toytf.check`: checkers that name the mistake.
 
 Conventions: tokens are rows, a linear map is ``x @ weight``, every function accepts any

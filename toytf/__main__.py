@@ -8,19 +8,11 @@ from importlib import import_module
 
 from toytf import __version__, _command
 
-ROOMS = {
-    "the translator": {
-        "translate": ("translate sentences", "toytf.course.translate"),
-        "train": ("train a translator", "toytf.course.train_translator"),
-    },
-    "the course's numbers": {
-        "published": ("compute again what five texts printed", "toytf.course.published.cli"),
-        "experiments": ("train again and again with one thing changed", "toytf.course.run_experiments"),
-        "listings": ("run the PyTorch listings (needs torch)", "toytf.course.listings._cli"),
-        "spreadsheet": ("write the running example as a spreadsheet", "toytf.course.spreadsheet.cli"),
-    },
+COMMANDS = {
+    "translate": ("translate sentences", "toytf.course.translate"),
+    "train": ("train a translator", "toytf.course.train_translator"),
 }
-MODULES = {name: module for commands in ROOMS.values() for name, (_, module) in commands.items()}
+MODULES = {name: module for name, (_, module) in COMMANDS.items()}
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -39,9 +31,8 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def usage() -> str:
     """What `toytf --help` prints."""
-    lines = ["usage: toytf COMMAND ...", "", "The Transformer, number by number."]
-    for room, commands in ROOMS.items():
-        lines += ["", f"{room}:", *(f"  {name:12} {about}" for name, (about, _) in commands.items())]
+    lines = ["usage: toytf COMMAND ...", "", "The Transformer, number by number.", ""]
+    lines += [f"  {name:12} {about}" for name, (about, _) in COMMANDS.items()]
     return "\n".join([*lines, "", "toytf COMMAND --help tells more, with examples. toytf --version tells the version."])
 
 

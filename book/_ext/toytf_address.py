@@ -242,7 +242,6 @@ FORMS = (  # behind the book's name in files/, where the workflow lays them
     ("EPUB", ".epub"),
     ("all pages as a zip", "-{version}.zip"),
 )
-SHEET = ("the example as a spreadsheet", "hello_world.xlsx")
 
 
 def other_forms(app):
@@ -253,7 +252,7 @@ def other_forms(app):
     name = re.sub(r"[^a-z0-9]+", "-", title).strip("-")
     files = [(said, name + end.format(version=__version__)) for said, end in FORMS]
     base = f"{app.config.toytf_site_url}files/"
-    found = [(said, base + file) for said, file in (*files, SHEET)]
+    found = [(said, base + file) for said, file in files]
     if lite := app.config.toytf_lite_url:
         found.append(("the notebooks with a Python in your browser", lite))
     return found

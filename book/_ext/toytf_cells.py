@@ -30,8 +30,6 @@ def prompt(source, kinds, tags):
         statements = []
     if "solution" in tags:
         return "The numbers of the solutions"
-    if "listings.code" in source:
-        return "Code that shows this listing"
     if any(kind.startswith("image/") for kind in kinds):
         return "Code of this figure"
     if any(_shows_something_to_touch(one) for one in statements):

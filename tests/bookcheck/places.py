@@ -113,8 +113,8 @@ def sections(nb):
                     exercises[number] = Section(f"Exercise {mark['title']}", f"exercise {number}", is_exercise=True)
                     found.append(exercises[number])
                 place = latest = exercises[number]
-                for listing in _LISTING.findall(text):  # a checker's solution, which is run
-                    place.typed.append((index, set(prose.typed_inputs(listing))))
+            for listing in _LISTING.findall(text):  # it is run: a checker's solution, or PyTorch by tests/with_torch
+                place.typed.append((index, set(prose.typed_inputs(listing))))
             place.said.append((index, cell, text))
     return found
 

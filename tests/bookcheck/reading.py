@@ -9,7 +9,7 @@ import nbformat
 
 ROOT = Path(__file__).resolve().parents[2]
 
-PUBLISHED_DATA = ROOT / "toytf" / "course" / "published" / "published.json"
+PUBLISHED_DATA = ROOT / "book" / "replays" / "published.json"
 
 
 def read_notebook(path):

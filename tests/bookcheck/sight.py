@@ -27,8 +27,6 @@ def _in_sight(node):
         return "an import"
     if isinstance(node, ast.Assert):
         return "an assert"
-    if isinstance(node, ast.Attribute) and ast.unparse(node) == "listings.code":
-        return "the code of a listing"
     if isinstance(node, ast.Name):
         return _SHOWING.get(node.id)
     return None

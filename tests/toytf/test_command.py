@@ -124,8 +124,9 @@ def test_a_mistake_of_ours_is_not_taken_for_one_of_the_user():
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the pipe is one of bash's")
 def test_a_reader_that_has_seen_enough_is_no_error():
+    code = "from toytf._command import show; show('a line\\n' * 99_999)"
     done = subprocess.run(
-        ["bash", "-c", '"$0" -m toytf published 2>&1 | head -1; echo ${PIPESTATUS[0]}', sys.executable],
+        ["bash", "-c", '"$0" -c "$1" 2>&1 | head -1; echo ${PIPESTATUS[0]}', sys.executable, code],
         cwd=ROOT, capture_output=True, encoding="utf-8", check=True,
     )  # fmt: skip
     lines = done.stdout.splitlines()

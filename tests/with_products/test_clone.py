@@ -38,7 +38,7 @@ def test_the_steps_of_a_release_make_what_it_offers_with_right_sums(tmp_path):
     assert {Path(name).name for name in steps.PARTS} | {"SHA256SUMS"} == {path.name for path in made.iterdir()}
     with zipfile.ZipFile(next(made.glob("*.whl"))) as archive:
         assert "toytf/data/translator.npz" in archive.namelist()
-        assert json.loads(archive.read("toytf/course/published/published.json"))
+        assert json.loads(archive.read("toytf/course/data/bench.json"))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="these steps are for Linux")

@@ -89,7 +89,6 @@ def test_several_sentences_and_a_beam(bare):
         (["translate", "hello world", "--beam", "0"], "width: expected at least 1, got 0"),
         (["translate", ""], "expected at least one word"),
         (["translate", "hello world", "--model", "missing.npz"], "No such file or directory: missing.npz"),
-        (["listings", "--out", "x.json"], 'this needs torch: pip install "toytf[torch]"'),
         (["translated"], "expected one of translate, train"),
         (["assign", "--exercises", "9.1", "--out", "week"], "expected one with notebooks"),
     ],

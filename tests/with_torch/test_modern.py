@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from listings import modern_decoder
+from listings.modern_decoder import modern
 
-from toytf.course import modern
-from toytf.course.listings import modern_decoder
-
-DENSE = modern.Config(words=17, d=12, n_heads=6, n_key_heads=3, d_head=4, d_ff=10, n_layers=3)
+DENSE = modern.Sizes(words=17, d=12, n_heads=6, n_key_heads=3, d_head=4, d_ff=10, n_layers=3)
 SPARSE = replace(DENSE, n_experts=5)
 SIZES = {
     "llama": DENSE,
@@ -26,19 +25,19 @@ SIZES = {
 
 def drawn(cfg, seed):
     rng = np.random.default_rng(seed)
-    return modern.init(cfg, rng), rng.integers(0, cfg.words, size=9).tolist()
+    return modern.drawn(cfg, rng), rng.integers(0, cfg.words, size=9).tolist()
 
 
 @pytest.mark.parametrize("name", SIZES)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_same_logits_in_double_precision(name, seed):
     params, ids = drawn(SIZES[name], seed)
-    ours = modern.forward(params, SIZES[name], ids)
+    ours = modern.decoder(params, SIZES[name], ids)
     np.testing.assert_allclose(ours, modern_decoder.logits(params, SIZES[name], ids).numpy(), rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["llama", "mixtral", "a window"])
 def test_as_it_stands_a_class_differs_by_its_single_precision(name):
     params, ids = drawn(SIZES[name], 0)
-    off = modern.forward(params, SIZES[name], ids) - modern_decoder.logits(params, SIZES[name], ids, False).numpy()
+    off = modern.decoder(params, SIZES[name], ids) - modern_decoder.logits(params, SIZES[name], ids, False).numpy()
     assert 1e-10 < np.abs(off).max() < 1e-5

@@ -1,8 +1,9 @@
-"""What `toytf.course.pytorch` promises: with the same parameters the same numbers, forward and back."""
+"""What `bridge` promises: with the same parameters the same numbers, forward and back."""
 
 import itertools
 from dataclasses import replace
 
+import bridge
 import numpy as np
 import pytest
 import torch
@@ -10,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toytf.attention import causal_mask, multi_head_attention, multi_head_attention_backward, padding_mask
-from toytf.course import pytorch as bridge
 from toytf.model import (
     Config,
     backward,

@@ -1,1 +1,1 @@
-"""What the course shows beside the arithmetic: figures, published numbers, PyTorch, experiments."""
+"""What the course shows beside the arithmetic: figures, what PyTorch gave, experiments."""

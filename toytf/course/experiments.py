@@ -1,23 +1,19 @@
 """The course's experiments: the same training many times, with one thing changed.
 
-Chapters 18 and 19 read the results that come with the package. This makes them again, in about an hour::
-
-    toytf experiments --out experiments.json
-
-Stopped and started again with the same file, it goes on where it was.
+Chapters 18 and 19 read the results that come with the package. `make experiments` makes them again, in about an hour;
+``bench/experiments.py`` has the table of what is changed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
 
-from toytf._command import progress, write_whole
 from toytf.corpus import Pair
 from toytf.grammar import ADJECTIVES, OBJECTS, SUBJECTS, corpus, draw_pairs
 from toytf.model import Transformer
@@ -181,8 +177,6 @@ class Experiment:
     Parameters
     ----------
     name : str
-    changed : str
-        What is changed, in words.
     switches : mapping
         Of `toytf.parameters.Config`; where left out, as in `toytf.translator.SIZES`.
     silent : tuple of str
@@ -196,118 +190,18 @@ class Experiment:
     """
 
     name: str
-    changed: str
     switches: Mapping = field(default_factory=dict)
     silent: tuple[str, ...] = ()
     learning: Mapping = field(default_factory=dict)
     data: Data = Data()
     seeds: int = 5
 
-    def settings(self) -> dict:
-        """Return all that a result depends on, apart from the seed, as JSON would give it back."""
-        about = asdict(self)
-        return json.loads(json.dumps({key: about[key] for key in ("switches", "silent", "learning", "data")}))
 
-
-ENCODER = ("encoder.*.w_o", "encoder.*.w_2", "encoder.*.b_2")
-REST = (*ENCODER, "decoder.*.self_attention.w_o", "decoder.*.w_2", "decoder.*.feed_forward.b_2")
-REMOVED = {  # name: what is changed, switches, silent
-    "nothing": ("nothing is removed", {}, ()),
-    "positions": ("no positions are added", {"positions": False}, ()),
-    "residual": ("no residual connections", {"residual": False}, ()),
-    "norm": ("no layer norm", {"norm": "none"}, ()),
-    "residual and norm": ("neither residual connections nor layer norm", {"residual": False, "norm": "none"}, ()),
-    "causal mask": ("the decoder sees the whole target", {"causal": False}, ()),
-    "cross-attention": ("the decoder does not read the encoder", {"cross_attention": False}, ()),
-    "scaling": ("scores are not divided by the root of the head's width", {"scale": False}, ()),
-    "second head": ("one head of width 16 for two of width 8", {"n_heads": 1}, ()),
-    "encoder": ("the encoder's attention and feed-forward add nothing", {}, ENCODER),
-    "encoder attention": ("the encoder's attention adds nothing", {}, ENCODER[:1]),
-    "decoder attention": ("the decoder's self-attention adds nothing", {}, ("decoder.*.self_attention.w_o",)),
-    "feed-forward": ("all feed-forward networks add nothing", {}, ("*.w_2", "*.feed_forward.b_2")),
-    "embedding scale": ("embeddings are not multiplied by the root of d_model", {"scale_embeddings": False}, ()),
-    "four heads": ("four heads of width 4 for two of width 8", {"n_heads": 4}, ()),
-    "pre-norm": ("the norm before each part", {"norm": "pre"}, ()),
-}
-
-
-def layers(n: int) -> dict:
-    """Return the switches for `n` encoder and `n` decoder layers."""
-    return {"n_encoder_layers": n, "n_decoder_layers": n}
-
-
-def _table() -> Iterator[Experiment]:
-    for n in (1, 2):
-        for name, (changed, switches, silent) in REMOVED.items():
-            yield Experiment(f"{name}, {n}+{n}", changed, {**layers(n), **switches}, silent)
-
-    for n in (1, 2):
-        words = f"English words in alphabetical order, {n}+{n}"
-        yield Experiment(words, words, layers(n), data=Data(alphabetical=True), seeds=3)
-    switches = {**layers(2), "residual": False}
-    for rate, steps in ((0.03, 500), (0.003, 500), (0.001, 500), (0.003, 1500)):
-        words = f"residual, 2+2, learning rate {rate}" + (", 1500 steps" if steps == 1500 else "")
-        learning = {"learning_rate": rate, **({"steps": 1500} if steps == 1500 else {})}
-        yield Experiment(words, REMOVED["residual"][0], switches, learning=learning, seeds=3)
-
-    # Where a part that seemed useless is needed.
-    for rate in (0.01, 0.003):
-        for scale in (True, False):
-            words = f"d_model 64, one head, learning rate {rate}, {'' if scale else 'not '}scaled"
-            sizes = {"d_model": 64, "d_ff": 128, "n_heads": 1, "scale": scale}
-            yield Experiment(f"scaling, {words}", words, sizes, learning={"learning_rate": rate})
-    for heads in (1, 2, 4, 8):
-        words = f"d_model 8, {heads} head{'s'[: heads > 1]} of width {8 // heads}"
-        yield Experiment(f"heads, {words}", words, {"d_model": 8, "d_ff": 16, "n_heads": heads})
-    for name in ("nothing", "second head", "encoder", "encoder attention", "decoder attention", "feed-forward"):
-        changed, switches, silent = REMOVED[name]
-        yield Experiment(f"{name}, up to 3 adjectives", changed, switches, silent, {"steps": 1500}, Data((0, 1, 2, 3)))
-    for n in (1, 2):
-        words = f"residual, {n}+{n}, 1500 steps"
-        yield Experiment(words, REMOVED["residual"][0], {**layers(n), "residual": False}, learning={"steps": 1500})
-    for rate in (0.01, 0.003):
-        learning = {"steps": 600, "warmup": 200, "learning_rate": rate}
-        words = f"norm, 4+4, learning rate {rate}, warm-up 200"
-        yield Experiment(words, REMOVED["norm"][0], {**layers(4), "norm": "none"}, learning=learning, seeds=3)
-    changed = "nothing but the cross-attention works"
-    for words, data, learning in (("", Data(), {}), (", up to 3 adjectives", Data((0, 1, 2, 3)), {"steps": 1500})):
-        yield Experiment(f"all but cross-attention{words}", changed, {}, REST, learning, data)
-
-    # How much data.
-    for n in (200, 400, 800, 1600):
-        for smoothing in (0.0, 0.1):
-            words = f"{n} sentences" + (", label smoothing 0.1" if smoothing else "")
-            yield Experiment(words, words, learning={"label_smoothing": smoothing}, data=Data(learn_from=n))
-
-    # Which unseen things.
-    for n in (10, 30, 100, 300):
-        words = f"up to 1 adjective, and {n} sentences with 2"
-        yield Experiment(words, words, data=Data(with_two=n, more=(2, 3)))
-    for share in (0.25, 0.5):
-        words = f"{share:g} of all adjective-noun combinations unseen"
-        yield Experiment(words, words, data=Data(unseen=share))
-    for most in (1, 2, 3):
-        for n in (1, 2):
-            words = f"learned up to {most} adjectives, {n}+{n}"
-            data = Data(adjectives=tuple(range(most + 1)), more=(2, 3, 4))
-            learning = {"steps": 1500} if most == 3 else {}
-            yield Experiment(words, words, layers(n), (), learning, data)
-    for n in (1, 2):
-        words = f"learned up to 2 adjectives and up to 7 words, {n}+{n}"
-        yield Experiment(words, words, layers(n), data=Data(adjectives=(0, 1, 2), longest=7))
-
-    # Warm-up at depth.
-    for n in (4, 6):
-        for norm in ("post", "pre"):
-            for rate in (0.01, 0.003):
-                for warmup in (0, 200):
-                    words = f"{n}+{n}, {norm}-norm, learning rate {rate}, warm-up {warmup}"
-                    learning = {"steps": 600, "warmup": warmup, "learning_rate": rate}
-                    switches, seeds = {**layers(n), "norm": norm}, 3 if norm == "post" else 2
-                    yield Experiment(f"depth {words}", words, switches, (), learning, seeds=seeds)
-
-
-EXPERIMENTS = {experiment.name: experiment for experiment in _table()}
+REMOVED = (  # what chapter 18 takes out, or changes, one at a time
+    "nothing", "positions", "residual", "norm", "residual and norm", "causal mask", "cross-attention", "scaling",
+    "second head", "encoder", "encoder attention", "decoder attention", "feed-forward", "embedding scale", "four heads",
+    "pre-norm",
+)  # fmt: skip
 
 
 # ---------------------------------------------------------------- one run
@@ -408,7 +302,7 @@ def run(experiment: Experiment, seed: int) -> Result:
     return Result(round(float(np.mean(losses[-LAST:])), 6), right)
 
 
-# ---------------------------------------------------------------- many runs, and their file
+# ---------------------------------------------------------------- what is stored
 
 
 def load(path=STORED) -> dict[str, list[Result]]:
@@ -425,13 +319,14 @@ def load(path=STORED) -> dict[str, list[Result]]:
     [800, 799, 800, 800, 800]
     """
     found = {}
-    for name, kept in _read(path).items():
+    for name, kept in read(path).items():
         seeds = [int(seed) for seed in kept["runs"]]
         found[name] = [Result(**kept["runs"][str(seed)]) for seed in sorted(seeds)]
     return found
 
 
-def _read(path) -> dict:
+def read(path=STORED) -> dict:
+    """Read the file as it is: for each experiment's name its settings and its runs."""
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
         if content["format"] != "toytf experiments" or content["version"] != 1:
@@ -443,49 +338,14 @@ def _read(path) -> dict:
         raise ValueError(f"{path}: expected a file of toytf experiments, got another ({error})") from error
 
 
-def _write(path: Path, experiments: dict) -> None:
-    """Write the file whole or not at all."""
-    content = {"format": "toytf experiments", "version": 1, "experiments": experiments}
-    write_whole(path, f"{json.dumps(content, indent=1, sort_keys=True)}\n".encode())
+def _experiments() -> dict[str, Experiment]:
+    found = {}
+    for name, kept in read().items():
+        about = kept["settings"]
+        data = Data(**{key: tuple(one) if isinstance(one, list) else one for key, one in about["data"].items()})
+        silent, seeds = tuple(about["silent"]), len(kept["runs"])
+        found[name] = Experiment(name, about["switches"], silent, about["learning"], data, seeds)
+    return found
 
 
-def run_all(
-    path, experiments: Iterable[Experiment], seeds: int | None = None, report: Callable[[str], None] = print
-) -> None:
-    """Run what `path` does not hold yet, and write each result into it as soon as it is there.
-
-    Parameters
-    ----------
-    path : str or path
-        Results under other settings than those of today are made anew.
-    experiments : iterable of Experiment
-    seeds : int, optional
-        Only so many of each.
-    report : callable
-        Gets a line for each run.
-    """
-    path = Path(path)
-    found = _read(path) if path.exists() else {}
-    waiting = []
-    for experiment in experiments:
-        settings = experiment.settings()
-        if found.get(experiment.name, {}).get("settings") != settings:
-            found[experiment.name] = {"settings": settings, "runs": {}}
-        n = experiment.seeds if seeds is None else min(seeds, experiment.seeds)
-        waiting += [(experiment, seed) for seed in range(n) if str(seed) not in found[experiment.name]["runs"]]
-    report(f"{len(waiting)} run{'s'[: len(waiting) != 1]} to do")
-    with progress(waiting, unit="run") as bar:
-        for experiment, seed in bar:
-            bar.set_postfix_str(experiment.name, refresh=True)
-            result = run(experiment, seed)
-            found[experiment.name]["runs"][str(seed)] = asdict(result)
-            _write(path, {name: kept for name, kept in found.items() if kept["runs"]})
-            bar.clear()
-            report(f"{experiment.name}, seed {seed}: {_words(result)}")
-
-
-def _words(result: Result) -> str:
-    if result.stopped is not None:
-        return f"no longer finite in step {result.stopped}"
-    counts = ", ".join(f"{name} {right} of {TESTED}" for name, right in result.right.items())
-    return f"loss {result.loss:.4f}; {counts}"
+EXPERIMENTS = _experiments()

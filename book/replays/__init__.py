@@ -1,0 +1,1 @@
+"""What five texts printed about the Transformer, computed again: see `published`."""

@@ -1,0 +1,5 @@
+"""The whole Transformer in PyTorch: build it, load weights, train. It stands in chapter 20."""
+
+from listings import chapter_20
+
+results = chapter_20()["results"]
