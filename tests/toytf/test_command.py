@@ -78,7 +78,7 @@ def test_no_command_at_all_shows_the_help(capsys):
 
 
 @pytest.mark.parametrize(
-    "words", [["translate"], ["train"], ["train", "--out", "x", "--steps", "x"], ["published", "--no"]]
+    "words", [["translate"], ["train"], ["train", "--out", "x", "--steps", "x"], ["train", "--no"]]
 )
 def test_a_wrong_argument_is_one_line_and_ends_with_2(words, capsys):
     with pytest.raises(SystemExit) as ended:
