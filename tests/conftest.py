@@ -39,8 +39,8 @@ def pytest_xdist_auto_num_workers():
 
 # `make test` hands files out one after the other: a long one at the end would let all but one core wait.
 LONGEST = (
-    "test_site.py test_grade.py test_instructors.py test_live_answer.py "
-    "test_without_solutions.py test_live_translator.py test_checkers.py test_bench.py test_experiments.py "
+    "test_site.py test_grade.py test_instructors.py test_elements.py test_live_answer.py "
+    "test_without_solutions.py test_checkers.py test_bench.py test_experiments.py "
     "test_live_engine.py 16_training.ipynb test_exports.py test_execute.py test_code_version.py test_own.py "
     "test_live_machine.py test_fuzz.py 18_taking_apart.ipynb 19_new_sentences.ipynb"
 ).split()
@@ -82,13 +82,3 @@ def browser():
         browser = sitecheck.launch(playwright, executable)
         yield browser
         browser.close()
-
-
-@pytest.fixture
-def touch(browser, tmp_path):
-    """Open things to touch; in the end no script has failed and no request has left the page."""
-    import livecheck
-
-    opener = livecheck.Opener(browser, tmp_path)
-    yield opener
-    opener.close()

@@ -7,11 +7,10 @@ in the order of the page: `#panel-3.0.2` opens the third entry of its first row.
 
 import itertools
 import re
-from importlib import resources
+from pathlib import Path
 
 from docutils import nodes
 
-FILES = ("panel.css", "panel.js")
 PARTS = re.compile(
     r'<style>.*?</style><script>.*?</script>(?=<div class="byhand)', re.DOTALL
 )
@@ -42,15 +41,19 @@ def mend_outputs(app, doctree, docname):
             node.replace_self(nodes.raw("", html, format="html"))
 
 
-def link_files(app, config):
-    """Sphinx copies them out of the package; the book has no copy."""
-    folder = resources.files("toytf.byhand")
-    config.html_static_path += [str(folder.joinpath(name)) for name in FILES]
+def write_files(app):
+    """The package has them; the book has no copy."""
+    from toytf.byhand import panels
+
+    static = Path(app.outdir, "_static")
+    static.mkdir(parents=True, exist_ok=True)
+    (static / "panel.css").write_text(panels.style(), "utf-8", newline="\n")
+    (static / "panel.js").write_text(panels.script(), "utf-8", newline="\n")
 
 
 def setup(app):
     app.add_css_file("panel.css")
     app.add_js_file("panel.js", loading_method="defer")
-    app.connect("config-inited", link_files)
+    app.connect("builder-inited", write_files)
     app.connect("doctree-resolved", mend_outputs, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -22,7 +22,7 @@ PHONE = 41  # so many digits stand in a line of a panel on a phone
 LETTER, PADDING = 0.78, 0.9  # of a label and of a cell, in digits
 SMALL = 0.86  # type of 11 pixels beside the usual one on a phone
 SHORT = 7  # letters of a column's name that is not broken
-# Widths are rounded up to one of these, in digits: panel.css has a rule for each.
+# Widths are rounded up to one of these, in digits: `_widths` has a rule for each.
 STEPS = (16, 20, 24, *range(28, 49, 2), *range(52, 73, 4), 80, 88, 96)
 
 # ---------------------------------------------------------------- style and script
@@ -30,7 +30,28 @@ STEPS = (16, 20, 24, *range(28, 49, 2), *range(52, 73, 4), 80, 88, 96)
 
 @cache
 def style_and_script() -> str:
-    return f"<style>{_file('panel.css')}</style><script>{_file('panel.js')}</script>"
+    return f"<style>{style()}</style><script>{script()}</script>"
+
+
+def script() -> str:
+    """Return panel.js."""
+    return _file("panel.js")
+
+
+def style() -> str:
+    """Return panel.css and the rules for each width.
+
+    Columns of a right factor and of the result below it stand under each other (w). What fits side by side hides the
+    labels that would stand twice (s); a matrix that does not fit alone is turned, each row a column (t), or has its
+    rows' names above their numbers (u, n columns). Each from its own width on.
+    """
+    turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--o: nowrap;--a: auto;--x: flex-start"
+    above = "--u: grid;--v: contents;--h: none;--q: block;--y: 11px;--s: 0;--a: auto;--b: anywhere"
+    rules = [f".w{n} tbody td{{min-width: {n}ch}}" for n in range(2, 15)] + [f".n{n}{{--n: {n}}}" for n in range(3, 13)]
+    for n in STEPS:
+        rules.append(f".s{n}{{--w: {n}ch}}@container (min-width: {n}ch){{.s{n}{{--z: 0}}}}")
+        rules.append(f"@container (max-width: {n - 1}.9ch){{.t{n}{{{turned}}}.u{n}{{{above}}}}}")
+    return _file("panel.css") + "".join(rules)
 
 
 def _file(name: str) -> str:

@@ -113,14 +113,6 @@ def test_a_trace_that_does_not_add_up_is_not_explained():
             byhand.follow(params, cfg, trace, "logits", (1, word), breadth=breadth, depth=5)
 
 
-def test_names_of_words_stand_in_the_text():
-    params, cfg, trace = model()
-    names = {"src": ["Hello", "World", "!"], "tgt": ["<sos>", "mundo"], "words": WORDS}
-    text = str(byhand.follow(params, cfg, trace, "logits", (1, 1), **names))
-    assert text.startswith("logits[mundo, hola] = ")
-    assert "output.weight[0, hola]" in text
-
-
 def test_html_opens_step_by_step_without_a_script():
     params, cfg, trace = model()
     step = byhand.follow(params, cfg, trace, "logits", (1, 1), words=["<b>", "hola", "x", "y"], decimals=3)

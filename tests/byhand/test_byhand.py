@@ -1,17 +1,18 @@
-"""What `toytf.byhand` promises: the arithmetic that it writes is true, in all three forms."""
+"""What `toytf.byhand` promises: the arithmetic that it writes is true, in both forms."""
 
-import html
+import itertools
 import re
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from toytf import byhand, ops
 from toytf.byhand import fmt
 from toytf.example import PUBLISHED, W_K
+from toytf.positions import sinusoids, sinusoids_column_as_i
 
 numbers = st.floats(-1e4, 1e4).map(lambda x: round(x, 2))
 
@@ -52,110 +53,89 @@ def test_words_are_refused():
 # ---------------------------------------------------------------- true arithmetic
 
 
-@given(matrices(2, 3), matrices(3, 2))
-def test_every_step_of_a_matrix_product_evaluates_to_the_entry(a, b):
-    working = byhand.matmul(a, b, decimals=4)
-    np.testing.assert_array_equal(working.result, a @ b)
-    for entry, expected in zip(working.entries, (a @ b).ravel(), strict=True):
-        for _, text in entry.chain("text"):
-            assert evaluate(text) == pytest.approx(expected, rel=1e-9, abs=1e-3)
+def narrow(columns):
+    return hnp.arrays(np.float64, (2, columns), elements=st.floats(-30, 30).map(lambda x: round(x, 3)))
 
 
-@given(matrices(2, 3), matrices(3, 2))
-def test_an_equals_sign_stands_only_between_numbers_shown_in_full(a, b):
-    for entry in byhand.matmul(a, b, decimals=2).entries:
-        chain = entry.chain("text")
-        for (_, before), (relation, after) in zip(chain, chain[1:], strict=False):
-            if relation == "=":
-                assert evaluate(before) == pytest.approx(evaluate(after), rel=1e-11, abs=1e-7)
+def backward_of_layer_norm(x, dout):
+    plain = ops.LayerNorm(np.ones(4), np.zeros(4))
+    return ops.layer_norm_backward(plain, ops.layer_norm(plain, x)[1], dout)[0]
 
 
-@given(hnp.arrays(np.float64, (2, 4), elements=st.floats(-30, 30).map(lambda x: round(x, 3))), st.booleans())
-def test_every_step_of_a_softmax_evaluates_to_the_weight(scores, subtract_max):
-    working = byhand.softmax(scores, subtract_max=subtract_max, decimals=6)
-    for entry, expected in zip(working.entries, working.result.ravel(), strict=True):
-        assert evaluate(entry.chain("text")[0][1]) == pytest.approx(expected, rel=1e-6, abs=1e-12)
+# The operation, what goes in, what should come out, and how near each step comes to it: rounding hides the rest.
+OPERATIONS = {
+    "matmul": (byhand.matmul, (matrices(2, 3), matrices(3, 2)), np.matmul, 1e-3),
+    "add": (byhand.add, (matrices(2, 3), matrices(2, 3)), np.add, 1e-3),
+    "divide": (byhand.divide, (matrices(2, 3), st.sampled_from([2.0, 3.0, 30.0])), np.divide, 1e-3),
+    "divide by a root": (
+        lambda a, by: byhand.divide(a, by, root=True, decimals=8),
+        (narrow(3), st.sampled_from([2.0, 3.0, 64.0])),
+        lambda a, by: a / by**0.5,
+        1e-6,
+    ),
+    "softmax": (lambda s: byhand.softmax(s, subtract_max=True, decimals=8), (narrow(4),), ops.softmax, 1e-5),
+    "mean": (byhand.mean, (matrices(2, 5),), lambda x: x.mean(axis=-1, keepdims=True), 1e-3),
+    "relu": (byhand.relu, (matrices(2, 5),), ops.relu, 1e-3),
+    "softmax_backward": (
+        lambda a, d: byhand.softmax_backward(ops.softmax(a), d, decimals=8),
+        (narrow(4), narrow(4)),
+        lambda a, d: ops.softmax_backward(ops.softmax(a), d),
+        1e-5,
+    ),
+    "layer_norm_backward": (
+        lambda x, d: byhand.layer_norm_backward(x, d, decimals=8),
+        (
+            hnp.arrays(np.float64, (2, 4), elements=st.integers(-50, 50)).filter(lambda x: x.std(-1).min() > 0),
+            narrow(4),
+        ),
+        backward_of_layer_norm,
+        1e-5,
+    ),
+    "cross_entropy_backward": (
+        lambda x, g: byhand.cross_entropy_backward(ops.softmax(x), g, decimals=8),
+        (narrow(4), narrow(4)),
+        lambda x, g: (ops.softmax(x) - g) / 2,
+        1e-6,
+    ),
+    "positions": (
+        lambda wrong: byhand.positions([0, 1, 7], 6, column_as_i=wrong),
+        (st.booleans(),),
+        lambda wrong: (sinusoids_column_as_i if wrong else sinusoids)(8, 6)[[0, 1, 7]],
+        1e-4,
+    ),
+}
 
 
-def test_every_step_of_the_positions_evaluates_to_the_value():
-    for column_as_i in (False, True):
-        working = byhand.positions([0, 1, 7], 6, column_as_i=column_as_i)
-        for entry, expected in zip(working.entries, working.result.ravel(), strict=True):
-            for _, text in entry.chain("text"):
-                assert evaluate(text) == pytest.approx(expected, abs=1e-4)
+@pytest.mark.parametrize("operation", OPERATIONS)
+@given(data=st.data())
+def test_every_step_evaluates_to_the_entry_and_an_equals_sign_stands_between_equal_numbers(operation, data):
+    function, given_, expected, near = OPERATIONS[operation]
+    arguments = [data.draw(one) for one in given_]
+    working = function(*arguments)
+    np.testing.assert_allclose(working.result, expected(*arguments), rtol=1e-12, atol=1e-14)
+    for entry, value in zip(working.entries, np.ravel(working.result), strict=True):
+        chain = [(relation, evaluate(text)) for relation, text in entry.chain("text")]
+        for _, found in chain:
+            assert found == pytest.approx(value, rel=near, abs=near)
+        for (_, before), (relation, after) in itertools.pairwise(chain):
+            assert relation == "≈" or before == pytest.approx(after, rel=1e-11, abs=1e-7)
 
 
 @given(matrices(2, 5), st.booleans())
-def test_every_step_of_mean_variance_layer_norm_and_relu_evaluates_to_the_entry(x, other):
+def test_the_first_step_of_variance_and_layer_norm_evaluates_to_the_entry(x, other):
     for working in (
-        byhand.mean(x, decimals=6),
         byhand.variance(x, unbiased=other, decimals=6),
         byhand.layer_norm(x, eps_outside=other, decimals=6),
-        byhand.relu(x, decimals=6),
     ):
         for entry, expected in zip(working.entries, working.result.ravel(), strict=True):
             assert evaluate(entry.chain("text")[0][1]) == pytest.approx(expected, rel=1e-4, abs=1e-3)
 
 
-@given(matrices(2, 3), st.sampled_from([2.0, 3.0, 30.0, 64.0]), st.booleans())
-def test_every_step_of_a_division_evaluates_to_the_entry(a, divisor, root):
-    for entry, expected in zip(
-        *(lambda w: (w.entries, w.result.ravel()))(byhand.divide(a, divisor, root=root)), strict=True
-    ):
-        for _, text in entry.chain("text"):
-            assert evaluate(text) == pytest.approx(expected, rel=1e-3, abs=1e-3)
-
-
-@given(matrices(2, 4), matrices(2, 4))
-def test_every_step_of_a_softmax_backward_evaluates_to_what_ops_gives(scores, dout):
-    weights, dout = ops.softmax(scores / 1e3), dout / 1e4
-    working = byhand.softmax_backward(weights, dout, decimals=8)
-    np.testing.assert_array_equal(working.result, ops.softmax_backward(weights, dout))
-    for entry, expected in zip(working.entries, working.result.ravel(), strict=True):
-        for _, text in entry.chain("text"):
-            assert evaluate(text) == pytest.approx(expected, rel=1e-6, abs=1e-7)
-
-
-@given(hnp.arrays(np.float64, (2, 4), elements=st.integers(-50, 50)), matrices(2, 4))
-def test_every_step_of_a_layer_norm_backward_evaluates_to_what_ops_gives(x, dout):
-    assume(x.std(axis=-1).min() > 0)
-    plain, dout = ops.LayerNorm(np.ones(4), np.zeros(4)), dout / 1e4
-    _, trace = ops.layer_norm(plain, x)
-    working = byhand.layer_norm_backward(x, dout, decimals=8)
-    np.testing.assert_array_equal(working.result, ops.layer_norm_backward(plain, trace, dout)[0])
-    for entry, expected in zip(working.entries, working.result.ravel(), strict=True):
-        for _, text in entry.chain("text"):
-            assert evaluate(text) == pytest.approx(expected, rel=1e-6, abs=1e-6)
-
-
-@given(matrices(3, 4), st.lists(st.integers(0, 3), min_size=3, max_size=3))
-def test_every_step_of_a_cross_entropy_backward_evaluates_to_what_ops_gives(logits, targets):
-    _, trace = ops.cross_entropy(logits / 1e3, targets)
-    working = byhand.cross_entropy_backward(trace.probs, trace.goal, decimals=8)
-    np.testing.assert_allclose(working.result, ops.cross_entropy_backward(trace), rtol=0, atol=1e-15)
-    for entry, expected in zip(working.entries, working.result.ravel(), strict=True):
-        for _, text in entry.chain("text"):
-            assert evaluate(text) == pytest.approx(expected, rel=1e-6, abs=1e-7)
-
-
-@pytest.mark.parametrize(
-    ("function", "call"),
-    [
-        # a_i (1 - a_i) da_i, as if each weight hung on its own score alone
-        ("softmax_backward", lambda: byhand.softmax_backward([0.25, 0.75], [2.0, 6.0])),
-        # the row's own mean and variance taken for constants
-        ("layer_norm_backward", lambda: byhand.layer_norm_backward([[1.0, 3.0, 3.0, 5.0]], [[1.0, 0.0, 0.0, 2.0]])),
-    ],
-)
-def test_a_backward_step_with_a_term_left_out_is_never_shown(monkeypatch, function, call):
-    wrong = {
-        "softmax_backward": lambda weights, dout: weights * (1 - weights) * dout,
-        "layer_norm_backward": lambda p, trace, dout: (dout * p.gamma / trace.std, p),
-    }
-    call()
-    monkeypatch.setattr(ops, function, wrong[function])
+def test_a_backward_step_with_a_term_left_out_is_never_shown(monkeypatch):
+    """a_i (1 - a_i) da_i, as if each weight hung on its own score alone."""
+    monkeypatch.setattr(ops, "softmax_backward", lambda weights, dout: weights * (1 - weights) * dout)
     with pytest.raises(AssertionError, match="the arithmetic gives .*, NumPy gives"):
-        call()
+        byhand.softmax_backward([0.25, 0.75], [2.0, 6.0])
 
 
 def test_the_sources_k1_entry_stands_as_it_should_have_been_printed():
@@ -180,30 +160,7 @@ def test_negative_numbers_are_written_so_that_they_can_be_read():
     assert [text for _, text in entry.chain("html")] == ["(−1.5)·2 + 2·(−3)", "−3 − 6", "−9"]
 
 
-def test_arithmetic_that_disagrees_with_numpy_is_never_shown(monkeypatch):
-    monkeypatch.setattr(byhand.Sum, "value", property(lambda self: 4.0))
-    with pytest.raises(AssertionError, match=r"1, 1: the arithmetic gives 4\.0, NumPy gives 5\.0"):
-        byhand.matmul([[1.0, 2.0]], [[1.0], [2.0]])
-
-
-# ---------------------------------------------------------------- three forms, one object
-
-
-def plain(markup: str) -> str:
-    """Return the text of some HTML."""
-    return html.unescape(re.sub(r"<[^>]+>", " ", markup))
-
-
-def test_html_latex_and_text_say_the_same_numbers():
-    working = byhand.softmax([[1.0, 2.5], [0.5, -0.25]], "A", "softmax(S)", rows=["Hello", "World"], cols=["k", "l"])
-
-    def found(text):
-        return sorted(re.findall(r"\d+\.\d+", text))
-
-    text = found(working.text())
-    assert found(working.latex()) == text
-    # HTML shows the operands as well, each number with as many decimals as its matrix needs.
-    assert set(text) <= set(found(plain(working.html())))
+# ---------------------------------------------------------------- two forms, one object
 
 
 def test_html_has_one_disclosure_with_all_sums_and_needs_no_script():
@@ -217,14 +174,12 @@ def test_html_has_one_disclosure_with_all_sums_and_needs_no_script():
 def test_labels_cannot_smuggle_markup_in():
     working = byhand.table([[1.0]], "<b>", rows=["<script>"], cols=["a & b"])
     assert "<script>" not in working.html() and "&lt;script&gt;" in working.html()
-    assert r"\&" in byhand.matmul([[1.0]], [[1.0]], "s", rows=["a & b"]).latex()
 
 
 def test_what_would_round_to_zero_is_shown_when_asked():
     working = byhand.table([[4.67695573e-10, 1.0]], "A", sci=True)
     assert "4.677e-10" in working.text()
     assert "4.677 × 10<sup>−10</sup>" in working.html()
-    assert r"4.677 \cdot 10^{-10}" in working.latex()
     assert "0.0" in byhand.table([[4.67695573e-10, 1.5]], "A").text()
 
 
@@ -233,12 +188,6 @@ def test_an_expansion_can_be_narrowed_to_some_entries():
     assert [e.where for e in working.only("Hello, 2").entries] == ["Hello, 2"]
     with pytest.raises(ValueError, match=r"where: expected some of \['Hello, 1', 'Hello, 2'\], got 'Hello, 3'"):
         working.only("Hello, 3")
-
-
-def test_tables_beside_each_other_keep_their_forms():
-    both = byhand.beside(byhand.table([[1.0]], "as published"), byhand.table([[2.0]], "as in the paper"))
-    assert both._repr_html_().count("<table") == 2
-    assert "as published" in str(both) and "as in the paper" in str(both)
 
 
 # ---------------------------------------------------------------- bad input

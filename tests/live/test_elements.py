@@ -1,0 +1,120 @@
+"""What every thing to touch promises: numbers that are toytf's by link, key and finger, words where input is bad."""
+
+import pytest
+
+import test_live_beam
+import test_live_clocks
+import test_live_divisor
+import test_live_machine
+import test_live_mask
+import test_live_nudge
+import test_live_patching
+import test_live_sampling
+import test_live_shares
+import test_live_stack
+import test_live_translator
+from livecheck import FINGER, follow, open_all, page_problems, type_number
+
+CASES = [
+    module.CASE
+    for module in (
+        test_live_beam,
+        test_live_clocks,
+        test_live_divisor,
+        test_live_machine,
+        test_live_mask,
+        test_live_nudge,
+        test_live_patching,
+        test_live_sampling,
+        test_live_shares,
+        test_live_stack,
+        test_live_translator,
+    )
+]
+CALLS = [(case.thing.name, word, call) for case in CASES for word, call in case.wrong_calls.items()]
+
+
+@pytest.fixture(params=CASES, ids=[case.thing.name for case in CASES])
+def case(request):
+    return request.param
+
+
+def test_it_begins_with_what_toytf_computes_and_has_it_without_a_script(touch, case):
+    case.shows(touch(case.thing))
+    still = touch(case.thing, java_script_enabled=False)
+    case.shows(still)
+    assert not still.locator(".live :is(button, input)").count()
+
+
+def test_a_link_brings_what_toytf_computes(touch, case):
+    page = touch(case.thing)
+    for link, state in case.links.items():
+        follow(page, f"#{case.thing.id}?{link}")
+        case.shows(page, **state)
+        assert not page.locator(".live > .live-complaint").inner_text(), link
+    link, state = next(iter(case.links.items()))
+    case.shows(touch(case.thing, fragment=f"#{case.thing.id}?{link}"), **state)
+
+
+def test_keys_alone_reach_it_the_address_follows_and_reset_goes_back(touch, case):
+    page = touch(case.thing)
+    press, state, link = case.keys
+    press(page)
+    case.shows(page, **state)
+    page.wait_for_function("link => location.hash === link", arg=f"#{case.thing.id}?{link}")
+    assert page.locator(".live-link").get_attribute("href") == f"#{case.thing.id}?{link}"
+    spoken = page.locator(".live-spoken")
+    assert spoken.get_attribute("role") == "status"
+    assert spoken.text_content() == page.locator(".live-said").text_content()
+    page.get_by_role("button", name="Reset").press("Enter")
+    case.shows(page)
+
+
+def test_a_finger_reaches_it(touch, case):
+    page = touch(case.thing, **FINGER)
+    tap, state = case.finger
+    tap(page)
+    case.shows(page, **state)
+
+
+def test_what_cannot_be_is_said_and_changes_nothing(touch, case):
+    page = touch(case.thing)
+    for (setting, text), complaint in case.wrong_numbers.items():
+        type_number(page, setting, text)
+        assert page.locator(f"[data-setting={setting}] .live-complaint").inner_text() == complaint
+        case.shows(page)
+    for link, (complaint, state) in case.wrong_links.items():
+        follow(page, f"#{case.thing.id}?{link}")
+        assert complaint in page.locator(".live > .live-complaint").inner_text()
+        case.shows(page, **state)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)], ids=["phone", "dark desktop"])
+def test_nothing_is_wider_than_the_page_and_axe_finds_nothing(touch, case, width, dark):
+    page = touch(case.thing, width=width, dark=dark)
+    open_all(page)
+    assert not page_problems(page)
+    for link in (*list(case.links)[-2:], *list(case.wrong_links)[:1]):
+        follow(page, f"#{case.thing.id}?{link}")
+        open_all(page)
+        for setting, text in list(case.wrong_numbers)[:1]:
+            type_number(page, setting, text)
+        assert not page_problems(page), link
+
+
+def test_paper_has_the_sums_of_the_numbers_that_stand_above_them(touch, case):
+    """Paper is made when `beforeprint` is over; what a disclosure says of having been opened comes later."""
+    first, page = touch(case.thing), touch(case.thing, fragment=f"#{case.thing.id}?{list(case.links)[-1]}")
+    sums = "() => [...document.querySelectorAll('.live details')].map((box) => box.textContent)"
+    printed = page.evaluate(f"() => {{ dispatchEvent(new Event('beforeprint')); return ({sums})() }}")
+    open_all(page)
+    assert printed == page.evaluate(sums)
+    assert not printed or printed != first.evaluate(sums)
+    page.emulate_media(media="print")
+    assert page.locator(".live-static").is_visible() and not page.locator(".live-foot").is_visible()
+
+
+@pytest.mark.parametrize("word, call", [call[1:] for call in CALLS], ids=[f"{name}: {word}" for name, word, _ in CALLS])
+def test_a_wrong_call_is_answered(word, call):
+    with pytest.raises((ValueError, TypeError, KeyError), match=word):
+        call()

@@ -1,0 +1,71 @@
+"""What all things to touch share: scripts that travel once, a page that links them, words where input is bad."""
+
+import json
+import re
+
+import pytest
+import toytf_live
+
+from livecheck import document
+from toytf import live
+from toytf.live import element, wire
+
+SCORES = [[1.0, 2.0], [3.0, 5.0]]
+LABELS = {"rows": ["a", "b"], "cols": ["a", "b"]}
+FIRST, SECOND = live.divisor(SCORES, 4, **LABELS), live.divisor(SCORES, 9, id="other", **LABELS)
+
+
+def test_each_output_brings_its_scripts():
+    assert [thing._repr_html_().count("customElements.define") for thing in (FIRST, SECOND)] == [1, 1]
+
+
+def test_scripts_lose_their_comments_and_nothing_else():
+    for name in ("live", "divisor"):
+        text = element.script(name)
+        assert not re.search(r"(?m)^\s*//", text)
+        assert text.count("{") == text.count("}") and text.count("(") == text.count(")")
+    for name in ("live", "translator"):
+        assert "/*" not in element.style(name)
+        assert element.style(name).count("{") == element.style(name).count("}") > 0
+    assert element.style("divisor") == ""  # what all share is enough for it
+
+
+def test_data_cannot_end_the_element_that_it_stands_in():
+    thing = live.divisor(SCORES, 4, rows=["</script><b>", "b"], cols=["a", "b"])
+    assert "</script><b>" not in thing.html()
+    (data,) = re.findall(r'<script type="application/json">(.*?)</script>', thing.html())
+    assert json.loads(data)["rows"][0] == "</script><b>"
+
+
+def test_a_page_links_what_its_elements_need_in_order():
+    html = (
+        FIRST.html() + '<toytf-translator id="translator" class="live" data-needs="trained sentence">' + SECOND.html()
+    )
+    assert toytf_live.scripts(html) == ["live", "trained", "sentence", "divisor", "translator"]
+    assert toytf_live.scripts("<p>none</p>") == []
+    assert toytf_live.without_parts(FIRST._repr_html_()) == FIRST.html()
+
+
+def test_two_on_a_page_keep_their_own_state(touch):
+    page = touch(FIRST, SECOND, fragment="#other?divisor=50")
+    typed = page.locator(".live-typed")
+    assert [box.input_value() for box in typed.all()] == ["2", "50"]
+    typed.first.fill("7")
+    typed.first.press("Enter")
+    assert [box.input_value() for box in typed.all()] == ["7", "50"]
+    page.wait_for_function("location.hash == '#divisor?divisor=7'")
+
+
+def test_an_element_that_is_read_before_its_data_waits_for_them(browser, tmp_path):
+    """In a page that is still being read a script above the element sees it begin, and no more."""
+    path = tmp_path / "page.html"
+    path.write_text(document(FIRST), "utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    assert page.locator(".live-on").count() == 1
+    page.close()
+
+
+def test_what_the_wire_cannot_carry_is_refused():
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        wire.as_json({"x": float("nan")})

@@ -1,0 +1,111 @@
+"""The clocks of the positional encoding."""
+
+import numpy as np
+import pytest
+
+from livecheck import Case, button, said, shown, type_number
+from toytf import live
+from toytf.byhand import fmt, panels
+from toytf.positions import sinusoids
+
+CLOCKS = live.clocks(4)
+
+
+def row(pos, d_model):
+    return sinusoids(1, d_model, pos)[0]
+
+
+def words(*rows):
+    """As the panels of `byhand` write them, with no more decimals than needed."""
+    return panels.words(np.array(rows), 5, False, "text")
+
+
+def shows(page, d_model=4, pos=1, k=3, clock=0):
+    """Rows, the numbers beside the dials, their hands, and the turned pair."""
+    assert shown(page, ".live-width:not([hidden]) .byhand-result") == words(row(pos, d_model), row(pos + k, d_model))
+    beside = page.locator(".live-dial:not([hidden]) :is(.live-sin, .live-cos) span").all_inner_texts()
+    assert [text.replace("−", "-") for text in beside] == [fmt(x, 5) for x in row(pos, d_model)]
+    pair = slice(2 * clock, 2 * clock + 2)
+    assert shown(page, ".live-turned .byhand-result") == words(row(pos + k, d_model)[pair])
+    for name, place in (("tip", pos), ("later-tip", pos + k)):  # right is the sine, up is the cosine
+        tips = page.locator(f".live-dial:not([hidden]) .live-{name}").evaluate_all(
+            "all => all.flatMap((tip) => [tip.getAttribute('cx') / 36, -tip.getAttribute('cy') / 36])"
+        )
+        assert np.allclose(tips, row(place, d_model), atol=2e-4)
+
+
+def press(page):
+    page.get_by_role("slider", name="position pos").press("End")
+    page.get_by_role("slider", name="steps k").press("Home")
+    button(page, "k: one on").press("Enter")
+    page.get_by_role("radio", name="clock 0").press("ArrowRight")
+
+
+def tap(page):
+    button(page, "k: one on").tap()
+    page.locator("[data-setting=d_model] label", has_text="8").tap()
+    page.locator(".live-dial svg").nth(2).tap()
+    assert page.locator(".live-turn").inner_text() == "Turn of clock 2 = 4 / 100004 / 8 = 4 / 100 = 0.04"
+    page.locator(".live-name").nth(3).tap()
+
+
+CASE = Case(
+    CLOCKS,
+    shows,
+    links={
+        "pos=57&k=1&clock=1": {"pos": 57, "k": 1, "clock": 1},
+        "d_model=8&pos=70&k=25": {"d_model": 8, "pos": 70, "k": 25},
+        "d_model=16&pos=200&k=100&clock=3": {"d_model": 16, "pos": 200, "k": 100, "clock": 3},
+    },
+    keys=(press, {"pos": 200, "k": 1, "clock": 1}, "pos=200&k=1&clock=1"),
+    finger=(tap, {"d_model": 8, "k": 4, "clock": 3}),
+    wrong_links={
+        "d_model=5&pos=7": ("width d_model: expected one of 4, 8, 16, got “5”", {"pos": 7}),
+        "clock=3": ("clock: with width 4 expected 0 to 1, got 3.", {}),
+    },
+    wrong_numbers={
+        ("pos", "1.5"): "position pos: expected a whole number from 0 to 200, got 1.5",
+        ("pos", "201"): "position pos: expected a whole number from 0 to 200, got 201",
+    },
+    wrong_calls={
+        "d_model: expected one of 4, 8, 16, got 6": lambda: live.clocks(6),
+        "length: expected at least 2, got 1": lambda: live.clocks(4, 1),
+        "pos: expected at most 9, got 10": lambda: live.clocks(4, 10, pos=10),
+        "k: expected at most 100, got 101": lambda: live.clocks(4, k=101),
+    },
+)
+PARTS = (".live-dial:not([hidden]) svg", ".live-turn", ".live-width:not([hidden]) .byhand-sums p", ".live-turned p")
+
+
+@pytest.mark.parametrize("d_model, pos, k", [(4, 0, 0), (8, 70, 25), (16, 200, 100)])
+def test_pictures_and_sums_are_to_the_letter_what_python_writes_there(touch, d_model, pos, k):
+    page = touch(CLOCKS, fragment=f"#clocks?d_model={d_model}&pos={pos}&k={k}")
+    page.locator(".live-width:not([hidden]) summary").click()
+    page.locator(".live-turned summary").click()
+    read = "all => all.map(e => e.outerHTML.replace(/\\s+/g, ' '))"
+    there = live.clocks(d_model, 301, pos=pos, k=k).html()
+    for part in PARTS:
+        parsed = page.evaluate_handle("html => new DOMParser().parseFromString(html, 'text/html')", there)
+        theirs = parsed.evaluate(f"(d, part) => ({read})([...d.querySelectorAll(part)])", part)
+        assert theirs and page.locator(part).evaluate_all(read) == theirs, part
+
+
+def test_the_turn_is_the_same_wherever_one_starts(touch):
+    page = touch(CLOCKS)
+    turn = shown(page, ".live-turned .b-above")
+    for pos in (0, 58, 199):
+        type_number(page, "pos", str(pos))
+        assert shown(page, ".live-turned .b-above") == turn and f"PE[{pos}] becomes PE[{pos + 3}]" in said(page)
+    type_number(page, "k", "4")
+    assert shown(page, ".live-turned .b-above") != turn
+
+
+def test_buttons_stop_at_the_ends_and_a_narrower_row_has_fewer_clocks(touch):
+    page = touch(CLOCKS, fragment="#clocks?d_model=16&pos=1&clock=7")
+    back = button(page, "position: one back")
+    for _ in range(3):
+        back.press("Enter")
+    assert back.get_attribute("aria-disabled") == "true"
+    page.locator("[data-setting=d_model] label", has_text="4").click()
+    shows(page, 4, 0, 3, clock=0)
+    assert not page.locator(".live > .live-complaint").inner_text()

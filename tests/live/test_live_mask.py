@@ -1,0 +1,147 @@
+"""The mask whose cells switch."""
+
+import re
+
+import numpy as np
+
+from livecheck import FINGER, Case, button, said, shown, type_number
+from toytf import byhand, live
+from toytf.attention import causal_mask, masked_softmax, padding_mask
+from toytf.byhand import fmt, panels
+from toytf.example import PUBLISHED, W_K, W_Q, W_V
+
+WORDS = ["Hello", "World", "<pad>"]
+X = np.vstack([PUBLISHED.x, np.zeros(4)])
+SCORES = (X @ W_Q[0]) @ (X @ W_K[0]).T / 30
+VALUES = X @ W_V[0]
+BOTH = causal_mask(3) & padding_mask([True, True, False])
+GIVEN = {"scores": SCORES, "may_attend": BOTH, "values": VALUES, "rows": WORDS, "cols": WORDS}
+MASK = live.mask(**GIVEN, name="S / 30")
+LOOK = """(where) => [...document.querySelector(where).tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]
+    .map((td) => td.classList.contains("live-hidden")))"""
+
+
+def numbers(page, where):
+    return np.array([[float(word.replace("∞", "inf")) for word in row] for row in shown(page, where)])
+
+
+def rounded(x):
+    return np.array([[float(fmt(v)) for v in row] for row in x])
+
+
+def shows(page, mask="100.110.110", add=(0, 0, 0)):
+    """The cells, the scores, weights and outputs; what is hidden is hatched once there is a script."""
+    mask = np.array([[digit == "1" for digit in row] for row in mask.split(".")])
+    scores = SCORES + np.array(add)
+    weights = masked_softmax(scores, mask)
+    assert shown(page, ".live-mask", "b") == [[str(int(may)) for may in row] for row in mask]
+    assert shown(page, ".live-mask", "span") == [[fmt(s) for s in row] for row in scores]
+    assert page.evaluate(LOOK, ".live-mask") == (~mask).tolist()
+    under, other = np.where(mask, scores, -np.inf), ".byhand-matrix:not(.byhand-result)"
+    for part, expected in ((".live-weights .byhand-result", weights), (f".live-weights {other}", under)):
+        assert np.array_equal(numbers(page, part), rounded(expected))
+        assert page.evaluate(LOOK, part) == (~mask).tolist() or not page.locator(".live-on").count()
+    assert np.array_equal(numbers(page, ".live-out .byhand-result"), rounded(weights @ VALUES))
+    assert np.array_equal(numbers(page, f".live-out {other}"), rounded(weights))
+
+
+def cell(page, row, col):
+    return button(page, f"{row} may look at {col}")
+
+
+def press(page):
+    cell(page, "Hello", "Hello").focus()
+    for key in ("ArrowRight", "ArrowDown", "Space", "ArrowDown", "End", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    assert page.locator(":focus").get_attribute("aria-label") == "<pad> may look at <pad>"
+    assert page.locator(".live-mask button[tabindex='0']").count() == 1
+    page.keyboard.press("Tab")
+    assert not page.locator(".live-mask :focus").count()  # the table is one stop
+    page.get_by_role("slider", name="add to scores").press("ArrowLeft")
+
+
+def tap(page):
+    button(page, "causal, turned round").tap()
+    cell(page, "World", "World").tap()
+
+
+CASE = Case(
+    MASK,
+    shows,
+    links={
+        "mask=100.110.111&word=Hello&by=-2": {"mask": "100.110.111", "add": (-2, 0, 0)},
+        "mask=000.100.110": {"mask": "000.100.110"},
+        "by=9": {"add": (0, 0, 9)},
+    },
+    keys=(press, {"mask": "100.100.111", "add": (0, 0, -0.5)}, "mask=100.100.111&by=-0.5"),
+    finger=(tap, {"mask": "111.001.001"}),
+    wrong_links={
+        f"mask={text}&by=2": (
+            f"mask: expected 3 rows of 3 digits, 0 or 1, as 100.110.110, got “{text}”",
+            {"add": (0, 0, 2)},
+        )
+        for text in ("100.110", "100.110.112", "10.11.11", "")
+    },
+    wrong_numbers={("by", "much"): "add to scores: expected a number from −20 to 20, got “much”"},
+    wrong_calls={
+        "may_attend: expected at least": lambda: live.mask(**GIVEN | {"may_attend": np.tri(3, k=-1, dtype=bool)}),
+        "may_attend: expected booleans": lambda: live.mask(**GIVEN | {"may_attend": np.tri(3)}),
+        "values: expected a row for each of 3 keys, got 2": lambda: live.mask(**GIVEN | {"values": VALUES[:2]}),
+        "cols: expected 3 different names": lambda: live.mask(**GIVEN | {"cols": ["a", "a", "b"]}),
+        "scores: expected numbers from -500 to 500": lambda: live.mask(**GIVEN | {"scores": SCORES * 1e3}),
+    },
+)
+
+
+def test_usual_masks_are_one_press_away_and_cells_are_large_enough(touch):
+    page = touch(MASK, fragment="#mask?mask=001.001.001", **FINGER)
+    for name, mask in {
+        "all": "111.111.111",
+        "causal": "100.110.111",
+        "padding": "110.110.110",
+        "both": "100.110.110",
+        "earlier words only": "000.100.110",
+    }.items():
+        assert button(page, name).get_attribute("aria-pressed") == "false"
+        button(page, name).press("Enter")
+        shows(page, mask)
+        assert button(page, name).get_attribute("aria-pressed") == "true"
+    sizes = [b.bounding_box() for b in page.locator(".live-mask button").all()]
+    assert min(min(box["width"], box["height"]) for box in sizes) >= 40
+
+
+def test_what_moves_and_what_cannot_tell_is_said(touch):
+    page = touch(MASK)
+    type_number(page, "by", "7.5")
+    assert page.locator(".live-weights .live-changed, .live-out .live-changed").count() == 0
+    assert "With 7.5 more in the scores of <pad>, no weight moves." in said(page)
+    cell(page, "World", "<pad>").click()
+    assert page.locator(".live-weights tr:has(.live-changed) th").all_inner_texts() == ["World"]
+    assert "the weights of World move. Hello and <pad> cannot tell: <pad> is hidden from them." in said(page)
+
+
+def test_the_sums_follow(touch):
+    page = touch(MASK, fragment="#mask?mask=000.100.110")
+    assert "Hello has nothing left: toytf gives zeros" in said(page)
+    page.locator(".live-weights .byhand-result tbody td").first.click()
+    assert "0 / 0 would be NaN. toytf puts 0." in page.locator(".byhand-live").first.inner_text()
+    page.keyboard.press("Escape")
+    button(page, "causal").click()
+    type_number(page, "by", "-3.25")
+    under = byhand.mask(SCORES + [0, 0, -3.25], causal_mask(3), "S′", "S / 30 + M", rows=WORDS, cols=WORDS)
+    weights = byhand.softmax(under, "A", "softmax(S′)", rows=WORDS, cols=WORDS)
+    for part, working in ((".live-weights", weights), (".live-out", byhand.weighted_sum(weights, VALUES, rows=WORDS))):
+        page.locator(f"{part} .byhand-sums summary").click()
+        expected = re.findall(r"<p>(.*?)</p>", panels.sum_lines(working).replace("\n", " "))
+        given = """([part, lines]) => [...document.querySelectorAll(`${part} .byhand-sums p`)]
+            .map((p) => p.innerHTML.replaceAll("\u2002", "&ensp;")).join("") === lines.join("")"""
+        page.wait_for_function(given, arg=[part, expected])
+
+
+def test_queries_and_keys_may_differ_in_number_and_values_be_absent(touch):
+    scores = np.random.default_rng(5).normal(size=(2, 4))
+    page = touch(live.mask(scores, np.ones((2, 4), bool), rows=["hola", "mundo"], cols=list("abcd"), id="cross"))
+    assert page.locator(".live-presets button").all_inner_texts() == ["all", "padding"]
+    cell(page, "mundo", "c").click()
+    expected = masked_softmax(scores, np.array([[True] * 4, [True, True, False, True]]))
+    assert np.array_equal(numbers(page, ".live-weights .byhand-result"), rounded(expected))

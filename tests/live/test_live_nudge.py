@@ -1,0 +1,160 @@
+"""The nudge on the loss curve: losses, slopes and errors are toytf's, as far as floats of two computers can agree.
+
+A loss is known to about 16 digits, and NumPy and a browser add up in different orders: their losses differ by a few
+units of the last digit, at most 1.3e-15 of the loss in 8,000 that were measured. Divided by a small nudge this is
+large. So a loss is compared to 4e-15 of itself, and a slope to that, divided by the nudge, beside 1e-12 of the slope.
+"""
+
+import re
+
+import numpy as np
+import pytest
+
+from livecheck import Case, said, type_number
+from toytf import live
+from toytf.attention import attention, attention_backward
+from toytf.example import PUBLISHED, W_K, W_Q, W_V
+from toytf.ops import Linear, cross_entropy, cross_entropy_backward, linear_backward
+
+W_OUT = np.array([[1.0, -1, 0], [0, 1, 1], [-1, 0, -1]])
+ARRAYS = {"x": PUBLISHED.x, "w_q": W_Q[0], "w_k": W_K[0], "w_v": W_V[0], "w_out": W_OUT}
+NUDGE = live.nudge(*ARRAYS.values(), [0, 1], divisor=30)
+PLACES = {"w_v": (3, 2), "w_q": (0, 0), "w_k": (0, 0), "w_out": (1, 2)}
+ROUNDING = 4e-15
+
+
+def gone_through(weight, w):
+    """The arrays with another weight, and what attention and the loss give with them."""
+    a = {name: array.copy() for name, array in ARRAYS.items()}
+    a[weight][PLACES[weight]] = w
+    o, trace = attention(a["x"] @ a["w_q"], a["x"] @ a["w_k"], a["x"] @ a["w_v"], scale=1 / 30)
+    return a, o, trace, cross_entropy(o @ a["w_out"], [0, 1])
+
+
+def loss(weight, w):
+    return gone_through(weight, w)[-1][0]
+
+
+def gradient(weight, w):
+    """Backwards, as chapter 15 does it."""
+    a, o, trace, (_, said) = gone_through(weight, w)
+    do, p = linear_backward(Linear(a["w_out"]), o, cross_entropy_backward(said))
+    dq, dk, dv = attention_backward(trace, do)
+    found = {"w_q": a["x"].T @ dq, "w_k": a["x"].T @ dk, "w_v": a["x"].T @ dv, "w_out": p.weight}
+    return found[weight][PLACES[weight]]
+
+
+def numbers(page):
+    return [cell.inner_text().replace("−", "-") for cell in page.locator(".nudge-numbers td").all()]
+
+
+def shows(page, weight="w_v", w=0, by=0.5):
+    up, down, slope, backwards, error, share = (float(word) for word in numbers(page))
+    losses = [loss(weight, w + by), loss(weight, w - by)]
+    assert [up, down] == pytest.approx(losses, rel=ROUNDING, abs=1e-12)
+    assert backwards == pytest.approx(gradient(weight, w), rel=1e-11, abs=1e-12)
+    expected = (losses[0] - losses[1]) / (2 * by)
+    assert slope == pytest.approx(expected, rel=1e-11, abs=1e-12 + ROUNDING * losses[0] / by)
+    assert error == pytest.approx(abs(slope - backwards), rel=0.051, abs=2e-12)
+    assert share == pytest.approx(error / abs(gradient(weight, w)), rel=0.11)
+    assert not page.locator(".live-on").count() or f"off by {numbers(page)[5]} of the slope" in said(page)
+
+
+def press(page):
+    page.get_by_role("slider", name="nudge Δ").press("Home")
+    assert page.locator("[data-setting=nudge] .live-typed").input_value() == "1e−16"
+    page.get_by_role("slider", name="nudge Δ").press("End")
+    page.get_by_role("slider", name="w", exact=True).press("ArrowRight")
+
+
+CASE = Case(
+    NUDGE,
+    shows,
+    links={
+        f"weight={weight}&w={w}&nudge={by}": {"weight": weight, "w": w, "by": by}
+        for weight, w, by in [
+            ("w_v", 0.25, 1e-5),
+            ("w_v", 3, 1e-12),
+            ("w_q", 1.5, 1),
+            ("w_k", -0.125, 1e-9),
+            ("w_out", -3, 1e-14),
+        ]
+    },
+    keys=(press, {"w": 0.01, "by": 1}, "w=0.01&nudge=1"),
+    finger=(  # a weight begins with its own value
+        lambda page: page.locator("[data-setting=weight] label", has_text="Wout").tap(),
+        {"weight": "w_out", "w": 1},
+    ),
+    wrong_links={"weight=w_z&w=1": ("a weight of: expected one of w_v, w_q, w_k, w_out, got “w_z”", {"w": 1})},
+    wrong_numbers={
+        ("nudge", "0"): "nudge Δ: expected a number from 1e−16 to 1, got 0",
+        ("w", "4"): "w: expected a number from −3 to 3, got 4",
+    },
+    wrong_calls={
+        word: lambda change=change: live.nudge(**{**ARRAYS, "targets": [0, 1], "divisor": 30} | change)
+        for word, change in {
+            "x: expected": {"x": [1.0]},
+            "w_q": {"w_q": np.ones((3, 3))},
+            "w_v: expected finite numbers": {"w_v": np.full((4, 3), np.nan)},
+            "w_v: expected its steepest entry between -3 and 3": {"w_v": W_V[0] + 7.0},
+            "targets": {"targets": [0, 3]},
+            "divisor": {"divisor": 0},
+            "w_v: expected an entry of which the loss has a slope": {"w_out": np.zeros((3, 3))},
+        }.items()
+    },
+)
+
+
+def test_the_error_falls_with_the_square_of_the_nudge_and_rises_again(touch):
+    page = touch(NUDGE)
+    errors = []
+    for by in (0.1, 0.01, 0.001):
+        type_number(page, "nudge", str(by))
+        errors.append(float(numbers(page)[4]))
+    assert errors[0] / errors[1] == pytest.approx(100, rel=0.2) and errors[1] / errors[2] == pytest.approx(100, rel=0.2)
+    type_number(page, "nudge", "1e-13")
+    same = page.locator(".nudge-same").all_inner_texts()
+    assert same[0] == same[1] and f"have {len(same[0]) - 1} digits in common" in said(page)
+    type_number(page, "w", "2.5")
+    type_number(page, "nudge", "1e-16")  # nothing of it is left in 2.5 + 1e-16
+    up, down, slope, *_, share = numbers(page)
+    assert up == down and float(slope) == 0 and float(share) == 1
+
+
+def places(path):
+    """The points of a path."""
+    return np.array(re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", path), float)
+
+
+def test_the_pictures_are_drawn_where_the_numbers_are(touch):
+    page = touch(NUDGE, fragment="#nudge?w=1&nudge=0.3")
+
+    def points(name):
+        return places(page.locator(f".nudge-{name}").get_attribute("d"))
+
+    at = np.linspace(-4, 4, 161)
+    losses = [loss("w_v", w) for w in at]
+    drawn = points("loss")
+    right, down = np.polyfit(at, drawn[:, 0], 1), np.polyfit(losses, drawn[:, 1], 1)
+    assert np.allclose(np.polyval(right, at), drawn[:, 0], atol=0.1)
+    assert np.allclose(np.polyval(down, losses), drawn[:, 1], atol=0.1)
+    rise = down[0] / right[0]  # of a slope of 1, in the picture
+    for name, slope in (("secant", (loss("w_v", 1.3) - loss("w_v", 0.7)) / 0.6), ("tangent", gradient("w_v", 1))):
+        (a, b), (c, d) = points(name)
+        assert (d - b) / (c - a) == pytest.approx(rise * slope, rel=0.01)
+    u = points("u")  # 65 nudges from 1e-16 to 1, errors from 1e-13 to 100
+    power = 2 - 15 * u[:, 1] / 180
+    for k in range(48, 65):  # where the bend rules
+        by = 10.0 ** (-16 + k / 4)
+        error = abs((loss("w_v", 1 + by) - loss("w_v", 1 - by)) / (2 * by) / gradient("w_v", 1) - 1)
+        assert power[k] == pytest.approx(np.log10(error), abs=0.02), k
+    assert power[:8].mean() > -2.5  # where rounding rules
+
+
+def test_the_script_draws_what_python_drew(touch):
+    """All but the errors of small nudges, which differ between computers."""
+    quiet, live_ = (touch(NUDGE, java_script_enabled=on) for on in (False, True))
+    for part in (".nudge-curve", ".nudge-errors .nudge-names", ".nudge-errors .nudge-grid"):
+        assert quiet.locator(part).inner_html() == live_.locator(part).inner_html()
+    seen = [page.locator(".nudge-u").get_attribute("d") for page in (quiet, live_)]
+    assert len(places(seen[0])) == 13 and seen[1].endswith(seen[0][1:])

@@ -1,0 +1,358 @@
+"""The translator on the first page: whatever is typed, tapped or linked, it shows what toytf writes."""
+
+import numpy as np
+import pytest
+
+import livecheck
+from livecheck import FINGER, Case, button, page_problems
+from toytf import live
+from toytf.byhand import fmt
+from toytf.grammar import (
+    ADJECTIVES,
+    DETERMINERS,
+    OBJECTS,
+    SUBJECTS,
+    VERBS,
+    Phrase,
+    all_words,
+    corpus,
+    draw_pairs,
+    greeting,
+    sentence,
+)
+from toytf.live.translator import EXAMPLES, MOST, longest_learned, named, vocabulary
+from toytf.model import forward
+from toytf.ops import softmax
+from toytf.translator import Translator
+
+MODEL = Translator.load()
+TRANSLATOR = live.translator()
+START = "the small queens see a red house"
+IMPOSSIBLE = (
+    "house",
+    "the cat sees a dog",  # a dog is never seen
+    "the house sees a cat",
+    "a cats see the house",
+    "the cat see a house",
+    "the cats see a houses",
+    "the small red cat sees a house",  # of its length, but never two adjectives
+    "hello the world",
+    "cat sees house",
+    "the cat sees a house hello",
+)
+
+
+@pytest.fixture(scope="module")  # a million: made when a test asks for them, and not kept
+def learned():
+    """Every English sentence that the course's corpus can have, from `Phrase`, `sentence` and `greeting`."""
+    some = [(), *((adjective,) for adjective in ADJECTIVES)]
+    subjects, things = (
+        [Phrase(noun, a, d, d.several) for noun in nouns for a in some for d in DETERMINERS]
+        for nouns in (SUBJECTS, OBJECTS)
+    )
+    ends = {" ".join(thing.pair().src) for thing in things}
+    starts = {
+        " ".join(sentence(subject, verb, things[0]).src[: -len(things[0].pair().src)])
+        for subject in subjects
+        for verb in VERBS
+    }
+    hellos = {
+        " ".join(greeting(n, a, several).src) for n in SUBJECTS + OBJECTS for a in some for several in (False, True)
+    }
+    return {f"{start} {end}" for start in starts for end in ends} | hellos
+
+
+def expected(sentence):
+    """The words that toytf writes, the probabilities at each place, and the weights of each head."""
+    (hypothesis,) = MODEL.write([sentence.split()])
+    fed = [MODEL.tgt_vocab.id("<sos>"), *hypothesis.ids[:-1]]
+    logits, trace = forward(MODEL.params, MODEL.cfg, MODEL.src_vocab.ids(sentence.split()), fed)
+    weights = trace.decoder.layers[0].cross_attention.inner.attention.attn_weights
+    return [named(word) for word in MODEL.tgt_vocab.tokens(hypothesis.ids)], softmax(logits), weights
+
+
+def spanish(page):
+    return page.locator(".trans-tgt b").all_inner_texts()
+
+
+def english(page):
+    return page.locator(".trans-src .trans-word:not(.trans-more) b").all_inner_texts()
+
+
+def chosen(page):
+    return page.locator(".trans-tgt .trans-on b").inner_text()
+
+
+def shows(page, sentence=START, word=3, head="both"):
+    """Whether the page shows a sentence as toytf has it: words, weights, probabilities, threads, and what is said."""
+    words, probs, weights = expected(sentence)
+    assert english(page) == sentence.split() and spanish(page) == words
+    assert chosen(page) == words[word - 1]
+    row = (weights.mean(axis=0) if head == "both" else weights[int(head) - 1])[word - 1]
+    assert page.locator(".trans-src .trans-word:not(.trans-more) i").all_inner_texts() == [fmt(a) for a in row]
+    best = np.argsort(-probs[word - 1], kind="stable")[:5]
+    bars = page.locator(".live-bars tbody tr")
+    assert bars.locator("th").all_inner_texts() == [named(MODEL.tgt_vocab.tokens([i])[0]) for i in best]
+    assert bars.locator(".live-value").all_inner_texts() == [fmt(probs[word - 1, i]) for i in best]
+    for threads in page.locator(".trans-threads g").all():  # for words side by side, and below each other
+        lit = threads.locator(".trans-on").evaluate_all("all => all.map(p => p.style.getPropertyValue('--share'))")
+        assert lit == [fmt(a) for a in row]
+        assert threads.locator("path").count() == weights[0].size
+    said = page.locator(".trans-said").inner_text()
+    assert f"“{' '.join(w for w in words if w != '(end)')}”" in said
+    assert fmt(probs[word - 1].max()) in said and fmt(row.max()) in said
+
+
+def write(page, text):
+    page.get_by_role("textbox").fill(text)
+    page.get_by_role("textbox").blur()
+
+
+def remark(page):
+    return page.locator(".live-note").inner_text()
+
+
+def press(page):
+    """A sentence is made by keys alone."""
+    write(page, "")
+    button(page, "Add a word").press("Enter")
+    for word in ("these", "cows", "find", "my", "new", "letters"):
+        button(page, word).press("Enter")
+        assert page.evaluate("document.activeElement.matches('.live-palette button')")  # one can go on
+    button(page, "Done").press("Enter")
+    page.locator(".trans-src .trans-word", has_text="new").press("Enter")
+    button(page, "Take it out").press("Enter")
+    page.locator(".trans-tgt [tabindex='0']").focus()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")  # there is no further word
+    page.keyboard.press("ArrowLeft")
+
+
+def tap(page):
+    page.locator(".trans-src .trans-word", has_text="queens").tap()
+    page.locator(".live-palette").get_by_role("button", name="dogs", exact=True).tap()
+    button(page, "Done").tap()
+    page.locator(".trans-tgt .trans-word").nth(5).tap()
+
+
+LONG = "the small red queens see a big red house"
+CASE = Case(
+    TRANSLATOR,
+    shows,
+    links={
+        "sentence=hello+world&word=2&head=1": {"sentence": "hello world", "word": 2, "head": "1"},
+        "sentence=hello+world&word=9": {"sentence": "hello world", "word": 2},  # past the last word
+        "sentence=my+cat+sees+a+hat&word=6": {"sentence": "my cat sees a hat", "word": 6},  # its end
+        "word=2&head=2": {"word": 2, "head": "2"},
+        **{f"sentence={text.replace(' ', '+')}&word=1": {"sentence": text, "word": 1} for text in IMPOSSIBLE},
+        f"sentence={LONG.replace(' ', '+')}": {"sentence": LONG},
+        "sentence=the+small+red+new+strange+cows+find+a+big+blue+letters": {
+            "sentence": "the small red new strange cows find a big blue letters"
+        },
+    },
+    keys=(
+        press,
+        {"sentence": "these cows find my letters", "word": 5},
+        "sentence=these+cows+find+my+letters&word=5",
+    ),
+    finger=(tap, {"sentence": START.replace("queens", "dogs"), "word": 6}),
+    wrong_links={
+        "word=two": ("word: expected a whole number from 1 to 28, got “two”", {}),
+        "head=3": ("Attention of: expected one of 1, 2, both, got “3”", {}),
+        f"sentence={'a' * 201}": ("An English sentence: expected at most 200 letters, got 201", {}),
+        "words=2": ("words: expected one of sentence, word, head", {}),
+    },
+    wrong_calls={
+        "source: expected a str": lambda: live.translator(3),
+        f"source: expected from 1 to {MOST} words, got 0": lambda: live.translator(" "),
+        "source: unknown token 'purple'": lambda: live.translator("the purple house"),
+        "word: expected a number from 1 to 3, got 4": lambda: live.translator("hello world", 4),
+    },
+)
+
+
+def test_what_is_typed_is_translated_key_by_key(touch):
+    page = touch(TRANSLATOR)
+    for pair in corpus(np.random.default_rng(0))[1][:4]:
+        write(page, " ".join(pair.src))
+        shows(page, " ".join(pair.src), min(3, len(pair.tgt)))
+    write(page, "  The cat sees,   a HOUSE. ")  # capitals and punctuation do not count
+    shows(page, "the cat sees a house")
+    page.get_by_role("textbox").fill("")
+    page.get_by_role("textbox").press_sequentially("hello w")
+    assert english(page) == ["hello", "w"] and spanish(page) == expected("hello")[0]
+    assert page.locator(".live-note .live-chip").all_inner_texts() == ["world", "worlds", "wants", "want"]
+    page.get_by_role("textbox").press_sequentially("orld")
+    shows(page, "hello world", 2)
+    page.locator(".trans-tgt .trans-word").last.click()  # the end is chosen by a tap and not by typing
+    shows(page, "hello world", 3)
+    write(page, "hello cat")
+    assert chosen(page) == "gato"
+
+
+def test_the_words_to_tap_are_the_grammar_s(touch, learned):
+    groups = vocabulary()["groups"]
+    words = [word for group in groups for word in group["words"]]
+    assert sorted(words) == sorted(set(all_words()[0]) - {"<pad>", "<sos>", "<eos>"})
+    page = touch(TRANSLATOR)
+    for before in ("", "these", "the", "hello red", "some cats see", START):
+        start = before + " " * bool(before)
+        after = {s[len(start) :].partition(" ")[0] for s in learned if s.startswith(start)}
+        write(page, before)
+        page.get_by_role("button", name="Add a word").click()
+        offered = page.locator(".live-palette .live-chip").all_inner_texts()
+        assert sorted(offered) == sorted(after or words)
+        assert ("no sentence that goes on" in page.locator(".live-palette-name").inner_text()) == (not after)
+        if before:
+            page.get_by_role("button", name="Done").click()
+
+
+FITS = "texts => texts.filter(s => toytf.fits(document.querySelector('toytf-translator').data, s.split(' ')))"
+
+
+def test_a_sentence_passes_if_the_grammar_can_make_it(touch, learned):
+    page = touch(TRANSLATOR)
+    drawn = [" ".join(pair.src) for pair in draw_pairs(np.random.default_rng(3), 2000, greetings=0.2)]
+    assert page.evaluate(FITS, drawn) == drawn
+    strange = list(IMPOSSIBLE)
+    rng = np.random.default_rng(4)
+    for text in drawn[:300]:  # without a word, with one twice, in another order
+        words, i = text.split(), rng.integers(len(text.split()))
+        strange += [" ".join(w) for w in (words[:i] + words[i + 1 :], words[: i + 1] + words[i:], words[::-1])]
+    assert set(drawn) <= learned
+    assert page.evaluate(FITS, strange) == [text for text in strange if text in learned]
+    assert not learned & set(IMPOSSIBLE)
+
+
+REMARKS = {
+    "the cat sees a dog": "It never saw a sentence of this kind: expect mistakes.",
+    "the purple queen sees a house": "“purple” is not among its 52 words",
+    "the quen sees a huse": "Did you mean queen for “quen”?",
+    "  ": "Nothing to translate",
+    "<pad> xyzzy": "are not among its 52 words",
+    "i love you": "Try “my dog finds the strange hat”",
+    LONG: f"up to {longest_learned()} words; this one has 9",
+    "house " * (MOST + 2): f"It reads {MOST} words here; “house” and what follows is left out",
+    "the purple " + "house " * (MOST + 1): f"It reads {MOST} words here",
+}
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_what_is_not_translated_as_learned_is_remarked_and_the_remark_moves_nothing(touch, width):
+    page = touch(TRANSLATOR, width=width)
+    heights = set()
+    for text, told in REMARKS.items():
+        write(page, text)
+        assert told in " ".join(remark(page).split())
+        assert page.get_by_role("textbox").input_value() == text  # nothing is lost
+        if len(text) < 30:
+            heights.add(round(page.locator("[data-setting=sentence]").bounding_box()["height"]))
+        assert not page_problems(page)
+    assert len(heights) == 1
+    write(page, "the purple queen sees a house")
+    assert page.locator(".trans-out b").all_inner_texts() == ["purple"]
+    assert spanish(page) == expected("the queen sees a house")[0]
+
+
+def test_who_is_still_writing_is_told_that_it_is_no_sentence_yet(touch):
+    page = touch(TRANSLATOR)
+    field = page.get_by_role("textbox")
+    field.fill("")
+    field.press_sequentially("the cat sees ")  # it may still become one
+    assert "this is none yet" in remark(page)
+    field.press_sequentially("the dog")  # nothing can mend this
+    assert "It never saw" in remark(page)
+    field.fill("the cat sees a hou")  # "house" may come of it
+    assert page.locator(".trans-begun").count() == 1
+    field.press("Enter")
+    assert "left out" in page.locator(".trans-out i").inner_text() and not page.locator(".trans-begun").count()
+
+
+def test_the_nearest_words_are_offered_and_one_tap_puts_them_in(touch):
+    page = touch(TRANSLATOR, **FINGER)
+    write(page, "the quen sees a house")
+    page.locator(".live-note").get_by_role("button", name="queen", exact=True).tap()
+    shows(page, "the queen sees a house")
+
+
+def test_words_to_tap_are_next_by_tab_and_closed_by_escape(touch):
+    page = touch(TRANSLATOR)
+    focused = "document.activeElement.textContent"
+    page.locator(".trans-src [tabindex='0']").focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.keyboard.press("Escape")
+    assert not page.locator(".live-palette").count() and "queens" in page.evaluate(focused)
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate(focused) == "queens" and page.evaluate("document.activeElement.matches('.live-chip')")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    shows(page, START.replace("queens", "cows"), 3)
+    page.keyboard.press("Escape")
+    assert not page.locator(".live-palette").count() and "cows" in page.evaluate(focused)
+    page.keyboard.press("Enter")
+    page.locator(".live-palette button").first.focus()
+    page.keyboard.press("Shift+Tab")
+    assert "cows" in page.evaluate(focused) and page.evaluate("document.activeElement.matches('.trans-word')")
+
+
+def test_where_no_word_is_read_there_are_words_to_begin_with(touch):
+    page = touch(TRANSLATOR)
+    write(page, "i love you")
+    assert "begin" in page.locator(".live-palette-name").inner_text()
+    assert not page.locator("[data-setting=head]").is_visible()  # no head has anything to show
+    button(page, "my").click()
+    button(page, "cat").click()
+    assert page.get_by_role("textbox").input_value() == "my cat"
+    for example in (*EXAMPLES, START):
+        page.get_by_role("button", name="Another sentence").click()
+        assert english(page) == example.split()
+    assert page.evaluate(FITS, list(EXAMPLES)) == list(EXAMPLES)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_script_moves_nothing(touch, width):
+    """It stands above the fold: its size, and where its words stand, are the same before the script has run."""
+    page, script = touch(TRANSLATOR, width=width), livecheck.document(TRANSLATOR)
+    bare = page.context.new_page()
+    assert script.count('define("translator", ') == 1
+    bare.set_content(script.replace('define("translator", ', 'void ("translator", '))
+    names = ["toytf-translator", ".live-field", ".trans-picture", ".live-bars", ".trans-said", ".trans-all"]
+
+    def places(page):
+        return [[page.locator(name).bounding_box()[key] for key in ("x", "y", "height")] for name in names]
+
+    assert not bare.locator(".live-on").count() and page.locator(".live-on").count()
+    assert np.allclose(places(bare), places(page), atol=0.5)
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_threads_end_at_their_words_and_words_do_not_touch(touch, width):
+    page = touch(TRANSLATOR, width=width)
+    for text in (
+        START,
+        "these strange queens find these strange letters",
+        "hello",
+        "some cows find these strange hats",
+    ):
+        write(page, text)
+        boxes = {side: [w.bounding_box() for w in page.locator(f".trans-{side} b").all()] for side in ("src", "tgt")}
+        down = width < 600
+        for words in boxes.values():
+            for a, b in zip(words, words[1:], strict=False):
+                assert (a["y"] + a["height"] <= b["y"]) if down else (a["x"] + a["width"] < b["x"])
+        middle = (lambda b: b["y"] + b["height"] / 2) if down else (lambda b: b["x"] + b["width"] / 2)
+        picture = page.locator(".trans-threads").bounding_box()
+        begin, size = (picture["y"], picture["height"]) if down else (picture["x"], picture["width"])
+        drawn = page.locator(".trans-threads g").nth(1 if down else 0)
+        assert drawn.is_visible()
+        ends = drawn.locator("path").evaluate_all(
+            "all => all.map(p => p.getAttribute('d').match(/[0-9]+/g).map(Number))"
+        )
+        words = len(text.split())
+        for i, d in enumerate(ends):
+            t, k = divmod(i, words)
+            assert abs(begin + size * d[0] / 1000 - middle(boxes["src"][k])) < 2.5
+            assert abs(begin + size * d[-2] / 1000 - middle(boxes["tgt"][t])) < 2.5
