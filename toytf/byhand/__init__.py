@@ -9,7 +9,7 @@
 
 Each function takes the operands of one operation and returns a `Working`: operands and result as labelled
 tables, and for every entry the arithmetic that gives it. A `Working` shows itself as HTML in the book
-and in JupyterLab, as plain text in a terminal (``print``), and as LaTeX (``.latex()``). The
+and in JupyterLab, and as plain text in a terminal (``print``). The
 arithmetic is a small tree of numbers (`Num`, `Sum`, `Prod`, ...) that is evaluated again and compared
 with what NumPy computes, so that what is written cannot differ from what is meant.
 

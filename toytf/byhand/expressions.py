@@ -95,9 +95,8 @@ def _is_exact(value: float, word: str) -> bool:
 
 # ---------------------------------------------------------------- expressions
 #
-# Each class has a `value` and three renderings, `text`, `latex` and `html`, that differ only in how
-# they write fractions, powers and roots. `tight` says that a neighbour binds strongly (a product, a
-# power), so that a sum or a negative number needs parentheses.
+# Each class has a `value` and two renderings, `text` and `html`, that differ in powers and in the sign of minus. `tight`
+# says that a neighbour binds strongly (a product, a power), so that a sum or a negative number needs parentheses.
 
 
 @dataclass(frozen=True)
@@ -118,16 +117,9 @@ class Num:
 
     def render(self, form: str, tight: bool = False) -> str:
         word = self.word
-        if "e" in word:
-            digits, power = word.split("e")
-            if form == "latex":
-                word = rf"{digits} \cdot 10^{{{int(power)}}}"
-            elif form == "html":
-                word = f"{digits} × 10<sup>{int(power)}</sup>".replace("-", "−")
-        elif form == "html":
-            word = word.replace("-", "−")
-        elif form == "latex":
-            word = word.replace("∞", r"\infty")
+        if form == "html":
+            digits, *power = word.split("e")
+            word = "".join([digits, *(f" × 10<sup>{int(p)}</sup>" for p in power)]).replace("-", "−")
         return f"({word})" if tight and self.value < 0 and word[0] in "-−" else word
 
 
@@ -147,8 +139,6 @@ class Row:
 
     def render(self, form: str, tight: bool = False) -> str:
         words = [n.render(form) for n in self.numbers]
-        if form == "latex":
-            return r"\begin{bmatrix}" + " & ".join(words) + r"\end{bmatrix}"
         return "[" + ("&ensp;" if form == "html" else " ").join(words) + "]"
 
 
@@ -180,7 +170,7 @@ class Sum(_Parts):
         minus = ("-", "−")
         text = first + "".join(f" − {w[1:]}" if w.startswith(minus) else f" + {w}" for w in rest)
         text = text.replace("−", "-") if form != "html" else text
-        return _parentheses(text, form) if tight else text
+        return f"({text})" if tight else text
 
 
 class Difference(_Parts):
@@ -193,7 +183,7 @@ class Difference(_Parts):
     def render(self, form: str, tight: bool = False) -> str:
         a, b = self.parts
         text = f"{a.render(form)} {'−' if form == 'html' else '-'} {b.render(form, tight=True)}"
-        return _parentheses(text, form) if tight else text
+        return f"({text})" if tight else text
 
 
 class Prod(_Parts):
@@ -207,7 +197,7 @@ class Prod(_Parts):
         return value
 
     def render(self, form: str, tight: bool = False) -> str:
-        return (r" \cdot " if form == "latex" else "·").join(part.render(form, tight=True) for part in self.parts)
+        return "·".join(part.render(form, tight=True) for part in self.parts)
 
 
 class Quotient(_Parts):
@@ -218,10 +208,7 @@ class Quotient(_Parts):
         return self.parts[0].value / self.parts[1].value
 
     def render(self, form: str, tight: bool = False) -> str:
-        top, bottom = self.parts
-        if form == "latex":
-            return rf"\frac{{{top.render(form)}}}{{{bottom.render(form)}}}"
-        return f"{top.render(form, tight=True)} / {bottom.render(form, tight=True)}"
+        return " / ".join(part.render(form, tight=True) for part in self.parts)
 
 
 class Root(_Parts):
@@ -232,8 +219,7 @@ class Root(_Parts):
         return np.sqrt(self.parts[0].value)
 
     def render(self, form: str, tight: bool = False) -> str:
-        inner = self.parts[0]
-        return rf"\sqrt{{{inner.render(form)}}}" if form == "latex" else f"√{inner.render(form, tight=True)}"
+        return f"√{self.parts[0].render(form, tight=True)}"
 
 
 class Power(_Parts):
@@ -245,8 +231,6 @@ class Power(_Parts):
 
     def render(self, form: str, tight: bool = False) -> str:
         base, exponent = self.parts[0].render(form, tight=True), self.parts[1]
-        if form == "latex":
-            return f"{base}^{{{exponent.render(form)}}}"
         if form == "html":
             return f"{base}<sup>{exponent.render(form)}</sup>"
         inner = exponent.render(form)
@@ -283,16 +267,14 @@ class Larger(_Parts):
         return max(part.value for part in self.parts)
 
     def render(self, form: str, tight: bool = False) -> str:
-        inner = ", ".join(part.render(form) for part in self.parts)
-        return (r"\max" if form == "latex" else "max") + _parentheses(inner, form)
+        return f"max({', '.join(part.render(form) for part in self.parts)})"
 
 
 class _Wave(_Parts):
     name = ""
 
     def render(self, form: str, tight: bool = False) -> str:
-        name = "\\" + self.name if form == "latex" else self.name
-        return name + _parentheses(self.parts[0].render(form), form)
+        return f"{self.name}({self.parts[0].render(form)})"
 
 
 class Sin(_Wave):
@@ -320,6 +302,3 @@ def is_transcendental(step) -> bool:
         return bool(step.parts[-1].value != 0)
     return isinstance(step, _Parts) and any(is_transcendental(part) for part in step.parts)
 
-
-def _parentheses(text: str, form: str) -> str:
-    return rf"\left({text}\right)" if form == "latex" else f"({text})"

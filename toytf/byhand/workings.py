@@ -224,19 +224,6 @@ class Working:
         """Return it as HTML: the operands, the result, and one ``<details>`` with all sums; no script needed."""
         return panels.panel(self)
 
-    def latex(self) -> str:
-        """Return it as LaTeX: the matrix, then one aligned line for each entry."""
-        name = _latex_name(self._heading())
-        matrix = r" \\ ".join(" & ".join(row) for row in self._cells("latex"))
-        out = rf"{name} = \begin{{bmatrix}} {matrix} \end{{bmatrix}}"
-        if not self.entries:
-            return out
-        lines = []
-        for entry in self.entries:
-            chain = " ".join(f"{r} {e}" for r, e in entry.chain("latex")).replace("≈", r"\approx")
-            lines.append(rf"\text{{{_latex_text(entry.where)}}} &{chain}")
-        return out + "\n" + r"\begin{aligned}" + " \\\\\n".join(lines) + r"\end{aligned}"
-
     def __str__(self) -> str:
         return self.text()
 
@@ -262,23 +249,3 @@ class _Beside:
 
     def _repr_html_(self) -> str:
         return f'{panels.style_and_script()}<div class="byhand-beside">{"".join(w.html() for w in self.workings)}</div>'
-
-
-_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉ᵢⱼ", "0123456789ij")
-
-
-def _latex_name(name: str) -> str:
-    """Turn ``K₁ᵀ`` into ``K_{1}^{T}``."""
-    out = ""
-    for char in name:
-        if char.translate(_SUBSCRIPTS) != char:
-            out += f"_{{{char.translate(_SUBSCRIPTS)}}}"
-        else:
-            out += {"ᵀ": "^{T}", "√": r"\surd ", "·": r"\cdot "}.get(char, char)
-    return out
-
-
-def _latex_text(text: str) -> str:
-    for char in "\\{}$&#_%^~":
-        text = text.replace(char, f"\\{char}" if char in "{}$&#_%" else " ")
-    return text
