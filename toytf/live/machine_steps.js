@@ -162,10 +162,10 @@
         { asks: source, asked: source, heads: 1 });
       return steps;
     }
-    const [memory, encoder] = encode({ ...p, encoder_norm: cfg.norm === "pre" ? p.encoder_norm : null }, cfg, ids, {
-      positions: positions.slice(0, source.length) });
-    const [out, decoder] = decode({ ...p, decoder_norm: cfg.norm === "pre" ? p.decoder_norm : null }, cfg,
-      data.ids.slice(0, target.length), memory, { positions: positions.slice(0, target.length) });
+    const [encoder_norm, decoder_norm] = cfg.norm === "pre" ? [p.encoder_norm, p.decoder_norm] : [null, null];
+    const [memory, encoder] = encode({ ...p, encoder_norm }, cfg, ids, positions.slice(0, source.length));
+    const read = data.ids.slice(0, target.length);
+    const [out, decoder] = decode({ ...p, decoder_norm }, cfg, read, memory, positions.slice(0, target.length));
     const logits = linear(p.output, out);
 
     const [enc, dec] = [p.encoder[0], p.decoder[0]];

@@ -125,7 +125,7 @@
     }
 
     draw(out) {
-      const { box, wanted, cols } = this.data;
+      const { wanted, cols } = this.data;
       const set = (name, attributes) => {
         for (const [key, value] of Object.entries(attributes)) this.querySelector(name).setAttribute(key, value);
       };

@@ -186,7 +186,7 @@
 
     show(state) {
       const { x, layers, n_heads } = this.data;
-      const cfg = { n_heads, norm: state.norm, residual: state.residual, scale: true, activation: "relu", eps: EPS,
+      const cfg = { n_heads, norm: state.norm, residual: state.residual, scale: true, eps: EPS,
         softmax: state.softmax };
       const traces = [];
       let rows = x;

@@ -80,14 +80,6 @@
     return worstKept >= Math.max(...alive.map((h) => h.logProb));
   }
 
-  function beamSearch(step, state, settings) {
-    const steps = beamSteps(step, state, settings);
-    for (;;) {
-      const { value, done } = steps.next();
-      if (done) return value;
-    }
-  }
-
   // ---------------------------------------------------------------- drawing
 
   // The ids that may be drawn, the most probable first
@@ -113,5 +105,5 @@
     return { token: kept[at < 0 ? kept.length - 1 : at], probs, kept, shares };
   }
 
-  Object.assign(toytf, { start, stepper, take, greedySteps, greedy, beamSteps, beamSearch, keptTokens, draw });
+  Object.assign(toytf, { start, stepper, take, greedySteps, greedy, beamSteps, keptTokens, draw });
 })();

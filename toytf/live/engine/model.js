@@ -4,37 +4,29 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { add, scaled, linear, embedding, relu, gelu, layerNorm, softmax, softmaxNaive, sinusoids, causalMask,
+  const { add, scaled, linear, embedding, relu, layerNorm, softmax, softmaxNaive, sinusoids, causalMask,
     multiHeadAttention } = toytf;
-  const ACTIVATIONS = { relu, gelu };
 
   // ---------------------------------------------------------------- the parts
 
-  // activation(x W_1 + b_1) W_2 + b_2
-  function feedForward(p, x, activation = "relu") {
+  // relu(x W_1 + b_1) W_2 + b_2
+  function feedForward(p, x) {
     const before = linear({ weight: p.w_1, bias: p.b_1 }, x);
-    const hidden = before.map(ACTIVATIONS[activation]);
+    const hidden = before.map(relu);
     return [linear({ weight: p.w_2, bias: p.b_2 }, hidden), { x, before, hidden }];
   }
 
-  function normRows(p, x, eps) {
-    const rows = x.map((row) => layerNorm(p, row, eps));
-    return [rows.map(([out]) => out), { normalised: rows.map(([, t]) => t.normalised), std: rows.map(([, t]) => t.std) }];
-  }
+  const normRows = (p, x, eps) => x.map((row) => layerNorm(p, row, eps));
 
   // norm(x + sublayer(x)), and the other forms that cfg knows: norm first, no norm, no residual
   function addAndNorm(cfg, norm, x, sublayer) {
-    let normTrace = null;
-    let rows = x;
-    if (cfg.norm === "pre") [rows, normTrace] = normRows(norm, x, cfg.eps);
-    const [innerOut, inner] = sublayer(rows);
+    const [innerOut, inner] = sublayer(cfg.norm === "pre" ? normRows(norm, x, cfg.eps) : x);
     const total = cfg.residual ? add(x, innerOut) : innerOut;
-    let out = total;
-    if (cfg.norm === "post") [out, normTrace] = normRows(norm, total, cfg.eps);
-    return [out, { x, inner, inner_out: innerOut, total, norm: normTrace, out }];
+    const out = cfg.norm === "post" ? normRows(norm, total, cfg.eps) : total;
+    return [out, { x, inner, inner_out: innerOut, total, out }];
   }
 
-  const attend = (p, cfg, x, memory, mask) => multiHeadAttention(p, x, memory, {
+  const attend = (p, cfg, x, memory, mask = null) => multiHeadAttention(p, x, memory, {
     n_heads: cfg.n_heads, mask, scale: scaleOf(cfg), rowSoftmax: softmaxOf(cfg) });
 
   // `cfg.scale` is true (one over the root of the head's width) or false; here it may also be a number.
@@ -44,20 +36,20 @@
   const softmaxOf = (cfg) => (cfg.softmax === "naive" ? softmaxNaive : softmax);
 
   // y = norm_1(x + self_attention(x)), out = norm_2(y + feed_forward(y))
-  function encoderLayer(p, cfg, x, mask = null) {
-    const [y, attended] = addAndNorm(cfg, p.norm_1, x, (rows) => attend(p.self_attention, cfg, rows, null, mask));
-    const [out, fed] = addAndNorm(cfg, p.norm_2, y, (rows) => feedForward(p.feed_forward, rows, cfg.activation));
+  function encoderLayer(p, cfg, x) {
+    const [y, attended] = addAndNorm(cfg, p.norm_1, x, (rows) => attend(p.self_attention, cfg, rows, null));
+    const [out, fed] = addAndNorm(cfg, p.norm_2, y, (rows) => feedForward(p.feed_forward, rows));
     return [out, { self_attention: attended, feed_forward: fed, out }];
   }
 
   // y = norm_1(x + masked self_attention(x)), z = norm_2(y + cross_attention(y, memory)), out = norm_3(z + feed_forward(z))
-  function decoderLayer(p, cfg, x, memory, mask = null, memoryMask = null) {
+  function decoderLayer(p, cfg, x, memory, mask) {
     let [y, attended] = addAndNorm(cfg, p.norm_1, x, (rows) => attend(p.self_attention, cfg, rows, null, mask));
     let read = null;
     if (p.cross_attention) {
-      [y, read] = addAndNorm(cfg, p.norm_2, y, (rows) => attend(p.cross_attention, cfg, rows, memory, memoryMask));
+      [y, read] = addAndNorm(cfg, p.norm_2, y, (rows) => attend(p.cross_attention, cfg, rows, memory));
     }
-    const [out, fed] = addAndNorm(cfg, p.norm_3, y, (rows) => feedForward(p.feed_forward, rows, cfg.activation));
+    const [out, fed] = addAndNorm(cfg, p.norm_3, y, (rows) => feedForward(p.feed_forward, rows));
     return [out, { self_attention: attended, cross_attention: read, feed_forward: fed, out }];
   }
 
@@ -72,35 +64,35 @@
   }
 
   // A stack's last norm, which pre-norm models have.
-  const lastNorm = (norm, cfg, x) => (norm ? normRows(norm, x, cfg.eps) : [x, null]);
+  const lastNorm = (norm, cfg, x) => (norm ? normRows(norm, x, cfg.eps) : x);
+
+  // Layer after layer: the rows and all traces
+  function stacked(layers, x, layer) {
+    const traces = [];
+    let rows = x;
+    for (const p of layers) {
+      const [out, trace] = layer(p, rows);
+      rows = out;
+      traces.push(trace);
+    }
+    return [rows, traces];
+  }
 
   // ids to rows, the memory
-  function encode(params, cfg, src, { mask = null, positions = null } = {}) {
+  function encode(params, cfg, src, positions = null) {
     const [embedded, x] = embed(params.src_embedding, cfg, src, positions);
-    const layers = [];
-    let rows = x;
-    for (const p of params.encoder) {
-      const [out, trace] = encoderLayer(p, cfg, rows, mask);
-      rows = out;
-      layers.push(trace);
-    }
-    const [out, norm] = lastNorm(params.encoder_norm, cfg, rows);
-    return [out, { ids: src, embedded, x, layers, last_norm: norm, out }];
+    const [rows, layers] = stacked(params.encoder, x, (p, into) => encoderLayer(p, cfg, into));
+    const out = lastNorm(params.encoder_norm, cfg, rows);
+    return [out, { embedded, x, layers, out }];
   }
 
   // ids and memory to rows, one for the word after each token
-  function decode(params, cfg, tgt, memory, { memoryMask = null, positions = null } = {}) {
+  function decode(params, cfg, tgt, memory, positions = null) {
     const [embedded, x] = embed(params.tgt_embedding, cfg, tgt, positions);
     const mask = cfg.causal ? causalMask(tgt.length) : null;
-    const layers = [];
-    let rows = x;
-    for (const p of params.decoder) {
-      const [out, trace] = decoderLayer(p, cfg, rows, memory, mask, memoryMask);
-      rows = out;
-      layers.push(trace);
-    }
-    const [out, norm] = lastNorm(params.decoder_norm, cfg, rows);
-    return [out, { ids: tgt, embedded, x, layers, last_norm: norm, out }];
+    const [rows, layers] = stacked(params.decoder, x, (p, into) => decoderLayer(p, cfg, into, memory, mask));
+    const out = lastNorm(params.decoder_norm, cfg, rows);
+    return [out, { embedded, x, layers, out }];
   }
 
   // The whole way: a score for every word of the vocabulary, at every target place
@@ -111,6 +103,5 @@
     return [logits, { encoder, decoder, logits }];
   }
 
-  Object.assign(toytf, { feedForward, addAndNorm, encoderLayer, decoderLayer, embed, encode, decode, forward,
-    scaleOf, softmaxOf });
+  Object.assign(toytf, { encoderLayer, embed, encode, decode, forward, scaleOf, softmaxOf });
 })();

@@ -66,35 +66,11 @@
 
   const embedding = (table, ids) => ids.map((id) => table[id]);
 
-  // ---------------------------------------------------------------- activations
-
   const relu = (row) => row.map((x) => (x < 0 ? 0 : x));
-
-  // gelu(x) = x Phi(x), Phi(x) = erfc(-x / sqrt(2)) / 2
-  const gelu = (row) => row.map((x) => x * 0.5 * erfc(-x / Math.SQRT2));
-
-  // 1 - erf(x): near 0 a series of positive terms, further out a continued fraction
-  function erfc(x) {
-    if (Number.isNaN(x)) return x;
-    if (x < 0) return 2 - erfc(-x);
-    const bell = Math.exp(-x * x) / Math.sqrt(Math.PI);
-    if (x > 2.5) {
-      let fraction = x;
-      for (let k = 120; k > 0; k -= 1) fraction = x + k / 2 / fraction;
-      return bell / fraction;
-    }
-    let term = 2 * x;
-    let series = term;
-    for (let n = 1; term > 1e-17 * series; n += 1) {
-      term *= (2 * x * x) / (2 * n + 1);
-      series += term;
-    }
-    return 1 - bell * series;
-  }
 
   // ---------------------------------------------------------------- layer norm
 
-  // gamma (x - mean) / sqrt(var + eps) + beta, for one row. Returns the row and its trace.
+  // gamma (x - mean) / sqrt(var + eps) + beta, for one row
   function layerNorm({ gamma, beta }, row, eps = 1e-5) {
     const unit = unitWhoseSquaresFit(row);
     const inUnits = row.map((x) => x / unit);
@@ -102,8 +78,7 @@
     const centred = inUnits.map((x) => x - centre);
     const variance = dot(centred, centred) / row.length;
     const std = Math.sqrt(variance + eps / unit / unit);
-    const normalised = centred.map((x) => x / std);
-    return [normalised.map((x, j) => gamma[j] * x + beta[j]), { normalised, std: std * unit }];
+    return centred.map((x, j) => gamma[j] * (x / std) + beta[j]);
   }
 
   // 1, but for rows as large as 1e154, whose squares would leave the range of floats: a power of two near the largest
@@ -127,6 +102,6 @@
 
   Object.assign(toytf, {
     sum, mean, dot, transposed, add, scaled, matmul, softmax, softmaxNaive, logSoftmax, softmaxBackward, linear,
-    linearBackward, embedding, relu, gelu, layerNorm, crossEntropy, crossEntropyBackward,
+    linearBackward, embedding, relu, layerNorm, crossEntropy, crossEntropyBackward,
   });
 })();

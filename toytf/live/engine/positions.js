@@ -13,14 +13,6 @@
     });
   }
 
-  // What The Random Transformer evaluates: the column number stands where the pair number belongs.
-  function sinusoidsColumnAsI(length, dModel) {
-    return table(length, dModel, (pos, column) => {
-      const angle = pos / BASE ** ((2 * column) / dModel);
-      return column % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
-    });
-  }
-
   // The one fixed matrix that moves every position by k: PE[pos + k] = PE[pos] shift(k)
   function shift(k, dModel) {
     const angle = (pair) => k / BASE ** ((2 * pair) / dModel);
@@ -35,5 +27,5 @@
   const table = (rows, columns, entry) => Array.from({ length: rows }, (_, i) => (
     Array.from({ length: columns }, (__, j) => entry(i, j))));
 
-  Object.assign(toytf, { sinusoids, sinusoidsColumnAsI, shift });
+  Object.assign(toytf, { sinusoids, shift });
 })();

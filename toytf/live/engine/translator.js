@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { start, stepper, greedySteps, beamSteps } = toytf;
+  const { start, stepper, greedySteps } = toytf;
   const SOS = "<sos>";
   const EOS = "<eos>";
 
@@ -34,46 +34,13 @@
       this.ends = { sos: tgt_vocab.indexOf(SOS), eos: tgt_vocab.indexOf(EOS) };
     }
 
-    // Words are what spaces separate.
-    cut(sentence) {
-      return sentence.split(/\s+/).filter((word) => word);
-    }
-
-    unknown(words) {
-      return words.filter((word) => !this.src_vocab.includes(word));
-    }
-
-    ids(words) {
-      return words.map((word) => this.src_vocab.indexOf(word));
-    }
-
-    words(ids) {
-      return ids.filter((id) => id !== this.ends.eos).map((id) => this.tgt_vocab[id]);
-    }
-
-    settings(words) {
-      return { ...this.ends, maxLength: 2 * words.length + 4 };
-    }
-
     // Word by word: what greedySteps hands out
     steps(words) {
-      return greedySteps(stepper(this.params, this.cfg), start(this.params, this.cfg, this.ids(words)), this.settings(words));
-    }
-
-    beam(words, width, more = {}) {
-      const settings = { ...this.settings(words), width, ...more };
-      return beamSteps(stepper(this.params, this.cfg), start(this.params, this.cfg, this.ids(words)), settings);
-    }
-
-    translate(sentence, width = 1) {
-      const words = this.cut(sentence);
-      if (width === 1) return this.words([...this.steps(words)].map(({ token }) => token)).join(" ");
-      const steps = this.beam(words, width);
-      let step = steps.next();
-      while (!step.done) step = steps.next();
-      return this.words(step.value[0].ids).join(" ");
+      const ids = words.map((word) => this.src_vocab.indexOf(word));
+      const ends = { ...this.ends, maxLength: 2 * words.length + 4 };
+      return greedySteps(stepper(this.params, this.cfg), start(this.params, this.cfg, ids), ends);
     }
   }
 
-  Object.assign(toytf, { floats, filled, Translator });
+  Object.assign(toytf, { floats, Translator });
 })();

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { trimmed, scientific, isLong, isExact, onPage, sum, dot, mean, vanishes } = toytf;
+  const { trimmed, scientific, isLong, isExact, onPage, sum, vanishes } = toytf;
   const DECIMALS = 4;
 
   // ---------------------------------------------------------------- expressions: { exact, text(tight), evaluated }
@@ -109,25 +109,8 @@
       over(powers[j], plus(powers)), over(numbers[j], plus(numbers)), over(numbers[j], written(total)), written(value)]);
   }
 
-  function layerNormSum(where, x, j, value, eps = 1e-5) {
-    const centre = mean(x);
-    const variance = mean(x.map((v) => (v - centre) ** 2));
-    const distance = minus(num(x[j]), num(centre));
-    return chain(where, [
-      over(distance, root(plus([num(variance), num(eps, 8)]))),
-      over(num(x[j] - centre), num(Math.sqrt(variance + eps))), num(value)]);
-  }
-
-  // What a softmax sends back: a_j (dout_j - sum_k a_k dout_k)
-  function softmaxBackwardSum(where, weights, dout, j, value) {
-    const total = plus(weights.map((a, k) => times(num(a), num(dout[k]))));
-    const average = dot(weights, dout);
-    const [a, d] = [num(weights[j]), num(dout[j])];
-    return chain(where, [times(a, minus(d, total)), times(a, minus(d, num(average))), times(a, num(dout[j] - average)), num(value)]);
-  }
-
   Object.assign(toytf, {
     num, plus, minus, times, over, root, exp, larger, chain, productSum, angleSum, positionSum, weightedSumRow,
-    addSum, divideSum, reluSum, softmaxSum, layerNormSum, softmaxBackwardSum,
+    addSum, divideSum, reluSum, softmaxSum,
   });
 })();

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { words, shown, fixed, onPage, powerOfTen, vanishes } = toytf;
+  const { words, fixed, onPage, powerOfTen, vanishes } = toytf;
 
   const cellsOf = (table) => [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
 
@@ -90,5 +90,5 @@
     }
   }
 
-  Object.assign(toytf, { Panel, Bars, writeMatrix, cellsOf, oneNumber: (x, decimals = 4) => shown(x, decimals) });
+  Object.assign(toytf, { Panel, Bars, writeMatrix, cellsOf });
 })();
