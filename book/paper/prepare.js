@@ -4,7 +4,7 @@
 //   fit()                  what is wider than the paper becomes smaller
 //   keep()                 what belongs together is one box
 //   number(places)         the number of its page behind each link
-const paperbook = (() => {
+globalThis.paperbook = (() => {
   "use strict";
 
   const TALL = 600;  // pixels: what is higher may be cut where it has parts
@@ -43,7 +43,7 @@ const paperbook = (() => {
         const value = node.getAttribute(name);
         if (value) node.setAttribute(name, value.split(/\s+/).map(named).join(" "));
       }
-      for (const { name, value } of [...node.attributes]) {
+      for (const { name, value } of node.attributes) {
         if (value.includes("url(#")) node.setAttribute(name, value.replaceAll("url(#", `url(#${key}.`));
       }
       if (node.localName === "use") {

@@ -34,14 +34,20 @@ CELLS = {
 # ---------------------------------------------------------------- what toytf computes
 
 
-def computed(cells=None, *, positions="paper", divisor=None, residual=True, norm="post", mask=True, target=1):
-    """Every step of the way by the key of its panel, with some cells changed, by the functions of `toytf`."""
+def with_cells(cells):
+    """The journey's parameters with some cells changed, and all their arrays by their names."""
     params = copy.deepcopy(journey.params)
     more = {f"{s}.{n}": np.full(4, v) for s in ("enc", "dec") for n, v in (("gamma", 1.0), ("beta", 0.0))}
     arrays = matrices(params, journey.cfg) | more
-    for name, value in (cells or {}).items():
+    for name, value in cells.items():
         matrix, *at = re.fullmatch(r"(.*?)((?:\.\d+)+)", name).groups()
         arrays[matrix][tuple(int(n) for n in at[0][1:].split("."))] = value
+    return params, arrays
+
+
+def computed(cells=None, *, positions="paper", divisor=None, residual=True, norm="post", mask=True, target=1):
+    """Every step of the way by the key of its panel, with some cells changed, by the functions of `toytf`."""
+    params, arrays = with_cells(cells or {})
     scale = None if divisor is None else 1 / divisor
     published = np.vstack([POSITIONS_PRINTED, sinusoids_column_as_i(3, 4)[2:]])
     table = {"paper": sinusoids(3, 4), "published": published, "none": None}[positions]

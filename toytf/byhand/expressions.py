@@ -95,8 +95,8 @@ def _is_exact(value: float, word: str) -> bool:
 
 # ---------------------------------------------------------------- expressions
 #
-# Each class has a `value` and two renderings, `text` and `html`, that differ in powers and in the sign of minus. `tight`
-# says that a neighbour binds strongly (a product, a power), so that a sum or a negative number needs parentheses.
+# Each class has a `value` and two renderings, `text` and `html`, that differ in powers and in the sign of minus.
+# `tight` says that a neighbour binds strongly (a product, a power): a sum or a negative number needs parentheses.
 
 
 @dataclass(frozen=True)
@@ -301,4 +301,3 @@ def is_transcendental(step) -> bool:
     if isinstance(step, (Exp, _Wave)):
         return bool(step.parts[-1].value != 0)
     return isinstance(step, _Parts) and any(is_transcendental(part) for part in step.parts)
-

@@ -222,7 +222,7 @@
     const td = table && (cells(table)[i] || [])[j || 0]
     if (!td) return
     reveal(td)
-    show(td, true) || td.classList.add("b-h")
+    if (!show(td, true)) td.classList.add("b-h")
     td.scrollIntoView({ block: "center" })
   }
   w.addEventListener("hashchange", follow)
@@ -260,5 +260,6 @@
     w.toytfPanels()
     follow()
   }
-  d.readyState == "loading" ? d.addEventListener("DOMContentLoaded", begin) : begin()
+  if (d.readyState == "loading") d.addEventListener("DOMContentLoaded", begin)
+  else begin()
 })()

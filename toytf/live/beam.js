@@ -1,7 +1,7 @@
 // A beam search stepped through. Beside beam.py.
 (() => {
   "use strict";
-  const { Live, define, html, number, choice, beamSteps, greedy, fixed, shown, onPage } = toytf;
+  const { Live, define, html, number, choice, place, beamSteps, greedy, fixed, shown, onPage } = toytf;
   const SOS = "<sos>";
   const BECAME = { kept: "✓ kept", dropped: "✗ thrown away", ended: "■ ended, set aside" };
   const CUT = "✓ kept, and cut off";
@@ -40,10 +40,7 @@
     let [back, on, says] = [];
     let [at, last] = [0, 0];
     return {
-      start,
-      write: String,
-      read: (text) => (/^\d+$/.test(text) && Number(text) <= most ? { value: Number(text) }
-        : { error: `step: expected a whole number from 0 to ${most}, got “${text}”` }),
+      ...place({ label: "step", start, from: 0, to: most }),
       control(name, change) {
         const go = (by) => () => at + by >= 0 && at + by <= last && change(at + by);
         const keys = (event) => {

@@ -105,13 +105,15 @@ def _usable(name, tree, eos) -> dict:
             raise ValueError(f"{where}: {words} is never reached: {words[:-1]} is not followed by {words[-1]!r}")
         if eos in words:
             raise ValueError(f"{where}: {words} goes on after {eos!r}")
-        for word, p in following.items():
-            number(f"{where}[{words}][{word!r}]", p, "a probability above 0, at most 1", lambda p: 0 < p <= 1)
-        if not np.isclose(sum(following.values()), 1, rtol=0, atol=1e-9):
-            raise ValueError(
-                f"{where}[{words}]: expected probabilities that add up to 1, got {sum(following.values())}"
-            )
+        _require_probabilities(f"{where}[{words}]", following)
     return {words: {w: float(p) for w, p in following.items()} for words, following in tree.items()}
+
+
+def _require_probabilities(name: str, following) -> None:
+    for word, p in following.items():
+        number(f"{name}[{word!r}]", p, "a probability above 0, at most 1", lambda p: 0 < p <= 1)
+    if not np.isclose(sum(following.values()), 1, rtol=0, atol=1e-9):
+        raise ValueError(f"{name}: expected probabilities that add up to 1, got {sum(following.values())}")
 
 
 def _mapping(name: str, value, of: str) -> Mapping:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from toytf import byhand
-from toytf._validate import as_floats, as_id, as_labels, positive_int, require_ndim, require_some, require_within, shown
-from toytf.live.element import Element, bars
+from toytf._validate import as_id, as_labels, positive_int, shown
+from toytf.live.element import Element, bars, matrix
 from toytf.ops import softmax
 
 LARGEST = 100.0  # divisor that the page's slider reaches
@@ -41,10 +41,7 @@ def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: s
     -----
     *Attention Is All You Need*, section 3.2.1 and its footnote 4.
     """
-    scores, d_k, id = as_floats("scores", scores), positive_int("d_k", d_k), as_id("id", id)
-    require_ndim("scores", scores, 2)
-    require_some("scores", scores)
-    require_within("scores", scores, WIDEST)
+    scores, d_k, id = matrix("scores", scores, WIDEST), positive_int("d_k", d_k), as_id("id", id)
     if d_k > LARGEST**2:
         raise ValueError(f"d_k: expected at most {LARGEST**2:g}, whose root the slider reaches, got {shown(d_k)}")
     rows, cols = as_labels("rows", rows, scores.shape[0]), as_labels("cols", cols, scores.shape[1])

@@ -19,6 +19,7 @@ from importlib import resources
 
 import numpy as np
 
+from toytf._validate import as_floats, require_ndim, require_some, require_within
 from toytf.byhand import fmt, panels
 from toytf.live import wire
 from toytf.translator import Translator
@@ -115,7 +116,16 @@ class Element:
     __repr__ = __str__
 
 
-# ---------------------------------------------------------------- what static forms are made of
+# ---------------------------------------------------------------- what elements are given, and what they are made of
+
+
+def matrix(name: str, x, largest: float) -> np.ndarray:
+    """Return a matrix with at least one entry, none of them beyond `largest`, or raise an error."""
+    x = as_floats(name, x)
+    require_ndim(name, x, 2)
+    require_some(name, x)
+    require_within(name, x, largest)
+    return x
 
 
 def bars(

@@ -68,7 +68,6 @@
       steps.set(key, { value, from, sum, ...labels });
       return key;
     };
-    const valueOf = (key) => steps.get(key).value;
     const itself = (value) => (where, i, j) => chain(where, [num(value[i][j])]);
 
     // Embeddings and positions; returns the key of the sum

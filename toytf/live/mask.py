@@ -8,19 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from toytf import byhand
-from toytf._validate import (
-    as_floats,
-    as_id,
-    as_labels,
-    as_mask,
-    require_class,
-    require_ndim,
-    require_some,
-    require_within,
-)
+from toytf._validate import as_id, as_labels, as_mask, require_class
 from toytf.attention import causal_mask
 from toytf.byhand import fmt
-from toytf.live.element import Element
+from toytf.live.element import Element, matrix
 
 MOST = 20.0  # what can be added to the scores of a key
 LARGEST = 500.0  # of the scores, so that every power of e can be written down
@@ -82,19 +73,13 @@ def mask(
 
 
 def _usable(scores, may_attend, values, rows, cols) -> tuple:
-    scores = as_floats("scores", scores)
-    require_ndim("scores", scores, 2)
-    require_some("scores", scores)
-    require_within("scores", scores, LARGEST)
+    scores = matrix("scores", scores, LARGEST)
     seen = np.broadcast_to(as_mask("may_attend", may_attend, scores.shape), scores.shape)
     if not seen.any(axis=1).all():
         row = int(seen.any(axis=1).argmin())
         raise ValueError(f"may_attend: expected at least one True in each row, got none in row {row}")
     if values is not None:
-        values = as_floats("values", values)
-        require_ndim("values", values, 2)
-        require_some("values", values)
-        require_within("values", values, WIDEST)
+        values = matrix("values", values, WIDEST)
         if len(values) != scores.shape[1]:
             raise ValueError(f"values: expected a row for each of {scores.shape[1]} keys, got {len(values)}")
     rows, cols = (

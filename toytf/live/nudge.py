@@ -7,20 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from toytf._validate import (
-    as_floats,
-    as_id,
-    as_ids,
-    number,
-    require_ndim,
-    require_shape,
-    require_some,
-    require_width,
-    require_within,
-)
+from toytf._validate import as_id, as_ids, number, require_shape, require_width
 from toytf.attention import attention, attention_backward
 from toytf.byhand import fmt
-from toytf.live.element import Element
+from toytf.live.element import Element, matrix
 from toytf.ops import Array, Linear, cross_entropy, cross_entropy_backward, linear_backward
 
 NAMES = {"w_v": "WV", "w_q": "WQ", "w_k": "WK", "w_out": "Wout"}
@@ -59,11 +49,7 @@ def nudge(x, w_q, w_k, w_v, w_out, targets: Sequence[int], *, divisor: float, id
     Element
     """
     given = {"x": x, "w_q": w_q, "w_k": w_k, "w_v": w_v, "w_out": w_out}
-    arrays = {name: as_floats(name, array) for name, array in given.items()}
-    for name, array in arrays.items():
-        require_ndim(name, array, 2)
-        require_some(name, array)
-        require_within(name, array, LARGEST)
+    arrays = {name: matrix(name, array, LARGEST) for name, array in given.items()}
     divisor = number(
         "divisor", divisor, f"a number from {1 / LARGEST:g} to {LARGEST:g}", lambda d: 1 / LARGEST <= d <= LARGEST
     )

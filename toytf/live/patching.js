@@ -1,12 +1,11 @@
 // Heads silenced and rows of the memory swapped. Beside patching.py: the same steps, the same order.
 (() => {
   "use strict";
-  const { Live, Bars, define, html, own, toggle, sentence, reading, wordKeys, named, quoted, weightTable, start, stepper,
-    greedySteps, encode, decode, linear, softmax, fixed } = toytf;
+  const { Live, Bars, define, html, own, place, toggle, sentence, reading, wordKeys, named, quoted, weightTable, start, stepper,
+    greedySteps, encode, decode, linear, softmax, fixed, largestAt } = toytf;
   const TOP = 3;
   const END = "(end)";
   const HEADS = ["encoder", "decoder", "cross"].flatMap((part) => [1, 2].map((head) => `${part}${head}`));
-  const largestAt = (row) => row.reduce((best, x, i) => (x > row[best] ? i : best), 0);
 
   // ---------------------------------------------------------------- what the model does
 
@@ -59,7 +58,6 @@
   class Patching extends Live {
     settings(data) {
       const number = /^[1-9]\d?$/;
-      const longest = 2 * data.most + 4;
       const heads = Object.fromEntries(HEADS.map((name) => [name, toggle({
         label: name.replace(/\d/, " $&"), start: data.silent.includes(name) })]));
       return {
@@ -76,9 +74,7 @@
               ? { value: [...new Set(rows.map(Number))].sort((a, b) => a - b) }
               : { error: `rows: expected none, or numbers from 1 to ${data.most}, got “${text}”` };
           } }),
-        word: own({ start: data.word, write: String,
-          read: (text) => (number.test(text) && Number(text) <= longest ? { value: Number(text) }
-            : { error: `word: expected a whole number from 1 to ${longest}, got “${text}”` }) }),
+        word: place({ label: "word", start: data.word, to: 2 * data.most + 4 }),
       };
     }
 

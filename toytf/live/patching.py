@@ -15,7 +15,17 @@ from toytf.byhand import fmt
 from toytf.corpus import EOS, SOS
 from toytf.generate import greedy, start, stepper
 from toytf.live.element import Element, bars
-from toytf.live.translator import MOST, NAMES, longest_learned, named, quoted, require_known, vocabulary, words_of
+from toytf.live.translator import (
+    MOST,
+    NAMES,
+    longest_learned,
+    named,
+    quoted,
+    require_known,
+    vocabulary,
+    weight_table,
+    words_of,
+)
 from toytf.model import Transformer, decode, encode
 from toytf.ops import linear, softmax
 from toytf.translator import Translator
@@ -28,6 +38,7 @@ PARTS = {
 HEADS = tuple(f"{part}{head}" for part in PARTS for head in (1, 2))
 TOP = 3  # the most probable words, before and after
 SHOWN = 2 * TOP
+CAPTION = "Where heads 1 and 2 of cross-attention look for it"
 
 
 def patching(
@@ -97,7 +108,8 @@ def patching(
     at = word - 1
     best = favourites(before.probs[at], after.probs[at])
     labels = [named(token) for token in model.tgt_vocab.tokens(best)]
-    weights = [(when, h, run.heads[h, at]) for h in (0, 1) for when, run in (("before", before), ("after", after))]
+    runs = (("before", before), ("after", after))
+    looks = [(_row_name(h, when, silent), run.heads[h, at]) for h in (0, 1) for when, run in runs]
     said = _sentence(model, before, after, at, _swaps(src, others, rows), silent)
     static = (
         f'<div class="patch-memory">{_memory(src, others, rows)}</div>'
@@ -107,7 +119,7 @@ def patching(
         f'<div class="live-side patch-bars">{bars(labels, before.probs[at][best], "before", rows=SHOWN)}'
         f"{bars(labels, after.probs[at][best], 'after', rows=SHOWN)}</div>"
         '<div class="trans-scroll" role="region" aria-label="Where it looks" tabindex="0">'
-        f"{_map(_columns(src, others, rows), weights, silent)}</div>"
+        f"{weight_table(_columns(src, others, rows), looks, CAPTION)}</div>"
         f'<p class="patch-said">{_html.escape(said)}</p>'
     )
     data: dict = {"sentence": " ".join(src), "other": " ".join(others), "rows": rows, "silent": silent}
@@ -205,20 +217,6 @@ def _place(words, at: int) -> str:
 def _columns(src, others, rows) -> list[str]:
     """The words, and of a swapped row both."""
     return [f"{word} ← {others[k]}" if k + 1 in rows else word for k, word in enumerate(src)]
-
-
-def _map(columns, weights, silent) -> str:
-    head = "".join(f'<th scope="col"><span>{_html.escape(word)}</span></th>' for word in columns)
-    rows = "".join(
-        f'<tr><th scope="row">{_row_name(h, when, silent)}</th>'
-        + "".join(f'<td style="--share:{a:.4f}">{fmt(a, 2)}</td>' for a in row)
-        + "</tr>"
-        for when, h, row in weights
-    )
-    return (
-        '<table class="trans-map"><caption>Where heads 1 and 2 of cross-attention look for it</caption>'
-        f"<thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    )
 
 
 def _row_name(h: int, when: str, silent) -> str:

@@ -152,7 +152,7 @@
       this.controls.querySelector("[data-setting=b]").hidden = one;
       const weights = [a, b].map((share) => [share, 1 - share]);
       const mixed = (panel, w, v, result) => panel.set({ operands: [[w], v], result: [result],
-        sum: (where) => weightedSumRow(panel.rows[0], w, v, result) });
+        sum: () => weightedSumRow(panel.rows[0], w, v, result) });
       if (one) mixed(this.onePanel, weights[0], values, out);
       else {
         this.headPanels.forEach((panel, j) => mixed(panel, weights[j], values.map((row) => [row[j]]), [out[j]]));

@@ -1,23 +1,19 @@
 // The trained translator at work. Beside translator.py, which wrote the lines of words, the threads, and the bars.
 (() => {
   "use strict";
-  const { Live, Bars, define, html, svg, own, choice, sentence, reading, begun, mayBegin, mayFollow, palette, kindOf,
-    wordKeys, named, quoted, weightTable, softmax, sum, fixed } = toytf;
+  const { Live, Bars, define, html, svg, place, choice, sentence, reading, begun, mayBegin, mayFollow, palette, kindOf,
+    wordKeys, named, quoted, weightTable, softmax, sum, fixed, largestAt } = toytf;
   const END = "(end)";
   const TOP = 5;
   const LONGEST = 16; // letters of a word: of what is longer the rest is cut off
   const AT_ONCE = 90; // milliseconds from one new word to the next, and all of them in less than 700
   const moves = () => matchMedia("(prefers-reduced-motion: no-preference)").matches;
-  const largestAt = (row) => row.reduce((best, x, i) => (x > row[best] ? i : best), 0);
 
   class Translation extends Live {
     settings(data) {
-      const most = 2 * data.most + 4;
       return {
         sentence: sentence({ label: "An English sentence", start: data.sentence, ...data }),
-        word: own({ start: data.word, write: String,
-          read: (text) => (/^[1-9]\d*$/.test(text) && Number(text) <= most ? { value: Number(text) }
-            : { error: `word: expected a whole number from 1 to ${most}, got “${text}”` }) }),
+        word: place({ label: "word", start: data.word, to: 2 * data.most + 4 }),
         head: choice({ label: "Attention of", start: "both",
           options: { 1: "head 1", 2: "head 2", both: "both heads" } }),
       };

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html as _html
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import product, zip_longest
 
@@ -106,7 +106,7 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
         f'<p class="trans-said">{_html.escape(_sentence(src, said, probs, weights, at, model))}</p></div></div>'
         '<details class="trans-all"><summary>All of this attention, as a table</summary>'
         '<div class="trans-scroll" role="region" aria-label="All of this attention" tabindex="0">'
-        f"{_map(src, said, weights)}</div></details>"
+        f"{weight_table(src, zip(said, weights, strict=True))}</div></details>"
     )
     learned = longest_learned()
     data = {"sentence": " ".join(src), "word": word, "slots": SLOTS, **vocabulary(), "examples": list(EXAMPLES)}
@@ -265,15 +265,17 @@ def _thread(a: int, b: int) -> str:
     return f"M{a} 0C{a} 500 {b} 500 {b} 1000"
 
 
-def _map(src, said, weights) -> str:
-    head = "".join(f'<th scope="col"><span>{_html.escape(word)}</span></th>' for word in src)
-    rows = "".join(
-        f'<tr><th scope="row">{_html.escape(word)}</th>'
+def weight_table(columns: Sequence[str], rows: Iterable[tuple[str, np.ndarray]], caption: str = "") -> str:
+    """Return attention weights as a table: rows, each with its name, and a shade for each weight."""
+    head = "".join(f'<th scope="col"><span>{_html.escape(word)}</span></th>' for word in columns)
+    body = "".join(
+        f'<tr><th scope="row">{_html.escape(name)}</th>'
         + "".join(f'<td style="--share:{a:.4f}">{fmt(a, 2)}</td>' for a in row)
         + "</tr>"
-        for word, row in zip(said, weights, strict=True)
+        for name, row in rows
     )
-    return f'<table class="trans-map"><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>'
+    name = f"<caption>{caption}</caption>" if caption else ""
+    return f'<table class="trans-map">{name}<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 
 def _what(word: str) -> str:

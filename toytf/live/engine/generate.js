@@ -105,5 +105,5 @@
     return { token: kept[at < 0 ? kept.length - 1 : at], probs, kept, shares };
   }
 
-  Object.assign(toytf, { start, stepper, take, greedySteps, greedy, beamSteps, keptTokens, draw });
+  Object.assign(toytf, { start, stepper, take, largestAt, greedySteps, greedy, beamSteps, keptTokens, draw });
 })();

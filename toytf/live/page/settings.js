@@ -113,5 +113,10 @@
   // Something with a control of its own, such as a cell of a table or a place in a picture: only the address needs this.
   const own = ({ start, read, write }) => ({ start, read, write, control: () => null, display() {} });
 
-  Object.assign(toytf, { number, choice, toggle, own });
+  // The same for a place that is counted: a word, a step
+  const place = ({ label, start, from = 1, to }) => own({ start, write: String,
+    read: (text) => (/^\d+$/.test(text) && Number(text) >= from && Number(text) <= to ? { value: Number(text) }
+      : { error: `${label}: expected a whole number from ${from} to ${to}, got “${text}”` }) });
+
+  Object.assign(toytf, { number, choice, toggle, own, place });
 })();
