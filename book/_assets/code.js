@@ -2,10 +2,13 @@
 (() => {
   "use strict";
 
-  const ICON = (path) => '<svg viewBox="0 0 24 24" fill="none" stroke-width="1.5" stroke-linecap="round"'
-    + ` stroke-linejoin="round" aria-hidden="true">${path}</svg>`;
-  const COPY = ICON('<rect x="8" y="8" width="12" height="12" rx="2"/>'
-    + '<path d="M16 8V6a2 2 0 0 0-2-2H6a2 2 0 0 0-2 2v8a2 2 0 0 0 2 2h2"/>');
+  const ICON = (path) =>
+    '<svg viewBox="0 0 24 24" fill="none" stroke-width="1.5" stroke-linecap="round"' +
+    ` stroke-linejoin="round" aria-hidden="true">${path}</svg>`;
+  const COPY = ICON(
+    '<rect x="8" y="8" width="12" height="12" rx="2"/>' +
+      '<path d="M16 8V6a2 2 0 0 0-2-2H6a2 2 0 0 0-2 2v8a2 2 0 0 0 2 2h2"/>',
+  );
   const DONE = ICON('<path d="m5 12 5 5L20 7"/>');
 
   function say(button, words, icon) {
@@ -31,7 +34,7 @@
       say(button, "Copied", DONE);
       button.classList.add("success");
     } catch {
-      getSelection().selectAllChildren(listing);  // where pages may not copy, the reader can
+      getSelection().selectAllChildren(listing); // where pages may not copy, the reader can
       say(button, "Press Ctrl+C or ⌘C", COPY);
     }
     setTimeout(() => {

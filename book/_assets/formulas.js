@@ -31,7 +31,9 @@
     // innerText knows where lines end; it does so only for what is on the page
     const plain = document.createElement("div");
     plain.append(part);
-    plain.querySelectorAll("math").forEach((math) => { math.replaceWith(tex(math)); });
+    plain.querySelectorAll("math").forEach((math) => {
+      math.replaceWith(tex(math));
+    });
     plain.style.cssText = "position: fixed; left: -100vw; width: 100vw; white-space: pre-wrap";
     document.body.append(plain);
     event.clipboardData.setData("text/plain", plain.innerText);

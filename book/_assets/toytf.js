@@ -21,14 +21,20 @@
   // A box is looked at when it comes near, and again when its size changes: the browser lays out
   // what is far away only then (content-visibility in toytf.css).
   function watchBoxes() {
-    const sized = new ResizeObserver((changes) => requestAnimationFrame(() => {
-      markWide(changes.map(({ target }) => target));
-    }));
-    const near = new IntersectionObserver((changes) => changes.forEach(({ target, isIntersecting }) => {
-      if (!isIntersecting) return;
-      near.unobserve(target);
-      sized.observe(target);
-    }), { rootMargin: "600px" });
+    const sized = new ResizeObserver((changes) =>
+      requestAnimationFrame(() => {
+        markWide(changes.map(({ target }) => target));
+      }),
+    );
+    const near = new IntersectionObserver(
+      (changes) =>
+        changes.forEach(({ target, isIntersecting }) => {
+          if (!isIntersecting) return;
+          near.unobserve(target);
+          sized.observe(target);
+        }),
+      { rootMargin: "600px" },
+    );
     for (const box of document.querySelectorAll(`article :is(${BOXES})`)) {
       near.observe(box);
     }
@@ -36,7 +42,9 @@
 
   // Where a link leads must stay in sight while the sections near it get their size, unless the reader moves on.
   let holding = 0;
-  const letGo = () => { holding = 0; };
+  const letGo = () => {
+    holding = 0;
+  };
   function hold(target) {
     const until = performance.now() + 1000;
     const top = target.getBoundingClientRect().top;
@@ -51,7 +59,7 @@
   }
   function holdTarget() {
     const target = document.querySelector(":target");
-    const panel = document.getElementById(location.hash.slice(1).split(".")[0]);  // panel.js has gone to the entry
+    const panel = document.getElementById(location.hash.slice(1).split(".")[0]); // panel.js has gone to the entry
     target?.scrollIntoView();
     if (target ?? panel) hold(target ?? panel);
   }
@@ -59,10 +67,18 @@
   // Paper has no triangles to press.
   function preparePrint() {
     const closed = document.querySelectorAll("article details:not(.hide, [open])");
-    closed.forEach((details) => { details.open = true; });
-    window.addEventListener("afterprint", () => {
-      closed.forEach((details) => { details.open = false; });
-    }, { once: true });
+    closed.forEach((details) => {
+      details.open = true;
+    });
+    window.addEventListener(
+      "afterprint",
+      () => {
+        closed.forEach((details) => {
+          details.open = false;
+        });
+      },
+      { once: true },
+    );
   }
 
   // #number=0.2244&in=softmax&nth=2 leads to the second 0.2244 of the section softmax.
@@ -82,8 +98,11 @@
     while (left > 0 && texts.nextNode()) {
       const text = texts.currentNode;
       const parent = text.parentElement;
-      if (parent.closest("section") !== mine
-        || parent.closest(".cell_input, .byhand, .byhand-chain [data-k], script, style, annotation")) continue;
+      if (
+        parent.closest("section") !== mine ||
+        parent.closest(".cell_input, .byhand, .byhand-chain [data-k], script, style, annotation")
+      )
+        continue;
       for (const match of text.data.replaceAll("\u2212", "-").matchAll(pattern)) {
         found = [text, match.index];
         left -= 1;
@@ -106,7 +125,7 @@
     parent.scrollIntoView({ block: "center" });
     hold(parent);
     line.classList.remove("toytf-found");
-    void line.getBoundingClientRect();  // so that the animation starts again
+    void line.getBoundingClientRect(); // so that the animation starts again
     line.classList.add("toytf-found");
     if (window.Highlight && CSS.highlights) {
       const range = new Range();

@@ -7,7 +7,8 @@
   if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
 
   // As in book/_ext/toytf_numbers.py, with the sign and the power of ten: "−2.7 × 10^−6", "2.7e-06".
-  const NUMBER = /(?<sign>(?<![\w)\]] ?)[-−])?(?<![\d."])(?<!xercise )(?<digits>\d+\.\d+)(?<e>e[-−+]?\d+)?(?![\d.]*\d)(?: × 10\^(?<power>[-−]?\d+))?/g;
+  const NUMBER =
+    /(?<sign>(?<![\w)\]] ?)[-−])?(?<![\d."])(?<!xercise )(?<digits>\d+\.\d+)(?<e>e[-−+]?\d+)?(?![\d.]*\d)(?: × 10\^(?<power>[-−]?\d+))?/g;
   const MOST = 200;
   const TYPE = "Type it as it is printed, with a point: 0.2244, -1.5 or 2.3e-10.";
 
@@ -38,8 +39,13 @@
           const labels = [rows[i], cols[j]].filter(Boolean).join(", ");
           for (const match of text.matchAll(NUMBER)) {
             places.push({
-              ...read(match), page, title, href: `${address}#panel-${panel}.${i}.${j}`,
-              what: `${name} [${labels || `${i + 1}, ${j + 1}`}]${inSum ? ", in its sum" : ""}`, panel: true, inSum,
+              ...read(match),
+              page,
+              title,
+              href: `${address}#panel-${panel}.${i}.${j}`,
+              what: `${name} [${labels || `${i + 1}, ${j + 1}`}]${inSum ? ", in its sum" : ""}`,
+              panel: true,
+              inSum,
             });
           }
         };
@@ -53,8 +59,15 @@
           seen.set(key, (seen.get(key) ?? 0) + 1);
           const asked = new URLSearchParams({ number: number.raw, in: ids[place][0], nth: seen.get(key) });
           places.push({
-            ...number, page, title, href: `${address}#${asked}`, text, figure, heading: ids[place][1],
-            start: match.index, length: match[0].length,
+            ...number,
+            page,
+            title,
+            href: `${address}#${asked}`,
+            text,
+            figure,
+            heading: ids[place][1],
+            start: match.index,
+            length: match[0].length,
           });
         }
       }
@@ -62,16 +75,17 @@
   }
   function read({ groups }) {
     const power = Number(plain(groups.power ?? groups.e?.slice(1) ?? "0"));
-    return {
-      sign: groups.sign ? "-" : "", digits: groups.digits, power, raw: plain(groups.digits + (groups.e ?? "")),
-    };
+    return { sign: groups.sign ? "-" : "", digits: groups.digits, power, raw: plain(groups.digits + (groups.e ?? "")) };
   }
 
   // The places that print it; or with the other sign; or what it begins; or what it rounds to.
   function find({ sign, digits, power }) {
     const sized = places.filter((place) => place.power === power);
     const signed = sized.filter((place) => !sign || place.sign === sign);
-    for (const [how, among] of [["", signed], ["unsigned", sized]]) {
+    for (const [how, among] of [
+      ["", signed],
+      ["unsigned", sized],
+    ]) {
       const exact = among.filter((place) => place.digits === digits);
       // a page that says it openly need not be read for its sums
       const open = new Set(exact.filter((place) => !place.inSum).map((place) => place.page));
@@ -82,8 +96,12 @@
     if (begins.length) return ["begins", begins];
     const rounded = signed.filter((place) => {
       const decimals = place.digits.split(".")[1].length;
-      return decimals >= 2 && decimals < (digits.split(".")[1] ?? "").length
-        && Number(digits).toFixed(decimals) === place.digits && Number(place.digits) !== 0;
+      return (
+        decimals >= 2 &&
+        decimals < (digits.split(".")[1] ?? "").length &&
+        Number(digits).toFixed(decimals) === place.digits &&
+        Number(place.digits) !== 0
+      );
     });
     return ["rounds", rounded];
   }
@@ -120,8 +138,11 @@
       link.href = place.href;
       if (place.panel) {
         element("b", link, place.what);
-        words(link, ` = ${place.sign.replace("-", "−")}${place.digits}`
-          + (place.power ? ` × 10^${String(place.power).replace("-", "−")}` : ""));
+        words(
+          link,
+          ` = ${place.sign.replace("-", "−")}${place.digits}` +
+            (place.power ? ` × 10^${String(place.power).replace("-", "−")}` : ""),
+        );
       } else {
         if (place.figure !== undefined) link.append(`Figure: ${place.figure} … `);
         const all = place.text;
@@ -189,10 +210,11 @@
 
   // A page's own title is no heading of it: "11. Masks > Masks".
   const findAll = Search._performSearch;
-  Search._performSearch = (...asked) => findAll(...asked).filter(([, title]) => {
-    const [page, heading] = title.split(" > ");
-    return heading === undefined || page.replace(/^\d+\. /, "") !== heading;
-  });
+  Search._performSearch = (...asked) =>
+    findAll(...asked).filter(([, title]) => {
+      const [page, heading] = title.split(" > ");
+      return heading === undefined || page.replace(/^\d+\. /, "") !== heading;
+    });
 
   // Sphinx reads the address and calls this.
   const findWords = Search.performSearch;

@@ -7,11 +7,25 @@
 globalThis.paperbook = (() => {
   "use strict";
 
-  const TALL = 600;  // pixels: what is higher may be cut where it has parts
-  const SHORT = 700;  // characters of sums that a panel shows; a longer list shows its first
+  const TALL = 600; // pixels: what is higher may be cut where it has parts
+  const SHORT = 700; // characters of sums that a panel shows; a longer list shows its first
   const GONE = [
-    "details.hide", ".headerlink", ".copybtn", "script", "style", "button", "input", "template", "toytf-answer",
-    ".live-controls", ".live-foot", ".live-said", ".live-complaint", ".byhand-live", ".byhand-all", ".print-page",
+    "details.hide",
+    ".headerlink",
+    ".copybtn",
+    "script",
+    "style",
+    "button",
+    "input",
+    "template",
+    "toytf-answer",
+    ".live-controls",
+    ".live-foot",
+    ".live-said",
+    ".live-complaint",
+    ".byhand-live",
+    ".byhand-all",
+    ".print-page",
   ].join(",");
   // Attributes that name ids.
   const NAMES = ["for", "headers", "aria-labelledby", "aria-describedby", "aria-controls"];
@@ -30,7 +44,9 @@ globalThis.paperbook = (() => {
     const article = parsed.querySelector("article");
     article.querySelectorAll(GONE).forEach((node) => node.remove());
     // a cell of which all is hidden
-    article.querySelectorAll(".cell").forEach((cell) => { if (!cell.firstElementChild) cell.remove(); });
+    article.querySelectorAll(".cell").forEach((cell) => {
+      if (!cell.firstElementChild) cell.remove();
+    });
     return article;
   }
 
@@ -107,7 +123,10 @@ globalThis.paperbook = (() => {
       });
       box.append(...shown);
       const left = sums.length - shown.length;
-      if (left) box.append(make("p", "sums-left", `${left} more like ${shown.length > 1 ? "these" : "this"} open on the site.`));
+      if (left)
+        box.append(
+          make("p", "sums-left", `${left} more like ${shown.length > 1 ? "these" : "this"} open on the site.`),
+        );
       details.replaceWith(box);
     }
     for (const details of article.querySelectorAll("details")) details.open = true;
@@ -121,8 +140,9 @@ globalThis.paperbook = (() => {
     section.id = `${key}.solutions`;
     section.append(make("h2", "", "Solutions"));
     for (const details of solutions) {
-      const exercise = document.getElementById(details.id.replace(".sol-", ".ex-"))
-        ?? article.querySelector(`#${CSS.escape(details.id.replace(".sol-", ".ex-"))}`);
+      const exercise =
+        document.getElementById(details.id.replace(".sol-", ".ex-")) ??
+        article.querySelector(`#${CSS.escape(details.id.replace(".sol-", ".ex-"))}`);
       const title = exercise?.querySelector(".admonition-title");
       const number = /[\d.]+\d/.exec(title?.textContent ?? "")?.[0] ?? "";
       const answer = make("div", "answer");
@@ -224,7 +244,8 @@ globalThis.paperbook = (() => {
 
   // --- sizes ------------------------------------------------------------------------------------
 
-  const BOXES = "pre, .table-wrapper, .text_html, .byhand-scroll, .byhand, div.math, span.math.long, figure, svg, table";
+  const BOXES =
+    "pre, .table-wrapper, .text_html, .byhand-scroll, .byhand, div.math, span.math.long, figure, svg, table";
 
   // What is too wide becomes smaller as a whole. Widths are read first, then written.
   function fit() {
@@ -274,7 +295,7 @@ globalThis.paperbook = (() => {
 
   // Level, words and place of each bookmark, in the contents' order. A part has no place of its own.
   function headings() {
-    let base = 0;  // what stands before the first part is as high as a part
+    let base = 0; // what stands before the first part is as high as a part
     return [...document.querySelectorAll(".contents > h2, .contents .line a")].map((node) => {
       if (node.localName === "h2") {
         base = 1;

@@ -4,11 +4,19 @@
 
   const LEAST = 18; // pixels of text, on a slide of 1280 x 720
   const LEAST_ON_PAPER = 8; // it does not scroll, and is held nearer
-  const MOST = { "of-formula": 1.5, "of-panel": 1.4, "of-code": 1.2, "of-table": 1.15, "of-list": 1.15, "of-exercise": 1.15 };
+  const MOST = {
+    "of-formula": 1.5,
+    "of-panel": 1.4,
+    "of-code": 1.2,
+    "of-table": 1.15,
+    "of-list": 1.15,
+    "of-exercise": 1.15,
+  };
   const STEP = 0.05;
   // Signs that are smaller than the text they belong to
   const SIGNS = "svg, math, sup, sub, .visually-hidden, .live-spoken, .byhand-live, script, style";
-  const SCROLLS = "pre, .byhand-scroll, .byhand-parts, .table-wrapper, .text_html, .live-static, div.math, span.math.long";
+  const SCROLLS =
+    "pre, .byhand-scroll, .byhand-parts, .table-wrapper, .text_html, .live-static, div.math, span.math.long";
 
   // ---------------------------------------------------------------- sizes
 

@@ -1,265 +1,299 @@
 /* Panels of toytf.byhand: an entry under mouse, finger or focus lights what it is made of and shows its sum.
    Listeners stand at the document, so panels cost nothing until somebody touches one. Runs any number of times. */
 (() => {
-  const w = window, d = document
-  if (w.toytfPanels) return w.toytfPanels()
-  const all = (where, what) => [...where.querySelectorAll(what)]
-  const entry = target => target.closest && target.closest(".byhand-result tbody td")
-  const panelOf = td => td.closest(".byhand")
-  const chainOf = td => td.closest(".byhand-chain")
-  const panels = chain => all(chain, ".byhand")
-  const result = panel => panel.querySelector(".byhand-result")
-  const cells = table => [...table.tBodies[0].rows].map(row => all(row, "td"))
-  const at = td => [td.parentNode.sectionRowIndex, all(td.parentNode, "td").indexOf(td)]
-  let open = null, kept = false, trail = [], pressed = false
+  const w = window,
+    d = document;
+  if (w.toytfPanels) return w.toytfPanels();
+  const all = (where, what) => [...where.querySelectorAll(what)];
+  const entry = (target) => target.closest && target.closest(".byhand-result tbody td");
+  const panelOf = (td) => td.closest(".byhand");
+  const chainOf = (td) => td.closest(".byhand-chain");
+  const panels = (chain) => all(chain, ".byhand");
+  const result = (panel) => panel.querySelector(".byhand-result");
+  const cells = (table) => [...table.tBodies[0].rows].map((row) => all(row, "td"));
+  const at = (td) => [td.parentNode.sectionRowIndex, all(td.parentNode, "td").indexOf(td)];
+  let open = null,
+    kept = false,
+    trail = [],
+    pressed = false;
 
   // The sums stand in the page once, in the disclosure of the panel or of the whole chain.
   function sum(td) {
-    const panel = panelOf(td), chain = chainOf(td), [i, j] = at(td)
+    const panel = panelOf(td),
+      chain = chainOf(td),
+      [i, j] = at(td);
     // an element of toytf.live writes the sums of its panels
-    if (panel.toytfSum) return { innerHTML: panel.toytfSum(i, j) }
-    const lines = all(chain || panel, chain ? `[data-k="${panels(chain).indexOf(panel)}"] p` : ".byhand-sums p")
-    const named = lines.find(p => p.dataset.at == `${i}.${j}` || p.dataset.at == i)
-    if (named || !lines.length || lines[0].dataset.at) return named
-    const grid = cells(td.closest("table"))
-    return lines[lines.length == grid.length ? i : i * grid[0].length + j]
+    if (panel.toytfSum) return { innerHTML: panel.toytfSum(i, j) };
+    const lines = all(chain || panel, chain ? `[data-k="${panels(chain).indexOf(panel)}"] p` : ".byhand-sums p");
+    const named = lines.find((p) => p.dataset.at == `${i}.${j}` || p.dataset.at == i);
+    if (named || !lines.length || lines[0].dataset.at) return named;
+    const grid = cells(td.closest("table"));
+    return lines[lines.length == grid.length ? i : i * grid[0].length + j];
   }
 
-  const touchable = td => chainOf(td) || sum(td)
-  const text = (row, what) => (row.querySelector(what) || { textContent: "" }).textContent
+  const touchable = (td) => chainOf(td) || sum(td);
+  const text = (row, what) => (row.querySelector(what) || { textContent: "" }).textContent;
   // What a step of a chain is called, and one of its entries: "K₁, Hello, 2 = 8"
-  const title = table => {
-    const box = table.caption || panelOf(table).querySelector(".byhand-title")
-    return box.textContent.replace(/(^| )\d+ × \d+$/, "").replace(/ = .*/, "").trim() || text(panelOf(table), ".byhand-title")
-  }
+  const title = (table) => {
+    const box = table.caption || panelOf(table).querySelector(".byhand-title");
+    return (
+      box.textContent
+        .replace(/(^| )\d+ × \d+$/, "")
+        .replace(/ = .*/, "")
+        .trim() || text(panelOf(table), ".byhand-title")
+    );
+  };
   function name(td) {
-    const table = td.closest("table"), head = table.tHead ? all(table.tHead, "th")[at(td)[1]].textContent : ""
-    return `${[title(table), text(td.parentNode, "th"), head].filter(x => x).join(", ")} = ${td.textContent}`
+    const table = td.closest("table"),
+      head = table.tHead ? all(table.tHead, "th")[at(td)[1]].textContent : "";
+    return `${[title(table), text(td.parentNode, "th"), head].filter((x) => x).join(", ")} = ${td.textContent}`;
   }
 
   // "i*r": row i in the colour of rows; "*jc": column j in that of columns; "ij": the entry's own place
   function light(table, lights, shift, i, j) {
-    cells(table).forEach((row, y) => row.forEach((td, x) => {
-      for (const [a, b, colour] of lights.split(","))
-        if ((a == "*" || y == (a == "i" ? i : j - shift)) && (b == "*" || x == (b == "j" ? j - shift : i))) {
-          td.classList.remove("b-r", "b-c")
-          td.classList.add("b-" + colour)
-        }
-    }))
+    cells(table).forEach((row, y) =>
+      row.forEach((td, x) => {
+        for (const [a, b, colour] of lights.split(","))
+          if ((a == "*" || y == (a == "i" ? i : j - shift)) && (b == "*" || x == (b == "j" ? j - shift : i))) {
+            td.classList.remove("b-r", "b-c");
+            td.classList.add("b-" + colour);
+          }
+      }),
+    );
   }
 
   function close() {
-    if (!open) return
-    all(d, ".b-r,.b-c,.b-h,.b-v").forEach(td => td.classList.remove("b-r", "b-c", "b-h", "b-v"))
-    open.removeAttribute("aria-selected")
-    panelOf(open).classList.remove("b-on")
-    bar(open).textContent = ""
-    open = null
-    kept = false
+    if (!open) return;
+    all(d, ".b-r,.b-c,.b-h,.b-v").forEach((td) => td.classList.remove("b-r", "b-c", "b-h", "b-v"));
+    open.removeAttribute("aria-selected");
+    panelOf(open).classList.remove("b-on");
+    bar(open).textContent = "";
+    open = null;
+    kept = false;
   }
 
-  const FACTOR = "\\(−[^()]*\\)|\\[[^\\]]*\\]|[\\d.]+(?: × 10<sup>−?\\d+</sup>)?"
-  const PAIR = RegExp(`(${FACTOR})·(${FACTOR})`, "g")
+  const FACTOR = "\\(−[^()]*\\)|\\[[^\\]]*\\]|[\\d.]+(?: × 10<sup>−?\\d+</sup>)?";
+  const PAIR = RegExp(`(${FACTOR})·(${FACTOR})`, "g");
 
   // The line in which a sum is shown: it lies over what follows, so that nothing moves.
   function bar(td) {
-    const where = chainOf(td) || panelOf(td)
-    let live = where.querySelector(".byhand-live")
+    const where = chainOf(td) || panelOf(td);
+    let live = where.querySelector(".byhand-live");
     if (!live) {
-      live = d.createElement("div")
-      live.className = "byhand-live"
-      live.setAttribute("aria-live", "polite")
-      where.insertBefore(live, where.querySelector(":scope > .byhand-sums"))
+      live = d.createElement("div");
+      live.className = "byhand-live";
+      live.setAttribute("aria-live", "polite");
+      where.insertBefore(live, where.querySelector(":scope > .byhand-sums"));
     }
-    return live
+    return live;
   }
 
   function button(label, action) {
-    const made = d.createElement("button")
-    made.type = "button"
-    made.textContent = label
-    made.addEventListener("click", action)
-    return made
+    const made = d.createElement("button");
+    made.type = "button";
+    made.textContent = label;
+    made.addEventListener("click", action);
+    return made;
   }
 
   function show(td, keep) {
-    const line = sum(td), chain = chainOf(td), panel = panelOf(td), [i, j] = at(td)
-    if (!touchable(td)) return false
-    if (td == open && !(keep && chain)) return kept = kept || keep, true
-    const lit = td.matches(".b-r,.b-c")
-    close()
-    if (!chain || !lit || !keep) trail = trail.includes(td) && keep ? trail.slice(0, trail.indexOf(td)) : []
-    open = td
-    kept = keep
-    td.classList.add("b-h")
-    td.setAttribute("aria-selected", true)
-    all(panel, "[data-l]").forEach(t => light(t, t.dataset.l, t.dataset.s || 0, i, j))
-    const sources = (panel.dataset.from || "").split(" ").filter(x => x).map(x => {
-      const [k, lights, shift] = x.split(":"), table = result(panels(chain)[k])
-      light(table, lights, +shift, i, j)
-      return table
-    })
-    const live = bar(td)
-    let html = line ? line.innerHTML.replace(/\n/g, " ") : `<b>${name(td)}</b>`
+    const line = sum(td),
+      chain = chainOf(td),
+      panel = panelOf(td),
+      [i, j] = at(td);
+    if (!touchable(td)) return false;
+    if (td == open && !(keep && chain)) return ((kept = kept || keep), true);
+    const lit = td.matches(".b-r,.b-c");
+    close();
+    if (!chain || !lit || !keep) trail = trail.includes(td) && keep ? trail.slice(0, trail.indexOf(td)) : [];
+    open = td;
+    kept = keep;
+    td.classList.add("b-h");
+    td.setAttribute("aria-selected", true);
+    all(panel, "[data-l]").forEach((t) => light(t, t.dataset.l, t.dataset.s || 0, i, j));
+    const sources = (panel.dataset.from || "")
+      .split(" ")
+      .filter((x) => x)
+      .map((x) => {
+        const [k, lights, shift] = x.split(":"),
+          table = result(panels(chain)[k]);
+        light(table, lights, +shift, i, j);
+        return table;
+      });
+    const live = bar(td);
+    let html = line ? line.innerHTML.replace(/\n/g, " ") : `<b>${name(td)}</b>`;
     if (panel.querySelector(".b-left ~ *,.b-above") || /\*[jc]|j\*c/.test(panel.dataset.from))
-      html = html.replace(PAIR, "<span class=b-r>$1</span>·<span class=b-c>$2</span>")
-    live.innerHTML = html
-    panel.classList.add("b-on")
+      html = html.replace(PAIR, "<span class=b-r>$1</span>·<span class=b-c>$2</span>");
+    live.innerHTML = html;
+    panel.classList.add("b-on");
     if (chain && keep) {
       const way = (label, made) => {
-        const line = d.createElement("div")
-        made.forEach(x => line.append(line.firstChild ? " " : label, x))
-        live.append(line)
-      }
-      const first = t => cells(t).flat().find(x => x.matches(".b-r,.b-c"))
-      way("Made of ", sources.map(t => button(title(t), () => go(first(t), true))))
-      if (!sources.length) live.append(" The way ends here.")
-      way("Back to ", [...trail].reverse().map(x => button(name(x), () => go(x))))
-      way("", [button("Close", close)])
-      trail.forEach(x => x.classList.add("b-v"))
-      trail.push(td)
+        const line = d.createElement("div");
+        made.forEach((x) => line.append(line.firstChild ? " " : label, x));
+        live.append(line);
+      };
+      const first = (t) =>
+        cells(t)
+          .flat()
+          .find((x) => x.matches(".b-r,.b-c"));
+      way(
+        "Made of ",
+        sources.map((t) => button(title(t), () => go(first(t), true))),
+      );
+      if (!sources.length) live.append(" The way ends here.");
+      way(
+        "Back to ",
+        [...trail].reverse().map((x) => button(name(x), () => go(x))),
+      );
+      way("", [button("Close", close)]);
+      trail.forEach((x) => x.classList.add("b-v"));
+      trail.push(td);
     }
-    return true
+    return true;
   }
 
   // Open what hides an entry, without moving what is looked at; then show it.
   function reveal(td, still) {
-    const before = still && still.getBoundingClientRect().top
-    for (let up = td; (up = up.parentElement); ) if (up.tagName == "DETAILS") up.open = true
-    if (still) w.scrollBy(0, still.getBoundingClientRect().top - before)
+    const before = still && still.getBoundingClientRect().top;
+    for (let up = td; (up = up.parentElement);) if (up.tagName == "DETAILS") up.open = true;
+    if (still) w.scrollBy(0, still.getBoundingClientRect().top - before);
   }
   function go(td, only) {
-    reveal(td)
-    if (!only) show(td, true)
-    focus(td)
+    reveal(td);
+    if (!only) show(td, true);
+    focus(td);
   }
 
   function walk(td, key) {
-    const table = td.closest("table"), grid = cells(table)
-    const turned = getComputedStyle(table).display == "flex"
-    let [i, j] = at(td)
-    const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[key]
-    const found = (row, ...js) => js.map(x => row[x]).find(x => x && touchable(x))
-    if (key == "Home") return found(grid[i], ...grid[i].keys())
-    if (key == "End") return found(grid[i], ...[...grid[i].keys()].reverse())
-    if (turned) step.reverse()
+    const table = td.closest("table"),
+      grid = cells(table);
+    const turned = getComputedStyle(table).display == "flex";
+    let [i, j] = at(td);
+    const step = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0] }[key];
+    const found = (row, ...js) => js.map((x) => row[x]).find((x) => x && touchable(x));
+    if (key == "Home") return found(grid[i], ...grid[i].keys());
+    if (key == "End") return found(grid[i], ...[...grid[i].keys()].reverse());
+    if (turned) step.reverse();
     do {
-      i += step[0]
-      j += step[1]
-      if (!grid[i] || !grid[i][j]) return
-    } while (!touchable(grid[i][j]))
-    return grid[i][j]
+      i += step[0];
+      j += step[1];
+      if (!grid[i] || !grid[i][j]) return;
+    } while (!touchable(grid[i][j]));
+    return grid[i][j];
   }
 
   function focus(td) {
-    all(td.closest("table"), "[tabindex='0']").forEach(x => (x.tabIndex = -1))
-    td.tabIndex = 0
-    td.focus({ preventScroll: true })
-    td.scrollIntoView({ block: "nearest", inline: "nearest" })
+    all(td.closest("table"), "[tabindex='0']").forEach((x) => (x.tabIndex = -1));
+    td.tabIndex = 0;
+    td.focus({ preventScroll: true });
+    td.scrollIntoView({ block: "nearest", inline: "nearest" });
     // below the last line on the screen the sum would open out of sight
-    if (open == td) bar(td).scrollIntoView({ block: "nearest" })
+    if (open == td) bar(td).scrollIntoView({ block: "nearest" });
   }
 
   // Once more puts it away.
   function keep(td) {
-    if (td == open && kept) return close()
-    if (!show(td, true)) return
-    focus(td)
-    const chain = chainOf(td)
-    if (chain) (panelOf(td).dataset.from || "").split(" ").filter(x => x).forEach(x =>
-      reveal(result(panels(chain)[parseInt(x)]), td))
+    if (td == open && kept) return close();
+    if (!show(td, true)) return;
+    focus(td);
+    const chain = chainOf(td);
+    if (chain)
+      (panelOf(td).dataset.from || "")
+        .split(" ")
+        .filter((x) => x)
+        .forEach((x) => reveal(result(panels(chain)[parseInt(x)]), td));
   }
 
-  d.addEventListener("pointerover", e => {
-    if (e.pointerType == "touch" || kept) return
-    const td = entry(e.target)
-    if (td) show(td)
-    else if (open && open != d.activeElement && !(e.target.closest && e.target.closest(".byhand-live"))) close()
-  })
+  d.addEventListener("pointerover", (e) => {
+    if (e.pointerType == "touch" || kept) return;
+    const td = entry(e.target);
+    if (td) show(td);
+    else if (open && open != d.activeElement && !(e.target.closest && e.target.closest(".byhand-live"))) close();
+  });
   // A press gives focus before it is a click: what it opens, the click says.
-  d.addEventListener("pointerdown", () => (pressed = true))
-  d.addEventListener("click", e => {
-    pressed = false
-    const td = entry(e.target)
-    if (!td) return
-    keep(td)
-  })
-  d.addEventListener("focusin", e => {
-    const td = entry(e.target)
-    if (td) td.dataset.lmSuppressShortcuts = "" // JupyterLab leaves the keys alone
-    if (td && !pressed && !(kept && chainOf(td))) show(td, kept)
-  })
-  d.addEventListener("focusout", e => {
-    if (entry(e.target) && !kept) close()
-  })
-  d.addEventListener("keydown", e => {
-    pressed = false
-    if (e.key == "Escape") return close()
-    const td = entry(e.target)
-    if (!td || e.altKey || e.ctrlKey || e.metaKey) return
+  d.addEventListener("pointerdown", () => (pressed = true));
+  d.addEventListener("click", (e) => {
+    pressed = false;
+    const td = entry(e.target);
+    if (!td) return;
+    keep(td);
+  });
+  d.addEventListener("focusin", (e) => {
+    const td = entry(e.target);
+    if (td) td.dataset.lmSuppressShortcuts = ""; // JupyterLab leaves the keys alone
+    if (td && !pressed && !(kept && chainOf(td))) show(td, kept);
+  });
+  d.addEventListener("focusout", (e) => {
+    if (entry(e.target) && !kept) close();
+  });
+  d.addEventListener("keydown", (e) => {
+    pressed = false;
+    if (e.key == "Escape") return close();
+    const td = entry(e.target);
+    if (!td || e.altKey || e.ctrlKey || e.metaKey) return;
     if (e.key == "Enter" || e.key == " ") {
-      e.preventDefault()
-      return keep(td)
+      e.preventDefault();
+      return keep(td);
     }
-    if (!/^(Arrow|Home$|End$)/.test(e.key)) return
-    e.preventDefault()
-    const next = walk(td, e.key)
-    if (next) focus(next)
-  })
+    if (!/^(Arrow|Home$|End$)/.test(e.key)) return;
+    e.preventDefault();
+    const next = walk(td, e.key);
+    if (next) focus(next);
+  });
 
   // New numbers in a panel: what is open follows.
-  d.addEventListener("toytf-changed", e => {
-    if (!open || panelOf(open) != e.target) return
-    const [td, held] = [open, kept]
-    close()
-    show(td, held)
-  })
+  d.addEventListener("toytf-changed", (e) => {
+    if (!open || panelOf(open) != e.target) return;
+    const [td, held] = [open, kept];
+    close();
+    show(td, held);
+  });
 
   // #panel-3.0.2 opens that entry
   function follow() {
-    const [, id, i, j] = /^#(.+?)\.(\d+)(?:\.(\d+))?$/.exec(location.hash) || []
-    const table = id && d.getElementById(id) && d.getElementById(id).querySelector(".byhand-result")
-    const td = table && (cells(table)[i] || [])[j || 0]
-    if (!td) return
-    reveal(td)
-    if (!show(td, true)) td.classList.add("b-h")
-    td.scrollIntoView({ block: "center" })
+    const [, id, i, j] = /^#(.+?)\.(\d+)(?:\.(\d+))?$/.exec(location.hash) || [];
+    const table = id && d.getElementById(id) && d.getElementById(id).querySelector(".byhand-result");
+    const td = table && (cells(table)[i] || [])[j || 0];
+    if (!td) return;
+    reveal(td);
+    if (!show(td, true)) td.classList.add("b-h");
+    td.scrollIntoView({ block: "center" });
   }
-  w.addEventListener("hashchange", follow)
+  w.addEventListener("hashchange", follow);
 
   // What the sums make of a table: a grid with one tab stop.
   function prepare(part) {
     if (part.matches(".byhand-chain")) {
-      if (!part.querySelector(".byhand-part:not([open])") || part.querySelector(".byhand-all")) return
+      if (!part.querySelector(".byhand-part:not([open])") || part.querySelector(".byhand-all")) return;
       const opener = button("Open all", () => {
-        all(part, ".byhand-part").forEach(x => (x.open = true))
-        opener.remove()
-      })
-      opener.className = "byhand-all"
-      return part.prepend(opener)
+        all(part, ".byhand-part").forEach((x) => (x.open = true));
+        opener.remove();
+      });
+      opener.className = "byhand-all";
+      return part.prepend(opener);
     }
-    const table = part.querySelector(".byhand-result:not([role])")
-    const tds = table ? cells(table).flat().filter(touchable) : []
-    if (!tds.length) return
-    table.setAttribute("role", "grid")
-    tds.forEach((td, k) => (td.tabIndex = k ? -1 : 0))
+    const table = part.querySelector(".byhand-result:not([role])");
+    const tds = table ? cells(table).flat().filter(touchable) : [];
+    if (!tds.length) return;
+    table.setAttribute("role", "grid");
+    tds.forEach((td, k) => (td.tabIndex = k ? -1 : 0));
   }
 
   // Left until the page has been shown, and then a few at a time: nobody has to wait for them.
-  const idle = w.requestIdleCallback || (run => setTimeout(() => run({ timeRemaining: () => 0 })))
+  const idle = w.requestIdleCallback || ((run) => setTimeout(() => run({ timeRemaining: () => 0 })));
   w.toytfPanels = () => {
-    const left = all(d, ".byhand-chain,.byhand")
-    const some = deadline => {
-      do prepare(left.shift())
-      while (left.length && deadline.timeRemaining() > 9)
-      if (left.length) idle(some, { timeout: 1000 })
-    }
-    if (left.length) idle(some, { timeout: 1000 })
-  }
+    const left = all(d, ".byhand-chain,.byhand");
+    const some = (deadline) => {
+      do prepare(left.shift());
+      while (left.length && deadline.timeRemaining() > 9);
+      if (left.length) idle(some, { timeout: 1000 });
+    };
+    if (left.length) idle(some, { timeout: 1000 });
+  };
   const begin = () => {
-    w.toytfPanels()
-    follow()
-  }
-  if (d.readyState == "loading") d.addEventListener("DOMContentLoaded", begin)
-  else begin()
-})()
+    w.toytfPanels();
+    follow();
+  };
+  if (d.readyState == "loading") d.addEventListener("DOMContentLoaded", begin);
+  else begin();
+})();

@@ -11,11 +11,18 @@
   // A number as people write it: 0.5 or 0,5; −3; 1/2, √2, 2√3/3, 10^6; 1,000,000. Else undefined.
   // `whole`: where whole numbers are asked for, 10,000 may be ten or ten thousand, and is not read.
   function typedNumber(text, whole = false) {
-    let word = text.trim().toLowerCase()
-      .replace(/[−–—‐‑﹣－]/g, "-").replace(/[⁄∕÷:]/g, "/").replace(/[·×∙⋅]/g, "*")
-      .replace(/\*\*/g, "^").replace(/sqrt/g, "√");
-    word = word.replace(/(^|[^\d.,])([1-9]\d{0,2}(?:[\s_'’]\d{3})+)(?!\d)/g,
-      (_, before, digits) => before + digits.replace(/\D/g, ""));
+    let word = text
+      .trim()
+      .toLowerCase()
+      .replace(/[−–—‐‑﹣－]/g, "-")
+      .replace(/[⁄∕÷:]/g, "/")
+      .replace(/[·×∙⋅]/g, "*")
+      .replace(/\*\*/g, "^")
+      .replace(/sqrt/g, "√");
+    word = word.replace(
+      /(^|[^\d.,])([1-9]\d{0,2}(?:[\s_'’]\d{3})+)(?!\d)/g,
+      (_, before, digits) => before + digits.replace(/\D/g, ""),
+    );
     if (/\d\s+[\d.,]/.test(word)) return undefined; // two numbers
     word = word.replace(/\s/g, "");
     if (/^-?[1-9]\d{0,2}(,\d{3}){2,}(\.\d+)?$|^-?[1-9]\d{0,2},\d{3}\.\d+$/.test(word)) word = word.replaceAll(",", "");
@@ -79,7 +86,7 @@
   // Whether a wrong answer is a known one
   function fits({ value, room = null, each }, mine, part) {
     const [away, off] = [value, part.expected].map((numbers) => mine.map((x, k) => Math.abs(x - numbers[k])));
-    const near = away.map((x, k) => x <= (room === null ? Math.max(part.room, 0.006) : room[k] ?? room));
+    const near = away.map((x, k) => x <= (room === null ? Math.max(part.room, 0.006) : (room[k] ?? room)));
     if (each) return off.every((x, k) => x <= part.room || near[k]);
     return near.every(Boolean) && Math.max(...away) <= Math.max(...off);
   }
@@ -96,12 +103,27 @@
     if (seen.size < 3) seen.add(mine.map((x) => x + 0).join(" ")); // + 0: no -0
     const more = [() => "", (k) => part.before[k], (k) => part.work[k]][seen.size - 1];
     const looks = part.traps.find((trap) => fits(trap, mine, part))?.looks;
-    const said = part.shape.length === 0 ? "not right."
-      : `${wrong.length} of ${mine.length} entries differ${wrong.length === 1 ? "s" : ""}.`;
-    const lines = wrong.slice(0, 3).map((k) => (
-      [[placeOf(part.shape, k), `yours ${tenDigits(mine[k])}`].filter(Boolean).join(": "), more(k)].filter(Boolean).join("; ")));
-    return { right: false, off, lines: [`${about}: ${said}`, ...(looks ? [`It looks like ${looks}`] : []), ...lines,
-      ...(wrong.length > 3 ? [`and ${wrong.length - 3} more`] : [])] };
+    const said =
+      part.shape.length === 0
+        ? "not right."
+        : `${wrong.length} of ${mine.length} entries differ${wrong.length === 1 ? "s" : ""}.`;
+    const lines = wrong
+      .slice(0, 3)
+      .map((k) =>
+        [[placeOf(part.shape, k), `yours ${tenDigits(mine[k])}`].filter(Boolean).join(": "), more(k)]
+          .filter(Boolean)
+          .join("; "),
+      );
+    return {
+      right: false,
+      off,
+      lines: [
+        `${about}: ${said}`,
+        ...(looks ? [`It looks like ${looks}`] : []),
+        ...lines,
+        ...(wrong.length > 3 ? [`and ${wrong.length - 3} more`] : []),
+      ],
+    };
   }
 
   // ---------------------------------------------------------------- what stands on the page
@@ -114,34 +136,72 @@
       this.cells = part.expected.map((_, k) => this.cell(k, said));
       this.last = this.cells[0];
       this.said = html("div", { class: "answer-said", id: said, role: "status" });
-      const turn = html("button", { type: "button", class: "answer-sign", "aria-label": "Change the sign",
-        pointerdown: (event) => event.preventDefault(), // the keyboard stays open
-        click: () => this.turnSign() }, "±");
-      this.node = html("form", { class: "answer-part", novalidate: true, submit: (event) => {
-        event.preventDefault();
-        this.check();
-      } },
-      html("p", { class: "answer-name", id: name }, part.name || "your answer",
-        html("span", {}, part.decimals ? ` to ${part.decimals} decimal${part.decimals > 1 ? "s" : ""}` : "")),
-      html("div", { class: "answer-try", role: "group", "aria-labelledby": name }, this.grid(),
-        html("span", { class: "answer-press" }, turn,
-          html("button", { "aria-label": part.name && `Check ${part.name}` || null }, "Check"))),
-      this.said);
+      const turn = html(
+        "button",
+        {
+          type: "button",
+          class: "answer-sign",
+          "aria-label": "Change the sign",
+          pointerdown: (event) => event.preventDefault(), // the keyboard stays open
+          click: () => this.turnSign(),
+        },
+        "±",
+      );
+      this.node = html(
+        "form",
+        {
+          class: "answer-part",
+          novalidate: true,
+          submit: (event) => {
+            event.preventDefault();
+            this.check();
+          },
+        },
+        html(
+          "p",
+          { class: "answer-name", id: name },
+          part.name || "your answer",
+          html("span", {}, part.decimals ? ` to ${part.decimals} decimal${part.decimals > 1 ? "s" : ""}` : ""),
+        ),
+        html(
+          "div",
+          { class: "answer-try", role: "group", "aria-labelledby": name },
+          this.grid(),
+          html(
+            "span",
+            { class: "answer-press" },
+            turn,
+            html("button", { "aria-label": (part.name && `Check ${part.name}`) || null }, "Check"),
+          ),
+        ),
+        this.said,
+      );
     }
 
     cell(k, said) {
-      const input = html("input", { type: "text", inputmode: "decimal", enterkeyhint: "go", autocomplete: "off",
-        autocapitalize: "off", spellcheck: "false", "aria-label": placeOf(this.part.shape, k) || this.part.name || "your answer",
-        focus: () => { this.last = input; },
+      const input = html("input", {
+        type: "text",
+        inputmode: "decimal",
+        enterkeyhint: "go",
+        autocomplete: "off",
+        autocapitalize: "off",
+        spellcheck: "false",
+        "aria-label": placeOf(this.part.shape, k) || this.part.name || "your answer",
+        focus: () => {
+          this.last = input;
+        },
         input: () => this.mark(input, false),
-        paste: (event) => this.paste(event, k) });
+        paste: (event) => this.paste(event, k),
+      });
       input.dataset.said = said;
       return input;
     }
 
     // Cells with the numbers of their rows and columns
     grid() {
-      const { shape: [rows, columns] } = this.part;
+      const {
+        shape: [rows, columns],
+      } = this.part;
       const number = (n) => html("span", { class: "answer-number", "aria-hidden": "true" }, n);
       const boxed = this.cells.map((input) => html("span", { class: "answer-cell" }, input));
       if (rows === undefined) return html("div", { class: "answer-row" }, ...boxed);
@@ -150,13 +210,24 @@
         return html("div", { class: "answer-row" }, ...boxed);
       }
       const heads = Array.from({ length: columns }, (_, j) => number(j + 1));
-      const lines = Array.from({ length: rows }, (_, i) => (
-        [number(i + 1), ...boxed.slice(i * columns, (i + 1) * columns)]));
-      return html("div", { class: "answer-table", style: `--columns: ${columns}` }, number(""), ...heads, ...lines.flat());
+      const lines = Array.from({ length: rows }, (_, i) => [
+        number(i + 1),
+        ...boxed.slice(i * columns, (i + 1) * columns),
+      ]);
+      return html(
+        "div",
+        { class: "answer-table", style: `--columns: ${columns}` },
+        number(""),
+        ...heads,
+        ...lines.flat(),
+      );
     }
 
     mark(input, off) {
-      for (const [name, value] of [["aria-invalid", "true"], ["aria-describedby", input.dataset.said]]) {
+      for (const [name, value] of [
+        ["aria-invalid", "true"],
+        ["aria-describedby", input.dataset.said],
+      ]) {
         if (off) input.setAttribute(name, value);
         else input.removeAttribute(name);
       }
@@ -174,7 +245,10 @@
     // A pasted row or table goes into the cells from this one on: [2, 1, 0], or what a spreadsheet gives.
     paste(event, k) {
       const text = event.clipboardData.getData("text");
-      const words = text.replace(/[[\](){}]/g, " ").trim().split(/\s*;\s*|,\s+|\s+/);
+      const words = text
+        .replace(/[[\](){}]/g, " ")
+        .trim()
+        .split(/\s*;\s*|,\s+|\s+/);
       if (words.length < 2 || words.length > this.cells.length - k) return;
       event.preventDefault();
       words.forEach((word, i) => {
@@ -186,7 +260,8 @@
     check() {
       const mine = this.cells.map((input) => typedNumber(input.value, this.isWhole()));
       const missing = mine.map((number) => number === undefined);
-      const { right, lines, off } = missing.includes(true) ? this.unread(missing)
+      const { right, lines, off } = missing.includes(true)
+        ? this.unread(missing)
         : reply(this.about, this.part, mine, this.seen);
       this.cells.forEach((input, k) => this.mark(input, off[k]));
       this.say(right, lines);
@@ -198,15 +273,20 @@
 
     // What is empty or cannot be read is no try.
     unread(missing) {
-      const { about, part: { shape } } = this;
+      const {
+        about,
+        part: { shape },
+      } = this;
       const empty = this.cells.map((input) => input.value.trim() === "");
       if (empty.every(Boolean)) return { lines: [`${about}: not answered yet.`], off: empty.map(() => false) };
       const lines = this.cells.flatMap(({ value }, k) => {
         if (!missing[k] || empty[k]) return [];
         const at = [about, placeOf(shape, k)].filter(Boolean).join(", ");
-        return [this.isWhole() && isEither(value.trim())
-          ? `${at}: “${value}” may be read in two ways. Write it without the comma.`
-          : `${at}: expected a number, such as 2, -0.5, 1/3 or √2, got “${value}”.`];
+        return [
+          this.isWhole() && isEither(value.trim())
+            ? `${at}: “${value}” may be read in two ways. Write it without the comma.`
+            : `${at}: expected a number, such as 2, -0.5, 1/3 or √2, got “${value}”.`,
+        ];
       });
       if (empty.includes(true)) lines.push(`${about}: ${placeOf(shape, empty.indexOf(true))} has no number yet.`);
       return { lines, off: missing };
@@ -238,9 +318,22 @@
       const details = this.querySelector("details");
       const { number, parts } = JSON.parse(this.querySelector("script").textContent);
       const made = parts.map((part) => new Part(part.name ? `${number}, ${part.name}` : number, part));
-      details.append(...made.map(({ node }) => node), html("p", { class: "answer-foot" },
-        html("button", { type: "button", "aria-label": `Start over with ${number}`,
-          click: () => made.forEach((part) => part.reset()) }, "Start over")));
+      details.append(
+        ...made.map(({ node }) => node),
+        html(
+          "p",
+          { class: "answer-foot" },
+          html(
+            "button",
+            {
+              type: "button",
+              "aria-label": `Start over with ${number}`,
+              click: () => made.forEach((part) => part.reset()),
+            },
+            "Start over",
+          ),
+        ),
+      );
     }
   }
 

@@ -5,12 +5,15 @@
   const SOS = "<sos>";
   const BECAME = { kept: "✓ kept", dropped: "✗ thrown away", ended: "■ ended, set aside" };
   const CUT = "✓ kept, and cut off";
-  const LEGEND = "✓ kept, ✗ thrown away, ■ ended, ★ the best in the end; dashed: not looked at. "
-    + "On a line: the word’s probability. In a box: that of all words up to it.";
+  const LEGEND =
+    "✓ kept, ✗ thrown away, ■ ended, ★ the best in the end; dashed: not looked at. " +
+    "On a line: the word’s probability. In a box: that of all words up to it.";
 
   // A tree of words as a model: a step gives the logarithms of what may follow each sentence.
   function treeModel({ tokens, after }, eos, maxLength) {
-    const following = new Map(after.map(([words, next, probs]) => [words.join(" "), new Map(next.map((word, k) => [word, probs[k]]))]));
+    const following = new Map(
+      after.map(([words, next, probs]) => [words.join(" "), new Map(next.map((word, k) => [word, probs[k]]))]),
+    );
     const followers = (words) => following.get(words.join(" ")) ?? new Map([[eos, 1]]);
     const step = (state, last) => {
       const ids = state.ids.map((before, row) => [...before, last[row]]);
@@ -20,8 +23,12 @@
       });
       return [logits, { ids }];
     };
-    return { step, state: { ids: [[]] }, words: (ids) => ids.map((id) => tokens[id]).join(" "),
-      ends: { sos: tokens.indexOf(SOS), eos: tokens.indexOf(eos), maxLength } };
+    return {
+      step,
+      state: { ids: [[]] },
+      words: (ids) => ids.map((id) => tokens[id]).join(" "),
+      ends: { sos: tokens.indexOf(SOS), eos: tokens.indexOf(eos), maxLength },
+    };
   }
 
   // All steps of a search and the sentence it finds. What cannot be (probability 0) is no candidate.
@@ -31,7 +38,8 @@
     for (let next = search.next(); ; next = search.next()) {
       if (next.done) return { steps, best: next.value[0] };
       const { candidates, best, alive, done } = next.value;
-      if (can(candidates).length) steps.push({ candidates: can(candidates), best: can(best), alive: can(alive), done: can(done) });
+      if (can(candidates).length)
+        steps.push({ candidates: can(candidates), best: can(best), alive: can(alive), done: can(done) });
     }
   }
 
@@ -53,8 +61,19 @@
         back = html("button", { type: "button", click: go(-1) }, "◀ back");
         on = html("button", { type: "button", click: go(1) }, "on ▶");
         says = html("span", { class: "live-at" });
-        return html("div", { class: "live-setting live-stepper", role: "group", "aria-label": "step", "data-setting": name,
-          keydown: keys }, back, says, on);
+        return html(
+          "div",
+          {
+            class: "live-setting live-stepper",
+            role: "group",
+            "aria-label": "step",
+            "data-setting": name,
+            keydown: keys,
+          },
+          back,
+          says,
+          on,
+        );
       },
       display() {}, // how far one can go, the search knows
       place(now, end) {
@@ -80,11 +99,20 @@
     }
 
     take({ trees, eos, max_length: maxLength }) {
-      this.models = Object.fromEntries(Object.entries(trees).map(([name, tree]) => [name, treeModel(tree, eos, maxLength)]));
+      this.models = Object.fromEntries(
+        Object.entries(trees).map(([name, tree]) => [name, treeModel(tree, eos, maxLength)]),
+      );
       this.parts = [...this.querySelectorAll(".live-beam")];
-      for (const part of this.parts) part.querySelector(".live-tree").after(html("p", { class: "live-legend" }, LEGEND));
-      const table = (heads, caption) => html("table", { class: "live-list" }, html("caption", {}, caption),
-        html("thead", {}, html("tr", {}, ...heads.map((head) => html("th", { scope: "col" }, head)))), html("tbody"));
+      for (const part of this.parts)
+        part.querySelector(".live-tree").after(html("p", { class: "live-legend" }, LEGEND));
+      const table = (heads, caption) =>
+        html(
+          "table",
+          { class: "live-list" },
+          html("caption", {}, caption),
+          html("thead", {}, html("tr", {}, ...heads.map((head) => html("th", { scope: "col" }, head)))),
+          html("tbody"),
+        );
       this.candidates = table(["sentence", "probability", "log-prob.", "fate"], "");
       this.aside = table(["sentence", "tokens n", "log-prob.", "score"], "Set aside");
     }
@@ -102,7 +130,10 @@
       const became = new Map(); // of each sentence looked at so far
       for (const { candidates, best: chosen } of steps.slice(0, at)) {
         for (const c of candidates) {
-          became.set(model.words(c.ids), !chosen.includes(c) ? "dropped" : c.token === model.ends.eos ? "ended" : "kept");
+          became.set(
+            model.words(c.ids),
+            !chosen.includes(c) ? "dropped" : c.token === model.ends.eos ? "ended" : "kept",
+          );
         }
       }
       const [ended, now, last] = [at === steps.length, steps[at - 1], at === model.ends.maxLength];
@@ -110,13 +141,25 @@
       for (const other of this.parts) other.hidden = other !== part;
       this.mark(part, became, at, ended ? model.words(best.ids) : null);
       part.querySelector(".live-legend").after(this.candidates, this.aside);
-      this.list(this.candidates, now ? now.candidates.map((c) => [model.words(c.ids), fixed(Math.exp(c.logProb), 4), fixed(c.logProb, 4),
-        last && became.get(model.words(c.ids)) === "kept" ? CUT : BECAME[became.get(model.words(c.ids))]]) : []);
+      this.list(
+        this.candidates,
+        now
+          ? now.candidates.map((c) => [
+              model.words(c.ids),
+              fixed(Math.exp(c.logProb), 4),
+              fixed(c.logProb, 4),
+              last && became.get(model.words(c.ids)) === "kept" ? CUT : BECAME[became.get(model.words(c.ids))],
+            ])
+          : [],
+      );
       this.candidates.caption.textContent = `Step ${at}: the candidates, best first`;
       this.candidates.hidden = !now;
       this.aside.hidden = !now?.done.length;
       const byScore = [...(now?.done ?? [])].sort((a, b) => b.score - a.score);
-      this.list(this.aside, byScore.map((h) => [model.words(h.ids), h.ids.length, fixed(h.log_prob, 4), fixed(h.score, 4)]));
+      this.list(
+        this.aside,
+        byScore.map((h) => [model.words(h.ids), h.ids.length, fixed(h.log_prob, 4), fixed(h.score, 4)]),
+      );
       this.compare(part, { model, penalty, width: Number(width), ended });
       Object.assign(this, { steps, at, best, ended, model });
     }
@@ -127,9 +170,10 @@
         const { words } = li.dataset;
         const what = became.get(words);
         const wins = winner !== null && `${winner} `.startsWith(`${words} `);
-        li.querySelector(".live-node").className = `live-node live-${wins ? "best" : what ?? "unseen"}`
-          + (what && words.split(" ").length === at ? " live-now" : "");
-        const said = wins ? "★ the best" : BECAME[what] ?? "";
+        li.querySelector(".live-node").className =
+          `live-node live-${wins ? "best" : (what ?? "unseen")}` +
+          (what && words.split(" ").length === at ? " live-now" : "");
+        const said = wins ? "★ the best" : (BECAME[what] ?? "");
         const sign = li.querySelector("em");
         sign.textContent = said && ` ${said[0]}`;
         sign.toggleAttribute("hidden", !said);
@@ -138,8 +182,16 @@
     }
 
     list(table, rows) {
-      table.tBodies[0].replaceChildren(...rows.map(([name, ...cells]) => html("tr", {}, html("th", { scope: "row" }, name),
-        ...cells.map((cell) => html("td", {}, onPage(String(cell)))))));
+      table.tBodies[0].replaceChildren(
+        ...rows.map(([name, ...cells]) =>
+          html(
+            "tr",
+            {},
+            html("th", { scope: "row" }, name),
+            ...cells.map((cell) => html("td", {}, onPage(String(cell)))),
+          ),
+        ),
+      );
     }
 
     compare(part, { model, penalty, width, ended }) {
@@ -161,19 +213,32 @@
       const { candidates, best: chosen, alive } = steps[at - 1];
       const from = at === 1 ? 1 : steps[at - 2].alive.length;
       const many = (n, one, more) => (n === 1 ? `1 ${one}` : `${n} ${more}`);
-      const said = [`Step ${at}: ${many(candidates.length, "candidate", "candidates")} from ${many(from, "sentence", "sentences")}.`];
+      const said = [
+        `Step ${at}: ${many(candidates.length, "candidate", "candidates")} from ${many(from, "sentence", "sentences")}.`,
+      ];
       const dropped = candidates.length - chosen.length;
-      if (!dropped) said.push(candidates.length === 1 ? "It stays." : `There is room for ${width}: nothing is thrown away.`);
-      else said.push(`The ${chosen.length === 1 ? "best stays" : `${chosen.length} best of them all stay`}; ${dropped} thrown away.`);
-      for (const c of chosen.filter(({ token }) => token === model.ends.eos)) said.push(`${name(c)} has ended and is set aside.`);
+      if (!dropped)
+        said.push(candidates.length === 1 ? "It stays." : `There is room for ${width}: nothing is thrown away.`);
+      else
+        said.push(
+          `The ${chosen.length === 1 ? "best stays" : `${chosen.length} best of them all stay`}; ${dropped} thrown away.`,
+        );
+      for (const c of chosen.filter(({ token }) => token === model.ends.eos))
+        said.push(`${name(c)} has ended and is set aside.`);
       if (ended) {
-        if (alive.length && at < model.ends.maxLength) said.push("No other can overtake it: a sum only falls. The search stops.");
+        if (alive.length && at < model.ends.maxLength)
+          said.push("No other can overtake it: a sum only falls. The search stops.");
         else if (alive.length) said.push(`After ${at} tokens the rest is cut off.`);
-        said.push(`${name(best)} is found, with probability ${fixed(Math.exp(best.log_prob), 4)}`
-          + `${penalty ? ` and score ${onPage(fixed(best.score, 4))} (α = ${shown(penalty)})` : ""}.`);
+        said.push(
+          `${name(best)} is found, with probability ${fixed(Math.exp(best.log_prob), 4)}` +
+            `${penalty ? ` and score ${onPage(fixed(best.score, 4))} (α = ${shown(penalty)})` : ""}.`,
+        );
         const first = greedy(model.step, model.state, model.ends);
-        said.push(String(first.ids) === String(best.ids) ? "Greedy finds the same."
-          : `Greedy finds ${name(first)}, with ${fixed(Math.exp(first.log_prob), 4)}.`);
+        said.push(
+          String(first.ids) === String(best.ids)
+            ? "Greedy finds the same."
+            : `Greedy finds ${name(first)}, with ${fixed(Math.exp(first.log_prob), 4)}.`,
+        );
       }
       return said.join(" ");
     }

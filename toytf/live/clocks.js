@@ -1,8 +1,24 @@
 // The positional encoding as clocks, to be turned. Beside clocks.py.
 (() => {
   "use strict";
-  const { Live, Panel, define, html, uniqueId, number, choice, sinusoids, shift, matmul, angleSum, positionSum,
-    productSum, fixed, shown, onPage } = toytf;
+  const {
+    Live,
+    Panel,
+    define,
+    html,
+    uniqueId,
+    number,
+    choice,
+    sinusoids,
+    shift,
+    matmul,
+    angleSum,
+    positionSum,
+    productSum,
+    fixed,
+    shown,
+    onPage,
+  } = toytf;
   const BASE = 10000;
   const TURN = 2 * Math.PI;
 
@@ -23,8 +39,10 @@
       const numbers = Array.from({ length: clocks }, (_, i) => String(i));
       return {
         start: "0",
-        read: (text) => (numbers.includes(text) ? { value: text }
-          : { error: `clock: expected one of ${numbers.join(", ")}, got “${text}”` }),
+        read: (text) =>
+          numbers.includes(text)
+            ? { value: text }
+            : { error: `clock: expected one of ${numbers.join(", ")}, got “${text}”` },
         write: String,
         control: (name, change) => {
           const group = uniqueId();
@@ -37,7 +55,10 @@
           });
           return null;
         },
-        display: (value) => this.radios.forEach((radio) => { radio.checked = radio.value === value; }),
+        display: (value) =>
+          this.radios.forEach((radio) => {
+            radio.checked = radio.value === value;
+          }),
       };
     }
 
@@ -46,7 +67,10 @@
       this.dials[0].parentNode.setAttribute("role", "radiogroup");
       this.dials[0].parentNode.setAttribute("aria-label", "clock whose turn is worked out below");
       this.widths = [...this.querySelectorAll(".live-width")].map((box) => ({
-        box, width: Number(box.dataset.width), panel: this.panel(box) }));
+        box,
+        width: Number(box.dataset.width),
+        panel: this.panel(box),
+      }));
       this.turn = this.querySelector(".live-turn");
       this.turnedPanel = this.panel(this.querySelector(".live-turned"));
     }
@@ -63,7 +87,8 @@
 
     display() {
       const { clock, d_model: width } = this.state;
-      if (2 * clock >= width) { // so says a link
+      if (2 * clock >= width) {
+        // so says a link
         this.complaint.textContent = `clock: with width ${width} expected 0 to ${width / 2 - 1}, got ${clock}.`;
         this.state.clock = "0";
       }
@@ -78,16 +103,32 @@
       this.showDials(rows, places, width);
       for (const { box, panel, width: its } of this.widths) {
         box.hidden = its !== width;
-        if (!box.hidden) panel.set({ operands: [places.map((place) => [place])], result: rows,
-          sum: (where, r, j) => positionSum(where, places[r], j, width, rows[r][j], decimals) });
+        if (!box.hidden)
+          panel.set({
+            operands: [places.map((place) => [place])],
+            result: rows,
+            sum: (where, r, j) => positionSum(where, places[r], j, width, rows[r][j], decimals),
+          });
       }
       // one pair of columns, and its block of the matrix that turns all
       const pair = rows[0].slice(2 * i, 2 * i + 2);
-      const block = shift(k, width).slice(2 * i, 2 * i + 2).map((row) => row.slice(2 * i, 2 * i + 2));
+      const block = shift(k, width)
+        .slice(2 * i, 2 * i + 2)
+        .map((row) => row.slice(2 * i, 2 * i + 2));
       const turned = matmul([pair], block);
       this.turn.innerHTML = angleSum(`Turn of clock ${i}`, k, i, width);
-      this.turnedPanel.set({ operands: [[pair], block], result: turned,
-        sum: (where, _, j) => productSum(where, pair, block.map((row) => row[j]), turned[0][j], decimals) });
+      this.turnedPanel.set({
+        operands: [[pair], block],
+        result: turned,
+        sum: (where, _, j) =>
+          productSum(
+            where,
+            pair,
+            block.map((row) => row[j]),
+            turned[0][j],
+            decimals,
+          ),
+      });
       const [allTurned] = matmul([rows[0]], shift(k, width));
       this.same = allTurned.every((x, j) => Math.abs(x - rows[1][j]) < 1e-12);
     }
@@ -113,7 +154,10 @@
       const line = (name, [x1, y1], [x2, y2]) => set(name, { x1, y1, x2, y2 });
       const centre = [0, 0];
       const foot = at([0, hand[1]], radius);
-      for (const [name, place] of [["", hand], ["later-", later]]) {
+      for (const [name, place] of [
+        ["", hand],
+        ["later-", later],
+      ]) {
         const [cx, cy] = at(place, radius);
         const [x, y] = at(place, label);
         set(`${name}tip`, { cx, cy });
@@ -125,12 +169,16 @@
       line("leg-cos", centre, foot);
       line("leg-sin", foot, at(hand, radius));
       part("later-at").toggleAttribute("hidden", Math.hypot(later[0] - hand[0], later[1] - hand[1]) * label < closest);
-      set("sector", { d: `M0 0L${at(hand, sector).join(" ")}A${sector} ${sector} 0 ${Number(angle % TURN > Math.PI)} 1 `
-        + `${at(later, sector).join(" ")}Z` });
+      set("sector", {
+        d:
+          `M0 0L${at(hand, sector).join(" ")}A${sector} ${sector} 0 ${Number(angle % TURN > Math.PI)} 1 ` +
+          `${at(later, sector).join(" ")}Z`,
+      });
       const word = (x) => onPage(fixed(x, decimals));
       const stands = (pos, [sin, cos]) => `position ${pos} at sine ${word(sin)} and cosine ${word(cos)}`;
-      dial.querySelector("svg").setAttribute("aria-label",
-        `Dial of clock ${i}: ${stands(places[0], hand)}, ${stands(places[1], later)}.`);
+      dial
+        .querySelector("svg")
+        .setAttribute("aria-label", `Dial of clock ${i}: ${stands(places[0], hand)}, ${stands(places[1], later)}.`);
       dial.querySelector(".live-sin span").textContent = word(hand[0]);
       dial.querySelector(".live-cos span").textContent = word(hand[1]);
     }
@@ -139,9 +187,11 @@
       const angle = (places) => shown(places / BASE ** ((2 * clock) / width), 6);
       const steps = k === 1 ? "1 step" : `${k} steps`;
       const radians = angle(pos) === "1" ? "radian" : "radians";
-      return `At position ${pos} clock ${clock} has turned by ${angle(pos)} ${radians}. ${steps} further it has `
-        + `turned by ${angle(k)} more, wherever you start. Each of the ${width / 2} pairs turned by its own angle, `
-        + `PE[${pos}] ${this.same ? "becomes" : "does not become"} PE[${pos + k}].`;
+      return (
+        `At position ${pos} clock ${clock} has turned by ${angle(pos)} ${radians}. ${steps} further it has ` +
+        `turned by ${angle(k)} more, wherever you start. Each of the ${width / 2} pairs turned by its own angle, ` +
+        `PE[${pos}] ${this.same ? "becomes" : "does not become"} PE[${pos + k}].`
+      );
     }
   }
 
@@ -153,9 +203,17 @@
     return {
       ...setting,
       control(name, change) {
-        buttons = [-1, 1].map((by) => html("button", { type: "button",
-          "aria-label": `${what}: one ${by < 0 ? "back" : "on"}`,
-          click: () => possible(now + by) && change(now + by) }, by < 0 ? "−1" : "+1"));
+        buttons = [-1, 1].map((by) =>
+          html(
+            "button",
+            {
+              type: "button",
+              "aria-label": `${what}: one ${by < 0 ? "back" : "on"}`,
+              click: () => possible(now + by) && change(now + by),
+            },
+            by < 0 ? "−1" : "+1",
+          ),
+        );
         const control = setting.control(name, change);
         control.classList.add("live-steps");
         const slider = control.querySelector("[type=range]");

@@ -1,8 +1,7 @@
 // The divisor of the scores, to be moved. Beside divisor.py.
 (() => {
   "use strict";
-  const { Live, Panel, Bars, define, number, choice, softmax, sum, divideSum, softmaxSum, shown,
-    fixed, words } = toytf;
+  const { Live, Panel, Bars, define, number, choice, softmax, sum, divideSum, softmaxSum, shown, fixed, words } = toytf;
 
   const SLOPES = "the slope of each weight: how fast it grows with its own divided score, for a tiny nudge";
 
@@ -18,8 +17,9 @@
     take() {
       this.scaledPanel = new Panel(this.querySelector(".live-scaled .byhand"));
       this.weightsPanel = new Panel(this.querySelector(".live-weights .byhand"), { sci: true });
-      [this.weightBars, this.slopeBars] = [...this.querySelectorAll(".live-bars")].map((table) => (
-        new Bars(table, { sci: true })));
+      [this.weightBars, this.slopeBars] = [...this.querySelectorAll(".live-bars")].map(
+        (table) => new Bars(table, { sci: true }),
+      );
     }
 
     show({ divisor, row }) {
@@ -29,14 +29,23 @@
       const i = rows.indexOf(row);
       // the slope of weight j, with respect to score j / divisor; the others' sum keeps digits that 1 - weight loses
       const slopes = weights[i].map((weight, j) => weight * sum(weights[i].filter((_, k) => k !== j)));
-      this.scaledPanel.set({ operands: [scores], result: divided, sign: `/ ${shown(divisor)} =`,
-        sum: (where, r, j) => divideSum(where, scores[r][j], divisor, divided[r][j]) });
-      this.weightsPanel.set({ operands: [divided], result: weights,
-        sum: (where, r, j) => softmaxSum(where, divided[r], j, weights[r][j], { subtractMax: true, sci: true }) });
+      this.scaledPanel.set({
+        operands: [scores],
+        result: divided,
+        sign: `/ ${shown(divisor)} =`,
+        sum: (where, r, j) => divideSum(where, scores[r][j], divisor, divided[r][j]),
+      });
+      this.weightsPanel.set({
+        operands: [divided],
+        result: weights,
+        sum: (where, r, j) => softmaxSum(where, divided[r], j, weights[r][j], { subtractMax: true, sci: true }),
+      });
       this.weightBars.set(weights[i]);
       this.slopeBars.set(slopes);
-      for (const [bars, what] of [[this.weightBars, "its weights"],
-        [this.slopeBars, SLOPES]]) {
+      for (const [bars, what] of [
+        [this.weightBars, "its weights"],
+        [this.slopeBars, SLOPES],
+      ]) {
         bars.table.caption.textContent = `${row}: ${what}`;
       }
       Object.assign(this, { weights, slopes });
@@ -46,8 +55,10 @@
       const at = this.data.rows.indexOf(row);
       const best = this.weights[at].indexOf(Math.max(...this.weights[at]));
       const slope = words([[this.slopes[best]]], 4, true)[0][0];
-      return `Divided by ${shown(divisor)}, ${row} gives ${fixed(this.weights[at][best], 4)} of its attention to `
-        + `${this.data.cols[best]}; a tiny nudge of that divided score moves it with slope ${slope}.`;
+      return (
+        `Divided by ${shown(divisor)}, ${row} gives ${fixed(this.weights[at][best], 4)} of its attention to ` +
+        `${this.data.cols[best]}; a tiny nudge of that divided score moves it with slope ${slope}.`
+      );
     }
   }
 

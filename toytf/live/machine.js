@@ -1,13 +1,37 @@
 // The machine: a whole small Transformer, each of its numbers in a cell that can be changed. Beside machine.py.
 (() => {
   "use strict";
-  const { Live, Panel, Bars, define, html, number, choice, toggle, own, onPage, shown, fixed, trimmed,
-    isLong, isExact, powerOfTen, machine } = toytf;
+  const {
+    Live,
+    Panel,
+    Bars,
+    define,
+    html,
+    number,
+    choice,
+    toggle,
+    own,
+    onPage,
+    shown,
+    fixed,
+    trimmed,
+    isLong,
+    isExact,
+    powerOfTen,
+    machine,
+  } = toytf;
   const { cellsOf, filledIn, parameters, computed, fit, widen, Weights, readCell } = machine;
 
   // The largest change of a step's numbers; what is new is none
-  const largestChange = (now, before) => Math.max(0, ...now.flatMap((row, i) => row.map((value, j) => (
-    before?.[i]?.[j] === undefined || Object.is(value, before[i][j]) ? 0 : Math.abs(value - before[i][j])))));
+  const largestChange = (now, before) =>
+    Math.max(
+      0,
+      ...now.flatMap((row, i) =>
+        row.map((value, j) =>
+          before?.[i]?.[j] === undefined || Object.is(value, before[i][j]) ? 0 : Math.abs(value - before[i][j]),
+        ),
+      ),
+    );
   const isWhole = ({ value, hides }) => value.flat().every((x) => Number.isFinite(x) || (hides && x === -Infinity));
   // A change so small that four decimals do not show it is no zero
   const tiny = (x) => x !== 0 && Math.abs(x) < 5e-5;
@@ -28,39 +52,60 @@
 
   class Machine extends Live {
     settings({ start, positions, until, target, matrices }) {
-      const onlyWhole = until ? {} : {
-        residual: toggle({ label: "residual: add what went in", start: true }),
-        norm: choice({ label: "norm", start: "post", options: { post: "after", pre: "before", none: "none" } }),
-        mask: toggle({ label: "mask: no look ahead", start: true }),
-      };
-      const read = until ? {} : {
-        target: choice({ label: "the target so far", start: "1",
-          options: Object.fromEntries(target.map((_, n) => [String(n + 1), target.slice(0, n + 1).join(" ")])) }),
-      };
+      const onlyWhole = until
+        ? {}
+        : {
+            residual: toggle({ label: "residual: add what went in", start: true }),
+            norm: choice({ label: "norm", start: "post", options: { post: "after", pre: "before", none: "none" } }),
+            mask: toggle({ label: "mask: no look ahead", start: true }),
+          };
+      const read = until
+        ? {}
+        : {
+            target: choice({
+              label: "the target so far",
+              start: "1",
+              options: Object.fromEntries(target.map((_, n) => [String(n + 1), target.slice(0, n + 1).join(" ")])),
+            }),
+          };
       return {
         ...read,
-        positions: choice({ label: "positions", start: positions,
-          options: { paper: "as in the paper", published: "as published", none: "none" } }),
+        positions: choice({
+          label: "positions",
+          start: positions,
+          options: { paper: "as in the paper", published: "as published", none: "none" },
+        }),
         divisor: number({ label: "scores divided by", start, from: 0.1, to: 1000, scale: "log" }),
-        softmax: choice({ label: "softmax", start: "safe", 
-          options: { safe: "largest subtracted", naive: "as usually typed" } }),
+        softmax: choice({
+          label: "softmax",
+          start: "safe",
+          options: { safe: "largest subtracted", naive: "as usually typed" },
+        }),
         ...onlyWhole,
-        ...Object.fromEntries(Object.entries(matrices).flatMap(([name, array]) => cellsOf(name, array))
-          .map(([name, value]) => [name, own({ start: value, read: readCell, write: String })])),
+        ...Object.fromEntries(
+          Object.entries(matrices)
+            .flatMap(([name, array]) => cellsOf(name, array))
+            .map(([name, value]) => [name, own({ start: value, read: readCell, write: String })]),
+        ),
       };
     }
 
     // A link's mistake is answered with the names of the switches: there are hundreds of cells.
     names() {
-      return `${Object.keys(this.can).filter((name) => !name.includes(".")).join(", ")}, or a cell such as `
-        + `${Object.keys(this.can).find((name) => name.includes("w_q"))}`;
+      return (
+        `${Object.keys(this.can)
+          .filter((name) => !name.includes("."))
+          .join(", ")}, or a cell such as ` + `${Object.keys(this.can).find((name) => name.includes("w_q"))}`
+      );
     }
 
     take({ cells, until }) {
       const table = this.querySelector(".live-bars");
       this.bars = until ? null : new Bars(table);
       const nodes = [...this.querySelectorAll("[data-step]")];
-      this.panels = new Map(nodes.map((node) => [node.dataset.step, new Panel(node, { sci: /\.A\d$/.test(node.dataset.step) })]));
+      this.panels = new Map(
+        nodes.map((node) => [node.dataset.step, new Panel(node, { sci: /\.A\d$/.test(node.dataset.step) })]),
+      );
       this.order = [...this.panels.keys()];
       this.formulas = new Map(nodes.map((node) => [node.dataset.step, formulaOf(node, this.order)]));
       this.parts = [...this.querySelectorAll(".byhand-part")].map((node) => {
@@ -71,9 +116,10 @@
       });
       addEventListener("beforeprint", () => this.parts.forEach(({ node }) => this.paint(node))); // paper shows them all
       this.labels = {}; // of every cell, by its name
-      this.grids = Object.entries(cells)
-        .map(([key, blocks]) => Object.assign(new Weights(this, this.panels.get(key), blocks), { key }));
-      for (const grid of this.grids) Object.assign(this.labels, grid.labels = grid.allLabels());
+      this.grids = Object.entries(cells).map(([key, blocks]) =>
+        Object.assign(new Weights(this, this.panels.get(key), blocks), { key }),
+      );
+      for (const grid of this.grids) Object.assign(this.labels, (grid.labels = grid.allLabels()));
       this.firsts = {}; // what is computed of the unchanged numbers, by the target
     }
 
@@ -87,9 +133,15 @@
 
     compute(state) {
       const { data } = this;
-      const cfg = { ...data.cfg, softmax: state.softmax, positions: state.positions !== "none",
-        residual: state.residual ?? true, norm: state.norm ?? "post", causal: state.mask ?? true,
-        scale: state.divisor === data.start ? true : 1 / state.divisor };
+      const cfg = {
+        ...data.cfg,
+        softmax: state.softmax,
+        positions: state.positions !== "none",
+        residual: state.residual ?? true,
+        norm: state.norm ?? "post",
+        causal: state.mask ?? true,
+        scale: state.divisor === data.start ? true : 1 / state.divisor,
+      };
       const positions = data.tables[state.positions];
       return computed({ data, params: parameters(filledIn(data.matrices, state)), cfg, positions, state });
     }
@@ -114,7 +166,9 @@
 
     show(state) {
       this.first = this.unchanged(state);
-      const moved = Object.keys(this.can).some((name) => name !== "target" && !Object.is(state[name], this.can[name].start));
+      const moved = Object.keys(this.can).some(
+        (name) => name !== "target" && !Object.is(state[name], this.can[name].start),
+      );
       this.steps = moved ? this.compute(state) : this.first;
       for (const [key, panel] of this.panels) panel.node.hidden = !this.steps.has(key);
       let broken = null;
@@ -173,29 +227,45 @@
       panel.rows = rows;
       if (cols) panel.cols = cols;
       panel.node.dataset.from = from
-        .map(([of, lights, shift = 0]) => `${this.order.indexOf(of)}:${lights}:${shift}`).join(" ");
+        .map(([of, lights, shift = 0]) => `${this.order.indexOf(of)}:${lights}:${shift}`)
+        .join(" ");
       this.entitle(key, { from, ...more });
       widen(panel.node, rows, value, sci);
       if (grid) grid.paint();
-      panel.set({ result: value, start: value.map((row, i) => row.map((x, j) => before?.[i]?.[j] ?? x)),
-        sum: (where, i, j) => sum(where, i, j) + was(value[i][j], before?.[i]?.[j]) });
+      panel.set({
+        result: value,
+        start: value.map((row, i) => row.map((x, j) => before?.[i]?.[j] ?? x)),
+        sum: (where, i, j) => sum(where, i, j) + was(value[i][j], before?.[i]?.[j]),
+      });
     }
 
     listChanges() {
       const changed = Object.keys(this.labels).filter((name) => !Object.is(this.state[name], this.can[name].start));
       this.changes.hidden = !changed.length;
-      this.list.replaceChildren(...changed.map((name) => html("li", {},
-        `${this.labels[name]}: ${onPage(String(this.can[name].start))} → ${onPage(String(this.state[name]))} `,
-        html("button", { type: "button", "aria-label": `Put back ${this.labels[name]}`,
-          click: () => this.putBack(name) }, "Put back"))));
+      this.list.replaceChildren(
+        ...changed.map((name) =>
+          html(
+            "li",
+            {},
+            `${this.labels[name]}: ${onPage(String(this.can[name].start))} → ${onPage(String(this.state[name]))} `,
+            html(
+              "button",
+              { type: "button", "aria-label": `Put back ${this.labels[name]}`, click: () => this.putBack(name) },
+              "Put back",
+            ),
+          ),
+        ),
+      );
     }
 
     putBack(name) {
       const at = [...this.list.children].findIndex((item) => item.contains(document.activeElement));
       this.change({ [name]: this.can[name].start });
       // the button is gone: the next one takes its place, or the way back to the start
-      (this.list.querySelectorAll("button")[Math.min(at, this.list.children.length - 1)]
-        ?? this.querySelector(".live-reset")).focus();
+      (
+        this.list.querySelectorAll("button")[Math.min(at, this.list.children.length - 1)] ??
+        this.querySelector(".live-reset")
+      ).focus();
     }
 
     say({ target, mask }) {
@@ -216,8 +286,9 @@
         return `${source[i]} gives ${words[0]} of its attention to ${source[best]}${was}`;
       });
       const all = now.every((a) => Math.max(...a) > 0.999);
-      return `${said.join("; ")}.${all ? " Each gives nearly all to one word, and few changes move that: "
-        + "divide the scores by 30 first." : ""}`;
+      return `${said.join("; ")}.${
+        all ? " Each gives nearly all to one word, and few changes move that: " + "divide the scores by 30 first." : ""
+      }`;
     }
 
     // "After “SOS”, the most probable word is “EOS” with 0.2358; before it was 0.2372."
@@ -230,17 +301,22 @@
         const size = largestChange([now[i]], [then[i]]);
         const little = size ? `; the probabilities move by at most ${rounded(size)}${amount(size)}` : "";
         const was = moved ? `; before it was ${other}${words[1]}` : little;
-        return `after “${target.slice(0, i + 1).join(" ")}”, the most probable word is `
-          + `“${vocabulary[best]}” with ${words[0]}${was}.`;
+        return (
+          `after “${target.slice(0, i + 1).join(" ")}”, the most probable word is ` +
+          `“${vocabulary[best]}” with ${words[0]}${was}.`
+        );
       };
       const said = after(n - 1).replace("a", "A");
       if (mask) return said;
       if (n === 1) return `${said} With one word the mask has nothing to hide: let the decoder read more.`;
       const moves = now.slice(0, -1).map((row, i) => largestChange([row], [then[i]]));
-      const ahead = n > 2 ? `The rows of ${listed(target.slice(0, n - 1))} now look ahead`
-        : `The row of ${target[0]} now looks ahead`;
-      return `${said} The last row sees every word anyway, with a mask or without. ${ahead}: ${
-        after(moves.indexOf(Math.max(...moves)))}`;
+      const ahead =
+        n > 2
+          ? `The rows of ${listed(target.slice(0, n - 1))} now look ahead`
+          : `The row of ${target[0]} now looks ahead`;
+      return `${said} The last row sees every word anyway, with a mask or without. ${ahead}: ${after(
+        moves.indexOf(Math.max(...moves)),
+      )}`;
     }
   }
 
@@ -248,8 +324,12 @@
   function compared(now, then) {
     const [best, first] = [now, then].map((row) => row.indexOf(Math.max(...row)));
     const pair = apart(now[best], then[first], fixed, 8);
-    return { best, first, words: pair ?? [now[best], then[first]].map((x) => fixed(x, 4)),
-      moved: pair !== null || best !== first };
+    return {
+      best,
+      first,
+      words: pair ?? [now[best], then[first]].map((x) => fixed(x, 4)),
+      moved: pair !== null || best !== first,
+    };
   }
 
   // "Q₁"
@@ -260,7 +340,10 @@
   // The formula in a panel's title as Python wrote it, and the steps that it names
   function formulaOf(node, order) {
     const [, text] = node.querySelector(".byhand-title").firstChild.data.split(" = ");
-    const made = (node.dataset.from ?? "").split(" ").filter((one) => one).map((one) => order[parseInt(one, 10)]);
+    const made = (node.dataset.from ?? "")
+      .split(" ")
+      .filter((one) => one)
+      .map((one) => order[parseInt(one, 10)]);
     return { text, made };
   }
 

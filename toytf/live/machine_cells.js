@@ -39,14 +39,15 @@
   function widen(node, rows, value, sci = false) {
     const longest = Math.max(...words(value, 4, sci).flat().map(lengthOf)) + 0.9;
     const least = node.querySelector(".byhand-result.live-weights-table") ? 3.2 : 0; // room for a finger
-    const need = Math.max(...rows.map((row) => row.length)) * 0.78 + 0.5 + Math.max(longest, least) * value[0].length + 0.5;
+    const need =
+      Math.max(...rows.map((row) => row.length)) * 0.78 + 0.5 + Math.max(longest, least) * value[0].length + 0.5;
     const has = Number(/\bs(\d+)/.exec(node.className)[1]);
     node.style.setProperty("--w", `${Math.ceil(Math.max(need, has))}ch`);
   }
 
   // Powers, and the spaces around their ×, are narrower than digits.
-  const lengthOf = (word) => [...word]
-    .reduce((all, c) => all + (c === " " ? 0.5 : "⁰¹²³⁴⁵⁶⁷⁸⁹⁻".includes(c) ? 0.83 : 1), 0);
+  const lengthOf = (word) =>
+    [...word].reduce((all, c) => all + (c === " " ? 0.5 : "⁰¹²³⁴⁵⁶⁷⁸⁹⁻".includes(c) ? 0.83 : 1), 0);
 
   function likeNew(node) {
     for (const td of [node, ...node.querySelectorAll("td")]) {
@@ -83,8 +84,14 @@
 
     // The blocks' rows below each other: which one row i is
     places() {
-      return this.blocks.flatMap(({ name, says, rows, shift }) => (rows ?? [null]).map((row, i) => (
-        { name, row, shift, says: Array.isArray(says) ? says[i] : row === null ? says : `${says}, row ${i + 1}` })));
+      return this.blocks.flatMap(({ name, says, rows, shift }) =>
+        (rows ?? [null]).map((row, i) => ({
+          name,
+          row,
+          shift,
+          says: Array.isArray(says) ? says[i] : row === null ? says : `${says}, row ${i + 1}`,
+        })),
+      );
     }
 
     name(i, j) {
@@ -94,8 +101,11 @@
 
     allLabels() {
       const width = this.grid()[0].length;
-      return Object.fromEntries(this.places().flatMap(({ says }, i) => Array.from({ length: width }, (_, j) => (
-        [this.name(i, j), `${says}, column ${j + 1}`]))));
+      return Object.fromEntries(
+        this.places().flatMap(({ says }, i) =>
+          Array.from({ length: width }, (_, j) => [this.name(i, j), `${says}, column ${j + 1}`]),
+        ),
+      );
     }
 
     paint() {
@@ -105,16 +115,18 @@
       if (!this.table.querySelector("input")) this.panel.node.querySelector(".live-tools")?.remove();
       const values = grid.map((row, i) => row.map((_, j) => owner.state[this.name(i, j)]));
       const text = words(values);
-      grid.forEach((row, i) => row.forEach((td, j) => {
-        const name = this.name(i, j);
-        td.dataset.cell = name;
-        if (!td.hasAttribute("tabindex")) td.tabIndex = i || j ? -1 : 0;
-        if (td.querySelector("input")) return;
-        write(td, text[i][j]);
-        const label = `${owner.labels[name]}: ${onPage(String(values[i][j]))}`;
-        if (td.getAttribute("aria-label") !== label) td.setAttribute("aria-label", label);
-        td.classList.toggle("live-changed", !Object.is(values[i][j], owner.can[name].start));
-      }));
+      grid.forEach((row, i) =>
+        row.forEach((td, j) => {
+          const name = this.name(i, j);
+          td.dataset.cell = name;
+          if (!td.hasAttribute("tabindex")) td.tabIndex = i || j ? -1 : 0;
+          if (td.querySelector("input")) return;
+          write(td, text[i][j]);
+          const label = `${owner.labels[name]}: ${onPage(String(values[i][j]))}`;
+          if (td.getAttribute("aria-label") !== label) td.setAttribute("aria-label", label);
+          td.classList.toggle("live-changed", !Object.is(values[i][j], owner.can[name].start));
+        }),
+      );
       if (!grid.flat().some((td) => td.tabIndex === 0)) grid[0][0].tabIndex = 0;
     }
 
@@ -141,8 +153,14 @@
       const i = grid.findIndex((row) => row.includes(td));
       const j = grid[i].indexOf(td);
       const turned = getComputedStyle(this.table).display === "flex"; // on a phone: rows stand as columns
-      const [down, right] = { ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 0], ArrowUp: [-1, 0],
-        Home: [0, -j], End: [0, grid[i].length - 1 - j] }[key];
+      const [down, right] = {
+        ArrowRight: [0, 1],
+        ArrowLeft: [0, -1],
+        ArrowDown: [1, 0],
+        ArrowUp: [-1, 0],
+        Home: [0, -j],
+        End: [0, grid[i].length - 1 - j],
+      }[key];
       const next = turned && key.startsWith("Arrow") ? grid[i + right]?.[j + down] : grid[i + down]?.[j + right];
       if (next) this.focus(next);
     }
@@ -157,8 +175,14 @@
       const { owner } = this;
       const name = td.dataset.cell;
       const width = td.getBoundingClientRect().width;
-      const input = html("input", { type: "text", inputmode: "decimal", class: "live-cell", autocomplete: "off",
-        spellcheck: "false", "aria-label": owner.labels[name] });
+      const input = html("input", {
+        type: "text",
+        inputmode: "decimal",
+        class: "live-cell",
+        autocomplete: "off",
+        spellcheck: "false",
+        "aria-label": owner.labels[name],
+      });
       const complaint = html("p", { class: "live-complaint", role: "alert" });
       const tools = html("div", { class: "live-tools" });
       let done = false;
@@ -187,12 +211,26 @@
         input.value = onPage(String(change(value)));
         take();
       };
-      const tool = (label, says, change) => html("button", { type: "button", tabindex: -1, "aria-label": says,
-        mousedown: (event) => event.preventDefault(), click: () => put(change) }, label);
+      const tool = (label, says, change) =>
+        html(
+          "button",
+          {
+            type: "button",
+            tabindex: -1,
+            "aria-label": says,
+            mousedown: (event) => event.preventDefault(),
+            click: () => put(change),
+          },
+          label,
+        );
       const by = (step) => (x) => Number((x + step).toPrecision(12));
-      tools.append(tool("±", "other sign", (x) => -x || 0), tool(`−${STEP}`, `${STEP} less`, by(-STEP)),
+      tools.append(
+        tool("±", "other sign", (x) => -x || 0),
+        tool(`−${STEP}`, `${STEP} less`, by(-STEP)),
         tool(`+${STEP}`, `${STEP} more`, by(STEP)),
-        tool("put back", "as unchanged", () => owner.can[name].start), complaint);
+        tool("put back", "as unchanged", () => owner.can[name].start),
+        complaint,
+      );
       input.value = typed ?? onPage(String(owner.state[name]));
       input.style.width = `${Math.max(width, 56)}px`;
       input.addEventListener("keydown", (event) => {

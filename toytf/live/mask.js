@@ -1,8 +1,23 @@
 // A mask whose cells switch. Beside mask.py.
 (() => {
   "use strict";
-  const { Live, Panel, define, html, number, choice, maskedSoftmax, weightedSum, softmaxSum, weightedSumRow, chain,
-    cellsOf, shown, fixed, onPage } = toytf;
+  const {
+    Live,
+    Panel,
+    define,
+    html,
+    number,
+    choice,
+    maskedSoftmax,
+    weightedSum,
+    softmaxSum,
+    weightedSumRow,
+    chain,
+    cellsOf,
+    shown,
+    fixed,
+    onPage,
+  } = toytf;
   const same = (a, b) => a.every((row, i) => row.every((may, j) => may === b[i][j]));
   const written = (mask) => mask.map((row) => row.map(Number).join("")).join(".");
 
@@ -13,13 +28,23 @@
     return {
       start,
       write: written,
-      read: (text) => (form.test(text) ? { value: text.split(".").map((row) => [...row].map((digit) => digit === "1")) }
-        : { error: `mask: expected ${rows.length} rows of ${cols.length} digits, 0 or 1, as ${written(start)}, got “${text}”` }),
+      read: (text) =>
+        form.test(text)
+          ? { value: text.split(".").map((row) => [...row].map((digit) => digit === "1")) }
+          : {
+              error: `mask: expected ${rows.length} rows of ${cols.length} digits, 0 or 1, as ${written(start)}, got “${text}”`,
+            },
       control(name, change) {
-        buttons = Object.entries(presets).map(([words, mask]) => [mask,
-          html("button", { type: "button", click: () => change(mask) }, words)]);
-        return html("div", { class: "live-setting live-presets", role: "group", "aria-label": "usual masks", "data-setting": name },
-          html("span", {}, "set it to"), ...buttons.map(([, button]) => button));
+        buttons = Object.entries(presets).map(([words, mask]) => [
+          mask,
+          html("button", { type: "button", click: () => change(mask) }, words),
+        ]);
+        return html(
+          "div",
+          { class: "live-setting live-presets", role: "group", "aria-label": "usual masks", "data-setting": name },
+          html("span", {}, "set it to"),
+          ...buttons.map(([, button]) => button),
+        );
       },
       display(value) {
         for (const [mask, button] of buttons) button.setAttribute("aria-pressed", same(mask, value));
@@ -43,13 +68,24 @@
       const out = this.querySelector(".live-out .byhand");
       this.outPanel = out && new Panel(out);
       // each cell becomes a switch; the table is one stop of the tab key, arrow keys walk in it
-      this.cells = cellsOf(this.grid).map((row, i) => row.map((td, j) => {
-        const button = html("button", { type: "button", tabindex: i + j ? -1 : 0,
-          "aria-label": `${rows[i]} may look at ${cols[j]}`, click: () => this.turn(i, j), keydown: (e) => this.walk(e, i, j),
-          focus: () => this.stopAt(i, j) }, ...td.childNodes);
-        td.append(button);
-        return button;
-      }));
+      this.cells = cellsOf(this.grid).map((row, i) =>
+        row.map((td, j) => {
+          const button = html(
+            "button",
+            {
+              type: "button",
+              tabindex: i + j ? -1 : 0,
+              "aria-label": `${rows[i]} may look at ${cols[j]}`,
+              click: () => this.turn(i, j),
+              keydown: (e) => this.walk(e, i, j),
+              focus: () => this.stopAt(i, j),
+            },
+            ...td.childNodes,
+          );
+          td.append(button);
+          return button;
+        }),
+      );
     }
 
     // What is seen is said where it is switched, above the panels.
@@ -64,8 +100,14 @@
 
     walk(event, i, j) {
       const [n, m] = [this.cells.length, this.cells[0].length];
-      const to = { ArrowRight: [i, j + 1], ArrowLeft: [i, j - 1], ArrowDown: [i + 1, j], ArrowUp: [i - 1, j],
-        Home: [i, 0], End: [i, m - 1] }[event.key];
+      const to = {
+        ArrowRight: [i, j + 1],
+        ArrowLeft: [i, j - 1],
+        ArrowDown: [i + 1, j],
+        ArrowUp: [i - 1, j],
+        Home: [i, 0],
+        End: [i, m - 1],
+      }[event.key];
       if (!to || event.altKey || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
       if (to[0] >= 0 && to[0] < n && to[1] >= 0 && to[1] < m) this.cells[to[0]][to[1]].focus();
@@ -82,24 +124,36 @@
       const scores = before.map((row) => row.map((score, j) => (j === k ? score + by : score)));
       const under = scores.map((row, i) => row.map((score, j) => (mask[i][j] ? score : -Infinity)));
       const [weights, weightsBefore] = [maskedSoftmax(scores, mask), maskedSoftmax(before, mask)];
-      this.cells.forEach((row, i) => row.forEach((button, j) => {
-        const [digit, score] = button.children;
-        button.setAttribute("aria-pressed", mask[i][j]);
-        button.setAttribute("aria-description", `score ${shown(scores[i][j])}`);
-        button.parentNode.classList.toggle("live-hidden", !mask[i][j]);
-        digit.textContent = Number(mask[i][j]);
-        score.textContent = onPage(fixed(scores[i][j], 4));
-        score.classList.toggle("live-changed", by !== 0 && j === k);
-      }));
-      this.weightsPanel.set({ operands: [under], result: weights, start: weightsBefore,
-        sum: (where, i, j) => (mask[i].includes(true) ? softmaxSum(where, under[i], j, weights[i][j])
-          : chain(where, [this.nothing(mask[i].length)])) });
+      this.cells.forEach((row, i) =>
+        row.forEach((button, j) => {
+          const [digit, score] = button.children;
+          button.setAttribute("aria-pressed", mask[i][j]);
+          button.setAttribute("aria-description", `score ${shown(scores[i][j])}`);
+          button.parentNode.classList.toggle("live-hidden", !mask[i][j]);
+          digit.textContent = Number(mask[i][j]);
+          score.textContent = onPage(fixed(scores[i][j], 4));
+          score.classList.toggle("live-changed", by !== 0 && j === k);
+        }),
+      );
+      this.weightsPanel.set({
+        operands: [under],
+        result: weights,
+        start: weightsBefore,
+        sum: (where, i, j) =>
+          mask[i].includes(true)
+            ? softmaxSum(where, under[i], j, weights[i][j])
+            : chain(where, [this.nothing(mask[i].length)]),
+      });
       for (const table of [...this.weightsPanel.operands, this.weightsPanel.result]) this.cover(table, mask);
       if (this.outPanel) {
         const mix = (rows) => rows.map((row, i) => weightedSum(row, values, mask[i]));
         const out = mix(weights);
-        this.outPanel.set({ operands: [weights, null], result: out, start: mix(weightsBefore),
-          sum: (where, i) => weightedSumRow(this.data.rows[i], weights[i], values, out[i]) });
+        this.outPanel.set({
+          operands: [weights, null],
+          result: out,
+          start: mix(weightsBefore),
+          sum: (where, i) => weightedSumRow(this.data.rows[i], weights[i], values, out[i]),
+        });
         this.cover(this.outPanel.operands[0], mask);
       }
       this.moved = weights.map((row, i) => row.some((a, j) => a !== weightsBefore[i][j]));
@@ -124,16 +178,20 @@
       const said = [`${visible} of ${mask.flat().length} pairs are visible.`];
       const empty = rows.filter((_, i) => !mask[i].includes(true));
       if (empty.length) {
-        said.push(`${named(empty)} ${empty.length > 1 ? "have" : "has"} nothing left: toytf gives zeros, where the softmax of `
-          + "−∞ alone (PyTorch’s too) gives NaN.");
+        said.push(
+          `${named(empty)} ${empty.length > 1 ? "have" : "has"} nothing left: toytf gives zeros, where the softmax of ` +
+            "−∞ alone (PyTorch’s too) gives NaN.",
+        );
       }
       if (by !== 0) {
         const k = cols.indexOf(word);
         const moved = rows.filter((_, i) => this.moved[i]);
         const blind = rows.filter((_, i) => !mask[i][k]);
         const them = blind.length > 1 ? "them" : "it";
-        said.push(`With ${shown(Math.abs(by))} ${by > 0 ? "more" : "less"} in the scores of ${word}, `
-          + (moved.length ? `the weights of ${named(moved)} move.` : "no weight moves."));
+        said.push(
+          `With ${shown(Math.abs(by))} ${by > 0 ? "more" : "less"} in the scores of ${word}, ` +
+            (moved.length ? `the weights of ${named(moved)} move.` : "no weight moves."),
+        );
         if (blind.length) said.push(`${named(blind)} cannot tell: ${word} is hidden from ${them}.`);
       }
       return said.join(" ");

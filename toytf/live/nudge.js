@@ -1,8 +1,23 @@
 // The nudge on the loss curve: a slope from two losses, beside the slope of the backward pass. Beside nudge.py.
 (() => {
   "use strict";
-  const { Live, define, number, choice, svg, attention, attentionBackward, matmul, transposed, linearBackward,
-    crossEntropy, crossEntropyBackward, fixed, scientific, onPage } = toytf;
+  const {
+    Live,
+    define,
+    number,
+    choice,
+    svg,
+    attention,
+    attentionBackward,
+    matmul,
+    transposed,
+    linearBackward,
+    crossEntropy,
+    crossEntropyBackward,
+    fixed,
+    scientific,
+    onPage,
+  } = toytf;
   const [LEFT, RIGHT, TOP, BOTTOM] = [50, 314, 8, 188];
   const [WIDE, HIGH, EDGE] = [RIGHT - LEFT, BOTTOM - TOP, 4];
   const CURVE = Array.from({ length: 161 }, (_, k) => -EDGE + (2 * EDGE * k) / 160);
@@ -17,8 +32,10 @@
     return { loss, o, attended, said };
   }
 
-  const withEntry = (problem, name, [i, j], value) => (
-    { ...problem, [name]: problem[name].map((row, r) => row.map((old, c) => (r === i && c === j ? value : old))) });
+  const withEntry = (problem, name, [i, j], value) => ({
+    ...problem,
+    [name]: problem[name].map((row, r) => row.map((old, c) => (r === i && c === j ? value : old))),
+  });
 
   // Of the four matrices, by the backward pass
   function gradients(problem) {
@@ -82,7 +99,11 @@
       const point = (value, height) => [(WIDE * (value + EDGE)) / (2 * EDGE), (HIGH * (high - height)) / (high - low)];
       const by = quotient(loss, w, nudge);
       const middle = (loss(w + nudge) + loss(w - nudge)) / 2;
-      this.ticks(Array.from({ length: Math.round((high - low) / step) + 1 }, (_, k) => low + k * step), step, point);
+      this.ticks(
+        Array.from({ length: Math.round((high - low) / step) + 1 }, (_, k) => low + k * step),
+        step,
+        point,
+      );
       this.draw({
         loss: path(CURVE.map((value, k) => point(value, losses[k]))),
         secant: path([-EDGE, EDGE].map((value) => point(value, middle + by * (value - w)))),
@@ -90,33 +111,57 @@
         end: [w - nudge, w + nudge].map((value) => square(point(value, loss(value)))),
         here: disc(point(w, loss(w))),
       });
-      this.node.setAttribute("aria-label", onPage(`The loss against w from -4 to 4. At w = ${fixed(w, 4)} the line `
-        + `through the two nudged points has the slope ${fixed(by, 4)}, the tangent ${fixed(slope, 4)}.`));
+      this.node.setAttribute(
+        "aria-label",
+        onPage(
+          `The loss against w from -4 to 4. At w = ${fixed(w, 4)} the line ` +
+            `through the two nudged points has the slope ${fixed(by, 4)}, the tangent ${fixed(slope, 4)}.`,
+        ),
+      );
     }
 
     ticks(values, step, point) {
       const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-      this.node.querySelector(".nudge-grid").replaceChildren(...values.map((value) => (
-        svg("path", { d: `M0 ${at(point(0, value)[1])}H${WIDE}` }))));
-      this.node.querySelector(".nudge-names").replaceChildren(
-        ...values.map((value) => svg("text", { x: LEFT - 6, y: at(TOP + point(0, value)[1] + 4), "text-anchor": "end" },
-          onPage(fixed(value, decimals)))),
-        ...[-4, -2, 0, 2, 4].map((value) => svg("text", { x: at(LEFT + point(value, values[0])[0]), y: BOTTOM + 15 },
-          onPage(String(value)))));
+      this.node
+        .querySelector(".nudge-grid")
+        .replaceChildren(...values.map((value) => svg("path", { d: `M0 ${at(point(0, value)[1])}H${WIDE}` })));
+      this.node
+        .querySelector(".nudge-names")
+        .replaceChildren(
+          ...values.map((value) =>
+            svg(
+              "text",
+              { x: LEFT - 6, y: at(TOP + point(0, value)[1] + 4), "text-anchor": "end" },
+              onPage(fixed(value, decimals)),
+            ),
+          ),
+          ...[-4, -2, 0, 2, 4].map((value) =>
+            svg("text", { x: at(LEFT + point(value, values[0])[0]), y: BOTTOM + 15 }, onPage(String(value))),
+          ),
+        );
     }
   }
 
   class Errors extends Picture {
     set({ loss, w, nudge, slope, share: miss, errors }) {
-      const point = (by, part) => [WIDE * (1 - Math.log10(by) / SMALLEST), (HIGH * (HIGH_POWER
-        - (part ? Math.min(Math.max(Math.log10(part), LOW_POWER), HIGH_POWER) : LOW_POWER)))
-        / (HIGH_POWER - LOW_POWER)];
+      const point = (by, part) => [
+        WIDE * (1 - Math.log10(by) / SMALLEST),
+        (HIGH * (HIGH_POWER - (part ? Math.min(Math.max(Math.log10(part), LOW_POWER), HIGH_POWER) : LOW_POWER))) /
+          (HIGH_POWER - LOW_POWER),
+      ];
       const here = point(nudge, miss);
       const rounding = [NUDGES[0], 1].map((by) => point(by, share(ulp(loss(w)) / (2 * by), slope)));
-      this.draw({ rounding: path(rounding), u: path(NUDGES.map((by, k) => point(by, errors[k]))),
-        line: `M${at(here[0])} 0V${HIGH}`, now: square(here) });
-      this.node.setAttribute("aria-label", "Error of the slope, as a share of it, against the nudge, from 1e−16 to 1, "
-        + `on scales of powers of ten. At ${shortest(nudge)} it is ${short(miss)}.`);
+      this.draw({
+        rounding: path(rounding),
+        u: path(NUDGES.map((by, k) => point(by, errors[k]))),
+        line: `M${at(here[0])} 0V${HIGH}`,
+        now: square(here),
+      });
+      this.node.setAttribute(
+        "aria-label",
+        "Error of the slope, as a share of it, against the nudge, from 1e−16 to 1, " +
+          `on scales of powers of ten. At ${shortest(nudge)} it is ${short(miss)}.`,
+      );
     }
   }
 
@@ -157,10 +202,19 @@
       const by = quotient(loss, w, nudge);
       const errors = NUDGES.map((each) => share(Math.abs(quotient(loss, w, each) - slope), slope));
       const error = Math.abs(by - slope);
-      const seen = { loss, w, nudge, slope, by, error, share: share(error, slope), errors,
-        losses: this.lossesOf(weight, loss) };
-      this.querySelector(".nudge-which").textContent = `w stands in row ${place[0] + 1}, column ${place[1] + 1} of `
-        + `${this.data.names[weight]}.`;
+      const seen = {
+        loss,
+        w,
+        nudge,
+        slope,
+        by,
+        error,
+        share: share(error, slope),
+        errors,
+        losses: this.lossesOf(weight, loss),
+      };
+      this.querySelector(".nudge-which").textContent =
+        `w stands in row ${place[0] + 1}, column ${place[1] + 1} of ` + `${this.data.names[weight]}.`;
       this.curve.set(seen);
       this.errors.set(seen);
       const [up, down] = [w + nudge, w - nudge].map((value) => onPage(fixed(loss(value), 16)));
@@ -184,12 +238,18 @@
     say({ nudge }) {
       const { by, slope, share: part, errors } = this.seen;
       const best = NUDGES[errors.indexOf(Math.min(...errors))];
-      const why = nudge > 10 * best ? "the curve bends between the two points."
-        : nudge < best / 10 ? this.equal ? "the two losses are equal: no digit is left."
-          : `the two losses have ${this.digits} digits in common, and a float has about 16.`
-          : "hardly any nudge does better here.";
-      return `Nudged by ${shortest(nudge)}, the slope comes out as ${onPage(fixed(by, 6))}; the backward pass gives `
-        + `${onPage(fixed(slope, 6))}. It is off by ${short(part)} of the slope: ${why}`;
+      const why =
+        nudge > 10 * best
+          ? "the curve bends between the two points."
+          : nudge < best / 10
+            ? this.equal
+              ? "the two losses are equal: no digit is left."
+              : `the two losses have ${this.digits} digits in common, and a float has about 16.`
+            : "hardly any nudge does better here.";
+      return (
+        `Nudged by ${shortest(nudge)}, the slope comes out as ${onPage(fixed(by, 6))}; the backward pass gives ` +
+        `${onPage(fixed(slope, 6))}. It is off by ${short(part)} of the slope: ${why}`
+      );
     }
   }
 

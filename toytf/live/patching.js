@@ -1,8 +1,30 @@
 // Heads silenced and rows of the memory swapped. Beside patching.py: the same steps, the same order.
 (() => {
   "use strict";
-  const { Live, Bars, define, html, own, place, toggle, sentence, reading, wordKeys, named, quoted, weightTable, start, stepper,
-    greedySteps, encode, decode, linear, softmax, fixed, largestAt } = toytf;
+  const {
+    Live,
+    Bars,
+    define,
+    html,
+    own,
+    place,
+    toggle,
+    sentence,
+    reading,
+    wordKeys,
+    named,
+    quoted,
+    weightTable,
+    start,
+    stepper,
+    greedySteps,
+    encode,
+    decode,
+    linear,
+    softmax,
+    fixed,
+    largestAt,
+  } = toytf;
   const TOP = 3;
   const END = "(end)";
   const HEADS = ["encoder", "decoder", "cross"].flatMap((part) => [1, 2].map((head) => `${part}${head}`));
@@ -20,8 +42,9 @@
     return {
       ...params,
       encoder: params.encoder.map((layer) => mute(layer, "self_attention", "encoder")),
-      decoder: params.decoder.map((layer) => (
-        mute(mute(layer, "self_attention", "decoder"), "cross_attention", "cross"))),
+      decoder: params.decoder.map((layer) =>
+        mute(mute(layer, "self_attention", "decoder"), "cross_attention", "cross"),
+      ),
     };
   }
 
@@ -48,9 +71,14 @@
 
   // The most probable words of both, the most probable first
   function favourites(before, after) {
-    const best = (probs) => probs.map((_, i) => i).sort((a, b) => probs[b] - probs[a]).slice(0, TOP);
-    return [...new Set([...best(before), ...best(after)])]
-      .sort((a, b) => Math.max(before[b], after[b]) - Math.max(before[a], after[a]));
+    const best = (probs) =>
+      probs
+        .map((_, i) => i)
+        .sort((a, b) => probs[b] - probs[a])
+        .slice(0, TOP);
+    return [...new Set([...best(before), ...best(after)])].sort(
+      (a, b) => Math.max(before[b], after[b]) - Math.max(before[a], after[a]),
+    );
   }
 
   // ---------------------------------------------------------------- the element
@@ -58,12 +86,19 @@
   class Patching extends Live {
     settings(data) {
       const number = /^[1-9]\d?$/;
-      const heads = Object.fromEntries(HEADS.map((name) => [name, toggle({
-        label: name.replace(/\d/, " $&"), start: data.silent.includes(name) })]));
+      const heads = Object.fromEntries(
+        HEADS.map((name) => [name, toggle({ label: name.replace(/\d/, " $&"), start: data.silent.includes(name) })]),
+      );
       return {
         sentence: sentence({ label: "A sentence", start: data.sentence, offers: true, ...data }),
-        other: sentence({ label: "Another sentence, whose rows can be taken", start: data.other, offers: true, ...data,
-          kinds: [], nothing: "No rows to take: type a word." }),
+        other: sentence({
+          label: "Another sentence, whose rows can be taken",
+          start: data.other,
+          offers: true,
+          ...data,
+          kinds: [],
+          nothing: "No rows to take: type a word.",
+        }),
         ...heads,
         rows: own({
           start: data.rows,
@@ -73,22 +108,29 @@
             return rows.every((row) => number.test(row) && Number(row) <= data.most)
               ? { value: [...new Set(rows.map(Number))].sort((a, b) => a - b) }
               : { error: `rows: expected none, or numbers from 1 to ${data.most}, got “${text}”` };
-          } }),
+          },
+        }),
         word: place({ label: "word", start: data.word, to: 2 * data.most + 4 }),
       };
     }
 
     take() {
       const part = (name) => this.querySelector(`.patch-${name}`);
-      Object.assign(this, { cells: part("cells"), before: part("before"), after: part("after"), atName: part("at"),
-        map: this.querySelector(".trans-map") });
+      Object.assign(this, {
+        cells: part("cells"),
+        before: part("before"),
+        after: part("after"),
+        atName: part("at"),
+        map: this.querySelector(".trans-map"),
+      });
       [this.barsBefore, this.barsAfter] = [...this.querySelectorAll(".live-bars")].map((table) => new Bars(table));
       this.before.setAttribute("role", "radiogroup");
       this.before.setAttribute("aria-label", "What it writes before: choose a word to compare its probabilities");
       this.cells.setAttribute("role", "toolbar");
       this.cells.setAttribute("aria-label", "Rows of the memory: take one from the other sentence");
       wordKeys(this.before, (at) => this.change({ word: at + 1 }), { follow: true });
-      this.after.addEventListener("click", ({ target }) => { // the same places, beyond keys: the line before has those
+      this.after.addEventListener("click", ({ target }) => {
+        // the same places, beyond keys: the line before has those
         const at = [...this.after.children].findIndex((word) => word.contains(target));
         if (at >= 0 && at < this.before.children.length) this.change({ word: at + 1 });
       });
@@ -100,16 +142,21 @@
       this.said.remove();
       this.said = this.querySelector(".patch-said");
       this.said.classList.add("live-said");
-      this.querySelector(".patch-name").textContent = (
-        "The memory, a row for each word. Tap one to take it from the other sentence.");
-      this.querySelector(".patch-lines").before(html("p", { class: "patch-name" },
-        "What it writes. Tap a word to compare the probabilities at its place."));
+      this.querySelector(".patch-name").textContent =
+        "The memory, a row for each word. Tap one to take it from the other sentence.";
+      this.querySelector(".patch-lines").before(
+        html("p", { class: "patch-name" }, "What it writes. Tap a word to compare the probabilities at its place."),
+      );
       const settings = (names) => names.map((name) => this.controls.querySelector(`[data-setting=${name}]`));
       const [mine, other] = settings(["sentence", "other"]);
-      const line = (label, node) => html("div", { class: "patch-sentence" },
-        html("span", { class: "patch-name" }, label), node);
-      const heads = html("fieldset", { class: "patch-heads" }, html("legend", {}, "Silence a head"),
-        html("div", {}, ...settings(HEADS)));
+      const line = (label, node) =>
+        html("div", { class: "patch-sentence" }, html("span", { class: "patch-name" }, label), node);
+      const heads = html(
+        "fieldset",
+        { class: "patch-heads" },
+        html("legend", {}, "Silence a head"),
+        html("div", {}, ...settings(HEADS)),
+      );
       this.controls.append(line("sentence", mine), line("the other", other), heads);
     }
 
@@ -129,12 +176,13 @@
         this.was = null;
         return;
       }
-      if (this.was === undefined && this.atStart(state)) { // what Python wrote stays
+      if (this.was === undefined && this.atStart(state)) {
+        // what Python wrote stays
         this.at = state.word - 1;
         this.dress();
         return;
       }
-      [this.rows, this.gone] = [true, false].map((can) => state.rows.filter((row) => (row <= this.both) === can));
+      [this.rows, this.gone] = [true, false].map((can) => state.rows.filter((row) => row <= this.both === can));
       this.swaps = this.rows.map((row) => [row, src[row - 1], other[row - 1]]);
       this.silent = HEADS.filter((name) => state[name]);
       this.was = patched(toytf.trained, src, other);
@@ -156,7 +204,10 @@
 
     writeCells(src, other, rows) {
       const nodes = this.fill(this.cells, src.length, "patch-cell");
-      const focus = Math.max(0, nodes.findIndex((node) => node.tabIndex === 0));
+      const focus = Math.max(
+        0,
+        nodes.findIndex((node) => node.tabIndex === 0),
+      );
       nodes.forEach((node, k) => {
         const [can, taken] = [k < this.both, k < this.both && rows.includes(k + 1)];
         node.querySelector("b").textContent = src[k];
@@ -192,8 +243,14 @@
       const [before, after] = [this.was.probs[this.at], this.now.probs[this.at]];
       const best = favourites(before, after);
       const labels = best.map((i) => named(toytf.trained.tgt_vocab[i]));
-      this.barsBefore.set(best.map((i) => before[i]), { labels });
-      this.barsAfter.set(best.map((i) => after[i]), { labels });
+      this.barsBefore.set(
+        best.map((i) => before[i]),
+        { labels },
+      );
+      this.barsAfter.set(
+        best.map((i) => after[i]),
+        { labels },
+      );
       const soFar = this.was.words.slice(0, this.at).join(" ");
       const where = soFar ? `the next word after “${soFar}”` : "the first word";
       this.atName.textContent = `Probabilities of ${where}`;
@@ -201,28 +258,39 @@
 
     writeMap(src) {
       const silent = (h, when) => when === "after" && this.silent.includes(`cross${h + 1}`);
-      const runs = [["before", this.was], ["after", this.now]];
+      const runs = [
+        ["before", this.was],
+        ["after", this.now],
+      ];
       const columns = [...src];
       for (const [row, word, taken] of this.swaps) columns[row - 1] = `${word} ← ${taken}`;
-      weightTable(this.map, columns, [0, 1].flatMap((h) => runs.map(([when, { heads }]) => (
-        [`${h + 1}, ${silent(h, when) ? "silent" : when}`, heads[h][this.at]]))));
+      weightTable(
+        this.map,
+        columns,
+        [0, 1].flatMap((h) =>
+          runs.map(([when, { heads }]) => [`${h + 1}, ${silent(h, when) ? "silent" : when}`, heads[h][this.at]]),
+        ),
+      );
     }
 
     say() {
       if (this.nothing) return ""; // the field says it
       if (this.was === undefined) return this.said.textContent;
       const { was, now, at } = this;
-      const done = [...this.silent.map((name) => `${name.replace(/\d/, " $&")} silent`),
+      const done = [
+        ...this.silent.map((name) => `${name.replace(/\d/, " $&")} silent`),
         ...this.swaps.map(([row, word, taken]) => `row ${row} swapped (“${word}” ← “${taken}”)`),
-        ...this.gone.map((row) => `there is no row ${row} to swap`)];
+        ...this.gone.map((row) => `there is no row ${row} to swap`),
+      ];
       const written = now.words.filter((word) => word !== END).join(" ");
       const [i, j] = [largestAt(was.probs[at]), largestAt(now.probs[at])];
       const name = (k) => quoted(named(toytf.trained.tgt_vocab[k]));
-      if (!done.length) return `Nothing is changed: it writes “${written}”. ${name(j)} has probability ${fixed(now.probs[at][j], 4)}.`;
+      if (!done.length)
+        return `Nothing is changed: it writes “${written}”. ${name(j)} has probability ${fixed(now.probs[at][j], 4)}.`;
       const length = Math.max(was.words.length, now.words.length);
       const changed = Array.from({ length }, (_, t) => was.words[t] !== now.words[t]).filter((x) => x).length;
-      const share = (k) => `${name(k)} had probability ${fixed(was.probs[at][k], 4)}, `
-        + `now ${fixed(now.probs[at][k], 4)}`;
+      const share = (k) =>
+        `${name(k)} had probability ${fixed(was.probs[at][k], 4)}, ` + `now ${fixed(now.probs[at][k], 4)}`;
       const what = done.join(", ").replace(/^./, (letter) => letter.toUpperCase());
       const differ = changed ? `${changed} ${changed === 1 ? "place differs" : "places differ"}` : "No word differs";
       return `${what}: it writes “${written}”. ${differ}. ${[...new Set([i, j])].map(share).join("; ")}.`;

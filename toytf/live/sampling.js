@@ -1,8 +1,7 @@
 // Drawing a word from shares on a strip. Beside sampling.py.
 (() => {
   "use strict";
-  const { Live, define, html, number, own, draw, softmax, floats, sum, fixed, shown,
-    onPage } = toytf;
+  const { Live, define, html, number, own, draw, softmax, floats, sum, fixed, shown, onPage } = toytf;
 
   class Sampling extends Live {
     settings({ words, numbers }) {
@@ -13,9 +12,14 @@
         topk: number({ label: "top-k", start: words.length, from: 1, to: words.length, step: 1, whole: true }),
         topp: number({ label: "top-p", start: 1, from: 0.01, to: 1, step: 0.01 }),
         u: number({ label: "random number", start: this.numbers[0], from: 0, to: 1, step: 0.001 }),
-        draws: own({ start: 1, write: String,
-          read: (text) => (/^\d+$/.test(text) && Number(text) <= most ? { value: Number(text) }
-            : { error: `draws: expected a whole number from 0 to ${most}, got “${text}”` }) }),
+        draws: own({
+          start: 1,
+          write: String,
+          read: (text) =>
+            /^\d+$/.test(text) && Number(text) <= most
+              ? { value: Number(text) }
+              : { error: `draws: expected a whole number from 0 to ${most}, got “${text}”` },
+        }),
       };
     }
 
@@ -33,7 +37,10 @@
         this.strip.setPointerCapture(event.pointerId);
         point(event);
       });
-      this.strip.addEventListener("pointermove", (event) => this.strip.hasPointerCapture(event.pointerId) && point(event));
+      this.strip.addEventListener(
+        "pointermove",
+        (event) => this.strip.hasPointerCapture(event.pointerId) && point(event),
+      );
     }
 
     build() {
@@ -42,7 +49,11 @@
       this.buttons = [button("next random number", 1), button("draw 100", 100)];
       this.again = html("button", { type: "button", click: () => this.change({ draws: 0 }) }, "count anew");
       const line = this.querySelector(".live-line");
-      line.after(this.querySelector("[data-setting=u]"), html("div", { class: "live-draws" }, ...this.buttons, this.again), this.said);
+      line.after(
+        this.querySelector("[data-setting=u]"),
+        html("div", { class: "live-draws" }, ...this.buttons, this.again),
+        this.said,
+      );
     }
 
     // The next random numbers; the last of them stays on the strip.
@@ -71,9 +82,11 @@
         const [, bar, ...cells] = row.cells;
         bar.style.setProperty("--share", place < 0 ? 0 : shares[place]);
         bar.style.setProperty("--before", before[i]);
-        [fixed(before[i], 4), fixed(probs[i], 4), place < 0 ? "cut" : fixed(shares[place], 4), counts[i]].forEach((word, c) => {
-          cells[c].textContent = onPage(String(word));
-        });
+        [fixed(before[i], 4), fixed(probs[i], 4), place < 0 ? "cut" : fixed(shares[place], 4), counts[i]].forEach(
+          (word, c) => {
+            cells[c].textContent = onPage(String(word));
+          },
+        );
         row.classList.toggle("live-lit", i === token);
         row.classList.toggle("live-cut", place < 0);
       });
@@ -82,20 +95,31 @@
       Object.assign(this, { token, kept, counts, from, to: from + shares[at] });
       const ends = draws === this.numbers.length;
       for (const button of this.buttons) button.setAttribute("aria-disabled", ends);
-      this.strip.setAttribute("aria-label",
-        `The shares of ${kept.length} words end to end; ${shown(u)} points at ${words[token]}.`);
+      this.strip.setAttribute(
+        "aria-label",
+        `The shares of ${kept.length} words end to end; ${shown(u)} points at ${words[token]}.`,
+      );
     }
 
     say({ u, draws }) {
       const { words } = this.data;
       const { token, kept, counts, from, to } = this;
-      const left = kept.length === words.length ? `All ${words.length} words have a part of the strip.`
-        : kept.length === 1 ? `1 of ${words.length} words is left.` : `${kept.length} of ${words.length} words are left.`;
-      const said = [left, `${shown(u)} lies between ${fixed(from, 4)} and ${fixed(to, 4)}, the part of “${words[token]}”.`];
+      const left =
+        kept.length === words.length
+          ? `All ${words.length} words have a part of the strip.`
+          : kept.length === 1
+            ? `1 of ${words.length} words is left.`
+            : `${kept.length} of ${words.length} words are left.`;
+      const said = [
+        left,
+        `${shown(u)} lies between ${fixed(from, 4)} and ${fixed(to, 4)}, the part of “${words[token]}”.`,
+      ];
       if (u !== this.numbers[draws - 1]) said.push("You point; only numbers that the buttons draw are counted.");
       if (draws > 1) {
-        said.push(`With the first ${draws} random numbers “${words[token]}” comes ${counts[token] === 1 ? "once" : `${counts[token]} times`}; `
-          + `${fixed(draws * (to - from), 1)} are to be expected.`);
+        said.push(
+          `With the first ${draws} random numbers “${words[token]}” comes ${counts[token] === 1 ? "once" : `${counts[token]} times`}; ` +
+            `${fixed(draws * (to - from), 1)} are to be expected.`,
+        );
       }
       if (draws === this.numbers.length) said.push("The page has no more random numbers: count anew.");
       return said.join(" ");

@@ -10,8 +10,11 @@
   const NAMES = { "<eos>": "(end)", "<sos>": "(start)", "<pad>": "(padding)" };
 
   const named = (token) => NAMES[token] ?? token;
-  const listed = (words) => (words.length > 3 ? [...words.slice(0, 2), `${words.length - 2} others`] : words)
-    .map((word) => (word.includes(" ") ? word : `“${word}”`)).join(", ").replace(/, ([^,]*)$/, " and $1");
+  const listed = (words) =>
+    (words.length > 3 ? [...words.slice(0, 2), `${words.length - 2} others`] : words)
+      .map((word) => (word.includes(" ") ? word : `“${word}”`))
+      .join(", ")
+      .replace(/, ([^,]*)$/, " and $1");
   const quoted = (word) => (Object.values(NAMES).includes(word) ? word : `“${word}”`);
 
   // ---------------------------------------------------------------- reading
@@ -56,9 +59,11 @@
   // The known words that are nearest by spelling: one letter in three may differ. Of a longer word half is enough.
   function nearest(word, known) {
     const begun = known.filter((other) => word.length > 2 && other.startsWith(word));
-    const near = known.map((other) => [letters(word, other), other])
+    const near = known
+      .map((other) => [letters(word, other), other])
       .filter(([distance, other]) => !begun.includes(other) && distance <= Math.floor(word.length / 3))
-      .sort(([a], [b]) => a - b).map(([, other]) => other);
+      .sort(([a], [b]) => a - b)
+      .map(([, other]) => other);
     return [...begun, ...near].slice(0, 4);
   }
 
@@ -67,7 +72,8 @@
   // A kind of sentence names for each place the words that may stand there.
   const begins = ({ places }, kind, words) => words.every((word, i) => places[kind[i]]?.includes(word));
   const fits = (about, words) => about.kinds.some((kind) => kind.length === words.length && begins(about, kind, words));
-  const mayBegin = (about, words) => about.kinds.some((kind) => kind.length >= words.length && begins(about, kind, words));
+  const mayBegin = (about, words) =>
+    about.kinds.some((kind) => kind.length >= words.length && begins(about, kind, words));
 
   // The words that may follow, in all kinds that begin so
   function mayFollow(about, words) {
@@ -80,8 +86,15 @@
   // A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say, `nothing`
   // while there is no word; with `offers`, words to put in the place of the one where the caret is. Without kinds any
   // sentence will do.
-  function sentence({ label, start, hint = "", nothing = "Nothing to translate: type a word, or tap one.", examples = [],
-    offers = false, ...about }) {
+  function sentence({
+    label,
+    start,
+    hint = "",
+    nothing = "Nothing to translate: type a word, or tap one.",
+    examples = [],
+    offers = false,
+    ...about
+  }) {
     const all = [...examples.filter((example) => example !== start), start];
     const known = about.groups.flatMap(({ words }) => words);
     let [input, note, box, changed, tried] = [null, null, null, null, -1];
@@ -128,11 +141,15 @@
         }
       }
       if (late.length) {
-        said.push(`It reads ${about.most} words here; “${late[0].word}” and what follows is left out. `
-          + `It learned from sentences of up to ${about.learned} words.`);
+        said.push(
+          `It reads ${about.most} words here; “${late[0].word}” and what follows is left out. ` +
+            `It learned from sentences of up to ${about.learned} words.`,
+        );
       } else if (words.length > about.learned) {
-        said.push(`It learned from sentences of up to ${about.learned} words; this one has ${words.length}. `
-          + "Expect mistakes.");
+        said.push(
+          `It learned from sentences of up to ${about.learned} words; this one has ${words.length}. ` +
+            "Expect mistakes.",
+        );
       } else if (words.length && about.kinds.length && !asks.length && !fits(about, words)) {
         said.push(here && mayBegin(about, words) ? UNFINISHED : NEVER); // it may still become one
       }
@@ -152,20 +169,33 @@
       if (note.dataset.key === key) return;
       note.dataset.key = key;
       note.classList.toggle("live-remark", said !== hint);
-      const chip = (word, at) => html("button", {
-        type: "button", class: "live-chip",
-        pointerdown: (event) => event.preventDefault(), // the field keeps the caret
-        click: () => replaceWord(at, word) }, word);
-      note.replaceChildren(...(said ? [`${said} `] : []), ...asks.map(({ lead, words, at, end = "" }) => (
-        html("span", { class: "live-ask" }, lead, ...words.map((word) => chip(word, at)), end))));
+      const chip = (word, at) =>
+        html(
+          "button",
+          {
+            type: "button",
+            class: "live-chip",
+            pointerdown: (event) => event.preventDefault(), // the field keeps the caret
+            click: () => replaceWord(at, word),
+          },
+          word,
+        );
+      note.replaceChildren(
+        ...(said ? [`${said} `] : []),
+        ...asks.map(({ lead, words, at, end = "" }) =>
+          html("span", { class: "live-ask" }, lead, ...words.map((word) => chip(word, at)), end),
+        ),
+      );
     }
 
     return {
       start,
       display,
       write: tidy,
-      read: (text) => (text.length <= LETTERS ? { value: tidy(text) }
-        : { error: `${label}: expected at most ${LETTERS} letters, got ${text.length}` }),
+      read: (text) =>
+        text.length <= LETTERS
+          ? { value: tidy(text) }
+          : { error: `${label}: expected at most ${LETTERS} letters, got ${text.length}` },
       control(name, change) {
         const id = uniqueId();
         const again = () => display(input.value);
@@ -176,13 +206,29 @@
           else again();
         }
         changed = change;
-        input = html("input", { type: "text", "aria-label": label, "aria-describedby": id, maxlength: LETTERS, lang: "en",
-          autocomplete: "off", autocapitalize: "off", autocorrect: "off", spellcheck: "false", enterkeyhint: "done",
-          input: () => change(input.value), ...(offers ? { focus: again, keyup: again, click: again } : {}), blur: left,
-          keydown: (event) => event.key === "Enter" && input.blur() });
+        input = html("input", {
+          type: "text",
+          "aria-label": label,
+          "aria-describedby": id,
+          maxlength: LETTERS,
+          lang: "en",
+          autocomplete: "off",
+          autocapitalize: "off",
+          autocorrect: "off",
+          spellcheck: "false",
+          enterkeyhint: "done",
+          input: () => change(input.value),
+          ...(offers ? { focus: again, keyup: again, click: again } : {}),
+          blur: left,
+          keydown: (event) => event.key === "Enter" && input.blur(),
+        });
         note = html("p", { class: "live-note", id, "aria-live": "polite", focusout: left });
-        const button = html("button", { type: "button", class: "live-another", click: another,
-          "aria-label": "Another sentence" }, html("span", {}, "Another sentence "), "↻");
+        const button = html(
+          "button",
+          { type: "button", class: "live-another", click: another, "aria-label": "Another sentence" },
+          html("span", {}, "Another sentence "),
+          "↻",
+        );
         const field = html("div", { class: "live-field" }, input, ...(examples.length ? [button] : []));
         box = html("div", { class: "live-sentence", "data-setting": name }, field, note);
         return box;
@@ -196,13 +242,38 @@
   // with the one that is tapped.
   function palette({ groups }, wanted, { label, now = null, choose, odd = () => false, more = [] }) {
     const some = groups.map(({ kind, words, ...group }) => ({ ...group, words: words.filter((w) => wanted(w, kind)) }));
-    const rows = some.filter(({ words }) => words.length).map((group) => html("div", { class: "live-group" },
-      html("span", { class: "live-group-name" }, group.label),
-      html("span", { class: "live-chips" }, ...group.words.map((word) => html("button", {
-        type: "button", class: `live-chip${odd(word) ? " live-odd" : ""}`, "aria-pressed": String(word === now),
-        click: () => choose(word) }, word)))));
-    return html("div", { class: "live-palette", role: "group", "aria-label": label },
-      html("p", { class: "live-palette-name" }, label), ...rows, html("div", { class: "live-chips" }, ...more));
+    const rows = some
+      .filter(({ words }) => words.length)
+      .map((group) =>
+        html(
+          "div",
+          { class: "live-group" },
+          html("span", { class: "live-group-name" }, group.label),
+          html(
+            "span",
+            { class: "live-chips" },
+            ...group.words.map((word) =>
+              html(
+                "button",
+                {
+                  type: "button",
+                  class: `live-chip${odd(word) ? " live-odd" : ""}`,
+                  "aria-pressed": String(word === now),
+                  click: () => choose(word),
+                },
+                word,
+              ),
+            ),
+          ),
+        ),
+      );
+    return html(
+      "div",
+      { class: "live-palette", role: "group", "aria-label": label },
+      html("p", { class: "live-palette-name" }, label),
+      ...rows,
+      html("div", { class: "live-chips" }, ...more),
+    );
   }
 
   const kindOf = ({ groups }, word) => groups.find(({ words }) => words.includes(word))?.kind ?? "";
@@ -242,9 +313,31 @@
   function weightTable(table, words, rows) {
     const head = words.map((word) => html("th", { scope: "col" }, html("span", {}, word)));
     table.tHead.rows[0].replaceChildren(html("td"), ...head);
-    table.tBodies[0].replaceChildren(...rows.map(([name, shares]) => html("tr", {}, html("th", { scope: "row" }, name),
-      ...shares.map((share) => html("td", { style: `--share:${share.toFixed(4)}` }, fixed(share, 2))))));
+    table.tBodies[0].replaceChildren(
+      ...rows.map(([name, shares]) =>
+        html(
+          "tr",
+          {},
+          html("th", { scope: "row" }, name),
+          ...shares.map((share) => html("td", { style: `--share:${share.toFixed(4)}` }, fixed(share, 2))),
+        ),
+      ),
+    );
   }
 
-  Object.assign(toytf, { named, quoted, reading, begun, nearest, fits, mayBegin, mayFollow, sentence, palette, kindOf, wordKeys, weightTable });
+  Object.assign(toytf, {
+    named,
+    quoted,
+    reading,
+    begun,
+    nearest,
+    fits,
+    mayBegin,
+    mayFollow,
+    sentence,
+    palette,
+    kindOf,
+    wordKeys,
+    weightTable,
+  });
 })();

@@ -29,7 +29,10 @@
 
     // Head j's column of the output, if `share` of its attention goes to the first word
     column(j, share) {
-      return weightedSum([share, 1 - share], this.data.values.map((row) => [row[j]]))[0];
+      return weightedSum(
+        [share, 1 - share],
+        this.data.values.map((row) => [row[j]]),
+      )[0];
     }
 
     // The share of head j that gives this number in its column
@@ -42,7 +45,12 @@
     nearest(out) {
       const [first, second] = this.data.values;
       const along = first.map((x, j) => x - second[j]);
-      return rounded(dot(out.map((x, j) => x - second[j]), along) / dot(along, along));
+      return rounded(
+        dot(
+          out.map((x, j) => x - second[j]),
+          along,
+        ) / dot(along, along),
+      );
     }
 
     change(some) {
@@ -101,15 +109,22 @@
       picture.setAttribute("role", "group");
       this.querySelector(".live-key-point").append(": drag the ring");
       for (const [name, value] of Object.entries({
-        role: "slider", tabindex: 0, "aria-label": "the point", "aria-valuemin": 0, "aria-valuemax": 1 })) {
+        role: "slider",
+        tabindex: 0,
+        "aria-label": "the point",
+        "aria-valuemin": 0,
+        "aria-valuemax": 1,
+      })) {
         point.setAttribute(name, value);
       }
       picture.addEventListener("click", (event) => !point.contains(event.target) && this.moveTo(this.under(event)));
       // who drags the ring does not scroll the page; touch-action does not say so for a part of a picture
       point.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
       point.addEventListener("pointerdown", (event) => point.setPointerCapture(event.pointerId));
-      point.addEventListener("pointermove", (event) => (
-        point.hasPointerCapture(event.pointerId) && this.moveTo(this.under(event))));
+      point.addEventListener(
+        "pointermove",
+        (event) => point.hasPointerCapture(event.pointerId) && this.moveTo(this.under(event)),
+      );
       point.addEventListener("keydown", (event) => this.moveByKey(event));
     }
 
@@ -135,8 +150,10 @@
       set(".live-guide-x", { x1: x, y1: y, x2: x });
       set(".live-guide-y", { x1: x, y1: y, y2: y });
       const place = (point) => cols.map((col, j) => `${col} ${shown(point[j])}`).join(", ");
-      this.picture.setAttribute("aria-label",
-        `Plane of ${cols.join(" and ")}. The point: ${place(out)}. Wanted: ${place(wanted)}.`);
+      this.picture.setAttribute(
+        "aria-label",
+        `Plane of ${cols.join(" and ")}. The point: ${place(out)}. Wanted: ${place(wanted)}.`,
+      );
       this.point.setAttribute("aria-valuenow", this.state.a);
       this.point.setAttribute("aria-valuetext", place(out));
     }
@@ -151,13 +168,23 @@
       this.querySelector(".live-two").hidden = one;
       this.controls.querySelector("[data-setting=b]").hidden = one;
       const weights = [a, b].map((share) => [share, 1 - share]);
-      const mixed = (panel, w, v, result) => panel.set({ operands: [[w], v], result: [result],
-        sum: () => weightedSumRow(panel.rows[0], w, v, result) });
+      const mixed = (panel, w, v, result) =>
+        panel.set({ operands: [[w], v], result: [result], sum: () => weightedSumRow(panel.rows[0], w, v, result) });
       if (one) mixed(this.onePanel, weights[0], values, out);
       else {
-        this.headPanels.forEach((panel, j) => mixed(panel, weights[j], values.map((row) => [row[j]]), [out[j]]));
-        this.bothPanel.set({ operands: out.map((x) => [[x]]), result: [out],
-          sum: (where, _, j) => chain(where, [num(out[j])]) });
+        this.headPanels.forEach((panel, j) =>
+          mixed(
+            panel,
+            weights[j],
+            values.map((row) => [row[j]]),
+            [out[j]],
+          ),
+        );
+        this.bothPanel.set({
+          operands: out.map((x) => [[x]]),
+          result: [out],
+          sum: (where, _, j) => chain(where, [num(out[j])]),
+        });
       }
       this.distance = Math.hypot(...out.map((x, j) => x - this.data.wanted[j]));
       this.out = out;
@@ -166,7 +193,8 @@
 
     say({ one, a, b }) {
       const [word] = this.data.rows;
-      const heads = one ? `One head gives ${word} ${shown(a)} of its attention`
+      const heads = one
+        ? `One head gives ${word} ${shown(a)} of its attention`
         : `Head A gives ${word} ${shown(a)}, head B gives it ${shown(b)}`;
       const out = this.data.cols.map((col, j) => `${col} is ${shown(this.out[j])}`).join(", ");
       const rest = fixed(this.distance, 2);

@@ -1,8 +1,27 @@
 // A stack of layers with random weights: how its numbers grow, where the first NaN arises. Beside stack.py.
 (() => {
   "use strict";
-  const { Live, Panel, define, number, choice, toggle, own, html, svg, uniqueId, encoderLayer, softmaxSum, writeMatrix,
-    cellsOf, sum, fixed, scientific, onPage, parsed } = toytf;
+  const {
+    Live,
+    Panel,
+    define,
+    number,
+    choice,
+    toggle,
+    own,
+    html,
+    svg,
+    uniqueId,
+    encoderLayer,
+    softmaxSum,
+    writeMatrix,
+    cellsOf,
+    sum,
+    fixed,
+    scientific,
+    onPage,
+    parsed,
+  } = toytf;
   const SAME = 1e-12; // rows that differ by less of their size are called alike
   const EPS = 1e-5;
 
@@ -21,8 +40,10 @@
   const finite = (row) => row.every(Number.isFinite);
   const largestIn = (matrices) => matrices.flat(Infinity).reduce((a, b) => Math.max(a, Math.abs(b)), 0);
   // How different rows are, for their size
-  const rowGap = (rows) => Math.max(...rows[0].map((_, j) => (
-    Math.max(...rows.map((row) => row[j])) - Math.min(...rows.map((row) => row[j]))))) / largestIn(rows);
+  const rowGap = (rows) =>
+    Math.max(
+      ...rows[0].map((_, j) => Math.max(...rows.map((row) => row[j])) - Math.min(...rows.map((row) => row[j]))),
+    ) / largestIn(rows);
 
   // ---------------------------------------------------------------- the first bad number
 
@@ -100,16 +121,31 @@
       const powers = Array.from({ length: top - bottom + 1 }, (_, k) => bottom + k).filter((p) => p % tick === 0);
       this.part("grid").replaceChildren(...powers.map((p) => svg("path", { d: `M${LEFT} ${at(down(p))}H${RIGHT}` })));
       this.part("names").replaceChildren(
-        ...powers.map((p) => svg("text", { x: LEFT - 6, y: at(down(p) + 4), "text-anchor": "end" }, "10",
-          svg("tspan", { dy: -4, class: "stack-sup" }, onPage(String(p))))),
-        ...sizes.map((_, k) => svg("text", { x: at(right(k + 1)), y: BOTTOM + 16 }, String(k + 1))));
-      const series = ["score", "entry"].map((name, k) => [name, logs[k]
-        .map((log, n) => [right(n + 1), down(log), log]).filter(([, , log]) => Number.isFinite(log))]);
+        ...powers.map((p) =>
+          svg(
+            "text",
+            { x: LEFT - 6, y: at(down(p) + 4), "text-anchor": "end" },
+            "10",
+            svg("tspan", { dy: -4, class: "stack-sup" }, onPage(String(p))),
+          ),
+        ),
+        ...sizes.map((_, k) => svg("text", { x: at(right(k + 1)), y: BOTTOM + 16 }, String(k + 1))),
+      );
+      const series = ["score", "entry"].map((name, k) => [
+        name,
+        logs[k].map((log, n) => [right(n + 1), down(log), log]).filter(([, , log]) => Number.isFinite(log)),
+      ]);
       this.part("lines").replaceChildren(
-        ...series.map(([name, points]) => svg("path", { class: `stack-${name}`,
-          d: points.map(([x, y], k) => `${k ? "L" : "M"}${at(x)} ${at(y)}`).join("") })),
-        ...series.flatMap(([name, points]) => points.map(([x, y]) => (
-          svg("path", { class: `stack-${name}-mark`, d: mark(name, x, y) })))));
+        ...series.map(([name, points]) =>
+          svg("path", {
+            class: `stack-${name}`,
+            d: points.map(([x, y], k) => `${k ? "L" : "M"}${at(x)} ${at(y)}`).join(""),
+          }),
+        ),
+        ...series.flatMap(([name, points]) =>
+          points.map(([x, y]) => svg("path", { class: `stack-${name}-mark`, d: mark(name, x, y) })),
+        ),
+      );
       this.band(sizes);
       const high = down(Math.log10(limit));
       this.part("limit").setAttribute("d", `M${LEFT} ${at(high)}H${RIGHT}`);
@@ -122,16 +158,18 @@
     band(sizes) {
       const bad = sizes.findIndex(([, entry]) => !Number.isFinite(entry));
       const x = LEFT + ((RIGHT - LEFT) * bad) / sizes.length;
-      this.part("band").replaceChildren(...(bad < 0 ? [] : [
-        svg("rect", { x: at(x), y: TOP, width: at(RIGHT - x), height: BOTTOM - TOP })]));
-      this.part("label").replaceChildren(...(bad < 0 ? [] : [
-        svg("text", { class: "stack-nan", x: at((x + RIGHT) / 2), y: TOP + 16 }, "NaN")]));
+      this.part("band").replaceChildren(
+        ...(bad < 0 ? [] : [svg("rect", { x: at(x), y: TOP, width: at(RIGHT - x), height: BOTTOM - TOP })]),
+      );
+      this.part("label").replaceChildren(
+        ...(bad < 0 ? [] : [svg("text", { class: "stack-nan", x: at((x + RIGHT) / 2), y: TOP + 16 }, "NaN")]),
+      );
     }
   }
 
   // A square for a score, a disc for an entry
-  const mark = (name, x, y) => (name === "score" ? `M${at(x - 4)} ${at(y - 4)}h8v8h-8z`
-    : `M${at(x - 4)} ${at(y)}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z`);
+  const mark = (name, x, y) =>
+    name === "score" ? `M${at(x - 4)} ${at(y - 4)}h8v8h-8z` : `M${at(x - 4)} ${at(y)}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z`;
 
   // ---------------------------------------------------------------- the element
 
@@ -143,12 +181,17 @@
         scale: number({ label: "weights times", start: 1, from: 0.1, to: 10, scale: "log" }),
         residual: toggle({ label: "residual", start: false }),
         norm: choice({ label: "layer norm", start: "none", options: { none: "none", post: "after each part" } }),
-        softmax: choice({ label: "softmax", start: "naive",
-          options: { naive: "as usually typed", stable: "largest subtracted" } }),
+        softmax: choice({
+          label: "softmax",
+          start: "naive",
+          options: { naive: "as usually typed", stable: "largest subtracted" },
+        }),
         look: own({
           start: look,
-          read: (text) => (Number.isInteger(parsed(text)) && parsed(text) >= 1 && parsed(text) <= most
-            ? { value: parsed(text) } : { error: `look: expected a layer from 1 to ${most}, got “${text}”` }),
+          read: (text) =>
+            Number.isInteger(parsed(text)) && parsed(text) >= 1 && parsed(text) <= most
+              ? { value: parsed(text) }
+              : { error: `look: expected a layer from 1 to ${most}, got “${text}”` },
           write: String,
         }),
       };
@@ -167,8 +210,12 @@
       Object.assign(this, { before, heads: rest.slice(0, -1), after: rest.at(-1) });
       const group = uniqueId();
       this.radios = this.lines.map((line, k) => {
-        const radio = html("input", { type: "radio", name: group, "aria-label": `look inside layer ${k + 1}`,
-          change: () => this.change({ look: k + 1 }) });
+        const radio = html("input", {
+          type: "radio",
+          name: group,
+          "aria-label": `look inside layer ${k + 1}`,
+          change: () => this.change({ look: k + 1 }),
+        });
         line.cells[0].replaceChildren(html("label", {}, radio, html("span", {}, String(k + 1))));
         return radio;
       });
@@ -186,8 +233,14 @@
 
     show(state) {
       const { x, layers, n_heads } = this.data;
-      const cfg = { n_heads, norm: state.norm, residual: state.residual, scale: true, eps: EPS,
-        softmax: state.softmax };
+      const cfg = {
+        n_heads,
+        norm: state.norm,
+        residual: state.residual,
+        scale: true,
+        eps: EPS,
+        softmax: state.softmax,
+      };
       const traces = [];
       let rows = x;
       for (const layer of layers.slice(0, state.layers)) {
@@ -195,8 +248,11 @@
         traces.push({ ...trace, x: rows });
         rows = out;
       }
-      const sizes = traces.map(({ self_attention: { inner }, out }) => (
-        [largestIn(inner.attention.map((head) => head.scaled_scores)), largestIn(out), rowGap(out)]));
+      const sizes = traces.map(({ self_attention: { inner }, out }) => [
+        largestIn(inner.attention.map((head) => head.scaled_scores)),
+        largestIn(out),
+        rowGap(out),
+      ]);
       this.bad = firstBad(traces, this.data.rows, state.softmax);
       this.sizes = sizes;
       this.traces = traces;
@@ -213,7 +269,11 @@
         this.radios[k].checked = k + 1 === look;
         if (line.hidden) return;
         const [score, entry, gap] = sizes[k];
-        [[score, short(score)], [entry, short(entry)], [gap, shortGap(gap)]].forEach(([value, words], j) => {
+        [
+          [score, short(score)],
+          [entry, short(entry)],
+          [gap, shortGap(gap)],
+        ].forEach(([value, words], j) => {
           line.cells[j + 1].textContent = words;
           line.cells[j + 1].classList.toggle("live-nan", !Number.isFinite(value));
         });
@@ -221,13 +281,20 @@
     }
 
     inside(look, subtractMax) {
-      const { x, self_attention: { inner }, out } = this.traces[look - 1];
+      const {
+        x,
+        self_attention: { inner },
+        out,
+      } = this.traces[look - 1];
       this.querySelector(".stack-inside").textContent = `Inside layer ${look}`;
       writeRows(this.before, x);
       this.heads.forEach((panel, h) => {
         const { scaled_scores: scores, attn_weights: weights } = inner.attention[h];
-        panel.set({ operands: [scores], result: weights,
-          sum: (where, i, j) => softmaxSum(where, scores[i], j, weights[i][j], { subtractMax }) });
+        panel.set({
+          operands: [scores],
+          result: weights,
+          sum: (where, i, j) => softmaxSum(where, scores[i], j, weights[i][j], { subtractMax }),
+        });
       });
       writeRows(this.after, out);
     }
@@ -236,8 +303,10 @@
       const bad = sizes.findIndex(([, entry]) => !Number.isFinite(entry)) + 1;
       const of = ([score, entry]) => `${short(score)} and ${short(entry)}`;
       const end = bad ? `NaN from layer ${bad} on` : `${of(sizes.at(-1))} in layer ${sizes.length}`;
-      return `Largest score and largest entry of ${sizes.length} layers, on a scale of powers of ten, with a line at `
-        + `${fixed(this.data.limit, 2)}: from ${of(sizes[0])} in layer 1 to ${end}.`;
+      return (
+        `Largest score and largest entry of ${sizes.length} layers, on a scale of powers of ten, with a line at ` +
+        `${fixed(this.data.limit, 2)}: from ${of(sizes[0])} in layer 1 to ${end}.`
+      );
     }
 
     say({ softmax }) {
@@ -248,18 +317,26 @@
       }
       const largest = short(largestIn(sizes.map(([score]) => score)));
       const gap = sizes.at(-1)[2];
-      return "No infinity and no NaN: " + (softmax === "stable"
-        ? `the largest score of all, signs left aside, is ${largest}, and each row's largest is subtracted before exp.`
-        : `the largest score of all, signs left aside, is ${largest}, and exp overflows above ${fixed(this.data.limit, 2)}.`)
-        + ` After layer ${sizes.length} the row gap is `
-        + `${gap < SAME ? "below 1e−12: the rows are alike" : shortGap(gap)}.`;
+      return (
+        "No infinity and no NaN: " +
+        (softmax === "stable"
+          ? `the largest score of all, signs left aside, is ${largest}, and each row's largest is subtracted before exp.`
+          : `the largest score of all, signs left aside, is ${largest}, and exp overflows above ${fixed(this.data.limit, 2)}.`) +
+        ` After layer ${sizes.length} the row gap is ` +
+        `${gap < SAME ? "below 1e−12: the rows are alike" : shortGap(gap)}.`
+      );
     }
   }
 
   // A layer whose matrices are multiplied; its biases and norms are not.
   function times(layer, factor) {
-    const matrices = (p) => Object.fromEntries(Object.entries(p).map(([name, array]) => (
-      [name, name.startsWith("w_") ? array.map((row) => row.map((w) => w * factor)) : array])));
+    const matrices = (p) =>
+      Object.fromEntries(
+        Object.entries(p).map(([name, array]) => [
+          name,
+          name.startsWith("w_") ? array.map((row) => row.map((w) => w * factor)) : array,
+        ]),
+      );
     return { ...layer, self_attention: matrices(layer.self_attention), feed_forward: matrices(layer.feed_forward) };
   }
 
@@ -268,10 +345,12 @@
     const largest = largestIn(rows.flat().filter(Number.isFinite));
     writeMatrix(result, rows, { decimals: largest < 100 ? 4 : 2 });
     if (largest < 1e4) return;
-    cellsOf(result).forEach((cells, i) => cells.forEach((td, j) => {
-      const word = scientific(rows[i][j], 2).replace("e+0", "e").replace("e+", "e").replace("e-0", "e-");
-      td.textContent = onPage(Number.isFinite(rows[i][j]) ? word : fixed(rows[i][j], 2));
-    }));
+    cellsOf(result).forEach((cells, i) =>
+      cells.forEach((td, j) => {
+        const word = scientific(rows[i][j], 2).replace("e+0", "e").replace("e+", "e").replace("e-0", "e-");
+        td.textContent = onPage(Number.isFinite(rows[i][j]) ? word : fixed(rows[i][j], 2));
+      }),
+    );
   }
 
   define("stack", Stack);

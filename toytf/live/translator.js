@@ -1,8 +1,30 @@
 // The trained translator at work. Beside translator.py, which wrote the lines of words, the threads, and the bars.
 (() => {
   "use strict";
-  const { Live, Bars, define, html, svg, place, choice, sentence, reading, begun, mayBegin, mayFollow, palette, kindOf,
-    wordKeys, named, quoted, weightTable, softmax, sum, fixed, largestAt } = toytf;
+  const {
+    Live,
+    Bars,
+    define,
+    html,
+    svg,
+    place,
+    choice,
+    sentence,
+    reading,
+    begun,
+    mayBegin,
+    mayFollow,
+    palette,
+    kindOf,
+    wordKeys,
+    named,
+    quoted,
+    weightTable,
+    softmax,
+    sum,
+    fixed,
+    largestAt,
+  } = toytf;
   const END = "(end)";
   const TOP = 5;
   const LONGEST = 16; // letters of a word: of what is longer the rest is cut off
@@ -14,15 +36,25 @@
       return {
         sentence: sentence({ label: "An English sentence", start: data.sentence, ...data }),
         word: place({ label: "word", start: data.word, to: 2 * data.most + 4 }),
-        head: choice({ label: "Attention of", start: "both",
-          options: { 1: "head 1", 2: "head 2", both: "both heads" } }),
+        head: choice({
+          label: "Attention of",
+          start: "both",
+          options: { 1: "head 1", 2: "head 2", both: "both heads" },
+        }),
       };
     }
 
     take() {
       const part = (name) => this.querySelector(`.trans-${name}`);
-      Object.assign(this, { picture: part("picture"), src: part("src"), tgt: part("tgt"), threads: part("threads"),
-        detail: part("detail"), map: part("map"), bars: new Bars(this.querySelector(".live-bars")) });
+      Object.assign(this, {
+        picture: part("picture"),
+        src: part("src"),
+        tgt: part("tgt"),
+        threads: part("threads"),
+        detail: part("detail"),
+        map: part("map"),
+        bars: new Bars(this.querySelector(".live-bars")),
+      });
       this.start = this.data.sentence;
       this.changing = null; // the English word that is being changed: its place, or the place after the last
       this.empty = false; // the words to tap stand there because no word is read
@@ -30,10 +62,14 @@
       this.src.setAttribute("aria-label", "The English words: choose one to change it");
       this.tgt.setAttribute("role", "radiogroup");
       this.tgt.setAttribute("aria-label", "The Spanish words: choose one to see where it looks");
-      wordKeys(this.tgt, (at) => {
-        [this.changing, this.picked] = [null, this.read.words.join(" ")];
-        this.change({ word: at + 1 });
-      }, { follow: true });
+      wordKeys(
+        this.tgt,
+        (at) => {
+          [this.changing, this.picked] = [null, this.read.words.join(" ")];
+          this.change({ word: at + 1 });
+        },
+        { follow: true },
+      );
       wordKeys(this.src, (at) => this.changeWord(this.changing === at ? null : at));
       this.addEventListener("keydown", (event) => this.paletteKeys(event));
     }
@@ -96,8 +132,9 @@
     // Which share of a word's attention each English word has: of one head, or the mean of both
     weights(head) {
       if (head !== "both") return this.heads[Number(head) - 1] ?? [];
-      return (this.heads[0] ?? []).map((row, t) => row.map((_, k) => (
-        this.heads.reduce((total, weights) => total + weights[t][k], 0) / this.heads.length)));
+      return (this.heads[0] ?? []).map((row, t) =>
+        row.map((_, k) => this.heads.reduce((total, weights) => total + weights[t][k], 0) / this.heads.length),
+      );
     }
 
     // ---------------------------------------------------------------- showing
@@ -175,7 +212,7 @@
         if (!node.querySelector("i")) node.prepend(html("i"));
         node.querySelector("b").textContent = word;
         if (row || place < 0) {
-          const share = place >= 0 ? row[place] ?? 0 : 0;
+          const share = place >= 0 ? (row[place] ?? 0) : 0;
           const number = place >= 0 && row.length ? fixed(share, 4) : "";
           node.querySelector("i").textContent = left && !begins ? "left out" : number;
           node.style.setProperty("--share", share.toFixed(4));
@@ -207,10 +244,13 @@
     // are alike
     places() {
       const { room, narrowest, gap } = this.data;
-      const lengths = [this.src, this.tgt].map((box) => (
-        [...box.children].map((word) => Math.min(LONGEST, word.querySelector("b").textContent.length))));
-      const columns = Array.from({ length: Math.max(...lengths.map((words) => words.length)) }, (_, i) => (
-        gap + Math.max(narrowest, ...lengths.map((words) => words[i] ?? 0))));
+      const lengths = [this.src, this.tgt].map((box) =>
+        [...box.children].map((word) => Math.min(LONGEST, word.querySelector("b").textContent.length)),
+      );
+      const columns = Array.from(
+        { length: Math.max(...lengths.map((words) => words.length)) },
+        (_, i) => gap + Math.max(narrowest, ...lengths.map((words) => words[i] ?? 0)),
+      );
       const total = Math.max(room, sum(columns));
       const widths = [...columns, total - sum(columns)].map((width) => `minmax(0,${width}fr)`);
       this.picture.style.setProperty("--columns", widths.join(" "));
@@ -244,9 +284,15 @@
       const probs = this.probs[this.at];
       this.bars.table.classList.toggle("trans-nothing", !probs);
       if (!probs) return;
-      const best = probs.map((_, i) => i).sort((a, b) => probs[b] - probs[a]).slice(0, TOP);
+      const best = probs
+        .map((_, i) => i)
+        .sort((a, b) => probs[b] - probs[a])
+        .slice(0, TOP);
       const labels = best.map((i) => named(toytf.trained.tgt_vocab[i]));
-      this.bars.set(best.map((i) => probs[i]), { labels });
+      this.bars.set(
+        best.map((i) => probs[i]),
+        { labels },
+      );
       const word = quoted(this.spanish[this.at]);
       this.bars.table.caption.textContent = `The ${TOP} most probable words where it wrote ${word}`;
     }
@@ -254,7 +300,11 @@
     writeMap() {
       if (!this.shares) return;
       const { words } = this.read;
-      weightTable(this.map, words, this.shares.map((row, t) => [this.spanish[t], row]));
+      weightTable(
+        this.map,
+        words,
+        this.shares.map((row, t) => [this.spanish[t], row]),
+      );
     }
 
     // New words come one after the other, with their threads
@@ -262,8 +312,13 @@
       const first = this.spanish.findIndex((word, t) => word !== before[t]);
       if (first < 0) return;
       const pause = Math.min(AT_ONCE, 700 / (this.spanish.length - first));
-      const appear = (node, t) => t >= first && node.animate([{ opacity: 0 }, { opacity: 1 }],
-        { duration: 200, delay: pause * (t - first), fill: "backwards" });
+      const appear = (node, t) =>
+        t >= first &&
+        node.animate([{ opacity: 0 }, { opacity: 1 }], {
+          duration: 200,
+          delay: pause * (t - first),
+          fill: "backwards",
+        });
       [...this.tgt.children].forEach(appear);
       for (const path of this.threads.querySelectorAll("path")) appear(path, Number(path.dataset.t));
     }
@@ -281,10 +336,16 @@
       this.detail.classList.toggle("trans-offers", this.changing !== null);
       if (this.changing === null) return;
       const { tokens } = this.read;
-      const at = this.changing = Math.min(this.changing, tokens.length);
+      const at = (this.changing = Math.min(this.changing, tokens.length));
       const now = tokens[at]?.word ?? null;
       const kind = now === null ? "" : kindOf(this.data, now);
-      const follow = mayFollow(this.data, tokens.slice(0, at).filter(({ known }) => known).map(({ word }) => word));
+      const follow = mayFollow(
+        this.data,
+        tokens
+          .slice(0, at)
+          .filter(({ known }) => known)
+          .map(({ word }) => word),
+      );
       const wanted = (word, its) => (kind ? its === kind : !follow.size || follow.has(word));
       const withWord = (word) => tokens.map((token, i) => (i === at ? word : token.word));
       const all = this.data.groups.filter((group) => group.kind === kind).flatMap(({ words }) => words);
@@ -302,14 +363,25 @@
       };
       const out = () => {
         this.changing = null;
-        this.change({ sentence: tokens.filter((_, i) => i !== at).map(({ word }) => word).join(" ") });
+        this.change({
+          sentence: tokens
+            .filter((_, i) => i !== at)
+            .map(({ word }) => word)
+            .join(" "),
+        });
         this.src.querySelector("[tabindex='0']")?.focus();
       };
-      const more = [now === null ? "" : html("button", { type: "button", click: out }, "Take it out"),
-        empty ? "" : html("button", { type: "button", click: () => this.close() }, "Done")];
+      const more = [
+        now === null ? "" : html("button", { type: "button", click: out }, "Take it out"),
+        empty ? "" : html("button", { type: "button", click: () => this.close() }, "Done"),
+      ];
       const goesOn = follow.size ? "" : ". It learned no sentence that goes on here.";
       const strange = fitting.size && fitting.size < all.length ? " (dashed: in no sentence that it learned)" : "";
-      const label = empty ? "Words to begin with" : now === null ? `Add a word${goesOn}` : `In place of “${now}”${strange}`;
+      const label = empty
+        ? "Words to begin with"
+        : now === null
+          ? `Add a word${goesOn}`
+          : `In place of “${now}”${strange}`;
       this.detail.append(palette(this.data, wanted, { label, now, choose: put, odd, more }));
     }
 
@@ -317,7 +389,9 @@
       const at = this.changing;
       this.changeWord(null);
       const words = [...this.src.children];
-      words.forEach((word, i) => { word.tabIndex = i === at ? 0 : -1; });
+      words.forEach((word, i) => {
+        word.tabIndex = i === at ? 0 : -1;
+      });
       words[at]?.focus();
     }
 
@@ -328,8 +402,10 @@
       const [fromWord, fromBox] = [this.src, box].map((part) => part.contains(event.target));
       const first = box.querySelector("button");
       if (event.key === "Escape" && (fromWord || fromBox)) this.close();
-      else if (event.key === "Tab" && !event.shiftKey && fromWord) (box.querySelector("[aria-pressed=true]") ?? first).focus();
-      else if (event.key === "Tab" && event.shiftKey && event.target === first) this.src.children[this.changing]?.focus();
+      else if (event.key === "Tab" && !event.shiftKey && fromWord)
+        (box.querySelector("[aria-pressed=true]") ?? first).focus();
+      else if (event.key === "Tab" && event.shiftKey && event.target === first)
+        this.src.children[this.changing]?.focus();
       else return;
       event.preventDefault();
     }
@@ -345,14 +421,18 @@
       const words = this.spanish.filter((word) => word !== END);
       const row = this.shares[this.at];
       const k = largestAt(row);
-      const cut = this.spanish.at(-1) === END ? ""
-        : ` It stops here without an end: ${this.spanish.length} words are the most for this sentence.`;
+      const cut =
+        this.spanish.at(-1) === END
+          ? ""
+          : ` It stops here without an end: ${this.spanish.length} words are the most for this sentence.`;
       const whose = head === "both" ? "its attention" : `the attention of head ${head}`;
       const word = this.spanish[this.at];
       const name = word === END ? `${END}, its sign that it is done,` : quoted(word);
-      return `It writes “${words.join(" ")}”.${cut} ${name} has probability `
-        + `${fixed(Math.max(...this.probs[this.at]), 4)} and looks most at “${this.read.words[k]}”, `
-        + `with ${fixed(row[k], 4)} of ${whose}.`;
+      return (
+        `It writes “${words.join(" ")}”.${cut} ${name} has probability ` +
+        `${fixed(Math.max(...this.probs[this.at]), 4)} and looks most at “${this.read.words[k]}”, ` +
+        `with ${fixed(row[k], 4)} of ${whose}.`
+      );
     }
   }
 

@@ -15,7 +15,10 @@
   // dV = A^T dout, dA = dout V^T, dS = softmax_backward(A, dA), dQ = dS K * scale, dK = dS^T Q * scale
   function attentionBackward({ q, k, v, attn_weights, scale }, dout) {
     const da = matmul(dout, transposed(v));
-    const ds = scaled(attn_weights.map((row, i) => softmaxBackward(row, da[i])), scale);
+    const ds = scaled(
+      attn_weights.map((row, i) => softmaxBackward(row, da[i])),
+      scale,
+    );
     return [matmul(ds, k), matmul(transposed(ds), q), matmul(transposed(attn_weights), dout)];
   }
 
@@ -58,6 +61,13 @@
   const mergeHeads = (heads) => heads[0].map((_, i) => heads.flatMap((head) => head[i]));
 
   Object.assign(toytf, {
-    attention, attentionBackward, weightedSum, maskedSoftmax, causalMask, multiHeadAttention, splitHeads, mergeHeads,
+    attention,
+    attentionBackward,
+    weightedSum,
+    maskedSoftmax,
+    causalMask,
+    multiHeadAttention,
+    splitHeads,
+    mergeHeads,
   });
 })();

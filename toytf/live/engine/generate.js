@@ -43,11 +43,19 @@
   function greedy(step, state, ends) {
     const steps = [...greedySteps(step, state, ends)];
     const logProb = sum(steps.map(({ token, logits }) => logSoftmax(logits)[token]));
-    return hypothesis(steps.map(({ token }) => token), logProb, steps.at(-1).token === ends.eos);
+    return hypothesis(
+      steps.map(({ token }) => token),
+      logProb,
+      steps.at(-1).token === ends.eos,
+    );
   }
 
   const hypothesis = (ids, logProb, ended, penalty = 0) => ({
-    ids, log_prob: logProb, ended, score: logProb / ((5 + ids.length) / 6) ** penalty });
+    ids,
+    log_prob: logProb,
+    ended,
+    score: logProb / ((5 + ids.length) / 6) ** penalty,
+  });
 
   // The `width` best sentences so far, at every step. All continuations of all kept sentences compete; those that
   // end are set aside. Each step is handed out: all candidates, best first, and what became of them.
@@ -56,9 +64,18 @@
     const done = [];
     for (let t = 0; t < maxLength; t += 1) {
       let logits;
-      [logits, state] = step(state, alive.map(({ ids }) => ids.at(-1) ?? sos));
-      const candidates = logits.flatMap((row, parent) => logSoftmax(row).map((gained, token) => ({
-        parent, token, ids: [...alive[parent].ids, token], logProb: alive[parent].logProb + gained })));
+      [logits, state] = step(
+        state,
+        alive.map(({ ids }) => ids.at(-1) ?? sos),
+      );
+      const candidates = logits.flatMap((row, parent) =>
+        logSoftmax(row).map((gained, token) => ({
+          parent,
+          token,
+          ids: [...alive[parent].ids, token],
+          logProb: alive[parent].logProb + gained,
+        })),
+      );
       candidates.sort((a, b) => b.logProb - a.logProb);
       const best = candidates.slice(0, width);
       const ended = best.filter(({ token }) => token === eos);
@@ -66,7 +83,10 @@
       alive = best.filter(({ token }) => token !== eos);
       yield { candidates, best, alive, done: [...done], state };
       if (!alive.length || settled(done, alive, nBest, lengthPenalty)) break;
-      state = take(state, alive.map(({ parent }) => parent));
+      state = take(
+        state,
+        alive.map(({ parent }) => parent),
+      );
     }
     const cut = alive.map(({ ids, logProb }) => hypothesis(ids, logProb, false, lengthPenalty));
     const byScore = (a, b) => b.score - a.score;

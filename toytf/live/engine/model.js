@@ -4,8 +4,19 @@
 (() => {
   "use strict";
   const toytf = (globalThis.toytf ??= {});
-  const { add, scaled, linear, embedding, relu, layerNorm, softmax, softmaxNaive, sinusoids, causalMask,
-    multiHeadAttention } = toytf;
+  const {
+    add,
+    scaled,
+    linear,
+    embedding,
+    relu,
+    layerNorm,
+    softmax,
+    softmaxNaive,
+    sinusoids,
+    causalMask,
+    multiHeadAttention,
+  } = toytf;
 
   // ---------------------------------------------------------------- the parts
 
@@ -26,8 +37,8 @@
     return [out, { x, inner, inner_out: innerOut, total, out }];
   }
 
-  const attend = (p, cfg, x, memory, mask = null) => multiHeadAttention(p, x, memory, {
-    n_heads: cfg.n_heads, mask, scale: scaleOf(cfg), rowSoftmax: softmaxOf(cfg) });
+  const attend = (p, cfg, x, memory, mask = null) =>
+    multiHeadAttention(p, x, memory, { n_heads: cfg.n_heads, mask, scale: scaleOf(cfg), rowSoftmax: softmaxOf(cfg) });
 
   // `cfg.scale` is true (one over the root of the head's width) or false; here it may also be a number.
   const scaleOf = ({ scale }) => (typeof scale === "number" ? scale : scale ? undefined : 1);

@@ -37,12 +37,15 @@
   }
 
   // Whether a word shows all of a number: what is left is only the float's own rounding.
-  const isExact = (value, word) => !Number.isFinite(value)
-    || Math.abs(Number(word) - value) <= 1e-12 * Math.max(1, Math.abs(value));
+  const isExact = (value, word) =>
+    !Number.isFinite(value) || Math.abs(Number(word) - value) <= 1e-12 * Math.max(1, Math.abs(value));
 
   // A word as it stands on the page: with a true minus sign, NaN and infinity by their usual names.
-  const onPage = (word) => word.replace(/^-?inf$/, (x) => x.replace("inf", "∞")).replace("nan", "NaN")
-    .replaceAll("-", "−");
+  const onPage = (word) =>
+    word
+      .replace(/^-?inf$/, (x) => x.replace("inf", "∞"))
+      .replace("nan", "NaN")
+      .replaceAll("-", "−");
 
   // A number that is too long to be written out: 1.234 × 10²⁰ as 1.234e20
   const LONGEST = 1e9;
@@ -66,23 +69,47 @@
   // power of ten.
   function words(matrix, decimals = 4, sci = false) {
     const needed = Math.max(0, ...matrix.flat().map((v) => (trimmed(v, decimals).split(".")[1] ?? "").length));
-    return matrix.map((row) => row.map((v) => (sci && vanishes(v, decimals) ? powerOfTen(v)
-      : !Number.isFinite(v) || isLong(v) ? shown(v, decimals) : onPage(fixed(v, needed)))));
+    return matrix.map((row) =>
+      row.map((v) =>
+        sci && vanishes(v, decimals)
+          ? powerOfTen(v)
+          : !Number.isFinite(v) || isLong(v)
+            ? shown(v, decimals)
+            : onPage(fixed(v, needed)),
+      ),
+    );
   }
 
   // What somebody typed: 0.5 or 0,5; 1e-5 or 10^-5; √3, 1/30, 65 %. What is none of them is undefined.
   function parsed(text) {
     const word = text.trim().replaceAll("−", "-").replaceAll(",", ".");
     if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word)) return Number(word);
-    const form = /^(√|sqrt\()(?<root>[\d.]+)\)?$|^(?<share>[\d.]+) ?%$|^(?<top>-?[\d.]+) ?\/ ?(?<below>[\d.]+)$|^(?<base>[\d.]+)\^(?<power>-?\d+)$/;
+    const form =
+      /^(√|sqrt\()(?<root>[\d.]+)\)?$|^(?<share>[\d.]+) ?%$|^(?<top>-?[\d.]+) ?\/ ?(?<below>[\d.]+)$|^(?<base>[\d.]+)\^(?<power>-?\d+)$/;
     const found = form.exec(word)?.groups;
     if (!found) return undefined;
     const of = Object.fromEntries(Object.entries(found).map(([name, part]) => [name, part && Number(part)]));
-    const value = found.root ? Math.sqrt(of.root) : found.share ? of.share / 100
-      : found.top ? of.top / of.below : of.base ** of.power;
+    const value = found.root
+      ? Math.sqrt(of.root)
+      : found.share
+        ? of.share / 100
+        : found.top
+          ? of.top / of.below
+          : of.base ** of.power;
     return Number.isFinite(value) ? value : undefined;
   }
 
-  Object.assign(toytf, { fixed, scientific, trimmed, isExact, onPage, isLong, shown, powerOfTen, vanishes,
-    words, parsed });
+  Object.assign(toytf, {
+    fixed,
+    scientific,
+    trimmed,
+    isExact,
+    onPage,
+    isLong,
+    shown,
+    powerOfTen,
+    vanishes,
+    words,
+    parsed,
+  });
 })();

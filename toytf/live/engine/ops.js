@@ -101,7 +101,23 @@
   const crossEntropyBackward = ({ probs, goal, n }) => probs.map((row, i) => row.map((p, w) => (p - goal[i][w]) / n));
 
   Object.assign(toytf, {
-    sum, mean, dot, transposed, add, scaled, matmul, softmax, softmaxNaive, logSoftmax, softmaxBackward, linear,
-    linearBackward, embedding, relu, layerNorm, crossEntropy, crossEntropyBackward,
+    sum,
+    mean,
+    dot,
+    transposed,
+    add,
+    scaled,
+    matmul,
+    softmax,
+    softmaxNaive,
+    logSoftmax,
+    softmaxBackward,
+    linear,
+    linearBackward,
+    embedding,
+    relu,
+    layerNorm,
+    crossEntropy,
+    crossEntropyBackward,
   });
 })();

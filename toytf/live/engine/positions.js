@@ -24,8 +24,8 @@
     });
   }
 
-  const table = (rows, columns, entry) => Array.from({ length: rows }, (_, i) => (
-    Array.from({ length: columns }, (__, j) => entry(i, j))));
+  const table = (rows, columns, entry) =>
+    Array.from({ length: rows }, (_, i) => Array.from({ length: columns }, (__, j) => entry(i, j)));
 
   Object.assign(toytf, { sinusoids, shift });
 })();

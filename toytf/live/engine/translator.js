@@ -18,8 +18,8 @@
   // `tree` has a shape in the place of each array; its numbers follow one another.
   function filled(tree, numbers) {
     let at = 0;
-    const array = ([first, ...rest]) => (first === undefined ? numbers[at++]
-      : Array.from({ length: first }, () => array(rest)));
+    const array = ([first, ...rest]) =>
+      first === undefined ? numbers[at++] : Array.from({ length: first }, () => array(rest));
     const fill = (part) => {
       if (part === null) return null;
       if (Array.isArray(part)) return typeof part[0] === "number" ? array(part) : part.map(fill);

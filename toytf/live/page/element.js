@@ -21,7 +21,8 @@
     connectedCallback() {
       if (this.state) return;
       const data = this.querySelector(":scope > script[type='application/json']");
-      if (!data) { // the page is still being read
+      if (!data) {
+        // the page is still being read
         document.addEventListener("DOMContentLoaded", () => this.connectedCallback(), { once: true });
         return;
       }
@@ -40,10 +41,16 @@
     }
 
     // What a subclass may leave out
-    settings() { return {}; }
+    settings() {
+      return {};
+    }
     take() {}
-    say() { return ""; }
-    names() { return Object.keys(this.can).join(", "); } // what a link may set, in an error
+    say() {
+      return "";
+    }
+    names() {
+      return Object.keys(this.can).join(", ");
+    } // what a link may set, in an error
 
     begin() {
       return Object.fromEntries(Object.entries(this.can).map(([name, setting]) => [name, setting.start]));
@@ -95,10 +102,13 @@
     // lays out what is far away when it comes near.
     watchWidths() {
       this.near = new Set();
-      const watch = new IntersectionObserver((changes) => {
-        for (const { target, isIntersecting } of changes) this.near[isIntersecting ? "add" : "delete"](target);
-        this.markWide();
-      }, { rootMargin: "600px" });
+      const watch = new IntersectionObserver(
+        (changes) => {
+          for (const { target, isIntersecting } of changes) this.near[isIntersecting ? "add" : "delete"](target);
+          this.markWide();
+        },
+        { rootMargin: "600px" },
+      );
       for (const box of this.querySelectorAll(".byhand-parts")) watch.observe(box);
     }
 
@@ -133,7 +143,8 @@
       if (id !== this.id || asked === undefined) return;
       const [found, errors] = [this.begin(), []];
       for (const [name, text] of new URLSearchParams(asked)) {
-        const { value, error } = Object.hasOwn(this.can, name) ? this.can[name].read(text)
+        const { value, error } = Object.hasOwn(this.can, name)
+          ? this.can[name].read(text)
           : { error: `${name}: expected one of ${this.names()}` };
         if (error) errors.push(error);
         else found[name] = value;

@@ -16,8 +16,8 @@
 
   // html("button", { type: "button", click: reset }, "Reset"): a function listens, true is an attribute without a value
   const html = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
-  const svg = (tag, attributes = {}, ...children) => (
-    filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children));
+  const svg = (tag, attributes = {}, ...children) =>
+    filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
   const uniqueId = () => `live-${(made += 1)}`;
 
   Object.assign(toytf, { html, svg, uniqueId });

@@ -23,7 +23,8 @@
     function read(text) {
       const value = parsed(text);
       if (value === undefined) return { error: `${label}: expected ${range}, got “${text.trim() || "nothing"}”` };
-      if (!(value >= from && value <= to) || (whole && !Number.isInteger(value))) return { error: `${label}: expected ${range}, got ${onPage(short(value))}` };
+      if (!(value >= from && value <= to) || (whole && !Number.isInteger(value)))
+        return { error: `${label}: expected ${range}, got ${onPage(short(value))}` };
       return { value };
     }
 
@@ -31,7 +32,8 @@
     const places = scale === "log" ? 200 : Math.round((to - from) / step);
     const place = (value) => Math.round(((bend(value) - bend(from)) / (bend(to) - bend(from))) * places);
     function at(position) {
-      const value = scale === "log" ? unbend(bend(from) + ((bend(to) - bend(from)) * position) / places) : from + position * step;
+      const value =
+        scale === "log" ? unbend(bend(from) + ((bend(to) - bend(from)) * position) / places) : from + position * step;
       return scale === "log" ? Number(value.toPrecision(3)) : Number(value.toPrecision(12));
     }
 
@@ -47,18 +49,42 @@
       complain,
       control(name, change) {
         const [id, says] = [uniqueId(), uniqueId()];
-        slider = html("input", { type: "range", id, min: 0, max: places, step: 1,
-          input: () => { complain(); change(at(Number(slider.value))); } });
-        typed = html("input", { type: "text", inputmode: "decimal", class: "live-typed", size: 9,
-          "aria-label": `${label}, typed`, "aria-describedby": says, autocomplete: "off", spellcheck: "false",
+        slider = html("input", {
+          type: "range",
+          id,
+          min: 0,
+          max: places,
+          step: 1,
+          input: () => {
+            complain();
+            change(at(Number(slider.value)));
+          },
+        });
+        typed = html("input", {
+          type: "text",
+          inputmode: "decimal",
+          class: "live-typed",
+          size: 9,
+          "aria-label": `${label}, typed`,
+          "aria-describedby": says,
+          autocomplete: "off",
+          spellcheck: "false",
           change: () => {
             const { value, error } = read(typed.value);
             complain(error);
             if (!error) change(value);
-          } });
+          },
+        });
         complaint = html("p", { class: "live-complaint", role: "alert", id: says });
-        return html("div", { class: "live-setting", "data-setting": name },
-          html("label", { for: id }, label), slider, typed, unit, complaint);
+        return html(
+          "div",
+          { class: "live-setting", "data-setting": name },
+          html("label", { for: id }, label),
+          slider,
+          typed,
+          unit,
+          complaint,
+        );
       },
       display(value) {
         slider.value = place(value);
@@ -74,8 +100,10 @@
     let inputs;
     return {
       start,
-      read: (text) => (Object.hasOwn(options, text) ? { value: text }
-        : { error: `${label}: expected one of ${Object.keys(options).join(", ")}, got “${text}”` }),
+      read: (text) =>
+        Object.hasOwn(options, text)
+          ? { value: text }
+          : { error: `${label}: expected one of ${Object.keys(options).join(", ")}, got “${text}”` },
       write: String,
       control(name, change) {
         const group = uniqueId();
@@ -83,8 +111,12 @@
           const input = html("input", { type: "radio", name: group, value, change: () => change(value) });
           return [input, html("label", {}, input, html("span", {}, words))];
         });
-        return html("fieldset", { class: "live-setting live-choice", "data-setting": name },
-          html("legend", {}, label), html("div", { class: "live-options" }, ...inputs.map(([, box]) => box)));
+        return html(
+          "fieldset",
+          { class: "live-setting live-choice", "data-setting": name },
+          html("legend", {}, label),
+          html("div", { class: "live-options" }, ...inputs.map(([, box]) => box)),
+        );
       },
       display(value) {
         for (const [input] of inputs) input.checked = input.value === value;
@@ -97,12 +129,19 @@
     let input;
     return {
       start,
-      read: (text) => (["on", "off"].includes(text) ? { value: text === "on" }
-        : { error: `${label}: expected on or off, got “${text}”` }),
+      read: (text) =>
+        ["on", "off"].includes(text)
+          ? { value: text === "on" }
+          : { error: `${label}: expected on or off, got “${text}”` },
       write: (value) => (value ? "on" : "off"),
       control(name, change) {
         input = html("input", { type: "checkbox", role: "switch", change: () => change(input.checked) });
-        return html("label", { class: "live-setting live-switch", "data-setting": name }, input, html("span", {}, label));
+        return html(
+          "label",
+          { class: "live-setting live-switch", "data-setting": name },
+          input,
+          html("span", {}, label),
+        );
       },
       display(value) {
         input.checked = value;
@@ -114,9 +153,15 @@
   const own = ({ start, read, write }) => ({ start, read, write, control: () => null, display() {} });
 
   // The same for a place that is counted: a word, a step
-  const place = ({ label, start, from = 1, to }) => own({ start, write: String,
-    read: (text) => (/^\d+$/.test(text) && Number(text) >= from && Number(text) <= to ? { value: Number(text) }
-      : { error: `${label}: expected a whole number from ${from} to ${to}, got “${text}”` }) });
+  const place = ({ label, start, from = 1, to }) =>
+    own({
+      start,
+      write: String,
+      read: (text) =>
+        /^\d+$/.test(text) && Number(text) >= from && Number(text) <= to
+          ? { value: Number(text) }
+          : { error: `${label}: expected a whole number from ${from} to ${to}, got “${text}”` },
+    });
 
   Object.assign(toytf, { number, choice, toggle, own, place });
 })();

@@ -10,7 +10,11 @@
   // `sci` writes what would vanish as a power of ten.
   function num(value, decimals = DECIMALS, sci = false) {
     const small = sci && vanishes(value, decimals);
-    const word = small ? scientific(value) : isLong(value) ? scientific(value).replace("e+", "e") : trimmed(value, decimals);
+    const word = small
+      ? scientific(value)
+      : isLong(value)
+        ? scientific(value).replace("e+", "e")
+        : trimmed(value, decimals);
     const [digits, power] = word.split("e");
     const text = onPage(small ? `${digits} × 10<sup>${Number(power)}</sup>` : word);
     return {
@@ -32,18 +36,36 @@
       return bracket(first + rest.map((w) => (w.startsWith("−") ? ` − ${w.slice(1)}` : ` + ${w}`)).join(""), tight);
     },
   });
-  const minus = (a, b) => ({ exact: all([a, b]), value: a.value - b.value, text: (tight) => bracket(`${a.text()} − ${b.text(true)}`, tight) });
+  const minus = (a, b) => ({
+    exact: all([a, b]),
+    value: a.value - b.value,
+    text: (tight) => bracket(`${a.text()} − ${b.text(true)}`, tight),
+  });
   const times = (...parts) => ({ exact: all(parts), text: () => parts.map((part) => part.text(true)).join("·") });
-  const over = (a, b) => ({ exact: all([a, b]), value: a.value / b.value, evaluates: a.evaluates || b.evaluates,
-    text: () => `${a.text(true)} / ${b.text(true)}` });
+  const over = (a, b) => ({
+    exact: all([a, b]),
+    value: a.value / b.value,
+    evaluates: a.evaluates || b.evaluates,
+    text: () => `${a.text(true)} / ${b.text(true)}`,
+  });
   const root = (a) => ({ exact: a.exact, text: () => `√${a.text(true)}` });
   const larger = (a, b) => ({ exact: all([a, b]), text: () => `max(${a.text()}, ${b.text()})` });
   // a power of e is irrational, but for e⁰: no finite number of digits is all of it
-  const exp = (power) => ({ exact: power.exact, evaluates: power.value !== 0, text: () => `e<sup>${power.text()}</sup>` });
-  const power = (base, exponent) => ({ exact: all([base, exponent]),
-    text: () => `${base.text(true)}<sup>${exponent.text()}</sup>` });
+  const exp = (power) => ({
+    exact: power.exact,
+    evaluates: power.value !== 0,
+    text: () => `e<sup>${power.text()}</sup>`,
+  });
+  const power = (base, exponent) => ({
+    exact: all([base, exponent]),
+    text: () => `${base.text(true)}<sup>${exponent.text()}</sup>`,
+  });
   // so are sine and cosine, but at 0
-  const wave = (name, angle) => ({ exact: angle.exact, evaluates: angle.value !== 0, text: () => `${name}(${angle.text()})` });
+  const wave = (name, angle) => ({
+    exact: angle.exact,
+    evaluates: angle.value !== 0,
+    text: () => `${name}(${angle.text()})`,
+  });
   const row = (numbers) => ({ exact: all(numbers), text: () => `[${numbers.map((n) => n.text()).join("&ensp;")}]` });
 
   // A name such as <pad> in what is read as HTML
@@ -106,11 +128,30 @@
     const [written, total] = [(x) => num(x, DECIMALS, sci), sum(exps)];
     const numbers = exps.map(written);
     return chain(where, [
-      over(powers[j], plus(powers)), over(numbers[j], plus(numbers)), over(numbers[j], written(total)), written(value)]);
+      over(powers[j], plus(powers)),
+      over(numbers[j], plus(numbers)),
+      over(numbers[j], written(total)),
+      written(value),
+    ]);
   }
 
   Object.assign(toytf, {
-    num, plus, minus, times, over, root, exp, larger, chain, productSum, angleSum, positionSum, weightedSumRow,
-    addSum, divideSum, reluSum, softmaxSum,
+    num,
+    plus,
+    minus,
+    times,
+    over,
+    root,
+    exp,
+    larger,
+    chain,
+    productSum,
+    angleSum,
+    positionSum,
+    weightedSumRow,
+    addSum,
+    divideSum,
+    reluSum,
+    softmaxSum,
   });
 })();

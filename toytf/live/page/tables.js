@@ -26,8 +26,12 @@
 
     // "Hello, 2", as byhand names an entry
     where(i, j) {
-      return [this.rows[i] || String(i + 1), this.cols.length ? this.cols[j].replaceAll("\u00a0", " ") : this.columns > 1 ? String(j + 1) : ""]
-        .filter((part) => part).join(", ");
+      return [
+        this.rows[i] || String(i + 1),
+        this.cols.length ? this.cols[j].replaceAll("\u00a0", " ") : this.columns > 1 ? String(j + 1) : "",
+      ]
+        .filter((part) => part)
+        .join(", ");
     }
 
     // New numbers: matrices in the order in which the page has the operands, the result, and a function that gives the
@@ -49,7 +53,8 @@
       const [rows, columns] = this.size;
       const lines = Array.from({ length: rows * columns }, (_, k) => this.sum(Math.floor(k / columns), k % columns));
       [...this.allSums.querySelectorAll("p")].forEach((line) => line.remove());
-      for (const line of new Set(lines)) { // a row as one sum has it for each of its entries
+      for (const line of new Set(lines)) {
+        // a row as one sum has it for each of its entries
         const p = document.createElement("p");
         p.innerHTML = line;
         this.allSums.append(p);
@@ -59,13 +64,15 @@
 
   function writeMatrix(table, matrix, { decimals = 4, sci = false } = {}, start = null) {
     const text = words(matrix, decimals, sci);
-    cellsOf(table).forEach((row, i) => row.forEach((td, j) => {
-      // who types there goes on
-      if (td.textContent !== text[i][j] && !td.querySelector("input")) td.textContent = text[i][j];
-      td.classList.toggle("live-nan", Number.isNaN(matrix[i][j]));
-      const changed = start !== null && !Object.is(start[i][j], matrix[i][j]);
-      td.classList.toggle("live-changed", changed);
-    }));
+    cellsOf(table).forEach((row, i) =>
+      row.forEach((td, j) => {
+        // who types there goes on
+        if (td.textContent !== text[i][j] && !td.querySelector("input")) td.textContent = text[i][j];
+        td.classList.toggle("live-nan", Number.isNaN(matrix[i][j]));
+        const changed = start !== null && !Object.is(start[i][j], matrix[i][j]);
+        td.classList.toggle("live-changed", changed);
+      }),
+    );
   }
 
   // Bars from 0 to 1 beside their numbers: a table, which Python wrote (live/element.py)
@@ -83,8 +90,10 @@
         row.querySelector(".live-bar").style.setProperty("--share", Number.isFinite(values[i]) ? values[i] : 0);
         row.classList.toggle("live-lit", lit.includes(i));
         const number = row.querySelector(".live-value");
-        number.textContent = this.sci && vanishes(values[i], this.decimals) ? powerOfTen(values[i])
-          : onPage(fixed(values[i], this.decimals));
+        number.textContent =
+          this.sci && vanishes(values[i], this.decimals)
+            ? powerOfTen(values[i])
+            : onPage(fixed(values[i], this.decimals));
         number.classList.toggle("live-nan", Number.isNaN(values[i]));
       });
     }
