@@ -163,6 +163,8 @@ lint: .venv/test.stamp
 	$(BIN)/mypy
 	@$(BIN)/mypy toytf | tail -n 1 | sed 's/^/with the folders, reported alone: /'
 	$(BIN)/codespell
+	$(BIN)/oxfmt --check "**/*.js"
+	$(BIN)/oxlint --deny-warnings
 	$(BIN)/actionlint -shellcheck $(BIN)/shellcheck
 	$(BIN)/zizmor --offline --no-progress --quiet --strict-collection .github/workflows
 	$(BIN)/shellcheck .ci/run
