@@ -418,9 +418,10 @@ def test_an_entry_that_is_lost_or_leads_elsewhere_is_found(pages, page, right, w
 def test_names_are_links_in_the_lessons_and_none_in_the_exercises(pages):
     """There a name is the reader's own function, and its entry would be the answer."""
     lessons, _, exercises = pages["notebooks/06_many_heads"].partition('id="exercises"')
-    address = '"../book/api/attention.html#toytf.attention.'
-    assert re.search(rf'<a class="to-api[^>]*href={address}multi_head_attention"[^>]*><code', lessons)  # prose
-    assert f'<a class="to-api" href={address}MultiHead"' in lessons  # code
+    package = '"../book/api/'
+    attention, parameters = f"{package}attention.html#toytf.attention.", f"{package}parameters.html#toytf.parameters."
+    assert re.search(rf'<a class="to-api[^>]*href={attention}multi_head_attention"[^>]*><code', lessons)  # prose
+    assert f'<a class="to-api" href={parameters}MultiHead"' in lessons  # code
     assert "split_heads" in exercises and "to-api" not in exercises
 
 
