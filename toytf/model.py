@@ -29,8 +29,17 @@ from toytf.ops import (
     relu,
     relu_backward,
 )
-from toytf.parameters import Config, DecoderLayer, EncoderLayer, FeedForward, LayerNorm, Linear, MultiHead, Transformer
-from toytf.parameters import init  # noqa: F401  # readers take it from here, beside forward
+from toytf.parameters import (
+    Config,
+    DecoderLayer,
+    EncoderLayer,
+    FeedForward,
+    LayerNorm,
+    Linear,
+    MultiHead,
+    Transformer,
+    init,  # noqa: F401  # readers take it from here, beside forward
+)
 from toytf.positions import sinusoids
 from toytf.traces import (
     DecoderLayerTrace,
