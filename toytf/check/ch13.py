@@ -135,7 +135,7 @@ def _expected_generate(table, weight, sos, eos, limit):
 
 
 def _generate_cases(rng):
-    forgets = np.array([[0.0, 4, 3, 0], [2, -2, 1, 0], [0, 0, -3, 5], [0, 0, 0, 0]])
+    forgets = np.array([[0.0, 4, 3, -1], [2, -2, 1, 0], [0, 0, -3, 5], [0, 0, 0, 0]])
     grows = np.array([[0.0, 1, 0, 0], [0, 0, 9, 0], [0, 0, -9, 5], [0, 0, 0, 0]])
     drawn = rng.normal(size=(6, 4)), rng.normal(size=(4, 6))
     return [
