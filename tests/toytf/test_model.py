@@ -169,6 +169,13 @@ def wiggle(params):
     return params
 
 
+def corner_between(trace):
+    """Whether a relu's input is so near to 0 that a nudge may turn it round: then the slopes to both sides differ."""
+    layers = [layer for stack in (trace.encoder, trace.decoder) if stack is not None for layer in stack.layers]
+    inputs = [np.abs(layer.feed_forward.inner.before) for layer in layers]
+    return any(x.min() < 1e-4 * x.max() for x in inputs)
+
+
 def agree(src=SRC, spoil=lambda grads: None, **switches):
     """Compare all gradients with the slopes, in a draw where each is long enough to be seen beside the rounding.
 
@@ -185,9 +192,11 @@ def agree(src=SRC, spoil=lambda grads: None, **switches):
         unused = () if cfg.cross_attention else ("src_embedding", "encoder")
         left_out = {n for n in checked if n.startswith(unused) or (cfg.norm == "none" and ".norm_" in n)}
         by = {n: checked[n[:-3] + "w_k" if n.endswith("b_k") else n].length for n in checked.keys() - left_out}
-        if seen := all(checked[name].noise < 1e-6 * length for name, length in by.items()):
+        seen = all(checked[name].noise < 1e-6 * length for name, length in by.items())
+        if seen and not corner_between(loss_and_traces(params, cfg, src)[2]):
             break
-    assert seen
+    else:
+        pytest.fail("expected weights whose gradients can all be seen, got none")
     for name in left_out:
         assert checked[name].analytic == checked[name].numeric == 0, (name, checked[name])
     for name, length in by.items():  # rounding makes a gap of a few times the noise; there is room for ten times
@@ -198,7 +207,8 @@ def agree(src=SRC, spoil=lambda grads: None, **switches):
 @pytest.mark.parametrize("values", list(itertools.product(*SWITCHES.values()))[::5])
 def test_the_gradients_of_every_configuration(values):
     switches = dict(zip(SWITCHES, values, strict=True))
-    if not switches["residual"]:  # in three layers gradients vanish, down to 1e-25: there nothing could be compared
+    # In three layers without residual gradients vanish, down to 1e-25; without norm softmax becomes a step.
+    if not switches["residual"] or switches["norm"] == "none":
         switches |= {"n_encoder_layers": 1, "n_decoder_layers": 1}
     agree(**switches)
 
