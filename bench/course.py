@@ -29,7 +29,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = map(str, (ROOT / "tests", ROOT / "book"))  # pages are opened as the tests open them
+sys.path[:0] = map(str, (ROOT / "tests", ROOT / "tests" / "book", ROOT / "book"))  # as the tests have it
 
 import sitecheck  # noqa: E402
 from bookcheck import pages as bookpages  # noqa: E402

@@ -17,10 +17,10 @@ from functools import cache
 import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from numbertext import markdown_text, numbers, output_numbers
 
 from bookcheck import reading
 from bookcheck.links import heading_slugs, headings, links
+from numbertext import markdown_text, numbers, output_numbers
 from toytf import check
 
 # Integers that no notebook computes and no source printed: they come from the paper or from the world.

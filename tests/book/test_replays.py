@@ -46,12 +46,6 @@ def test_there_are_140_topics_and_exercises():
     assert len(pages.topic_ids()) == len(set(pages.topic_ids())) == 140
 
 
-@pytest.mark.parametrize("path", reading.chapter_paths(), ids=lambda path: path.stem)
-def test_a_chapter_leaves_the_sources_to_the_replays(path):
-    problems = pages.naming_problems(reading.page_markdown(path), published.SOURCES)
-    assert not problems, "\n".join(problems)
-
-
 # ---------------------------------------------------------------------------------------
 # Planted mistakes
 
@@ -176,17 +170,3 @@ def test_a_topic_without_a_home_or_with_two_is_caught():
     assert planted("(T0-09)", "(T0-09, T0-54)") == ["T0-54 is no topic of the sources"]
     assert planted("(T0-09)", "(T0-09, T1-01)")[0] == "T1-01 stands in the replay of source 0"
     assert planted("ipynb#b) (T0-09)", "ipynb) (T0-09)") == ["T0-09: link to ../notebooks/03_p.ipynb names no section"]
-
-
-def test_a_chapter_that_names_the_sources_too_often_is_caught():
-    twice = "*The Random\nTransformer* says 2, the notes say 3."
-    assert pages.naming_problems(f"# A\n\n{twice} So does the shape sheet.", published.SOURCES) == []
-    problem = pages.naming_problems(f"# A\n\n{twice}\n\n{twice}", published.SOURCES)
-    assert len(problem) == 1 and problem[0].startswith("names sources 4 times")
-
-
-@pytest.mark.parametrize("title", ["What the sources published", "Both tracks"])
-def test_a_section_of_the_referee_in_a_chapter_is_caught(title):
-    assert pages.naming_problems(f"# A\n\n## {title}\n\nText.", published.SOURCES) == [
-        f"the section «{title}» belongs into a replay"
-    ]

@@ -1,10 +1,10 @@
-"""Pages that list things: the table of contents, and the replays with their numbers, remarks and topics."""
+"""The replays, with their numbers, remarks and topics."""
 
 import ast
 import re
 
 from bookcheck.links import heading_slugs, headings, links
-from bookcheck.reading import ROOT, notebook_paths, page_paths, syntax_tree
+from bookcheck.reading import syntax_tree
 
 # How many topics, and exercises, each source has.
 TOPICS = {"T0": 53, "T1": 37, "T2": 11, "T3": 17, "T4": 14}
@@ -16,18 +16,6 @@ def topic_ids():
     """The id of every topic and exercise of the five sources."""
     topics = [f"{source}-{n:02d}" for source, last in TOPICS.items() for n in range(1, last + 1)]
     return topics + [f"X0-{n}" for n in range(1, EXERCISES + 1)]
-
-
-def toc_problems(root=ROOT):
-    """``_toc.yml`` lists the notebooks and pages that exist, no more and no fewer."""
-    toc = (root / "_toc.yml").read_text(encoding="utf-8")
-    listed = set(re.findall(r"\b((?:notebooks|book)/[\w/-]+)", toc))
-    of_package = sorted((root / "book").glob("api/*.md"))
-    paths = notebook_paths(root) + page_paths(root) + of_package
-    files = {p.relative_to(root).with_suffix("").as_posix() for p in paths}
-    return [f"{f} is not in _toc.yml" for f in sorted(files - listed)] + [
-        f"_toc.yml lists {f}, which does not exist" for f in sorted(listed - files)
-    ]
 
 
 # ---------------------------------------------------------------- replays
@@ -162,20 +150,7 @@ def topic_problems(notebooks):
 
 MOST_NAMINGS = 3
 
-_REFEREE = re.compile(r"^(what the sources published|both tracks|steps, as the sources count them)$", re.IGNORECASE)
-
 
 def namings(markdown, sources):
     """Each place where a text names one of the sources, in its words."""
     return [m[0] for source in sources for m in re.finditer(r"\s+".join(source.split()), markdown, re.IGNORECASE)]
-
-
-def naming_problems(markdown, sources):
-    """A chapter teaches: it names the sources a few times at most, and has no section of the referee's."""
-    found = namings(markdown, sources)
-    problems = [
-        f"the section «{title}» belongs into a replay" for _, title in headings(markdown) if _REFEREE.match(title)
-    ]
-    if len(found) > MOST_NAMINGS:
-        problems.append(f"names sources {len(found)} times, expected at most {MOST_NAMINGS}: {', '.join(found)}")
-    return problems
