@@ -22,6 +22,7 @@ import nbformat
 from jupytext import myst
 from jupytext.combine import map_outputs_to_inputs
 from nbformat import ValidationError
+from nbformat.reader import NotJSONError
 from nbformat.v4 import new_notebook
 from yaml import YAMLError
 
@@ -67,13 +68,21 @@ class Pair:
     """A text and its notebook, either of which may not be there yet."""
 
     root: Path
-    text: Path
-    notebook: Path
+    folder: str  # of the notebook, one of TEXTS
+    stem: str
+
+    @property
+    def text(self):
+        return self.root / TEXTS[self.folder] / f"{self.stem}.md"
+
+    @property
+    def notebook(self):
+        return self.root / self.folder / f"{self.stem}.ipynb"
 
     @property
     def base(self):
         """What the two said when they were last the same; not under git."""
-        return self.root / "_build" / "text" / self.text.parent.name / self.text.name
+        return self.root / "_build" / "text" / self.folder / f"{self.stem}.json"
 
     def name(self, path):
         return path.relative_to(self.root).as_posix()
@@ -82,15 +91,11 @@ class Pair:
 def pair_of(path):
     """The pair to which a text or a notebook belongs; PairError if it is neither."""
     path = Path(path).resolve()
-    for notebooks, texts in TEXTS.items():
-        for folder, suffix in (notebooks, ".ipynb"), (texts, ".md"):
-            if path.match(f"{folder}/*{suffix}"):
-                root = path.parents[folder.count("/") + 1]
-                return Pair(
-                    root,
-                    root / texts / f"{path.stem}.md",
-                    root / notebooks / f"{path.stem}.ipynb",
-                )
+    for folder, texts in TEXTS.items():
+        if path.match(f"{folder}/*.ipynb"):
+            return Pair(path.parents[1], folder, path.stem)
+        if path.match(f"{texts}/*.md"):
+            return Pair(path.parents[2], folder, path.stem)
     expected = ", ".join(f"{n}/*.ipynb, {t}/*.md" for n, t in TEXTS.items())
     raise PairError(f"{path}: expected one of {expected}, got another place")
 
@@ -158,10 +163,7 @@ def write_text(notebook, name):
     text = myst.notebook_to_myst(named)
     pasted = any(cell.get("attachments") for cell in notebook.cells)
     if pasted or content(read_text(text, name)) != content(notebook):
-        raise PairError(
-            f"{name}: a cell has a pasted picture, a line +++, a cell in Markdown, "
-            "or a fence left open"
-        )
+        raise PairError(f"{name}: a pasted picture, a line +++, or a fence left open")
     return text
 
 
@@ -180,13 +182,11 @@ def _give_ids(notebook, stored, prefix):
 # ---------------------------------------------------------------- which is newer
 
 
-def _read_notebook(pair):
+def _read(path):
     try:
-        return nbformat.read(pair.notebook, as_version=4)
-    except (ValueError, nbformat.reader.NotJSONError) as error:
-        raise PairError(
-            f"{pair.name(pair.notebook)}: expected a notebook, got {error}"
-        ) from None
+        return nbformat.read(path, as_version=4)
+    except NotJSONError:
+        raise PairError(f"{path.name}: expected a notebook, got no JSON") from None
 
 
 def _kept(pair):
@@ -212,22 +212,17 @@ def notebook_from_text(pair, force=False):
     """
     name, stored_name = pair.name(pair.text), pair.name(pair.notebook)
     if not pair.text.exists():
-        raise PairError(
-            f"{stored_name}: expected its text {name}, got none; make text writes it"
-        )
+        raise PairError(f"{name}: there is none; make text writes it")
     notebook = read_text(pair.text.read_text("utf-8"), name)
-    stored = _read_notebook(pair) if pair.notebook.exists() else None
-    if (
-        stored
-        and not force
-        and content(stored) not in [content(notebook), *_kept(pair)]
-    ):
+    stored = _read(pair.notebook) if pair.notebook.exists() else None
+    saved = force or not stored or content(stored) in [content(notebook), *_kept(pair)]
+    if not saved:
         raise PairError(
             f"{stored_name}: edited, so it stays.\n"
             f"  To keep the edit: book/text.py {stored_name}\n"
             f"  To lose it: book/execute.py --force {name}"
         )
-    _give_ids(notebook, stored or new_notebook(), pair.text.stem.partition("_")[0])
+    _give_ids(notebook, stored or new_notebook(), pair.stem.partition("_")[0])
     return notebook, stored
 
 
@@ -240,13 +235,10 @@ def text_from_notebook(pair, force=False):
     name, stored_name = pair.name(pair.text), pair.name(pair.notebook)
     if not pair.notebook.exists():
         return f"{name}: has no notebook yet; make notebooks makes it"
-    stored = _read_notebook(pair)
+    stored = _read(pair.notebook)
     if pair.text.exists() and not force:
-        now, then, kept = (
-            content(stored),
-            content(read_text(pair.text.read_text("utf-8"), name)),
-            _kept(pair),
-        )
+        then = content(read_text(pair.text.read_text("utf-8"), name))
+        now, kept = content(stored), _kept(pair)
         if now == then:
             return f"{name}: unchanged"
         if now in kept:
