@@ -112,9 +112,7 @@ def _inline(token):
     for child in token.children:
         if child.type == "math_inline":
             yield f" {tex_text(child.content)} "
-        elif child.type in ("text", "code_inline"):
-            yield _signs(child.content)
-        elif child.type == "image":
+        elif child.type in ("text", "code_inline", "image"):
             yield _signs(child.content)
         elif child.type in ("softbreak", "hardbreak"):
             yield "\n"
@@ -174,10 +172,10 @@ def numbers(text):
         digits = (found["digits"] or "1").replace(",", "")
         value = Decimal(digits).scaleb(power + int(found["e"] or 0))
         unit = Decimal(1).scaleb(value.as_tuple().exponent)
+        # Behind an operand a minus may subtract: "3 - 0.5" and "3-0.5", not "3 -0.5" as NumPy prints its rows.
         sign, before = found["sign"] or "", text[:start].rstrip()
-        subtracts = (
-            sign and (before[-1:].isalnum() or before[-1:] in set(")]}")) and (len(sign) > 1 or before == text[:start])
-        )
+        is_operand = before[-1:].isalnum() or before[-1:] in set(")]}")
+        subtracts = sign and is_operand and (len(sign) > 1 or before == text[:start])
         values = (value, -value) if subtracts or "±" in sign else (-value if sign else value,)
         about = bool(_ABOUT.search(text, max(0, start - 20), start))
         percent = bool(re.match(r" *(?:%|per cent\b)", text[end : end + 10]))

@@ -31,13 +31,16 @@ NEAR = 2  # cells of code before a text, and behind it
 MOST_TYPED = 4  # digits of a decimal that code types as an input; a longer one is a result that somebody typed
 
 
+def readings(number):
+    """By what to divide a number for what it may mean: 99.8 % is 0.998 too."""
+    return (1, 100) if number.percent else (1,)
+
+
 class Values:
     """Numbers that account for one in the prose, sorted."""
 
     def __init__(self, found=(), typed=()):
-        pairs = {
-            (value / part, n.unit / part) for n in found for value in n.values for part in (1, 100)[: 1 + n.percent]
-        }
+        pairs = {(value / part, n.unit / part) for n in found for value in n.values for part in readings(n)}
         self.pairs = sorted(pairs | {(value, Decimal(0)) for value in typed})  # an input is exact
 
     def __add__(self, other):
@@ -54,7 +57,7 @@ class Values:
         rounds = number.unit < Decimal("0.1") or number.about or number.percent
         half = number.unit / 2 if rounds else Decimal(0)
         for value in number.values:
-            for part in (1, 100)[: 1 + number.percent]:
+            for part in readings(number):
                 low, high = (value - half) / part, (value + half) / part
                 for x, unit in self.pairs[bisect_left(self.pairs, (low, Decimal(0))) :]:
                     if x > high:
@@ -140,10 +143,8 @@ def by_hand(chapter):
 SIDE = r"[-+·×*/()^{}\d. ]*\d[)} ]*"
 EQUATION = re.compile(rf"(?={SIDE}[=≈]){SIDE}(?:(?:==?|≈){SIDE})+")
 # What stands beside a side belongs to it: sin 0, √4, f'(0), 2 x, 25 %; a word does not.
-BEFORE, AFTER = (
-    re.compile(r"(?:[\dξ√%)\]}|'…_]|(?<![a-zA-Z])[a-zA-Z]) *$"),
-    re.compile(r" *(?:[-+·×*/^%√\[ξ]|[a-zA-Z](?![a-z]))"),
-)
+BEFORE = re.compile(r"(?:[\dξ√%)\]}|'…_]|(?<![a-zA-Z])[a-zA-Z]) *$")
+AFTER = re.compile(r" *(?:[-+·×*/^%√\[ξ]|[a-zA-Z](?![a-z]))")
 
 
 def value_of(side):
@@ -220,6 +221,7 @@ class Place:
     near: Values
     section: Values
     everywhere: Values
+    own: dict = field(default_factory=dict)  # slug of a section -> what it computes
 
     def unfound(self, text):
         """The numbers of a plain text for which nothing accounts: decimals, and integers from 10 on.
@@ -254,7 +256,7 @@ def places(nb, chapter, local):
             near = computed(part.cells[max(0, behind - NEAR) : behind + NEAR]) + published(chapter, part.slug)
             if part.title == "Exercises":
                 more, near = more + answers, own[part.slug]
-            yield index, cell, text, Place(near + more, own[part.slug] + more, everywhere)
+            yield index, cell, text, Place(near + more, own[part.slug] + more, everywhere, own)
     for index, cell in reading.code_cells(nb):
         for text in typed_texts(cell):
             yield index, cell, text, Place(everywhere, everywhere, everywhere)
@@ -269,7 +271,8 @@ def problems(nb, name, chapter, local=True):
         at, text = reading.where(name, index, cell), markdown_text(markdown)
         yield from (f"{at}: {problem}" for problem in wrong_sums(text))
         for n in place.unfound(text):
-            nearest = place.near.nearest(n.values[0])
+            computing = [slug for slug, values in place.own.items() if values.has(n)] or ["no section"]
+            nearest = f"{place.near.nearest(n.values[0])}; computed in: {', '.join(computing)}"
             yield f"{at}: {n.text} is not computed near by (nearest: {nearest}), in «{n.context}»"
 
 
