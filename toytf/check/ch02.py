@@ -143,12 +143,10 @@ embed.knows("""
       NumPy counts a negative index from the end, so an unknown token becomes the last word of the vocabulary (chapter
       2). Raise a ValueError for ids below 0.
     - ids pushed into the table:
-        ids.min() < 0 or ids.max() >= len(table) => False
-        table[ids] => table[np.clip(ids, 0, len(table) - 1)]
+        ids.min() < 0 or ids.max() >= len(table) => False, and table[ids] => table[np.clip(ids, 0, len(table) - 1)]
       np.clip, or min and max, turn an unknown id into the first or last token. Raise a ValueError.
     - ids wrapped around the table:
-        ids.min() < 0 or ids.max() >= len(table) => False
-        table[ids] => table[ids % len(table)]
+        ids.min() < 0 or ids.max() >= len(table) => False, and table[ids] => table[ids % len(table)]
       % len(table), or mode='wrap', turns an unknown id into some other token. Raise a ValueError.
     - ids counted from 1: table[ids] => table[ids - 1]
       The id 0 is the first row of the table.
@@ -164,7 +162,7 @@ embed.knows("""
     - the axis of the sentences lost: table[ids] => table[ids.ravel()]
       ids of shape (batch, n) give (batch, n, d).
     - zeros for an unknown id:
-        ids.min() < 0 or ids.max() >= len(table) => False
+        ids.min() < 0 or ids.max() >= len(table) => False, and
         table[ids]
         => np.where(((ids < 0) | (ids >= len(table)))[..., None], 0.0, table[np.clip(ids, 0, len(table) - 1)])
       A row of zeros is what <pad> has, and it still gets weight (chapter 2). Raise a ValueError.

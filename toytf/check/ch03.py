@@ -36,23 +36,16 @@ def sinusoids(length, d_model):
 
 
 sinusoids.knows("""
-    - the column number as i:
-        np.arange(d_model // 2) => np.arange(d_model)
-        np.sin(angle) => np.sin(angle[:, 0::2])
-        np.cos(angle) => np.cos(angle[:, 1::2])
+    - the column number as i: // 2 =>, and sin(angle) => sin(angle[:, 0::2]), and cos(angle) => cos(angle[:, 1::2])
       i counts pairs, from 0 to d_model/2 - 1; both columns of a pair have the same angle (chapter 3). With the column
       number no two columns belong together.
     - an angle of its own for each odd column: np.cos(angle) => np.cos(pos / 10000 ** ((2 * i + 1) / d_model))
       The exponent is 2i / d_model for both columns of pair i. The column number divided by d_model is right for the
       sines only: use the same angles for sine and cosine.
-    - sines and cosines in halves:
-        out[:, 0::2] => out[:, : d_model // 2]
-        out[:, 1::2] => out[:, d_model // 2 :]
+    - sines and cosines in halves: out[:, 0::2] => out[:, : d_model // 2], and out[:, 1::2] => out[:, d_model // 2 :]
       The paper puts them alternately: out[:, 0::2] = sin, out[:, 1::2] = cos (chapter 3, Two layouts).
     - Tensor2Tensor's table:
-        out[:, 0::2] => out[:, : d_model // 2]
-        out[:, 1::2] => out[:, d_model // 2 :]
-        2 * i / d_model => i / max(d_model // 2 - 1, 1)
+        :, 0:: => :, : d_model //, and :, 1::2 => :, d_model // 2 :, and 2 * i / d_model => i / max(d_model // 2 - 1, 1)
       Sines left, cosines right, and exponents up to exactly 1. The paper alternates, and its last exponent is (d_model
       - 2) / d_model (chapter 3, Two layouts).
     - positions counted from 1: np.arange(length) => np.arange(1, length + 1)
@@ -75,9 +68,7 @@ sinusoids.knows("""
       // cuts 2i / d_model to 0, so every pair has the same angle. Use /.
     - multiplied by the power of 10000: pos / 10000 => pos * 10000
       The position is divided by it. Multiplied, the hands turn faster from pair to pair.
-    - cosines in the even columns:
-        np.sin(angle) => np.cos(angle)
-        np.cos(angle) => np.sin(angle)
+    - cosines in the even columns: np.sin(angle) => np.cos(angle), and np.cos(angle) => np.sin(angle)
       Sines stand in the columns 0, 2, 4, ..., cosines in 1, 3, 5, ...
     - sines alone: np.cos(angle) => np.sin(angle)
       The odd columns hold cosines of the same angles. Without them a shift is no turn (chapter 3).
@@ -126,12 +117,9 @@ shift_matrix.knows("""
       i counts the blocks: 0, 1, 2, ... The block's first column is 2i already.
     - k forgotten: b = k / => b = 1 /
       That is the matrix of a single step. The angle of pair i is k times as large.
-    - k times the matrix of one step:
-        b = k / => b = 1 /
-        return matrix => return k * matrix
+    - k times the matrix of one step: b = k / => b = 1 /, and return matrix => return k * matrix
       k steps are the matrix of one step applied k times, a product and no multiple: turn by k times the angle.
-    - blocks for the layout of halves:
-        matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] => matrix[i :: d_model // 2, i :: d_model // 2]
+    - blocks for the layout of halves: 2 * i : 2 * i + 2, 2 * i : 2 * i + 2 => i :: d_model // 2, i :: d_model // 2
       In the paper's layout the two columns of a pair are neighbours, so the blocks stand on the diagonal.
     - columns moved, not turned: return matrix => return np.eye(d_model, k=k)
       A shift of the position does not move the columns. Each pair of columns turns in its place.
@@ -173,9 +161,7 @@ diagonal_spread.knows("""
     - rows in place of diagonals: np.diagonal(dots, k) => dots[k]
       A row of table @ table.T holds one position's products with all others, at all distances. One distance is a
       diagonal: np.diagonal(dots, k).
-    - columns multiplied in place of rows:
-        table @ table.T => table.T @ table
-        len(table) => len(dots)
+    - columns multiplied in place of rows: table @ table.T => table.T @ table, and len(table) => len(dots)
       table.T @ table compares columns, d x d. Positions are rows: table @ table.T, n x n.
     - both sides of the diagonal: range(len(table)) => range(1 - len(table), len(table))
       The table of dot products is symmetric, so each distance would be counted twice. Let k run from 0 to n - 1.

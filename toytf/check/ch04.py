@@ -57,9 +57,7 @@ attend_once.knows("""
       The divisor is the root of the width: np.sqrt(len(query)).
     - the root of the number of keys: len(query) => len(keys)
       len(keys) is the number of keys. The divisor is the root of their width, len(query).
-    - no softmax:
-        np.exp(score - max(scores)) => score
-        power / sum(powers) * value => power * value
+    - no softmax: np.exp(score - max(scores)) => score, and power / sum(powers) * value => power * value
       Scores are no shares: they may be negative, and they do not sum to 1. Turn them into weights first.
     - scores divided by their sum: np.exp(score - max(scores)) => score
       Softmax divides powers of e by their sum. Scores themselves may be negative or sum to 0.
@@ -73,9 +71,7 @@ attend_once.knows("""
       exp overflows above 709.78 (chapter 5). Subtract the largest score first; the weights stay the same.
     - a sigmoid for each score: power / sum(powers) * value => power / (power + np.exp(-max(scores))) * value
       A sigmoid sees one score, and the weights sum to anything. Softmax divides each power by the sum of all.
-    - keys mixed in place of values:
-        values.shape[1] => keys.shape[1]
-        zip(powers, values, strict=True) => zip(powers, keys, strict=True)
+    - keys mixed in place of values: values.shape[1] => keys.shape[1], and values, strict=True => keys, strict=True
       The key says how well a token fits, the value is what it hands over: weight the values.
 """)
 
@@ -149,9 +145,7 @@ attend.knows("""
       Row i of the scores belongs to query i: q k^T, not k q^T.
     - divided by scale: * scale => / scale
       scale is what the scores are multiplied by: 1 / sqrt(d_k), not sqrt(d_k).
-    - the scale taken for a divisor:
-        scale = 1 / np.sqrt(q.shape[-1]) => scale = np.sqrt(q.shape[-1])
-        * scale => / scale
+    - the scale taken for a divisor: = 1 / np.sqrt(q.shape[-1]) => = np.sqrt(q.shape[-1]), and * scale => / scale
       scale is what the scores are multiplied by. If none is given it is 1 / sqrt(d_k); a given one is not a divisor.
     - a sigmoid for each score: exps / exps.sum(axis=-1, keepdims=True) => 1 / (1 + np.exp(-scores))
       A sigmoid sees one score, and a row of them sums to anything. In a softmax the keys share 1 among them.
@@ -172,9 +166,7 @@ attend.knows("""
     - the root of the values' width: q.shape[-1] => v.shape[-1]
       A score is a sum over the columns of a query and a key: the root of their width, q.shape[-1]. Values may be of
       another width.
-    - scaled after the softmax:
-        np.swapaxes(k, -1, -2) * scale => np.swapaxes(k, -1, -2)
-        return attn_weights @ v => return attn_weights * scale @ v
+    - scaled after the softmax: (k, -1, -2) * scale => (k, -1, -2), and attn_weights @ v => attn_weights * scale @ v
       Scale the scores, then take the softmax. Afterwards the rows do not sum to 1 any more.
 """)
 

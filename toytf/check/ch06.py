@@ -32,16 +32,13 @@ def split_heads(x, n_heads):
 
 
 split_heads.knows("""
-    - a reshape without the swap:
-        *leading, n, n_heads, width // n_heads => *leading, n_heads, n, width // n_heads
-        cut.swapaxes(-2, -3) => cut
+    - a reshape without the swap: *leading, n, n_heads => *leading, n_heads, n, and cut.swapaxes(-2, -3) => cut
       reshape only recounts the numbers in memory: parts of one token become different tokens (chapter 6, A reshape that
       lies). Cut into (n, n_heads, d_head), then swap the axes of tokens and heads.
     - cut and not swapped: cut.swapaxes(-2, -3) => cut
       The shape is still (..., n, n_heads, d_head). Put the heads before the tokens: swapaxes(-2, -3).
     - columns dealt out in turn:
-        n_heads, width // n_heads) => width // n_heads, n_heads)
-        cut.swapaxes(-2, -3) => np.moveaxis(cut, -1, -3)
+        n_heads, width // n_heads) => width // n_heads, n_heads), and cut.swapaxes(-2, -3) => np.moveaxis(cut, -1, -3)
       Head 0 owns the first d_head columns, one after the other. Cut the last axis into (n_heads, d_head), in this
       order.
     - number of heads and width of a head exchanged: n_heads, width // n_heads) => width // n_heads, n_heads)
@@ -53,8 +50,7 @@ split_heads.knows("""
     - axes 0 and 1 swapped: swapaxes(-2, -3) => swapaxes(0, 1)
       With a batch in front, axis 0 counts sentences. Count from the end: swapaxes(-2, -3).
     - tokens divided in place of columns:
-        n, n_heads, width // n_heads) => n_heads, n // n_heads, width)
-        cut.swapaxes(-2, -3) => cut
+        n, n_heads, width // n_heads) => n_heads, n // n_heads, width), and cut.swapaxes(-2, -3) => cut
       Every head sees every token, and some of the columns: cut the last axis.
     - the heads in reverse order: cut.swapaxes(-2, -3) => cut.swapaxes(-2, -3)[..., ::-1, :, :]
       Head 0 owns the first columns.
@@ -148,8 +144,7 @@ def multi_head(x, w_q, w_k, w_v, w_o, n_heads):
 multi_head.knows("""
     - W^O forgotten: heads.reshape(*heads.shape[:-2], -1) @ w_o => heads.reshape(*heads.shape[:-2], -1)
       The heads side by side are not the output yet: multiply by w_o, which brings the row back to d_model.
-    - heads averaged in place of added:
-        heads.reshape(*heads.shape[:-2], -1) @ w_o => heads.reshape(*heads.shape[:-2], -1) @ w_o / n_heads
+    - heads averaged in place of added: (*heads.shape[:-2], -1) @ w_o => (*heads.shape[:-2], -1) @ w_o / n_heads
       The product with w_o adds the heads' parts (chapter 6, Z is a sum over heads). Nothing is divided by their number.
     - the scale of d_model: q.shape[-1] => x.shape[-1]
       A score is a sum over the columns of one head: divide by the root of d_k, q.shape[-1] after the split.
@@ -160,25 +155,22 @@ multi_head.knows("""
     - divided by d_k in place of its root: np.sqrt(q.shape[-1]) => q.shape[-1]
       The divisor is the root of the head's width (chapter 5).
     - split and merged without the swap:
-        rows.shape[:-1], n_heads, rows.shape[-1] // n_heads => rows.shape[:-2], n_heads, rows.shape[-2], -1
-        cut.swapaxes(-2, -3) => cut
-        (attn_weights @ v).swapaxes(-2, -3) => attn_weights @ v
+        rows.shape[:-1], n_heads, rows.shape[-1] // n_heads => rows.shape[:-2], n_heads, rows.shape[-2], -1, and
+        cut.swapaxes(-2, -3) => cut, and (attn_weights @ v).swapaxes(-2, -3) => attn_weights @ v, and
         heads.reshape(*heads.shape[:-2], -1) => heads.reshape(*x.shape[:-1], -1)
       reshape(n_heads, n, d_head) mixes heads and tokens (chapter 6, A reshape that lies). Cut into (n, n_heads,
       d_head), then swap; on the way back swap, then join.
     - split without the swap:
-        rows.shape[:-1], n_heads, rows.shape[-1] // n_heads => rows.shape[:-2], n_heads, rows.shape[-2], -1
+        rows.shape[:-1], n_heads, rows.shape[-1] // n_heads => rows.shape[:-2], n_heads, rows.shape[-2], -1, and
         cut.swapaxes(-2, -3) => cut
       The heads are cut wrongly: reshape to (n, n_heads, d_head), then swap tokens and heads.
     - merged without the swap:
-        (attn_weights @ v).swapaxes(-2, -3) => attn_weights @ v
-        heads.reshape(*heads.shape[:-2], -1) => heads.reshape(*x.shape[:-1], -1)
+        (attn_weights @ v).swapaxes(-2, -3) => attn_weights @ v, and (*heads.shape[:-2], -1) => (*x.shape[:-1], -1)
       The heads are joined wrongly: swap back to (n, n_heads, d_head), then join the last two axes.
     - one head with all columns: n_heads, rows.shape[-1] // n_heads) => 1, rows.shape[-1])
       n_heads is not used: every head has its own row of weights. Split queries, keys and values first.
     - one head with all columns, scaled as one of many:
-        n_heads, rows.shape[-1] // n_heads) => 1, rows.shape[-1])
-        q.shape[-1] => q.shape[-1] // n_heads
+        n_heads, rows.shape[-1] // n_heads) => 1, rows.shape[-1]), and q.shape[-1] => q.shape[-1] // n_heads
       Every head has its own row of weights. Split queries, keys and values first.
     - the first head alone: heads.reshape(*heads.shape[:-2], -1) @ w_o => heads[..., 0, :] @ w_o[: heads.shape[-1]]
       All heads stand side by side before they meet w_o.
@@ -234,9 +226,7 @@ reorder_w_o.knows("""
       Reversing is right for two heads that change places. Use order.
     - all rows reversed: blocks[order].reshape(w_o.shape) => w_o[::-1]
       The blocks move as wholes; inside a block the rows keep their order.
-    - rows of a head taken at a distance:
-        len(order), -1, => -1, len(order),
-        blocks[order] => blocks[:, order]
+    - rows of a head taken at a distance: len(order), -1, => -1, len(order),, and blocks[order] => blocks[:, order]
       The rows of a head are neighbours: reshape to (n_heads, d_v, d_model), in this order.
     - columns reordered in place of rows:
         blocks[order].reshape(w_o.shape) => np.hstack([np.array_split(w_o, len(order), axis=1)[j] for j in order])

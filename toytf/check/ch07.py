@@ -96,17 +96,14 @@ feed_forward.knows("""
       Add b_1 to x @ w_1, before the bend. Without it every unit's border passes through the origin.
     - b_2 forgotten: hidden @ w_2 + b_2 => hidden @ w_2
       Add b_2 to the narrowed rows, as the last step.
-    - both biases forgotten:
-        x @ w_1 + b_1 => x @ w_1
-        hidden @ w_2 + b_2 => hidden @ w_2
+    - both biases forgotten: x @ w_1 + b_1 => x @ w_1, and hidden @ w_2 + b_2 => hidden @ w_2
       Each linear map adds a row of its own: b_1 before the bend, b_2 at the end.
     - b_1 added after the bend: np.maximum(0, x @ w_1 + b_1) => np.maximum(0, x @ w_1) + b_1
       The bias moves the border at which a unit goes on, so it stands inside: max(0, x W_1 + b_1).
     - b_1 in the place of 0: np.maximum(0, x @ w_1 + b_1) => np.maximum(b_1, x @ w_1)
       The bias is added, and what comes out is compared with 0: max(0, x W_1 + b_1).
     - the bend after the second map:
-        np.maximum(0, x @ w_1 + b_1) => x @ w_1 + b_1
-        hidden @ w_2 + b_2 => np.maximum(0, hidden @ w_2 + b_2)
+        np.maximum(0, x @ w_1 + b_1) => x @ w_1 + b_1, and hidden @ w_2 + b_2 => np.maximum(0, hidden @ w_2 + b_2)
       There the two maps before it are one matrix, and nothing negative can come out. The bend stands between the maps.
     - the bend on the input: np.maximum(0, x @ w_1 + b_1) => np.maximum(0, x) @ w_1 + b_1
       The rows go into the first map as they are. Bend what comes out of it: max(0, x W_1 + b_1).
@@ -116,14 +113,10 @@ feed_forward.knows("""
       BERT and GPT bend with GELU (chapter 7, ReLU and GELU). The paper's network has max(0, x).
     - the absolute value in the place of ReLU: np.maximum(0, x @ w_1 + b_1) => np.abs(x @ w_1 + b_1)
       A unit below zero hands over nothing. It does not change its sign: np.maximum(0, ...).
-    - transposed weights:
-        x @ w_1 => x @ w_1.T
-        hidden @ w_2 => hidden @ w_2.T
+    - transposed weights: x @ w_1 => x @ w_1.T, and hidden @ w_2 => hidden @ w_2.T
       Tokens are rows, so it reads x @ w_1, and w_1 has one row for each column of x. A transpose fits the shapes only
       where d = d_ff.
-    - the two maps exchanged:
-        x @ w_1 + b_1 => x @ w_2 + b_2
-        hidden @ w_2 + b_2 => hidden @ w_1 + b_1
+    - the two maps exchanged: x @ w_1 + b_1 => x @ w_2 + b_2, and hidden @ w_2 + b_2 => hidden @ w_1 + b_1
       First w_1 and b_1, which widen, then w_2 and b_2, which narrow.
     - the residual added already: return hidden => return x + hidden
       x is added by add & norm, outside the network (chapter 9). Here return F(x) alone.
@@ -168,25 +161,17 @@ identity_weights.knows("""
       The sum max(0, x) + max(0, -x) is |x| (exercise 7.2). The second half is subtracted: -I in w_2 too.
     - zero for every row: return w_1 => return np.abs(w_1)
       With w_1 = [I, I] both halves are alike, and w_2 subtracts one from the other. The second half of w_1 is -I.
-    - only d hidden units:
-        np.hstack([np.eye(d), -np.eye(d)]) => np.eye(d)
-        np.zeros(2 * d) => np.zeros(d)
+    - only d hidden units: np.hstack([np.eye(d), -np.eye(d)]) => np.eye(d), and np.zeros(2 * d) => np.zeros(d)
       With w_1 = I the network is max(0, x): the negative entries are gone. It takes a second set of d units for them.
     - zeros in the second half of w_1 and of w_2: np.eye(d), -np.eye(d) => np.eye(d), np.zeros((d, d))
       With w_1 = [I, 0] the second half of the units is always 0, and the negative entries are gone. It carries -I.
-    - zeros in the second half of w_1:
-        np.hstack([np.eye(d), -np.eye(d)]) => np.hstack([np.eye(d), np.zeros((d, d))])
-        w_1.T => np.vstack([np.eye(d), -np.eye(d)])
+    - zeros in the second half of w_1: -np.eye(d) => np.zeros((d, d)), and w_1.T => np.vstack([np.eye(d), -np.eye(d)])
       With w_1 = [I, 0] there is nothing in the second half that w_2 could subtract. It carries -I.
     - zeros in the second half of w_2: w_1.T => np.vstack([np.eye(d), np.zeros((d, d))])
       With 0 there the negative entries never come back. What the second half carries is subtracted: -I.
-    - the two matrices exchanged:
-        return w_1 => return w_1.T
-        w_1.T, np.zeros(d) => w_1, np.zeros(d)
+    - the two matrices exchanged: return w_1 => return w_1.T, and w_1.T, np.zeros(d) => w_1, np.zeros(d)
       Tokens are rows: w_1 has d rows and 2d columns (np.hstack), w_2 has 2d rows and d columns (np.vstack).
-    - the two biases exchanged:
-        np.zeros(2 * d) => np.zeros(d)
-        np.zeros(d) => np.zeros(2 * d)
+    - the two biases exchanged: np.zeros(2 * d) => np.zeros(d), and np.zeros(d) => np.zeros(2 * d)
       b_1 is added to the hidden units, so it has 2d numbers; b_2 is added to the output and has d.
     - the negatives first: np.eye(d), -np.eye(d) => -np.eye(d), np.eye(d)
       Such weights keep the row as well. The exercise asks for one order, so that they can be compared: first the d
@@ -194,9 +179,7 @@ identity_weights.knows("""
     - each entry beside its negative: np.hstack([np.eye(d), -np.eye(d)]) => np.kron(np.eye(d), [[1.0, -1.0]])
       Such weights keep the row as well. The exercise asks for one order, so that they can be compared: all d entries,
       then all d negatives.
-    - biases as tables:
-        np.zeros(2 * d) => np.zeros((1, 2 * d))
-        np.zeros(d) => np.zeros((1, d))
+    - biases as tables: np.zeros(2 * d) => np.zeros((1, 2 * d)), and np.zeros(d) => np.zeros((1, d))
       A bias is one row of numbers, shape (2d,) and (d,): np.zeros(2 * d), without a second axis.
 """)
 

@@ -85,7 +85,7 @@ log_softmax.knows("""
       exp overflows above 709.78, and log(0) waits at the other end (chapter 8). Subtract the largest score of each row
       before exp.
     - the logarithm of a softmax without maximum:
-        scores - scores.max(axis=-1, keepdims=True) => scores
+        scores - scores.max(axis=-1, keepdims=True) => scores, and
         return shifted - np.log(np.exp(shifted).sum( => return np.log(np.exp(shifted) / np.exp(shifted).sum(
       exp overflows above 709.78 (chapter 8), and the logarithm of a weight 0 is minus infinity. Subtract the largest
       score, then compute s_i - log(sum).
@@ -104,15 +104,12 @@ log_softmax.knows("""
       These are the weights, between 0 and 1. Asked for are their logarithms, which are 0 or below.
     - the sign of a loss: return shifted - np.log => return -shifted + np.log
       The logarithm of a weight is 0 or below. The minus sign comes later, with the loss (chapter 14).
-    - logarithms to base 2:
-        return shifted => return (shifted
-        keepdims=True)) => keepdims=True))) / np.log(2.0)
+    - logarithms to base 2: return shifted => return (shifted, and keepdims=True)) => keepdims=True))) / np.log(2.0)
       np.log2 counts in bits. The logarithm that undoes np.exp is np.log.
     - the sum without its logarithm:
         np.log(np.exp(shifted).sum(axis=-1, keepdims=True)) => np.exp(shifted).sum(axis=-1, keepdims=True)
       Dividing by a sum becomes subtracting its logarithm. Subtract np.log of the sum.
-    - the largest score in the place of the sum:
-        shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)) => shifted
+    - the largest score in the place of the sum: - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)) =>
       s_i - max is near the answer where one score stands out, and too large by log(n) where all are equal. Subtract the
       logarithm of the sum as well.
 """)
@@ -182,8 +179,7 @@ first_bad.knows("""
     - the first good array: not np.isfinite => np.isfinite
       np.isfinite(array).all() is True for a good array. Look for the first where it is not.
     - the number of bad arrays:
-        return i => return sum(not np.isfinite(array).all() for array in arrays)
-        return -1 => return 0
+        return i => return sum(not np.isfinite(array).all() for array in arrays), and return -1 => return 0
       Asked for is the place of the first one. Return it as soon as it is found.
 """)
 

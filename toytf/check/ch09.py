@@ -54,30 +54,23 @@ layer_norm.knows("""
       That is a mean over the tokens, one for each column. Mean and variance are those of one token's row: axis=-1.
     - one mean for the whole array: axis=-1, keepdims=True =>>
       mean() and var() without an axis take all rows together. Each row has its own: axis=-1, keepdims=True.
-    - keepdims forgotten:
-        x.mean(axis=-1, keepdims=True) => x.mean(axis=-1)
-        (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1, keepdims=True)
+    - keepdims forgotten: x.mean(axis=-1, keepdims=True) => x.mean(axis=-1), and (away**2).mean => x.var
       The means have lost their axis, so NumPy lines them up with the columns, or finds that the shapes do not fit.
       keepdims=True leaves one mean at the end of each row.
     - keepdims forgotten twice:
-        x.mean(axis=-1, keepdims=True) => x.mean(axis=-1)
-        (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1)
+        x.mean(axis=-1, keepdims=True) => x.mean(axis=-1), and (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1)
       Means and variances have lost their axis, so NumPy lines them up with the columns, or finds that the shapes do not
       fit. keepdims=True leaves one of each at the end of each row.
     - gamma forgotten: gamma * away => away
       Multiply each column by its gamma after the division, before beta is added.
     - beta forgotten: np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
       Add each column's beta as the last step.
-    - gamma and beta forgotten:
-        gamma * away => away
-        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
+    - gamma and beta forgotten: gamma * away => away, and np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
       Mean 0 and variance 1 is where they begin: multiply by gamma, then add beta (chapter 9, What gamma and beta are
       for).
     - beta inside the brackets: away / np.sqrt(variance + eps) + beta => (away / np.sqrt(variance + eps) + beta)
       gamma * (... + beta) scales the shift too. First gamma times the normalised row, then plus beta.
-    - gamma and beta exchanged:
-        gamma * away => beta * away
-        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + gamma
+    - gamma and beta exchanged: gamma * away => beta * away, and (variance + eps) + beta => (variance + eps) + gamma
       gamma is the factor, beta is what is added. Look at the order of the arguments: x, gamma, beta.
     - the mean not subtracted: gamma * away => gamma * x
       Subtract the row's mean before you divide: the result of gamma 1 and beta 0 has mean 0.
@@ -89,9 +82,7 @@ layer_norm.knows("""
       first, here and in the variance.
     - the sum of the squares: (away**2).mean => (away**2).sum
       The variance is their mean: divide the sum by the number of columns.
-    - the mean distance:
-        (away**2).mean => np.abs(away).mean
-        np.sqrt(variance + eps) => (variance + eps)
+    - the mean distance: (away**2).mean => np.abs(away).mean, and np.sqrt(variance + eps) => (variance + eps)
       np.abs weighs far entries less than the square does. The deviation is the root of the mean square.
     - no epsilon: variance + eps => variance
       A constant row gives 0 / 0 (chapter 9, What stands under the root). Add eps to the variance, inside the root.
@@ -141,14 +132,10 @@ def add_and_norm(x, fx, gamma, beta, eps=1e-5):
 
 
 add_and_norm.knows("""
-    - norm before the sum:
-        x + fx => fx
-        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + x
+    - norm before the sum: x + fx => fx, and np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + x
       x + LN(F(x)) leaves the sum as large as it is, and it grows from layer to layer. Post-norm normalises the sum:
       LN(x + F(x)).
-    - pre-norm in the place of post-norm:
-        x + fx => x
-        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + fx
+    - pre-norm in the place of post-norm: x + fx => x, and (variance + eps) + beta => (variance + eps) + beta + fx
       Pre-norm normalises the input and adds afterwards (chapter 9, Before or after). Here the sum goes through the
       norm, as in the paper.
     - the residual forgotten: x + fx => fx
@@ -175,12 +162,10 @@ add_and_norm.knows("""
       The squares are divided by the number of columns, not by one less (chapter 9, What stands under the root).
     - epsilon outside the root: np.sqrt(variance + eps) => (np.sqrt(variance) + eps)
       It stands beside the variance: sqrt(variance + eps) (chapter 9, What stands under the root).
-    - gamma and beta forgotten:
-        gamma * away => away
-        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
+    - gamma and beta forgotten: gamma * away => away, and np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
       Multiply the normalised row by gamma, then add beta.
     - each normalised by itself:
-        x + fx => np.stack([x, fx])
+        x + fx => np.stack([x, fx]), and
         gamma * away / np.sqrt(variance + eps) + beta => (gamma * away / np.sqrt(variance + eps) + beta).sum(axis=0)
       There is one norm, and it gets the sum: LN(x + F(x)).
 """)
@@ -242,8 +227,7 @@ rows_stand_alone.knows("""
       first.
     - one equal entry is enough: np.allclose(together, alone) => np.isclose(together, alone).any()
       np.any asks for one entry. The promise holds for all: np.all, or np.allclose, which does the same.
-    - the means of the rows compared:
-        np.allclose(together, alone) => np.allclose(together.mean(axis=1), alone.mean(axis=1))
+    - the means of the rows compared: allclose(together, alone) => allclose(together.mean(axis=1), alone.mean(axis=1))
       The right mean of a row is no evidence for its entries. Compare the entries.
     - the answer reversed: return bool => return not bool
       True means that each row stands alone, so that the two are equal.

@@ -74,14 +74,11 @@ def encoder_layer(x, w_q, w_k, w_v, w_o, w_1, b_1, w_2, b_2):
 
 encoder_layer.knows("""
     - pre-norm in the place of post-norm:
-        x @ w_q, x @ w_k, x @ w_v => norm(x) @ w_q, norm(x) @ w_k, norm(x) @ w_v
-        u = norm(x + z) => u = x + z
+        x @ w_q, x @ w_k, x @ w_v => norm(x) @ w_q, norm(x) @ w_k, norm(x) @ w_v, and u = norm(x + z) => u = x + z, and
         norm(u + np.maximum(0, u @ w_1 + b_1) @ w_2 + b_2) => u + np.maximum(0, norm(u) @ w_1 + b_1) @ w_2 + b_2
       Here each part's input goes through the norm. In the paper the sum does: LN(x + part(x)) (chapter 9, Before or
       after).
-    - norm before the sum:
-        u = norm(x + z) => u = x + norm(z)
-        norm(u + np.maximum => u + norm(np.maximum
+    - norm before the sum: u = norm(x + z) => u = x + norm(z), and norm(u + np.maximum => u + norm(np.maximum
       x + LN(Z) leaves the sum as large as it is. Add first, then normalise: LN(x + Z), and LN(U + F(U)).
     - a double residual: u @ w_1 => (u + x) @ w_1
       LN(U + F(U + X)) lets X in a second time (chapter 10, A residual too many). The network gets U.
@@ -101,9 +98,7 @@ encoder_layer.knows("""
       U = LN(X + Z). Without X each token's own row is gone (chapter 10, Do the rows stay apart?).
     - no residual around the feed-forward network: norm(u + np.maximum => norm(np.maximum
       The output is LN(U + F(U)): add U before the second norm.
-    - no residuals:
-        norm(x + z) => norm(z)
-        norm(u + np.maximum => norm(np.maximum
+    - no residuals: norm(x + z) => norm(z), and norm(u + np.maximum => norm(np.maximum
       Each half adds its own input: LN(X + Z), then LN(U + F(U)).
     - no scaling: k.swapaxes(-1, -2) / np.sqrt(w_q.shape[1]) => k.swapaxes(-1, -2)
       Divide the scores by the root of d_k, the width of a query, before softmax (chapter 5).
@@ -120,12 +115,10 @@ encoder_layer.knows("""
     - queries and keys exchanged: q @ k.swapaxes => k @ q.swapaxes
       A row of scores belongs to a query: q @ k.swapaxes(-1, -2), and not the other way round.
     - softmax over the wrong axis (axis=-2):
-        scores.max(axis=-1 => scores.max(axis=-2
-        exps.sum(axis=-1 => exps.sum(axis=-2
+        scores.max(axis=-1 => scores.max(axis=-2, and exps.sum(axis=-1 => exps.sum(axis=-2
       The weights of one query sum to 1 over the keys: axis=-1.
     - softmax over the wrong axis (axis=0):
-        scores.max(axis=-1 => scores.max(axis=0
-        exps.sum(axis=-1 => exps.sum(axis=0
+        scores.max(axis=-1 => scores.max(axis=0, and exps.sum(axis=-1 => exps.sum(axis=0
       The weights of one query sum to 1 over the keys: axis=-1. In a batch, axis 0 is that of the sentences.
     - no maximum subtracted in the softmax: scores - scores.max(axis=-1, keepdims=True) => scores
       Large scores overflow exp and give NaN (chapter 8). Subtract each row's largest score first.
@@ -141,9 +134,7 @@ encoder_layer.knows("""
       The squares are divided by the number of columns, not by one less (chapter 9, What stands under the root).
     - no bend in the feed-forward network: np.maximum(0, u @ w_1 + b_1) => (u @ w_1 + b_1)
       Between the two maps stands max(0, ...) (chapter 7, Why a bend).
-    - the biases forgotten:
-        u @ w_1 + b_1 => u @ w_1
-        @ w_2 + b_2 => @ w_2
+    - the biases forgotten: u @ w_1 + b_1 => u @ w_1, and @ w_2 + b_2 => @ w_2
       Add b_1 before the bend and b_2 after the second map (chapter 7).
 """)
 
@@ -199,21 +190,15 @@ def other_rows_moved(before, after, row):
 other_rows_moved.knows("""
     - the changed row not left out: moved[row] = False => pass
       The row whose input was changed may move. Look at the others: np.delete(..., row, axis=0).
-    - only the first row looked at:
-        moved[row] = False => pass
-        moved.any() => moved[0]
+    - only the first row looked at: moved[row] = False => pass, and moved.any() => moved[0]
       Any row can be the one that moves, and the first can be the one that was changed. Look at all but that.
-    - only the changed row looked at:
-        moved[row] = False => pass
-        moved.any() => moved[row]
+    - only the changed row looked at: moved[row] = False => pass, and moved.any() => moved[row]
       The changed row may move. The question is about all the others.
     - signs kept: ~np.isclose(before, after).all(axis=1) => (after - before).max(axis=1) > 1e-9
       after - before is negative where an entry became smaller, and its maximum does not see that. Take np.abs first.
     - the changes added up: moved.any() => abs(np.delete(after - before, row, axis=0).sum()) > 1e-9
       Changes of opposite sign cancel. Look at the largest distance, or use np.allclose.
-    - all other rows have to move:
-        moved[row] = False => moved[row] = True
-        moved.any() => moved.all()
+    - all other rows have to move: moved[row] = False => moved[row] = True, and moved.any() => moved.all()
       One other row that moves is enough to find the slip: any, not all.
     - the row counted from 1: moved[row] => moved[row - 1]
       row is counted from 0, as NumPy does. Use it as it is.
@@ -222,9 +207,7 @@ other_rows_moved.knows("""
       np.isclose.
     - the answer reversed: return bool => return not bool
       True means that another row has moved, so that the axis is wrong.
-    - a column left out in the place of a row:
-        all(axis=1) => all(axis=0)
-        moved[row] => moved[row : row + 1]
+    - a column left out in the place of a row: all(axis=1) => all(axis=0), and moved[row] => moved[row : row + 1]
       Tokens are rows: leave out along axis 0.
 """)
 

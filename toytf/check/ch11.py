@@ -49,16 +49,13 @@ window_mask.knows(f"""
       width counts the token itself. The far end is hidden from k=-width on.
     - one token too few: k=-width => k=-width + 1
       A full row has width tokens: itself and width - 1 before it. np.tri(n, k=-width) is what to take away.
-    - the token itself left out:
-        np.tri(length, dtype=bool) => np.tri(length, k=-1, dtype=bool)
-        k=-width => k=-width - 1
+    - the token itself left out: tri(length, dtype=bool) => tri(length, k=-1, dtype=bool), and k=-width => k=-width - 1
       Every token sees itself. Your window lies wholly before it, and the first row is empty.
     - a window into the future as well: np.tri(length, dtype=bool) => np.tri(length, k=width - 1, dtype=bool)
       abs(i - j) < width looks both ways. The tokens behind a token in the sentence are hidden: j <= i as well.
     - rows and columns exchanged: bool) =>> bool).T
       Your rows see what comes after them. The row asks: row i reaches back to column i - width + 1.
-    - the whole past visible:
-        np.tri(length, dtype=bool) & ~np.tri(length, k=-width, dtype=bool) => np.tri(length, dtype=bool)
+    - the whole past visible: tri(length, dtype=bool) & ~np.tri(length, k=-width, dtype=bool) => tri(length, dtype=bool)
       This is the causal mask. What lies width tokens back or more must be taken away: & ~np.tri(n, k=-width).
     - the opposite sense: np.tri(length, dtype=bool) & ~np => ~np.tri(length, dtype=bool) | np
       {OPPOSITE}
@@ -109,8 +106,7 @@ causal_mask.knows(f"""
         np.tri(length, dtype=bool) => np.where(np.tri(length, dtype=bool), 0.0, -np.inf)
       This is the table that the notes add to the scores. Here a mask says True and False; masked_softmax writes the
       minus infinity.
-    - the last row left out:
-        np.tri(length, dtype=bool) => np.tri(length, dtype=bool) & (np.arange(length)[:, None] < length - 1)
+    - the last row left out: (length, dtype=bool) => (length, dtype=bool) & (np.arange(length)[:, None] < length - 1)
       The last row is all False: a loop over range(n - 1) ends one row early. The last token may attend to all.
     - one row and one column short: np.tri(length, => np.tri(length - 1,
       The shape is (n - 1, n - 1). There is one row and one column for each token, n of them.
@@ -205,20 +201,15 @@ def masked_softmax(scores, mask):
 
 
 masked_softmax.knows("""
-    - the mask after the softmax:
-        np.where(mask, scores, -np.inf) => scores
-        return exps => return mask * exps
+    - the mask after the softmax: np.where(mask, scores, -np.inf) => scores, and return exps => return mask * exps
       The hidden keys have taken their share before they are set to 0, so the rest no longer sums to 1 (chapter 11,
       After the softmax). Write minus infinity over the scores first.
     - the mask after the softmax, the sums renewed:
-        np.where(mask, scores, -np.inf) => scores
-        exps.sum => (mask * exps).sum
+        np.where(mask, scores, -np.inf) => scores, and exps.sum => (mask * exps).sum, and
         return exps / np.where(sums == 0, 1, sums) => return mask * exps / sums
       Next to a hidden score of 800 the visible shares are 0 already, and 0 divided by 0 is NaN (chapter 11, After the
       softmax). Mask the scores first.
-    - the powers of the hidden keys set to 0:
-        np.where(mask, scores, -np.inf) => scores
-        exps = np.exp => exps = mask * np.exp
+    - the powers of the hidden keys set to 0: np.where(mask, scores, -np.inf) => scores, and = np.exp => = mask * np.exp
       The largest score was taken from the hidden keys too: next to a hidden score of 800 the visible powers are 0
       already. Mask the scores first, so that a hidden one has no say in the maximum.
     - one maximum for the whole array: seen.max(axis=-1, keepdims=True) => seen.max()
@@ -241,8 +232,7 @@ masked_softmax.knows("""
       In a row with nothing left every score is moved by the same number, which softmax forgets: the query reads what is
       forbidden, as if there were no mask (chapter 11, A row with nothing left).
     - summed over the wrong axis:
-        seen.max(axis=-1 => seen.max(axis=-2
-        np.where(largest == -np.inf, 0, largest) => largest
+        seen.max(axis=-1 => seen.max(axis=-2, and np.where(largest == -np.inf, 0, largest) => largest, and
         exps.sum(axis=-1 => exps.sum(axis=-2
       The shares of one query sum to 1 along its row, over the keys: axis=-1, for the maximum and for the sum.
     - no maximum subtracted: seen - np.where(largest == -np.inf, 0, largest) => seen

@@ -59,9 +59,7 @@ def cross_first(y, memory, mask):
 
 
 cross_first.knows("""
-    - the usual order:
-        attend(y, memory, True) => attend(y, y, mask)
-        attend(read, read, mask) => attend(read, memory, True)
+    - the usual order: attend(y, memory, True) => attend(y, y, mask), and (read, read, mask) => (read, memory, True)
       Self-attention comes first here, as in the paper. The exercise asks for the exchange.
     - both attentions fed with the rows that came in: attend(read, read, mask) => attend(y, y, mask)
       Self-attention must look at what cross-attention and its norm have left, not at y.
@@ -78,7 +76,7 @@ cross_first.knows("""
     - the first layer norm left out: read = norm(y + attend(y, memory, True)) => read = y + attend(y, memory, True)
       There is add and norm around each of the two attentions, so a norm stands between them.
     - the layer norms before the attentions:
-        read = norm(y + attend(y, memory, True)) => read = y + attend(norm(y), memory, True)
+        read = norm(y + attend(y, memory, True)) => read = y + attend(norm(y), memory, True), and
         return norm(read + attend(read, read, mask)) => return read + attend(norm(read), norm(read), mask)
       This is pre-norm. The exercise asks for the paper's order, post-norm: add, then normalise.
     - no scaling: np.swapaxes(others, -1, -2) / np.sqrt(rows.shape[-1]) => np.swapaxes(others, -1, -2)
@@ -134,7 +132,7 @@ disguise_mask.knows(f"""
     - the source hidden by a causal mask: np.ones((n_target, n_source), => np.tri(n_target, n_source,
       The source is complete: every target row may attend to all its rows. The first n_source columns are True.
     - the mask of all rows:
-        np.ones((n_target, n_source), dtype=bool) => np.ones((n_source + n_target, n_source), dtype=bool)
+        np.ones((n_target, n_source), dtype=bool) => np.ones((n_source + n_target, n_source), dtype=bool), and
         own] => np.vstack([np.ones((n_source, n_target), dtype=bool), own])]
       Only the last n_target rows are asked for: the shape is (n_target, n_source + n_target).
     - rows and columns exchanged: axis=1) => axis=1).T
@@ -218,7 +216,7 @@ cross_attention.knows("""
     - softmax over the queries: axis=-1 =>> axis=-2
       Each target row shares out the source: its shares over the keys sum to 1. That is the last axis.
     - a causal mask over the source:
-        scores = q => scores = np.where(np.tri(y.shape[-2], memory.shape[-2], dtype=bool), q
+        scores = q => scores = np.where(np.tri(y.shape[-2], memory.shape[-2], dtype=bool), q, and
         np.sqrt(q.shape[-1]) => np.sqrt(q.shape[-1]), -np.inf)
       The source sentence is complete; nothing in it is the future. The causal mask belongs to self-attention (chapter
       12, Three words ask five).

@@ -80,18 +80,17 @@ def beam(first, following, length, width):
 
 beam.knows("""
     - pruned within each sentence:
-        np.argsort(-candidates, axis=None, kind="stable")[:width]
-        => np.argsort(-candidates, axis=1, kind="stable")[:, :width]
+        (-candidates, axis=None, kind="stable")[:width] => (-candidates, axis=1, kind="stable")[:, :width], and
         np.divmod(best, len(first)) => np.repeat(np.arange(len(best)), best.shape[1]), best.ravel()
       Each kept sentence keeps its own best continuations, so their number is multiplied at every step (chapter 13, Beam
       search, step by step). All candidates compete. The expected shape has width rows.
     - one continuation of each sentence:
-        np.argsort(-candidates, axis=None, kind="stable")[:width] => candidates.argmax(axis=1)
+        np.argsort(-candidates, axis=None, kind="stable")[:width] => candidates.argmax(axis=1), and
         np.divmod(best, len(first)) => np.arange(len(best)), best
       Each kept sentence goes on greedily by itself. All continuations of all sentences compete, and one sentence may
       lose all of its children.
     - one continuation of each sentence, sorted:
-        np.argsort(-candidates, axis=None, kind="stable")[:width] => candidates.argmax(axis=1)
+        np.argsort(-candidates, axis=None, kind="stable")[:width] => candidates.argmax(axis=1), and
         parent, word = np.divmod(best, len(first))
         => parent = np.argsort(-candidates.max(axis=1), kind="stable"); word = best[parent]
       You keep the best child of each sentence. All continuations of all sentences compete: one sentence may keep two
@@ -184,14 +183,11 @@ generate.knows("""
       Row 0 predicts the word after the start token, every time the same. Only the last row is new: rows[-1].
     - no stop at the end token: ids[-1] == eos => False
       When the end token comes the sentence is over: break.
-    - the first token of the sequence written at every step:
-        if ids[-1] == eos => if ids[0] == eos
-        np.array(ids[1:]) => np.array(ids[:1] * (len(ids) - 1))
+    - the first token of the sequence written at every step: ids[-1] => ids[0], and ids[1:] => ids[:1] * (len(ids) - 1)
       Once the sequence grows, its first token is always the start token. What is written is the last: ids[-1].
     - the start token in the result: ids[1:] => ids
       The start token is read, not written. Return what comes behind it.
-    - the end token left out of the result:
-        np.array(ids[1:]) => np.array([token for token in ids[1:] if token != eos], dtype=int)
+    - the end token left out of the result: (ids[1:]) => ([token for token in ids[1:] if token != eos], dtype=int)
       The end token is written like the others, and belongs to the result.
     - one token beyond the limit: range(limit) => range(limit + 1)
       At most limit tokens are written, the start token not counted: range(limit).
@@ -292,8 +288,7 @@ temperature.knows("""
       At T = 0.5 the likely words must get likelier, and yours get less so. Divide the logits by T. (Probabilities
       raised to the power T are the same mistake: the power is 1 / T.)
     - divided after the softmax:
-        logits / t => logits
-        exps.sum(axis=-1, keepdims=True) => exps.sum(axis=-1, keepdims=True) / t
+        logits / t => logits, and exps.sum(axis=-1, keepdims=True) => exps.sum(axis=-1, keepdims=True) / t
       The sum is 1 / T then, and the ratios of the words are as before. Divide the logits, before the softmax.
     - a temperature without effect: logits / t => logits
       These are the probabilities at T = 1. Dividing the probabilities and renewing their sum, or subtracting T from the
@@ -431,8 +426,7 @@ top_p.knows("""
     - the word that reaches p always left out: before < p => np.cumsum(probs[order]) < p
       The sum of the words kept must be p or more, so the word with which it is reached stays. np.searchsorted counts
       the words before it.
-    - one word more where p is reached exactly, by argmax:
-        order[before < p] => order[: np.argmax(np.cumsum(probs[order]) > p) + 1]
+    - one word more where p is reached exactly, by argmax: before < p => : np.argmax(np.cumsum(probs[order]) > p) + 1
       A sum that equals p is enough: >= p. And where no sum is above p, argmax gives 0.
     - one word more where p is reached exactly: before < p => before <= p
       The fewest words that reach p: when their sum equals p, that is enough.

@@ -48,7 +48,7 @@ def cross_entropy(logits, targets, is_token):
 
 cross_entropy.knows("""
     - no maximum subtracted:
-        logits - logits.max(axis=-1, keepdims=True) => logits
+        logits - logits.max(axis=-1, keepdims=True) => logits, and
         shifted - np.log(np.exp(shifted).sum( => np.log(np.exp(shifted) / np.exp(shifted).sum(
       exp overflows above 709.78. Subtract the largest logit of each row first (chapter 14, straight from the logits);
       the loss stays the same.
@@ -179,9 +179,7 @@ shift_right.knows("""
       The start token stands in front, and the other words have not moved: every row but the first reads its own goal.
     - the start token at the end: first, goals[..., :-1] => goals[..., :-1], first
       It replaces the last word and nothing moves. It belongs in front, and the words one place to the right.
-    - moved along the wrong axis:
-        goals[..., :1] => goals[:1]
-        goals[..., :-1]], axis=-1 => goals[:-1]], axis=0
+    - moved along the wrong axis: goals[..., :1] => goals[:1], and goals[..., :-1]], axis=-1 => goals[:-1]], axis=0
       The sentences of the batch have moved down. Places of one sentence stand along the last axis: axis=-1.
     - all sentences in one row:
         np.concatenate([first, goals[..., :-1]], axis=-1) => np.append(sos, goals.ravel()[:-1]).reshape(goals.shape)

@@ -125,7 +125,7 @@ linear_backward.knows("""
     - the sum over the sentences forgotten in db: drows.sum(axis=0) => dy.sum(axis=-2)
       All sentences share b. Sum dy over every axis but the last.
     - the first sentence only:
-        x.reshape(-1, x.shape[-1]) => x.reshape(-1, x.shape[-1])[: x.shape[-2]]
+        x.reshape(-1, x.shape[-1]) => x.reshape(-1, x.shape[-1])[: x.shape[-2]], and
         dy.reshape(-1, dy.shape[-1]) => dy.reshape(-1, dy.shape[-1])[: dy.shape[-2]]
       dw and db come from sentence 0 alone. Every sentence adds its part.
     - mean for sum: rows.T @ drows, drows.sum(axis=0) => rows.T @ drows / len(rows), drows.mean(axis=0)
@@ -144,9 +144,7 @@ linear_backward.knows("""
       or swap the last two axes with np.swapaxes(x, -1, -2) and add up over the sentences.
     - dw turned over: rows.T @ drows => drows.T @ rows
       dw has the shape of w, (d, k): x.T @ dy, not dy.T @ x.
-    - dy taken for ones:
-        dy.reshape(-1, dy.shape[-1]) => np.ones_like(dy).reshape(-1, dy.shape[-1])
-        dy @ w.T => np.ones_like(dy) @ w.T
+    - dy taken for ones: dy.reshape => np.ones_like(dy).reshape, and dy @ w.T => np.ones_like(dy) @ w.T
       These are the slopes of the sum of y. The chain rule wants the gradient that comes from above, dy, as a factor of
       every term.
 """)
@@ -283,9 +281,7 @@ def layer_norm_backward(x, gamma, dout, eps=1e-5):
 
 
 layer_norm_backward.knows("""
-    - gamma forgotten in the two means:
-        (dy * y).mean => (dout * y).mean
-        dy - dy.mean => dy - dout.mean
+    - gamma forgotten in the two means: (dy * y).mean => (dout * y).mean, and dy - dy.mean => dy - dout.mean
       Both means are those of dy = dout * gamma. With dout in their place dx no longer stands at right angles to the
       ones.
     - gamma forgotten: dout * gamma => dout
@@ -296,12 +292,9 @@ layer_norm_backward.knows("""
     - the path through the mean forgotten: dy - dy.mean(axis=-1, keepdims=True) => dy
       mean(dy) is not subtracted. The entries of dx must sum to 0 in each row, since a constant added to a row changes
       nothing.
-    - the path through the deviation forgotten:
-        dy.mean(axis=-1, keepdims=True) - y * along => dy.mean(axis=-1, keepdims=True)
+    - the path through the deviation forgotten: mean(axis=-1, keepdims=True) - y * along => mean(axis=-1, keepdims=True)
       y * mean(dy * y) is not subtracted. Stretching a row changes nothing, so dx has no part along y.
-    - sums for means:
-        (dy * y).mean => (dy * y).sum
-        dy - dy.mean => dy - dy.sum
+    - sums for means: (dy * y).mean => (dy * y).sum, and dy - dy.mean => dy - dy.sum
       What goes through the mean and the deviation comes with a factor 1/d: take mean(dy) and mean(dy * y).
     - divided by the variance: - y * along) / sigma => - y * along) / sigma**2
       dx is divided by sigma, the root of variance + eps.
@@ -377,7 +370,7 @@ attention_backward.knows("""
         a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale => a * (da - (a * da).sum(axis=-1, keepdims=True))
       The scores were divided by the root of d, so their gradient is too: dS is d(S / root d), divided once more.
     - the divisor forgotten in dk:
-        a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale => a * (da - (a * da).sum(axis=-1, keepdims=True))
+        a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale => a * (da - (a * da).sum(axis=-1, keepdims=True)), and
         return ds @ k => return ds * scale @ k
       dq and dk are both made from the gradient of the unscaled scores. Divide dS itself, before either product.
     - no divisor at all: 1 / np.sqrt(q.shape[-1]) => 1.0

@@ -67,9 +67,7 @@ adam_step.knows("""
       What is returned as m and v has been divided by 1 - beta^t, so the next step corrects them again. Correct copies,
       and hand on the running means themselves.
     - the old means handed on:
-        m = 0.9 * m + 0.1 * dw => new_m = 0.9 * m + 0.1 * dw
-        v = 0.98 * v + 0.02 * dw**2 => new_v = 0.98 * v + 0.02 * dw**2
-        m / (1 - 0.9**t), v / => new_m / (1 - 0.9**t), new_v /
+        m = 0.9 * => new_m = 0.9 *, and v = 0.98 => new_v = 0.98, and m / (1 - 0.9**t), v => new_m / (1 - 0.9**t), new_v
       The new w is right. But m and v are returned as they came in, so the next step remembers nothing.
     - the gradient not squared: dw**2 => dw
       v is the running mean of dw**2. Without the square it can be negative, and its root is NaN.
@@ -83,28 +81,18 @@ adam_step.knows("""
       An entry that has never had a gradient gives 0 / 0. Add 1e-9 to the root.
     - another epsilon, 1e-8: 1e-9 => 1e-8
       Many libraries have this default. The paper's value is 1e-9.
-    - another beta_2, 0.999:
-        0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2
-        0.98**t => 0.999**t
+    - another beta_2, 0.999: 0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2, and 0.98**t => 0.999**t
       Many libraries have this default. The paper's value is 0.98.
     - another beta_2 and another epsilon, 0.999 and 1e-8:
-        0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2
-        0.98**t => 0.999**t
-        1e-9 => 1e-8
+        0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2, and 0.98**t => 0.999**t, and 1e-9 => 1e-8
       These are PyTorch's defaults. The paper's values are 0.98 and 1e-9.
     - 0.999 in the mean and 0.98 in its correction: 0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2
       The mean of the squares keeps 0.98 of what it had, as its correction says.
     - the two betas exchanged:
-        0.9 * m + 0.1 * dw => 0.98 * m + 0.02 * dw
-        0.98 * v + 0.02 * dw**2 => 0.9 * v + 0.1 * dw**2
-        0.9**t => 0.98**t
-        0.98**t => 0.9**t
+        0.9 * m + 0.1 => 0.98 * m + 0.02, and 0.98 * v + 0.02 => 0.9 * v + 0.1, and 0.9** => 0.98**, and 0.98** => 0.9**
       0.9 belongs to the mean of the gradient, 0.98 to the mean of its square.
     - old and new weighted the wrong way round:
-        0.9 * m + 0.1 * dw => 0.1 * m + 0.9 * dw
-        0.98 * v + 0.02 * dw**2 => 0.02 * v + 0.98 * dw**2
-        0.9**t => 0.1**t
-        0.98**t => 0.02**t
+        0.9 * m + 0.1 => 0.1 * m + 0.9, and 0.98 * v + 0.02 => 0.02 * v + 0.98, and 0.9** => 0.1**, and 0.98** => 0.02**
       A running mean keeps the large part of what it had: 0.9 m + 0.1 dw, and 0.98 v + 0.02 dw**2.
     - the newest gradient in place of its mean: learning_rate * mean / => learning_rate * dw /
       Above the root stands the corrected mean of the gradient, not dw itself.
@@ -158,9 +146,7 @@ paper_schedule.knows("""
     - d_model left out: d_model**-0.5 * min => min
       The factor d_model^-0.5 in front is missing.
     - integer division in the exponents:
-        d_model**-0.5 => d_model ** (-1 // 2)
-        step**-0.5 => step ** (-1 // 2)
-        warmup**-1.5 => warmup ** (-3 // 2)
+        d_model**-0.5 => d_model ** (-1 // 2), and step**-0.5 => step ** (-1 // 2), and **-1.5 => ** (-3 // 2)
       -1 // 2 is -1. Write -0.5 or -1 / 2.
     - steps counted one too far: step**-0.5, step * => (step + 1) ** -0.5, (step + 1) *
       The rate is that of the next step. step is 1 at the first; use it as it is given.
@@ -209,8 +195,7 @@ clip.knows("""
       The sum of the squares is the length squared. Take its root.
     - absolute values in place of squares: np.sqrt((dw**2).sum() + (db**2).sum()) => np.abs(dw).sum() + np.abs(db).sum()
       The length is the root of the sum of the squares, not the sum of the absolute values.
-    - the lengths of both added:
-        np.sqrt((dw**2).sum() + (db**2).sum()) => np.sqrt((dw**2).sum()) + np.sqrt((db**2).sum())
+    - the lengths of both added: sqrt((dw**2).sum() + (db**2).sum()) => sqrt((dw**2).sum()) + np.sqrt((db**2).sum())
       The common length is the root of the sum of all squares, shorter than the two lengths together.
     - mean for sum: (dw**2).sum() + (db**2).sum() => ((dw**2).sum() + (db**2).sum()) / (dw.size + db.size)
       The length is the root of the sum of the squares. With the mean it depends on how many entries there are.
@@ -261,9 +246,7 @@ def momentum_step(w, dw, total, learning_rate):
 momentum_step.knows("""
     - a mean in place of the sum: 0.9 * total + dw => 0.9 * total + 0.1 * dw
       0.9 total + 0.1 dw is Adam's running mean. The sum takes in the whole gradient.
-    - the old sum used for the step:
-        total = 0.9 * total + dw => new = 0.9 * total + dw
-        learning_rate * total, total => learning_rate * total, new
+    - the old sum used for the step: total = 0.9 * total + => new = 0.9 * total +, and * total, total => * total, new
       The gradient enters the sum first, then the sum moves the weight: use the new total.
     - the sum forgotten in the step: learning_rate * total => learning_rate * dw
       This is plain gradient descent: the sum is kept and never used. Subtract learning_rate * total.
@@ -273,15 +256,11 @@ momentum_step.knows("""
       The factor 0.9 belongs to the old sum: 0.9 total + dw.
     - 0.9 at both: 0.9 * total + dw => 0.9 * (total + dw)
       0.9 (total + dw) shrinks the new gradient too. Only the old sum is multiplied.
-    - the rate inside the sum:
-        0.9 * total + dw => 0.9 * total + learning_rate * dw
-        w - learning_rate * total => w - total
+    - the rate inside the sum: * total + dw => * total + learning_rate * dw, and w - learning_rate * total => w - total
       Then the sum remembers old rates. Keep the gradients in the sum, and multiply by learning_rate when w moves.
     - a step uphill: w - learning_rate => w + learning_rate
       The loss grows along the gradient. Subtract the step.
-    - the old sum handed on:
-        total = 0.9 * total + dw => new = 0.9 * total + dw
-        learning_rate * total, total => learning_rate * new, total
+    - the old sum handed on: total = 0.9 * total => new = 0.9 * total, and learning_rate * total => learning_rate * new
       The new w is right, but total is returned as it came in, so the next step does not know this gradient.
 """)
 

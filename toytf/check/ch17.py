@@ -112,7 +112,7 @@ contributions.knows("""
     - the mean of the squares: .sum(axis=-1) => .mean(axis=-1)
       The root of the mean is shorter than the length by the root of the width. Take the sum of the squares.
     - the weight inside the root:
-        np.sqrt(((v @ w_o) ** 2).sum(axis=-1)) => ((v @ w_o) ** 2).sum(axis=-1)
+        np.sqrt(((v @ w_o) ** 2).sum(axis=-1)) => ((v @ w_o) ** 2).sum(axis=-1), and
         weights * lengths[..., None, :] => np.sqrt(weights * lengths[..., None, :])
       The weight stands outside the root: weight times length. Yours is the root of weight times the sum of squares.
     - lengths laid along the rows: [..., None, :] => [..., :, None]
@@ -128,9 +128,7 @@ contributions.knows("""
       sum.
     - transposed W_O: v @ w_o => v @ w_o.T
       Rows times matrix: v @ w_o. The transpose fits only where w_o is square.
-    - one length for the whole table:
-        .sum(axis=-1) => .sum()
-        lengths[..., None, :] => lengths
+    - one length for the whole table: .sum(axis=-1) => .sum(), and lengths[..., None, :] => lengths
       Without an axis the norm takes all entries together. Each column of the map has a length of its own: axis=-1.
 """)
 
@@ -179,8 +177,7 @@ rollout.knows("""
       A row of the last layer reads rows of the layer before it, so the last layer stands on the left: layer @ total.
     - the residual forgotten: (0.5 * heads.mean(axis=0) + 0.5 * identity) => heads.mean(axis=0)
       The row itself goes on beside what attention adds. Take half of the map and half of the identity.
-    - the identity added, and nothing halved:
-        (0.5 * heads.mean(axis=0) + 0.5 * identity) => (heads.mean(axis=0) + identity)
+    - the identity added, and nothing halved: 0.5 * heads.mean(axis=0) + 0.5 * identity => heads.mean(axis=0) + identity
       Rows of map + identity sum to 2, after three layers to 8. Halve the sum in each layer.
     - the sum of the heads: heads.mean => heads.sum
       Two heads together have rows that sum to 2. Take their mean: mean(axis=0) of one layer's maps.
@@ -201,7 +198,7 @@ rollout.knows("""
     - layers and heads exchanged: in maps => in np.swapaxes(maps, 0, 1)
       The first axis counts layers: go through it in the loop, and take the mean over the heads inside.
     - the residual only once:
-        (0.5 * heads.mean(axis=0) + 0.5 * identity) => heads.mean(axis=0)
+        (0.5 * heads.mean(axis=0) + 0.5 * identity) => heads.mean(axis=0), and
         return total => return 0.5 * total + 0.5 * identity
       Every layer has a residual connection. Mix the identity into each map, not into the product.
     - a half added to every entry: 0.5 * identity => 0.5

@@ -120,12 +120,12 @@ split_in_proj.knows("""
     - every third row: np.split(in_proj_weight, 3) => (in_proj_weight[i::3] for i in range(3))
       The three matrices stand one below the other, each in one piece: rows 0 to d - 1 are W_Q. Do not interleave them.
     - rows for columns:
-        np.split(in_proj_weight, 3) => np.split(in_proj_weight.reshape(in_proj_weight.shape[1], -1), 3, axis=1)
+        np.split(in_proj_weight, 3) => np.split(in_proj_weight.reshape(in_proj_weight.shape[1], -1), 3, axis=1), and
         q.T, k.T, v.T => q, k, v
       A reshape to (d, 3 d) reads the same numbers in the same order and is no transpose. Cut the rows into three, then
       turn each over.
     - a reshape of the transpose:
-        np.split(in_proj_weight, 3) => in_proj_weight.T.reshape(3, in_proj_weight.shape[1], -1)
+        np.split(in_proj_weight, 3) => in_proj_weight.T.reshape(3, in_proj_weight.shape[1], -1), and
         q.T, k.T, v.T => q, k, v
       in_proj_weight.T has shape (d, 3 d), and its columns are to be cut: np.split(..., 3, axis=1). A reshape mixes the
       three.
@@ -173,9 +173,7 @@ sample_std.knows("""
     - the wrong axis: -1 =>> 0
       A row is normalised by itself: axis=-1. Yours goes down the columns.
     - one deviation for the whole array:
-        x.mean(axis=-1, keepdims=True) => x.mean()
-        (away**2).sum(axis=-1, keepdims=True) => (away**2).sum()
-        x.shape[-1] - 1 => x.size - 1
+        mean(axis=-1, keepdims=True) => mean(), and sum(axis=-1, keepdims=True) => sum(), and shape[-1] - 1 => size - 1
       Each row has its own: axis=-1, keepdims=True.
     - keepdims forgotten: (away**2).sum(axis=-1, keepdims=True) => (away**2).sum(axis=-1)
       Each row's deviation stays beside its row: shape (..., 1), with keepdims=True. Without it the division of a square

@@ -234,43 +234,30 @@ count_multiplications.knows("""
     - the output in every layer: m * d * words => layers * m * d * words
       Logits are made once, after the last layer.
     - rows that meet rows forgotten:
-        2 * n * n * d + 2 * n * d * d_ff => 2 * n * d * d_ff
-        4 * m * d * d + 2 * m * m * d => 4 * m * d * d
+        2 * n * n * d + 2 * n => 2 * n, and 4 * m * d * d + 2 * m * m * d => 4 * m * d * d, and
         2 * n * d * d + 2 * m * n * d => 2 * n * d * d
       Scores and weighted sums have no weights in them, and are products all the same: 2 n n d, 2 m m d and 2 m n d in
       each layer.
-    - scores without the weighted sums:
-        2 * n * n * d => n * n * d
-        2 * m * m * d => m * m * d
-        2 * m * n * d => m * n * d
+    - scores without the weighted sums: 2 * n * n * => n * n *, and 2 * m * m * => m * m *, and 2 * m * n * => m * n *
       Q K^T is one product, the weights with V another one of the same size: 2 n n d.
     - the cross-attention forgotten: own + cross => own
       A decoder layer has two attentions. The second takes its queries from m rows, its keys and values from n.
     - keys and values from the decoder: 2 * n * d * d + => 2 * m * d * d +
       In cross-attention they are made from the n rows of the memory: 2 n d d. Queries and output take 2 m d d.
-    - three projections:
-        4 * n * d * d => 3 * n * d * d
-        4 * m * d * d => 3 * m * d * d
-        2 * m * d * d + => m * d * d +
+    - three projections: 4 * n * d * => 3 * n * d *, and 4 * m * d * => 3 * m * d *, and 2 * m * d * d + => m * d * d +
       W_Q, W_K and W_V, and then W_O: four products with d * d matrices.
     - half of the scores for the causal mask: 2 * m * m * d => 2 * (m * (m + 1) // 2) * d
       All scores are computed, then half of them are hidden: the mask saves nothing here.
-    - one product in the feed-forward network:
-        2 * n * d * d_ff => n * d * d_ff
-        2 * m * d * d_ff => m * d * d_ff
+    - one product in the feed-forward network: 2 * n * d * d_ff => n * d * d_ff, and 2 * m * d * d_ff => m * d * d_ff
       It widens and narrows: 2 n d d_ff, and 2 m d d_ff in the decoder.
-    - the feed-forward network forgotten:
-        2 * n * n * d + 2 * n * d * d_ff => 2 * n * n * d
-        cross + 2 * m * d * d_ff => cross
+    - the feed-forward network forgotten: * n * d + 2 * n * d * d_ff => * n * d, and cross + 2 * m * d * d_ff => cross
       Both stacks have one in each layer: 2 n d d_ff and 2 m d d_ff.
     - the output for one row only: m * d * words => d * words
       While it writes, a model needs the logits of the last row alone. Here all m rows get them, as in training.
     - one row in place of all: encoder = => n = m = 1; encoder =
       That is what each matrix entry costs for a single row. Every row meets every matrix: n rows in the encoder, m in
       the decoder.
-    - additions counted as well:
-        layers * (encoder => 2 * layers * (encoder
-        m * d * words => 2 * m * d * words
+    - additions counted as well: layers * (encoder => 2 * layers * (encoder, and m * d * words => 2 * m * d * words
       With the additions it is twice as much. Only multiplications are asked.
     - all four from the memory: 2 * m * d * d + => 2 * n * d * d +
       In cross-attention queries and output are made from the decoder's m rows: 2 m d d. Keys and values take 2 n d d.

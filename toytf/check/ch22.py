@@ -71,7 +71,7 @@ llama_parameters.knows("""
     - one layer alone: layers * (attention => (attention
       Everything but the tables and the last norm is there once for each layer.
     - biases added:
-        2 * d * n_key_heads * d_head => 2 * d * n_key_heads * d_head + (n_heads + 2 * n_key_heads) * d_head + d
+        2 * d * n_key_heads * d_head => 2 * d * n_key_heads * d_head + (n_heads + 2 * n_key_heads) * d_head + d, and
         3 * d * d_ff => 3 * d * d_ff + 2 * d_ff + d
       There is no bias anywhere in this model.
     - queries of width d: 2 * d * n_heads * d_head => 2 * d * d

@@ -184,25 +184,6 @@ class Check:
         first = ast.parse(text).body[0].lineno - 1  # decorators stand before it
         return "".join(text.splitlines(keepends=True)[first:]).rstrip() + "\n"
 
-    def wrong_source(self, mistake: str) -> str:
-        """The solution with a known mistake in it, as text.
-
-        Raises
-        ------
-        ValueError
-            If no mistake of this name is known, or it is no edit of the solution.
-
-        Examples
-        --------
-        >>> from toytf import check
-        >>> print(check.softmax.wrong_source("not divided by the sum").splitlines()[-1])
-            return exps
-        """
-        found = {one.name: one.edits for one in self.mistakes if one.edits}
-        if mistake not in found:
-            raise ValueError(f"{self.name}: expected a mistake of {', '.join(map(repr, found))}, got {mistake!r}")
-        return mistakes.edited(f"{self.name}: {mistake}", found[mistake], self.source)
-
     @property
     def stub(self) -> str:
         """What a student starts from: signature, docstring, and a line that says it is not written yet."""
