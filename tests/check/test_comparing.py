@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from toytf.check.core import Case, Check, Mistake, as_outcome
+from toytf.check.compare import call
+from toytf.check.core import Case, Check, Mistake
 
 
 def made(expected, inputs, *mistakes):
     """A checker of one argument."""
-    one = Check(lambda x: None, expected, lambda rng: [Case((np.asarray(x),), "numbers") for x in inputs], "ex-00-1")
+    one = Check(lambda x: None, "ex-00-1", lambda rng: [Case((np.asarray(x),), "numbers") for x in inputs], expected)
     one.name, one.mistakes = "made", mistakes
     return one
 
@@ -96,7 +97,7 @@ def test_a_pattern_of_all_wrong_inputs_is_said():
 @pytest.mark.parametrize(("rows", "says"), [(4, "a ="), (5, "a: shape 5 x 7"), (5, "d = [0.0000 0.0000 0.0000]")])
 def test_many_arguments_are_shown_by_their_shapes(rows, says):
     cases = [Case((*(np.ones((rows, 7)) for _ in range(3)), np.zeros(3)))]
-    one = Check(lambda a, b, c, d: None, lambda a, b, c, d: a, lambda rng: cases, "ex-00-1")
+    one = Check(lambda a, b, c, d: a, "ex-00-1", lambda rng: cases)
     assert says in str(one.report(lambda a, b, c, d: a + 1))
 
 
@@ -110,4 +111,4 @@ def test_an_object_that_lies_about_equality_is_no_array():
         def __eq__(self, other):
             return True
 
-    assert as_outcome(Liar()).kind == "no numbers"
+    assert call(Liar, ()).kind == "no numbers"
