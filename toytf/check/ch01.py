@@ -3,7 +3,7 @@
 import numpy as np
 
 from toytf.byhand import Prod, Sum
-from toytf.check.answers import Trap, by_hand, part, worked
+from toytf.check.answers import Trap, part, worked
 from toytf.check.core import Case, checker
 
 
@@ -126,95 +126,77 @@ _NND, _NDD = Prod(2, 2, 4), Prod(2, 4, 4)  # with n and d of the running example
 
 
 def _shape(rows, columns, name, why, *traps, step=""):
-    return part(name, (rows, columns), f"{why}: {rows} x {columns}", step=step or why).knows(*traps)
+    return part(name, (rows, columns), f"{why}: {rows} x {columns}").step(step or why).knows_all(traps)
 
 
-BY_HAND = [
-    by_hand(
-        "ex-01-1",
-        _shape(
-            _N,
-            _D,
-            "X",
-            "a row of width 512 for each of 5 words",
-            Trap((_N, _WIDTH), "the width of a head. A word's row is d wide."),
-            step="a row for each word, and d is the width of a row",
-        ),
-        _shape(
-            _N,
-            _WIDTH,
-            "queries",
-            "(5 x 512)(512 x 64)",
-            Trap((_D, _WIDTH), "the learned matrix. The queries are X times it."),
-        ),
-        _shape(
-            _N,
-            _N,
-            "scores",
-            "(5 x 64)(64 x 5)",
-            Trap((_WIDTH, _WIDTH), "the other product. The keys are transposed, not the queries."),
-            Trap((_N, _WIDTH), "the queries. Scores have a column for each key."),
-        ),
-        _shape(
-            _N,
-            _HEADS * _WIDTH,
-            "side by side",
-            "8 heads of width 64, 5 rows",
-            Trap((_N * _HEADS, _WIDTH), "heads below each other. Side by side they have as many rows as words."),
-            Trap((_N, _WIDTH), "one head. The columns of all heads stand side by side."),
-        ),
-        _shape(
-            _N,
-            _D,
-            "Z",
-            "(5 x 512)(512 x 512)",
-            Trap((_D, _D), "W^O itself. Z is the heads side by side, times W^O."),
-            Trap((_N, _WIDTH), "the width of a head. W^O takes all heads."),
-        ),
-        _shape(
-            _N,
-            _D,
-            "memory",
-            "every layer keeps the shape of X",
-            Trap((1, _D), "one row for the sentence. Every word keeps a row of its own."),
-            Trap((_N, _WIDTH), "the width of a head. Every layer keeps the width of X."),
-        ),
+BY_HAND = {}
+BY_HAND["1.1"] = [
+    _shape(
+        _N,
+        _D,
+        "X",
+        "a row of width 512 for each of 5 words",
+        Trap((_N, _WIDTH), "the width of a head. A word's row is d wide."),
+        step="a row for each word, and d is the width of a row",
     ),
-    by_hand(
-        "ex-01-2",
-        worked("fifth result", Sum(Prod(0.5, _R[-2]), _SENTENCE[-1]), decimals=4).knows(
-            Trap(0.5 * (_R[-2] + _SENTENCE[-1]), "the new word halved too. Only the old state is halved."),
-            Trap(0.5 * _R[-2], "the new word left out. It is added to half of the old state."),
-        ),
-        part(
-            "results again",
-            len(_SENTENCE),
-            "r_1 and, through it, every later one: 5",
-            step="the first result changes, and every later one is made of the one before it",
-        ).knows(Trap(1, "the first alone. Each later one is made of the one before it.")),
-        part(
-            "rows",
-            len(_SENTENCE),
-            "the word is compared with every word, so each of the 5 rows has a changed entry",
-            step="in a product of X with itself a word is compared with every word",
-        ).knows(Trap(1, "the changed word's own row. Every other word is compared with it too.")),
+    _shape(
+        _N,
+        _WIDTH,
+        "queries",
+        "(5 x 512)(512 x 64)",
+        Trap((_D, _WIDTH), "the learned matrix. The queries are X times it."),
     ),
-    by_hand(
-        "ex-01-3",
-        worked("attention product", _NND, lead="n * n * d = ").knows(
-            Trap(_NDD.value, "n * d * d, the recurrent product.")
-        ),
-        worked("recurrent product", _NDD, lead="n * d * d = ").knows(
-            Trap(_NND.value, "n * n * d, the attention product.")
-        ),
-        worked(
-            "attention layer", Sum(Prod(2, _NND.value), Prod(4, _NDD.value)), lead="2 * n * n * d + 4 * n * d * d = "
-        ).knows(
-            Trap(4 * _NDD.value, "the four matrices alone, or one of them left out."),
-            Trap(_NND.value + 4 * _NDD.value, "one product of n * n * d. There are two."),
-        ),
-        worked("recurrent layer", Prod(2, _NDD.value), lead="2 * n * d * d = ").knows(
-            Trap(_NDD.value, "one matrix. Word and state have one each.")
-        ),
+    _shape(
+        _N,
+        _N,
+        "scores",
+        "(5 x 64)(64 x 5)",
+        Trap((_WIDTH, _WIDTH), "the other product. The keys are transposed, not the queries."),
+        Trap((_N, _WIDTH), "the queries. Scores have a column for each key."),
+    ),
+    _shape(
+        _N,
+        _HEADS * _WIDTH,
+        "side by side",
+        "8 heads of width 64, 5 rows",
+        Trap((_N * _HEADS, _WIDTH), "heads below each other. Side by side they have as many rows as words."),
+        Trap((_N, _WIDTH), "one head. The columns of all heads stand side by side."),
+    ),
+    _shape(
+        _N,
+        _D,
+        "Z",
+        "(5 x 512)(512 x 512)",
+        Trap((_D, _D), "W^O itself. Z is the heads side by side, times W^O."),
+        Trap((_N, _WIDTH), "the width of a head. W^O takes all heads."),
+    ),
+    _shape(
+        _N,
+        _D,
+        "memory",
+        "every layer keeps the shape of X",
+        Trap((1, _D), "one row for the sentence. Every word keeps a row of its own."),
+        Trap((_N, _WIDTH), "the width of a head. Every layer keeps the width of X."),
+    ),
+]
+BY_HAND["1.2"] = [
+    worked("fifth result", Sum(Prod(0.5, _R[-2]), _SENTENCE[-1]), decimals=4)
+    .knows(0.5 * (_R[-2] + _SENTENCE[-1]), "the new word halved too. Only the old state is halved.")
+    .knows(0.5 * _R[-2], "the new word left out. It is added to half of the old state."),
+    part("results again", len(_SENTENCE), "r_1 and, through it, every later one: 5")
+    .step("the first result changes, and every later one is made of the one before it")
+    .knows(1, "the first alone. Each later one is made of the one before it."),
+    part("rows", len(_SENTENCE), "the word is compared with every word, so each of the 5 rows has a changed entry")
+    .step("in a product of X with itself a word is compared with every word")
+    .knows(1, "the changed word's own row. Every other word is compared with it too."),
+]
+BY_HAND["1.3"] = [
+    worked("attention product", _NND, lead="n * n * d = ").knows(_NDD.value, "n * d * d, the recurrent product."),
+    worked("recurrent product", _NDD, lead="n * d * d = ").knows(_NND.value, "n * n * d, the attention product."),
+    worked("attention layer", Sum(Prod(2, _NND.value), Prod(4, _NDD.value)), lead="2 * n * n * d + 4 * n * d * d = ")
+    .knows(4 * _NDD.value, "the four matrices alone, or one of them left out.")
+    .knows(_NND.value + 4 * _NDD.value, "one product of n * n * d. There are two."),
+    worked("recurrent layer", Prod(2, _NDD.value), lead="2 * n * d * d = ").knows(
+        _NDD.value, "one matrix. Word and state have one each."
     ),
 ]

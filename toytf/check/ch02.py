@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import ops
 from toytf.byhand import Prod, Quotient
-from toytf.check.answers import Trap, by_hand, number, part, product, worked
+from toytf.check.answers import number, part, product, worked
 from toytf.check.core import Case, checker
 from toytf.corpus import Vocabulary
 
@@ -176,58 +176,47 @@ _WORDS = ["<pad>", "<unk>", "<sos>", "Hello", "World"]
 _LONGER = "World Hello World".split()
 _LONGER_IDS = np.array([_WORDS.index(word) for word in _LONGER])
 
-BY_HAND = [
-    by_hand(
-        "ex-02-1",
-        part(
-            "ids",
-            _LONGER_IDS,
-            lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
-            step=lambda place: f"the place of {_LONGER[place[0]]} in the vocabulary, counted from zero",
-        ).knows(Trap(_LONGER_IDS + 1, "places counted from one. The first token of the list has the id zero.")),
-        part(
-            "one-hot rows",
-            np.eye(5)[_LONGER_IDS],
-            lambda place: (
-                f"{_LONGER[place[0]]} has its 1 in column {_LONGER_IDS[place[0]] + 1}, zeros elsewhere: "
-                f"{number(np.eye(5)[_LONGER_IDS][place])}"
-            ),
-            step=lambda place: f"zeros, and a single one in the column that the id of {_LONGER[place[0]]} names",
-        ).knows(
-            Trap(np.eye(5)[_LONGER_IDS - 1], "a column too far to the left. Ids are counted from zero."),
-            Trap(np.eye(5)[[3, 4, 3]], "the rows of the other word."),
+BY_HAND = {}
+BY_HAND["2.1"] = [
+    part(
+        "ids",
+        _LONGER_IDS,
+        lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
+    )
+    .step(lambda place: f"the place of {_LONGER[place[0]]} in the vocabulary, counted from zero")
+    .knows(_LONGER_IDS + 1, "places counted from one. The first token of the list has the id zero."),
+    part(
+        "one-hot rows",
+        np.eye(5)[_LONGER_IDS],
+        lambda place: (
+            f"{_LONGER[place[0]]} has its 1 in column {_LONGER_IDS[place[0]] + 1}, zeros elsewhere: "
+            f"{number(np.eye(5)[_LONGER_IDS][place])}"
         ),
-        product("E", np.eye(5, dtype=int)[_LONGER_IDS], _TABLE).knows(
-            Trap(_TABLE[[3, 4, 3]], "the rows of the other word."),
-            Trap(_TABLE[_LONGER_IDS - 1], "rows counted from one. The id zero is the first row of the table."),
-        ),
-    ),
-    by_hand(
-        "ex-02-2",
-        worked("two tokens", Prod(2, 5, 4), lead="(2 x 5)(5 x 4): ").knows(
-            Trap(8, "the entries of the result. Each entry is a sum of several products."),
-            Trap(10, "the entries of the one-hot rows. Each meets every column of the table."),
-        ),
-        worked("ten tokens", Prod(10, 37000, 512), lead="(10 x 37000)(37000 x 512): ").knows(
-            Trap(10 * 512, "the entries of the result. Each entry is a sum of several products."),
-            Trap(10 * 37000, "the entries of the one-hot rows. Each meets every column of the table."),
-            Trap(37000 * 512, "one token. There are ten."),
-        ),
-        part(
-            "look-up", 0, "a row is copied, nothing is multiplied: 0", step="a row of the table is copied as it is"
-        ).knows(Trap(8, "the numbers that are copied. Copying multiplies nothing.")),
-    ),
-    by_hand(
-        "ex-02-5",
-        worked("factor", Quotient(2, 3), lead="n / (n + k) = ", decimals=4).knows(
-            Trap(1 / 3, "the share of the padding. What is left is n / (n + k)."),
-            Trap(3 / 2, "the factor turned over. Zeros make the average smaller."),
-        ),
-        part(
-            "k",
-            3 * 2 - 2,
-            "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4",
-            step="n / (n + k) = 1/3 means n + k = 3n",
-        ).knows(Trap(2, "as many padding rows as tokens. That halves the average.")),
-    ),
+    )
+    .step(lambda place: f"zeros, and a single one in the column that the id of {_LONGER[place[0]]} names")
+    .knows(np.eye(5)[_LONGER_IDS - 1], "a column too far to the left. Ids are counted from zero.")
+    .knows(np.eye(5)[[3, 4, 3]], "the rows of the other word."),
+    product("E", np.eye(5, dtype=int)[_LONGER_IDS], _TABLE)
+    .knows(_TABLE[[3, 4, 3]], "the rows of the other word.")
+    .knows(_TABLE[_LONGER_IDS - 1], "rows counted from one. The id zero is the first row of the table."),
+]
+BY_HAND["2.2"] = [
+    worked("two tokens", Prod(2, 5, 4), lead="(2 x 5)(5 x 4): ")
+    .knows(8, "the entries of the result. Each entry is a sum of several products.")
+    .knows(10, "the entries of the one-hot rows. Each meets every column of the table."),
+    worked("ten tokens", Prod(10, 37000, 512), lead="(10 x 37000)(37000 x 512): ")
+    .knows(10 * 512, "the entries of the result. Each entry is a sum of several products.")
+    .knows(10 * 37000, "the entries of the one-hot rows. Each meets every column of the table.")
+    .knows(37000 * 512, "one token. There are ten."),
+    part("look-up", 0, "a row is copied, nothing is multiplied: 0")
+    .step("a row of the table is copied as it is")
+    .knows(8, "the numbers that are copied. Copying multiplies nothing."),
+]
+BY_HAND["2.5"] = [
+    worked("factor", Quotient(2, 3), lead="n / (n + k) = ", decimals=4)
+    .knows(1 / 3, "the share of the padding. What is left is n / (n + k).")
+    .knows(3 / 2, "the factor turned over. Zeros make the average smaller."),
+    part("k", 3 * 2 - 2, "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4")
+    .step("n / (n + k) = 1/3 means n + k = 3n")
+    .knows(2, "as many padding rows as tokens. That halves the average."),
 ]

@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import positions
 from toytf.byhand import Cos, Prod, Quotient, Sin
-from toytf.check.answers import Trap, by_hand, part, worked
+from toytf.check.answers import Trap, part, worked
 from toytf.check.core import Case, checker
 
 
@@ -210,38 +210,27 @@ def _row_traps(divisors):
     )
 
 
-BY_HAND = [
-    by_hand(
-        "ex-03-1",
-        worked("row", _waves(_PAIRED), decimals=4).knows(
-            *_row_traps(_PAIRED),
-            Trap(_row(2 / np.array(_APART)), "the column number as i. Both columns of a pair have one angle."),
-        ),
-        worked("column as i", _waves(_APART), decimals=2).knows(
-            *_row_traps(_APART),
-            Trap(_row(2 / np.array(_PAIRED)), "the row of the paper. Here each column has an angle of its own."),
-        ),
-    ),
-    by_hand(
-        "ex-03-2",
-        part(
-            "pairs",
-            _PAIRS,
-            lambda place: f"column {place[0]} belongs to pair {place[0] // 2}",
-            step="two columns are one pair, and both are counted from zero",
-        ).knows(
-            Trap(_PAIRS + 1, "pairs counted from one. Count them from zero."),
-            Trap(np.arange(6), "the columns' numbers. Two columns are one pair."),
-        ),
-        worked("exponents", [Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()], decimals=4, shown=".4f").knows(
-            Trap(2 * np.arange(6) / 6, "the column number as i. i counts pairs."),
-            Trap(_PAIRS / 6, "i / d. The exponent is 2i / d."),
-        ),
-        part(
-            "divisors",
-            10000 ** (2 * np.arange(3) / 6),
-            lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
-            decimals=2,
-        ).knows(Trap(10000 ** (np.arange(3) / 6), "10000^(i/d). The exponent is 2i / d.")),
-    ),
+BY_HAND = {}
+BY_HAND["3.1"] = [
+    worked("row", _waves(_PAIRED), decimals=4)
+    .knows_all(_row_traps(_PAIRED))
+    .knows(_row(2 / np.array(_APART)), "the column number as i. Both columns of a pair have one angle."),
+    worked("column as i", _waves(_APART), decimals=2)
+    .knows_all(_row_traps(_APART))
+    .knows(_row(2 / np.array(_PAIRED)), "the row of the paper. Here each column has an angle of its own."),
+]
+BY_HAND["3.2"] = [
+    part("pairs", _PAIRS, lambda place: f"column {place[0]} belongs to pair {place[0] // 2}")
+    .step("two columns are one pair, and both are counted from zero")
+    .knows(_PAIRS + 1, "pairs counted from one. Count them from zero.")
+    .knows(np.arange(6), "the columns' numbers. Two columns are one pair."),
+    worked("exponents", [Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()], decimals=4, shown=".4f")
+    .knows(2 * np.arange(6) / 6, "the column number as i. i counts pairs.")
+    .knows(_PAIRS / 6, "i / d. The exponent is 2i / d."),
+    part(
+        "divisors",
+        10000 ** (2 * np.arange(3) / 6),
+        lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
+        decimals=2,
+    ).knows(10000 ** (np.arange(3) / 6), "10000^(i/d). The exponent is 2i / d."),
 ]

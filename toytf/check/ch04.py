@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import attention, ops
 from toytf.byhand import Exp, Num, Quotient, Sum
-from toytf.check.answers import Trap, by_hand, listed, product, worked
+from toytf.check.answers import listed, product, worked
 from toytf.check.core import Case, checker
 from toytf.example import PAPER, PUBLISHED, W_K, W_Q, W_V
 
@@ -177,42 +177,31 @@ _QUERY = np.array([1, 2, 0])
 _KEYS = np.array([[2, 1, 0], [0, 1, 9], [4, 2, 0]])
 _WORLD = np.round(PAPER.x[1], 4)  # as the exercise gives it
 
-BY_HAND = [
-    by_hand(
-        "ex-04-1",
-        product(
-            "",
-            _QUERY,
-            _KEYS.T,
-            step=lambda at: f"the query is {listed(_QUERY)}; key {'abc'[at[0]]} is {listed(_KEYS[at[0]])}",
-        ).knows(
-            Trap((_KEYS**2).sum(axis=1), "the squares of the keys' lengths. A score meets the query."),
-            Trap(np.linalg.norm(_KEYS, axis=1), "the keys' lengths. A score is a dot product with the query."),
-            Trap(_KEYS.sum(axis=1), "the keys' sums. Each entry is first multiplied by the query's."),
-        ),
+BY_HAND = {}
+BY_HAND["4.1"] = [
+    product("", _QUERY, _KEYS.T)
+    .step(lambda at: f"the query is {listed(_QUERY)}; key {'abc'[at[0]]} is {listed(_KEYS[at[0]])}")
+    .knows((_KEYS**2).sum(axis=1), "the squares of the keys' lengths. A score meets the query.")
+    .knows(np.linalg.norm(_KEYS, axis=1), "the keys' lengths. A score is a dot product with the query.")
+    .knows(_KEYS.sum(axis=1), "the keys' sums. Each entry is first multiplied by the query's.")
+]
+BY_HAND["4.2"] = [
+    product("", _WORLD, W_K[0], decimals=4)
+    .knows(_WORLD @ W_Q[0], "the query. The key is the row times W^K.")
+    .knows(_WORLD @ W_V[0], "the value. The key is the row times W^K.")
+    .knows(PUBLISHED.x[1] @ W_K[0], "the key of the rounded row. Take the row that the exercise gives.")
+]
+BY_HAND["4.3"] = [
+    worked("scaled scores", [Quotient(112, 8), Quotient(96, 8)]).knows(
+        [112 / 64, 96 / 64], "a division by d_k = 64. Divide by its root, 8."
     ),
-    by_hand(
-        "ex-04-2",
-        product("", _WORLD, W_K[0], decimals=4).knows(
-            Trap(_WORLD @ W_Q[0], "the query. The key is the row times W^K."),
-            Trap(_WORLD @ W_V[0], "the value. The key is the row times W^K."),
-            Trap(PUBLISHED.x[1] @ W_K[0], "the key of the rounded row. Take the row that the exercise gives."),
-        ),
-    ),
-    by_hand(
-        "ex-04-3",
-        worked("scaled scores", [Quotient(112, 8), Quotient(96, 8)]).knows(
-            Trap([112 / 64, 96 / 64], "a division by d_k = 64. Divide by its root, 8.")
-        ),
-        worked(
-            "weights",
-            [Quotient(Exp(2), Sum(Exp(2), 1)), Quotient(1, Sum(Exp(2), 1))],
-            also=[Quotient(Num(np.exp(2), 3), Num(np.exp(2) + 1, 3)), Quotient(1, Num(np.exp(2) + 1, 3))],
-            decimals=2,
-        ).knows(
-            Trap([14 / 26, 12 / 26], "the scores divided by their sum. First e to each score, then divide."),
-            Trap([1, 0], "the softmax of 112 and 96. Scale them first."),
-            Trap(ops.softmax([12.0, 14.0]), "the two weights exchanged. The larger score has the larger weight."),
-        ),
-    ),
+    worked(
+        "weights",
+        [Quotient(Exp(2), Sum(Exp(2), 1)), Quotient(1, Sum(Exp(2), 1))],
+        also=[Quotient(Num(np.exp(2), 3), Num(np.exp(2) + 1, 3)), Quotient(1, Num(np.exp(2) + 1, 3))],
+        decimals=2,
+    )
+    .knows([14 / 26, 12 / 26], "the scores divided by their sum. First e to each score, then divide.")
+    .knows([1, 0], "the softmax of 112 and 96. Scale them first.")
+    .knows(ops.softmax([12.0, 14.0]), "the two weights exchanged. The larger score has the larger weight."),
 ]

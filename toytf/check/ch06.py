@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import attention
 from toytf.byhand import Prod, Quotient, Sum
-from toytf.check.answers import Trap, by_hand, listed, part, sum_of_products, worked
+from toytf.check.answers import Trap, listed, part, sum_of_products, worked
 from toytf.check.core import Case, checker
 from toytf.example import PUBLISHED, W_K, W_Q
 
@@ -272,52 +272,41 @@ _NOT_YET = {
 def _four_matrices(heads, width):
     """The answer 4 d h d_head."""
     one = 512 * heads * width
-    return worked(f"{heads} heads of {width}", Prod(4, 512, heads, width)).knows(
-        Trap(3 * one, "three matrices. W^O is the fourth."),
-        Trap(4 * 512 * width, "one head. All heads have matrices of their own."),
-        Trap(4 * one * heads, f"the heads counted twice. {heads} * {width} columns are those of all heads."),
+    return (
+        worked(f"{heads} heads of {width}", Prod(4, 512, heads, width))
+        .knows(3 * one, "three matrices. W^O is the fourth.")
+        .knows(4 * 512 * width, "one head. All heads have matrices of their own.")
+        .knows(4 * one * heads, f"the heads counted twice. {heads} * {width} columns are those of all heads.")
     )
 
 
-BY_HAND = [
-    by_hand(
-        "ex-06-1",
-        part(
-            "scores",
-            _HELLO,
-            lambda place: sum_of_products(np.round(_Q2[0], 2), np.round(_K2[place[0]], 2), 2),
-            decimals=2,
-            step=lambda place: (
-                f"the query is {listed(np.round(_Q2[0], 2))}; the key is {listed(np.round(_K2[place[0]], 2))}"
-            ),
-        ).knows(
-            Trap((_X @ W_Q[0])[0] @ (_X @ W_K[0]).T, "the scores of head 1. Take the tables of head 2."),
-            Trap(_Q2[1] @ _K2.T, 'the scores of the other query. Take that of "Hello".'),
-            Trap(_Q2 @ _K2[0], 'a column of the scores. The query of "Hello" meets both keys, in a row.'),
-        ),
-        worked("scaled scores", [Quotient(score, 30) for score in _HELLO.tolist()], decimals=4, shown=".4f").knows(
-            Trap(_HELLO / np.sqrt(3), "a division by the root of 3. The exercise asks for 30."),
-            Trap(_HELLO / 3, "a division by d_k = 3. The exercise asks for 30."),
-            Trap(_HELLO, "the scores as they were. Divide them."),
-            Trap(_HELLO / np.sqrt(30), "a division by the root of 30. The exercise asks for 30 itself."),
-        ),
-    ),
-    by_hand(
-        "ex-06-2",
-        worked("", [Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))], decimals=1).knows(
-            Trap([3.1, 1.6], "head A for both columns. Head B has shares of its own for the second."),
-            Trap([1.6, 2.6], "head B for both columns. Head A has shares of its own for the first."),
-            Trap([1.6, 1.6], "the heads exchanged. Head A gives the first column, head B the second."),
-        ),
-    ),
-    by_hand(
-        "ex-06-3",
-        *tuple(
-            part(name, shape, lambda _, why=why, shape=shape: f"{why}: {shape}", step=_BEFORE.get(name, why)).knows(
-                *_NOT_YET.get(name, ())
-            )
-            for name, (shape, why) in _SHAPES.items()
-        ),
-    ),
-    by_hand("ex-06-7", _four_matrices(8, 64), _four_matrices(8, 32), _four_matrices(16, 64)),
+BY_HAND = {}
+BY_HAND["6.1"] = [
+    part(
+        "scores", _HELLO, lambda place: sum_of_products(np.round(_Q2[0], 2), np.round(_K2[place[0]], 2), 2), decimals=2
+    )
+    .step(lambda place: f"the query is {listed(np.round(_Q2[0], 2))}; the key is {listed(np.round(_K2[place[0]], 2))}")
+    .knows((_X @ W_Q[0])[0] @ (_X @ W_K[0]).T, "the scores of head 1. Take the tables of head 2.")
+    .knows(_Q2[1] @ _K2.T, 'the scores of the other query. Take that of "Hello".')
+    .knows(_Q2 @ _K2[0], 'a column of the scores. The query of "Hello" meets both keys, in a row.'),
+    worked("scaled scores", [Quotient(score, 30) for score in _HELLO.tolist()], decimals=4, shown=".4f")
+    .knows(_HELLO / np.sqrt(3), "a division by the root of 3. The exercise asks for 30.")
+    .knows(_HELLO / 3, "a division by d_k = 3. The exercise asks for 30.")
+    .knows(_HELLO, "the scores as they were. Divide them.")
+    .knows(_HELLO / np.sqrt(30), "a division by the root of 30. The exercise asks for 30 itself."),
 ]
+BY_HAND["6.2"] = [
+    worked("", [Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))], decimals=1)
+    .knows([3.1, 1.6], "head A for both columns. Head B has shares of its own for the second.")
+    .knows([1.6, 2.6], "head B for both columns. Head A has shares of its own for the first.")
+    .knows([1.6, 1.6], "the heads exchanged. Head A gives the first column, head B the second.")
+]
+BY_HAND["6.3"] = [
+    *tuple(
+        part(name, shape, lambda _, why=why, shape=shape: f"{why}: {shape}")
+        .step(_BEFORE.get(name, why))
+        .knows_all(_NOT_YET.get(name, ()))
+        for name, (shape, why) in _SHAPES.items()
+    )
+]
+BY_HAND["6.7"] = [_four_matrices(8, 64), _four_matrices(8, 32), _four_matrices(16, 64)]

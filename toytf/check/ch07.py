@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import model, ops
 from toytf.byhand import Larger, Prod, Sum
-from toytf.check.answers import Trap, by_hand, listed, mapped, part, product, sum_of_products, worked
+from toytf.check.answers import Trap, listed, mapped, part, product, sum_of_products, worked
 from toytf.check.core import Case, checker
 from toytf.example import FEED_FORWARD
 
@@ -189,10 +189,11 @@ identity_weights.knows("""
 
 def _bend(before, name="hidden"):
     """The answer ``max(0, before)``."""
-    return worked(name, np.vectorize(lambda x: Larger(0, x), otypes=[object])(before)).knows(
-        Trap(before, "the numbers before the bend. A negative one becomes 0."),
-        Trap(np.abs(before), "the minus signs left out. A negative number becomes 0."),
-        Trap(np.minimum(0, before), "the other half. Positive numbers stay, negative ones become 0."),
+    return (
+        worked(name, np.vectorize(lambda x: Larger(0, x), otypes=[object])(before))
+        .knows(before, "the numbers before the bend. A negative one becomes 0.")
+        .knows(np.abs(before), "the minus signs left out. A negative number becomes 0.")
+        .knows(np.minimum(0, before), "the other half. Positive numbers stay, negative ones become 0.")
     )
 
 
@@ -209,60 +210,38 @@ _ON = np.flatnonzero(_BEFORE > 0) + 1
 _NO_BIASES = "Both formulas leave them out."
 _ONE_OF_TWO = Trap(512 * 2048, "one matrix. There are two, W_1 and W_2.")  # 7.6
 
-BY_HAND = [
-    by_hand(
-        "ex-07-2",
-        part(
-            "before", _BOTH_BEFORE, product("", _ROWS, _BOTH_SIDES).terms, step=product("", _ROWS, _BOTH_SIDES).step
-        ).knows(Trap(_BOTH_HIDDEN, "the numbers after the bend. That is *hidden*.")),
-        _bend(_BOTH_BEFORE),
-        part(
-            "F",
-            _BOTH_HIDDEN.sum(axis=1),
-            lambda at: sum_of_products(_BOTH_HIDDEN[at[0]], np.ones(2)),
-            step=lambda at: f"the row is {listed(_BOTH_HIDDEN[at[0]])}; the column is 1, 1",
-        ).knows(
-            Trap(_BOTH_BEFORE.sum(axis=1), "the bend left out. W_2 adds what is left after it."),
-            Trap(_BOTH_HIDDEN[:, 0], "the first unit alone. W_2 adds both."),
-        ),
+BY_HAND = {}
+BY_HAND["7.2"] = [
+    product("before", _ROWS, _BOTH_SIDES).knows(_BOTH_HIDDEN, "the numbers after the bend. That is *hidden*."),
+    _bend(_BOTH_BEFORE),
+    part("F", _BOTH_HIDDEN.sum(axis=1), lambda at: sum_of_products(_BOTH_HIDDEN[at[0]], np.ones(2)))
+    .step(lambda at: f"the row is {listed(_BOTH_HIDDEN[at[0]])}; the column is 1, 1")
+    .knows(_BOTH_BEFORE.sum(axis=1), "the bend left out. W_2 adds what is left after it.")
+    .knows(_BOTH_HIDDEN[:, 0], "the first unit alone. W_2 adds both."),
+]
+BY_HAND["7.3"] = [
+    mapped("before", _TOKEN, FEED_FORWARD.w_1, FEED_FORWARD.b_1).knows(
+        _TOKEN @ FEED_FORWARD.w_1, "the bias b_1 left out."
     ),
-    by_hand(
-        "ex-07-3",
-        mapped("before", _TOKEN, FEED_FORWARD.w_1, FEED_FORWARD.b_1).knows(
-            Trap(_TOKEN @ FEED_FORWARD.w_1, "the bias b_1 left out.")
-        ),
-        _bend(_BEFORE),
-        part(
-            "on",
-            len(_ON),
-            f"positive before the bend are units {', '.join(map(str, _ON))}: {len(_ON)}",
-            step="the numbers of *before* that lie above zero",
-        ).knows(Trap(len(_BEFORE) - len(_ON), "how many are off.")),
-        mapped("F", np.maximum(0, _BEFORE), FEED_FORWARD.w_2, FEED_FORWARD.b_2).knows(
-            Trap(np.maximum(0, _BEFORE) @ FEED_FORWARD.w_2, "the bias b_2 left out."),
-            Trap(_BEFORE @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2, "the bend left out. W_2 takes *hidden*."),
-        ),
-    ),
-    by_hand(
-        "ex-07-6",
-        worked("here", Sum(Prod(4, 8), 8, Prod(8, 4), 4)).knows(
-            Trap(64, "the two matrices alone. The biases are counted too."),
-            Trap(72, "b_2 left out."),
-            Trap(68, "b_1 left out."),
-            Trap(40, "the first matrix and its bias. There is a second of each."),
-        ),
-        worked("feed-forward", Sum(Prod(512, 2048), Prod(2048, 512)), also=Prod(8, 512, 512), shown=None).knows(
-            _ONE_OF_TWO, Trap(2 * 512 * 2048 + 2048 + 512, f"the biases counted. {_NO_BIASES}")
-        ),
-        worked(
-            "attention",
-            Prod(4, 512, 512),
-            lead="four matrices: ",
-            shown=None,
-            step="four matrices, each as high and as wide as d",
-        ).knows(
-            Trap(3 * 512 * 512, "three matrices. W^O is the fourth."),
-            Trap(4 * (512 * 512 + 512), f"the biases counted. {_NO_BIASES}"),
-        ),
-    ),
+    _bend(_BEFORE),
+    part("on", len(_ON), f"positive before the bend are units {', '.join(map(str, _ON))}: {len(_ON)}")
+    .step("the numbers of *before* that lie above zero")
+    .knows(len(_BEFORE) - len(_ON), "how many are off."),
+    mapped("F", np.maximum(0, _BEFORE), FEED_FORWARD.w_2, FEED_FORWARD.b_2)
+    .knows(np.maximum(0, _BEFORE) @ FEED_FORWARD.w_2, "the bias b_2 left out.")
+    .knows(_BEFORE @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2, "the bend left out. W_2 takes *hidden*."),
+]
+BY_HAND["7.6"] = [
+    worked("here", Sum(Prod(4, 8), 8, Prod(8, 4), 4))
+    .knows(64, "the two matrices alone. The biases are counted too.")
+    .knows(72, "b_2 left out.")
+    .knows(68, "b_1 left out.")
+    .knows(40, "the first matrix and its bias. There is a second of each."),
+    worked("feed-forward", Sum(Prod(512, 2048), Prod(2048, 512)), also=Prod(8, 512, 512), shown=None)
+    .knows_all([_ONE_OF_TWO])
+    .knows(2 * 512 * 2048 + 2048 + 512, f"the biases counted. {_NO_BIASES}"),
+    worked("attention", Prod(4, 512, 512), lead="four matrices: ", shown=None)
+    .step("four matrices, each as high and as wide as d")
+    .knows(3 * 512 * 512, "three matrices. W^O is the fourth.")
+    .knows(4 * (512 * 512 + 512), f"the biases counted. {_NO_BIASES}"),
 ]

@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root
-from toytf.check.answers import Trap, by_hand, number, part, worked
+from toytf.check.answers import number, part, worked
 from toytf.check.core import Case, checker
 
 
@@ -211,35 +211,28 @@ def _weight_terms(place) -> str:
     return f"{above} / (1 + exp(-{gap})) = {number(ops.softmax(row)[place[1]], 5)}"
 
 
-BY_HAND = [
-    by_hand(
-        "ex-08-1",
-        part("NaN", _NAIVE_NAN, lambda at: _WHY_NAN[at[0]], step=lambda at: _POWERS[at[0]]).knows(
-            Trap([2, 2, 2], "whole rows of NaN. A number divided by inf is no NaN."),
-            Trap([1, 0, 1], "inf alone. Where every power is zero, the sum is zero too."),
-            Trap([0, 0, 0], "the stable softmax. Asked is the naive one."),
-        ),
-        part(
-            "stable",
-            ops.softmax(_SCORES),
-            _weight_terms,
-            decimals=5,
-            step=lambda at: (
-                f"the row's largest score taken off, then exp, then each divided by the sum; the gap is "
-                f"{number(abs(_SCORES[at[0], 0] - _SCORES[at[0], 1]))}"
-            ),
-        ).knows(
-            Trap([[1, 0]] * 3, "the right numbers with too few decimals. Give five.", room=1e-9),
-            Trap(ops.softmax(_SCORES)[:, ::-1], "the two weights exchanged. The larger score has the larger."),
-        ),
+BY_HAND = {}
+BY_HAND["8.1"] = [
+    part("NaN", _NAIVE_NAN, lambda at: _WHY_NAN[at[0]])
+    .step(lambda at: _POWERS[at[0]])
+    .knows([2, 2, 2], "whole rows of NaN. A number divided by inf is no NaN.")
+    .knows([1, 0, 1], "inf alone. Where every power is zero, the sum is zero too.")
+    .knows([0, 0, 0], "the stable softmax. Asked is the naive one."),
+    part("stable", ops.softmax(_SCORES), _weight_terms, decimals=5)
+    .step(
+        lambda at: (
+            f"the row's largest score taken off, then exp, then each divided by the sum; the gap is "
+            f"{number(abs(_SCORES[at[0], 0] - _SCORES[at[0], 1]))}"
+        )
+    )
+    .knows([[1, 0]] * 3, "the right numbers with too few decimals. Give five.", room=1e-9)
+    .knows(ops.softmax(_SCORES)[:, ::-1], "the two weights exchanged. The larger score has the larger."),
+]
+BY_HAND["8.2"] = [
+    worked("score", Prod(7.1, 10, 10), lead="scores grow with the square of the factor: ", decimals=1).knows(
+        71, "one factor of 10. Queries and keys both grow, so there are two."
     ),
-    by_hand(
-        "ex-08-2",
-        worked("score", Prod(7.1, 10, 10), lead="scores grow with the square of the factor: ", decimals=1).knows(
-            Trap(71, "one factor of 10. Queries and keys both grow, so there are two.")
-        ),
-        worked("factor", Root(Quotient(709.78, 7.1)), about=True, decimals=3).knows(
-            Trap(709.78 / 7.1, "the factor of the score. That of X is its root.")
-        ),
+    worked("factor", Root(Quotient(709.78, 7.1)), about=True, decimals=3).knows(
+        709.78 / 7.1, "the factor of the score. That of X is its root."
     ),
 ]

@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import model, ops
 from toytf.byhand import Difference, Power, Quotient, Root, Sum
-from toytf.check.answers import Trap, by_hand, number, part, worked
+from toytf.check.answers import number, part, worked
 from toytf.check.core import Case, checker
 
 
@@ -253,73 +253,61 @@ _PAIRS = np.array([[2.0, 6.0], [10.0, 30.0]])
 _BY_ONE_LESS = "a division by N - 1. Layer norm divides the squares by their number N."
 _W = np.array([[0.5, 1.0], [0.0, -1.0]])
 
-BY_HAND = [
-    by_hand(
-        "ex-09-1",
-        worked("mean", Quotient(Sum(*_ROW), 4)).knows(Trap(12, "the sum. Divide by how many there are.")),
-        worked("squared distances", _SQUARES).knows(
-            Trap([-2, 0, 0, 2], "the distances. Square them."),
-            Trap([2, 0, 0, 2], "the distances without their signs. Square them."),
-            Trap([-4, 0, 0, 4], "squares with a minus. The square of a negative number is positive."),
-            Trap(np.square(_ROW), "the squares of the numbers. First take the mean off."),
+BY_HAND = {}
+BY_HAND["9.1"] = [
+    worked("mean", Quotient(Sum(*_ROW), 4)).knows(12, "the sum. Divide by how many there are."),
+    worked("squared distances", _SQUARES)
+    .knows([-2, 0, 0, 2], "the distances. Square them.")
+    .knows([2, 0, 0, 2], "the distances without their signs. Square them.")
+    .knows([-4, 0, 0, 4], "squares with a minus. The square of a negative number is positive.")
+    .knows(np.square(_ROW), "the squares of the numbers. First take the mean off."),
+    worked("variance", Quotient(Sum(*(square.value for square in _SQUARES)), 4))
+    .knows(8 / 3, _BY_ONE_LESS)
+    .knows(8, "the sum of the squares. The variance is their mean.")
+    .knows(11, "the mean of the numbers' squares. First take the mean off."),
+    worked("deviation", Root(2), about=True, decimals=4)
+    .knows((8 / 3) ** 0.5, _BY_ONE_LESS)
+    .knows(2, "the variance. The deviation is its root.")
+    .knows(8**0.5, "the root of the sum. It is the mean of the squares that goes under the root."),
+    worked("result", [Quotient(Difference(x, 3), 2**0.5) for x in _ROW], about=True, decimals=4)
+    .knows((np.array(_ROW) - 3) / (8 / 3) ** 0.5, _BY_ONE_LESS)
+    .knows((np.array(_ROW) - 3) / 2, "a division by the variance. Divide by its root.")
+    .knows(np.array(_ROW) / 2**0.5, "the mean not subtracted. First x - mean, then the division.")
+    .knows(np.array(_ROW) - 3, "the mean subtracted and no more. Divide by the deviation."),
+]
+BY_HAND["9.3"] = [
+    worked("mean", [Quotient(Sum(*pair), 2) for pair in _PAIRS])
+    .knows(_PAIRS.sum(axis=1), "the sums. Divide by how many there are.")
+    .knows(_PAIRS.mean(axis=0), "the means of the columns. Each row has its own."),
+    part(
+        "deviation",
+        _PAIRS.std(axis=1),
+        lambda at: "both entries are {} away from the mean {}".format(
+            *map(number, (_PAIRS[at[0]].std(), _PAIRS[at[0]].mean()))
         ),
-        worked("variance", Quotient(Sum(*(square.value for square in _SQUARES)), 4)).knows(
-            Trap(8 / 3, _BY_ONE_LESS),
-            Trap(8, "the sum of the squares. The variance is their mean."),
-            Trap(11, "the mean of the numbers' squares. First take the mean off."),
-        ),
-        worked("deviation", Root(2), about=True, decimals=4).knows(
-            Trap((8 / 3) ** 0.5, _BY_ONE_LESS),
-            Trap(2, "the variance. The deviation is its root."),
-            Trap(8**0.5, "the root of the sum. It is the mean of the squares that goes under the root."),
-        ),
-        worked("result", [Quotient(Difference(x, 3), 2**0.5) for x in _ROW], about=True, decimals=4).knows(
-            Trap((np.array(_ROW) - 3) / (8 / 3) ** 0.5, _BY_ONE_LESS),
-            Trap((np.array(_ROW) - 3) / 2, "a division by the variance. Divide by its root."),
-            Trap(np.array(_ROW) / 2**0.5, "the mean not subtracted. First x - mean, then the division."),
-            Trap(np.array(_ROW) - 3, "the mean subtracted and no more. Divide by the deviation."),
-        ),
-    ),
-    by_hand(
-        "ex-09-3",
-        worked("mean", [Quotient(Sum(*pair), 2) for pair in _PAIRS]).knows(
-            Trap(_PAIRS.sum(axis=1), "the sums. Divide by how many there are."),
-            Trap(_PAIRS.mean(axis=0), "the means of the columns. Each row has its own."),
-        ),
-        part(
-            "deviation",
-            _PAIRS.std(axis=1),
-            lambda at: "both entries are {} away from the mean {}".format(
-                *map(number, (_PAIRS[at[0]].std(), _PAIRS[at[0]].mean()))
-            ),
-            step=lambda at: "the root of the mean of ({0} - {2})^2 and ({1} - {2})^2".format(
-                *map(number, (*_PAIRS[at[0]], _PAIRS[at[0]].mean()))
-            ),
-        ).knows(
-            Trap(_PAIRS.std(axis=1, ddof=1), _BY_ONE_LESS),
-            Trap(_PAIRS.var(axis=1), "the variances. The deviation is the root."),
-            Trap(_PAIRS.std(axis=0), "the deviations of the columns. Each row has its own."),
-        ),
-        worked("result", [[Quotient(Difference(x, pair.mean()), pair.std()) for x in pair] for pair in _PAIRS]).knows(
-            Trap(np.array([[-1, 1], [-1, 1]]) / 2**0.5, _BY_ONE_LESS),
-            Trap([[-2, 2], [-10, 10]], "the mean subtracted and no more. Divide by the deviation."),
-            Trap([[-0.5, 0.5], [-0.1, 0.1]], "a division by the variance. Divide by its root."),
-            Trap([[-1, -1], [1, 1]], "mean and deviation of the columns. Each token's row has its own."),
-        ),
-    ),
-    by_hand(
-        "ex-09-5",
-        part(
-            "Jacobian",
-            np.eye(2) + _W,
-            lambda at: f"{number(np.eye(2)[at])} + {_tenths(_W[at])} = {number((np.eye(2) + _W)[at], 1)}",
-            decimals=1,
-        ).knows(Trap(_W, "the Jacobian of F alone. The residual adds I.")),
-        part(
-            "row",
-            [0, 1],
-            "column 1 of the Jacobian asks for 1.5 x_1 = 0, so x_1 = 0; x_2 is free, here 1",
-            step="1.5 x_1 + 0 x_2 must be 0, and so must 1 x_1 + 0 x_2",
-        ).knows(Trap([1, 0], "the two entries exchanged. The second one is 1.")),
-    ),
+    )
+    .step(
+        lambda at: "the root of the mean of ({0} - {2})^2 and ({1} - {2})^2".format(
+            *map(number, (*_PAIRS[at[0]], _PAIRS[at[0]].mean()))
+        )
+    )
+    .knows(_PAIRS.std(axis=1, ddof=1), _BY_ONE_LESS)
+    .knows(_PAIRS.var(axis=1), "the variances. The deviation is the root.")
+    .knows(_PAIRS.std(axis=0), "the deviations of the columns. Each row has its own."),
+    worked("result", [[Quotient(Difference(x, pair.mean()), pair.std()) for x in pair] for pair in _PAIRS])
+    .knows(np.array([[-1, 1], [-1, 1]]) / 2**0.5, _BY_ONE_LESS)
+    .knows([[-2, 2], [-10, 10]], "the mean subtracted and no more. Divide by the deviation.")
+    .knows([[-0.5, 0.5], [-0.1, 0.1]], "a division by the variance. Divide by its root.")
+    .knows([[-1, -1], [1, 1]], "mean and deviation of the columns. Each token's row has its own."),
+]
+BY_HAND["9.5"] = [
+    part(
+        "Jacobian",
+        np.eye(2) + _W,
+        lambda at: f"{number(np.eye(2)[at])} + {_tenths(_W[at])} = {number((np.eye(2) + _W)[at], 1)}",
+        decimals=1,
+    ).knows(_W, "the Jacobian of F alone. The residual adds I."),
+    part("row", [0, 1], "column 1 of the Jacobian asks for 1.5 x_1 = 0, so x_1 = 0; x_2 is free, here 1")
+    .step("1.5 x_1 + 0 x_2 must be 0, and so must 1 x_1 + 0 x_2")
+    .knows([1, 0], "the two entries exchanged. The second one is 1."),
 ]

@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import model, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum
-from toytf.check.answers import Trap, by_hand, mapped, worked
+from toytf.check.answers import mapped, worked
 from toytf.check.ch09 import farthest, norm
 from toytf.check.core import Case, checker
 from toytf.example import FEED_FORWARD
@@ -221,51 +221,44 @@ _U_HIDDEN = np.maximum(0, _U @ FEED_FORWARD.w_1 + FEED_FORWARD.b_1)
 _U_FED = _U_HIDDEN @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2
 _TOTAL = _U + _U_FED
 _LAYER = (
-    worked("attention", Prod(4, 8, 8)).knows(
-        Trap(3 * 8 * 8, "W_O forgotten. There are four matrices."),
-        Trap(4 * 8 * 4, "one head. The two heads have 8 columns together."),
-        Trap(4 * 8 * 8 + 4 * 8, "the biases counted. This attention has none."),
-    ),
-    worked("feed-forward", Sum(Prod(8, 16), 16, Prod(16, 8), 8)).knows(
-        Trap(2 * 8 * 16, "the biases forgotten."),
-        Trap(8 * 16 + 16, "the first matrix and its bias. There is a second of each."),
-        Trap(2 * 8 * 16 + 16, "b_2 forgotten."),
-        Trap(2 * 8 * 16 + 8, "b_1 forgotten."),
-    ),
+    worked("attention", Prod(4, 8, 8))
+    .knows(3 * 8 * 8, "W_O forgotten. There are four matrices.")
+    .knows(4 * 8 * 4, "one head. The two heads have 8 columns together.")
+    .knows(4 * 8 * 8 + 4 * 8, "the biases counted. This attention has none."),
+    worked("feed-forward", Sum(Prod(8, 16), 16, Prod(16, 8), 8))
+    .knows(2 * 8 * 16, "the biases forgotten.")
+    .knows(8 * 16 + 16, "the first matrix and its bias. There is a second of each.")
+    .knows(2 * 8 * 16 + 16, "b_2 forgotten.")
+    .knows(2 * 8 * 16 + 8, "b_1 forgotten."),
     worked("norms", Prod(2, Sum(8, 8))).knows(
-        Trap(8 + 8, "one norm, or two without beta. Two norms have gamma and beta each.")
+        8 + 8, "one norm, or two without beta. Two norms have gamma and beta each."
     ),
 )
 
-BY_HAND = [
-    by_hand(
-        "ex-10-1",
-        mapped("F", _U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2).knows(
-            Trap(_U_HIDDEN @ FEED_FORWARD.w_2, "b_2 forgotten. It is added at the end."),
-            Trap(
-                np.maximum(0, _U @ FEED_FORWARD.w_1) @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2,
-                "b_1 forgotten. It is added before the bend.",
-            ),
-        ),
-        worked("sum", [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)]).knows(
-            Trap(_U_FED, "F(U) alone. The input is added."), Trap(_U_FED - _U, "F(U) - U. The input is added.")
-        ),
-        worked("result", [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL]).knows(
-            Trap(
-                (_TOTAL - _TOTAL.mean()) / _TOTAL.std(ddof=1),
-                "a division by N - 1. Layer norm divides the squares by their number N.",
-            ),
-            Trap((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root."),
-            Trap(_TOTAL - _TOTAL.mean(), "the mean subtracted and no more. Divide by the deviation."),
-            Trap(_TOTAL / _TOTAL.std(), "the mean not subtracted. First x - mean, then the division."),
-            Trap((_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."),
-        ),
+BY_HAND = {}
+BY_HAND["10.1"] = [
+    mapped("F", _U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2)
+    .knows(_U_HIDDEN @ FEED_FORWARD.w_2, "b_2 forgotten. It is added at the end.")
+    .knows(
+        np.maximum(0, _U @ FEED_FORWARD.w_1) @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2,
+        "b_1 forgotten. It is added before the bend.",
     ),
-    by_hand(
-        "ex-10-2",
-        *_LAYER,
-        worked(
-            "together", Sum(*(int(one.expected) for one in _LAYER)), step="attention, feed-forward and norms, added"
-        ).knows(Trap(sum(int(one.expected) for one in _LAYER[:2]), "the norms left out.")),
-    ),
+    worked("sum", [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)])
+    .knows(_U_FED, "F(U) alone. The input is added.")
+    .knows(_U_FED - _U, "F(U) - U. The input is added."),
+    worked("result", [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL])
+    .knows(
+        (_TOTAL - _TOTAL.mean()) / _TOTAL.std(ddof=1),
+        "a division by N - 1. Layer norm divides the squares by their number N.",
+    )
+    .knows((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root.")
+    .knows(_TOTAL - _TOTAL.mean(), "the mean subtracted and no more. Divide by the deviation.")
+    .knows(_TOTAL / _TOTAL.std(), "the mean not subtracted. First x - mean, then the division.")
+    .knows((_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."),
+]
+BY_HAND["10.2"] = [
+    *_LAYER,
+    worked("together", Sum(*(int(one.expected) for one in _LAYER)))
+    .step("attention, feed-forward and norms, added")
+    .knows(sum(int(one.expected) for one in _LAYER[:2]), "the norms left out."),
 ]

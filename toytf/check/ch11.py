@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import attention, ops
 from toytf.byhand import Quotient, Sum
-from toytf.check.answers import Trap, by_hand, part, worked
+from toytf.check.answers import Trap, part, worked
 from toytf.check.core import Case, checker
 
 
@@ -262,70 +262,56 @@ def _may(place):
 def _table(name, mask, reasons, *traps):
     """A mask of 1 (may attend) and 0, and why an entry is what it is."""
     traps = (Trap(1 - mask, '1 and 0 exchanged. 1 means "may attend".'), *traps)
-    return part(
-        name, mask, lambda at: f"{' and '.join(reasons(at))}: {mask[at]}", step=lambda at: " and ".join(reasons(at))
-    ).knows(*traps)
+    return (
+        part(name, mask, lambda at: f"{' and '.join(reasons(at))}: {mask[at]}")
+        .step(lambda at: " and ".join(reasons(at)))
+        .knows_all(traps)
+    )
 
 
 _CAUSAL, _PADDING = np.tri(4, dtype=int), np.tile(_IS_TOKEN, (4, 1))
 _BEFORE = np.array([0.1, 0.3, 0.6])  # shares without a mask; the third key is hidden
 _LEFT = _BEFORE * [1, 1, 0]
 
-BY_HAND = [
-    by_hand(
-        "ex-11-1",
-        _table(
-            "causal",
-            _CAUSAL,
-            lambda at: _may(at)[:1],
-            Trap(np.tri(4, k=-1), "a mask that hides each token from itself. It may attend to itself."),
-        ),
-        _table(
-            "padding",
-            _PADDING,
-            lambda at: _may(at)[1:],
-            Trap(_PADDING.T, "a mask that hides queries. Padding hides keys, so the columns."),
-            Trap(_PADDING * _PADDING.T, "rows and columns hidden. Padding hides keys alone."),
-        ),
-        _table(
-            "both",
-            _CAUSAL * _PADDING,
-            _may,
-            Trap(_CAUSAL | _PADDING, "what one mask or the other allows. Both must allow it."),
-        ),
-        worked(
-            "visible pairs", [Sum(*mask.sum(axis=1).tolist()) for mask in (_CAUSAL, _PADDING, _CAUSAL * _PADDING)]
-        ).knows(Trap([6, 8, 9], "the hidden pairs. Count those with a 1.")),
+BY_HAND = {}
+BY_HAND["11.1"] = [
+    _table(
+        "causal",
+        _CAUSAL,
+        lambda at: _may(at)[:1],
+        Trap(np.tri(4, k=-1), "a mask that hides each token from itself. It may attend to itself."),
     ),
-    by_hand(
-        "ex-11-2",
-        worked("before", [Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT], decimals=2, shown="g").knows(
-            Trap(_LEFT, "the shares with the third set to 0. The softmax lets what is left sum to 1."),
-            Trap(
-                _LEFT + [_BEFORE[2] / 2, _BEFORE[2] / 2, 0],
-                "the hidden share given out in equal parts. The shares that are left keep their ratio.",
-            ),
-            Trap(
-                [*ops.softmax(_LEFT[:2]), 0],
-                "a softmax of the shares. They came out of one already, and keep their ratio.",
-            ),
-            Trap(
-                _LEFT + [0, _BEFORE[2], 0],
-                "the hidden share given to one key. The shares that are left keep their ratio.",
-            ),
-        ),
-        part(
-            "after",
-            _LEFT,
-            lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was",
-            decimals=2,
-            step=lambda at: "hidden" if at == (2,) else "the share as it was without a mask",
-        ).knows(
-            Trap(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here."),
-            Trap(_BEFORE, "the shares without a mask. The third is hidden."),
-        ),
-        worked("sum", Sum(*_LEFT), decimals=2, shown="g").knows(
-            Trap(1, "the sum before. A share is gone, and nothing took its place.")
-        ),
+    _table(
+        "padding",
+        _PADDING,
+        lambda at: _may(at)[1:],
+        Trap(_PADDING.T, "a mask that hides queries. Padding hides keys, so the columns."),
+        Trap(_PADDING * _PADDING.T, "rows and columns hidden. Padding hides keys alone."),
+    ),
+    _table(
+        "both",
+        _CAUSAL * _PADDING,
+        _may,
+        Trap(_CAUSAL | _PADDING, "what one mask or the other allows. Both must allow it."),
+    ),
+    worked(
+        "visible pairs", [Sum(*mask.sum(axis=1).tolist()) for mask in (_CAUSAL, _PADDING, _CAUSAL * _PADDING)]
+    ).knows([6, 8, 9], "the hidden pairs. Count those with a 1."),
+]
+BY_HAND["11.2"] = [
+    worked("before", [Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT], decimals=2, shown="g")
+    .knows(_LEFT, "the shares with the third set to 0. The softmax lets what is left sum to 1.")
+    .knows(
+        _LEFT + [_BEFORE[2] / 2, _BEFORE[2] / 2, 0],
+        "the hidden share given out in equal parts. The shares that are left keep their ratio.",
+    )
+    .knows([*ops.softmax(_LEFT[:2]), 0], "a softmax of the shares. They came out of one already, and keep their ratio.")
+    .knows(_LEFT + [0, _BEFORE[2], 0], "the hidden share given to one key. The shares that are left keep their ratio."),
+    part("after", _LEFT, lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was", decimals=2)
+    .step(lambda at: "hidden" if at == (2,) else "the share as it was without a mask")
+    .knows(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here.")
+    .knows(_BEFORE, "the shares without a mask. The third is hidden."),
+    worked("sum", Sum(*_LEFT), decimals=2, shown="g").knows(
+        1, "the sum before. A share is gone, and nothing took its place."
     ),
 ]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from toytf import attention, ops
-from toytf.check.answers import Trap, by_hand, listed, number, part, product, sum_of_products
+from toytf.check.answers import Trap, listed, number, part, product, sum_of_products
 from toytf.check.ch11 import NUMBERS_FOR_BOOLEANS, OPPOSITE
 from toytf.check.core import Case, checker
 from toytf.example import W_K, W_V
@@ -254,31 +254,24 @@ def _shape(name, rows, last, about):
     if "weights" in name:
         traps = (Trap((64, 6, last, rows), "keys as rows. A row belongs to a query."),) * (rows != last) + traps
     traps += (Trap((64, rows, 6, last), "the shape before the heads come forward. Heads stand before tokens."),)
-    return part(name, (64, 6, rows, last), lambda at: axes[at[0]], step=lambda at: steps[at[0]]).knows(*traps)
+    return part(name, (64, 6, rows, last), lambda at: axes[at[0]]).step(lambda at: steps[at[0]]).knows_all(traps)
 
 
-BY_HAND = [
-    by_hand(
-        "ex-12-1",
-        product("key", _THIRD, W_K[0]).knows(
-            Trap(W_K[0][2], "the third row of W^K. The 1 stands in the second place, so it is the second row."),
-            Trap(_THIRD @ W_V[0], "the value. The key is the row times W^K."),
-        ),
-        part(
-            "scaled score",
-            _SCORE / np.sqrt(3),
-            (
-                f"{sum_of_products(_QUERY, _THIRD @ W_K[0], 4)}, and {_SCORE:.4f} / 1.7321 = "
-                f"{number(_SCORE / np.sqrt(3), 3)}"
-            ),
-            decimals=3,
-            step=f"the query is {listed(_QUERY)}; the key is {listed(_THIRD @ W_K[0])}; then / the root of 3",
-        ).knows(
-            Trap(_SCORE, "the score not scaled. Divide by the root of the head's width, 3."),
-            Trap(_SCORE / 2, "a division by the root of d = 4. The head's width is 3."),
-            Trap(_SCORE / 3, "a division by d_k = 3. Divide by its root."),
-            Trap(_QUERY @ (_THIRD @ W_V[0]) / np.sqrt(3), "the query with the value. It meets the key."),
-        ),
-    ),
-    by_hand("ex-12-2", *tuple(_shape(name, *size) for name, size in _SIZES.items())),
+BY_HAND = {}
+BY_HAND["12.1"] = [
+    product("key", _THIRD, W_K[0])
+    .knows(W_K[0][2], "the third row of W^K. The 1 stands in the second place, so it is the second row.")
+    .knows(_THIRD @ W_V[0], "the value. The key is the row times W^K."),
+    part(
+        "scaled score",
+        _SCORE / np.sqrt(3),
+        f"{sum_of_products(_QUERY, _THIRD @ W_K[0], 4)}, and {_SCORE:.4f} / 1.7321 = {number(_SCORE / np.sqrt(3), 3)}",
+        decimals=3,
+    )
+    .step(f"the query is {listed(_QUERY)}; the key is {listed(_THIRD @ W_K[0])}; then / the root of 3")
+    .knows(_SCORE, "the score not scaled. Divide by the root of the head's width, 3.")
+    .knows(_SCORE / 2, "a division by the root of d = 4. The head's width is 3.")
+    .knows(_SCORE / 3, "a division by d_k = 3. Divide by its root.")
+    .knows(_QUERY @ (_THIRD @ W_V[0]) / np.sqrt(3), "the query with the value. It meets the key."),
 ]
+BY_HAND["12.2"] = [*tuple(_shape(name, *size) for name, size in _SIZES.items())]

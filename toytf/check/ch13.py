@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root, Sum
-from toytf.check.answers import Trap, by_hand, part, worked, written
+from toytf.check.answers import Trap, part, worked, written
 from toytf.check.core import Case, apart, checker
 from toytf.generate import beam_search, greedy, kept_tokens
 
@@ -515,71 +515,42 @@ def _softmax_of_three(place):
     return f"{power:.4f} / ({written(Sum(*_POWERS))}) = {power:.4f} / {total:.4f}, about {power / total:.4f}"
 
 
-BY_HAND = [
-    by_hand(
-        "ex-13-1",
-        part(
-            "probabilities",
-            _POWERS / _POWERS.sum(),
-            _softmax_of_three,
-            decimals=4,
-            step=lambda at: f"e^{2 - at[0]} / (e^2 + e^1 + e^0)",
-        ).knows(*_NO_SHARES),
-        part(
-            "with 100 added",
-            _POWERS / _POWERS.sum(),
-            _softmax_of_three,
-            decimals=4,
-            step=lambda at: f"e^{102 - at[0]} / (e^102 + e^101 + e^100)",
-        ).knows(
-            Trap([1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too."),
-            *_NO_SHARES,
-        ),
-    ),
-    by_hand(
-        "ex-13-4",
-        worked(
-            "temperature 0.5",
-            Prod(_RATIO, _RATIO),
-            lead="the difference of the logits doubles: ",
-            about=True,
-            decimals=3,
-        ).knows(
-            Trap(2 * _RATIO, "the ratio doubled. The logits' difference doubles, so the ratio is squared."),
-            Trap(np.sqrt(_RATIO), "temperature 2. A small temperature makes the ratio larger."),
-        ),
-        worked(
-            "temperature 2", Root(_RATIO), lead="the difference of the logits is halved: ", about=True, decimals=3
-        ).knows(
-            Trap(_RATIO / 2, "the ratio halved. The logits' difference is halved, so take the ratio's root."),
-            Trap(_RATIO**2, "temperature 0.5. A large temperature makes the ratio smaller."),
-        ),
-    ),
-    by_hand(
-        "ex-13-7",
-        worked("numbers", Prod(2, 6, 100, 512), lead="keys and values, 6 layers, 100 tokens, 512 columns: ").knows(
-            Trap(6 * 100 * 512, "the keys alone. The values are kept too."),
-            Trap(2 * 100 * 512, "one layer. Each of the 6 keeps its own."),
-            Trap(2 * 6 * 100 * 512 * 8, "the heads counted again. 8 heads of 64 are the 512 columns."),
-            Trap(2 * 6 * 100 * 64, "one head. There are 8."),
-        ),
-        part("rows with cache", 100, "one row for each token: 100", step="at each step the newest row alone").knows(
-            Trap(5050, "the number without a cache. With it only the newest row goes through."),
-            Trap(1, "the rows of one step. Asked are those of all steps."),
-        ),
-        worked("rows without cache", Quotient(Prod(100, 101), 2), lead="1 + 2 + ... + 100 = ").knows(
-            Trap(10000, "100 rows at each step. At step t there are only t."),
-            Trap(4950, "1 + 2 + ... + 99. The last step reads every token."),
-            Trap(100, "the number with a cache. Without it all rows go through again."),
-        ),
-        part(
-            "caches",
-            4,
-            "one for each hypothesis: 4",
-            step="each hypothesis has words of its own, and so a cache of its own",
-        ).knows(
-            Trap(1, "one for all. Each hypothesis has words of its own."),
-            Trap(24, "one for each layer too. A cache holds all layers."),
-        ),
-    ),
+BY_HAND = {}
+BY_HAND["13.1"] = [
+    part("probabilities", _POWERS / _POWERS.sum(), _softmax_of_three, decimals=4)
+    .step(lambda at: f"e^{2 - at[0]} / (e^2 + e^1 + e^0)")
+    .knows_all(_NO_SHARES),
+    part("with 100 added", _POWERS / _POWERS.sum(), _softmax_of_three, decimals=4)
+    .step(lambda at: f"e^{102 - at[0]} / (e^102 + e^101 + e^100)")
+    .knows([1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too.")
+    .knows_all(_NO_SHARES),
+]
+BY_HAND["13.4"] = [
+    worked(
+        "temperature 0.5", Prod(_RATIO, _RATIO), lead="the difference of the logits doubles: ", about=True, decimals=3
+    )
+    .knows(2 * _RATIO, "the ratio doubled. The logits' difference doubles, so the ratio is squared.")
+    .knows(np.sqrt(_RATIO), "temperature 2. A small temperature makes the ratio larger."),
+    worked("temperature 2", Root(_RATIO), lead="the difference of the logits is halved: ", about=True, decimals=3)
+    .knows(_RATIO / 2, "the ratio halved. The logits' difference is halved, so take the ratio's root.")
+    .knows(_RATIO**2, "temperature 0.5. A large temperature makes the ratio smaller."),
+]
+BY_HAND["13.7"] = [
+    worked("numbers", Prod(2, 6, 100, 512), lead="keys and values, 6 layers, 100 tokens, 512 columns: ")
+    .knows(6 * 100 * 512, "the keys alone. The values are kept too.")
+    .knows(2 * 100 * 512, "one layer. Each of the 6 keeps its own.")
+    .knows(2 * 6 * 100 * 512 * 8, "the heads counted again. 8 heads of 64 are the 512 columns.")
+    .knows(2 * 6 * 100 * 64, "one head. There are 8."),
+    part("rows with cache", 100, "one row for each token: 100")
+    .step("at each step the newest row alone")
+    .knows(5050, "the number without a cache. With it only the newest row goes through.")
+    .knows(1, "the rows of one step. Asked are those of all steps."),
+    worked("rows without cache", Quotient(Prod(100, 101), 2), lead="1 + 2 + ... + 100 = ")
+    .knows(10000, "100 rows at each step. At step t there are only t.")
+    .knows(4950, "1 + 2 + ... + 99. The last step reads every token.")
+    .knows(100, "the number with a cache. Without it all rows go through again."),
+    part("caches", 4, "one for each hypothesis: 4")
+    .step("each hypothesis has words of its own, and so a cache of its own")
+    .knows(1, "one for all. Each hypothesis has words of its own.")
+    .knows(24, "one for each layer too. A cache holds all layers."),
 ]

@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import ops
 from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
-from toytf.check.answers import Trap, by_hand, other_logarithms, part, worked
+from toytf.check.answers import other_logarithms, part, worked
 from toytf.check.core import Case, checker
 
 LOG_3 = np.log(3.0)
@@ -210,64 +210,52 @@ def _kl_text(g, p):
     return f"{fmt(_h(g, p))} - {fmt(_h(g, g))} = {fmt(_h(g, p) - _h(g, g))}"
 
 
-BY_HAND = [
-    by_hand(
-        "ex-14-1",
-        part("loss", -np.log(_SIX[3]), "-log 0.5 = log 2 = 0.6931", decimals=4).knows(
-            *other_logarithms(-np.log(_SIX[3])),
-            Trap(np.log(0.5), "the sign lost. The loss is minus the logarithm."),
-            Trap(-np.log(_SIX).sum(), "the losses of all words. Only the right word's counts."),
-        ),
-        part("perplexity", 1 / _SIX[3], "e^0.6931, about 2", decimals=2, step="e to the loss").knows(
-            Trap(0.5, "the probability. The perplexity is 1 divided by it."),
-            Trap(2**0.6931, "2 to the loss. A loss in natural logarithms asks for e."),
-            Trap(0.6931, "the loss. The perplexity is e to it."),
-        ),
-        worked("gradient", [Difference(p, int(i == 3)) for i, p in enumerate(_SIX)], decimals=2, shown="g").knows(
-            Trap(-_MISS, "wanted minus said. It is said minus wanted."),
-            Trap(_SIX, "the probabilities. Subtract 1 where the right word stands."),
-            Trap(-1 / _SIX[3] * np.eye(6)[3], "the slope of the probability. Asked is that of the logits."),
-        ),
-        worked("sum", Sum(*_MISS.round(2)), decimals=2).knows(Trap(1, "the sum of the probabilities.")),
-    ),
-    by_hand(
-        "ex-14-3",
-        part("H(g)", _h(_G, _G), lambda _: _h_text(_G, _G), decimals=4).knows(*other_logarithms(_h(_G, _G))),
-        part("H(g, p)", _h(_G, _P), lambda _: _h_text(_G, _P), decimals=4).knows(
-            Trap(_h(_P, _G), "H(p, g). g stands before the logarithm, p in it."),
-            Trap(_h(_P, _P), "H(p). The shares in front are those of g."),
-            *other_logarithms(_h(_G, _P)),
-        ),
-        part("KL(g, p)", _h(_G, _P) - _h(_G, _G), lambda _: _kl_text(_G, _P), decimals=4).knows(
-            Trap(_h(_P, _G) - _h(_P, _P), "KL(p, g). The first one's shares stand in front."),
-            Trap(_h(_G, _G) - _h(_G, _P), "H(g) - H(g, p). It is the other way round."),
-            *other_logarithms(_h(_G, _P) - _h(_G, _G)),
-        ),
-        part("KL(p, g)", _h(_P, _G) - _h(_P, _P), lambda _: _kl_text(_P, _G), decimals=4).knows(
-            Trap(_h(_G, _P) - _h(_G, _G), "KL(g, p). The first one's shares stand in front."),
-            Trap(_h(_P, _P) - _h(_P, _G), "H(p) - H(p, g). It is the other way round."),
-            *other_logarithms(_h(_P, _G) - _h(_P, _P)),
-        ),
-    ),
-    by_hand(
-        "ex-14-4",
-        worked("goal", [Sum(Prod(0.8, said), Quotient(0.2, 4)) for said in (0, 1, 0, 0)], decimals=2).knows(
-            Trap([0.2 / 3, 0.8, 0.2 / 3, 0.2 / 3], "0.2 shared among the wrong words. All four share it."),
-            Trap([0.05, 0.8, 0.05, 0.05], "0.2 not given to the right word. All four share it."),
-        ),
-        part("lead", np.log(17), f"log(0.85 / 0.05) = log 17 = {fmt(np.log(17))}", decimals=4).knows(
-            Trap(17, "the ratio. The lead of the logit is its logarithm."),
-            Trap(np.log(12), "log(0.8 / 0.0667). The right word has a part of the 0.2 too."),
-            Trap(np.log(16), "log(0.8 over a quarter of 0.2). The right word has a part of the 0.2 too."),
-            *other_logarithms(np.log(17)),
-        ),
-        worked("with smoothing", Difference(0.25, 0.85), decimals=2, shown="g").knows(
-            Trap(0.6, "wanted minus said. It is said minus wanted."),
-            Trap(0.25 - 0.8, "0.25 - 0.8. The right word has a part of the 0.2 too."),
-            Trap(0.25, "the probability. Subtract the goal."),
-        ),
-        worked("without", Difference(0.25, 1), decimals=2).knows(
-            Trap(0.75, "wanted minus said. It is said minus wanted."), Trap(0.25, "the probability. Subtract the goal.")
-        ),
-    ),
+BY_HAND = {}
+BY_HAND["14.1"] = [
+    part("loss", -np.log(_SIX[3]), "-log 0.5 = log 2 = 0.6931", decimals=4)
+    .knows_all(other_logarithms(-np.log(_SIX[3])))
+    .knows(np.log(0.5), "the sign lost. The loss is minus the logarithm.")
+    .knows(-np.log(_SIX).sum(), "the losses of all words. Only the right word's counts."),
+    part("perplexity", 1 / _SIX[3], "e^0.6931, about 2", decimals=2)
+    .step("e to the loss")
+    .knows(0.5, "the probability. The perplexity is 1 divided by it.")
+    .knows(2**0.6931, "2 to the loss. A loss in natural logarithms asks for e.")
+    .knows(0.6931, "the loss. The perplexity is e to it."),
+    worked("gradient", [Difference(p, int(i == 3)) for i, p in enumerate(_SIX)], decimals=2, shown="g")
+    .knows(-_MISS, "wanted minus said. It is said minus wanted.")
+    .knows(_SIX, "the probabilities. Subtract 1 where the right word stands.")
+    .knows(-1 / _SIX[3] * np.eye(6)[3], "the slope of the probability. Asked is that of the logits."),
+    worked("sum", Sum(*_MISS.round(2)), decimals=2).knows(1, "the sum of the probabilities."),
+]
+BY_HAND["14.3"] = [
+    part("H(g)", _h(_G, _G), lambda _: _h_text(_G, _G), decimals=4).knows_all(other_logarithms(_h(_G, _G))),
+    part("H(g, p)", _h(_G, _P), lambda _: _h_text(_G, _P), decimals=4)
+    .knows(_h(_P, _G), "H(p, g). g stands before the logarithm, p in it.")
+    .knows(_h(_P, _P), "H(p). The shares in front are those of g.")
+    .knows_all(other_logarithms(_h(_G, _P))),
+    part("KL(g, p)", _h(_G, _P) - _h(_G, _G), lambda _: _kl_text(_G, _P), decimals=4)
+    .knows(_h(_P, _G) - _h(_P, _P), "KL(p, g). The first one's shares stand in front.")
+    .knows(_h(_G, _G) - _h(_G, _P), "H(g) - H(g, p). It is the other way round.")
+    .knows_all(other_logarithms(_h(_G, _P) - _h(_G, _G))),
+    part("KL(p, g)", _h(_P, _G) - _h(_P, _P), lambda _: _kl_text(_P, _G), decimals=4)
+    .knows(_h(_G, _P) - _h(_G, _G), "KL(g, p). The first one's shares stand in front.")
+    .knows(_h(_P, _P) - _h(_P, _G), "H(p) - H(p, g). It is the other way round.")
+    .knows_all(other_logarithms(_h(_P, _G) - _h(_P, _P))),
+]
+BY_HAND["14.4"] = [
+    worked("goal", [Sum(Prod(0.8, said), Quotient(0.2, 4)) for said in (0, 1, 0, 0)], decimals=2)
+    .knows([0.2 / 3, 0.8, 0.2 / 3, 0.2 / 3], "0.2 shared among the wrong words. All four share it.")
+    .knows([0.05, 0.8, 0.05, 0.05], "0.2 not given to the right word. All four share it."),
+    part("lead", np.log(17), f"log(0.85 / 0.05) = log 17 = {fmt(np.log(17))}", decimals=4)
+    .knows(17, "the ratio. The lead of the logit is its logarithm.")
+    .knows(np.log(12), "log(0.8 / 0.0667). The right word has a part of the 0.2 too.")
+    .knows(np.log(16), "log(0.8 over a quarter of 0.2). The right word has a part of the 0.2 too.")
+    .knows_all(other_logarithms(np.log(17))),
+    worked("with smoothing", Difference(0.25, 0.85), decimals=2, shown="g")
+    .knows(0.6, "wanted minus said. It is said minus wanted.")
+    .knows(0.25 - 0.8, "0.25 - 0.8. The right word has a part of the 0.2 too.")
+    .knows(0.25, "the probability. Subtract the goal."),
+    worked("without", Difference(0.25, 1), decimals=2)
+    .knows(0.75, "wanted minus said. It is said minus wanted.")
+    .knows(0.25, "the probability. Subtract the goal."),
 ]

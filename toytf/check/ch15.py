@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import attention, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
-from toytf.check.answers import Trap, by_hand, other_logarithms, part, product, worked
+from toytf.check.answers import other_logarithms, part, product, worked
 from toytf.check.core import Case, apart, checker
 
 
@@ -406,10 +406,11 @@ def _minus(right, name):
     """Said minus wanted."""
     steps = [Difference(p, int(word == right)) for word, p in enumerate(_THREE)]
     goal = np.eye(3)[right]
-    return worked(name, steps, decimals=3, shown="g").knows(
-        Trap(goal - _THREE, "wanted minus said. It is said minus wanted."),
-        Trap(_THREE, "the probabilities. Subtract 1 where the right word stands."),
-        Trap(_THREE - np.eye(3)[2 - right], "the gradient of another right word."),
+    return (
+        worked(name, steps, decimals=3, shown="g")
+        .knows(goal - _THREE, "wanted minus said. It is said minus wanted.")
+        .knows(_THREE, "the probabilities. Subtract 1 where the right word stands.")
+        .knows(_THREE - np.eye(3)[2 - right], "the gradient of another right word.")
     )
 
 
@@ -421,14 +422,15 @@ def _through(plus):
     average = (_A * (_DA + plus)).sum()
     steps = [Prod(a, Difference(da, average)) for a, da in zip(_A, _DA + plus, strict=True)]
     da = _DA + plus
-    return worked("ds, 15 added" if plus else "ds", steps, decimals=2, shown="g").knows(
-        Trap(_A * da, "the average not subtracted: a da. A share that grows takes from the others."),
-        Trap(
+    return (
+        worked("ds, 15 added" if plus else "ds", steps, decimals=2, shown="g")
+        .knows(_A * da, "the average not subtracted: a da. A share that grows takes from the others.")
+        .knows(
             _A * (1 - _A) * da,
             "a(1 - a) da, the slope of each share by its own score alone. The other shares move too.",
-        ),
-        Trap(da - average, "the difference not multiplied by the share."),
-        Trap(_A * (da - da.mean()), "the plain average subtracted. Each slope counts by its share in it."),
+        )
+        .knows(da - average, "the difference not multiplied by the share.")
+        .knows(_A * (da - da.mean()), "the plain average subtracted. Each slope counts by its share in it.")
     )
 
 
@@ -440,78 +442,63 @@ _DA_4 = _DO @ _V.T
 _DS = [Prod(a, Difference(da, _ONE @ _DA_4)) for a, da in zip(_ONE, _DA_4, strict=True)]
 _DS_4 = np.array([ds.value for ds in _DS])
 
-BY_HAND = [
-    by_hand(
-        "ex-15-1",
-        product("dX", _DY, _W.T).knows(Trap(_DY @ _W, "the transpose forgotten: dY W. It is dY W^T.")),
-        product("dW", _X.T, _DY).knows(Trap(_X @ _DY, "the transpose forgotten: X dY. It is X^T dY.")),
-        part("db", _DY.sum(axis=0), lambda i: f"{_DY[0][i]:g} + ({_DY[1][i]:g}) = {_DY.sum(axis=0)[i]:g}").knows(
-            Trap(_DY.sum(axis=1), "the sums of the rows. A bias is added to a column, in every row."),
-            Trap(_DY.mean(axis=0), "the means of the columns. Slopes of several paths add."),
-        ),
-        product("dX without the transpose", _DY, _W).knows(Trap(_DY @ _W.T, "dX with the transpose.")),
+BY_HAND = {}
+BY_HAND["15.1"] = [
+    product("dX", _DY, _W.T).knows(_DY @ _W, "the transpose forgotten: dY W. It is dY W^T."),
+    product("dW", _X.T, _DY).knows(_X @ _DY, "the transpose forgotten: X dY. It is X^T dY."),
+    part("db", _DY.sum(axis=0), lambda i: f"{_DY[0][i]:g} + ({_DY[1][i]:g}) = {_DY.sum(axis=0)[i]:g}")
+    .knows(_DY.sum(axis=1), "the sums of the rows. A bias is added to a column, in every row.")
+    .knows(_DY.mean(axis=0), "the means of the columns. Slopes of several paths add."),
+    product("dX without the transpose", _DY, _W).knows(_DY @ _W.T, "dX with the transpose."),
+]
+BY_HAND["15.2"] = [
+    worked("p", [Quotient(power, Sum(1, 2, 5)) for power in (1, 2, 5)], decimals=3, shown="g")
+    .knows(np.log([1, 2, 5]) / np.log(10), "the logits divided by their sum. First e to each logit.")
+    .knows([1, 2, 5], "the powers. Divide each by their sum."),
+    part("loss", -np.log(_THREE[2]), f"-log(5/8) = {fmt(-np.log(5 / 8))}", decimals=4)
+    .knows(np.log(_THREE[2]), "the sign lost. The loss is minus the logarithm.")
+    .knows_all(other_logarithms(-np.log(_THREE[2]))),
+    _minus(2, "gradient"),
+    _minus(0, "gradient, first word right"),
+]
+BY_HAND["15.3"] = [_through(0), _through(15)]
+BY_HAND["15.4"] = [
+    product("O", _ONE, _V)
+    .knows(_Q @ _V, "the scores times V. First the softmax.")
+    .knows(_ONE @ _V.T, "the shares times V^T. On the way forward V stands as it is.")
+    .knows(ops.softmax(_Q @ _K) @ _V, "scores with the columns of K. A key is a row: the scores are q K^T.")
+    .knows(_ONE[::-1] @ _V, "the two weights exchanged. The larger score has the larger weight."),
+    product("dV", _ONE[:, None], _DO[None], decimals=2).knows(
+        _DO[:, None] * _ONE, "the right table turned over. Each weight has a row of dV."
     ),
-    by_hand(
-        "ex-15-2",
-        worked("p", [Quotient(power, Sum(1, 2, 5)) for power in (1, 2, 5)], decimals=3, shown="g").knows(
-            Trap(np.log([1, 2, 5]) / np.log(10), "the logits divided by their sum. First e to each logit."),
-            Trap([1, 2, 5], "the powers. Divide each by their sum."),
-        ),
-        part("loss", -np.log(_THREE[2]), f"-log(5/8) = {fmt(-np.log(5 / 8))}", decimals=4).knows(
-            Trap(np.log(_THREE[2]), "the sign lost. The loss is minus the logarithm."),
-            *other_logarithms(-np.log(_THREE[2])),
-        ),
-        _minus(2, "gradient"),
-        _minus(0, "gradient, first word right"),
-    ),
-    by_hand("ex-15-3", _through(0), _through(15)),
-    by_hand(
-        "ex-15-4",
-        product("O", _ONE, _V).knows(
-            Trap(_Q @ _V, "the scores times V. First the softmax."),
-            Trap(_ONE @ _V.T, "the shares times V^T. On the way forward V stands as it is."),
-            Trap(ops.softmax(_Q @ _K) @ _V, "scores with the columns of K. A key is a row: the scores are q K^T."),
-            Trap(_ONE[::-1] @ _V, "the two weights exchanged. The larger score has the larger weight."),
-        ),
-        product("dV", _ONE[:, None], _DO[None], decimals=2).knows(
-            Trap(_DO[:, None] * _ONE, "the right table turned over. Each weight has a row of dV.")
-        ),
-        product("dA", _DO, _V.T).knows(
-            Trap(_ONE @ _V, "the output O. dA meets dO with each value."),
-            Trap(_DO @ _V, "dO V, without the transpose. A value is a row of V: dA = dO V^T."),
-        ),
-        worked("dS", _DS).knows(
-            Trap(_ONE * _DA_4, "the average not subtracted: a da."),
-            Trap(_DA_4 - _ONE @ _DA_4, "the difference not multiplied by the share."),
-            Trap(_ONE * (_DA_4 - _DA_4.mean()), "the plain average subtracted. Each slope counts by its share."),
-        ),
-        product("dQ", _DS_4, _K).knows(
-            Trap(_DS_4 @ _K / np.sqrt(2), "a division by the root of 2. This attention has no divisor."),
-            Trap(_DS_4 @ _K.T, "dS K^T. The scores are q K^T, so on the way back it is dS K."),
-            Trap(_DS_4, "dS itself. Each slope still meets its key."),
-        ),
-        product("dK", _DS_4[:, None], _Q[None], decimals=4).knows(
-            Trap(_DS_4[:, None] * [1, 0], "dS with 1 in place of log 3. dK is dS times the query."),
-            Trap(_Q[:, None] * _DS_4, "the right table turned over. Each key has a row of dK."),
-        ),
-    ),
-    by_hand(
-        "ex-15-5",
-        worked("y", [Quotient(Difference(x, 4), 2) for x in (2, 6)]).knows(
-            Trap([-0.5, 0.5], "a division by the variance, 4. Divide by its root."),
-            Trap([-(0.5**0.5), 0.5**0.5], "a deviation with N - 1. The squares are divided by N = 2."),
-            Trap([-2, 2], "the mean subtracted and no more. Divide by the deviation."),
-        ),
-        part("mean(dy)", 2.0, "(5 + (-1)) / 2 = 2").knows(
-            Trap(4, "the sum. Divide by how many there are."), Trap(3, "a minus sign lost.")
-        ),
-        worked("mean(dy y)", Quotient(Sum(Prod(5, -1), Prod(-1, 1)), 2)).knows(
-            Trap(-6, "the sum. Divide by how many there are."), Trap(-2, "a minus sign lost.")
-        ),
-        worked("dx", [Quotient(Difference(Difference(dy, 2), Prod(y, -3)), 2) for dy, y in ((5, -1), (-1, 1))]).knows(
-            Trap([2.5, -0.5], "mean and deviation as constants: dy divided by 2. They move with x."),
-            Trap([1.5, -1.5], "the mean alone taken out. The part along y goes too."),
-            Trap([1, 1], "the part along y alone taken out. The mean goes too."),
-        ),
-    ),
+    product("dA", _DO, _V.T)
+    .knows(_ONE @ _V, "the output O. dA meets dO with each value.")
+    .knows(_DO @ _V, "dO V, without the transpose. A value is a row of V: dA = dO V^T."),
+    worked("dS", _DS)
+    .knows(_ONE * _DA_4, "the average not subtracted: a da.")
+    .knows(_DA_4 - _ONE @ _DA_4, "the difference not multiplied by the share.")
+    .knows(_ONE * (_DA_4 - _DA_4.mean()), "the plain average subtracted. Each slope counts by its share."),
+    product("dQ", _DS_4, _K)
+    .knows(_DS_4 @ _K / np.sqrt(2), "a division by the root of 2. This attention has no divisor.")
+    .knows(_DS_4 @ _K.T, "dS K^T. The scores are q K^T, so on the way back it is dS K.")
+    .knows(_DS_4, "dS itself. Each slope still meets its key."),
+    product("dK", _DS_4[:, None], _Q[None], decimals=4)
+    .knows(_DS_4[:, None] * [1, 0], "dS with 1 in place of log 3. dK is dS times the query.")
+    .knows(_Q[:, None] * _DS_4, "the right table turned over. Each key has a row of dK."),
+]
+BY_HAND["15.5"] = [
+    worked("y", [Quotient(Difference(x, 4), 2) for x in (2, 6)])
+    .knows([-0.5, 0.5], "a division by the variance, 4. Divide by its root.")
+    .knows([-(0.5**0.5), 0.5**0.5], "a deviation with N - 1. The squares are divided by N = 2.")
+    .knows([-2, 2], "the mean subtracted and no more. Divide by the deviation."),
+    part("mean(dy)", 2.0, "(5 + (-1)) / 2 = 2")
+    .knows(4, "the sum. Divide by how many there are.")
+    .knows(3, "a minus sign lost."),
+    worked("mean(dy y)", Quotient(Sum(Prod(5, -1), Prod(-1, 1)), 2))
+    .knows(-6, "the sum. Divide by how many there are.")
+    .knows(-2, "a minus sign lost."),
+    worked("dx", [Quotient(Difference(Difference(dy, 2), Prod(y, -3)), 2) for dy, y in ((5, -1), (-1, 1))])
+    .knows([2.5, -0.5], "mean and deviation as constants: dy divided by 2. They move with x.")
+    .knows([1.5, -1.5], "the mean alone taken out. The part along y goes too.")
+    .knows([1, 1], "the part along y alone taken out. The mean goes too."),
 ]

@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import ops, optim
 from toytf.byhand import Power, Sum, fmt
-from toytf.check.answers import Trap, by_hand, part, worked
+from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 
@@ -288,85 +288,57 @@ _SLIPPED = 0.9 - 0.1 * np.array(
 
 def _exact(n):
     """The answer 0.99 to the power n."""
-    return worked(f"{n} tokens", Power(0.99, n), decimals=4).knows(
-        Trap(1 - 0.01 * n, "a hundredth subtracted for each token. Shares of independent events multiply."),
-        Trap(1 - 0.99**n, "the share with a mistake. Asked is the exact one."),
+    return (
+        worked(f"{n} tokens", Power(0.99, n), decimals=4)
+        .knows(1 - 0.01 * n, "a hundredth subtracted for each token. Shares of independent events multiply.")
+        .knows(1 - 0.99**n, "the share with a mistake. Asked is the exact one.")
     )
 
 
-BY_HAND = [
-    by_hand(
-        "ex-16-1",
-        part(
-            "after step 1", 1 - 0.1, "1 - 0.1 * 2 / root of 4 = 0.9", decimals=4, step="1 - 0.1 * 2 / root of 4"
-        ).knows(
-            Trap(0.8, "a plain step, 1 - 0.1 * 2. Adam divides by the root of the mean square."),
-            Trap(_BARE[0], "means not corrected. At step 1 divide them by 1 - 0.9 and 1 - 0.98."),
-            Trap(0.95, "a division by the mean square. Divide by its root."),
-            Trap(1.1, "a step in the direction of the gradient. Adam goes against it."),
-        ),
-        part(
-            "after step 2",
-            0.9 - 0.1 * _RATIO,
-            (
-                f"means 0.9 * 0.2 = 0.18 and 0.98 * 0.08 = 0.0784; 0.9 - 0.1 * (0.18 / 0.19) / root of "
-                f"(0.0784 / 0.0396) = {fmt(0.9 - 0.1 * _RATIO)}"
-            ),
-            decimals=4,
-            step="0.9 - 0.1 * (0.9 * 0.2 / 0.19) / root of (0.98 * 0.08 / 0.0396)",
-        ).knows(
-            Trap(0.9, "no step, because the gradient is 0. The means remember the step before."),
-            Trap(_BARE[1], "means not corrected. At step 2 divide them by 1 - 0.9^2 and 1 - 0.98^2."),
-            Trap(0.8, "the step of before once more. The mean of the gradients shrinks to 0.9 of itself."),
-            Trap(_SLIPPED[0], "the correction of step 1 once more. At step 2 divide by 1 - 0.9^2 and 1 - 0.98^2."),
-            Trap(_SLIPPED[1], "the two betas exchanged. 0.9 belongs to the gradient, 0.98 to its square."),
-        ),
-    ),
-    by_hand(
-        "ex-16-2",
-        part(
-            "tgt",
-            _READS,
-            lambda at: f"{_WORDS[_READS[at]]} has the id {_READS[at]}",
-            step="`<sos>`, the words, then `<pad>`: the id of what stands in this column",
-        ).knows(
-            Trap(_GOAL, "the goal. What the decoder reads begins with `<sos>`."),
-            Trap([[1, 4, 5, 2], [1, 4, 3, 6]], "`<eos>` among what the decoder reads. It is only said."),
-        ),
-        part(
-            "goal",
-            _GOAL,
-            lambda at: f"{_WORDS[_GOAL[at]]} has the id {_GOAL[at]}",
-            step="the words, `<eos>`, then `<pad>`: the id of what stands in this column",
-        ).knows(
-            Trap(_READS, "`tgt`. The goal is one place on, and ends with `<eos>`."),
-            Trap([[4, 5, 0, 0], [4, 3, 6, 0]], "the words alone. Each sentence ends with `<eos>`."),
-            Trap([[1, 4, 5, 2], [1, 4, 3, 6]], "`<sos>` in the goal. It is read and never said."),
-        ),
-        part(
-            "tgt_is_token",
-            _IS_TOKEN,
-            lambda at: f"tgt has {_WORDS[_READS[at]]} here: {_IS_TOKEN[at]}",
-            step=lambda at: f"tgt has {_WORDS[_READS[at]]} here",
-        ).knows(
-            Trap(1 - np.array(_IS_TOKEN), "1 and 0 exchanged. 1 means: a token."),
-            Trap(np.ones((2, 4)), "`<pad>` taken for a token."),
-            Trap([[0, 1, 1, 0], [0, 1, 1, 1]], "`<sos>` not taken for a token. It is one."),
-        ),
-        part(
-            "third row",
-            np.array([1, 1, 1, 0]),
-            "causal: 1 1 1 0; padding: 1 1 1 0; both: 1 1 1 0",
-            step="a key that both masks allow: it does not lie after the third, and is no `<pad>`",
-        ).knows(
-            Trap([0, 0, 0, 1], '1 and 0 exchanged. 1 means "may".'),
-            Trap([1, 1, 0, 0], "a row that may not attend to itself. It may."),
-            Trap([1, 1, 1, 1], "every key. What follows is hidden, and so is `<pad>`."),
-        ),
-        worked("goals that count", Sum(*_IS_TOKEN.sum(axis=1).tolist())).knows(
-            Trap(_IS_TOKEN.size, "every place. The filling does not count."),
-            Trap(_IS_TOKEN.sum() - 2, "the words alone. Each sentence's `<eos>` is a goal too."),
-        ),
-    ),
-    by_hand("ex-16-3", _exact(8), _exact(30)),
+BY_HAND = {}
+BY_HAND["16.1"] = [
+    part("after step 1", 1 - 0.1, "1 - 0.1 * 2 / root of 4 = 0.9", decimals=4)
+    .step("1 - 0.1 * 2 / root of 4")
+    .knows(0.8, "a plain step, 1 - 0.1 * 2. Adam divides by the root of the mean square.")
+    .knows(_BARE[0], "means not corrected. At step 1 divide them by 1 - 0.9 and 1 - 0.98.")
+    .knows(0.95, "a division by the mean square. Divide by its root.")
+    .knows(1.1, "a step in the direction of the gradient. Adam goes against it."),
+    part(
+        "after step 2",
+        0.9 - 0.1 * _RATIO,
+        f"means 0.9 * 0.2 = 0.18 and 0.98 * 0.08 = 0.0784; 0.9 - 0.1 * (0.18 / 0.19) / root of "
+        f"(0.0784 / 0.0396) = {fmt(0.9 - 0.1 * _RATIO)}",
+        decimals=4,
+    )
+    .step("0.9 - 0.1 * (0.9 * 0.2 / 0.19) / root of (0.98 * 0.08 / 0.0396)")
+    .knows(0.9, "no step, because the gradient is 0. The means remember the step before.")
+    .knows(_BARE[1], "means not corrected. At step 2 divide them by 1 - 0.9^2 and 1 - 0.98^2.")
+    .knows(0.8, "the step of before once more. The mean of the gradients shrinks to 0.9 of itself.")
+    .knows(_SLIPPED[0], "the correction of step 1 once more. At step 2 divide by 1 - 0.9^2 and 1 - 0.98^2.")
+    .knows(_SLIPPED[1], "the two betas exchanged. 0.9 belongs to the gradient, 0.98 to its square."),
 ]
+BY_HAND["16.2"] = [
+    part("tgt", _READS, lambda at: f"{_WORDS[_READS[at]]} has the id {_READS[at]}")
+    .step("`<sos>`, the words, then `<pad>`: the id of what stands in this column")
+    .knows(_GOAL, "the goal. What the decoder reads begins with `<sos>`.")
+    .knows([[1, 4, 5, 2], [1, 4, 3, 6]], "`<eos>` among what the decoder reads. It is only said."),
+    part("goal", _GOAL, lambda at: f"{_WORDS[_GOAL[at]]} has the id {_GOAL[at]}")
+    .step("the words, `<eos>`, then `<pad>`: the id of what stands in this column")
+    .knows(_READS, "`tgt`. The goal is one place on, and ends with `<eos>`.")
+    .knows([[4, 5, 0, 0], [4, 3, 6, 0]], "the words alone. Each sentence ends with `<eos>`.")
+    .knows([[1, 4, 5, 2], [1, 4, 3, 6]], "`<sos>` in the goal. It is read and never said."),
+    part("tgt_is_token", _IS_TOKEN, lambda at: f"tgt has {_WORDS[_READS[at]]} here: {_IS_TOKEN[at]}")
+    .step(lambda at: f"tgt has {_WORDS[_READS[at]]} here")
+    .knows(1 - np.array(_IS_TOKEN), "1 and 0 exchanged. 1 means: a token.")
+    .knows(np.ones((2, 4)), "`<pad>` taken for a token.")
+    .knows([[0, 1, 1, 0], [0, 1, 1, 1]], "`<sos>` not taken for a token. It is one."),
+    part("third row", np.array([1, 1, 1, 0]), "causal: 1 1 1 0; padding: 1 1 1 0; both: 1 1 1 0")
+    .step("a key that both masks allow: it does not lie after the third, and is no `<pad>`")
+    .knows([0, 0, 0, 1], '1 and 0 exchanged. 1 means "may".')
+    .knows([1, 1, 0, 0], "a row that may not attend to itself. It may.")
+    .knows([1, 1, 1, 1], "every key. What follows is hidden, and so is `<pad>`."),
+    worked("goals that count", Sum(*_IS_TOKEN.sum(axis=1).tolist()))
+    .knows(_IS_TOKEN.size, "every place. The filling does not count.")
+    .knows(_IS_TOKEN.sum() - 2, "the words alone. Each sentence's `<eos>` is a goal too."),
+]
+BY_HAND["16.3"] = [_exact(8), _exact(30)]

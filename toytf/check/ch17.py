@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf.attention import masked_softmax
 from toytf.byhand import Prod, Sum
-from toytf.check.answers import Trap, by_hand, number, part, worked
+from toytf.check.answers import Trap, number, part, worked
 from toytf.check.core import Case, checker
 
 
@@ -249,7 +249,7 @@ def _count_part(name):
         step += ", after the two maps are added"
         counts = (_RIGHT["head 1"] + _RIGHT["head 2"]) / 2
         traps += (Trap(counts, "the mean of the two counts. First take the mean of the maps, then count."),)
-    return part(name, right, _strongest(_MAPS[name]), step=step).knows(*traps)
+    return part(name, right, _strongest(_MAPS[name])).step(step).knows_all(traps)
 
 
 def _logit_traps(name):
@@ -263,28 +263,26 @@ def _logit_traps(name):
 def _logit_part(name):
     heads = (_HEADS * _SILENCED[name]).tolist()
     columns = zip(_RESIDUAL.tolist(), *_OUT.tolist(), strict=True)
-    return worked(f"logits, {name}", [Sum(x, *map(Prod, heads, out)) for x, *out in columns]).knows(*_logit_traps(name))
+    return worked(f"logits, {name}", [Sum(x, *map(Prod, heads, out)) for x, *out in columns]).knows_all(
+        _logit_traps(name)
+    )
 
 
 def _chance_part(name):
     el, la = _LOGITS[name]
     chance = 1 / (1 + np.exp(el - la))
-    return part(
-        f"la, {name}",
-        chance,
-        f"1 / (1 + exp({el} - {la})), about {chance:.4f}",
-        step=f"1 / (1 + exp({el} - {la}))",
-        decimals=4,
-    ).knows(
-        Trap(1 - chance, 'the probability of "el".'),
-        Trap(la / (el + la), "the logits as shares. First e to each logit, then divide."),
+    return (
+        part(f"la, {name}", chance, f"1 / (1 + exp({el} - {la})), about {chance:.4f}", decimals=4)
+        .step(f"1 / (1 + exp({el} - {la}))")
+        .knows(1 - chance, 'the probability of "el".')
+        .knows(la / (el + la), "the logits as shares. First e to each logit, then divide.")
     )
 
 
 def _scaled_part(word):
     weight, value = _VALUES[word]
     return worked(word, [Prod(weight, x) for x in value], decimals=2).knows(
-        Trap(value, "the value itself. The weight multiplies it.")
+        value, "the value itself. The weight multiplies it."
     )
 
 
@@ -292,37 +290,33 @@ def _signed(value) -> str:
     return f"({value:g})" if value < 0 else f"{value:g}"
 
 
-BY_HAND = [
-    by_hand("ex-17-1", *tuple(map(_count_part, _MAPS))),
-    by_hand("ex-17-2", *map(_logit_part, _SILENCED), *map(_chance_part, _SILENCED)),
-    by_hand(
-        "ex-17-3",
-        *map(_scaled_part, _PARTS),
-        part(
-            "lengths",
-            [np.linalg.norm(part) for part in _PARTS.values()],
-            lambda at: "the root of {:.2f}^2 + {:.2f}^2 = {:.2f}".format(
-                *np.abs(part := list(_PARTS.values())[at[0]]), np.linalg.norm(part)
-            ),
-            decimals=2,
-        ).knows(
-            Trap([(part**2).sum() for part in _PARTS.values()], "the sums of the squares. Take the root."),
-            Trap([np.linalg.norm(v) for _, v in _VALUES.values()], "the lengths before the weights."),
-            Trap([np.abs(part).sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
-            Trap([part.sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
+BY_HAND = {}
+BY_HAND["17.1"] = [*tuple(map(_count_part, _MAPS))]
+BY_HAND["17.2"] = [*map(_logit_part, _SILENCED), *map(_chance_part, _SILENCED)]
+BY_HAND["17.3"] = [
+    *map(_scaled_part, _PARTS),
+    part(
+        "lengths",
+        [np.linalg.norm(part) for part in _PARTS.values()],
+        lambda at: "the root of {:.2f}^2 + {:.2f}^2 = {:.2f}".format(
+            *np.abs(part := list(_PARTS.values())[at[0]]), np.linalg.norm(part)
         ),
-        part(
-            "sum",
-            _PARTS["the"] + _PARTS["house"],
-            lambda at: (
-                f"{_signed(_PARTS['the'][at])} + {_signed(_PARTS['house'][at])} = {number(sum(_PARTS.values())[at], 2)}"
-            ),
-            decimals=2,
-        ).knows(
-            Trap(sum(value for _, value in _VALUES.values()), "the values without their weights."),
-            Trap(_PARTS["house"], 'what is left without "the".'),
-            Trap(_PARTS["the"] + np.abs(_PARTS["house"]), "a minus sign lost."),
-            Trap(_PARTS["the"] - _PARTS["house"], "a difference. Both are added."),
+        decimals=2,
+    )
+    .knows([(part**2).sum() for part in _PARTS.values()], "the sums of the squares. Take the root.")
+    .knows([np.linalg.norm(v) for _, v in _VALUES.values()], "the lengths before the weights.")
+    .knows([np.abs(part).sum() for part in _PARTS.values()], "sums of the entries. Square them first.")
+    .knows([part.sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
+    part(
+        "sum",
+        _PARTS["the"] + _PARTS["house"],
+        lambda at: (
+            f"{_signed(_PARTS['the'][at])} + {_signed(_PARTS['house'][at])} = {number(sum(_PARTS.values())[at], 2)}"
         ),
-    ),
+        decimals=2,
+    )
+    .knows(sum(value for _, value in _VALUES.values()), "the values without their weights.")
+    .knows(_PARTS["house"], 'what is left without "the".')
+    .knows(_PARTS["the"] + np.abs(_PARTS["house"]), "a minus sign lost.")
+    .knows(_PARTS["the"] - _PARTS["house"], "a difference. Both are added."),
 ]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from toytf.byhand import Prod
-from toytf.check.answers import Trap, by_hand, part, worked
+from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 
@@ -62,19 +62,15 @@ share_and_spread.knows("""
 
 # ---------------------------------------------------------------- by hand
 
-BY_HAND = [
-    by_hand(
-        "ex-19-1",
-        part("one", 7, "one of 7: 7", step="one adjective, and each of the grammar's can be it").knows(
-            Trap(8, "no adjective counted too. Exactly one is asked for.")
-        ),
-        worked("two", Prod(7, 6), lead="7 for the first, 6 are left for the second: ").knows(
-            Trap(49, "the same adjective twice. The two differ."),
-            Trap(21, "pairs without an order. Their order counts."),
-        ),
-        worked("three", Prod(7, 6, 5), lead="7, then 6, then 5: ").knows(
-            Trap(343, "the same adjective again. The three differ."),
-            Trap(35, "groups without an order. Their order counts."),
-        ),
-    ),
+BY_HAND = {}
+BY_HAND["19.1"] = [
+    part("one", 7, "one of 7: 7")
+    .step("one adjective, and each of the grammar's can be it")
+    .knows(8, "no adjective counted too. Exactly one is asked for."),
+    worked("two", Prod(7, 6), lead="7 for the first, 6 are left for the second: ")
+    .knows(49, "the same adjective twice. The two differ.")
+    .knows(21, "pairs without an order. Their order counts."),
+    worked("three", Prod(7, 6, 5), lead="7, then 6, then 5: ")
+    .knows(343, "the same adjective again. The three differ.")
+    .knows(35, "groups without an order. Their order counts."),
 ]

@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf.attention import causal_mask, padding_mask
 from toytf.byhand import Prod, Quotient, Root, Sum
-from toytf.check.answers import Trap, by_hand, number, part, worked, written
+from toytf.check.answers import Trap, number, part, worked, written
 from toytf.check.core import Case, checker
 
 
@@ -221,29 +221,31 @@ _X, _F = np.array([1.0, 0.0]), np.array([0.5, 0.5])
 def _std_part(name):
     step = Root(Quotient(Sum(*_SQUARES), _DIVISORS[name]))
     other = np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name]))
-    return worked(f"deviation with {name}", step, about=True, decimals=4).knows(
-        Trap(other, f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}."),
-        Trap(_SQUARES.sum() / _DIVISORS[name], "the variance. The deviation is its root."),
-        Trap(np.sqrt(_SQUARES.sum()), "the root of the sum. Divide under the root."),
+    return (
+        worked(f"deviation with {name}", step, about=True, decimals=4)
+        .knows(other, f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}.")
+        .knows(_SQUARES.sum() / _DIVISORS[name], "the variance. The deviation is its root.")
+        .knows(np.sqrt(_SQUARES.sum()), "the root of the sum. Divide under the root.")
     )
 
 
 def _normed_part(name):
     std = np.sqrt(_SQUARES.sum() / _DIVISORS[name])
-    return part(
-        f"result with {name}",
-        (_NORM_ROW - 3) / std,
-        lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}, about {number((_NORM_ROW[at] - 3) / std, 4)}",
-        decimals=4,
-        step=lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}",
-    ).knows(
-        Trap(
+    return (
+        part(
+            f"result with {name}",
+            (_NORM_ROW - 3) / std,
+            lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}, about {number((_NORM_ROW[at] - 3) / std, 4)}",
+            decimals=4,
+        )
+        .step(lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}")
+        .knows(
             (_NORM_ROW - 3) / np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name])),
             f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}.",
-        ),
-        Trap((_NORM_ROW - 3) / std**2, "a division by the variance. Divide by its root."),
-        Trap(_NORM_ROW / std, "the mean not subtracted. First x - mean, then the division."),
-        Trap(_NORM_ROW - 3, "the mean subtracted and no more. Divide by the deviation."),
+        )
+        .knows((_NORM_ROW - 3) / std**2, "a division by the variance. Divide by its root.")
+        .knows(_NORM_ROW / std, "the mean not subtracted. First x - mean, then the division.")
+        .knows(_NORM_ROW - 3, "the mean subtracted and no more. Divide by the deviation.")
     )
 
 
@@ -255,47 +257,33 @@ def _residual_part(name, times):
         if times == 2
         else Trap(_X, "x alone."),
     )
-    return worked(name, [Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1).knows(*traps)
+    return worked(name, [Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1).knows_all(traps)
 
 
-BY_HAND = [
-    by_hand(
-        "ex-20-1",
-        part(
-            "numbers",
-            _MHA_COUNTS,
-            lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
-            step=lambda at: _MHA_STEPS[at[0]],
-        ).knows(
-            Trap(
-                [64, 8, 64, 8],
-                "one matrix in `in_proj_weight`. W^Q, W^K and W^V stand in it, one below the other.",
-            ),
-            Trap([192, 8, 64, 8], "one bias in `in_proj_bias`. Queries, keys and values have one each."),
-        ),
-        worked("together", Sum(*_MHA_COUNTS)).knows(
-            Trap(sum(_MHA_COUNTS[::2]), "the two weights alone. The biases are parameters too.")
-        ),
-        part(
-            "with 4 heads",
-            sum(_MHA_COUNTS),
-            f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}",
-            step="more heads share the same columns",
-        ).knows(Trap(2 * sum(_MHA_COUNTS), "twice as many. More heads are narrower heads of the same columns.")),
-        worked("without bias", Sum(*_MHA_COUNTS[::2]), lead="the two weights are left: ").knows(
-            Trap(sum(_MHA_COUNTS) - 8, "the output's bias alone left out. `bias=False` leaves out both."),
-            Trap(sum(_MHA_COUNTS) - 24, "`in_proj_bias` alone left out. `bias=False` leaves out both."),
-        ),
+BY_HAND = {}
+BY_HAND["20.1"] = [
+    part(
+        "numbers",
+        _MHA_COUNTS,
+        lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
+    )
+    .step(lambda at: _MHA_STEPS[at[0]])
+    .knows([64, 8, 64, 8], "one matrix in `in_proj_weight`. W^Q, W^K and W^V stand in it, one below the other.")
+    .knows([192, 8, 64, 8], "one bias in `in_proj_bias`. Queries, keys and values have one each."),
+    worked("together", Sum(*_MHA_COUNTS)).knows(
+        sum(_MHA_COUNTS[::2]), "the two weights alone. The biases are parameters too."
     ),
-    by_hand(
-        "ex-20-4",
-        *(part(name) for name in _DIVISORS for part in (_std_part, _normed_part)),
-        part(
-            "factor", np.sqrt(3 / 4), f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}", decimals=4
-        ).knows(
-            Trap(np.sqrt(4 / 3), "the factor of the deviations. Dividing by more makes the result smaller."),
-            Trap(3 / 4, "the factor of the variances, turned over. Take its root."),
-        ),
-    ),
-    by_hand("ex-20-5", _residual_part("once", 1), _residual_part("twice", 2)),
+    part("with 4 heads", sum(_MHA_COUNTS), f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}")
+    .step("more heads share the same columns")
+    .knows(2 * sum(_MHA_COUNTS), "twice as many. More heads are narrower heads of the same columns."),
+    worked("without bias", Sum(*_MHA_COUNTS[::2]), lead="the two weights are left: ")
+    .knows(sum(_MHA_COUNTS) - 8, "the output's bias alone left out. `bias=False` leaves out both.")
+    .knows(sum(_MHA_COUNTS) - 24, "`in_proj_bias` alone left out. `bias=False` leaves out both."),
 ]
+BY_HAND["20.4"] = [
+    *(part(name) for name in _DIVISORS for part in (_std_part, _normed_part)),
+    part("factor", np.sqrt(3 / 4), f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}", decimals=4)
+    .knows(np.sqrt(4 / 3), "the factor of the deviations. Dividing by more makes the result smaller.")
+    .knows(3 / 4, "the factor of the variances, turned over. Take its root."),
+]
+BY_HAND["20.5"] = [_residual_part("once", 1), _residual_part("twice", 2)]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from toytf import size
 from toytf.byhand import Prod, Quotient, Sum
-from toytf.check.answers import Trap, by_hand, part, worked
+from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 from toytf.model import Config
 
@@ -272,65 +272,54 @@ count_multiplications.knows("""
 
 # 21.1: one layer; 21.4: one table; 21.5: twice as large
 _SMALL = (
-    worked("attention", Prod(4, 8, 8)).knows(
-        Trap(3 * 64, "three matrices. W^O is the fourth."),
-        Trap(4 * 8 * 4, "one head. The two heads of width 4 have 8 columns together."),
-        Trap(4 * 64 + 32, "the biases counted. This attention has none."),
-    ),
-    worked("feed-forward", Sum(Prod(2, 8, 32), 32, 8)).knows(
-        Trap(2 * 8 * 32, "the two matrices alone. The biases are counted too."),
-        Trap(8 * 32 + 32, "the first matrix and its bias. There is a second of each."),
-    ),
+    worked("attention", Prod(4, 8, 8))
+    .knows(3 * 64, "three matrices. W^O is the fourth.")
+    .knows(4 * 8 * 4, "one head. The two heads of width 4 have 8 columns together.")
+    .knows(4 * 64 + 32, "the biases counted. This attention has none."),
+    worked("feed-forward", Sum(Prod(2, 8, 32), 32, 8))
+    .knows(2 * 8 * 32, "the two matrices alone. The biases are counted too.")
+    .knows(8 * 32 + 32, "the first matrix and its bias. There is a second of each."),
     worked("norms", Prod(2, Sum(8, 8))).knows(
-        Trap(16, "one layer norm, or two without beta. Two norms have gamma and beta each.")
+        16, "one layer norm, or two without beta. Two norms have gamma and beta each."
     ),
 )
 _ATTENTION, _FED, _NORMS = (int(one.expected) for one in _SMALL)
 _TOGETHER = _ATTENTION + _FED + _NORMS
 
-BY_HAND = [
-    by_hand(
-        "ex-21-1",
-        *_SMALL,
-        worked("together", Sum(_ATTENTION, _FED, _NORMS), step="attention, feed-forward and norms, added").knows(
-            Trap(_ATTENTION + _FED, "the norms left out."),
-            Trap(_TOGETHER + 32, "the attention biases counted. This layer has none."),
-        ),
-        worked("percent", Quotient(Prod(100, _FED), _TOGETHER), about=True, shown=".1f").knows(
-            Trap(_FED / _TOGETHER, "a part of 1. In percent it is 100 times as much."),
-            Trap(
-                round(100 * _FED / (_ATTENTION + _FED)),
-                "a share of attention and feed-forward. The norms belong to the layer too.",
-            ),
-        ),
-        worked("biases", Sum(Prod(3, 8), 8), lead="three of width 2 * 4 and one of width 8: ").knows(
-            Trap(24, "three biases. W^O has one too."), Trap(16, "one head's biases. There are two heads.")
-        ),
+BY_HAND = {}
+BY_HAND["21.1"] = [
+    *_SMALL,
+    worked("together", Sum(_ATTENTION, _FED, _NORMS))
+    .step("attention, feed-forward and norms, added")
+    .knows(_ATTENTION + _FED, "the norms left out.")
+    .knows(_TOGETHER + 32, "the attention biases counted. This layer has none."),
+    worked("percent", Quotient(Prod(100, _FED), _TOGETHER), about=True, shown=".1f")
+    .knows(_FED / _TOGETHER, "a part of 1. In percent it is 100 times as much.")
+    .knows(
+        round(100 * _FED / (_ATTENTION + _FED)),
+        "a share of attention and feed-forward. The norms belong to the layer too.",
     ),
-    by_hand(
-        "ex-21-4",
-        worked("", Sum(Prod(2, 37000, 512), 37000)).knows(
-            Trap(2 * 37000 * 512, "the output bias kept. It goes too."),
-            Trap(37000 * 512 + 37000, "one table. Three become one, so two go."),
-            Trap(3 * 37000 * 512 + 37000, "all three tables. One of them stays."),
-        ),
+    worked("biases", Sum(Prod(3, 8), 8), lead="three of width 2 * 4 and one of width 8: ")
+    .knows(24, "three biases. W^O has one too.")
+    .knows(16, "one head's biases. There are two heads."),
+]
+BY_HAND["21.4"] = [
+    worked("", Sum(Prod(2, 37000, 512), 37000))
+    .knows(2 * 37000 * 512, "the output bias kept. It goes too.")
+    .knows(37000 * 512 + 37000, "one table. Three become one, so two go.")
+    .knows(3 * 37000 * 512 + 37000, "all three tables. One of them stays.")
+]
+BY_HAND["21.5"] = [
+    worked("factor, width", Prod(2, 2), lead="every matrix is twice as high and twice as wide: ").knows(
+        2, "one side of each matrix. Both sides double."
     ),
-    by_hand(
-        "ex-21-5",
-        worked("factor, width", Prod(2, 2), lead="every matrix is twice as high and twice as wide: ").knows(
-            Trap(2, "one side of each matrix. Both sides double.")
-        ),
-        part(
-            "factor, depth",
-            2,
-            "twice as many layers: 2",
-            step="a layer stays as large as it was; how many more are there?",
-        ).knows(Trap(4, "the factor of the width. A layer stays as large as it was.")),
-        worked("crossover, width", Sum(Prod(2, 1024), 4096), lead="2 d + d_ff with both doubled: ").knows(
-            Trap(2 * 512 + 2048, "the crossover of the base model. It doubles with d and d_ff.")
-        ),
-        worked(
-            "crossover, depth", Sum(Prod(2, 512), 2048), lead="2 d + d_ff does not contain the number of layers: "
-        ).knows(Trap(2 * 1024 + 4096, "twice the crossover. The number of layers does not occur in it.")),
+    part("factor, depth", 2, "twice as many layers: 2")
+    .step("a layer stays as large as it was; how many more are there?")
+    .knows(4, "the factor of the width. A layer stays as large as it was."),
+    worked("crossover, width", Sum(Prod(2, 1024), 4096), lead="2 d + d_ff with both doubled: ").knows(
+        2 * 512 + 2048, "the crossover of the base model. It doubles with d and d_ff."
     ),
+    worked(
+        "crossover, depth", Sum(Prod(2, 512), 2048), lead="2 d + d_ff does not contain the number of layers: "
+    ).knows(2 * 1024 + 4096, "twice the crossover. The number of layers does not occur in it."),
 ]

@@ -3,7 +3,7 @@
 from math import prod, sqrt
 
 from toytf.byhand import Difference, Prod, Quotient, Root, Sum
-from toytf.check.answers import Trap, by_hand, worked
+from toytf.check.answers import Trap, worked
 from toytf.check.core import Case, checker
 
 
@@ -102,47 +102,38 @@ def _cache_traps(right):
     )
 
 
-BY_HAND = [
-    by_hand(
-        "ex-22-2",
-        worked("one token", _A_TOKEN, lead="keys and values, layers, heads, width, bytes: ").knows(
-            *_cache_traps(_A_TOKEN.value)
-        ),
-        worked("conversation", _A_CHAT).knows(*_cache_traps(_A_CHAT.value)),
-        worked("without groups", Prod(8, _A_CHAT.value), lead="64 heads in place of 8, eight times as much: ").knows(
-            Trap(_A_CHAT.value, "the cache with groups. Without them each of the 64 heads has keys of its own."),
-            Trap(64 * _A_CHAT.value, "64 times as much. With groups there are 8 key heads, so it is 8 times."),
-        ),
+BY_HAND = {}
+BY_HAND["22.2"] = [
+    worked("one token", _A_TOKEN, lead="keys and values, layers, heads, width, bytes: ").knows_all(
+        _cache_traps(_A_TOKEN.value)
     ),
-    by_hand(
-        "ex-22-6",
-        worked("divisor", _RMS, lead="the root of the mean square: ").knows(
-            Trap(9, "the mean square. Its root is asked for."),
-            Trap(6, "the root of the sum. It is the mean that goes under the root."),
-            Trap(_DEVIATION, "the deviation from the mean, as in layer norm. RMSNorm takes no mean off."),
-        ),
-        worked("row", [Quotient(x, _RMS.value) for x in _ROW], about=True, decimals=2).knows(
-            Trap([(x - 2.5) / _DEVIATION for x in _ROW], "layer norm. RMSNorm takes no mean off."),
-            Trap([x / 9 for x in _ROW], "the row divided by the mean square. Divide by its root."),
-        ),
-        worked(
-            "query at 1",
-            [Difference(Prod(2, 0), Prod(1, 1)), Sum(Prod(1, 0), Prod(2, 1))],
-            lead="the cosine of a quarter turn is 0, its sine 1: ",
-        ).knows(
-            Trap([1, -2], "a turn the other way: (a, b) becomes (-b, a)."),
-            Trap([1, 2], "a sign that is missing: (a, b) becomes (-b, a)."),
-            Trap([2, 1], "the query at place 0. At place 1 it has turned once."),
-            Trap([-2, -1], "the query at place 2. At place 1 it has turned once."),
-        ),
-        worked("score of 1 and 0", Sum(Prod(-1, 1), Prod(2, 2))).knows(
-            Trap(4, "the score of two rows at one place. The query has turned once."),
-            Trap(-3, "a query turned the other way: (a, b) becomes (-b, a)."),
-        ),
-        worked("score of 2 and 1", Sum(Prod(-2, -2), Prod(-1, 1)), lead="both turned once more: ").knows(
-            Trap(4, "the score of two rows at one place. The query has turned once more than the key."),
-            Trap(-4, "a key that has not turned. At place 1 it has turned once."),
-            Trap(-3, "query and key exchanged, or turned the other way: the query is at place 2."),
-        ),
-    ),
+    worked("conversation", _A_CHAT).knows_all(_cache_traps(_A_CHAT.value)),
+    worked("without groups", Prod(8, _A_CHAT.value), lead="64 heads in place of 8, eight times as much: ")
+    .knows(_A_CHAT.value, "the cache with groups. Without them each of the 64 heads has keys of its own.")
+    .knows(64 * _A_CHAT.value, "64 times as much. With groups there are 8 key heads, so it is 8 times."),
+]
+BY_HAND["22.6"] = [
+    worked("divisor", _RMS, lead="the root of the mean square: ")
+    .knows(9, "the mean square. Its root is asked for.")
+    .knows(6, "the root of the sum. It is the mean that goes under the root.")
+    .knows(_DEVIATION, "the deviation from the mean, as in layer norm. RMSNorm takes no mean off."),
+    worked("row", [Quotient(x, _RMS.value) for x in _ROW], about=True, decimals=2)
+    .knows([(x - 2.5) / _DEVIATION for x in _ROW], "layer norm. RMSNorm takes no mean off.")
+    .knows([x / 9 for x in _ROW], "the row divided by the mean square. Divide by its root."),
+    worked(
+        "query at 1",
+        [Difference(Prod(2, 0), Prod(1, 1)), Sum(Prod(1, 0), Prod(2, 1))],
+        lead="the cosine of a quarter turn is 0, its sine 1: ",
+    )
+    .knows([1, -2], "a turn the other way: (a, b) becomes (-b, a).")
+    .knows([1, 2], "a sign that is missing: (a, b) becomes (-b, a).")
+    .knows([2, 1], "the query at place 0. At place 1 it has turned once.")
+    .knows([-2, -1], "the query at place 2. At place 1 it has turned once."),
+    worked("score of 1 and 0", Sum(Prod(-1, 1), Prod(2, 2)))
+    .knows(4, "the score of two rows at one place. The query has turned once.")
+    .knows(-3, "a query turned the other way: (a, b) becomes (-b, a)."),
+    worked("score of 2 and 1", Sum(Prod(-2, -2), Prod(-1, 1)), lead="both turned once more: ")
+    .knows(4, "the score of two rows at one place. The query has turned once more than the key.")
+    .knows(-4, "a key that has not turned. At place 1 it has turned once.")
+    .knows(-3, "query and key exchanged, or turned the other way: the query is at place 2."),
 ]
