@@ -446,7 +446,7 @@ BY_HAND = {}
 BY_HAND["15.1"] = [
     product("dX", _DY, _W.T).knows(_DY @ _W, "the transpose forgotten: dY W. It is dY W^T."),
     product("dW", _X.T, _DY).knows(_X @ _DY, "the transpose forgotten: X dY. It is X^T dY."),
-    part("db", _DY.sum(axis=0), lambda i: f"{_DY[0][i]:g} + ({_DY[1][i]:g}) = {_DY.sum(axis=0)[i]:g}")
+    worked("db", [Sum(*column) for column in _DY.T.tolist()])
     .knows(_DY.sum(axis=1), "the sums of the rows. A bias is added to a column, in every row.")
     .knows(_DY.mean(axis=0), "the means of the columns. Slopes of several paths add."),
     product("dX without the transpose", _DY, _W).knows(_DY @ _W.T, "dX with the transpose."),
