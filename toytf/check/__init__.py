@@ -81,33 +81,10 @@ def hide_answers(hide: bool = True) -> None:
 
     An assignment's notebook says so in its first cell. It holds until Python starts again.
 
-    Parameters
-    ----------
-    hide : bool
-
     Raises
     ------
     TypeError
         If it is neither True nor False.
-
-    Examples
-    --------
-    >>> from toytf import check
-    >>> check.hide_answers()
-    >>> for wrong in (7, 8, 9):
-    ...     check.byhand("9.1", wrong, part="mean")
-    9.1, mean: not right.
-      yours 7
-    9.1, mean: not right.
-      yours 8
-    9.1, mean: not right.
-      yours 9
-    >>> check.hide_answers(False)
-    >>> check.byhand("9.1", 10, part="mean")
-    9.1, mean: not right.
-      yours 10; (1 + 3 + 3 + 5) / 4 = 3
-    >>> check.byhand("9.1", 3, part="mean")
-    9.1, mean: right.
     """
     if not isinstance(hide, bool):
         raise TypeError(f"hide: expected True or False, got {hide!r}")

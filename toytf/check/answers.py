@@ -23,22 +23,6 @@ Place = tuple[int, ...]  # of an entry
 class Part:
     """One answer of an exercise.
 
-    Parameters
-    ----------
-    expected : array_like
-        The answer, unrounded.
-    terms : callable, optional
-        From the place of an entry, a tuple of indices, to how it comes about:
-        ``"1 * 4 + 0 * 8 = 4"``.
-    decimals : int
-        To how many decimals the exercise asks for it; 0 for whole numbers.
-    name : str
-        What the exercise calls it: "a", "the mean". Empty if there is only one answer.
-    traps : tuple of Trap
-        Wrong answers that are recognised, besides `slips`: those that it `knows`.
-    step_before : callable or str, optional
-        What `before` gives, of an entry or of all; see `step`.
-
     Examples
     --------
     >>> answer = product("", [[1, 0], [2, 3]], [[4, 8], [5, 4]]).knows([[4, 5], [8, 4]], "b itself.")
@@ -50,12 +34,12 @@ class Part:
     'b itself.'
     """
 
-    expected: object
-    terms: Callable[[Place], str] | None = None
-    decimals: int = 0
-    name: str = ""
-    traps: tuple[Trap, ...] = ()
-    step_before: Callable[[Place], str] | str | None = None
+    expected: object  # unrounded, a number or an array
+    terms: Callable[[Place], str] | None = None  # from the place of an entry to how it comes about
+    decimals: int = 0  # to how many the exercise asks for it
+    name: str = ""  # what the exercise calls it; empty if there is only one answer
+    traps: tuple[Trap, ...] = ()  # wrong answers that it `knows`, besides `slips`
+    step_before: Callable[[Place], str] | str | None = None  # see `step`
 
     def knows(self, wrong, looks: str, room=None) -> Part:
         """The same answer, with one more wrong number that it knows, and what to say to it (`Trap`)."""
@@ -146,7 +130,7 @@ class ByHand:
         return f"ex-{int(chapter):02}-{place}"
 
     def reports(self, answer, part: str | None = None, tries: Tries | None = None) -> list[Report]:
-        """Compare answers with the right ones, at the number of decimals that is asked for.
+        """Compare answers with the right ones, at the number of decimals that is asked for: a report for each.
 
         Parameters
         ----------
@@ -156,13 +140,7 @@ class ByHand:
         part : str, optional
             Which part a single answer is for.
         tries : Tries, optional
-            Counts the wrong answers, and so says how much is told. Without it a wrong answer is told
-            its sum at once.
-
-        Returns
-        -------
-        list of Report
-            One for each answer.
+            Counts the wrong answers, and so says how much is told; without it all.
 
         Raises
         ------
@@ -320,13 +298,7 @@ def written(step) -> str:
 
 
 def sum_of_products(row, column, decimals: int = 0) -> str:
-    """``1 * 4 + 0 * 8 = 4``; negative factors stand in brackets.
-
-    Examples
-    --------
-    >>> sum_of_products([1, -2], [4, 8])
-    '1 * 4 + (-2) * 8 = -12'
-    """
+    """``1 * 4 + (-2) * 8 = -12``."""
     step = Sum(*map(Prod, np.ravel(row).tolist(), np.ravel(column).tolist()))
     return f"{written(step)} = {number(step.value, decimals)}"
 
@@ -343,24 +315,12 @@ def number(value, decimals: int = 0) -> str:
 
 
 def listed(numbers) -> str:
-    """Numbers one after the other, as short as they are.
-
-    Examples
-    --------
-    >>> listed([1, -0.5, 2.25])
-    '1, -0.5, 2.25'
-    """
+    """Numbers one after the other, as short as they are: "1, -0.5, 2.25"."""
     return ", ".join(Num(x).render("text") for x in np.ravel(numbers).tolist())
 
 
 def where(place: Place) -> str:
-    """A place as people count, from 1.
-
-    Examples
-    --------
-    >>> where((0, 2)), where((1,)), where(())
-    ('row 1, column 3', 'entry 2', '')
-    """
+    """A place as people count, from 1: "row 1, column 3", "entry 2", or "" of a single number."""
     if len(place) == 2:
         return f"row {place[0] + 1}, column {place[1] + 1}"
     return f"entry {', '.join(str(i + 1) for i in place)}" if place else ""

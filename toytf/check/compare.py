@@ -239,48 +239,35 @@ def _is_shape(x: Array) -> str:
 
 
 def _pattern(wrong: Sequence[tuple[Outcome, Outcome]]) -> str | None:
-    """Slips that any function can have; said only if all wrong outcomes have them, for one alone may by chance."""
-    slips = [_slip(mine, ours) for mine, ours in wrong if mine.kind == ours.kind == "arrays"]
-    if slips[0] == NAN:  # a fact, whatever the others hold
+    """Slips that any function can have; said only if all wrong arrays have them, for one alone may by chance."""
+    both = (zip(mine.arrays, ours.arrays, strict=False) for mine, ours in wrong)
+    pairs = [(np.asarray(x, float), np.asarray(y, float)) for arrays in both for x, y in arrays]
+    pairs = [pair for pair in pairs if not _close(*pair)]
+    if pairs and np.isnan(pairs[0][0]).any() and not np.isnan(pairs[0][1]).any():  # a fact, whatever the others hold
         return NAN
-    said = [slip for slip in slips if slip]  # "" where there is too little to tell
-    if None in slips or not said:
+    if not pairs or not all(x.shape == y.shape and np.isfinite([*x.flat, *y.flat]).all() for x, y in pairs):
         return None
-    alike = len(set(said)) == 1 or all(slip.startswith("Every number is") for slip in said)
-    return said[0] if alike and slips[0] else None
-
-
-def _slip(mine: Outcome, ours: Outcome) -> str | None:
-    """The slip of one outcome; None if there is none, "" if its numbers are too few to tell."""
-    if len(mine.arrays) != len(ours.arrays):
-        return None
-    for x, y in zip(mine.arrays, ours.arrays, strict=True):
-        x, y = np.asarray(x, float), np.asarray(y, float)
-        if np.isnan(x).any() and not np.isnan(y).any():
-            return NAN
-        if x.shape != y.shape or not np.isfinite([*x.flat, *y.flat]).all():
-            return None
-        if not _close(x, y):
-            return _slip_of_array(x, y)
-    return None
-
-
-def _slip_of_array(x: Array, y: Array) -> str | None:
-    if x.ndim > 1 and x.shape[-1] == x.shape[-2] and _close(np.swapaxes(x, -1, -2), y):
+    if all(x.ndim > 1 and x.shape[-1] == x.shape[-2] and _close(np.swapaxes(x, -1, -2), y) for x, y in pairs):
         return "It is the transpose of what is expected."
+    x, y = (np.concatenate([array.ravel() for array in side]) for side in zip(*pairs, strict=True))
     if x.any() and any(_close(x, np.round(y, decimals)) for decimals in range(1, 9)):
         return "You rounded. Return the numbers with all their decimals."
+    return _factor(x, y)
+
+
+def _factor(x: Array, y: Array) -> str | None:
+    """A sign or a factor that all numbers have; equal numbers have one by chance."""
     away = np.abs(y) > 1e-12
-    if away.sum() < 2:
-        return ""
-    if _close(-x, y):
-        return "Every sign is the other way round."
-    if np.ptp(np.abs(y[away])) < 1e-9:
-        return ""
-    ratios = x[away] / y[away]
-    if x[~away].any() or np.ptp(ratios) >= 1e-9 or fmt(ratios[0]) in (fmt(0.0), fmt(-0.0), fmt(1.0)):
+    if not away.any() or x[~away].any() or np.ptp(np.abs(y[away])) < 1e-9:
         return None
-    return f"Every number is {fmt(ratios[0])} times what is expected."
+    ratios = x[away] / y[away]
+    if np.ptp(ratios) >= 1e-9 or fmt(ratios[0]) in (fmt(0.0), fmt(-0.0), fmt(1.0)):
+        return None
+    return (
+        "Every sign is the other way round."
+        if _close(-x, y)
+        else f"Every number is {fmt(ratios[0])} times what is expected."
+    )
 
 
 # ---------------------------------------------------------------- showing
