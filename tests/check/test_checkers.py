@@ -98,6 +98,7 @@ OTHERWISE = {  # where toytf has no such function, what is right is the solution
     "window_mask": lambda n, width: np.isin(np.subtract.outer(np.arange(n), np.arange(n)), range(width)),
     "disguise_mask": lambda n, m, past: np.tri(n + m, dtype=bool)[n:] & ((np.arange(n + m) < n) | past),
     "shift_right": lambda goals, sos: np.insert(goals[..., :-1], 0, sos, axis=-1),
+    "pick": lambda logits: np.array([rows[-1].tolist().index(rows[-1].max()) for rows in logits]),
     "momentum_step": lambda w, dw, total, rate: (w - rate * (0.9 * total + dw), 0.9 * total + dw),
     "rollout": lambda maps: functools.reduce(lambda a, b: b @ a, (maps.mean(axis=1) + np.eye(maps.shape[-1])) / 2),
     "exact_matches": lambda said, goal, is_token: np.array(

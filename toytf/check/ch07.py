@@ -60,13 +60,7 @@ def _feed_forward_cases(rng):
         sizes = (shape, (d, d_ff), d_ff, (d_ff, d), d)
         return tuple(rng.normal(size=size) for size in sizes)
 
-    square = (
-        np.array([[1.0, -2.0]]),
-        np.array([[1.0, 2.0], [0.0, 1.0]]),
-        np.array([1.0, -2.0]),
-        np.array([[1.0, -3.0], [0.0, 2.0]]),
-        np.array([1.0, 1.0]),
-    )
+    square = [[1.0, -2.0]], [[1.0, 2.0], [0.0, 1.0]], [1.0, -2.0], [[1.0, -3.0], [0.0, 2.0]], [1.0, 1.0]
     return [
         Case(square, "one token, square matrices"),
         Case(drawn(3, 2, d_ff=5), "three tokens of width 2, five hidden units"),

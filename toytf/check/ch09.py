@@ -95,12 +95,8 @@ layer_norm.knows("""
 
 def _add_and_norm_cases(rng):
     def drawn(*shape):
-        return (
-            rng.normal(size=shape) + 1,
-            2 * rng.normal(size=shape),
-            rng.normal(size=shape[-1:]),
-            rng.normal(size=shape[-1:]),
-        )
+        rows = rng.normal(size=shape) + 1, 2 * rng.normal(size=shape)
+        return *rows, rng.normal(size=shape[-1:]), rng.normal(size=shape[-1:])
 
     return [
         Case(([[1.0, 0.0, 2.0]], [[0.0, 2.0, 4.0]], np.ones(3), np.zeros(3)), "the sum is [1, 2, 6]"),

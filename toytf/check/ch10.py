@@ -16,19 +16,13 @@ def _encoder_layer_cases(rng):
         shapes = ((d, d_k), (d, d_k), (d, d_v), (d_v, d), (d, d_ff), d_ff, (d_ff, d), d)
         return size * rng.normal(size=shape), *(rng.normal(size=s) for s in shapes)
 
-    small = (
-        np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]]),
-        np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]),
-        np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]),
-        np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 2.0]]),
-        np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]),
-        np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]),
-        np.array([0.0, 1.0]),
-        np.array([[0.0, 3.0, 0.0], [1.0, 0.0, -1.0]]),
-        np.array([0.0, 0.0, 1.0]),
+    w_q, w_k = [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
+    w_v, w_o = np.array(
+        [[[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 2.0]], [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]]
     )
+    ffn = [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], [0.0, 1.0], [[0.0, 3.0, 0.0], [1.0, 0.0, -1.0]], [0.0, 0.0, 1.0]
     return [
-        Case(small, "two tokens of width 3, small integers"),
+        Case(([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]], w_q, w_k, w_v, w_o, *ffn), "two tokens of width 3, small integers"),
         Case(drawn(3, 4, d_k=2, d_v=3, d_ff=5), "three tokens of width 4"),
         Case(drawn(2, 3, 4, d_k=3, d_v=2, d_ff=6), "two sentences"),
         Case(drawn(3, 4, d_k=3, d_v=2, d_ff=5, size=500.0), "large rows, whose scores overflow exp"),

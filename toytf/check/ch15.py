@@ -326,18 +326,11 @@ def _attention_cases(rng):
     def four(*lead, n, m, d, c):
         return tuple(rng.normal(size=(*lead, *shape)) for shape in ((n, d), (m, d), (m, c), (n, c)))
 
+    two = np.eye(4)[:2], [[4.0, 0.0], [0.0, 8.0]], [[1.0, 1.0], [2.0, 0.0]]
     tiny = np.array([[LOG_3]]), np.array([[1.0], [0.0]]), np.array([[4.0], [8.0]]), np.array([[1.0]])
     return [
         Case(tiny, "one query, two keys, width 1: weights 3/4 and 1/4"),
-        Case(
-            (
-                [[2 * LOG_3, 0, 0, 0], [0, 2 * LOG_3, 0, 0]],
-                np.eye(4)[:2],
-                [[4.0, 0.0], [0.0, 8.0]],
-                [[1.0, 1.0], [2.0, 0.0]],
-            ),
-            "two queries, two keys, width 4",
-        ),
+        Case(([[2 * LOG_3, 0, 0, 0], [0, 2 * LOG_3, 0, 0]], *two), "two queries, two keys, width 4"),
         Case(four(n=2, m=2, d=2, c=2), "everything square"),
         Case(four(2, 3, n=2, m=3, d=4, c=5), "two sentences, three heads, two queries, three keys"),
     ]

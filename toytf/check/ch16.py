@@ -9,21 +9,14 @@ from toytf.check.core import Case, checker
 
 
 def _adam_cases(rng):
-    zeros, one = np.zeros(2), np.array
-    shape = (3, 2)
+    drawn = (*(rng.normal(size=(3, 2)) for _ in range(3)), rng.uniform(1, 2, (3, 2)))
     return [
-        Case((one([1.0]), one([2.0]), np.zeros(1), np.zeros(1), 1, 0.1), "step 1 of exercise 16.1"),
-        Case((one([0.9]), one([0.0]), one([0.2]), one([0.08]), 2, 0.1), "step 2: the gradient is 0"),
-        Case((one([1.0, 1.0]), one([3.0, -0.5]), zeros, zeros.copy(), 1, 0.1), "two entries, a first step"),
-        Case((one([1.0, 1.0]), one([4.0, -0.5]), one([0.5, 0.5]), one([2.0, 0.25]), 3, 0.1), "two entries, step 3"),
-        Case(
-            (one([1.0, 1.0]), one([0.0, 1e-9]), zeros, zeros.copy(), 1, 0.1),
-            "a gradient of 0 and one as small as epsilon",
-        ),
-        Case(
-            (rng.normal(size=shape), rng.normal(size=shape), rng.normal(size=shape), rng.uniform(1, 2, shape), 7, 0.01),
-            "a matrix, step 7",
-        ),
+        Case(([1.0], [2.0], [0.0], [0.0], 1, 0.1), "step 1 of exercise 16.1"),
+        Case(([0.9], [0.0], [0.2], [0.08], 2, 0.1), "step 2: the gradient is 0"),
+        Case(([1.0, 1.0], [3.0, -0.5], [0.0, 0.0], [0.0, 0.0], 1, 0.1), "two entries, a first step"),
+        Case(([1.0, 1.0], [4.0, -0.5], [0.5, 0.5], [2.0, 0.25], 3, 0.1), "two entries, step 3"),
+        Case(([1.0, 1.0], [0.0, 1e-9], [0.0, 0.0], [0.0, 0.0], 1, 0.1), "a gradient of 0 and one as small as epsilon"),
+        Case((*drawn, 7, 0.01), "a matrix, step 7"),
     ]
 
 
@@ -217,11 +210,10 @@ clip.knows("""
 
 
 def _momentum_cases(rng):
-    one = np.array
     return [
-        Case((one([1.0]), one([2.0]), one([0.0]), 0.1), "a first step"),
-        Case((one([0.8]), one([0.0]), one([2.0]), 0.1), "a second one: the gradient is 0"),
-        Case((one([1.0, 2.0]), one([4.0, -4.0]), one([10.0, 10.0]), 0.5), "with and against what was gathered"),
+        Case(([1.0], [2.0], [0.0], 0.1), "a first step"),
+        Case(([0.8], [0.0], [2.0], 0.1), "a second one: the gradient is 0"),
+        Case(([1.0, 2.0], [4.0, -4.0], [10.0, 10.0], 0.5), "with and against what was gathered"),
         Case((*(rng.normal(size=(3, 2)) for _ in range(3)), 0.03), "a matrix"),
     ]
 
