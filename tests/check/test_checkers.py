@@ -15,6 +15,7 @@ import pytest
 from toytf import check, ops
 from toytf.check.compare import call
 from toytf.check.core import diagnose
+from toytf.generate import kept_tokens
 
 SEEDS = range(400) if os.environ.get("TOYTF_DEEP") == "1" else (0, 1, 2)
 CHECKS = list(check.CHECKS.values())
@@ -40,15 +41,10 @@ def draws(one):
 # ---------------------------------------------------------------- right ways other than the solution's
 
 
-def top_p_from_below(probs, p):
-    """Words are cut off from the least probable on, as long as the rest has p."""
-    kept = probs.copy()
-    for word in np.argsort(probs[::-1], kind="stable"):
-        word = len(probs) - 1 - word
-        if sum(np.delete(kept, word)[::-1]) < p:
-            break
-        kept[word] = 0.0
-    return kept / sum(sorted(kept))
+def keeping(probs, **limit):
+    """The words that toytf keeps, their sum renewed."""
+    kept = np.where(np.isin(np.arange(len(probs)), kept_tokens(probs, **limit)), probs, 0.0)
+    return kept / kept.sum()
 
 
 def beam_of_whole_sentences(score):
@@ -108,7 +104,8 @@ OTHERWISE = {  # where toytf has no such function, what is right is the solution
     "split_in_proj": lambda w: tuple(w.reshape(3, w.shape[1], w.shape[1]).transpose(0, 2, 1)),
     "sample_std": lambda x: np.std(x, axis=-1, ddof=1, keepdims=True),
     "llama_parameters": llama,
-    "top_p": top_p_from_below,
+    "top_k": lambda probs, k: keeping(probs, top_k=k),
+    "top_p": lambda probs, p: keeping(probs, top_p=p),
     "beam": beam_of_whole_sentences(lambda steps: np.log(np.prod(np.exp(steps)))),
     "layer_norm": layer_norm_by_squares,
 }

@@ -7,16 +7,7 @@ from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 
-def _recurrence_cases(rng):
-    return [
-        Case(([[1.0], [2.0], [3.0]], 0.5), "three words, one number each"),
-        Case(([[1, 4], [2, 0], [3, 5]], 0.5), "integers"),
-        Case((rng.normal(size=(5, 3)), 0.9), "five rows of width 3"),
-        Case((rng.normal(size=(4, 2)), 1.1), "a factor above 1"),
-    ]
-
-
-@checker("ex-01-7", cases=_recurrence_cases, results=("states",))
+@checker("ex-01-7", results=("states",))
 def recurrence(x, keep=0.5):
     """Carry a row through a sentence: ``r_t = keep * r_(t-1) + x_t``, with ``r_0 = 0``.
 
@@ -31,6 +22,12 @@ def recurrence(x, keep=0.5):
     return states
 
 
+recurrence.cases = lambda rng: [
+    Case(([[1.0], [2.0], [3.0]], 0.5), "three words, one number each"),
+    Case(([[1, 4], [2, 0], [3, 5]], 0.5), "integers"),
+    Case((rng.normal(size=(5, 3)), 0.9), "five rows of width 3"),
+    Case((rng.normal(size=(4, 2)), 1.1), "a factor above 1"),
+]
 recurrence.knows("""
     - the state before the first word left in: return states => return np.vstack([np.zeros_like(states[:1]), states])
       r_0 = 0 starts the recurrence and belongs to no word. Return r_1 to r_n, n rows.
@@ -58,17 +55,7 @@ recurrence.knows("""
 """)
 
 
-@checker(
-    "ex-01-5",
-    cases=lambda rng: [
-        Case((3, 2), "three words, two layers"),
-        Case((1, 3), "one word"),
-        Case((4, 1), "one layer"),
-        Case((64, 6), "a long sentence"),
-        Case((int(rng.integers(5, 40)), int(rng.integers(2, 5)))),
-    ],
-    results=("steps",),
-)
+@checker("ex-01-5", results=("steps",))
 def earliest_steps(n, n_layers):
     """Say in which step each state of a stack of recurrences can be computed.
 
@@ -84,6 +71,13 @@ def earliest_steps(n, n_layers):
     return steps[1:, 1:]
 
 
+earliest_steps.cases = lambda rng: [
+    Case((3, 2), "three words, two layers"),
+    Case((1, 3), "one word"),
+    Case((4, 1), "one layer"),
+    Case((64, 6), "a long sentence"),
+    Case((int(rng.integers(5, 40)), int(rng.integers(2, 5)))),
+]
 earliest_steps.knows("""
     - each layer waits for the whole layer below: steps[k - 1, t] => steps[k - 1, n]
       Layer 2 needs layer 1 at its own word only. It can start as soon as layer 1 has read the first word.

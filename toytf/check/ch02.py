@@ -63,16 +63,7 @@ ids_or_unknown.knows("""
 """)
 
 
-def _one_hot_cases(rng):
-    return [
-        Case(([1, 0], 3), "two ids of three"),
-        Case(([2, 0, 2], 5), "the largest ids do not occur"),
-        Case(([[3, 4, 0], [4, 0, 0]], 5), "two sentences, three tokens each"),
-        Case((rng.integers(0, 6, size=(2, 4)), 6)),
-    ]
-
-
-@checker("ex-02-7", expected=lambda ids, n_tokens: np.eye(n_tokens)[ids], cases=_one_hot_cases, results=("rows",))
+@checker("ex-02-7", expected=lambda ids, n_tokens: np.eye(n_tokens)[ids], results=("rows",))
 def one_hot(ids, n_tokens):
     """Write each id as a row of zeros with a 1 at the place of the id.
 
@@ -82,6 +73,12 @@ def one_hot(ids, n_tokens):
     return (ids[..., None] == np.arange(n_tokens)).astype(float)
 
 
+one_hot.cases = lambda rng: [
+    Case(([1, 0], 3), "two ids of three"),
+    Case(([2, 0, 2], 5), "the largest ids do not occur"),
+    Case(([[3, 4, 0], [4, 0, 0]], 5), "two sentences, three tokens each"),
+    Case((rng.integers(0, 6, size=(2, 4)), 6)),
+]
 one_hot.knows("""
     - ids counted from 1: ids[..., None] => (ids[..., None] - 1) % n_tokens
       The id 0 has its 1 in the first column.

@@ -8,17 +8,7 @@ from toytf.check.answers import Trap, part, worked
 from toytf.check.core import Case, checker
 
 
-def _sinusoids_cases(rng):
-    return [
-        Case((2, 4), "the running example"),
-        Case((3, 2), "a single pair"),
-        Case((5, 6), "three pairs"),
-        Case((7, 16)),
-        Case((int(rng.integers(8, 20)), 2 * int(rng.integers(4, 30)))),
-    ]
-
-
-@checker("ex-03-8", expected=positions.sinusoids, cases=_sinusoids_cases, results=("table",))
+@checker("ex-03-8", expected=positions.sinusoids, results=("table",))
 def sinusoids(length, d_model):
     """Make the paper's positional encoding, a sine and a cosine for each pair.
 
@@ -35,6 +25,13 @@ def sinusoids(length, d_model):
     return out
 
 
+sinusoids.cases = lambda rng: [
+    Case((2, 4), "the running example"),
+    Case((3, 2), "a single pair"),
+    Case((5, 6), "three pairs"),
+    Case((7, 16)),
+    Case((int(rng.integers(8, 20)), 2 * int(rng.integers(4, 30)))),
+]
 sinusoids.knows("""
     - the column number as i: // 2 =>, and sin(angle) => sin(angle[:, 0::2]), and cos(angle) => cos(angle[:, 1::2])
       i counts pairs, from 0 to d_model/2 - 1; both columns of a pair have the same angle (chapter 3). With the column
@@ -75,17 +72,7 @@ sinusoids.knows("""
 """)
 
 
-def _shift_matrix_cases(rng):
-    return [
-        Case((1, 2), "one step, a single pair"),
-        Case((3, 4), "three steps, two pairs"),
-        Case((-2, 6), "backwards"),
-        Case((0, 4), "no step"),
-        Case((int(rng.integers(4, 60)), 2 * int(rng.integers(3, 10)))),
-    ]
-
-
-@checker("ex-03-5", expected=positions.shift, cases=_shift_matrix_cases, results=("matrix",))
+@checker("ex-03-5", expected=positions.shift, results=("matrix",))
 def shift_matrix(k, d_model):
     """Build the matrix that moves positions by k: ``PE[pos + k] = PE[pos] @ T_k``.
 
@@ -102,6 +89,13 @@ def shift_matrix(k, d_model):
     return matrix
 
 
+shift_matrix.cases = lambda rng: [
+    Case((1, 2), "one step, a single pair"),
+    Case((3, 4), "three steps, two pairs"),
+    Case((-2, 6), "backwards"),
+    Case((0, 4), "no step"),
+    Case((int(rng.integers(4, 60)), 2 * int(rng.integers(3, 10)))),
+]
 shift_matrix.knows("""
     - a turn the other way: b = k / => b = -k /
       The minus stands in the upper right corner of each block: [[cos b, -sin b], [sin b, cos b]], for a row times the
@@ -128,17 +122,7 @@ shift_matrix.knows("""
 """)
 
 
-@checker(
-    "ex-03-6",
-    cases=lambda rng: [
-        Case(([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]],), "three rows of width 2"),
-        Case((rng.normal(size=(5, 3)),), "random rows"),
-        Case((positions.sinusoids(6, 4),), "the paper's table: no spread"),
-        Case((rng.normal(size=(4, 4)),), "as many rows as columns"),
-        Case((positions.sinusoids_column_as_i(8, 6),), "the column number as i"),
-    ],
-    results=("spread",),
-)
+@checker("ex-03-6", results=("spread",))
 def diagonal_spread(table):
     """Measure for each distance how much the dot products at it differ.
 
@@ -150,6 +134,13 @@ def diagonal_spread(table):
     return np.array([np.ptp(np.diagonal(dots, k)) for k in range(len(table))])
 
 
+diagonal_spread.cases = lambda rng: [
+    Case(([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]],), "three rows of width 2"),
+    Case((rng.normal(size=(5, 3)),), "random rows"),
+    Case((positions.sinusoids(6, 4),), "the paper's table: no spread"),
+    Case((rng.normal(size=(4, 4)),), "as many rows as columns"),
+    Case((positions.sinusoids_column_as_i(8, 6),), "the column number as i"),
+]
 diagonal_spread.knows("""
     - rows in place of diagonals: np.diagonal(dots, k) => dots[k]
       A row of table @ table.T holds one position's products with all others, at all distances. One distance is a

@@ -10,18 +10,7 @@ from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
 
 
-@checker(
-    "ex-05-8",
-    expected=lambda q, k: attention.attention(q, k, k)[1].scaled_scores,
-    cases=lambda rng: [
-        Case(([[1.0, 2.0, 0.0, 3.0]], [[2.0, 1.0, 5.0, 0.0], [4.0, 0.0, 1.0, 2.0]]), "d_k = 4"),
-        Case((rng.normal(size=(3, 9)), rng.normal(size=(2, 9))), "d_k = 9"),
-        Case(([[1.0, 2.0], [3.0, 0.0]], [[2.0, 1.0], [0.0, 5.0]]), "everything 2 x 2"),
-        Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4, 5))), "a batch of two sentences"),
-        Case((rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(2, 3, 6, 5))), "two sentences, three heads"),
-    ],
-    results=("scores",),
-)
+@checker("ex-05-8", expected=lambda q, k: attention.attention(q, k, k)[1].scaled_scores, results=("scores",))
 def scaled_scores(q, k):
     """Compare every query with every key: ``q k^T / sqrt(d_k)``, before any softmax.
 
@@ -32,6 +21,13 @@ def scaled_scores(q, k):
     return q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
 
 
+scaled_scores.cases = lambda rng: [
+    Case(([[1.0, 2.0, 0.0, 3.0]], [[2.0, 1.0, 5.0, 0.0], [4.0, 0.0, 1.0, 2.0]]), "d_k = 4"),
+    Case((rng.normal(size=(3, 9)), rng.normal(size=(2, 9))), "d_k = 9"),
+    Case(([[1.0, 2.0], [3.0, 0.0]], [[2.0, 1.0], [0.0, 5.0]]), "everything 2 x 2"),
+    Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4, 5))), "a batch of two sentences"),
+    Case((rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(2, 3, 6, 5))), "two sentences, three heads"),
+]
 scaled_scores.knows("""
     - no scaling: np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]) => np.swapaxes(k, -1, -2)
       A sum of d_k products has a standard deviation of sqrt(d_k) (chapter 5). Divide by it.

@@ -9,17 +9,7 @@ from toytf.check.core import Case, checker
 from toytf.example import PUBLISHED, W_K, W_Q
 
 
-def _split_heads_cases(rng):
-    return [
-        Case(([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]], 2), "two tokens, two heads of width 2"),
-        Case((np.arange(30.0).reshape(5, 6), 2), "five tokens, two heads of width 3"),
-        Case((rng.normal(size=(2, 5, 6)), 3), "two sentences, three heads of width 2"),
-        Case((rng.normal(size=(4, 3)), 1), "one head"),
-        Case((rng.normal(size=(3, 2, 4, 10)), 5), "two leading axes"),
-    ]
-
-
-@checker("ex-06-8", expected=attention.split_heads, cases=_split_heads_cases, results=("heads",))
+@checker("ex-06-8", expected=attention.split_heads, results=("heads",))
 def split_heads(x, n_heads):
     """Cut columns into heads: (..., n, n_heads * d_head) to (..., n_heads, n, d_head).
 
@@ -31,6 +21,13 @@ def split_heads(x, n_heads):
     return cut.swapaxes(-2, -3)
 
 
+split_heads.cases = lambda rng: [
+    Case(([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]], 2), "two tokens, two heads of width 2"),
+    Case((np.arange(30.0).reshape(5, 6), 2), "five tokens, two heads of width 3"),
+    Case((rng.normal(size=(2, 5, 6)), 3), "two sentences, three heads of width 2"),
+    Case((rng.normal(size=(4, 3)), 1), "one head"),
+    Case((rng.normal(size=(3, 2, 4, 10)), 5), "two leading axes"),
+]
 split_heads.knows("""
     - a reshape without the swap: *leading, n, n_heads => *leading, n_heads, n, and cut.swapaxes(-2, -3) => cut
       reshape only recounts the numbers in memory: parts of one token become different tokens (chapter 6, A reshape that
@@ -57,17 +54,7 @@ split_heads.knows("""
 """)
 
 
-def _merge_heads_cases(rng):
-    return [
-        Case(([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]],), "two heads, two tokens, width 2"),
-        Case((np.arange(30.0).reshape(2, 5, 3),), "two heads, five tokens, width 3"),
-        Case((rng.normal(size=(2, 3, 5, 2)),), "two sentences, three heads"),
-        Case((rng.normal(size=(1, 4, 3)),), "one head"),
-        Case((rng.normal(size=(3, 2, 5, 4, 2)),), "two leading axes"),
-    ]
-
-
-@checker("ex-06-9", expected=attention.merge_heads, cases=_merge_heads_cases, results=("rows",))
+@checker("ex-06-9", expected=attention.merge_heads, results=("rows",))
 def merge_heads(heads):
     """Put heads side by side: (..., n_heads, n, d_head) to (..., n, n_heads * d_head).
 
@@ -77,6 +64,13 @@ def merge_heads(heads):
     return heads.swapaxes(-2, -3).reshape(*leading, n, n_heads * d_head)
 
 
+merge_heads.cases = lambda rng: [
+    Case(([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]],), "two heads, two tokens, width 2"),
+    Case((np.arange(30.0).reshape(2, 5, 3),), "two heads, five tokens, width 3"),
+    Case((rng.normal(size=(2, 3, 5, 2)),), "two sentences, three heads"),
+    Case((rng.normal(size=(1, 4, 3)),), "one head"),
+    Case((rng.normal(size=(3, 2, 5, 4, 2)),), "two leading axes"),
+]
 merge_heads.knows("""
     - a reshape without the swap: heads.swapaxes(-2, -3).reshape => heads.reshape
       reshape only recounts the numbers in memory: a row would hold several tokens of one head. Swap the axes of heads
@@ -190,17 +184,7 @@ multi_head.knows("""
 """)
 
 
-@checker(
-    "ex-06-4",
-    cases=lambda rng: [
-        Case((np.arange(1.0, 9.0).reshape(4, 2), [1, 0]), "two heads of width 2, exchanged"),
-        Case((rng.normal(size=(6, 4)), [1, 2, 0]), "three heads in a circle"),
-        Case((rng.normal(size=(6, 4)), [0, 1]), "the old order"),
-        Case((rng.normal(size=(8, 5)), [2, 0, 3, 1]), "four heads"),
-        Case((rng.normal(size=(15, 6)), rng.permutation(5)), "five heads"),
-    ],
-    results=("w_o",),
-)
+@checker("ex-06-4", results=("w_o",))
 def reorder_w_o(w_o, order):
     """Put the blocks of W^O in the order of the heads.
 
@@ -213,6 +197,13 @@ def reorder_w_o(w_o, order):
     return blocks[order].reshape(w_o.shape)
 
 
+reorder_w_o.cases = lambda rng: [
+    Case((np.arange(1.0, 9.0).reshape(4, 2), [1, 0]), "two heads of width 2, exchanged"),
+    Case((rng.normal(size=(6, 4)), [1, 2, 0]), "three heads in a circle"),
+    Case((rng.normal(size=(6, 4)), [0, 1]), "the old order"),
+    Case((rng.normal(size=(8, 5)), [2, 0, 3, 1]), "four heads"),
+    Case((rng.normal(size=(15, 6)), rng.permutation(5)), "five heads"),
+]
 reorder_w_o.knows("""
     - w_o left as it is: blocks[order] => blocks
       Then the columns of one head meet the rows of another. Each head takes its block along.

@@ -9,16 +9,7 @@ from toytf.check.core import Case, checker
 from toytf.example import FEED_FORWARD
 
 
-def _relu_cases(rng):
-    return [
-        Case(([-2.0, 3.0],), "one entry on each side of zero"),
-        Case(([4.0],), "a single entry"),
-        Case(([[-1.0, 0.0, 0.5], [2.0, -3.0, 1.0]],), "two rows"),
-        Case((rng.normal(size=(2, 3, 5)),), "two sentences of three tokens"),
-    ]
-
-
-@checker("ex-07-7", expected=ops.relu, cases=_relu_cases)
+@checker("ex-07-7", expected=ops.relu)
 def relu(x):
     """Cut off what is negative: ``max(0, x)`` for each entry.
 
@@ -27,6 +18,12 @@ def relu(x):
     return np.maximum(0, x)
 
 
+relu.cases = lambda rng: [
+    Case(([-2.0, 3.0],), "one entry on each side of zero"),
+    Case(([4.0],), "a single entry"),
+    Case(([[-1.0, 0.0, 0.5], [2.0, -3.0, 1.0]],), "two rows"),
+    Case((rng.normal(size=(2, 3, 5)),), "two sentences of three tokens"),
+]
 relu.knows("""
     - one question for the whole array: np.maximum(0, x) => x if x > 0 else 0
       Python's max and if want a single answer, and an array has many. np.maximum compares entry by entry.
@@ -128,12 +125,6 @@ def _tall(eye):
 @checker(
     "ex-07-4",
     expected=lambda d: (_wide(np.eye(d)), np.zeros(2 * d), _tall(np.eye(d)), np.zeros(d)),
-    cases=lambda rng: [
-        Case((1,), "a single entry"),
-        Case((2,), "two entries"),
-        Case((4,), "the width of the example"),
-        Case((int(rng.integers(5, 10)),), "a wider row"),
-    ],
     results=("w_1", "b_1", "w_2", "b_2"),
 )
 def identity_weights(d):
@@ -147,6 +138,12 @@ def identity_weights(d):
     return w_1, np.zeros(2 * d), w_1.T, np.zeros(d)
 
 
+identity_weights.cases = lambda rng: [
+    Case((1,), "a single entry"),
+    Case((2,), "two entries"),
+    Case((4,), "the width of the example"),
+    Case((int(rng.integers(5, 10)),), "a wider row"),
+]
 identity_weights.knows("""
     - the negative entries lost: -np.eye(d) => np.eye(d)
       With w_1 = [I, I] all units carry the entries themselves, and the bend cuts off the negative ones. The second half

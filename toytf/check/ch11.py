@@ -8,16 +8,7 @@ from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 
-@checker(
-    "ex-11-4",
-    cases=lambda rng: [
-        Case((4, 2), "four tokens, each sees itself and the one before"),
-        Case((6, 3), "six tokens, three visible"),
-        Case((3, 1), "each token sees itself alone"),
-        Case((3, 5), "a window longer than the sentence"),
-        Case((int(rng.integers(7, 40)), int(rng.integers(2, 6))), "a longer sentence"),
-    ],
-)
+@checker("ex-11-4")
 def window_mask(length, width):
     """Make the mask of a window: every token sees itself and the width - 1 before it.
 
@@ -28,6 +19,15 @@ def window_mask(length, width):
     return np.tri(length, dtype=bool) & ~np.tri(length, k=-width, dtype=bool)
 
 
+window_mask.cases = lambda rng: [
+    Case((4, 2), "four tokens, each sees itself and the one before"),
+    Case((6, 3), "six tokens, three visible"),
+    Case((3, 1), "each token sees itself alone"),
+    Case((3, 5), "a window longer than the sentence"),
+    Case((int(rng.integers(7, 40)), int(rng.integers(2, 6))), "a longer sentence"),
+]
+
+
 NUMBERS_FOR_BOOLEANS = (
     "A mask is made of True and False, and yours holds numbers. np.where takes them for the same; & and ~ do not. "
     "Say dtype=bool, or compare with > 0."
@@ -36,8 +36,6 @@ OPPOSITE = (
     "In this book True means 'may attend' (chapter 11, A table of may and may not). Yours is True where a key is "
     "hidden, as in PyTorch. Turn it round with ~."
 )
-
-
 window_mask.knows(f"""
     - one token too many: k=-width => k=-width - 1
       width counts the token itself. The far end is hidden from k=-width on.
@@ -62,17 +60,7 @@ window_mask.knows(f"""
 """)
 
 
-@checker(
-    "ex-11-8",
-    expected=attention.causal_mask,
-    cases=lambda rng: [
-        Case((3,), "three tokens"),
-        Case((1,), "one token"),
-        Case((2,), "two tokens"),
-        Case((5,), "five tokens"),
-        Case((int(rng.integers(6, 40)),), "a longer sentence"),
-    ],
-)
+@checker("ex-11-8", expected=attention.causal_mask)
 def causal_mask(length):
     """Make the mask that hides the future: query i may attend to keys 0 to i.
 
@@ -82,6 +70,13 @@ def causal_mask(length):
     return np.tri(length, dtype=bool)
 
 
+causal_mask.cases = lambda rng: [
+    Case((3,), "three tokens"),
+    Case((1,), "one token"),
+    Case((2,), "two tokens"),
+    Case((5,), "five tokens"),
+    Case((int(rng.integers(6, 40)),), "a longer sentence"),
+]
 causal_mask.knows(f"""
     - the upper triangle: np.tri(length, dtype=bool) => np.tri(length, dtype=bool).T
       This shows the future and hides the past, the mask turned round of chapter 11. The row asks, so row i has True in

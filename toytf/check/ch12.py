@@ -88,17 +88,7 @@ cross_first.knows("""
 """)
 
 
-@checker(
-    "ex-12-6",
-    cases=lambda rng: [
-        Case((2, 1, False), "two source rows, one target row"),
-        Case((5, 3, False), "five source rows, three target rows"),
-        Case((5, 3, True), "the same, with the target's past"),
-        Case((1, 4, True), "one source row, four target rows"),
-        Case((int(rng.integers(2, 30)), int(rng.integers(2, 30)), False), "longer sentences"),
-        Case((int(rng.integers(2, 30)), int(rng.integers(2, 30)), True), "longer sentences with the target's past"),
-    ],
-)
+@checker("ex-12-6")
 def disguise_mask(n_source, n_target, with_past):
     """Make the last n_target rows of a mask for source and target rows in one matrix.
 
@@ -112,6 +102,14 @@ def disguise_mask(n_source, n_target, with_past):
     return np.concatenate([np.ones((n_target, n_source), dtype=bool), own], axis=1)
 
 
+disguise_mask.cases = lambda rng: [
+    Case((2, 1, False), "two source rows, one target row"),
+    Case((5, 3, False), "five source rows, three target rows"),
+    Case((5, 3, True), "the same, with the target's past"),
+    Case((1, 4, True), "one source row, four target rows"),
+    Case((int(rng.integers(2, 30)), int(rng.integers(2, 30)), False), "longer sentences"),
+    Case((int(rng.integers(2, 30)), int(rng.integers(2, 30)), True), "longer sentences with the target's past"),
+]
 disguise_mask.knows(f"""
     - the target's columns in front:
         np.ones((n_target, n_source), dtype=bool), own => own, np.ones((n_target, n_source), dtype=bool)

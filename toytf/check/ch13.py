@@ -180,19 +180,7 @@ generate.knows("""
 """)
 
 
-def _pick_cases(rng):
-    return [
-        Case(([[[0.0, 9.0, 1.0], [2.0, 3.0, 5.0]]],), "one sentence, two tokens written, three words"),
-        Case(([[[1.0, 4.0, 4.0]], [[-3.0, -2.0, -1.0]]],), "two equal scores; all scores negative"),
-        Case(
-            ([[[0.0, 7.0, 1.0], [9.0, 5.0, 6.0]], [[8.0, 2.0, 3.0], [4.0, 1.0, 6.0]]],),
-            "two sentences, two tokens written",
-        ),
-        Case((rng.normal(size=(4, 3, 10)),), "four sentences, three tokens written, ten words"),
-    ]
-
-
-@checker("ex-13-9", cases=_pick_cases, gap=lambda logits: _lead(logits[:, -1]))
+@checker("ex-13-9", gap=lambda logits: _lead(logits[:, -1]))
 def pick(logits):
     """Choose the next word of each sentence greedily.
 
@@ -204,6 +192,14 @@ def pick(logits):
     return logits[:, -1].argmax(axis=-1)
 
 
+pick.cases = lambda rng: [
+    Case(([[[0.0, 9.0, 1.0], [2.0, 3.0, 5.0]]],), "one sentence, two tokens written, three words"),
+    Case(([[[1.0, 4.0, 4.0]], [[-3.0, -2.0, -1.0]]],), "two equal scores; all scores negative"),
+    Case(
+        ([[[0.0, 7.0, 1.0], [9.0, 5.0, 6.0]], [[8.0, 2.0, 3.0], [4.0, 1.0, 6.0]]],), "two sentences, two tokens written"
+    ),
+    Case((rng.normal(size=(4, 3, 10)),), "four sentences, three tokens written, ten words"),
+]
 pick.knows("""
     - argmax over the flattened array: logits[:, -1].argmax(axis=-1) => logits.argmax()
       argmax without an axis counts through all numbers of all rows (chapter 13, Three traps of one loop). The expected
@@ -236,18 +232,7 @@ pick.knows("""
 """)
 
 
-@checker(
-    "ex-13-10",
-    expected=lambda logits, t: ops.softmax(logits / t),
-    cases=lambda rng: [
-        Case(([0.0, np.log(3.0)], 0.5), "1/4 and 3/4 become 1/10 and 9/10"),
-        Case(([0.0, np.log(9.0)], 2.0), "1/10 and 9/10 become 1/4 and 3/4"),
-        Case(([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]], 1.0), "two sentences at temperature 1"),
-        Case(([[20.0, 19.0], [-20.0, -20.0]], 0.01), "a low temperature"),
-        Case((np.array([712.0, 711.0]) / 128, 1 / 128), "powers that overflow unless the maximum is subtracted"),
-        Case((rng.normal(size=(2, 3, 5)) * 2, 0.7), "two sentences, three rows, five words"),
-    ],
-)
+@checker("ex-13-10", expected=lambda logits, t: ops.softmax(logits / t))
 def temperature(logits, t):
     """Turn logits into the probabilities from which a word is drawn at temperature t.
 
@@ -260,6 +245,14 @@ def temperature(logits, t):
     return exps / exps.sum(axis=-1, keepdims=True)
 
 
+temperature.cases = lambda rng: [
+    Case(([0.0, np.log(3.0)], 0.5), "1/4 and 3/4 become 1/10 and 9/10"),
+    Case(([0.0, np.log(9.0)], 2.0), "1/10 and 9/10 become 1/4 and 3/4"),
+    Case(([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]], 1.0), "two sentences at temperature 1"),
+    Case(([[20.0, 19.0], [-20.0, -20.0]], 0.01), "a low temperature"),
+    Case((np.array([712.0, 711.0]) / 128, 1 / 128), "powers that overflow unless the maximum is subtracted"),
+    Case((rng.normal(size=(2, 3, 5)) * 2, 0.7), "two sentences, three rows, five words"),
+]
 temperature.knows("""
     - multiplied in place of divided: logits / t => logits * t
       At T = 0.5 the likely words must get likelier, and yours get less so. Divide the logits by T. (Probabilities
@@ -293,35 +286,13 @@ temperature.knows("""
 """)
 
 
-def _shares(probs, ids):
-    """The probabilities of some words, all else 0, not renewed."""
-    shares = np.zeros_like(probs)
-    shares[ids] = probs[ids]
-    return shares
-
-
-def _renew(shares):
-    return shares / shares.sum()
-
-
 def _at_the_cut(probs, kept) -> float:
     """How far the last word kept lies above those that are cut off."""
     ranked = np.sort(probs)[::-1]
     return apart(ranked[kept - 1], ranked[kept:])
 
 
-@checker(
-    "ex-13-11",
-    expected=lambda p, k: _renew(_shares(p, kept_tokens(p, top_k=k))),
-    cases=lambda rng: [
-        Case(([0.125, 0.5, 0.125, 0.25], 2), "the two best of four words"),
-        Case(([0.125, 0.5, 0.25, 0.125], 3), "two words of equal probability, room for one"),
-        Case(([0.5, 0.25, 0.25], 1), "one word"),
-        Case(([0.25, 0.75], 2), "all words"),
-        Case((rng.dirichlet(np.ones(8)), 3), "three of eight words"),
-    ],
-    gap=_at_the_cut,
-)
+@checker("ex-13-11", gap=_at_the_cut)
 def top_k(probs, k):
     """Keep the k most probable words and share out their probabilities to sum to 1.
 
@@ -335,6 +306,13 @@ def top_k(probs, k):
     return kept / kept.sum()
 
 
+top_k.cases = lambda rng: [
+    Case(([0.125, 0.5, 0.125, 0.25], 2), "the two best of four words"),
+    Case(([0.125, 0.5, 0.25, 0.125], 3), "two words of equal probability, room for one"),
+    Case(([0.5, 0.25, 0.25], 1), "one word"),
+    Case(([0.25, 0.75], 2), "all words"),
+    Case((rng.dirichlet(np.ones(8)), 3), "three of eight words"),
+]
 top_k.knows("""
     - the sum not renewed: kept / kept.sum() => kept
       What is left sums to less than 1. Divide by its sum.
@@ -365,19 +343,7 @@ def _top_p_gap(probs, p) -> float:
     return min(apart(reached, p), _at_the_cut(probs, len(kept_tokens(probs, top_p=p))))
 
 
-@checker(
-    "ex-13-12",
-    expected=lambda probs, p: _renew(_shares(probs, kept_tokens(probs, top_p=p))),
-    cases=lambda rng: [
-        Case(([0.125, 0.5, 0.125, 0.25], 0.7), "two words are enough"),
-        Case(([0.25, 0.5, 0.125, 0.125], 0.75), "two words reach p exactly"),
-        Case(([0.125, 0.625, 0.25], 0.3), "the first word is enough"),
-        Case(([0.25, 0.5, 0.25], 0.6), "two words of equal probability, one is enough"),
-        Case(([0.5, 0.25, 0.25], 1.0), "all words"),
-        Case((rng.dirichlet(np.ones(8)), 0.9), "eight words"),
-    ],
-    gap=_top_p_gap,
-)
+@checker("ex-13-12", gap=_top_p_gap)
 def top_p(probs, p):
     """Keep the fewest words that together reach the probability p, and renew the sum.
 
@@ -394,6 +360,14 @@ def top_p(probs, p):
     return kept / kept.sum()
 
 
+top_p.cases = lambda rng: [
+    Case(([0.125, 0.5, 0.125, 0.25], 0.7), "two words are enough"),
+    Case(([0.25, 0.5, 0.125, 0.125], 0.75), "two words reach p exactly"),
+    Case(([0.125, 0.625, 0.25], 0.3), "the first word is enough"),
+    Case(([0.25, 0.5, 0.25], 0.6), "two words of equal probability, one is enough"),
+    Case(([0.5, 0.25, 0.25], 1.0), "all words"),
+    Case((rng.dirichlet(np.ones(8)), 0.9), "eight words"),
+]
 top_p.knows("""
     - the sum not renewed: kept / kept.sum() => kept
       What is left sums to less than 1. Divide by its sum.
@@ -427,17 +401,7 @@ top_p.knows("""
 """)
 
 
-@checker(
-    "ex-13-13",
-    expected=lambda x, alpha: np.sum(x) / ((5 + len(x)) / 6) ** alpha,  # as toytf.generate.beam_search ranks
-    cases=lambda rng: [
-        Case(([-1.0, -2.0, -1.0, -1.0, -1.0, -1.0, -1.0], 1.0), "seven tokens: -8 / 2"),
-        Case(([-2.0], 0.6), "one token: its penalty is 1"),
-        Case(([-0.5, -0.25], 0.0), "no penalty"),
-        Case(([-0.25, -0.5, -0.25], 2.0), "three tokens"),
-        Case((-rng.exponential(size=10), 0.6), "ten tokens, the paper's alpha"),
-    ],
-)
+@checker("ex-13-13")
 def sentence_score(log_probs, alpha):
     """Rank a finished sentence: log P / ((5 + n) / 6) ** alpha.
 
@@ -448,6 +412,13 @@ def sentence_score(log_probs, alpha):
     return log_probs.sum() / ((5 + len(log_probs)) / 6) ** alpha
 
 
+sentence_score.cases = lambda rng: [
+    Case(([-1.0, -2.0, -1.0, -1.0, -1.0, -1.0, -1.0], 1.0), "seven tokens: -8 / 2"),
+    Case(([-2.0], 0.6), "one token: its penalty is 1"),
+    Case(([-0.5, -0.25], 0.0), "no penalty"),
+    Case(([-0.25, -0.5, -0.25], 2.0), "three tokens"),
+    Case((-rng.exponential(size=10), 0.6), "ten tokens, the paper's alpha"),
+]
 sentence_score.knows("""
     - no length penalty: log_probs.sum() / ((5 + len(log_probs)) / 6) ** alpha => log_probs.sum()
       This is log P alone. Divide it.

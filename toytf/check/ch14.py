@@ -91,20 +91,11 @@ cross_entropy.knows("""
 """)
 
 
-def _smoothed_goal_cases(rng):
-    return [
-        Case(([1], 4, 0.2), "four words, the second is right"),
-        Case(([2, 0], 5, 0.1), "two rows, five words, the paper's share"),
-        Case(([3, 1], 4, 0.0), "no smoothing"),
-        Case((rng.integers(6, size=(2, 3)), 6, 0.3), "two sentences, three places, six words"),
-    ]
-
-
 def _toytf_goal(targets, vocabulary, e):
     return ops.cross_entropy(np.zeros((*targets.shape, vocabulary)), targets, None, e)[1].goal
 
 
-@checker("ex-14-9", expected=_toytf_goal, cases=_smoothed_goal_cases, results=("goal",))
+@checker("ex-14-9", expected=_toytf_goal, results=("goal",))
 def smoothed_goal(targets, vocabulary, e):
     """Make the goal with label smoothing: a share e is spread evenly over all words.
 
@@ -116,6 +107,12 @@ def smoothed_goal(targets, vocabulary, e):
     return (1 - e) * one_hot + e / vocabulary
 
 
+smoothed_goal.cases = lambda rng: [
+    Case(([1], 4, 0.2), "four words, the second is right"),
+    Case(([2, 0], 5, 0.1), "two rows, five words, the paper's share"),
+    Case(([3, 1], 4, 0.0), "no smoothing"),
+    Case((rng.integers(6, size=(2, 3)), 6, 0.3), "two sentences, three places, six words"),
+]
 smoothed_goal.knows("""
     - the share spread over the other words only: e / vocabulary => (1 - one_hot) * e / (vocabulary - 1)
       Each wrong word gets e / (vocabulary - 1), the right one 1 - e. Spread e over all words, the right one too
@@ -141,15 +138,7 @@ smoothed_goal.knows("""
 """)
 
 
-@checker(
-    "ex-14-10",
-    cases=lambda rng: [
-        Case(([3, 5], 9), "one sentence of two tokens"),
-        Case(([[2, 1, 0, 4, 5], [3, 5, 0, 0, 0]], 1), "two sentences, the second filled up with 0"),
-        Case((rng.permutation(np.arange(2, 26)).reshape(2, 3, 4), 1), "two batches of three sentences"),
-    ],
-    results=("read",),
-)
+@checker("ex-14-10", results=("read",))
 def shift_right(goals, sos):
     """Make what the decoder reads: the right words moved one place, sos in front.
 
@@ -161,6 +150,11 @@ def shift_right(goals, sos):
     return np.concatenate([first, goals[..., :-1]], axis=-1)
 
 
+shift_right.cases = lambda rng: [
+    Case(([3, 5], 9), "one sentence of two tokens"),
+    Case(([[2, 1, 0, 4, 5], [3, 5, 0, 0, 0]], 1), "two sentences, the second filled up with 0"),
+    Case((rng.permutation(np.arange(2, 26)).reshape(2, 3, 4), 1), "two batches of three sentences"),
+]
 shift_right.knows("""
     - the shift forgotten: np.concatenate([first, goals[..., :-1]], axis=-1) => goals.copy()
       The decoder reads what it should say, and learns to repeat it (exercise 14.5).

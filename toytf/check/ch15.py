@@ -83,24 +83,12 @@ _W = np.array([[2.0, -1.0], [1.0, 4.0]])
 _DY = np.array([[1.0, 0.0], [-1.0, 2.0]])
 
 
-def _linear_cases(rng):
-    return [
-        Case((_X[:1], _W, _DY[:1]), "one row"),
-        Case((_X, _W, _DY), "two rows, the matrices of exercise 15.1"),
-        Case((rng.normal(size=(3, 2)), rng.normal(size=(2, 5)), rng.normal(size=(3, 5))), "three rows, from 2 to 5"),
-        Case(
-            (rng.normal(size=(2, 3, 4)), rng.normal(size=(4, 5)), rng.normal(size=(2, 3, 5))),
-            "two sentences of three rows, from 4 to 5",
-        ),
-    ]
-
-
 def _toytf_linear(x, w, dy):
     dx, d = ops.linear_backward(ops.Linear(w, np.zeros(w.shape[1])), x, dy)
     return dx, d.weight, d.bias
 
 
-@checker("ex-15-10", expected=_toytf_linear, cases=_linear_cases, results=("dx", "dw", "db"))
+@checker("ex-15-10", expected=_toytf_linear, results=("dx", "dw", "db"))
 def linear_backward(x, w, dy):
     """The three gradients of ``y = x @ w + b``: for x, for w and for b.
 
@@ -112,6 +100,15 @@ def linear_backward(x, w, dy):
     return dy @ w.T, rows.T @ drows, drows.sum(axis=0)
 
 
+linear_backward.cases = lambda rng: [
+    Case((_X[:1], _W, _DY[:1]), "one row"),
+    Case((_X, _W, _DY), "two rows, the matrices of exercise 15.1"),
+    Case((rng.normal(size=(3, 2)), rng.normal(size=(2, 5)), rng.normal(size=(3, 5))), "three rows, from 2 to 5"),
+    Case(
+        (rng.normal(size=(2, 3, 4)), rng.normal(size=(4, 5)), rng.normal(size=(2, 3, 5))),
+        "two sentences of three rows, from 4 to 5",
+    ),
+]
 linear_backward.knows("""
     - w not transposed: dy @ w.T => dy @ w
       With a square w the shapes fit all the same and the numbers do not. dx = dy @ w.T: row i of dy times a row of w
@@ -150,15 +147,7 @@ linear_backward.knows("""
 """)
 
 
-def _relu_cases(rng):
-    return [
-        Case(([-1.0, 0.0, 2.0], [5.0, 5.0, 5.0]), "below, at and above 0"),
-        Case(([[-1.0, 2.0], [3.0, -4.0]], [[6.0, -7.0], [8.0, -9.0]]), "gradients of both signs"),
-        Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 3, 5))), "two sentences, three rows, five columns"),
-    ]
-
-
-@checker("ex-15-11", expected=ops.relu_backward, cases=_relu_cases, gap=lambda x, dy: apart(x, 0.0), results=("dx",))
+@checker("ex-15-11", expected=ops.relu_backward, gap=lambda x, dy: apart(x, 0.0), results=("dx",))
 def relu_backward(x, dy):
     """Give the gradient of ``max(0, x)``: dy where x is positive, else 0, at 0 too.
 
@@ -168,6 +157,11 @@ def relu_backward(x, dy):
     return dy * (x > 0)
 
 
+relu_backward.cases = lambda rng: [
+    Case(([-1.0, 0.0, 2.0], [5.0, 5.0, 5.0]), "below, at and above 0"),
+    Case(([[-1.0, 2.0], [3.0, -4.0]], [[6.0, -7.0], [8.0, -9.0]]), "gradients of both signs"),
+    Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 3, 5))), "two sentences, three rows, five columns"),
+]
 relu_backward.knows("""
     - gradient let through at 0: x > 0 => x >= 0
       At x = 0 there is no slope from both sides; the choice here is 0: x > 0, not x >= 0.
@@ -188,15 +182,7 @@ relu_backward.knows("""
 """)
 
 
-def _softmax_cases(rng):
-    return [
-        Case(([0.5, 0.25, 0.25], [4.0, 0.0, 8.0]), "the row of exercise 15.3"),
-        Case(([[0.5, 0.5], [0.25, 0.75]], [[2.0, 0.0], [4.0, 8.0]]), "two rows"),
-        Case((ops.softmax(rng.normal(size=(2, 3, 4))), rng.normal(size=(2, 3, 4))), "two heads, three rows, four keys"),
-    ]
-
-
-@checker("ex-15-12", expected=ops.softmax_backward, cases=_softmax_cases, results=("ds",))
+@checker("ex-15-12", expected=ops.softmax_backward, results=("ds",))
 def softmax_backward(a, da):
     """Give the gradient of a softmax in its scores: ``a_j (da_j - sum_i a_i da_i)``.
 
@@ -208,6 +194,11 @@ def softmax_backward(a, da):
     return a * (da - average)
 
 
+softmax_backward.cases = lambda rng: [
+    Case(([0.5, 0.25, 0.25], [4.0, 0.0, 8.0]), "the row of exercise 15.3"),
+    Case(([[0.5, 0.5], [0.25, 0.75]], [[2.0, 0.0], [4.0, 8.0]]), "two rows"),
+    Case((ops.softmax(rng.normal(size=(2, 3, 4))), rng.normal(size=(2, 3, 4))), "two heads, three rows, four keys"),
+]
 softmax_backward.knows("""
     - the diagonal of the Jacobian only: a * (da - average) => a * (1 - a) * da
       a (1 - a) is what a score does to its own weight. It reaches the other weights of the row as well, by -a_i a_j,

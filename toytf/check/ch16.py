@@ -148,23 +148,13 @@ paper_schedule.knows("""
 """)
 
 
-def _clip_cases(rng):
-    return [
-        Case(([[3.0]], [4.0], 1.0), "length 5, limit 1"),
-        Case(([[3.0]], [4.0], 10.0), "length 5, limit 10"),
-        Case(([[1.0, -2.0], [4.0, 2.0]], [0.0, 0.0], 2.5), "length 5, a bias without gradient"),
-        Case((np.zeros((2, 3)), np.zeros(3), 1.0), "all zero"),
-        Case((4 * rng.normal(size=(5, 3)), 4 * rng.normal(size=3), 1.0), "a matrix 5 x 3 and its bias"),
-    ]
-
-
 def _toytf_clip(dw, db, limit):
     both = ops.Linear(dw.copy(), db.copy())
     optim.clip(both, limit)
     return both.weight, both.bias
 
 
-@checker("ex-16-10", expected=_toytf_clip, cases=_clip_cases, results=("dw", "db"))
+@checker("ex-16-10", expected=_toytf_clip, results=("dw", "db"))
 def clip(dw, db, limit):
     """Shorten two gradients together, if their common length exceeds limit.
 
@@ -178,6 +168,13 @@ def clip(dw, db, limit):
     return dw * factor, db * factor
 
 
+clip.cases = lambda rng: [
+    Case(([[3.0]], [4.0], 1.0), "length 5, limit 1"),
+    Case(([[3.0]], [4.0], 10.0), "length 5, limit 10"),
+    Case(([[1.0, -2.0], [4.0, 2.0]], [0.0, 0.0], 2.5), "length 5, a bias without gradient"),
+    Case((np.zeros((2, 3)), np.zeros(3), 1.0), "all zero"),
+    Case((4 * rng.normal(size=(5, 3)), 4 * rng.normal(size=3), 1.0), "a matrix 5 x 3 and its bias"),
+]
 clip.knows("""
     - the limit set on every entry: dw * factor, db * factor => np.clip(dw, -limit, limit), np.clip(db, -limit, limit)
       np.clip cuts entries, and the direction changes. Multiply all entries by one factor, limit / length.
@@ -209,16 +206,7 @@ clip.knows("""
 """)
 
 
-def _momentum_cases(rng):
-    return [
-        Case(([1.0], [2.0], [0.0], 0.1), "a first step"),
-        Case(([0.8], [0.0], [2.0], 0.1), "a second one: the gradient is 0"),
-        Case(([1.0, 2.0], [4.0, -4.0], [10.0, 10.0], 0.5), "with and against what was gathered"),
-        Case((*(rng.normal(size=(3, 2)) for _ in range(3)), 0.03), "a matrix"),
-    ]
-
-
-@checker("ex-16-5", cases=_momentum_cases, results=("w", "total"))
+@checker("ex-16-5", results=("w", "total"))
 def momentum_step(w, dw, total, learning_rate):
     """Take a step: ``total = 0.9 total + dw``, then ``w = w - learning_rate * total``.
 
@@ -230,6 +218,12 @@ def momentum_step(w, dw, total, learning_rate):
     return w - learning_rate * total, total
 
 
+momentum_step.cases = lambda rng: [
+    Case(([1.0], [2.0], [0.0], 0.1), "a first step"),
+    Case(([0.8], [0.0], [2.0], 0.1), "a second one: the gradient is 0"),
+    Case(([1.0, 2.0], [4.0, -4.0], [10.0, 10.0], 0.5), "with and against what was gathered"),
+    Case((*(rng.normal(size=(3, 2)) for _ in range(3)), 0.03), "a matrix"),
+]
 momentum_step.knows("""
     - a mean in place of the sum: 0.9 * total + dw => 0.9 * total + 0.1 * dw
       0.9 total + 0.1 dw is Adam's running mean. The sum takes in the whole gradient.

@@ -7,18 +7,7 @@ from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 
-@checker(
-    "ex-19-2",
-    cases=lambda rng: [
-        Case((1, 4), "one of four"),
-        Case((4, 5), "four of five"),
-        Case((0, 10), "none of ten"),
-        Case((800, 800), "all of 800"),
-        Case((int(rng.integers(500, 800)), 800), "most of 800"),
-        Case((int(rng.integers(1, 90)), 900), "few of 900"),
-    ],
-    results=("share", "spread"),
-)
+@checker("ex-19-2", results=("share", "spread"))
 def share_and_spread(right, n):
     """Say which share of n sentences is right, and how much chance alone moves it.
 
@@ -31,6 +20,14 @@ def share_and_spread(right, n):
     return share, np.sqrt(share * (1 - share) / n)
 
 
+share_and_spread.cases = lambda rng: [
+    Case((1, 4), "one of four"),
+    Case((4, 5), "four of five"),
+    Case((0, 10), "none of ten"),
+    Case((800, 800), "all of 800"),
+    Case((int(rng.integers(500, 800)), 800), "most of 800"),
+    Case((int(rng.integers(1, 90)), 900), "few of 900"),
+]
 share_and_spread.knows("""
     - no root: np.sqrt(share * (1 - share) / n) => share * (1 - share) / n
       p (1 - p) / n is the variance. The spread is its root, and has the unit of the share.

@@ -15,12 +15,6 @@ from toytf.check.core import Case, checker
         ~causal_mask(is_token.shape[-1]),
         (causal_mask(is_token.shape[-1]) & padding_mask(is_token))[:, None],
     ),
-    cases=lambda rng: [
-        Case(([[True, False]],), "one sentence, a token and padding"),
-        Case(([[True, True, True], [True, False, False]],), "the two sentences of the exercise"),
-        Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
-        Case((np.arange(7) < rng.integers(1, 8, size=(3, 1)),), "three longer sentences"),
-    ],
     results=("key_padding_mask", "attn_mask", "both"),
 )
 def turn_mask(is_token):
@@ -36,6 +30,12 @@ def turn_mask(is_token):
     return ~is_token, ~causal, both
 
 
+turn_mask.cases = lambda rng: [
+    Case(([[True, False]],), "one sentence, a token and padding"),
+    Case(([[True, True, True], [True, False, False]],), "the two sentences of the exercise"),
+    Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
+    Case((np.arange(7) < rng.integers(1, 8, size=(3, 1)),), "three longer sentences"),
+]
 turn_mask.knows("""
     - all masks in this book's sense: ~is_token, ~causal => is_token, causal
       In nn.MultiheadAttention True hides, so the words would be hidden and the padding read (chapter 20, Three readings
@@ -81,15 +81,7 @@ turn_mask.knows("""
 """)
 
 
-@checker(
-    "ex-20-3",
-    cases=lambda rng: [
-        Case((np.arange(12.0).reshape(6, 2),), "rows of width 2, all numbers different"),
-        Case((rng.normal(size=(9, 3)),), "rows of width 3"),
-        Case((rng.normal(size=(15, 5)),), "rows of width 5"),
-    ],
-    results=("w_q", "w_k", "w_v"),
-)
+@checker("ex-20-3", results=("w_q", "w_k", "w_v"))
 def split_in_proj(in_proj_weight):
     """Cut the one array of nn.MultiheadAttention into matrices for ``x @ w``.
 
@@ -100,6 +92,11 @@ def split_in_proj(in_proj_weight):
     return q.T, k.T, v.T
 
 
+split_in_proj.cases = lambda rng: [
+    Case((np.arange(12.0).reshape(6, 2),), "rows of width 2, all numbers different"),
+    Case((rng.normal(size=(9, 3)),), "rows of width 3"),
+    Case((rng.normal(size=(15, 5)),), "rows of width 5"),
+]
 split_in_proj.knows("""
     - no transposes: q.T, k.T, v.T => q, k, v
       PyTorch stores the transposes and computes x @ w.T. For x @ w turn each of the three over (chapter 20, One matrix
@@ -133,15 +130,7 @@ split_in_proj.knows("""
 """)
 
 
-@checker(
-    "ex-20-9",
-    cases=lambda rng: [
-        Case(([1.0, 3.0, 3.0, 5.0],), "the row of exercise 4"),
-        Case(([[0.0, 2.0], [10.0, 30.0]],), "two rows of two numbers"),
-        Case((rng.normal(size=(3, 4)) + 2,), "three rows"),
-        Case((rng.normal(size=(2, 3, 5)) * 10,), "two sentences of three rows"),
-    ],
-)
+@checker("ex-20-9")
 def sample_std(x):
     """Compute the deviation of each row as torch.std does: divide the squares by d - 1.
 
@@ -151,6 +140,12 @@ def sample_std(x):
     return np.sqrt((away**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1))
 
 
+sample_std.cases = lambda rng: [
+    Case(([1.0, 3.0, 3.0, 5.0],), "the row of exercise 4"),
+    Case(([[0.0, 2.0], [10.0, 30.0]],), "two rows of two numbers"),
+    Case((rng.normal(size=(3, 4)) + 2,), "three rows"),
+    Case((rng.normal(size=(2, 3, 5)) * 10,), "two sentences of three rows"),
+]
 sample_std.knows("""
     - N in place of N - 1: (x.shape[-1] - 1) => x.shape[-1]
       That is what np.std does, and nn.LayerNorm. torch.std divides by one less (chapter 20, Two deviations).
