@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from toytf import check, ops, positions
+from toytf import check, ops
 from toytf.byhand import Num, Prod, Quotient, Root, Sum
 from toytf.check.answers import Tries, mapped, part, product, worked
 from toytf.course.chapters import BOOK
@@ -168,17 +168,12 @@ def found(number, name):
     [
         ("9.1", "result", [-1.41, 0, 0, 1.41], "too few decimals. Give four decimals."),
         ("9.1", "deviation", 1.4143, "nearly right. Keep more decimals on the way"),
-        ("9.1", "deviation", 14.14, "ten times the right number"),
         ("13.1", "probabilities", [0.6652, 0.2447, 0.09], ""),
         ("13.1", "probabilities", [66.52, 24.47, 9], "percent"),
-        ("13.1", "probabilities", [0.6652, 0.2447, 0.1], "too few decimals. Give four decimals."),
         ("13.4", "temperature 0.5", 1.502, "the right number cut off. Round it to three decimals."),
         ("15.1", "dX", [[2, 1], [4, 7]], "the other sign"),
-        ("15.1", "dX", [[2, -4], [1, 7]], "turned over"),
         ("15.1", "dX", [[2, 1], [-3, 7]], ""),
         ("3.2", "exponents", [0.6667, 0.6667, 0.3333, 0.3333, 0, 0], "the right numbers in reverse order."),
-        ("18.6", "percent", 39.7, ""),
-        ("5.1", "weights", [0.25, 0.25, 0.25, 0], ""),
         ("16.2", "goal", [[1, 4, 5, 2], [1, 4, 3, 6]], "`<sos>` in the goal."),
     ],
 )
@@ -218,9 +213,8 @@ def test_the_same_answer_again_is_no_new_try_and_a_right_one_begins_anew(asked):
 
 
 def test_each_part_has_tries_of_its_own_and_points_count_none(asked):
-    for wrong in (7, 8, 9):
-        asked("9.1", wrong, part="mean")
-        assert check.points("9.1", {"variance": wrong}, of=5) == 0
+    asked("9.1", 7, part="mean")
+    assert check.points("9.1", {"variance": 8}, of=5) == 0
     assert asked("9.1", 7, part="variance") == "9.1, variance: not right.\n  yours 7\n"
 
 
@@ -300,15 +294,10 @@ ROW, PAIR = np.array([1.0, 3.0, 3.0, 5.0]), np.array([[2.0, 6.0]])
 @pytest.mark.parametrize(
     ("number", "name", "expected"),
     [
-        ("3.1", "row", positions.sinusoids(3, 4)[2]),
         ("4.3", "weights", ops.softmax(np.array([14.0, 12.0]))),
-        ("5.2", "", ops.softmax(np.array([1001.0, 1002.0, 1003.0]))),
         ("9.1", "result", check.layer_norm.solution(ROW, 1.0, 0.0, 0.0)),
-        ("14.4", "goal", check.smoothed_goal.solution(np.array(1), 4, 0.2)),
-        ("15.3", "ds", ops.softmax_backward(np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 12.0]))),
         ("15.4", "dS", ops.softmax_backward(np.array([0.75, 0.25]), np.array([4.0, 20.0]))),
         ("15.5", "dx", check.layer_norm_backward.solution(PAIR, np.ones(2), np.array([[5.0, -1.0]]), 0.0)[0][0]),
-        ("20.4", "deviation with N - 1", check.sample_std.solution(ROW)[0]),
     ],
 )
 def test_a_sum_written_by_hand_gives_what_the_function_gives(number, name, expected):

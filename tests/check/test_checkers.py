@@ -228,11 +228,6 @@ def reaching(probs, p):
     return np.where(np.isin(np.arange(len(probs)), ids), probs, 0) / probs[ids].sum()
 
 
-def first_head(x, w_q, w_k, w_v, w_o, n_heads):
-    q, k, v = (np.split(x @ w, n_heads, axis=-1)[0] for w in (w_q, w_k, w_v))
-    return ops.softmax(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])) @ v @ w_o[: v.shape[-1]]
-
-
 def sample_deviation_and_eps_outside(x, gamma, beta, eps=1e-5):
     return gamma * (x - x.mean(axis=-1, keepdims=True)) / (x.std(axis=-1, ddof=1, keepdims=True) + eps) + beta
 
@@ -242,14 +237,10 @@ def sample_deviation_and_eps_outside(x, gamma, beta, eps=1e-5):
     [
         ("softmax", sigmoid, "a sigmoid for each score"),
         ("attend", attending(one_hot), "the value of the best key alone"),
-        ("attend_once", lambda q, k, v: sigmoid(k @ q / np.sqrt(len(q))) @ v, "a sigmoid for each score"),
-        ("masked_softmax", lambda s, mask: np.where(mask, sigmoid(s), 0), "a sigmoid for each score"),
         ("temperature", lambda logits, t: one_hot(logits), "the likeliest word alone"),
         ("softmax", lambda scores: np.round(ops.softmax(scores), 4), "You rounded"),
         ("top_p", reaching, "the word that reaches p always left out"),
-        ("multi_head", first_head, "the first head alone"),
         ("pick", lambda logits: logits[:, -2:].argmax(axis=-1)[:, 0], "the row before the last"),
-        ("adam_step", lambda *args: list(check.adam_step.solution(*args)), "Return a tuple: return w, m, v"),
         ("split_heads", lambda x, n: tuple(np.split(x, n, axis=-1)), "heads has shape 3 x 2 x 5 x 2"),
         ("softmax", lambda s: np.exp(s) / np.exp(s).sum(), "no maximum subtracted, and one sum for the whole array"),
         ("layer_norm", sample_deviation_and_eps_outside, "N - 1 in the place of N, and epsilon outside the root"),

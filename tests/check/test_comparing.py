@@ -21,7 +21,6 @@ DOUBLE = made(lambda x: 2 * x, [[1.0, 2.0]], Mistake("squared", "x * x is not 2 
     ("mine", "says"),
     [
         (lambda x: x + x, "made: right, on 1 input."),
-        (lambda x: [2, 4], "made: right"),
         (lambda x: (2 * x + 1e-6).astype(np.float32), "made: right"),
         (lambda x: 2 * x + [0, 1e-6], "yours 4.000001, expected 4"),
         (lambda x: (2.001 * x).astype(np.float16), "Work with float64."),
@@ -31,9 +30,7 @@ DOUBLE = made(lambda x: 2 * x, [[1.0, 2.0]], Mistake("squared", "x * x is not 2 
         (lambda x: x * np.nan, "There is NaN"),
         (lambda x: (2 * x)[:, None], "result has shape 2 x 1; expected 2."),
         (lambda x: 2 * x + [0, 1], "Some numbers differ."),
-        (lambda x: 2 * x + [0, 1], "x = [1.0000 2.0000]"),
         (lambda x: 2 * x + [0, 1], "result[1]: yours 5, expected 4"),
-        (lambda x: 2 * x + [0, 1e-5], "yours 4.00001, expected 4"),
         (lambda x: x > 0, "result has dtype bool; expected numbers."),
         (lambda x: np.array([1j, 2]), "complex128"),
         (lambda x: [[1], [2, 3]], "It returned list"),
@@ -47,8 +44,6 @@ def test_what_a_checker_says(mine, says):
 
 def test_a_mask_of_numbers_is_not_taken_for_one_of_truth_values():
     mask = made(lambda n: np.tri(n, dtype=bool), [2], Mistake("numbers", "Add dtype=bool.", lambda n: np.tri(n)))
-    assert mask.report(lambda n: np.tri(n, dtype=bool))
-    assert "expected bool" in str(mask.report(lambda n: np.tri(n, dtype=int)))
     assert mask.report(np.tri).mistake == "numbers"
 
 

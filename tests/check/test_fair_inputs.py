@@ -19,7 +19,6 @@ def test_a_checker_of_a_function_that_decides_says_how_closely(one):
     assert (one.gap is not None) == (decides and one.name not in BY_NATURE_EXACT)
 
 
-TWO = np.log([0.5, 0.5 - 1e-9]), np.log([[0.5, 0.5], [0.25, 0.75]])
 SAME_STEPS = np.log([0.9, 0.1]), np.log([[0.7, 0.3], [0.7, 0.3]])
 ROW = np.array([[-1.0, 1.0], [-1.0, 1.0]])
 
@@ -30,16 +29,12 @@ ROW = np.array([[-1.0, 1.0], [-1.0, 1.0]])
         (True, "pick", (np.array([[[0.0, 9.0], [1.0, 1.0 + 1e-9]]]),)),
         (True, "top_k", (np.array([0.5, 0.25 + 1e-9, 0.25 - 1e-9]), 2)),
         (True, "top_p", (np.array([0.6, 0.3, 0.1]), 0.9)),  # 0.6 + 0.3 is less
-        (True, "top_p", (np.array([0.5, 0.25 + 1e-9, 0.25 - 1e-9]), 0.7)),
-        (True, "beam", (*TWO, 1, 2)),  # the order counts too
         (True, "beam", (*SAME_STEPS, 3, 2)),  # 0 0 1 and 0 1 0
         (True, "generate", (np.eye(2), np.array([[0.0, 0.1], [0.2, 0.1]]), 0, 9, 3)),  # the second word: 0.2 to 0.2
         (True, "relu_backward", (np.array([1e-9, 1.0]), np.ones(2))),
         (True, "rows_stand_alone", (ROW + 1e-7, ROW)),
         (True, "other_rows_moved", (ROW, ROW + 1e-7, 0)),
         (False, "pick", (np.array([[[1.0, 4.0, 4.0]]]),)),  # exact ties are part of the task
-        (False, "top_k", (np.array([0.5, 0.25, 0.25]), 2)),
-        (False, "top_p", (np.array([0.25, 0.5, 0.25]), 0.75)),
         (False, "relu_backward", (np.array([0.0, 1.0]), np.ones(2))),
         (False, "rows_stand_alone", (ROW + 1e-14, ROW)),
     ],
@@ -103,11 +98,9 @@ def test_unfair_inputs_are_drawn_again_and_fair_ones_are_not(draws, how):
     ("how", "says"),
     [
         ({"mistakes": [mistake(np.abs)]}, "'the mistake' passes as float64"),
-        ({"mistakes": [mistake(lambda x: x * (1 + 1e-6))]}, "'the mistake' passes as float32"),
         ({"mistakes": [mistake(lambda x: x * (1 + 1e-5))]}, "'the mistake' passes as float32"),
         ({"mistakes": [mistake(lambda x: x * (1 + 1e-4))]}, "'the mistake' passes as float16"),
         ({"gap": lambda x: 1e-9}, "a decision lies within rounding: numbers 1e-09 apart (an array)"),
-        ({"gap": lambda x: np.nan}, "a decision lies within rounding"),
         ({"expected": lambda x: np.sin(1e6 * x + 0.1)}, "float32 is not precise enough for the arguments (an array)"),
     ],
 )
