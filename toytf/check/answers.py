@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -11,10 +11,10 @@ import numpy as np
 from toytf._validate import shape_text
 from toytf.byhand import Num, Prod, Root, Sum, fmt
 from toytf.check.compare import Report
-from toytf.check.traps import Trap, general, other_logarithms, room_of
+from toytf.check.traps import Trap, general, room_of
 
-__all__ = ["ByHand", "Part", "Trap", "Tries", "listed", "mapped", "number", "other_logarithms", "part", "product",
-           "sum_of_products", "worked", "written"]  # fmt: skip
+__all__ = ["ByHand", "Part", "Trap", "Tries", "listed", "mapped", "number", "part", "product", "sum_of_products",
+           "worked", "written"]  # fmt: skip
 
 Place = tuple[int, ...]  # of an entry
 
@@ -43,11 +43,12 @@ class Part:
 
     def knows(self, wrong, looks: str, room=None) -> Part:
         """The same answer, with one more wrong number that it knows, and what to say to it (`Trap`)."""
-        return self.knows_all([Trap(wrong, looks, room)])
+        return replace(self, traps=(*self.traps, Trap(wrong, looks, room)))
 
-    def knows_all(self, traps: Iterable[Trap]) -> Part:
-        """The same answer, with more wrong numbers that it knows."""
-        return replace(self, traps=(*self.traps, *traps))
+    def knows_logarithms(self) -> Part:
+        """The same answer, a natural logarithm, with those to other bases."""
+        binary = self.knows(self.expected / np.log(2), "a logarithm to base 2. It is the natural one here.")
+        return binary.knows(self.expected / np.log(10), "a logarithm to base 10. It is the natural one here.")
 
     def step(self, before: Callable[[Place], str] | str) -> Part:
         """The same answer, with the step before its result: what meets what, or the formula.

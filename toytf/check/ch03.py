@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import positions
 from toytf.byhand import Cos, Prod, Quotient, Sin
-from toytf.check.answers import Trap, part, worked
+from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 
@@ -181,25 +181,26 @@ def _row(angles):
     return np.where(np.arange(4) % 2, np.cos(angles), np.sin(angles))
 
 
-def _row_traps(divisors):
-    """A known wrong row of position 2."""
+def _row_part(name, divisors, decimals):
+    """Position 2, and known wrong rows of it."""
     angles = 2 / np.array(divisors, dtype=float)
     return (
-        Trap(_row(np.radians(angles)), "an angle in degrees. The formula's angle is in radians."),
-        Trap(_row(angles / 2), "the row of the position before. Positions are counted from zero."),
-        Trap(_row(angles + np.pi / 2) * [1, -1, 1, -1], "sine and cosine exchanged. Even columns hold sines."),
-        Trap(_row(angles)[[0, 2, 1, 3]], "all sines first, then all cosines. They take turns, column by column."),
+        worked(name, _waves(divisors), decimals=decimals)
+        .knows(_row(np.radians(angles)), "an angle in degrees. The formula's angle is in radians.")
+        .knows(_row(angles / 2), "the row of the position before. Positions are counted from zero.")
+        .knows(_row(angles + np.pi / 2) * [1, -1, 1, -1], "sine and cosine exchanged. Even columns hold sines.")
+        .knows(_row(angles)[[0, 2, 1, 3]], "all sines first, then all cosines. They take turns, column by column.")
     )
 
 
 BY_HAND = {}
 BY_HAND["3.1"] = [
-    worked("row", _waves(_PAIRED), decimals=4)
-    .knows_all(_row_traps(_PAIRED))
-    .knows(_row(2 / np.array(_APART)), "the column number as i. Both columns of a pair have one angle."),
-    worked("column as i", _waves(_APART), decimals=2)
-    .knows_all(_row_traps(_APART))
-    .knows(_row(2 / np.array(_PAIRED)), "the row of the paper. Here each column has an angle of its own."),
+    _row_part("row", _PAIRED, 4).knows(
+        _row(2 / np.array(_APART)), "the column number as i. Both columns of a pair have one angle."
+    ),
+    _row_part("column as i", _APART, 2).knows(
+        _row(2 / np.array(_PAIRED)), "the row of the paper. Here each column has an angle of its own."
+    ),
 ]
 BY_HAND["3.2"] = [
     part("pairs", _PAIRS, lambda place: f"column {place[0]} belongs to pair {place[0] // 2}")

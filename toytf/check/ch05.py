@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import attention
 from toytf.byhand import Exp, Num, Quotient, Sum
-from toytf.check.answers import Trap, other_logarithms, part, worked
+from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
@@ -66,11 +66,9 @@ _GAP = float(np.diff((_X @ W_Q[0] @ (_X @ W_K[0]).T)[0])[0])
 _SPREAD = 64 * (1 / 3) ** 2  # variance of a sum of 64 products
 
 
-def _sums(matrices, name, traps):
+def _sums(name, matrices):
     """The sum of each row of each matrix."""
-    return worked(
-        name, [[Sum(*row) for row in matrix] for matrix in matrices.tolist()], decimals=1, shown=".1f"
-    ).knows_all(traps)
+    return worked(name, [[Sum(*row) for row in matrix] for matrix in matrices.tolist()], decimals=1, shown=".1f")
 
 
 BY_HAND = {}
@@ -84,7 +82,7 @@ BY_HAND["5.1"] = [
     .step("e^gap = (3/4) / (1/4)")
     .knows(3, "the ratio of the weights. The gap is its logarithm.")
     .knows(0.5, "the difference of the weights. Gaps of scores are ratios of weights.")
-    .knows_all(other_logarithms(np.log(3))),
+    .knows_logarithms(),
 ]
 BY_HAND["5.2"] = [
     worked(
@@ -98,8 +96,8 @@ BY_HAND["5.2"] = [
     .knows(softmax([3.0, 2.0, 1.0]), "the weights in reverse. The largest score has the largest weight.")
 ]
 BY_HAND["5.3"] = [
-    _sums(_MATRICES, "row sums", traps=(Trap(_MATRICES.sum(axis=1), "the column sums."),)),
-    _sums(np.swapaxes(_MATRICES, 1, 2), "column sums", traps=(Trap(_MATRICES.sum(axis=2), "the row sums."),)),
+    _sums("row sums", _MATRICES).knows(_MATRICES.sum(axis=1), "the column sums."),
+    _sums("column sums", np.swapaxes(_MATRICES, 1, 2)).knows(_MATRICES.sum(axis=2), "the row sums."),
 ]
 BY_HAND["5.4"] = [
     part("variance", _SPREAD, f"64 * 1/3 * 1/3 = 64/9 = {_SPREAD:.2f}", decimals=2)
@@ -118,7 +116,7 @@ BY_HAND["5.6"] = [
     .step("e^gap = 0.9 / 0.1")
     .knows(9, "the ratio of the weights. The gap is its logarithm.")
     .knows(np.log(10), "the logarithm of 1 / 0.1. The gap compares 0.9 with 0.1.")
-    .knows_all(other_logarithms(np.log(9))),
+    .knows_logarithms(),
     worked("divisor", Quotient(Num(_GAP, 2), np.log(9)), decimals=1)
     .step(f"{_GAP:.2f} / the scaled gap")
     .knows(_GAP / 9, "the gap divided by the ratio of the weights. Divide by the scaled gap.")

@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import model, ops
 from toytf.byhand import Larger, Prod, Sum
-from toytf.check.answers import Trap, listed, mapped, part, product, sum_of_products, worked
+from toytf.check.answers import listed, mapped, part, product, sum_of_products, worked
 from toytf.check.core import Case, checker
 from toytf.example import FEED_FORWARD
 
@@ -199,7 +199,6 @@ _TOKEN = np.array([1.0, 0.0, 2.0, 0.0])
 _BEFORE = _TOKEN @ FEED_FORWARD.w_1 + FEED_FORWARD.b_1
 _ON = np.flatnonzero(_BEFORE > 0) + 1
 _NO_BIASES = "Both formulas leave them out."
-_ONE_OF_TWO = Trap(512 * 2048, "one matrix. There are two, W_1 and W_2.")  # 7.6
 
 BY_HAND = {}
 BY_HAND["7.2"] = [
@@ -229,7 +228,7 @@ BY_HAND["7.6"] = [
     .knows(68, "b_1 left out.")
     .knows(40, "the first matrix and its bias. There is a second of each."),
     worked("feed-forward", Sum(Prod(512, 2048), Prod(2048, 512)), also=Prod(8, 512, 512), shown=None)
-    .knows_all([_ONE_OF_TWO])
+    .knows(512 * 2048, "one matrix. There are two, W_1 and W_2.")
     .knows(2 * 512 * 2048 + 2048 + 512, f"the biases counted. {_NO_BIASES}"),
     worked("attention", Prod(4, 512, 512), lead="four matrices: ", shown=None)
     .step("four matrices, each as high and as wide as d")

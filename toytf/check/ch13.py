@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root, Sum
-from toytf.check.answers import Trap, part, worked, written
+from toytf.check.answers import part, worked, written
 from toytf.check.core import Case, apart, checker
 from toytf.generate import greedy, kept_tokens
 
@@ -449,29 +449,34 @@ sentence_score.knows("""
 # ---------------------------------------------------------------- by hand
 
 _POWERS = np.exp([2.0, 1.0, 0.0])
-_NO_SHARES = (
-    Trap([2 / 3, 1 / 3, 0], "the logits divided by their sum. First e to each logit, then divide."),
-    Trap(_POWERS, "the powers. Divide each by their sum."),
-    Trap([4 / 7, 2 / 7, 1 / 7], "powers of 2. The powers are those of e."),
-    Trap(_POWERS[::-1] / _POWERS.sum(), "the row in reverse. The largest logit has the largest probability."),
-)
 _RATIO = 1.2259  # of "hola" to "world", as the exercise gives it
 
 
-def _softmax_of_three(place):
-    power, total = _POWERS[place], _POWERS.round(4).sum()  # as the exercise gives them
-    return f"{power:.4f} / ({written(Sum(*_POWERS))}) = {power:.4f} / {total:.4f}, about {power / total:.4f}"
+def _probabilities(name, largest):
+    """The softmax of three logits, each 1 below the one before."""
+    powers, shares = _POWERS.round(4), _POWERS / _POWERS.sum()  # powers as the exercise gives them
+    below = written(Sum(*_POWERS))
+    exponents = [f"e^{largest - n}" for n in range(3)]
+
+    def terms(at):
+        return f"{powers[at]:.4f} / ({below}) = {powers[at]:.4f} / {powers.sum():.4f}, about {shares[at]:.4f}"
+
+    return (
+        part(name, shares, terms, decimals=4)
+        .step(lambda at: f"{exponents[at[0]]} / ({' + '.join(exponents)})")
+        .knows([2 / 3, 1 / 3, 0], "the logits divided by their sum. First e to each logit, then divide.")
+        .knows(_POWERS, "the powers. Divide each by their sum.")
+        .knows([4 / 7, 2 / 7, 1 / 7], "powers of 2. The powers are those of e.")
+        .knows(shares[::-1], "the row in reverse. The largest logit has the largest probability.")
+    )
 
 
 BY_HAND = {}
 BY_HAND["13.1"] = [
-    part("probabilities", _POWERS / _POWERS.sum(), _softmax_of_three, decimals=4)
-    .step(lambda at: f"e^{2 - at[0]} / (e^2 + e^1 + e^0)")
-    .knows_all(_NO_SHARES),
-    part("with 100 added", _POWERS / _POWERS.sum(), _softmax_of_three, decimals=4)
-    .step(lambda at: f"e^{102 - at[0]} / (e^102 + e^101 + e^100)")
-    .knows([1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too.")
-    .knows_all(_NO_SHARES),
+    _probabilities("probabilities", 2),
+    _probabilities("with 100 added", 102).knows(
+        [1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too."
+    ),
 ]
 BY_HAND["13.4"] = [
     worked(

@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf import ops
 from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
-from toytf.check.answers import other_logarithms, part, worked
+from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 LOG_3 = np.log(3.0)
@@ -202,7 +202,7 @@ def _kl_text(g, p):
 BY_HAND = {}
 BY_HAND["14.1"] = [
     part("loss", -np.log(_SIX[3]), "-log 0.5 = log 2 = 0.6931", decimals=4)
-    .knows_all(other_logarithms(-np.log(_SIX[3])))
+    .knows_logarithms()
     .knows(np.log(0.5), "the sign lost. The loss is minus the logarithm.")
     .knows(-np.log(_SIX).sum(), "the losses of all words. Only the right word's counts."),
     part("perplexity", 1 / _SIX[3], "e^0.6931, about 2", decimals=2)
@@ -217,19 +217,19 @@ BY_HAND["14.1"] = [
     worked("sum", Sum(*_MISS.round(2)), decimals=2).knows(1, "the sum of the probabilities."),
 ]
 BY_HAND["14.3"] = [
-    part("H(g)", _h(_G, _G), lambda _: _h_text(_G, _G), decimals=4).knows_all(other_logarithms(_h(_G, _G))),
+    part("H(g)", _h(_G, _G), lambda _: _h_text(_G, _G), decimals=4).knows_logarithms(),
     part("H(g, p)", _h(_G, _P), lambda _: _h_text(_G, _P), decimals=4)
     .knows(_h(_P, _G), "H(p, g). g stands before the logarithm, p in it.")
     .knows(_h(_P, _P), "H(p). The shares in front are those of g.")
-    .knows_all(other_logarithms(_h(_G, _P))),
+    .knows_logarithms(),
     part("KL(g, p)", _h(_G, _P) - _h(_G, _G), lambda _: _kl_text(_G, _P), decimals=4)
     .knows(_h(_P, _G) - _h(_P, _P), "KL(p, g). The first one's shares stand in front.")
     .knows(_h(_G, _G) - _h(_G, _P), "H(g) - H(g, p). It is the other way round.")
-    .knows_all(other_logarithms(_h(_G, _P) - _h(_G, _G))),
+    .knows_logarithms(),
     part("KL(p, g)", _h(_P, _G) - _h(_P, _P), lambda _: _kl_text(_P, _G), decimals=4)
     .knows(_h(_G, _P) - _h(_G, _G), "KL(g, p). The first one's shares stand in front.")
     .knows(_h(_P, _P) - _h(_P, _G), "H(p) - H(p, g). It is the other way round.")
-    .knows_all(other_logarithms(_h(_P, _G) - _h(_P, _P))),
+    .knows_logarithms(),
 ]
 BY_HAND["14.4"] = [
     worked("goal", [Sum(Prod(0.8, said), Quotient(0.2, 4)) for said in (0, 1, 0, 0)], decimals=2)
@@ -239,7 +239,7 @@ BY_HAND["14.4"] = [
     .knows(17, "the ratio. The lead of the logit is its logarithm.")
     .knows(np.log(12), "log(0.8 / 0.0667). The right word has a part of the 0.2 too.")
     .knows(np.log(16), "log(0.8 over a quarter of 0.2). The right word has a part of the 0.2 too.")
-    .knows_all(other_logarithms(np.log(17))),
+    .knows_logarithms(),
     worked("with smoothing", Difference(0.25, 0.85), decimals=2, shown="g")
     .knows(0.6, "wanted minus said. It is said minus wanted.")
     .knows(0.25 - 0.8, "0.25 - 0.8. The right word has a part of the 0.2 too.")

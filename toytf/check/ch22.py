@@ -3,7 +3,7 @@
 from math import sqrt
 
 from toytf.byhand import Difference, Prod, Quotient, Root, Sum
-from toytf.check.answers import Trap, worked
+from toytf.check.answers import worked
 from toytf.check.core import Case, checker
 
 
@@ -80,21 +80,20 @@ _RMS = Root(Quotient(Sum(*(x * x for x in _ROW)), len(_ROW)))
 _DEVIATION = sqrt(11 / 4)  # around the mean 2.5
 
 
-def _cache_traps(right):
+def _cache(name, step, lead=""):
     return (
-        Trap(right / 2, "a factor of 2 that is missing. Keys and values are kept, each number in two bytes."),
-        Trap(right / 4, "numbers of the keys alone. Values are kept too, each number in two bytes."),
-        Trap(8 * right, "64 heads. The keys and values of 8 are kept."),
-        Trap(right / 80, "one layer. Each of the 80 keeps its own."),
+        worked(name, step, lead=lead)
+        .knows(step.value / 2, "a factor of 2 that is missing. Keys and values are kept, each number in two bytes.")
+        .knows(step.value / 4, "numbers of the keys alone. Values are kept too, each number in two bytes.")
+        .knows(8 * step.value, "64 heads. The keys and values of 8 are kept.")
+        .knows(step.value / 80, "one layer. Each of the 80 keeps its own.")
     )
 
 
 BY_HAND = {}
 BY_HAND["22.2"] = [
-    worked("one token", _A_TOKEN, lead="keys and values, layers, heads, width, bytes: ").knows_all(
-        _cache_traps(_A_TOKEN.value)
-    ),
-    worked("conversation", _A_CHAT).knows_all(_cache_traps(_A_CHAT.value)),
+    _cache("one token", _A_TOKEN, lead="keys and values, layers, heads, width, bytes: "),
+    _cache("conversation", _A_CHAT),
     worked("without groups", Prod(8, _A_CHAT.value), lead="64 heads in place of 8, eight times as much: ")
     .knows(_A_CHAT.value, "the cache with groups. Without them each of the 64 heads has keys of its own.")
     .knows(64 * _A_CHAT.value, "64 times as much. With groups there are 8 key heads, so it is 8 times."),

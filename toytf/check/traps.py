@@ -67,14 +67,6 @@ def in_words(decimals: int) -> str:
     return f"{words.get(decimals, decimals)} decimal{'s' * (decimals != 1)}"
 
 
-def other_logarithms(value) -> tuple[Trap, ...]:
-    """A natural logarithm, taken to base 2 and to base 10."""
-    return (
-        Trap(value / np.log(2), "a logarithm to base 2. It is the natural one here."),
-        Trap(value / np.log(10), "a logarithm to base 10. It is the natural one here."),
-    )
-
-
 def general(expected, decimals: int, percent: bool = False) -> tuple[Trap, ...]:
     """The slips that happen with any number, as traps: rounding, order, sign, percent, the point.
 
