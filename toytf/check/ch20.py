@@ -189,52 +189,41 @@ sample_std.knows("""
 
 # 20.1: the arrays of nn.MultiheadAttention(8, 2); 20.4: two deviations; 20.5: two residuals
 _MHA = {
-    "in_proj_weight": Prod(24, 8),
-    "in_proj_bias": Prod(24),
-    "out_proj.weight": Prod(8, 8),
-    "out_proj.bias": Prod(8),
+    "in_proj_weight": (Prod(24, 8), "three matrices, one below the other, of 8 * 8 each"),
+    "in_proj_bias": (Prod(24), "a number for each row of in_proj_weight"),
+    "out_proj.weight": (Prod(8, 8), "one square matrix of width d"),
+    "out_proj.bias": (Prod(8), "a number for each row of out_proj.weight"),
 }
-_MHA_STEPS = (
-    "in_proj_weight: three matrices, one below the other, of 8 * 8 each",
-    "in_proj_bias: a number for each row of in_proj_weight",
-    "out_proj.weight: one square matrix of width d",
-    "out_proj.bias: a number for each row of out_proj.weight",
-)
-_MHA_COUNTS = [shape.value for shape in _MHA.values()]
+_MHA_COUNTS = [count.value for count, _ in _MHA.values()]
+_MHA_STEPS = [f"{name}: {why}" for name, (_, why) in _MHA.items()]
+_MHA_TERMS = [f"{name}: {written(count)} = {count.value}" for name, (count, _) in _MHA.items()]
 _NORM_ROW = np.array([1.0, 3.0, 3.0, 5.0])
 _SQUARES = (_NORM_ROW - 3) ** 2
-_DIVISORS = {"N": 4, "N - 1": 3}
 _X, _F = np.array([1.0, 0.0]), np.array([0.5, 0.5])
 
 
-def _std_part(name):
-    step = Root(Quotient(Sum(*_SQUARES), _DIVISORS[name]))
-    other = np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name]))
-    return (
-        worked(f"deviation with {name}", step, about=True, decimals=4)
-        .knows(other, f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}.")
-        .knows(_SQUARES.sum() / _DIVISORS[name], "the variance. The deviation is its root.")
-        .knows(np.sqrt(_SQUARES.sum()), "the root of the sum. Divide under the root.")
-    )
+def _parts(name, n):
+    """The deviation and the normalised row, with the squares divided by n."""
+    variance, other = _SQUARES.sum() / n, _SQUARES.sum() / (7 - n)
+    away, std = _NORM_ROW - 3, np.sqrt(variance)
+    not_so = f"the squares divided by {7 - n}. Here they are divided by {n}."
 
+    def step(at):
+        return f"({_NORM_ROW[at]:g} - 3) / {std:.4f}"
 
-def _normed_part(name):
-    std = np.sqrt(_SQUARES.sum() / _DIVISORS[name])
     return (
+        worked(f"deviation with {name}", Root(Quotient(Sum(*_SQUARES), n)), about=True, decimals=4)
+        .knows(np.sqrt(other), not_so)
+        .knows(variance, "the variance. The deviation is its root.")
+        .knows(np.sqrt(_SQUARES.sum()), "the root of the sum. Divide under the root."),
         part(
-            f"result with {name}",
-            (_NORM_ROW - 3) / std,
-            lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}, about {number((_NORM_ROW[at] - 3) / std, 4)}",
-            decimals=4,
+            f"result with {name}", away / std, lambda at: f"{step(at)}, about {number((away / std)[at], 4)}", decimals=4
         )
-        .step(lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}")
-        .knows(
-            (_NORM_ROW - 3) / np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name])),
-            f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}.",
-        )
-        .knows((_NORM_ROW - 3) / std**2, "a division by the variance. Divide by its root.")
+        .step(step)
+        .knows(away / np.sqrt(other), not_so)
+        .knows(away / variance, "a division by the variance. Divide by its root.")
         .knows(_NORM_ROW / std, "the mean not subtracted. First x - mean, then the division.")
-        .knows(_NORM_ROW - 3, "the mean subtracted and no more. Divide by the deviation.")
+        .knows(away, "the mean subtracted and no more. Divide by the deviation."),
     )
 
 
@@ -248,11 +237,7 @@ def _residual_part(name, times):
 
 BY_HAND = {}
 BY_HAND["20.1"] = [
-    part(
-        "numbers",
-        _MHA_COUNTS,
-        lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
-    )
+    part("numbers", _MHA_COUNTS, lambda at: _MHA_TERMS[at[0]])
     .step(lambda at: _MHA_STEPS[at[0]])
     .knows([64, 8, 64, 8], "one matrix in `in_proj_weight`. W^Q, W^K and W^V stand in it, one below the other.")
     .knows([192, 8, 64, 8], "one bias in `in_proj_bias`. Queries, keys and values have one each."),
@@ -267,7 +252,8 @@ BY_HAND["20.1"] = [
     .knows(sum(_MHA_COUNTS) - 24, "`in_proj_bias` alone left out. `bias=False` leaves out both."),
 ]
 BY_HAND["20.4"] = [
-    *(part(name) for name in _DIVISORS for part in (_std_part, _normed_part)),
+    *_parts("N", 4),
+    *_parts("N - 1", 3),
     part("factor", np.sqrt(3 / 4), f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}", decimals=4)
     .knows(np.sqrt(4 / 3), "the factor of the deviations. Dividing by more makes the result smaller.")
     .knows(3 / 4, "the factor of the variances, turned over. Take its root."),
