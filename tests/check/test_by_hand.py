@@ -8,7 +8,7 @@ import pytest
 
 from toytf import check, ops
 from toytf.byhand import Num, Prod, Quotient, Root, Sum
-from toytf.check.answers import Tries, mapped, part, product, worked
+from toytf.check.answers import Tries, part, worked
 from toytf.course.chapters import BOOK
 
 PARTS = [(one, part) for one in check.BY_HAND.values() for part in one.parts]
@@ -272,20 +272,6 @@ def test_a_by_hand_exercise_or_part_that_does_not_exist_is_an_error(arguments, s
 )
 def test_the_step_before_is_what_stands_before_the_equals_sign(made, place, before, work):
     assert (made.before(place), made.work(place)) == (before, before + work)
-
-
-@pytest.mark.parametrize(
-    ("made", "place", "before"),
-    [
-        (product("", [[1, -2], [0.5, 3]], [[4, 8], [5, 6]]), (1, 0), "row 2 is 0.5, 3; column 1 is 4, 5"),
-        (product("", [1, 2], [3, 4]), (), "the row is 1, 2; the column is 3, 4"),
-        (mapped("", [1, 2], np.array([[3], [4]]), [5]), (0,), "the row is 1, 2; column 1 is 3, 4; the bias is 5"),
-        (part("", 8, "it stays 8"), (), ""),
-        (part("", 8, "2 * 4 = 8").step("twice four"), (), "twice four"),
-    ],
-)
-def test_the_step_before_of_a_product_says_what_meets_what(made, place, before):
-    assert made.before(place) == before
 
 
 ROW, PAIR = np.array([1.0, 3.0, 3.0, 5.0]), np.array([[2.0, 6.0]])

@@ -34,6 +34,10 @@ DOUBLE = made(lambda x: 2 * x, [[1.0, 2.0]], Mistake("squared", "x * x is not 2 
         (lambda x: x > 0, "result has dtype bool; expected numbers."),
         (lambda x: np.array([1j, 2]), "complex128"),
         (lambda x: [[1], [2, 3]], "It returned list"),
+        (lambda x: "a word", "It returned str"),
+        (lambda x: None, "It returned None. Is the return missing?"),
+        (lambda x: 1 // 0, "It raised ZeroDivisionError"),
+        (lambda x: (x, x, x), "It returned 3 results; expected 1 result."),
         (lambda x: np.multiply(x, 2, out=x), "changes its argument x"),
     ],
 )
