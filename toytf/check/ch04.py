@@ -9,25 +9,9 @@ from toytf.check.core import Case, checker
 from toytf.example import PAPER, PUBLISHED, W_K, W_Q, W_V
 
 
-def _attend_once_cases(rng):
-    key = np.array([np.log(3.0), 0.0, 0.0, 0.0])
-    return [
-        Case(([2.0, 1.0, 0.0, 5.0], [key, 0 * key], [[4.0], [8.0]]), "weights 3/4 and 1/4"),
-        Case((rng.normal(size=3), rng.normal(size=(5, 3)), rng.normal(size=(5, 2))), "five keys of width 3"),
-        Case((rng.normal(size=2), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))), "keys as wide as values"),
-        Case(
-            (np.array([30.0, 40.0, 0.0, 0.0]), np.array([[20.0, 35.0, 1.0, 0.0], [20.0, 35.0, 0.0, 1.0]]) * 2)
-            + (rng.normal(size=(2, 3)),),
-            "large scores",
-        ),
-        Case((rng.normal(size=4), rng.normal(size=(1, 4)), rng.normal(size=(1, 3))), "a single key"),
-    ]
-
-
 @checker(
     "ex-04-4",
     expected=lambda query, keys, values: attention.attention(query[None], keys, values)[0][0],
-    cases=_attend_once_cases,
     results=("output",),
 )
 def attend_once(query, keys, values):
@@ -48,6 +32,16 @@ def attend_once(query, keys, values):
     return output
 
 
+attend_once.cases = lambda rng: [
+    Case(([2.0, 1.0, 0.0, 5.0], [[np.log(3.0), 0.0, 0.0, 0.0], [0.0] * 4], [[4.0], [8.0]]), "weights 3/4 and 1/4"),
+    Case((rng.normal(size=3), rng.normal(size=(5, 3)), rng.normal(size=(5, 2))), "five keys of width 3"),
+    Case((rng.normal(size=2), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))), "keys as wide as values"),
+    Case(
+        ([30.0, 40.0, 0.0, 0.0], [[40.0, 70.0, 2.0, 0.0], [40.0, 70.0, 0.0, 2.0]], rng.normal(size=(2, 3))),
+        "large scores",
+    ),
+    Case((rng.normal(size=4), rng.normal(size=(1, 4)), rng.normal(size=(1, 3))), "a single key"),
+]
 attend_once.knows("""
     - the weighted rows not added: return output => return np.array(powers)[:, None] / sum(powers) * values
       Each value row times its weight is the step before the last. Add the rows up: the output is one row.
@@ -76,32 +70,7 @@ attend_once.knows("""
 """)
 
 
-def _attend_cases(rng):
-    square = np.array([[1.0, 0.0], [1.0, 1.0]])
-    return [
-        Case(([[1.0, 0.0]], np.eye(2), [[4.0], [8.0]], float(np.log(3.0))), "weights 3/4 and 1/4"),
-        Case((square, square + np.array([[0.0, 2.0], [0.0, 0.0]]), np.eye(2), None), "two tokens, everything 2 x 2"),
-        Case((rng.normal(size=(3, 4)), rng.normal(size=(5, 4)), rng.normal(size=(5, 2)), None), "3 ask, 5 answer"),
-        Case((rng.normal(size=(2, 4)), rng.normal(size=(3, 4)), rng.normal(size=(3, 4)), 0.1), "a scale of one's own"),
-        Case((rng.normal(size=(2, 3)), rng.normal(size=(4, 3)), rng.normal(size=(4, 2)), 0.0), "scale 0: an average"),
-        Case(
-            (rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4, 5)), rng.normal(size=(2, 4, 3)), None),
-            "a batch of two sentences",
-        ),
-        Case(([[30.0, 40.0]], [[20.0, 35.0], [20.5, 34.0]], rng.normal(size=(2, 3)), None), "large scores"),
-        Case(
-            ([[0.0], [2.0]], np.array([[1.0], [2.0]]) * 900, [[4.0], [8.0]], None),
-            "scores of one query far below those of another",
-        ),
-    ]
-
-
-@checker(
-    "ex-04-9",
-    expected=lambda q, k, v, scale: attention.attention(q, k, v, scale=scale)[0],
-    cases=_attend_cases,
-    results=("output",),
-)
+@checker("ex-04-9", expected=lambda q, k, v, scale: attention.attention(q, k, v, scale=scale)[0], results=("output",))
 def attend(q, k, v, scale=None):
     """Average the values by how well each key fits: ``softmax(q k^T * scale) v``.
 
@@ -118,6 +87,16 @@ def attend(q, k, v, scale=None):
     return attn_weights @ v
 
 
+attend.cases = lambda rng: [
+    Case(([[1.0, 0.0]], np.eye(2), [[4.0], [8.0]], float(np.log(3.0))), "weights 3/4 and 1/4"),
+    Case(([[1.0, 0.0], [1.0, 1.0]], [[1.0, 2.0], [1.0, 1.0]], np.eye(2), None), "two tokens, everything 2 x 2"),
+    Case((rng.normal(size=(3, 4)), rng.normal(size=(5, 4)), rng.normal(size=(5, 2)), None), "3 ask, 5 answer"),
+    Case((rng.normal(size=(2, 4)), rng.normal(size=(3, 4)), rng.normal(size=(3, 4)), 0.1), "a scale of one's own"),
+    Case((rng.normal(size=(2, 3)), rng.normal(size=(4, 3)), rng.normal(size=(4, 2)), 0.0), "scale 0: an average"),
+    Case((*(rng.normal(size=(2, *shape)) for shape in ((3, 5), (4, 5), (4, 3))), None), "a batch of two sentences"),
+    Case(([[30.0, 40.0]], [[20.0, 35.0], [20.5, 34.0]], rng.normal(size=(2, 3)), None), "large scores"),
+    Case(([[0.0], [2.0]], [[900.0], [1800.0]], [[4.0], [8.0]], None), "scores of one query far below those of another"),
+]
 attend.knows("""
     - keys not transposed: np.swapaxes(k, -1, -2) => k
       q @ k multiplies queries with columns of k. Each key must become a column: np.swapaxes(k, -1, -2).

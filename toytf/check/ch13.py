@@ -8,20 +8,9 @@ from toytf.check.answers import part, worked, written
 from toytf.check.core import Case, apart, checker
 from toytf.generate import greedy, kept_tokens
 
-
-def _beam_cases(rng):
-    two = np.log([0.6, 0.4]), np.log([[0.55, 0.45], [0.1, 0.9]])
-    one_parent = np.log([0.9, 0.1]), np.log([[0.6, 0.4], [0.7, 0.3]])
-    three = np.log([0.5, 0.3, 0.2]), np.log([[0.4, 0.35, 0.25], [0.1, 0.1, 0.8], [0.05, 0.9, 0.05]])
-    drawn = np.log(rng.dirichlet(np.ones(5))), np.log(rng.dirichlet(np.ones(5), size=5))
-    return [
-        Case((*two, 2, 2), "two words, greedy would miss the best sentence"),
-        Case((*two, 2, 1), "width 1 is greedy"),
-        Case((*one_parent, 2, 2), "two words, both sentences that stay begin alike"),
-        Case((*three, 3, 2), "three words"),
-        Case((*three, 4, 3), "three words, four of them in a sentence"),
-        Case((*drawn, 4, 3), "five words"),
-    ]
+_TWO_WORDS = np.log([0.6, 0.4]), np.log([[0.55, 0.45], [0.1, 0.9]])
+_ONE_PARENT = np.log([0.9, 0.1]), np.log([[0.6, 0.4], [0.7, 0.3]])
+_THREE_WORDS = np.log([0.5, 0.3, 0.2]), np.log([[0.4, 0.35, 0.25], [0.1, 0.1, 0.8], [0.05, 0.9, 0.05]])
 
 
 def _beam_gap(first, following, length, width) -> float:
@@ -38,7 +27,7 @@ def _beam_gap(first, following, length, width) -> float:
     return min(gaps)
 
 
-@checker("ex-13-5", cases=_beam_cases, gap=_beam_gap, results=("sentences", "log_probs"), points=3)
+@checker("ex-13-5", gap=_beam_gap, results=("sentences", "log_probs"), points=3)
 def beam(first, following, length, width):
     """Write sentences of a fixed length by beam search in a table.
 
@@ -60,6 +49,14 @@ def beam(first, following, length, width):
     return sentences, log_probs
 
 
+beam.cases = lambda rng: [
+    Case((*_TWO_WORDS, 2, 2), "two words, greedy would miss the best sentence"),
+    Case((*_TWO_WORDS, 2, 1), "width 1 is greedy"),
+    Case((*_ONE_PARENT, 2, 2), "two words, both sentences that stay begin alike"),
+    Case((*_THREE_WORDS, 3, 2), "three words"),
+    Case((*_THREE_WORDS, 4, 3), "three words, four of them in a sentence"),
+    Case((np.log(rng.dirichlet(np.ones(5))), np.log(rng.dirichlet(np.ones(5), size=5)), 4, 3), "five words"),
+]
 beam.knows("""
     - pruned within each sentence:
         (-candidates, axis=None, kind="stable")[:width] => (-candidates, axis=1, kind="stable")[:, :width], and

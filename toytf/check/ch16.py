@@ -8,18 +8,6 @@ from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 
-def _adam_cases(rng):
-    drawn = (*(rng.normal(size=(3, 2)) for _ in range(3)), rng.uniform(1, 2, (3, 2)))
-    return [
-        Case(([1.0], [2.0], [0.0], [0.0], 1, 0.1), "step 1 of exercise 16.1"),
-        Case(([0.9], [0.0], [0.2], [0.08], 2, 0.1), "step 2: the gradient is 0"),
-        Case(([1.0, 1.0], [3.0, -0.5], [0.0, 0.0], [0.0, 0.0], 1, 0.1), "two entries, a first step"),
-        Case(([1.0, 1.0], [4.0, -0.5], [0.5, 0.5], [2.0, 0.25], 3, 0.1), "two entries, step 3"),
-        Case(([1.0, 1.0], [0.0, 1e-9], [0.0, 0.0], [0.0, 0.0], 1, 0.1), "a gradient of 0 and one as small as epsilon"),
-        Case((*drawn, 7, 0.01), "a matrix, step 7"),
-    ]
-
-
 def _toytf_adam(w, dw, m, v, t, learning_rate):
     adam = optim.Adam(t=t - 1, m=m.flatten(), v=v.flatten())
     new = w.copy()
@@ -27,7 +15,7 @@ def _toytf_adam(w, dw, m, v, t, learning_rate):
     return new, adam.m.reshape(w.shape), adam.v.reshape(w.shape)
 
 
-@checker("ex-16-8", expected=_toytf_adam, cases=_adam_cases, results=("w", "m", "v"), points=3)
+@checker("ex-16-8", expected=_toytf_adam, results=("w", "m", "v"), points=3)
 def adam_step(w, dw, m, v, t, learning_rate):
     """Take a step of Adam with the paper's beta_1 = 0.9, beta_2 = 0.98, eps = 1e-9.
 
@@ -42,6 +30,14 @@ def adam_step(w, dw, m, v, t, learning_rate):
     return w - learning_rate * mean / (np.sqrt(mean_of_squares) + 1e-9), m, v
 
 
+adam_step.cases = lambda rng: [
+    Case(([1.0], [2.0], [0.0], [0.0], 1, 0.1), "step 1 of exercise 16.1"),
+    Case(([0.9], [0.0], [0.2], [0.08], 2, 0.1), "step 2: the gradient is 0"),
+    Case(([1.0, 1.0], [3.0, -0.5], [0.0, 0.0], [0.0, 0.0], 1, 0.1), "two entries, a first step"),
+    Case(([1.0, 1.0], [4.0, -0.5], [0.5, 0.5], [2.0, 0.25], 3, 0.1), "two entries, step 3"),
+    Case(([1.0, 1.0], [0.0, 1e-9], [0.0, 0.0], [0.0, 0.0], 1, 0.1), "a gradient of 0 and one as small as epsilon"),
+    Case((*rng.normal(size=(3, 3, 2)), rng.uniform(1, 2, (3, 2)), 7, 0.01), "a matrix, step 7"),
+]
 adam_step.knows("""
     - no bias correction: m / (1 - 0.9**t), v / (1 - 0.98**t) => m, v
       Both means start at 0 and are too small at first. Divide them by 1 - beta^t before the ratio (chapter 16, Adam by
@@ -94,22 +90,9 @@ adam_step.knows("""
 """)
 
 
-def _schedule_cases(rng):
-    steps = [int(n) for n in rng.integers(2, 20_000, size=3)]
-    return [
-        Case((1, 4, 4), "the first of four steps of warm-up"),
-        Case((4, 4, 4), "the last one, where both parts are equal"),
-        Case((16, 4, 4), "after it"),
-        Case((1000, 512, 4000), "the paper's sizes, rising"),
-        Case((20_000, 512, 4000), "the paper's sizes, falling"),
-        *(Case((step, 256, 3000), "another model") for step in steps),
-    ]
-
-
 @checker(
     "ex-16-9",
     expected=lambda step, d_model, warmup: optim.paper_schedule(d_model, warmup)(step),
-    cases=_schedule_cases,
     results=("rate",),
     tolerance=1e-13,  # rates are small
 )
@@ -123,6 +106,14 @@ def paper_schedule(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
+paper_schedule.cases = lambda rng: [
+    Case((1, 4, 4), "the first of four steps of warm-up"),
+    Case((4, 4, 4), "the last one, where both parts are equal"),
+    Case((16, 4, 4), "after it"),
+    Case((1000, 512, 4000), "the paper's sizes, rising"),
+    Case((20_000, 512, 4000), "the paper's sizes, falling"),
+    *(Case((step, 256, 3000), "another model") for step in rng.integers(2, 20_000, size=3).tolist()),
+]
 paper_schedule.knows("""
     - max for min: min( => max(
       The smaller of the two counts: the line during warm-up, the root after it. They meet at step = warmup.
