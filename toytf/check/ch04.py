@@ -5,7 +5,7 @@ import numpy as np
 from toytf import attention, ops
 from toytf.byhand import Exp, Num, Quotient, Sum
 from toytf.check.answers import listed, product, worked
-from toytf.check.core import Case, checker
+from toytf.check.core import Case, checker, normals
 from toytf.example import PAPER, PUBLISHED, W_K, W_Q, W_V
 
 
@@ -34,13 +34,13 @@ def attend_once(query, keys, values):
 
 attend_once.cases = lambda rng: [
     Case(([2.0, 1.0, 0.0, 5.0], [[np.log(3.0), 0.0, 0.0, 0.0], [0.0] * 4], [[4.0], [8.0]]), "weights 3/4 and 1/4"),
-    Case((rng.normal(size=3), rng.normal(size=(5, 3)), rng.normal(size=(5, 2))), "five keys of width 3"),
-    Case((rng.normal(size=2), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))), "keys as wide as values"),
+    Case(normals(rng, 3, (5, 3), (5, 2)), "five keys of width 3"),
+    Case(normals(rng, 2, (3, 2), (3, 2)), "keys as wide as values"),
     Case(
         ([30.0, 40.0, 0.0, 0.0], [[40.0, 70.0, 2.0, 0.0], [40.0, 70.0, 0.0, 2.0]], rng.normal(size=(2, 3))),
         "large scores",
     ),
-    Case((rng.normal(size=4), rng.normal(size=(1, 4)), rng.normal(size=(1, 3))), "a single key"),
+    Case(normals(rng, 4, (1, 4), (1, 3)), "a single key"),
 ]
 attend_once.knows("""
     - the weighted rows not added: return output => return np.array(powers)[:, None] / sum(powers) * values
@@ -90,10 +90,10 @@ def attend(q, k, v, scale=None):
 attend.cases = lambda rng: [
     Case(([[1.0, 0.0]], np.eye(2), [[4.0], [8.0]], float(np.log(3.0))), "weights 3/4 and 1/4"),
     Case(([[1.0, 0.0], [1.0, 1.0]], [[1.0, 2.0], [1.0, 1.0]], np.eye(2), None), "two tokens, everything 2 x 2"),
-    Case((rng.normal(size=(3, 4)), rng.normal(size=(5, 4)), rng.normal(size=(5, 2)), None), "3 ask, 5 answer"),
-    Case((rng.normal(size=(2, 4)), rng.normal(size=(3, 4)), rng.normal(size=(3, 4)), 0.1), "a scale of one's own"),
-    Case((rng.normal(size=(2, 3)), rng.normal(size=(4, 3)), rng.normal(size=(4, 2)), 0.0), "scale 0: an average"),
-    Case((*(rng.normal(size=(2, *shape)) for shape in ((3, 5), (4, 5), (4, 3))), None), "a batch of two sentences"),
+    Case((*normals(rng, (3, 4), (5, 4), (5, 2)), None), "3 ask, 5 answer"),
+    Case((*normals(rng, (2, 4), (3, 4), (3, 4)), 0.1), "a scale of one's own"),
+    Case((*normals(rng, (2, 3), (4, 3), (4, 2)), 0.0), "scale 0: an average"),
+    Case((*normals(rng, (2, 3, 5), (2, 4, 5), (2, 4, 3)), None), "a batch of two sentences"),
     Case(([[30.0, 40.0]], [[20.0, 35.0], [20.5, 34.0]], rng.normal(size=(2, 3)), None), "large scores"),
     Case(([[0.0], [2.0]], [[900.0], [1800.0]], [[4.0], [8.0]], None), "scores of one query far below those of another"),
 ]

@@ -5,7 +5,7 @@ import numpy as np
 from toytf import attention
 from toytf.byhand import Exp, Num, Quotient, Sum
 from toytf.check.answers import part, worked
-from toytf.check.core import Case, checker
+from toytf.check.core import Case, checker, normals
 from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
 
@@ -23,10 +23,10 @@ def scaled_scores(q, k):
 
 scaled_scores.cases = lambda rng: [
     Case(([[1.0, 2.0, 0.0, 3.0]], [[2.0, 1.0, 5.0, 0.0], [4.0, 0.0, 1.0, 2.0]]), "d_k = 4"),
-    Case((rng.normal(size=(3, 9)), rng.normal(size=(2, 9))), "d_k = 9"),
+    Case(normals(rng, (3, 9), (2, 9)), "d_k = 9"),
     Case(([[1.0, 2.0], [3.0, 0.0]], [[2.0, 1.0], [0.0, 5.0]]), "everything 2 x 2"),
-    Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4, 5))), "a batch of two sentences"),
-    Case((rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(2, 3, 6, 5))), "two sentences, three heads"),
+    Case(normals(rng, (2, 3, 5), (2, 4, 5)), "a batch of two sentences"),
+    Case(normals(rng, (2, 3, 4, 5), (2, 3, 6, 5)), "two sentences, three heads"),
 ]
 scaled_scores.knows("""
     - no scaling: np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]) => np.swapaxes(k, -1, -2)

@@ -5,7 +5,7 @@ import numpy as np
 from toytf import model, ops
 from toytf.byhand import Larger, Prod, Sum
 from toytf.check.answers import listed, mapped, part, product, sum_of_products, worked
-from toytf.check.core import Case, checker
+from toytf.check.core import Case, checker, normals
 from toytf.example import FEED_FORWARD
 
 
@@ -51,24 +51,8 @@ relu.knows("""
 """)
 
 
-def _feed_forward_cases(rng):
-    def drawn(*shape, d_ff):
-        d = shape[-1]
-        sizes = (shape, (d, d_ff), d_ff, (d_ff, d), d)
-        return tuple(rng.normal(size=size) for size in sizes)
-
-    square = [[1.0, -2.0]], [[1.0, 2.0], [0.0, 1.0]], [1.0, -2.0], [[1.0, -3.0], [0.0, 2.0]], [1.0, 1.0]
-    return [
-        Case(square, "one token, square matrices"),
-        Case(drawn(3, 2, d_ff=5), "three tokens of width 2, five hidden units"),
-        Case(drawn(2, 3, 4, d_ff=8), "two sentences of three tokens"),
-    ]
-
-
 @checker(
-    "ex-07-8",
-    expected=lambda x, w_1, b_1, w_2, b_2: model.feed_forward(model.FeedForward(w_1, b_1, w_2, b_2), x)[0],
-    cases=_feed_forward_cases,
+    "ex-07-8", expected=lambda x, w_1, b_1, w_2, b_2: model.feed_forward(model.FeedForward(w_1, b_1, w_2, b_2), x)[0]
 )
 def feed_forward(x, w_1, b_1, w_2, b_2):
     """Widen each row, bend it, narrow it again: ``max(0, x W_1 + b_1) W_2 + b_2``.
@@ -80,6 +64,14 @@ def feed_forward(x, w_1, b_1, w_2, b_2):
     return hidden @ w_2 + b_2
 
 
+feed_forward.cases = lambda rng: [
+    Case(
+        ([[1.0, -2.0]], [[1.0, 2.0], [0.0, 1.0]], [1.0, -2.0], [[1.0, -3.0], [0.0, 2.0]], [1.0, 1.0]),
+        "one token, square matrices",
+    ),
+    Case(normals(rng, (3, 2), (2, 5), 5, (5, 2), 2), "three tokens of width 2, five hidden units"),
+    Case(normals(rng, (2, 3, 4), (4, 8), 8, (8, 4), 4), "two sentences of three tokens"),
+]
 feed_forward.knows("""
     - no bend between the maps: np.maximum(0, x @ w_1 + b_1) => x @ w_1 + b_1
       Two linear maps in a row are one linear map (chapter 7, Why a bend). np.maximum(0, ...) goes around x @ w_1 + b_1.

@@ -5,7 +5,7 @@ import numpy as np
 from toytf import attention, ops
 from toytf.check.answers import listed, number, part, product, sum_of_products
 from toytf.check.ch11 import NUMBERS_FOR_BOOLEANS, OPPOSITE
-from toytf.check.core import Case, checker
+from toytf.check.core import Case, checker, normals
 from toytf.example import W_K, W_V
 
 
@@ -140,29 +140,8 @@ disguise_mask.knows(f"""
 """)
 
 
-def _cross_case(rng, about, batch, target, source, d, d_k, d_v, size=1.0):
-    shapes = ((*batch, target, d), (*batch, source, d), (d, d_k), (d, d_k), (d, d_v))
-    y, *others = (rng.normal(size=shape) for shape in shapes)
-    return Case((y * size, *others), about)
-
-
-def _cross_cases(rng):
-    memory = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    one, two = np.array([[np.log(3.0)], [0.0]]), np.array([[1.0], [0.0]])
-    values = np.array([[10.0, 20.0, 0.0], [0.0, 50.0, 10.0]])
-    return [
-        Case(([[1.0, 0.0]], memory, one, two, values), "one target row with the shares 1/5, 3/5, 1/5"),
-        _cross_case(rng, "two target rows, five source rows", (), 2, 5, 4, 3, 2),
-        _cross_case(rng, "as many target rows as source rows, all of one width", (), 3, 3, 4, 4, 4),
-        _cross_case(rng, "scores that overflow exp", (), 2, 3, 4, 2, 3, size=5000.0),
-        _cross_case(rng, "two sentences", (2,), 3, 5, 4, 2, 3),
-    ]
-
-
 @checker(
-    "ex-12-7",
-    expected=lambda y, memory, w_q, w_k, w_v: attention.attention(y @ w_q, memory @ w_k, memory @ w_v)[0],
-    cases=_cross_cases,
+    "ex-12-7", expected=lambda y, memory, w_q, w_k, w_v: attention.attention(y @ w_q, memory @ w_k, memory @ w_v)[0]
 )
 def cross_attention(y, memory, w_q, w_k, w_v):
     """Let the rows of the target read the memory: one head, without a mask.
@@ -177,6 +156,22 @@ def cross_attention(y, memory, w_q, w_k, w_v):
     return exps / exps.sum(axis=-1, keepdims=True) @ v
 
 
+cross_attention.cases = lambda rng: [
+    Case(
+        (
+            [[1.0, 0.0]],
+            [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]],
+            [[np.log(3.0)], [0.0]],
+            [[1.0], [0.0]],
+            [[10.0, 20.0, 0.0], [0.0, 50.0, 10.0]],
+        ),
+        "one target row with the shares 1/5, 3/5, 1/5",
+    ),
+    Case(normals(rng, (2, 4), (5, 4), (4, 3), (4, 3), (4, 2)), "two target rows, five source rows"),
+    Case(normals(rng, (3, 4), (3, 4), *[(4, 4)] * 3), "as many target rows as source rows, all of one width"),
+    Case((5000.0 * rng.normal(size=(2, 4)), *normals(rng, (3, 4), (4, 2), (4, 2), (4, 3))), "scores that overflow exp"),
+    Case(normals(rng, (2, 3, 4), (2, 5, 4), (4, 2), (4, 2), (4, 3)), "two sentences"),
+]
 cross_attention.knows("""
     - keys and values from the decoder: memory @ w_k, memory @ w_v => y @ w_k, y @ w_v
       This is self-attention: the source sentence has no influence (chapter 12, What goes wrong). Keys and values are

@@ -5,7 +5,7 @@ import numpy as np
 from toytf import attention, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
 from toytf.check.answers import part, product, worked
-from toytf.check.core import Case, apart, checker
+from toytf.check.core import Case, apart, checker, normals
 
 
 @checker(
@@ -97,11 +97,8 @@ def linear_backward(x, w, dy):
 linear_backward.cases = lambda rng: [
     Case((_X[:1], _W, _DY[:1]), "one row"),
     Case((_X, _W, _DY), "two rows, the matrices of exercise 15.1"),
-    Case((rng.normal(size=(3, 2)), rng.normal(size=(2, 5)), rng.normal(size=(3, 5))), "three rows, from 2 to 5"),
-    Case(
-        (rng.normal(size=(2, 3, 4)), rng.normal(size=(4, 5)), rng.normal(size=(2, 3, 5))),
-        "two sentences of three rows, from 4 to 5",
-    ),
+    Case(normals(rng, (3, 2), (2, 5), (3, 5)), "three rows, from 2 to 5"),
+    Case(normals(rng, (2, 3, 4), (4, 5), (2, 3, 5)), "two sentences of three rows, from 4 to 5"),
 ]
 linear_backward.knows("""
     - w not transposed: dy @ w.T => dy @ w
@@ -154,7 +151,7 @@ def relu_backward(x, dy):
 relu_backward.cases = lambda rng: [
     Case(([-1.0, 0.0, 2.0], [5.0, 5.0, 5.0]), "below, at and above 0"),
     Case(([[-1.0, 2.0], [3.0, -4.0]], [[6.0, -7.0], [8.0, -9.0]]), "gradients of both signs"),
-    Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 3, 5))), "two sentences, three rows, five columns"),
+    Case(normals(rng, (2, 3, 5), (2, 3, 5)), "two sentences, three rows, five columns"),
 ]
 relu_backward.knows("""
     - gradient let through at 0: x > 0 => x >= 0
@@ -307,25 +304,11 @@ layer_norm_backward.knows("""
 LOG_3 = np.log(3.0)
 
 
-def _attention_cases(rng):
-    def four(*lead, n, m, d, c):
-        return tuple(rng.normal(size=(*lead, *shape)) for shape in ((n, d), (m, d), (m, c), (n, c)))
-
-    two = np.eye(4)[:2], [[4.0, 0.0], [0.0, 8.0]], [[1.0, 1.0], [2.0, 0.0]]
-    tiny = np.array([[LOG_3]]), np.array([[1.0], [0.0]]), np.array([[4.0], [8.0]]), np.array([[1.0]])
-    return [
-        Case(tiny, "one query, two keys, width 1: weights 3/4 and 1/4"),
-        Case(([[2 * LOG_3, 0, 0, 0], [0, 2 * LOG_3, 0, 0]], *two), "two queries, two keys, width 4"),
-        Case(four(n=2, m=2, d=2, c=2), "everything square"),
-        Case(four(2, 3, n=2, m=3, d=4, c=5), "two sentences, three heads, two queries, three keys"),
-    ]
-
-
 def _toytf_attention(q, k, v, do):
     return attention.attention_backward(attention.attention(q, k, v)[1], do)
 
 
-@checker("ex-15-13", expected=_toytf_attention, cases=_attention_cases, results=("dq", "dk", "dv"), points=3)
+@checker("ex-15-13", expected=_toytf_attention, results=("dq", "dk", "dv"), points=3)
 def attention_backward(q, k, v, do):
     """The three gradients of ``softmax(q k^T / sqrt(d)) v``: for q, for k and for v.
 
@@ -343,6 +326,23 @@ def attention_backward(q, k, v, do):
     return ds @ k, np.swapaxes(ds, -1, -2) @ q, dv
 
 
+attention_backward.cases = lambda rng: [
+    Case(([[LOG_3]], [[1.0], [0.0]], [[4.0], [8.0]], [[1.0]]), "one query, two keys, width 1: weights 3/4 and 1/4"),
+    Case(
+        (
+            [[2 * LOG_3, 0, 0, 0], [0, 2 * LOG_3, 0, 0]],
+            np.eye(4)[:2],
+            [[4.0, 0.0], [0.0, 8.0]],
+            [[1.0, 1.0], [2.0, 0.0]],
+        ),
+        "two queries, two keys, width 4",
+    ),
+    Case(normals(rng, *[(2, 2)] * 4), "everything square"),
+    Case(
+        normals(rng, (2, 3, 2, 4), (2, 3, 3, 4), (2, 3, 3, 5), (2, 3, 2, 5)),
+        "two sentences, three heads, two queries, three keys",
+    ),
+]
 attention_backward.knows("""
     - the divisor forgotten on the way back:
         a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale => a * (da - (a * da).sum(axis=-1, keepdims=True))

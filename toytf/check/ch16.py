@@ -213,7 +213,7 @@ momentum_step.cases = lambda rng: [
     Case(([1.0], [2.0], [0.0], 0.1), "a first step"),
     Case(([0.8], [0.0], [2.0], 0.1), "a second one: the gradient is 0"),
     Case(([1.0, 2.0], [4.0, -4.0], [10.0, 10.0], 0.5), "with and against what was gathered"),
-    Case((*(rng.normal(size=(3, 2)) for _ in range(3)), 0.03), "a matrix"),
+    Case((*rng.normal(size=(3, 3, 2)), 0.03), "a matrix"),
 ]
 momentum_step.knows("""
     - a mean in place of the sum: 0.9 * total + dw => 0.9 * total + 0.1 * dw

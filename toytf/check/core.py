@@ -19,7 +19,7 @@ from toytf.check import mistakes
 from toytf.check.compare import Case, Inputs, Outcome, Report, agree, allowed, call, diagnose, right_outcomes, same
 from toytf.check.mistakes import Mistake
 
-__all__ = ["Case", "Check", "Inputs", "Mistake", "Outcome", "Report", "apart", "checker", "diagnose"]
+__all__ = ["Case", "Check", "Inputs", "Mistake", "Outcome", "Report", "apart", "checker", "diagnose", "normals"]
 
 HANDED_IN = (np.float64, np.float32, np.float16)  # in what a result may come; truth values stay what they are
 MARGIN = 4  # how far from a tolerance fair inputs keep, in both directions
@@ -160,6 +160,11 @@ class Check:
 def checker(exercise: str, **how) -> Callable[[Callable], Check]:
     """Make the function below it a `Check`: ``@checker("ex-08-8", expected=ops.softmax)``."""
     return lambda solution: Check(solution, exercise, **how)
+
+
+def normals(rng: np.random.Generator, *shapes) -> tuple[np.ndarray, ...]:
+    """Arrays of normal numbers, one of each shape: the arguments of a `Case`."""
+    return tuple(rng.normal(size=shape) for shape in shapes)
 
 
 # ---------------------------------------------------------------- fair inputs
