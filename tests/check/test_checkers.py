@@ -83,19 +83,14 @@ def llama(words, d, layers, n_heads, n_key_heads, d_head, d_ff):
 OTHERWISE = {  # where toytf has no such function, what is right is the solution: here it is computed once more
     "recurrence": lambda x, keep=0.5: np.tril(float(keep) ** np.abs(np.subtract.outer(*[range(len(x))] * 2))) @ x,
     "earliest_steps": lambda n, layers: np.add.outer(np.arange(layers), np.arange(n)) + 1,
-    "ids_or_unknown": lambda known, sentence: np.array(
-        [known.split().index(token if token in known.split() else "<unk>") for token in sentence.split()]
-    ),
     "diagonal_spread": diagonals,
     "reorder_w_o": lambda w_o, order: np.concatenate([np.split(w_o, len(order))[j] for j in order]),
-    "first_bad": lambda arrays: next((i for i, a in enumerate(arrays) if not np.isfinite(a).all()), -1),
     "rows_stand_alone": lambda together, alone: bool((abs(together - alone) < 1e-6).all()),
     "other_rows_moved": lambda before, after, row: bool(np.abs(np.delete(after - before, row, axis=0)).sum() > 1e-6),
     "window_mask": lambda n, width: np.isin(np.subtract.outer(np.arange(n), np.arange(n)), range(width)),
     "disguise_mask": lambda n, m, past: np.tri(n + m, dtype=bool)[n:] & ((np.arange(n + m) < n) | past),
     "shift_right": lambda goals, sos: np.insert(goals[..., :-1], 0, sos, axis=-1),
     "pick": lambda logits: np.array([rows[-1].tolist().index(rows[-1].max()) for rows in logits]),
-    "momentum_step": lambda w, dw, total, rate: (w - rate * (0.9 * total + dw), 0.9 * total + dw),
     "rollout": lambda maps: functools.reduce(lambda a, b: b @ a, (maps.mean(axis=1) + np.eye(maps.shape[-1])) / 2),
     "exact_matches": lambda said, goal, is_token: np.array(
         [np.array_equal(a[here], b[here]) for a, b, here in zip(said, goal, is_token, strict=True)]

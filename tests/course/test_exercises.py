@@ -157,13 +157,9 @@ def test_a_planted_mistake_is_named(tmp_path, right, wrong, says):
         read(book(tmp_path, text.replace(right, wrong)))
 
 
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [("{", "expected a Jupyter notebook, got JSONDecodeError"), ("{}", "got KeyError"), ("[]", "got TypeError")],
-)
-def test_a_file_that_is_no_notebook_is_named(tmp_path, content, says):
-    (tmp_path / "09_norm.ipynb").write_text(content, "utf-8")
-    with pytest.raises(ValueError, match=says):
+def test_a_file_that_is_no_notebook_is_named(tmp_path):
+    (tmp_path / "09_norm.ipynb").write_text("{}", "utf-8")
+    with pytest.raises(ValueError, match="expected a Jupyter notebook, got KeyError"):
         read(tmp_path)
 
 
