@@ -90,6 +90,8 @@ def test_no_pattern_is_read_into_a_coincidence(mine, inputs):
 
 def test_a_pattern_of_all_wrong_inputs_is_said():
     assert "Every number is 2.0000 times" in str(made(lambda x: x, [[0.0], [1.0, 2.0]]).report(lambda x: 2 * x))
+    lengths = made(lambda x: len(x) * x, [[1.0, 2.0], [1.0, 2.0, 3.0]])  # a factor of its own for each input
+    assert "Every number is 0.5000 times" in str(lengths.report(lambda x: x))
 
 
 @pytest.mark.parametrize(("rows", "says"), [(4, "a ="), (5, "a: shape 5 x 7"), (5, "d = [0.0000 0.0000 0.0000]")])

@@ -219,7 +219,6 @@ rows_stand_alone.knows("""
 
 # ---------------------------------------------------------------- by hand
 
-
 # 9.1, 9.3 and 9.5: rows and a Jacobian
 _ROW = [1, 3, 3, 5]
 _SQUARES = [Power(Difference(x, 3), 2) for x in _ROW]

@@ -249,25 +249,26 @@ def _pattern(wrong: Sequence[tuple[Outcome, Outcome]]) -> str | None:
         return None
     if all(x.ndim > 1 and x.shape[-1] == x.shape[-2] and _close(np.swapaxes(x, -1, -2), y) for x, y in pairs):
         return "It is the transpose of what is expected."
-    x, y = (np.concatenate([array.ravel() for array in side]) for side in zip(*pairs, strict=True))
-    if x.any() and any(_close(x, np.round(y, decimals)) for decimals in range(1, 9)):
+    if all(x.any() and any(_close(x, np.round(y, decimals)) for decimals in range(1, 9)) for x, y in pairs):
         return "You rounded. Return the numbers with all their decimals."
-    return _factor(x, y)
+    factors = [_factor(x, y) for x, y in pairs]
+    told = [factor for factor in factors if factor]
+    if None in factors or not factors[0] or (-1.0 in told and set(told) != {-1.0}):
+        return None
+    if told[0] == -1:
+        return "Every sign is the other way round."
+    return f"Every number is {fmt(told[0])} times what is expected."
 
 
-def _factor(x: Array, y: Array) -> str | None:
-    """A sign or a factor that all numbers have; equal numbers have one by chance."""
+def _factor(x: Array, y: Array) -> float | None:
+    """By what all numbers are multiplied; None if by nothing, 0 if they are too few or too equal to tell."""
     away = np.abs(y) > 1e-12
-    if not away.any() or x[~away].any() or np.ptp(np.abs(y[away])) < 1e-9:
-        return None
+    if away.sum() < 2 or np.ptp(np.abs(y[away])) < 1e-9:
+        return 0.0
     ratios = x[away] / y[away]
-    if np.ptp(ratios) >= 1e-9 or fmt(ratios[0]) in (fmt(0.0), fmt(-0.0), fmt(1.0)):
+    if x[~away].any() or np.ptp(ratios) >= 1e-9 or fmt(ratios[0]) in (fmt(0.0), fmt(-0.0), fmt(1.0)):
         return None
-    return (
-        "Every sign is the other way round."
-        if _close(-x, y)
-        else f"Every number is {fmt(ratios[0])} times what is expected."
-    )
+    return float(np.round(ratios[0], 9))
 
 
 # ---------------------------------------------------------------- showing
