@@ -249,15 +249,14 @@ def _pattern(wrong: Sequence[tuple[Outcome, Outcome]]) -> str | None:
         return None
     if all(x.ndim > 1 and x.shape[-1] == x.shape[-2] and _close(np.swapaxes(x, -1, -2), y) for x, y in pairs):
         return "It is the transpose of what is expected."
-    if all(x.any() and any(_close(x, np.round(y, decimals)) for decimals in range(1, 9)) for x, y in pairs):
+    if any(x.any() for x, _ in pairs) and all(any(_close(x, np.round(y, n)) for n in range(1, 9)) for x, y in pairs):
         return "You rounded. Return the numbers with all their decimals."
-    factors = [_factor(x, y) for x, y in pairs]
-    told = [factor for factor in factors if factor]
-    if None in factors or not factors[0] or (-1.0 in told and set(told) != {-1.0}):
-        return None
-    if told[0] == -1:
+    if all(_close(-x, y) for x, y in pairs) and any(np.count_nonzero(y) > 1 for _, y in pairs):
         return "Every sign is the other way round."
-    return f"Every number is {fmt(told[0])} times what is expected."
+    factors = [_factor(x, y) for x, y in pairs]
+    if None in factors or not factors[0]:
+        return None
+    return f"Every number is {fmt(factors[0])} times what is expected."
 
 
 def _factor(x: Array, y: Array) -> float | None:
@@ -268,7 +267,7 @@ def _factor(x: Array, y: Array) -> float | None:
     ratios = x[away] / y[away]
     if x[~away].any() or np.ptp(ratios) >= 1e-9 or fmt(ratios[0]) in (fmt(0.0), fmt(-0.0), fmt(1.0)):
         return None
-    return float(np.round(ratios[0], 9))
+    return float(ratios[0])
 
 
 # ---------------------------------------------------------------- showing
