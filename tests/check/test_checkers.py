@@ -192,18 +192,6 @@ def one_hot(scores):
     return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
 
 
-def over_the_queries(scores):
-    return np.exp(scores) / np.exp(scores).sum(axis=-2, keepdims=True)
-
-
-def attending(share):
-    def attend(q, k, v, scale=None):
-        scores = q @ np.swapaxes(k, -1, -2) * (1 / np.sqrt(q.shape[-1]) if scale is None else scale)
-        return share(scores) @ v
-
-    return attend
-
-
 def reaching(probs, p):
     order = np.argsort(-probs, kind="stable")
     ids = order[: (np.cumsum(probs[order]) < p).sum()]
@@ -218,7 +206,6 @@ def sample_deviation_and_eps_outside(x, gamma, beta, eps=1e-5):
     ("name", "mine", "says"),
     [
         ("softmax", sigmoid, "a sigmoid for each score"),
-        ("attend", attending(one_hot), "the value of the best key alone"),
         ("temperature", lambda logits, t: one_hot(logits), "the likeliest word alone"),
         ("softmax", lambda scores: np.round(ops.softmax(scores), 4), "You rounded"),
         ("top_p", reaching, "the word that reaches p always left out"),
@@ -226,7 +213,6 @@ def sample_deviation_and_eps_outside(x, gamma, beta, eps=1e-5):
         ("split_heads", lambda x, n: tuple(np.split(x, n, axis=-1)), "heads has shape 3 x 2 x 5 x 2"),
         ("softmax", lambda s: np.exp(s) / np.exp(s).sum(), "no maximum subtracted, and one sum for the whole array"),
         ("layer_norm", sample_deviation_and_eps_outside, "N - 1 in the place of N, and epsilon outside the root"),
-        ("attend", attending(over_the_queries), "softmax over the queries, and no maximum subtracted"),
     ],
 )
 def test_natural_slips_and_two_at_once_are_told_apart(name, mine, says):
