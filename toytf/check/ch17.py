@@ -269,6 +269,11 @@ def _scaled_part(word):
     )
 
 
+def _length_terms(at):
+    a, b = np.abs(list(_PARTS.values())[at[0]])
+    return f"the root of {a:.2f}^2 + {b:.2f}^2 = {np.hypot(a, b):.2f}"
+
+
 BY_HAND = {}
 BY_HAND["17.1"] = [
     _count_part("head 1", "the strongest link of each row"),
@@ -281,18 +286,11 @@ BY_HAND["17.1"] = [
 BY_HAND["17.2"] = [*map(_logit_part, _SILENCED), *map(_chance_part, _SILENCED)]
 BY_HAND["17.3"] = [
     *map(_scaled_part, _PARTS),
-    part(
-        "lengths",
-        [np.linalg.norm(part) for part in _PARTS.values()],
-        lambda at: "the root of {:.2f}^2 + {:.2f}^2 = {:.2f}".format(
-            *np.abs(part := list(_PARTS.values())[at[0]]), np.linalg.norm(part)
-        ),
-        decimals=2,
-    )
-    .knows([(part**2).sum() for part in _PARTS.values()], "the sums of the squares. Take the root.")
+    part("lengths", [np.linalg.norm(added) for added in _PARTS.values()], _length_terms, decimals=2)
+    .knows([(added**2).sum() for added in _PARTS.values()], "the sums of the squares. Take the root.")
     .knows([np.linalg.norm(v) for _, v in _VALUES.values()], "the lengths before the weights.")
-    .knows([np.abs(part).sum() for part in _PARTS.values()], "sums of the entries. Square them first.")
-    .knows([part.sum() for part in _PARTS.values()], "sums of the entries. Square them first."),
+    .knows([np.abs(added).sum() for added in _PARTS.values()], "sums of the entries. Square them first.")
+    .knows([added.sum() for added in _PARTS.values()], "sums of the entries. Square them first."),
     worked("sum", [Sum(*column) for column in zip(*_PARTS.values(), strict=True)], decimals=2)
     .knows(sum(value for _, value in _VALUES.values()), "the values without their weights.")
     .knows(_PARTS["house"], 'what is left without "the".')
