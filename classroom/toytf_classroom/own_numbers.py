@@ -257,18 +257,10 @@ class OwnExercise(Exercise):
     chapter = property(lambda self: TOPICS[self.topic].chapter)
 
 
-@dataclass(frozen=True)
-class _Numbered(ByHand):
-    """Answers of an exercise that the book does not have, under a number, or a word, of its own."""
-
-    own_number: str = ""
-    number = property(lambda self: self.own_number)
-
-
 def by_hand(exercise: drawn.Exercise, number: str) -> ByHand:
     """The answers of an exercise in the form in which answers are checked; `number` is what a report calls it."""
     parts = tuple(Part(a.expected, a.terms, a.decimals, a.name) for a in exercise.asked)
-    return _Numbered(f"ex-{exercise.number}", parts, number)
+    return ByHand(number, parts)
 
 
 def for_student(planned: Sequence, sheet: Sheet) -> list[Exercise]:

@@ -14,7 +14,6 @@ one types a neighbour's answers, and one hands in a neighbour's whole notebook.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import copy
 import json
 from collections.abc import Callable, Mapping
@@ -129,11 +128,7 @@ class _Answers:
 
 def wrong_sources(one: Check) -> list[str]:
     """The solution with each of its known mistakes, where that is an edit of it."""
-    found = []
-    for mistake in one.mistakes:
-        with contextlib.suppress(ValueError):
-            found.append(one.wrong_source(mistake.name))
-    return found
+    return [mistake.source for mistake in one.mistakes if mistake.source]
 
 
 def _numbers(one: ByHand, wrong: int | None = None) -> str:

@@ -6,9 +6,9 @@ import re
 import numpy as np
 import pytest
 
-from toytf import check, ops, positions
+from toytf import check, ops
 from toytf.byhand import Num, Prod, Quotient, Root, Sum
-from toytf.check.answers import Part, Tries, mapped, part, product, worked
+from toytf.check.answers import Tries, part, worked
 from toytf.course.chapters import BOOK
 
 PARTS = [(one, part) for one in check.BY_HAND.values() for part in one.parts]
@@ -16,9 +16,7 @@ each_part = pytest.mark.parametrize(("one", "part"), PARTS, ids=[f"{one.number} 
 
 TEXTS = "".join(path.read_text("utf-8") for path in sorted((BOOK / "book/chapters").glob("*.md")))
 EXERCISES = dict(re.findall(r"^:::\{exercise\} (\d+\.\d+): (.*?)^:::$", TEXTS, re.MULTILINE | re.DOTALL))
-
-NUMBER = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?")
-ORDINALS = re.compile(r"\b(row|column|entry|key|query|position|place|pair|unit|head|step|token|chapter) \d+")
+ORDINALS = re.compile(r"\b(row|column|entry|key|query|position|place|pair|unit|head|step|token|chapter) \d+|N - 1")
 LISTED = r"is ([-\d.]+(?:, [-\d.]+)*)"
 OPERANDS = re.compile(rf"^[a-z ]+\d* {LISTED}; [a-z ]+\d* {LISTED}(?:; the bias {LISTED})?$")  # a row, a column, a bias
 
@@ -28,12 +26,8 @@ OPERANDS = re.compile(rf"^[a-z ]+\d* {LISTED}; [a-z ]+\d* {LISTED}(?:; the bias 
 
 def numbers(text):
     """The numbers of a text, with their signs: "(-3) * 0.5 - 2" has -3, 0.5 and 2."""
-    found = []
-    for match in NUMBER.finditer(text):
-        ahead = text[: match.start()]
-        minus = ahead.endswith("-") and not ahead[-2:-1].isalnum()
-        found.append(float(match.group().replace(",", "")) * (-1 if minus else 1))
-    return found
+    found = re.findall(r"((?<!\w)-)?(?<![\w.])(\d[\d,]*(?:\.\d+)?)", text)
+    return [float(sign + digits.replace(",", "")) for sign, digits in found]
 
 
 def holds(text, value, room):
@@ -41,17 +35,14 @@ def holds(text, value, room):
     return any(abs(x - value) <= room for x in numbers(ORDINALS.sub(r"\1", text)))
 
 
-def given(one, part, said=""):
-    """Numbers that are no secret: of the exercise's text, of parts before this one, and factors that are listed."""
+def secret(one, part, value, said=""):
+    """Whether a number stands neither in the exercise's text nor in parts before this one, nor among listed factors."""
     known = numbers(EXERCISES[one.number].replace("−", "-"))
     for earlier in itertools.takewhile(lambda other: other is not part, one.parts):
         known += earlier.numbers.ravel().tolist()
-    factors = OPERANDS.search(said)
-    return known + [x for text in factors.groups() if text for x in listed(text)] if factors else known
-
-
-def is_given(known, value, room):
-    return any(abs(x - value) <= room for x in known)
+    if factors := OPERANDS.search(said):
+        known += [x for text in factors.groups() if text for x in listed(text)]
+    return not any(abs(x - value) <= part.room for x in known)
 
 
 def listed(text):
@@ -70,13 +61,6 @@ def wrong(part, place):
         if not part.looks(answer):
             break
     return answer
-
-
-def sides(text):
-    """The sides of the equations of a text, if they say more than one number."""
-    parts = re.split(r" = |, about |: |; ", text)
-    logarithms = re.findall(r"(?:ln|log) ?\(?\d[\d./ ]*", text)
-    return [side for side in parts if len(numbers(side)) > 1] + [one.strip() for one in logarithms]
 
 
 def said(one, part, stage, answer):
@@ -98,19 +82,19 @@ def test_the_first_stage_holds_neither_the_right_number_nor_its_sum(one, part):
         expected = part.numbers[place]
         for answer in (wrong(part, place), *(np.asarray(trap.value, float) for trap in part.traps)):
             for line in said(one, part, 1, answer):
-                line = re.sub(r"yours \S+|and \d+ more|N - 1", "", line)  # a count and a formula's name are none
-                assert is_given(given(one, part), expected, part.room) or not holds(line, expected, part.room), line
-                assert not any(side in line for side in sides(part.work(place))), line
+                line = re.sub(r"yours \S+|and \d+ more", "", line)
+                assert not secret(one, part, expected) or not holds(line, expected, part.room), line
+                sides = re.split(r" = |, about |: |; ", part.work(place))
+                assert not any(side in line for side in sides if len(numbers(side)) > 1), line
 
 
 @each_part
 def test_what_a_slip_looks_like_tells_no_other_part_and_quotes_the_exercise_alone(one, part):
-    known, words = numbers(EXERCISES[one.number].replace("−", "-")), [EXERCISES[one.number]]
-    words = " ".join([*words, *(other.name for other in one.parts)])
+    words = " ".join([EXERCISES[one.number], *(other.name for other in one.parts)])
     for trap in part.traps:
         for other in (other for other in one.parts if other is not part):
-            told = [x for x in other.numbers.ravel() if holds(trap.looks.replace("N - 1", ""), x, other.room)]
-            assert all(is_given(known, x, other.room) for x in told), (trap.looks, other.name, told)
+            told = [x for x in other.numbers.ravel() if holds(trap.looks, x, other.room)]
+            assert not any(secret(one, one.parts[0], x) for x in told), (trap.looks, other.name, told)
         quoted = re.findall(r'[*"`](\S[^*"`]*)(?<=\S)[*"`]', trap.looks)
         assert [word for word in quoted if word not in words] == [], trap.looks
 
@@ -122,7 +106,7 @@ def test_the_second_stage_says_the_step_before_and_not_the_result(one, part):
         assert before
         assert said(one, part, 2, wrong(part, place))[-1].endswith(f"; {before}")
         assert part.work(place) not in before
-        assert is_given(given(one, part, before), expected, part.room) or not holds(before, expected, part.room), before
+        assert not secret(one, part, expected, before) or not holds(before, expected, part.room), before
         if factors := OPERANDS.search(before):
             row, column, bias = (np.array(listed(text or "0")) for text in factors.groups())
             assert row @ column + bias[0] == pytest.approx(expected, abs=1e-4)
@@ -131,26 +115,12 @@ def test_the_second_stage_says_the_step_before_and_not_the_result(one, part):
 @each_part
 def test_the_third_stage_says_where_it_is_wrong_and_how_the_right_number_comes_about(one, part):
     for place in places(part):
-        details = said(one, part, 3, wrong(part, place))
-        assert len(place) != 2 or details[-1].startswith(f"row {place[0] + 1}, column {place[1] + 1}: yours ")
-        assert details[-1].endswith(f"; {part.work(place)}")
-        last = re.split(" = |: ", part.work(place))[-1]
-        multiplied = np.prod(numbers(last)) if re.fullmatch(r"[\d *]+", last) else np.nan  # 7.6 leaves it there
-        assert is_given([*numbers(part.work(place)), multiplied], part.numbers[place], max(part.room, 0.5e-4))
-
-
-@each_part
-def test_hidden_answers_stay_hidden_whatever_is_tried(one, part):
-    tries, rng = Tries(), np.random.default_rng(0)
-    tries.hidden = True
-    secrets = {part.before(place) for place in places(part)} | {part.work(place) for place in places(part)}
-    first = re.compile(r"(?:(?:row \d+, column \d+|entry [\d, ]+): )?yours \S+|It looks like .*|and \d+ more")
-    for _ in range(100):
-        near = part.numbers + rng.normal(size=part.numbers.shape) * 10.0 ** rng.integers(-6, 4)
-        near = np.where(rng.random(part.numbers.shape) < rng.choice([0, 0.8]), part.numbers, near)
-        for line in one.reports(np.round(near, part.decimals), part.name, tries)[0].details:
-            assert first.fullmatch(line), line
-            assert not any(secret in line for secret in secrets if not secret.replace(".", "").isdigit())
+        last = said(one, part, 3, wrong(part, place))[-1]
+        assert len(place) != 2 or last.startswith(f"row {place[0] + 1}, column {place[1] + 1}: yours ")
+        assert last.endswith(f"; {part.work(place)}")
+        product = np.prod(numbers(re.split(" = |: ", last)[-1]))  # 7.6 leaves it there
+        found = [*numbers(part.work(place)), product]
+        assert any(abs(x - part.numbers[place]) <= max(part.room, 0.5e-4) for x in found)
 
 
 # ---------------------------------------------------------------- known slips
@@ -198,21 +168,12 @@ def found(number, name):
     [
         ("9.1", "result", [-1.41, 0, 0, 1.41], "too few decimals. Give four decimals."),
         ("9.1", "deviation", 1.4143, "nearly right. Keep more decimals on the way"),
-        ("9.1", "deviation", 14.14, "ten times the right number"),
         ("13.1", "probabilities", [0.6652, 0.2447, 0.09], ""),
         ("13.1", "probabilities", [66.52, 24.47, 9], "percent"),
-        ("13.1", "probabilities", [0.6652, 0.2447, 0.1], "too few decimals. Give four decimals."),
         ("13.4", "temperature 0.5", 1.502, "the right number cut off. Round it to three decimals."),
-        ("13.1", "probabilities", [0.6652, 0.2447, 0], ""),
         ("15.1", "dX", [[2, 1], [4, 7]], "the other sign"),
-        ("15.1", "dX", [[2, -4], [1, 7]], "turned over"),
         ("15.1", "dX", [[2, 1], [-3, 7]], ""),
         ("3.2", "exponents", [0.6667, 0.6667, 0.3333, 0.3333, 0, 0], "the right numbers in reverse order."),
-        ("5.1", "gap", 1.585, "a logarithm to base 2."),
-        ("18.6", "percent", 0.004, "a part of 1."),
-        ("18.6", "percent", 39.7, ""),
-        ("5.1", "weights", [0.25, 0.25, 0.25, 0], ""),
-        ("6.1", "scores", [120, 166.31], "a column of the scores."),
         ("16.2", "goal", [[1, 4, 5, 2], [1, 4, 3, 6]], "`<sos>` in the goal."),
     ],
 )
@@ -252,9 +213,8 @@ def test_the_same_answer_again_is_no_new_try_and_a_right_one_begins_anew(asked):
 
 
 def test_each_part_has_tries_of_its_own_and_points_count_none(asked):
-    for wrong in (7, 8, 9):
-        asked("9.1", wrong, part="mean")
-        assert check.points("9.1", {"variance": wrong}, of=5) == 0
+    asked("9.1", 7, part="mean")
+    assert check.points("9.1", {"variance": 8}, of=5) == 0
     assert asked("9.1", 7, part="variance") == "9.1, variance: not right.\n  yours 7\n"
 
 
@@ -275,22 +235,12 @@ def test_what_is_no_answer_is_told_so_and_is_no_try(asked, answer, says):
 
 def test_answers_are_hidden_and_shown_again(asked):
     check.hide_answers()
-    assert [asked("9.1", n, part="mean").splitlines()[1] for n in (7, 8, 9, 10)] == [
-        f"  yours {n}" for n in (7, 8, 9, 10)
-    ]
+    for n in (7, 8, 9, 10):
+        assert asked("9.1", n, part="mean") == f"9.1, mean: not right.\n  yours {n}\n"
     check.hide_answers(False)
     assert asked("9.1", 11, part="mean").endswith("(1 + 3 + 3 + 5) / 4 = 3\n")
     with pytest.raises(TypeError, match="hide: expected True or False, got 'yes'"):
         check.hide_answers("yes")
-
-
-def test_without_tries_a_report_has_the_sum_at_once():
-    reports = check.BY_HAND["9.1"].reports({"mean": 4, "variance": 2, "deviation": None})
-    assert list(map(str, reports)) == [
-        "9.1, mean: not right.\n  yours 4; (1 + 3 + 3 + 5) / 4 = 3",
-        "9.1, variance: right.",
-        "9.1, deviation: not answered yet.",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -310,31 +260,18 @@ def test_a_by_hand_exercise_or_part_that_does_not_exist_is_an_error(arguments, s
 # ---------------------------------------------------------------- how an answer is made
 
 
-def test_a_worked_answer_is_the_value_of_what_is_written():
-    table = worked(
-        "", [[Sum(1, Prod(2, -3))], [Quotient(2, 3)]], also=[[Num(-5)], [Quotient(4, 6)]], decimals=2, lead="so: "
-    )
-    np.testing.assert_array_equal(table.expected, [[-5], [2 / 3]])
-    assert (table.work((0, 0)), table.before((0, 0))) == ("so: 1 + 2 * (-3) = -5 = -5", "so: 1 + 2 * (-3)")
-    assert table.work((1, 0)) == "so: 2 / 3 = 4 / 6 = 0.67"
-    assert worked("", Root(Sum(4, 5)), about=True, shown=".3f").work(()) == "the root of 4 + 5, about 3.000"
-    assert worked("", Prod(4, 512), lead="four: ", shown=None).work(()) == "four: 4 * 512"
-
-
-def test_the_step_before_of_a_product_says_what_meets_what():
-    table = product("", [[1, -2], [0.5, 3]], [[4, 8], [5, 6]])
-    assert table.before((1, 0)) == "row 2 is 0.5, 3; column 1 is 4, 5"
-    assert product("", [1, 2], [[3], [4]]).before((0,)) == "the row is 1, 2; column 1 is 3, 4"
-    assert product("", [1, 2], [3, 4]).before(()) == "the row is 1, 2; the column is 3, 4"
-    with_bias = mapped("y", np.array([1, 2]), np.array([[3], [4]]), np.array([5]))
-    assert with_bias.before((0,)) == "the row is 1, 2; column 1 is 3, 4; the bias is 5"
-
-
-def test_the_step_before_is_the_formula_up_to_its_first_equals_sign_if_nothing_else_is_said():
-    assert part("", 8, "2 * 4 = 4 + 4 = 8").before(()) == "2 * 4"
-    assert part("", 8, "it stays 8").before(()) == ""
-    assert Part(8).before(()) == ""
-    assert part("", 8, step="twice four").before(()) == "twice four"
+@pytest.mark.parametrize(
+    ("made", "place", "before", "work"),
+    [
+        (worked("", [Sum(1, Prod(2, -3))], also=[Num(-5)], lead="so: "), (0,), "so: 1 + 2 * (-3)", " = -5 = -5"),
+        (worked("", Quotient(2, 3), also=Quotient(4, 6), decimals=2), (), "2 / 3", " = 4 / 6 = 0.67"),
+        (worked("", Root(Sum(4, 5)), about=True, shown=".3f"), (), "the root of 4 + 5", ", about 3.000"),
+        (worked("", Prod(4, 512), lead="four: ", shown=None), (), "four: 4 * 512", ""),
+        (part("", 8, "2 * 4 = 4 + 4 = 8"), (), "2 * 4", " = 4 + 4 = 8"),
+    ],
+)
+def test_the_step_before_is_what_stands_before_the_equals_sign(made, place, before, work):
+    assert (made.before(place), made.work(place)) == (before, before + work)
 
 
 ROW, PAIR = np.array([1.0, 3.0, 3.0, 5.0]), np.array([[2.0, 6.0]])
@@ -343,16 +280,10 @@ ROW, PAIR = np.array([1.0, 3.0, 3.0, 5.0]), np.array([[2.0, 6.0]])
 @pytest.mark.parametrize(
     ("number", "name", "expected"),
     [
-        ("1.2", "fifth result", check.recurrence.solution(np.array([[1.0], [2.0], [3.0], [4.0], [1.0]]))[-1, 0]),
-        ("3.1", "row", positions.sinusoids(3, 4)[2]),
         ("4.3", "weights", ops.softmax(np.array([14.0, 12.0]))),
-        ("5.2", "", ops.softmax(np.array([1001.0, 1002.0, 1003.0]))),
         ("9.1", "result", check.layer_norm.solution(ROW, 1.0, 0.0, 0.0)),
-        ("14.4", "goal", check.smoothed_goal.solution(np.array(1), 4, 0.2)),
-        ("15.3", "ds", ops.softmax_backward(np.array([0.5, 0.25, 0.25]), np.array([4.0, 0.0, 12.0]))),
         ("15.4", "dS", ops.softmax_backward(np.array([0.75, 0.25]), np.array([4.0, 20.0]))),
         ("15.5", "dx", check.layer_norm_backward.solution(PAIR, np.ones(2), np.array([[5.0, -1.0]]), 0.0)[0][0]),
-        ("20.4", "deviation with N - 1", check.sample_std.solution(ROW)[0]),
     ],
 )
 def test_a_sum_written_by_hand_gives_what_the_function_gives(number, name, expected):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from toytf.check.core import Case, Check, Mistake, as_outcome
+from toytf.check.core import Case, Check, Mistake
 
 
 def made(expected, inputs, *mistakes):
     """A checker of one argument."""
-    one = Check(lambda x: None, expected, lambda rng: [Case((np.asarray(x),), "numbers") for x in inputs], "ex-00-1")
+    one = Check(lambda x: None, "ex-00-1", lambda rng: [Case((np.asarray(x),), "numbers") for x in inputs], expected)
     one.name, one.mistakes = "made", mistakes
     return one
 
@@ -20,7 +20,6 @@ DOUBLE = made(lambda x: 2 * x, [[1.0, 2.0]], Mistake("squared", "x * x is not 2 
     ("mine", "says"),
     [
         (lambda x: x + x, "made: right, on 1 input."),
-        (lambda x: [2, 4], "made: right"),
         (lambda x: (2 * x + 1e-6).astype(np.float32), "made: right"),
         (lambda x: 2 * x + [0, 1e-6], "yours 4.000001, expected 4"),
         (lambda x: (2.001 * x).astype(np.float16), "Work with float64."),
@@ -30,12 +29,14 @@ DOUBLE = made(lambda x: 2 * x, [[1.0, 2.0]], Mistake("squared", "x * x is not 2 
         (lambda x: x * np.nan, "There is NaN"),
         (lambda x: (2 * x)[:, None], "result has shape 2 x 1; expected 2."),
         (lambda x: 2 * x + [0, 1], "Some numbers differ."),
-        (lambda x: 2 * x + [0, 1], "x = [1.0000 2.0000]"),
         (lambda x: 2 * x + [0, 1], "result[1]: yours 5, expected 4"),
-        (lambda x: 2 * x + [0, 1e-5], "yours 4.00001, expected 4"),
         (lambda x: x > 0, "result has dtype bool; expected numbers."),
         (lambda x: np.array([1j, 2]), "complex128"),
         (lambda x: [[1], [2, 3]], "It returned list"),
+        (lambda x: "a word", "It returned str"),
+        (lambda x: None, "It returned None. Is the return missing?"),
+        (lambda x: 1 // 0, "It raised ZeroDivisionError"),
+        (lambda x: (x, x, x), "It returned 3 results; expected 1 result."),
         (lambda x: np.multiply(x, 2, out=x), "changes its argument x"),
     ],
 )
@@ -46,8 +47,6 @@ def test_what_a_checker_says(mine, says):
 
 def test_a_mask_of_numbers_is_not_taken_for_one_of_truth_values():
     mask = made(lambda n: np.tri(n, dtype=bool), [2], Mistake("numbers", "Add dtype=bool.", lambda n: np.tri(n)))
-    assert mask.report(lambda n: np.tri(n, dtype=bool))
-    assert "expected bool" in str(mask.report(lambda n: np.tri(n, dtype=int)))
     assert mask.report(np.tri).mistake == "numbers"
 
 
@@ -91,23 +90,17 @@ def test_no_pattern_is_read_into_a_coincidence(mine, inputs):
 
 def test_a_pattern_of_all_wrong_inputs_is_said():
     assert "Every number is 2.0000 times" in str(made(lambda x: x, [[0.0], [1.0, 2.0]]).report(lambda x: 2 * x))
+    lengths = made(lambda x: len(x) * x, [[1.0, 2.0], [1.0, 2.0, 3.0]])  # a factor of its own for each input
+    assert "Every number is 0.5000 times" in str(lengths.report(lambda x: x))
 
 
 @pytest.mark.parametrize(("rows", "says"), [(4, "a ="), (5, "a: shape 5 x 7"), (5, "d = [0.0000 0.0000 0.0000]")])
 def test_many_arguments_are_shown_by_their_shapes(rows, says):
     cases = [Case((*(np.ones((rows, 7)) for _ in range(3)), np.zeros(3)))]
-    one = Check(lambda a, b, c, d: None, lambda a, b, c, d: a, lambda rng: cases, "ex-00-1")
+    one = Check(lambda a, b, c, d: a, "ex-00-1", lambda rng: cases)
     assert says in str(one.report(lambda a, b, c, d: a + 1))
 
 
 def test_a_tuple_of_equal_arrays_is_as_good_as_a_list():
     for kind in (tuple, list):
         assert made(lambda x: np.stack([x, 2 * x]), [[1.0, 2.0]]).report(lambda x, kind=kind: kind([x, 2 * x]))
-
-
-def test_an_object_that_lies_about_equality_is_no_array():
-    class Liar:
-        def __eq__(self, other):
-            return True
-
-    assert as_outcome(Liar()).kind == "no numbers"

@@ -1,16 +1,11 @@
 """Known mistakes as edits of the right function. Each thing that the reader must refuse is planted."""
 
-import inspect
 import re
-import subprocess
 import sys
-import zipfile
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import toytf
 from toytf import check
 from toytf.check.core import Case, Check, checker
 
@@ -38,15 +33,13 @@ def told(mistakes: str) -> Check:
     ("text", "value"),
     [
         ("np.sqrt(variance + eps) => variance + eps", 1.5),
-        ("variance + eps => variance", 1.0),
-        ("away * away => abs(away) * 3", np.sqrt(3.5)),
         ("eps=0.5 => eps=3.0", 2.0),  # in the signature
         ("x.mean() =>0.0", np.sqrt(5.5)),
         ("variance + eps => LIMIT + 2", 3.0),  # a name of the solution's module
         ("- x.mean() =>", np.sqrt(5.5)),  # nothing takes its place
         ("mean =>> sum", np.sqrt(10.5)),  # each of them
-        ("\n    x.mean() => 0.0\n    np.sqrt(variance + eps)\n    => variance - eps", 4.5),
-        ("\n    x.mean() => 0.0 + eps - eps\n    + eps => - eps", np.sqrt(4.5)),  # found in the solution alone
+        ("x.mean() => 0.0, and\n    np.sqrt(variance + eps)\n    => variance - eps", 4.5),
+        ("\n    x.mean() => 0.0 + eps - eps, and + eps => - eps", np.sqrt(4.5)),  # found in the solution alone
     ],
 )
 def test_an_edit_makes_the_wrong_function(text, value):
@@ -54,6 +47,7 @@ def test_an_edit_makes_the_wrong_function(text, value):
     (mistake,) = told(f"{text}\n  Advice: two\n  lines.").mistakes
     assert (mistake.name, mistake.advice) == ("[:, None] forgotten", "Advice: two lines.")
     assert mistake.function(X) == pytest.approx(value)
+    assert mistake.source.startswith("def deviation(x, eps=")
 
 
 def test_two_mistakes_at_once_keep_the_longer_edit_and_each_place():
@@ -72,50 +66,16 @@ def test_two_mistakes_at_once_keep_the_longer_edit_and_each_place():
         ("- wrong: + eps => +  eps", "deviation: wrong: expected edits that change the function, got the solution"),
         ("- wrong: + eps => +", "deviation: wrong: expected edits that leave a function, got invalid syntax"),
         ("- wrong: + eps", "wrong: expected BEFORE => AFTER, got '+ eps'"),
-        ("- wrong: => eps", "wrong: expected BEFORE => AFTER, got '=> eps'"),
         ("- wrong: eps => 1 => 2", "wrong: expected BEFORE => AFTER, got 'eps => 1 => 2'"),
-        ("- wrong:\n    variance + eps => 1\n    + eps => - eps", "wrong: expected edits of different places, got"),
+        ("- wrong: variance + eps => 1, and + eps => - eps", "wrong: expected edits of different places, got"),
         ("- wrong: + eps => - eps\n  A.\n- wrong: + eps => * eps", "wrong: expected a name for each mistake"),
-        ("wrong: a => b", "known mistakes: expected '- ' and a name in the first line, got ['wrong: a => b'"),
-        ("- wrong", "known mistakes: expected '- NAME: BEFORE => AFTER', got '- wrong'"),
-        ("- wrong:", "wrong: expected an edit, BEFORE => AFTER, got none"),
-        ("- wrong: + eps => - eps\n   Mend", "wrong: expected edits four columns in, then an advice two columns in"),
-        ("- wrong:\n  Mend it.\n    + eps => - eps", "wrong: expected edits four columns in, then an advice"),
-        ("- a: + eps => - eps\n- b: + eps => * eps", "a: expected an advice below the name, two columns in, got none"),
+        ("wrong: a => b", "deviation: expected '- NAME: BEFORE => AFTER' and below it an advice"),
+        ("- a: + eps => - eps\n- b: + eps => * eps", "expected '- NAME: BEFORE => AFTER' and below it an advice"),
     ],
 )
 def test_what_is_no_mistake_is_refused_with_its_name_and_text(text, says):
     with pytest.raises(ValueError, match=re.escape(says)):
         told(f"{text}\n  Mend it.").report(abs)
-
-
-def test_a_solution_and_a_wrong_one_are_shown_without_decorator():
-    assert check.layer_norm.source.startswith("def layer_norm(x, gamma, beta, eps=1e-5):\n")
-    assert "@checker" in inspect.getsource(check.layer_norm.solution)
-    assert check.softmax.wrong_source("not divided by the sum").endswith("return exps\n")
-    with pytest.raises(ValueError, match="softmax: expected a mistake of .*, got 'none'"):
-        check.softmax.wrong_source("none")
-
-
-def test_importing_the_checkers_reads_no_edit_and_works_from_an_archive(tmp_path):
-    package = Path(toytf.__file__).parent
-    archive = tmp_path / "toytf.zip"
-    with zipfile.ZipFile(archive, "w") as out:
-        for path in sorted(package.rglob("*.*")):
-            if path.suffix in {".py", ".json"}:
-                out.write(path, path.relative_to(package.parent))
-    asks = (
-        f"import sys; sys.path.insert(0, {str(archive)!r}); from toytf.check import mistakes; read = mistakes.read\n"
-        "mistakes.read = None; from toytf import check; mistakes.read = read\n"
-        "print(check.__file__, len(check.CHECKS), len(check.softmax.mistakes))"
-    )
-    done = subprocess.run([sys.executable, "-c", asks], capture_output=True, text=True, check=False, cwd=tmp_path)
-    found, *counts = done.stdout.split()
-    assert found.startswith(str(archive)), done.stderr
-    assert counts == [str(len(check.CHECKS)), str(len(check.softmax.mistakes))]
-
-
-# ---------------------------------------------------------------- the chapters' files
 
 
 def test_a_checker_and_an_answer_stand_in_the_file_of_their_chapter():
@@ -124,16 +84,4 @@ def test_a_checker_and_an_answer_stand_in_the_file_of_their_chapter():
         assert getattr(check, one.name) is one
         assert one.name in check.__all__
     for number, one in check.BY_HAND.items():
-        assert number == one.number
-        assert one in sys.modules[f"toytf.check.ch{one.exercise[3:5]}"].BY_HAND
-
-
-@pytest.mark.parametrize("twice", ["BY_HAND = [by_hand('ex-01-1')] * 2", "BY_HAND = [by_hand('ex-09-1')]"])
-def test_two_answers_of_one_number_are_refused(twice, tmp_path, monkeypatch):
-    package = tmp_path / "planted"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "ch01.py").write_text(f"from toytf.check.answers import by_hand\n{twice}\n")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    with pytest.raises(ValueError, match=r"ch01.py: expected a name of its own for each answer"):
-        check._collect("planted", [str(package)])
+        assert one.parts == tuple(sys.modules[f"toytf.check.ch{one.exercise[3:5]}"].BY_HAND[number])

@@ -11,12 +11,10 @@ import numpy as np
 from toytf._validate import shape_text
 from toytf.byhand import Num, Prod, Root, Sum, fmt
 from toytf.check.compare import Report
-from toytf.check.traps import Trap, general, other_logarithms, room_of
+from toytf.check.traps import Trap, general, room_of
 
-__all__ = [
-    "ByHand", "Part", "Trap", "Tries", "by_hand", "listed", "mapped", "number", "other_logarithms", "part", "product",
-    "sum_of_products", "where", "worked", "written",
-]  # fmt: skip
+__all__ = ["ByHand", "Part", "Trap", "Tries", "listed", "mapped", "number", "part", "product", "sum_of_products",
+           "worked", "written"]  # fmt: skip
 
 Place = tuple[int, ...]  # of an entry
 
@@ -25,45 +23,39 @@ Place = tuple[int, ...]  # of an entry
 class Part:
     """One answer of an exercise.
 
-    Parameters
-    ----------
-    expected : array_like
-        The answer, unrounded.
-    terms : callable, optional
-        From the place of an entry, a tuple of indices, to how it comes about:
-        ``"1 * 4 + 0 * 8 = 4"``.
-    decimals : int
-        To how many decimals the exercise asks for it; 0 for whole numbers.
-    name : str
-        What the exercise calls it: "a", "the mean". Empty if there is only one answer.
-    traps : tuple of Trap
-        Wrong answers that are recognised, besides `slips`.
-    step : callable or str, optional
-        From the place of an entry to the step before its result: what meets what, or the formula; a
-        text, if it is the same for every entry. Without it, what stands before the first "=" of
-        `terms`. `before` gives it.
-
     Examples
     --------
-    >>> part = product("", [[1, 0], [2, 3]], [[4, 8], [5, 4]])
-    >>> part.hint(np.array([[4, 7], [23, 28]]), (0, 1))
-    'row 1, column 2: yours 7'
-    >>> part.before((0, 1))
+    >>> answer = product("", [[1, 0], [2, 3]], [[4, 8], [5, 4]]).knows([[4, 5], [8, 4]], "b itself.")
+    >>> answer.before((0, 1))
     'row 1 is 1, 0; column 2 is 8, 4'
-    >>> part.work((0, 1))
+    >>> answer.work((0, 1))
     '1 * 8 + 0 * 4 = 8'
+    >>> answer.looks(np.array([[4, 5], [8, 4]]))
+    'b itself.'
     """
 
-    expected: object
-    terms: Callable[[Place], str] | None = None
-    decimals: int = 0
-    name: str = ""
-    traps: tuple[Trap, ...] = ()
-    step: Callable[[Place], str] | str | None = None
+    expected: object  # unrounded, a number or an array
+    terms: Callable[[Place], str] | None = None  # from the place of an entry to how it comes about
+    decimals: int = 0  # to how many the exercise asks for it
+    name: str = ""  # what the exercise calls it; empty if there is only one answer
+    traps: tuple[Trap, ...] = ()  # wrong answers that it `knows`, besides `slips`
+    step_before: Callable[[Place], str] | str | None = None  # see `step`
 
-    def knows(self, *traps: Trap) -> Part:
-        """The same answer, with wrong ones that it knows."""
-        return replace(self, traps=traps)
+    def knows(self, wrong, looks: str, room=None) -> Part:
+        """The same answer, with one more wrong number that it knows, and what to say to it (`Trap`)."""
+        return replace(self, traps=(*self.traps, Trap(wrong, looks, room)))
+
+    def knows_logarithms(self) -> Part:
+        """The same answer, a natural logarithm, with those to other bases."""
+        binary = self.knows(self.expected / np.log(2), "a logarithm to base 2. It is the natural one here.")
+        return binary.knows(self.expected / np.log(10), "a logarithm to base 10. It is the natural one here.")
+
+    def step(self, before: Callable[[Place], str] | str) -> Part:
+        """The same answer, with the step before its result: what meets what, or the formula.
+
+        A text is the same for every entry. Without it the step is what stands before the first "=" of `terms`.
+        """
+        return replace(self, step_before=before)
 
     @cached_property
     def numbers(self) -> np.ndarray:
@@ -85,15 +77,10 @@ class Part:
         fitting = (trap.looks for trap in (*self.traps, *self.slips) if trap.fits(mine, self.numbers, self.room))
         return next(fitting, "")
 
-    def hint(self, mine: np.ndarray, place: Place) -> str:
-        """What a first wrong try is told of a wrong entry: where it stands and what is there."""
-        at = where(place)
-        return f"{at}: yours {mine[place]:.10g}" if at else f"yours {mine[place]:.10g}"
-
     def before(self, place: Place) -> str:
         """What a second try is told too: the step before the result, without the result; empty if none is known."""
-        if self.step:
-            return self.step if isinstance(self.step, str) else self.step(place)
+        if self.step_before:
+            return self.step_before if isinstance(self.step_before, str) else self.step_before(place)
         formula, equals, _ = self.terms(place).partition(" = ") if self.terms else ("", "", "")
         return formula if equals else ""
 
@@ -105,10 +92,7 @@ class Part:
 class Tries:
     """The wrong answers to each part of each exercise, until Python ends.
 
-    Attributes
-    ----------
-    hidden : bool
-        Whether a wrong answer is told a hint and never more.
+    With `hidden` a wrong answer is told a hint and never more.
 
     Examples
     --------
@@ -135,18 +119,19 @@ class Tries:
 
 @dataclass(frozen=True)
 class ByHand:
-    """The answers of one by-hand exercise, "ex-04-2"."""
+    """The answers of one by-hand exercise, "4.2"."""
 
-    exercise: str
+    number: str
     parts: tuple[Part, ...]
 
     @property
-    def number(self) -> str:
-        """Its number as the book shows it: "4.2"."""
-        return ".".join(str(int(n)) for n in self.exercise.split("-")[1:])
+    def exercise(self) -> str:
+        """Its label in the book: "ex-04-2"."""
+        chapter, place = self.number.split(".")
+        return f"ex-{int(chapter):02}-{place}"
 
     def reports(self, answer, part: str | None = None, tries: Tries | None = None) -> list[Report]:
-        """Compare answers with the right ones, at the number of decimals that is asked for.
+        """Compare answers with the right ones, at the number of decimals that is asked for: a report for each.
 
         Parameters
         ----------
@@ -156,13 +141,7 @@ class ByHand:
         part : str, optional
             Which part a single answer is for.
         tries : Tries, optional
-            Counts the wrong answers, and so says how much is told. Without it a wrong answer is told
-            its sum at once.
-
-        Returns
-        -------
-        list of Report
-            One for each answer.
+            Counts the wrong answers, and so says how much is told; without it all.
 
         Raises
         ------
@@ -212,12 +191,14 @@ def _no_answer(mine: np.ndarray, expected: np.ndarray) -> str | None:
 
 
 def _told(mine: np.ndarray, part: Part, bad: np.ndarray, stage: int) -> list[str]:
-    """What a wrong answer is told."""
+    """What a wrong answer is told: where it is wrong; the second time the step before; then how it comes about."""
     looks = part.looks(mine)
     lines = [f"It looks like {looks}"] if looks else []
-    more = (lambda place: "", part.before, part.work)[stage - 1]
     places = _places(bad)
-    lines += ["; ".join(filter(None, [part.hint(mine, place), more(place)])) for place in places[:3]]
+    for place in places[:3]:
+        at = where(place)
+        more = ("", part.before(place), part.work(place))[stage - 1]
+        lines.append(f"{at}{': ' * bool(at)}yours {mine[place]:.10g}{'; ' * bool(more)}{more}")
     return lines + [f"and {len(places) - 3} more"] * (len(places) > 3)
 
 
@@ -228,18 +209,12 @@ def _places(flags: np.ndarray) -> list[Place]:
 # ---------------------------------------------------------------- answers that say how they come about
 
 
-def by_hand(exercise: str, *parts: Part) -> ByHand:
-    """The answers of an exercise, one or more."""
-    return ByHand(exercise, parts)
-
-
-def part(name: str, expected, terms=None, *, step=None, decimals: int = 0) -> Part:
+def part(name: str, expected, terms=None, decimals: int = 0) -> Part:
     """An answer; `terms` may be a text, the same for each entry."""
-    how = (lambda _: terms) if isinstance(terms, str) else terms
-    return Part(expected, how, decimals, name, step=step)
+    return Part(expected, (lambda _: terms) if isinstance(terms, str) else terms, decimals, name)
 
 
-def product(name: str, a, b, *, decimals: int = 0, step=None) -> Part:
+def product(name: str, a, b, decimals: int = 0) -> Part:
     """The answer ``a @ b``, each entry with its sum of products.
 
     Examples
@@ -258,26 +233,20 @@ def product(name: str, a, b, *, decimals: int = 0, step=None) -> Part:
         of = f"column {place[-1] + 1}" if b.ndim == 2 else "the column"
         return f"{nth} is {row}; {of} is {column}"
 
-    def terms(place: Place) -> str:
-        return sum_of_products(*factors(place), decimals)
-
-    return part(name, a @ b, terms, step=step or meet, decimals=decimals)
+    return part(name, a @ b, lambda place: sum_of_products(*factors(place), decimals), decimals).step(meet)
 
 
 def mapped(name: str, x, w, b) -> Part:
     """The answer ``x @ w + b``, each entry with its sum of products and its bias."""
-    products, expected = product(name, x, w), x @ w + b
-
-    def terms(place: Place) -> str:
-        return f"{products.work(place)}; plus the bias {number(b[place[-1]])}: {number(expected[place])}"
-
-    def meet(place: Place) -> str:
-        return f"{products.before(place)}; the bias is {number(b[place[-1]])}"
-
-    return part(name, expected, terms, step=meet)
+    products, expected = product("", x, w), x @ w + b
+    return part(
+        name,
+        expected,
+        lambda place: f"{products.work(place)}; plus the bias {number(b[place[-1]])}: {number(expected[place])}",
+    ).step(lambda place: f"{products.before(place)}; the bias is {number(b[place[-1]])}")
 
 
-def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | None = "", decimals=0, step=None) -> Part:
+def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | None = "", decimals=0) -> Part:
     """The answer that an expression of `toytf.byhand` has, with the expression and its value written out.
 
     Parameters
@@ -293,7 +262,7 @@ def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | No
         Whether the result is called rounded.
     shown : str or None
         How the result is written, as `format` takes it. Empty is the way of `number`; None leaves it out.
-    decimals, step
+    decimals : int
         As in a `Part`.
 
     Examples
@@ -309,13 +278,10 @@ def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | No
 
     def terms(place: Place) -> str:
         text = lead + " = ".join(written(table[place]) for table in tables)
-        if shown is None:
-            return text
         result = f"{expected[place]:{shown}}" if shown else number(expected[place], decimals)
-        return f"{text}{', about' if about else ' ='} {result}"
+        return text if shown is None else f"{text}{', about' if about else ' ='} {result}"
 
-    before = step or (lambda place: lead + written(tables[0][place]))
-    return part(name, expected, terms, step=before, decimals=decimals)
+    return part(name, expected, terms, decimals).step(lambda place: lead + written(tables[0][place]))
 
 
 def written(step) -> str:
@@ -333,13 +299,7 @@ def written(step) -> str:
 
 
 def sum_of_products(row, column, decimals: int = 0) -> str:
-    """``1 * 4 + 0 * 8 = 4``; negative factors stand in brackets.
-
-    Examples
-    --------
-    >>> sum_of_products([1, -2], [4, 8])
-    '1 * 4 + (-2) * 8 = -12'
-    """
+    """``1 * 4 + (-2) * 8 = -12``."""
     step = Sum(*map(Prod, np.ravel(row).tolist(), np.ravel(column).tolist()))
     return f"{written(step)} = {number(step.value, decimals)}"
 
@@ -356,24 +316,12 @@ def number(value, decimals: int = 0) -> str:
 
 
 def listed(numbers) -> str:
-    """Numbers one after the other, as short as they are.
-
-    Examples
-    --------
-    >>> listed([1, -0.5, 2.25])
-    '1, -0.5, 2.25'
-    """
+    """Numbers one after the other, as short as they are: "1, -0.5, 2.25"."""
     return ", ".join(Num(x).render("text") for x in np.ravel(numbers).tolist())
 
 
 def where(place: Place) -> str:
-    """A place as people count, from 1.
-
-    Examples
-    --------
-    >>> where((0, 2)), where((1,)), where(())
-    ('row 1, column 3', 'entry 2', '')
-    """
+    """A place as people count, from 1: "row 1, column 3", "entry 2", or "" of a single number."""
     if len(place) == 2:
         return f"row {place[0] + 1}, column {place[1] + 1}"
     return f"entry {', '.join(str(i + 1) for i in place)}" if place else ""

@@ -4,14 +4,8 @@ import numpy as np
 
 from toytf import ops
 from toytf.byhand import Prod, Quotient
-from toytf.check.answers import Trap, by_hand, number, part, product, worked
+from toytf.check.answers import number, part, product, worked
 from toytf.check.core import Case, checker
-from toytf.corpus import Vocabulary
-
-
-def _ids_in_toytf(vocabulary, sentence):
-    words = Vocabulary(vocabulary.split())
-    return np.array([words.id(token if token in words else "<unk>") for token in sentence.split()])
 
 
 def _ids_or_unknown_cases(rng):
@@ -27,7 +21,7 @@ def _ids_or_unknown_cases(rng):
     ]
 
 
-@checker("ex-02-3", expected=_ids_in_toytf, cases=_ids_or_unknown_cases, results=("ids",))
+@checker("ex-02-3", cases=_ids_or_unknown_cases, results=("ids",))
 def ids_or_unknown(vocabulary, sentence):
     """Give each token of a sentence its id, and that of <unk> to an unknown token.
 
@@ -69,16 +63,7 @@ ids_or_unknown.knows("""
 """)
 
 
-def _one_hot_cases(rng):
-    return [
-        Case(([1, 0], 3), "two ids of three"),
-        Case(([2, 0, 2], 5), "the largest ids do not occur"),
-        Case(([[3, 4, 0], [4, 0, 0]], 5), "two sentences, three tokens each"),
-        Case((rng.integers(0, 6, size=(2, 4)), 6)),
-    ]
-
-
-@checker("ex-02-7", expected=lambda ids, n_tokens: np.eye(n_tokens)[ids], cases=_one_hot_cases, results=("rows",))
+@checker("ex-02-7", expected=lambda ids, n_tokens: np.eye(n_tokens)[ids], results=("rows",))
 def one_hot(ids, n_tokens):
     """Write each id as a row of zeros with a 1 at the place of the id.
 
@@ -88,6 +73,12 @@ def one_hot(ids, n_tokens):
     return (ids[..., None] == np.arange(n_tokens)).astype(float)
 
 
+one_hot.cases = lambda rng: [
+    Case(([1, 0], 3), "two ids of three"),
+    Case(([2, 0, 2], 5), "the largest ids do not occur"),
+    Case(([[3, 4, 0], [4, 0, 0]], 5), "two sentences, three tokens each"),
+    Case((rng.integers(0, 6, size=(2, 4)), 6)),
+]
 one_hot.knows("""
     - ids counted from 1: ids[..., None] => (ids[..., None] - 1) % n_tokens
       The id 0 has its 1 in the first column.
@@ -143,12 +134,10 @@ embed.knows("""
       NumPy counts a negative index from the end, so an unknown token becomes the last word of the vocabulary (chapter
       2). Raise a ValueError for ids below 0.
     - ids pushed into the table:
-        ids.min() < 0 or ids.max() >= len(table) => False
-        table[ids] => table[np.clip(ids, 0, len(table) - 1)]
+        ids.min() < 0 or ids.max() >= len(table) => False, and table[ids] => table[np.clip(ids, 0, len(table) - 1)]
       np.clip, or min and max, turn an unknown id into the first or last token. Raise a ValueError.
     - ids wrapped around the table:
-        ids.min() < 0 or ids.max() >= len(table) => False
-        table[ids] => table[ids % len(table)]
+        ids.min() < 0 or ids.max() >= len(table) => False, and table[ids] => table[ids % len(table)]
       % len(table), or mode='wrap', turns an unknown id into some other token. Raise a ValueError.
     - ids counted from 1: table[ids] => table[ids - 1]
       The id 0 is the first row of the table.
@@ -164,7 +153,7 @@ embed.knows("""
     - the axis of the sentences lost: table[ids] => table[ids.ravel()]
       ids of shape (batch, n) give (batch, n, d).
     - zeros for an unknown id:
-        ids.min() < 0 or ids.max() >= len(table) => False
+        ids.min() < 0 or ids.max() >= len(table) => False, and
         table[ids]
         => np.where(((ids < 0) | (ids >= len(table)))[..., None], 0.0, table[np.clip(ids, 0, len(table) - 1)])
       A row of zeros is what <pad> has, and it still gets weight (chapter 2). Raise a ValueError.
@@ -178,58 +167,47 @@ _WORDS = ["<pad>", "<unk>", "<sos>", "Hello", "World"]
 _LONGER = "World Hello World".split()
 _LONGER_IDS = np.array([_WORDS.index(word) for word in _LONGER])
 
-BY_HAND = [
-    by_hand(
-        "ex-02-1",
-        part(
-            "ids",
-            _LONGER_IDS,
-            lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
-            step=lambda place: f"the place of {_LONGER[place[0]]} in the vocabulary, counted from zero",
-        ).knows(Trap(_LONGER_IDS + 1, "places counted from one. The first token of the list has the id zero.")),
-        part(
-            "one-hot rows",
-            np.eye(5)[_LONGER_IDS],
-            lambda place: (
-                f"{_LONGER[place[0]]} has its 1 in column {_LONGER_IDS[place[0]] + 1}, zeros elsewhere: "
-                f"{number(np.eye(5)[_LONGER_IDS][place])}"
-            ),
-            step=lambda place: f"zeros, and a single one in the column that the id of {_LONGER[place[0]]} names",
-        ).knows(
-            Trap(np.eye(5)[_LONGER_IDS - 1], "a column too far to the left. Ids are counted from zero."),
-            Trap(np.eye(5)[[3, 4, 3]], "the rows of the other word."),
+BY_HAND = {}
+BY_HAND["2.1"] = [
+    part(
+        "ids",
+        _LONGER_IDS,
+        lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
+    )
+    .step(lambda place: f"the place of {_LONGER[place[0]]} in the vocabulary, counted from zero")
+    .knows(_LONGER_IDS + 1, "places counted from one. The first token of the list has the id zero."),
+    part(
+        "one-hot rows",
+        np.eye(5)[_LONGER_IDS],
+        lambda place: (
+            f"{_LONGER[place[0]]} has its 1 in column {_LONGER_IDS[place[0]] + 1}, zeros elsewhere: "
+            f"{number(np.eye(5)[_LONGER_IDS][place])}"
         ),
-        product("E", np.eye(5, dtype=int)[_LONGER_IDS], _TABLE).knows(
-            Trap(_TABLE[[3, 4, 3]], "the rows of the other word."),
-            Trap(_TABLE[_LONGER_IDS - 1], "rows counted from one. The id zero is the first row of the table."),
-        ),
-    ),
-    by_hand(
-        "ex-02-2",
-        worked("two tokens", Prod(2, 5, 4), lead="(2 x 5)(5 x 4): ").knows(
-            Trap(8, "the entries of the result. Each entry is a sum of several products."),
-            Trap(10, "the entries of the one-hot rows. Each meets every column of the table."),
-        ),
-        worked("ten tokens", Prod(10, 37000, 512), lead="(10 x 37000)(37000 x 512): ").knows(
-            Trap(10 * 512, "the entries of the result. Each entry is a sum of several products."),
-            Trap(10 * 37000, "the entries of the one-hot rows. Each meets every column of the table."),
-            Trap(37000 * 512, "one token. There are ten."),
-        ),
-        part(
-            "look-up", 0, "a row is copied, nothing is multiplied: 0", step="a row of the table is copied as it is"
-        ).knows(Trap(8, "the numbers that are copied. Copying multiplies nothing.")),
-    ),
-    by_hand(
-        "ex-02-5",
-        worked("factor", Quotient(2, 3), lead="n / (n + k) = ", decimals=4).knows(
-            Trap(1 / 3, "the share of the padding. What is left is n / (n + k)."),
-            Trap(3 / 2, "the factor turned over. Zeros make the average smaller."),
-        ),
-        part(
-            "k",
-            3 * 2 - 2,
-            "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4",
-            step="n / (n + k) = 1/3 means n + k = 3n",
-        ).knows(Trap(2, "as many padding rows as tokens. That halves the average.")),
-    ),
+    )
+    .step(lambda place: f"zeros, and a single one in the column that the id of {_LONGER[place[0]]} names")
+    .knows(np.eye(5)[_LONGER_IDS - 1], "a column too far to the left. Ids are counted from zero.")
+    .knows(np.eye(5)[[3, 4, 3]], "the rows of the other word."),
+    product("E", np.eye(5, dtype=int)[_LONGER_IDS], _TABLE)
+    .knows(_TABLE[[3, 4, 3]], "the rows of the other word.")
+    .knows(_TABLE[_LONGER_IDS - 1], "rows counted from one. The id zero is the first row of the table."),
+]
+BY_HAND["2.2"] = [
+    worked("two tokens", Prod(2, 5, 4), lead="(2 x 5)(5 x 4): ")
+    .knows(8, "the entries of the result. Each entry is a sum of several products.")
+    .knows(10, "the entries of the one-hot rows. Each meets every column of the table."),
+    worked("ten tokens", Prod(10, 37000, 512), lead="(10 x 37000)(37000 x 512): ")
+    .knows(10 * 512, "the entries of the result. Each entry is a sum of several products.")
+    .knows(10 * 37000, "the entries of the one-hot rows. Each meets every column of the table.")
+    .knows(37000 * 512, "one token. There are ten."),
+    part("look-up", 0, "a row is copied, nothing is multiplied: 0")
+    .step("a row of the table is copied as it is")
+    .knows(8, "the numbers that are copied. Copying multiplies nothing."),
+]
+BY_HAND["2.5"] = [
+    worked("factor", Quotient(2, 3), lead="n / (n + k) = ", decimals=4)
+    .knows(1 / 3, "the share of the padding. What is left is n / (n + k).")
+    .knows(3 / 2, "the factor turned over. Zeros make the average smaller."),
+    part("k", 3 * 2 - 2, "n / (n + k) = 1/3 means n + k = 3n, so k = 2n = 4")
+    .step("n / (n + k) = 1/3 means n + k = 3n")
+    .knows(2, "as many padding rows as tokens. That halves the average."),
 ]

@@ -4,21 +4,11 @@ import numpy as np
 
 from toytf import positions
 from toytf.byhand import Cos, Prod, Quotient, Sin
-from toytf.check.answers import Trap, by_hand, part, worked
+from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 
-def _sinusoids_cases(rng):
-    return [
-        Case((2, 4), "the running example"),
-        Case((3, 2), "a single pair"),
-        Case((5, 6), "three pairs"),
-        Case((7, 16)),
-        Case((int(rng.integers(8, 20)), 2 * int(rng.integers(4, 30)))),
-    ]
-
-
-@checker("ex-03-8", expected=positions.sinusoids, cases=_sinusoids_cases, results=("table",))
+@checker("ex-03-8", expected=positions.sinusoids, results=("table",))
 def sinusoids(length, d_model):
     """Make the paper's positional encoding, a sine and a cosine for each pair.
 
@@ -35,24 +25,24 @@ def sinusoids(length, d_model):
     return out
 
 
+sinusoids.cases = lambda rng: [
+    Case((2, 4), "the running example"),
+    Case((3, 2), "a single pair"),
+    Case((5, 6), "three pairs"),
+    Case((7, 16)),
+    Case((int(rng.integers(8, 20)), 2 * int(rng.integers(4, 30)))),
+]
 sinusoids.knows("""
-    - the column number as i:
-        np.arange(d_model // 2) => np.arange(d_model)
-        np.sin(angle) => np.sin(angle[:, 0::2])
-        np.cos(angle) => np.cos(angle[:, 1::2])
+    - the column number as i: // 2 =>, and sin(angle) => sin(angle[:, 0::2]), and cos(angle) => cos(angle[:, 1::2])
       i counts pairs, from 0 to d_model/2 - 1; both columns of a pair have the same angle (chapter 3). With the column
       number no two columns belong together.
     - an angle of its own for each odd column: np.cos(angle) => np.cos(pos / 10000 ** ((2 * i + 1) / d_model))
       The exponent is 2i / d_model for both columns of pair i. The column number divided by d_model is right for the
       sines only: use the same angles for sine and cosine.
-    - sines and cosines in halves:
-        out[:, 0::2] => out[:, : d_model // 2]
-        out[:, 1::2] => out[:, d_model // 2 :]
+    - sines and cosines in halves: out[:, 0::2] => out[:, : d_model // 2], and out[:, 1::2] => out[:, d_model // 2 :]
       The paper puts them alternately: out[:, 0::2] = sin, out[:, 1::2] = cos (chapter 3, Two layouts).
     - Tensor2Tensor's table:
-        out[:, 0::2] => out[:, : d_model // 2]
-        out[:, 1::2] => out[:, d_model // 2 :]
-        2 * i / d_model => i / max(d_model // 2 - 1, 1)
+        :, 0:: => :, : d_model //, and :, 1::2 => :, d_model // 2 :, and 2 * i / d_model => i / max(d_model // 2 - 1, 1)
       Sines left, cosines right, and exponents up to exactly 1. The paper alternates, and its last exponent is (d_model
       - 2) / d_model (chapter 3, Two layouts).
     - positions counted from 1: np.arange(length) => np.arange(1, length + 1)
@@ -75,26 +65,14 @@ sinusoids.knows("""
       // cuts 2i / d_model to 0, so every pair has the same angle. Use /.
     - multiplied by the power of 10000: pos / 10000 => pos * 10000
       The position is divided by it. Multiplied, the hands turn faster from pair to pair.
-    - cosines in the even columns:
-        np.sin(angle) => np.cos(angle)
-        np.cos(angle) => np.sin(angle)
+    - cosines in the even columns: np.sin(angle) => np.cos(angle), and np.cos(angle) => np.sin(angle)
       Sines stand in the columns 0, 2, 4, ..., cosines in 1, 3, 5, ...
     - sines alone: np.cos(angle) => np.sin(angle)
       The odd columns hold cosines of the same angles. Without them a shift is no turn (chapter 3).
 """)
 
 
-def _shift_matrix_cases(rng):
-    return [
-        Case((1, 2), "one step, a single pair"),
-        Case((3, 4), "three steps, two pairs"),
-        Case((-2, 6), "backwards"),
-        Case((0, 4), "no step"),
-        Case((int(rng.integers(4, 60)), 2 * int(rng.integers(3, 10)))),
-    ]
-
-
-@checker("ex-03-5", expected=positions.shift, cases=_shift_matrix_cases, results=("matrix",))
+@checker("ex-03-5", expected=positions.shift, results=("matrix",))
 def shift_matrix(k, d_model):
     """Build the matrix that moves positions by k: ``PE[pos + k] = PE[pos] @ T_k``.
 
@@ -111,6 +89,13 @@ def shift_matrix(k, d_model):
     return matrix
 
 
+shift_matrix.cases = lambda rng: [
+    Case((1, 2), "one step, a single pair"),
+    Case((3, 4), "three steps, two pairs"),
+    Case((-2, 6), "backwards"),
+    Case((0, 4), "no step"),
+    Case((int(rng.integers(4, 60)), 2 * int(rng.integers(3, 10)))),
+]
 shift_matrix.knows("""
     - a turn the other way: b = k / => b = -k /
       The minus stands in the upper right corner of each block: [[cos b, -sin b], [sin b, cos b]], for a row times the
@@ -126,12 +111,9 @@ shift_matrix.knows("""
       i counts the blocks: 0, 1, 2, ... The block's first column is 2i already.
     - k forgotten: b = k / => b = 1 /
       That is the matrix of a single step. The angle of pair i is k times as large.
-    - k times the matrix of one step:
-        b = k / => b = 1 /
-        return matrix => return k * matrix
+    - k times the matrix of one step: b = k / => b = 1 /, and return matrix => return k * matrix
       k steps are the matrix of one step applied k times, a product and no multiple: turn by k times the angle.
-    - blocks for the layout of halves:
-        matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] => matrix[i :: d_model // 2, i :: d_model // 2]
+    - blocks for the layout of halves: 2 * i : 2 * i + 2, 2 * i : 2 * i + 2 => i :: d_model // 2, i :: d_model // 2
       In the paper's layout the two columns of a pair are neighbours, so the blocks stand on the diagonal.
     - columns moved, not turned: return matrix => return np.eye(d_model, k=k)
       A shift of the position does not move the columns. Each pair of columns turns in its place.
@@ -140,24 +122,7 @@ shift_matrix.knows("""
 """)
 
 
-def _by_distance(table, summary):
-    """A summary of the dot products of rows k apart, for each k."""
-    n = len(table)
-    return np.array([summary((table[: n - k] * table[k:]).sum(axis=1)) for k in range(n)])
-
-
-@checker(
-    "ex-03-6",
-    expected=lambda table: _by_distance(table, np.ptp),
-    cases=lambda rng: [
-        Case(([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]],), "three rows of width 2"),
-        Case((rng.normal(size=(5, 3)),), "random rows"),
-        Case((positions.sinusoids(6, 4),), "the paper's table: no spread"),
-        Case((rng.normal(size=(4, 4)),), "as many rows as columns"),
-        Case((positions.sinusoids_column_as_i(8, 6),), "the column number as i"),
-    ],
-    results=("spread",),
-)
+@checker("ex-03-6", results=("spread",))
 def diagonal_spread(table):
     """Measure for each distance how much the dot products at it differ.
 
@@ -169,13 +134,18 @@ def diagonal_spread(table):
     return np.array([np.ptp(np.diagonal(dots, k)) for k in range(len(table))])
 
 
+diagonal_spread.cases = lambda rng: [
+    Case(([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]],), "three rows of width 2"),
+    Case((rng.normal(size=(5, 3)),), "random rows"),
+    Case((positions.sinusoids(6, 4),), "the paper's table: no spread"),
+    Case((rng.normal(size=(4, 4)),), "as many rows as columns"),
+    Case((positions.sinusoids_column_as_i(8, 6),), "the column number as i"),
+]
 diagonal_spread.knows("""
     - rows in place of diagonals: np.diagonal(dots, k) => dots[k]
       A row of table @ table.T holds one position's products with all others, at all distances. One distance is a
       diagonal: np.diagonal(dots, k).
-    - columns multiplied in place of rows:
-        table @ table.T => table.T @ table
-        len(table) => len(dots)
+    - columns multiplied in place of rows: table @ table.T => table.T @ table, and len(table) => len(dots)
       table.T @ table compares columns, d x d. Positions are rows: table @ table.T, n x n.
     - both sides of the diagonal: range(len(table)) => range(1 - len(table), len(table))
       The table of dot products is symmetric, so each distance would be counted twice. Let k run from 0 to n - 1.
@@ -198,8 +168,6 @@ diagonal_spread.knows("""
 # ---------------------------------------------------------------- by hand
 
 _PAIRS = np.arange(6) // 2
-
-
 _PAIRED, _APART = (1, 1, 100, 100), (1, 100, 10000, 1000000)  # by what a position is divided, width 4
 
 
@@ -213,49 +181,39 @@ def _row(angles):
     return np.where(np.arange(4) % 2, np.cos(angles), np.sin(angles))
 
 
-def _row_traps(divisors):
-    """A known wrong row of position 2."""
+def _row_part(name, divisors, decimals):
+    """Position 2, and known wrong rows of it."""
     angles = 2 / np.array(divisors, dtype=float)
     return (
-        Trap(_row(np.radians(angles)), "an angle in degrees. The formula's angle is in radians."),
-        Trap(_row(angles / 2), "the row of the position before. Positions are counted from zero."),
-        Trap(_row(angles + np.pi / 2) * [1, -1, 1, -1], "sine and cosine exchanged. Even columns hold sines."),
-        Trap(_row(angles)[[0, 2, 1, 3]], "all sines first, then all cosines. They take turns, column by column."),
+        worked(name, _waves(divisors), decimals=decimals)
+        .knows(_row(np.radians(angles)), "an angle in degrees. The formula's angle is in radians.")
+        .knows(_row(angles / 2), "the row of the position before. Positions are counted from zero.")
+        .knows(_row(angles + np.pi / 2) * [1, -1, 1, -1], "sine and cosine exchanged. Even columns hold sines.")
+        .knows(_row(angles)[[0, 2, 1, 3]], "all sines first, then all cosines. They take turns, column by column.")
     )
 
 
-BY_HAND = [
-    by_hand(
-        "ex-03-1",
-        worked("row", _waves(_PAIRED), decimals=4).knows(
-            *_row_traps(_PAIRED),
-            Trap(_row(2 / np.array(_APART)), "the column number as i. Both columns of a pair have one angle."),
-        ),
-        worked("column as i", _waves(_APART), decimals=2).knows(
-            *_row_traps(_APART),
-            Trap(_row(2 / np.array(_PAIRED)), "the row of the paper. Here each column has an angle of its own."),
-        ),
+BY_HAND = {}
+BY_HAND["3.1"] = [
+    _row_part("row", _PAIRED, 4).knows(
+        _row(2 / np.array(_APART)), "the column number as i. Both columns of a pair have one angle."
     ),
-    by_hand(
-        "ex-03-2",
-        part(
-            "pairs",
-            _PAIRS,
-            lambda place: f"column {place[0]} belongs to pair {place[0] // 2}",
-            step="two columns are one pair, and both are counted from zero",
-        ).knows(
-            Trap(_PAIRS + 1, "pairs counted from one. Count them from zero."),
-            Trap(np.arange(6), "the columns' numbers. Two columns are one pair."),
-        ),
-        worked("exponents", [Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()], decimals=4, shown=".4f").knows(
-            Trap(2 * np.arange(6) / 6, "the column number as i. i counts pairs."),
-            Trap(_PAIRS / 6, "i / d. The exponent is 2i / d."),
-        ),
-        part(
-            "divisors",
-            10000 ** (2 * np.arange(3) / 6),
-            lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
-            decimals=2,
-        ).knows(Trap(10000 ** (np.arange(3) / 6), "10000^(i/d). The exponent is 2i / d.")),
+    _row_part("column as i", _APART, 2).knows(
+        _row(2 / np.array(_PAIRED)), "the row of the paper. Here each column has an angle of its own."
     ),
+]
+BY_HAND["3.2"] = [
+    part("pairs", _PAIRS, lambda place: f"column {place[0]} belongs to pair {place[0] // 2}")
+    .step("two columns are one pair, and both are counted from zero")
+    .knows(_PAIRS + 1, "pairs counted from one. Count them from zero.")
+    .knows(np.arange(6), "the columns' numbers. Two columns are one pair."),
+    worked("exponents", [Quotient(Prod(2, i), 6) for i in _PAIRS.tolist()], decimals=4, shown=".4f")
+    .knows(2 * np.arange(6) / 6, "the column number as i. i counts pairs.")
+    .knows(_PAIRS / 6, "i / d. The exponent is 2i / d."),
+    part(
+        "divisors",
+        10000 ** (2 * np.arange(3) / 6),
+        lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
+        decimals=2,
+    ).knows(10000 ** (np.arange(3) / 6), "10000^(i/d). The exponent is 2i / d."),
 ]

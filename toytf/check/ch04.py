@@ -4,30 +4,14 @@ import numpy as np
 
 from toytf import attention, ops
 from toytf.byhand import Exp, Num, Quotient, Sum
-from toytf.check.answers import Trap, by_hand, listed, product, worked
-from toytf.check.core import Case, checker
+from toytf.check.answers import listed, product, worked
+from toytf.check.core import Case, checker, normals
 from toytf.example import PAPER, PUBLISHED, W_K, W_Q, W_V
-
-
-def _attend_once_cases(rng):
-    key = np.array([np.log(3.0), 0.0, 0.0, 0.0])
-    return [
-        Case(([2.0, 1.0, 0.0, 5.0], [key, 0 * key], [[4.0], [8.0]]), "weights 3/4 and 1/4"),
-        Case((rng.normal(size=3), rng.normal(size=(5, 3)), rng.normal(size=(5, 2))), "five keys of width 3"),
-        Case((rng.normal(size=2), rng.normal(size=(3, 2)), rng.normal(size=(3, 2))), "keys as wide as values"),
-        Case(
-            (np.array([30.0, 40.0, 0.0, 0.0]), np.array([[20.0, 35.0, 1.0, 0.0], [20.0, 35.0, 0.0, 1.0]]) * 2)
-            + (rng.normal(size=(2, 3)),),
-            "large scores",
-        ),
-        Case((rng.normal(size=4), rng.normal(size=(1, 4)), rng.normal(size=(1, 3))), "a single key"),
-    ]
 
 
 @checker(
     "ex-04-4",
     expected=lambda query, keys, values: attention.attention(query[None], keys, values)[0][0],
-    cases=_attend_once_cases,
     results=("output",),
 )
 def attend_once(query, keys, values):
@@ -48,6 +32,16 @@ def attend_once(query, keys, values):
     return output
 
 
+attend_once.cases = lambda rng: [
+    Case(([2.0, 1.0, 0.0, 5.0], [[np.log(3.0), 0.0, 0.0, 0.0], [0.0] * 4], [[4.0], [8.0]]), "weights 3/4 and 1/4"),
+    Case(normals(rng, 3, (5, 3), (5, 2)), "five keys of width 3"),
+    Case(normals(rng, 2, (3, 2), (3, 2)), "keys as wide as values"),
+    Case(
+        ([30.0, 40.0, 0.0, 0.0], [[40.0, 70.0, 2.0, 0.0], [40.0, 70.0, 0.0, 2.0]], rng.normal(size=(2, 3))),
+        "large scores",
+    ),
+    Case(normals(rng, 4, (1, 4), (1, 3)), "a single key"),
+]
 attend_once.knows("""
     - the weighted rows not added: return output => return np.array(powers)[:, None] / sum(powers) * values
       Each value row times its weight is the step before the last. Add the rows up: the output is one row.
@@ -57,9 +51,7 @@ attend_once.knows("""
       The divisor is the root of the width: np.sqrt(len(query)).
     - the root of the number of keys: len(query) => len(keys)
       len(keys) is the number of keys. The divisor is the root of their width, len(query).
-    - no softmax:
-        np.exp(score - max(scores)) => score
-        power / sum(powers) * value => power * value
+    - no softmax: np.exp(score - max(scores)) => score, and power / sum(powers) * value => power * value
       Scores are no shares: they may be negative, and they do not sum to 1. Turn them into weights first.
     - scores divided by their sum: np.exp(score - max(scores)) => score
       Softmax divides powers of e by their sum. Scores themselves may be negative or sum to 0.
@@ -73,39 +65,12 @@ attend_once.knows("""
       exp overflows above 709.78 (chapter 5). Subtract the largest score first; the weights stay the same.
     - a sigmoid for each score: power / sum(powers) * value => power / (power + np.exp(-max(scores))) * value
       A sigmoid sees one score, and the weights sum to anything. Softmax divides each power by the sum of all.
-    - keys mixed in place of values:
-        values.shape[1] => keys.shape[1]
-        zip(powers, values, strict=True) => zip(powers, keys, strict=True)
+    - keys mixed in place of values: values.shape[1] => keys.shape[1], and values, strict=True => keys, strict=True
       The key says how well a token fits, the value is what it hands over: weight the values.
 """)
 
 
-def _attend_cases(rng):
-    square = np.array([[1.0, 0.0], [1.0, 1.0]])
-    return [
-        Case(([[1.0, 0.0]], np.eye(2), [[4.0], [8.0]], float(np.log(3.0))), "weights 3/4 and 1/4"),
-        Case((square, square + np.array([[0.0, 2.0], [0.0, 0.0]]), np.eye(2), None), "two tokens, everything 2 x 2"),
-        Case((rng.normal(size=(3, 4)), rng.normal(size=(5, 4)), rng.normal(size=(5, 2)), None), "3 ask, 5 answer"),
-        Case((rng.normal(size=(2, 4)), rng.normal(size=(3, 4)), rng.normal(size=(3, 4)), 0.1), "a scale of one's own"),
-        Case((rng.normal(size=(2, 3)), rng.normal(size=(4, 3)), rng.normal(size=(4, 2)), 0.0), "scale 0: an average"),
-        Case(
-            (rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4, 5)), rng.normal(size=(2, 4, 3)), None),
-            "a batch of two sentences",
-        ),
-        Case(([[30.0, 40.0]], [[20.0, 35.0], [20.5, 34.0]], rng.normal(size=(2, 3)), None), "large scores"),
-        Case(
-            ([[0.0], [2.0]], np.array([[1.0], [2.0]]) * 900, [[4.0], [8.0]], None),
-            "scores of one query far below those of another",
-        ),
-    ]
-
-
-@checker(
-    "ex-04-9",
-    expected=lambda q, k, v, scale: attention.attention(q, k, v, scale=scale)[0],
-    cases=_attend_cases,
-    results=("output",),
-)
+@checker("ex-04-9", expected=lambda q, k, v, scale: attention.attention(q, k, v, scale=scale)[0], results=("output",))
 def attend(q, k, v, scale=None):
     """Average the values by how well each key fits: ``softmax(q k^T * scale) v``.
 
@@ -122,6 +87,16 @@ def attend(q, k, v, scale=None):
     return attn_weights @ v
 
 
+attend.cases = lambda rng: [
+    Case(([[1.0, 0.0]], np.eye(2), [[4.0], [8.0]], float(np.log(3.0))), "weights 3/4 and 1/4"),
+    Case(([[1.0, 0.0], [1.0, 1.0]], [[1.0, 2.0], [1.0, 1.0]], np.eye(2), None), "two tokens, everything 2 x 2"),
+    Case((*normals(rng, (3, 4), (5, 4), (5, 2)), None), "3 ask, 5 answer"),
+    Case((*normals(rng, (2, 4), (3, 4), (3, 4)), 0.1), "a scale of one's own"),
+    Case((*normals(rng, (2, 3), (4, 3), (4, 2)), 0.0), "scale 0: an average"),
+    Case((*normals(rng, (2, 3, 5), (2, 4, 5), (2, 4, 3)), None), "a batch of two sentences"),
+    Case(([[30.0, 40.0]], [[20.0, 35.0], [20.5, 34.0]], rng.normal(size=(2, 3)), None), "large scores"),
+    Case(([[0.0], [2.0]], [[900.0], [1800.0]], [[4.0], [8.0]], None), "scores of one query far below those of another"),
+]
 attend.knows("""
     - keys not transposed: np.swapaxes(k, -1, -2) => k
       q @ k multiplies queries with columns of k. Each key must become a column: np.swapaxes(k, -1, -2).
@@ -149,9 +124,7 @@ attend.knows("""
       Row i of the scores belongs to query i: q k^T, not k q^T.
     - divided by scale: * scale => / scale
       scale is what the scores are multiplied by: 1 / sqrt(d_k), not sqrt(d_k).
-    - the scale taken for a divisor:
-        scale = 1 / np.sqrt(q.shape[-1]) => scale = np.sqrt(q.shape[-1])
-        * scale => / scale
+    - the scale taken for a divisor: = 1 / np.sqrt(q.shape[-1]) => = np.sqrt(q.shape[-1]), and * scale => / scale
       scale is what the scores are multiplied by. If none is given it is 1 / sqrt(d_k); a given one is not a divisor.
     - a sigmoid for each score: exps / exps.sum(axis=-1, keepdims=True) => 1 / (1 + np.exp(-scores))
       A sigmoid sees one score, and a row of them sums to anything. In a softmax the keys share 1 among them.
@@ -172,9 +145,7 @@ attend.knows("""
     - the root of the values' width: q.shape[-1] => v.shape[-1]
       A score is a sum over the columns of a query and a key: the root of their width, q.shape[-1]. Values may be of
       another width.
-    - scaled after the softmax:
-        np.swapaxes(k, -1, -2) * scale => np.swapaxes(k, -1, -2)
-        return attn_weights @ v => return attn_weights * scale @ v
+    - scaled after the softmax: (k, -1, -2) * scale => (k, -1, -2), and attn_weights @ v => attn_weights * scale @ v
       Scale the scores, then take the softmax. Afterwards the rows do not sum to 1 any more.
 """)
 
@@ -185,42 +156,31 @@ _QUERY = np.array([1, 2, 0])
 _KEYS = np.array([[2, 1, 0], [0, 1, 9], [4, 2, 0]])
 _WORLD = np.round(PAPER.x[1], 4)  # as the exercise gives it
 
-BY_HAND = [
-    by_hand(
-        "ex-04-1",
-        product(
-            "",
-            _QUERY,
-            _KEYS.T,
-            step=lambda at: f"the query is {listed(_QUERY)}; key {'abc'[at[0]]} is {listed(_KEYS[at[0]])}",
-        ).knows(
-            Trap((_KEYS**2).sum(axis=1), "the squares of the keys' lengths. A score meets the query."),
-            Trap(np.linalg.norm(_KEYS, axis=1), "the keys' lengths. A score is a dot product with the query."),
-            Trap(_KEYS.sum(axis=1), "the keys' sums. Each entry is first multiplied by the query's."),
-        ),
+BY_HAND = {}
+BY_HAND["4.1"] = [
+    product("", _QUERY, _KEYS.T)
+    .step(lambda at: f"the query is {listed(_QUERY)}; key {'abc'[at[0]]} is {listed(_KEYS[at[0]])}")
+    .knows((_KEYS**2).sum(axis=1), "the squares of the keys' lengths. A score meets the query.")
+    .knows(np.linalg.norm(_KEYS, axis=1), "the keys' lengths. A score is a dot product with the query.")
+    .knows(_KEYS.sum(axis=1), "the keys' sums. Each entry is first multiplied by the query's.")
+]
+BY_HAND["4.2"] = [
+    product("", _WORLD, W_K[0], decimals=4)
+    .knows(_WORLD @ W_Q[0], "the query. The key is the row times W^K.")
+    .knows(_WORLD @ W_V[0], "the value. The key is the row times W^K.")
+    .knows(PUBLISHED.x[1] @ W_K[0], "the key of the rounded row. Take the row that the exercise gives.")
+]
+BY_HAND["4.3"] = [
+    worked("scaled scores", [Quotient(112, 8), Quotient(96, 8)]).knows(
+        [112 / 64, 96 / 64], "a division by d_k = 64. Divide by its root, 8."
     ),
-    by_hand(
-        "ex-04-2",
-        product("", _WORLD, W_K[0], decimals=4).knows(
-            Trap(_WORLD @ W_Q[0], "the query. The key is the row times W^K."),
-            Trap(_WORLD @ W_V[0], "the value. The key is the row times W^K."),
-            Trap(PUBLISHED.x[1] @ W_K[0], "the key of the rounded row. Take the row that the exercise gives."),
-        ),
-    ),
-    by_hand(
-        "ex-04-3",
-        worked("scaled scores", [Quotient(112, 8), Quotient(96, 8)]).knows(
-            Trap([112 / 64, 96 / 64], "a division by d_k = 64. Divide by its root, 8.")
-        ),
-        worked(
-            "weights",
-            [Quotient(Exp(2), Sum(Exp(2), 1)), Quotient(1, Sum(Exp(2), 1))],
-            also=[Quotient(Num(np.exp(2), 3), Num(np.exp(2) + 1, 3)), Quotient(1, Num(np.exp(2) + 1, 3))],
-            decimals=2,
-        ).knows(
-            Trap([14 / 26, 12 / 26], "the scores divided by their sum. First e to each score, then divide."),
-            Trap([1, 0], "the softmax of 112 and 96. Scale them first."),
-            Trap(ops.softmax([12.0, 14.0]), "the two weights exchanged. The larger score has the larger weight."),
-        ),
-    ),
+    worked(
+        "weights",
+        [Quotient(Exp(2), Sum(Exp(2), 1)), Quotient(1, Sum(Exp(2), 1))],
+        also=[Quotient(Num(np.exp(2), 3), Num(np.exp(2) + 1, 3)), Quotient(1, Num(np.exp(2) + 1, 3))],
+        decimals=2,
+    )
+    .knows([14 / 26, 12 / 26], "the scores divided by their sum. First e to each score, then divide.")
+    .knows([1, 0], "the softmax of 112 and 96. Scale them first.")
+    .knows(ops.softmax([12.0, 14.0]), "the two weights exchanged. The larger score has the larger weight."),
 ]

@@ -4,24 +4,13 @@ import numpy as np
 
 from toytf import attention
 from toytf.byhand import Exp, Num, Quotient, Sum
-from toytf.check.answers import Trap, by_hand, other_logarithms, part, worked
-from toytf.check.core import Case, checker
+from toytf.check.answers import part, worked
+from toytf.check.core import Case, checker, normals
 from toytf.example import PUBLISHED, W_K, W_Q
 from toytf.ops import softmax
 
 
-@checker(
-    "ex-05-8",
-    expected=lambda q, k: attention.attention(q, k, k)[1].scaled_scores,
-    cases=lambda rng: [
-        Case(([[1.0, 2.0, 0.0, 3.0]], [[2.0, 1.0, 5.0, 0.0], [4.0, 0.0, 1.0, 2.0]]), "d_k = 4"),
-        Case((rng.normal(size=(3, 9)), rng.normal(size=(2, 9))), "d_k = 9"),
-        Case(([[1.0, 2.0], [3.0, 0.0]], [[2.0, 1.0], [0.0, 5.0]]), "everything 2 x 2"),
-        Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 4, 5))), "a batch of two sentences"),
-        Case((rng.normal(size=(2, 3, 4, 5)), rng.normal(size=(2, 3, 6, 5))), "two sentences, three heads"),
-    ],
-    results=("scores",),
-)
+@checker("ex-05-8", expected=lambda q, k: attention.attention(q, k, k)[1].scaled_scores, results=("scores",))
 def scaled_scores(q, k):
     """Compare every query with every key: ``q k^T / sqrt(d_k)``, before any softmax.
 
@@ -32,6 +21,13 @@ def scaled_scores(q, k):
     return q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
 
 
+scaled_scores.cases = lambda rng: [
+    Case(([[1.0, 2.0, 0.0, 3.0]], [[2.0, 1.0, 5.0, 0.0], [4.0, 0.0, 1.0, 2.0]]), "d_k = 4"),
+    Case(normals(rng, (3, 9), (2, 9)), "d_k = 9"),
+    Case(([[1.0, 2.0], [3.0, 0.0]], [[2.0, 1.0], [0.0, 5.0]]), "everything 2 x 2"),
+    Case(normals(rng, (2, 3, 5), (2, 4, 5)), "a batch of two sentences"),
+    Case(normals(rng, (2, 3, 4, 5), (2, 3, 6, 5)), "two sentences, three heads"),
+]
 scaled_scores.knows("""
     - no scaling: np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]) => np.swapaxes(k, -1, -2)
       A sum of d_k products has a standard deviation of sqrt(d_k) (chapter 5). Divide by it.
@@ -70,99 +66,60 @@ _GAP = float(np.diff((_X @ W_Q[0] @ (_X @ W_K[0]).T)[0])[0])
 _SPREAD = 64 * (1 / 3) ** 2  # variance of a sum of 64 products
 
 
-def _sums(matrices, name, traps):
+def _sums(name, matrices):
     """The sum of each row of each matrix."""
-    return worked(name, [[Sum(*row) for row in matrix] for matrix in matrices.tolist()], decimals=1, shown=".1f").knows(
-        *traps
+    return worked(name, [[Sum(*row) for row in matrix] for matrix in matrices.tolist()], decimals=1, shown=".1f")
+
+
+BY_HAND = {}
+BY_HAND["5.1"] = [
+    part("weights", softmax([7.0] * 4), "e^7 / (4 e^7) = 1/4 = 0.25", decimals=2)
+    .step("e^7 / (e^7 + e^7 + e^7 + e^7)")
+    .knows([1] * 4, "powers that are not divided. The shares sum to one.")
+    .knows([7] * 4, "the scores. First e to each score, then divide.")
+    .knows([1 / 7] * 4, "a division by the score. Divide each power by the sum of the powers."),
+    part("gap", np.log(3), "e^gap = (3/4) / (1/4) = 3, so the gap is ln 3 = 1.0986", decimals=4)
+    .step("e^gap = (3/4) / (1/4)")
+    .knows(3, "the ratio of the weights. The gap is its logarithm.")
+    .knows(0.5, "the difference of the weights. Gaps of scores are ratios of weights.")
+    .knows_logarithms(),
+]
+BY_HAND["5.2"] = [
+    worked(
+        "",
+        [Quotient(Exp(score), Sum(Exp(1), Exp(2), Exp(3))) for score in (1, 2, 3)],
+        lead="the weights of 1, 2, 3: ",
+        decimals=2,
     )
-
-
-BY_HAND = [
-    by_hand(
-        "ex-05-1",
-        part(
-            "weights",
-            softmax([7.0] * 4),
-            "e^7 / (4 e^7) = 1/4 = 0.25",
-            decimals=2,
-            step="e^7 / (e^7 + e^7 + e^7 + e^7)",
-        ).knows(
-            Trap([1] * 4, "powers that are not divided. The shares sum to one."),
-            Trap([7] * 4, "the scores. First e to each score, then divide."),
-            Trap([1 / 7] * 4, "a division by the score. Divide each power by the sum of the powers."),
-        ),
-        part(
-            "gap",
-            np.log(3),
-            "e^gap = (3/4) / (1/4) = 3, so the gap is ln 3 = 1.0986",
-            decimals=4,
-            step="e^gap = (3/4) / (1/4)",
-        ).knows(
-            Trap(3, "the ratio of the weights. The gap is its logarithm."),
-            Trap(0.5, "the difference of the weights. Gaps of scores are ratios of weights."),
-            *other_logarithms(np.log(3)),
-        ),
-    ),
-    by_hand(
-        "ex-05-2",
-        worked(
-            "",
-            [Quotient(Exp(score), Sum(Exp(1), Exp(2), Exp(3))) for score in (1, 2, 3)],
-            lead="the weights of 1, 2, 3: ",
-            decimals=2,
-        ).knows(
-            Trap([1 / 6, 2 / 6, 3 / 6], "the scores divided by their sum. First e to each score, then divide."),
-            Trap([1 / 3] * 3, "three equal weights. A gap of 1 is a factor of e at any height."),
-            Trap(softmax([3.0, 2.0, 1.0]), "the weights in reverse. The largest score has the largest weight."),
-        ),
-    ),
-    by_hand(
-        "ex-05-3",
-        _sums(_MATRICES, "row sums", traps=(Trap(_MATRICES.sum(axis=1), "the column sums."),)),
-        _sums(np.swapaxes(_MATRICES, 1, 2), "column sums", traps=(Trap(_MATRICES.sum(axis=2), "the row sums."),)),
-    ),
-    by_hand(
-        "ex-05-4",
-        part(
-            "variance",
-            _SPREAD,
-            f"64 * 1/3 * 1/3 = 64/9 = {_SPREAD:.2f}",
-            decimals=2,
-            step="64 products are added, each with the variance 1/3 * 1/3",
-        ).knows(
-            Trap(64 / 3, "64 times 1/3. A product of two such numbers has the variance 1/3 * 1/3."),
-            Trap(64, "the variance for entries of variance 1. Here it is 1/3."),
-            Trap(1 / 9, "the variance of one product. 64 of them are added."),
-        ),
-        part(
-            "divisor",
-            np.sqrt(_SPREAD),
-            f"the root of 64/9 = 8/3 = {np.sqrt(_SPREAD):.2f}",
-            decimals=2,
-            step="the root of the variance",
-        ).knows(
-            Trap(8, "the root of 64. That is right for entries of variance 1; here it is 1/3."),
-            Trap(np.sqrt(64 / 3), "the root of 64/3. One factor of 1/3 is missing."),
-            Trap(_SPREAD, "the variance. A divisor c divides the variance by c * c, so take the root."),
-        ),
-    ),
-    by_hand(
-        "ex-05-6",
-        part(
-            "scaled gap",
-            np.log(9),
-            f"e^gap = 0.9 / 0.1 = 9, so the scaled gap is ln 9 = {np.log(9):.4f}",
-            decimals=4,
-            step="e^gap = 0.9 / 0.1",
-        ).knows(
-            Trap(9, "the ratio of the weights. The gap is its logarithm."),
-            Trap(np.log(10), "the logarithm of 1 / 0.1. The gap compares 0.9 with 0.1."),
-            *other_logarithms(np.log(9)),
-        ),
-        worked("divisor", Quotient(Num(_GAP, 2), np.log(9)), decimals=1, step=f"{_GAP:.2f} / the scaled gap").knows(
-            Trap(_GAP / 9, "the gap divided by the ratio of the weights. Divide by the scaled gap."),
-            Trap(_GAP * np.log(9), "gap times scaled gap. Gap / divisor = scaled gap, so divide."),
-            Trap(np.log(9) / _GAP, "the quotient turned over. Gap / divisor = scaled gap."),
-        ),
-    ),
+    .knows([1 / 6, 2 / 6, 3 / 6], "the scores divided by their sum. First e to each score, then divide.")
+    .knows([1 / 3] * 3, "three equal weights. A gap of 1 is a factor of e at any height.")
+    .knows(softmax([3.0, 2.0, 1.0]), "the weights in reverse. The largest score has the largest weight.")
+]
+BY_HAND["5.3"] = [
+    _sums("row sums", _MATRICES).knows(_MATRICES.sum(axis=1), "the column sums."),
+    _sums("column sums", np.swapaxes(_MATRICES, 1, 2)).knows(_MATRICES.sum(axis=2), "the row sums."),
+]
+BY_HAND["5.4"] = [
+    part("variance", _SPREAD, f"64 * 1/3 * 1/3 = 64/9 = {_SPREAD:.2f}", decimals=2)
+    .step("64 products are added, each with the variance 1/3 * 1/3")
+    .knows(64 / 3, "64 times 1/3. A product of two such numbers has the variance 1/3 * 1/3.")
+    .knows(64, "the variance for entries of variance 1. Here it is 1/3.")
+    .knows(1 / 9, "the variance of one product. 64 of them are added."),
+    part("divisor", np.sqrt(_SPREAD), f"the root of 64/9 = 8/3 = {np.sqrt(_SPREAD):.2f}", decimals=2)
+    .step("the root of the variance")
+    .knows(8, "the root of 64. That is right for entries of variance 1; here it is 1/3.")
+    .knows(np.sqrt(64 / 3), "the root of 64/3. One factor of 1/3 is missing.")
+    .knows(_SPREAD, "the variance. A divisor c divides the variance by c * c, so take the root."),
+]
+BY_HAND["5.6"] = [
+    part("scaled gap", np.log(9), f"e^gap = 0.9 / 0.1 = 9, so the scaled gap is ln 9 = {np.log(9):.4f}", decimals=4)
+    .step("e^gap = 0.9 / 0.1")
+    .knows(9, "the ratio of the weights. The gap is its logarithm.")
+    .knows(np.log(10), "the logarithm of 1 / 0.1. The gap compares 0.9 with 0.1.")
+    .knows_logarithms(),
+    worked("divisor", Quotient(Num(_GAP, 2), np.log(9)), decimals=1)
+    .step(f"{_GAP:.2f} / the scaled gap")
+    .knows(_GAP / 9, "the gap divided by the ratio of the weights. Divide by the scaled gap.")
+    .knows(_GAP * np.log(9), "gap times scaled gap. Gap / divisor = scaled gap, so divide.")
+    .knows(np.log(9) / _GAP, "the quotient turned over. Gap / divisor = scaled gap."),
 ]

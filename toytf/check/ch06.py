@@ -4,22 +4,12 @@ import numpy as np
 
 from toytf import attention
 from toytf.byhand import Prod, Quotient, Sum
-from toytf.check.answers import Trap, by_hand, listed, part, sum_of_products, worked
+from toytf.check.answers import listed, part, sum_of_products, worked
 from toytf.check.core import Case, checker
 from toytf.example import PUBLISHED, W_K, W_Q
 
 
-def _split_heads_cases(rng):
-    return [
-        Case(([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]], 2), "two tokens, two heads of width 2"),
-        Case((np.arange(30.0).reshape(5, 6), 2), "five tokens, two heads of width 3"),
-        Case((rng.normal(size=(2, 5, 6)), 3), "two sentences, three heads of width 2"),
-        Case((rng.normal(size=(4, 3)), 1), "one head"),
-        Case((rng.normal(size=(3, 2, 4, 10)), 5), "two leading axes"),
-    ]
-
-
-@checker("ex-06-8", expected=attention.split_heads, cases=_split_heads_cases, results=("heads",))
+@checker("ex-06-8", expected=attention.split_heads, results=("heads",))
 def split_heads(x, n_heads):
     """Cut columns into heads: (..., n, n_heads * d_head) to (..., n_heads, n, d_head).
 
@@ -31,17 +21,21 @@ def split_heads(x, n_heads):
     return cut.swapaxes(-2, -3)
 
 
+split_heads.cases = lambda rng: [
+    Case(([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]], 2), "two tokens, two heads of width 2"),
+    Case((np.arange(30.0).reshape(5, 6), 2), "five tokens, two heads of width 3"),
+    Case((rng.normal(size=(2, 5, 6)), 3), "two sentences, three heads of width 2"),
+    Case((rng.normal(size=(4, 3)), 1), "one head"),
+    Case((rng.normal(size=(3, 2, 4, 10)), 5), "two leading axes"),
+]
 split_heads.knows("""
-    - a reshape without the swap:
-        *leading, n, n_heads, width // n_heads => *leading, n_heads, n, width // n_heads
-        cut.swapaxes(-2, -3) => cut
+    - a reshape without the swap: *leading, n, n_heads => *leading, n_heads, n, and cut.swapaxes(-2, -3) => cut
       reshape only recounts the numbers in memory: parts of one token become different tokens (chapter 6, A reshape that
       lies). Cut into (n, n_heads, d_head), then swap the axes of tokens and heads.
     - cut and not swapped: cut.swapaxes(-2, -3) => cut
       The shape is still (..., n, n_heads, d_head). Put the heads before the tokens: swapaxes(-2, -3).
     - columns dealt out in turn:
-        n_heads, width // n_heads) => width // n_heads, n_heads)
-        cut.swapaxes(-2, -3) => np.moveaxis(cut, -1, -3)
+        n_heads, width // n_heads) => width // n_heads, n_heads), and cut.swapaxes(-2, -3) => np.moveaxis(cut, -1, -3)
       Head 0 owns the first d_head columns, one after the other. Cut the last axis into (n_heads, d_head), in this
       order.
     - number of heads and width of a head exchanged: n_heads, width // n_heads) => width // n_heads, n_heads)
@@ -53,25 +47,14 @@ split_heads.knows("""
     - axes 0 and 1 swapped: swapaxes(-2, -3) => swapaxes(0, 1)
       With a batch in front, axis 0 counts sentences. Count from the end: swapaxes(-2, -3).
     - tokens divided in place of columns:
-        n, n_heads, width // n_heads) => n_heads, n // n_heads, width)
-        cut.swapaxes(-2, -3) => cut
+        n, n_heads, width // n_heads) => n_heads, n // n_heads, width), and cut.swapaxes(-2, -3) => cut
       Every head sees every token, and some of the columns: cut the last axis.
     - the heads in reverse order: cut.swapaxes(-2, -3) => cut.swapaxes(-2, -3)[..., ::-1, :, :]
       Head 0 owns the first columns.
 """)
 
 
-def _merge_heads_cases(rng):
-    return [
-        Case(([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]],), "two heads, two tokens, width 2"),
-        Case((np.arange(30.0).reshape(2, 5, 3),), "two heads, five tokens, width 3"),
-        Case((rng.normal(size=(2, 3, 5, 2)),), "two sentences, three heads"),
-        Case((rng.normal(size=(1, 4, 3)),), "one head"),
-        Case((rng.normal(size=(3, 2, 5, 4, 2)),), "two leading axes"),
-    ]
-
-
-@checker("ex-06-9", expected=attention.merge_heads, cases=_merge_heads_cases, results=("rows",))
+@checker("ex-06-9", expected=attention.merge_heads, results=("rows",))
 def merge_heads(heads):
     """Put heads side by side: (..., n_heads, n, d_head) to (..., n, n_heads * d_head).
 
@@ -81,6 +64,13 @@ def merge_heads(heads):
     return heads.swapaxes(-2, -3).reshape(*leading, n, n_heads * d_head)
 
 
+merge_heads.cases = lambda rng: [
+    Case(([[[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]],), "two heads, two tokens, width 2"),
+    Case((np.arange(30.0).reshape(2, 5, 3),), "two heads, five tokens, width 3"),
+    Case((rng.normal(size=(2, 3, 5, 2)),), "two sentences, three heads"),
+    Case((rng.normal(size=(1, 4, 3)),), "one head"),
+    Case((rng.normal(size=(3, 2, 5, 4, 2)),), "two leading axes"),
+]
 merge_heads.knows("""
     - a reshape without the swap: heads.swapaxes(-2, -3).reshape => heads.reshape
       reshape only recounts the numbers in memory: a row would hold several tokens of one head. Swap the axes of heads
@@ -148,8 +138,7 @@ def multi_head(x, w_q, w_k, w_v, w_o, n_heads):
 multi_head.knows("""
     - W^O forgotten: heads.reshape(*heads.shape[:-2], -1) @ w_o => heads.reshape(*heads.shape[:-2], -1)
       The heads side by side are not the output yet: multiply by w_o, which brings the row back to d_model.
-    - heads averaged in place of added:
-        heads.reshape(*heads.shape[:-2], -1) @ w_o => heads.reshape(*heads.shape[:-2], -1) @ w_o / n_heads
+    - heads averaged in place of added: (*heads.shape[:-2], -1) @ w_o => (*heads.shape[:-2], -1) @ w_o / n_heads
       The product with w_o adds the heads' parts (chapter 6, Z is a sum over heads). Nothing is divided by their number.
     - the scale of d_model: q.shape[-1] => x.shape[-1]
       A score is a sum over the columns of one head: divide by the root of d_k, q.shape[-1] after the split.
@@ -160,25 +149,22 @@ multi_head.knows("""
     - divided by d_k in place of its root: np.sqrt(q.shape[-1]) => q.shape[-1]
       The divisor is the root of the head's width (chapter 5).
     - split and merged without the swap:
-        rows.shape[:-1], n_heads, rows.shape[-1] // n_heads => rows.shape[:-2], n_heads, rows.shape[-2], -1
-        cut.swapaxes(-2, -3) => cut
-        (attn_weights @ v).swapaxes(-2, -3) => attn_weights @ v
+        rows.shape[:-1], n_heads, rows.shape[-1] // n_heads => rows.shape[:-2], n_heads, rows.shape[-2], -1, and
+        cut.swapaxes(-2, -3) => cut, and (attn_weights @ v).swapaxes(-2, -3) => attn_weights @ v, and
         heads.reshape(*heads.shape[:-2], -1) => heads.reshape(*x.shape[:-1], -1)
       reshape(n_heads, n, d_head) mixes heads and tokens (chapter 6, A reshape that lies). Cut into (n, n_heads,
       d_head), then swap; on the way back swap, then join.
     - split without the swap:
-        rows.shape[:-1], n_heads, rows.shape[-1] // n_heads => rows.shape[:-2], n_heads, rows.shape[-2], -1
+        rows.shape[:-1], n_heads, rows.shape[-1] // n_heads => rows.shape[:-2], n_heads, rows.shape[-2], -1, and
         cut.swapaxes(-2, -3) => cut
       The heads are cut wrongly: reshape to (n, n_heads, d_head), then swap tokens and heads.
     - merged without the swap:
-        (attn_weights @ v).swapaxes(-2, -3) => attn_weights @ v
-        heads.reshape(*heads.shape[:-2], -1) => heads.reshape(*x.shape[:-1], -1)
+        (attn_weights @ v).swapaxes(-2, -3) => attn_weights @ v, and (*heads.shape[:-2], -1) => (*x.shape[:-1], -1)
       The heads are joined wrongly: swap back to (n, n_heads, d_head), then join the last two axes.
     - one head with all columns: n_heads, rows.shape[-1] // n_heads) => 1, rows.shape[-1])
       n_heads is not used: every head has its own row of weights. Split queries, keys and values first.
     - one head with all columns, scaled as one of many:
-        n_heads, rows.shape[-1] // n_heads) => 1, rows.shape[-1])
-        q.shape[-1] => q.shape[-1] // n_heads
+        n_heads, rows.shape[-1] // n_heads) => 1, rows.shape[-1]), and q.shape[-1] => q.shape[-1] // n_heads
       Every head has its own row of weights. Split queries, keys and values first.
     - the first head alone: heads.reshape(*heads.shape[:-2], -1) @ w_o => heads[..., 0, :] @ w_o[: heads.shape[-1]]
       All heads stand side by side before they meet w_o.
@@ -198,18 +184,7 @@ multi_head.knows("""
 """)
 
 
-@checker(
-    "ex-06-4",
-    expected=lambda w_o, order: np.concatenate([np.split(w_o, len(order))[j] for j in order]),
-    cases=lambda rng: [
-        Case((np.arange(1.0, 9.0).reshape(4, 2), [1, 0]), "two heads of width 2, exchanged"),
-        Case((rng.normal(size=(6, 4)), [1, 2, 0]), "three heads in a circle"),
-        Case((rng.normal(size=(6, 4)), [0, 1]), "the old order"),
-        Case((rng.normal(size=(8, 5)), [2, 0, 3, 1]), "four heads"),
-        Case((rng.normal(size=(15, 6)), rng.permutation(5)), "five heads"),
-    ],
-    results=("w_o",),
-)
+@checker("ex-06-4", results=("w_o",))
 def reorder_w_o(w_o, order):
     """Put the blocks of W^O in the order of the heads.
 
@@ -222,6 +197,13 @@ def reorder_w_o(w_o, order):
     return blocks[order].reshape(w_o.shape)
 
 
+reorder_w_o.cases = lambda rng: [
+    Case((np.arange(1.0, 9.0).reshape(4, 2), [1, 0]), "two heads of width 2, exchanged"),
+    Case((rng.normal(size=(6, 4)), [1, 2, 0]), "three heads in a circle"),
+    Case((rng.normal(size=(6, 4)), [0, 1]), "the old order"),
+    Case((rng.normal(size=(8, 5)), [2, 0, 3, 1]), "four heads"),
+    Case((rng.normal(size=(15, 6)), rng.permutation(5)), "five heads"),
+]
 reorder_w_o.knows("""
     - w_o left as it is: blocks[order] => blocks
       Then the columns of one head meet the rows of another. Each head takes its block along.
@@ -234,9 +216,7 @@ reorder_w_o.knows("""
       Reversing is right for two heads that change places. Use order.
     - all rows reversed: blocks[order].reshape(w_o.shape) => w_o[::-1]
       The blocks move as wholes; inside a block the rows keep their order.
-    - rows of a head taken at a distance:
-        len(order), -1, => -1, len(order),
-        blocks[order] => blocks[:, order]
+    - rows of a head taken at a distance: len(order), -1, => -1, len(order),, and blocks[order] => blocks[:, order]
       The rows of a head are neighbours: reshape to (n_heads, d_v, d_model), in this order.
     - columns reordered in place of rows:
         blocks[order].reshape(w_o.shape) => np.hstack([np.array_split(w_o, len(order), axis=1)[j] for j in order])
@@ -249,85 +229,62 @@ reorder_w_o.knows("""
 _X = PUBLISHED.x
 _Q2, _K2 = _X @ W_Q[1], _X @ W_K[1]
 _HELLO = np.round(_Q2[0] @ _K2.T, 2)
-_BATCH, _TOKENS, _D, _H = 32, 7, 1024, 16
-_HEAD = _D // _H
-
-_SHAPES = {
-    "x @ w_q": ((_BATCH, _TOKENS, _D), "32 sentences, 7 tokens, 16 * 64 columns"),
-    "reshape": ((_BATCH, _TOKENS, _H, _HEAD), "the columns are cut into 16 heads of 1024 / 16 = 64"),
-    "swapaxes": ((_BATCH, _H, _TOKENS, _HEAD), "tokens and heads change places"),
-    "weights": ((_BATCH, _H, _TOKENS, _TOKENS), "in each head a row for each query, a column for each key"),
-    "side by side": ((_BATCH, _TOKENS, _D), "16 heads of 64 columns are 1024 columns"),
-    "w_o": ((_D, _D), "16 * 64 rows, d columns"),
-    "output": ((_BATCH, _TOKENS, _D), "the shape of the input"),
-}
-_BEFORE = {
-    "x @ w_q": "sentences and tokens stay, and W^Q makes as many columns as all heads have",
-    "reshape": "the columns are cut into the heads, all else stays",
-    "side by side": "the columns of all heads beside each other",
-    "w_o": "as many rows as all heads have columns, d columns",
-}
 _ONE_HEAD = "one head's columns. All 16 heads stand side by side here."
-_NOT_YET = {
-    "x @ w_q": (Trap((_BATCH, _TOKENS, _HEAD), _ONE_HEAD),),
-    "reshape": (Trap((_BATCH, _H, _TOKENS, _HEAD), "the shape after swapaxes. reshape cuts the columns alone."),),
-    "swapaxes": (Trap((_BATCH, _TOKENS, _H, _HEAD), "the shape before swapaxes. Heads come before tokens."),),
-    "weights": (Trap((_BATCH, _H, _TOKENS, _HEAD), "the shape of the queries. Weights have a column for each key."),),
-    "side by side": (Trap((_BATCH, _TOKENS, _HEAD), _ONE_HEAD),),
-    "w_o": (Trap((_HEAD, _D), "one head's rows of W^O. It has h * d_v rows."),),
-    "output": (Trap((_BATCH, _TOKENS, _HEAD), _ONE_HEAD),),
-}
+
+
+def _shape(name, shape, why):
+    return part(name, shape, f"{why}: {shape}").step(why)
 
 
 def _four_matrices(heads, width):
     """The answer 4 d h d_head."""
     one = 512 * heads * width
-    return worked(f"{heads} heads of {width}", Prod(4, 512, heads, width)).knows(
-        Trap(3 * one, "three matrices. W^O is the fourth."),
-        Trap(4 * 512 * width, "one head. All heads have matrices of their own."),
-        Trap(4 * one * heads, f"the heads counted twice. {heads} * {width} columns are those of all heads."),
+    return (
+        worked(f"{heads} heads of {width}", Prod(4, 512, heads, width))
+        .knows(3 * one, "three matrices. W^O is the fourth.")
+        .knows(4 * 512 * width, "one head. All heads have matrices of their own.")
+        .knows(4 * one * heads, f"the heads counted twice. {heads} * {width} columns are those of all heads.")
     )
 
 
-BY_HAND = [
-    by_hand(
-        "ex-06-1",
-        part(
-            "scores",
-            _HELLO,
-            lambda place: sum_of_products(np.round(_Q2[0], 2), np.round(_K2[place[0]], 2), 2),
-            decimals=2,
-            step=lambda place: (
-                f"the query is {listed(np.round(_Q2[0], 2))}; the key is {listed(np.round(_K2[place[0]], 2))}"
-            ),
-        ).knows(
-            Trap((_X @ W_Q[0])[0] @ (_X @ W_K[0]).T, "the scores of head 1. Take the tables of head 2."),
-            Trap(_Q2[1] @ _K2.T, 'the scores of the other query. Take that of "Hello".'),
-            Trap(_Q2 @ _K2[0], 'a column of the scores. The query of "Hello" meets both keys, in a row.'),
-        ),
-        worked("scaled scores", [Quotient(score, 30) for score in _HELLO.tolist()], decimals=4, shown=".4f").knows(
-            Trap(_HELLO / np.sqrt(3), "a division by the root of 3. The exercise asks for 30."),
-            Trap(_HELLO / 3, "a division by d_k = 3. The exercise asks for 30."),
-            Trap(_HELLO, "the scores as they were. Divide them."),
-            Trap(_HELLO / np.sqrt(30), "a division by the root of 30. The exercise asks for 30 itself."),
-        ),
-    ),
-    by_hand(
-        "ex-06-2",
-        worked("", [Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))], decimals=1).knows(
-            Trap([3.1, 1.6], "head A for both columns. Head B has shares of its own for the second."),
-            Trap([1.6, 2.6], "head B for both columns. Head A has shares of its own for the first."),
-            Trap([1.6, 1.6], "the heads exchanged. Head A gives the first column, head B the second."),
-        ),
-    ),
-    by_hand(
-        "ex-06-3",
-        *tuple(
-            part(name, shape, lambda _, why=why, shape=shape: f"{why}: {shape}", step=_BEFORE.get(name, why)).knows(
-                *_NOT_YET.get(name, ())
-            )
-            for name, (shape, why) in _SHAPES.items()
-        ),
-    ),
-    by_hand("ex-06-7", _four_matrices(8, 64), _four_matrices(8, 32), _four_matrices(16, 64)),
+BY_HAND = {}
+BY_HAND["6.1"] = [
+    part("scores", _HELLO, lambda at: sum_of_products(_Q2[0].round(2), _K2[at[0]].round(2), 2), decimals=2)
+    .step(lambda at: f"the query is {listed(_Q2[0].round(2))}; the key is {listed(_K2[at[0]].round(2))}")
+    .knows((_X @ W_Q[0])[0] @ (_X @ W_K[0]).T, "the scores of head 1. Take the tables of head 2.")
+    .knows(_Q2[1] @ _K2.T, 'the scores of the other query. Take that of "Hello".')
+    .knows(_Q2 @ _K2[0], 'a column of the scores. The query of "Hello" meets both keys, in a row.'),
+    worked("scaled scores", [Quotient(score, 30) for score in _HELLO.tolist()], decimals=4, shown=".4f")
+    .knows(_HELLO / np.sqrt(3), "a division by the root of 3. The exercise asks for 30.")
+    .knows(_HELLO / 3, "a division by d_k = 3. The exercise asks for 30.")
+    .knows(_HELLO, "the scores as they were. Divide them.")
+    .knows(_HELLO / np.sqrt(30), "a division by the root of 30. The exercise asks for 30 itself."),
 ]
+BY_HAND["6.2"] = [
+    worked("", [Sum(Prod(0.7, 4), Prod(0.3, 1)), Sum(Prod(0.2, 1), Prod(0.8, 3))], decimals=1)
+    .knows([3.1, 1.6], "head A for both columns. Head B has shares of its own for the second.")
+    .knows([1.6, 2.6], "head B for both columns. Head A has shares of its own for the first.")
+    .knows([1.6, 1.6], "the heads exchanged. Head A gives the first column, head B the second.")
+]
+BY_HAND["6.3"] = [
+    _shape("x @ w_q", (32, 7, 1024), "32 sentences, 7 tokens, 16 * 64 columns")
+    .step("sentences and tokens stay, and W^Q makes as many columns as all heads have")
+    .knows((32, 7, 64), _ONE_HEAD),
+    _shape("reshape", (32, 7, 16, 64), "the columns are cut into 16 heads of 1024 / 16 = 64")
+    .step("the columns are cut into the heads, all else stays")
+    .knows((32, 16, 7, 64), "the shape after swapaxes. reshape cuts the columns alone."),
+    _shape("swapaxes", (32, 16, 7, 64), "tokens and heads change places").knows(
+        (32, 7, 16, 64), "the shape before swapaxes. Heads come before tokens."
+    ),
+    _shape("weights", (32, 16, 7, 7), "in each head a row for each query, a column for each key").knows(
+        (32, 16, 7, 64), "the shape of the queries. Weights have a column for each key."
+    ),
+    _shape("side by side", (32, 7, 1024), "16 heads of 64 columns are 1024 columns")
+    .step("the columns of all heads beside each other")
+    .knows((32, 7, 64), _ONE_HEAD),
+    _shape("w_o", (1024, 1024), "16 * 64 rows, d columns")
+    .step("as many rows as all heads have columns, d columns")
+    .knows((64, 1024), "one head's rows of W^O. It has h * d_v rows."),
+    _shape("output", (32, 7, 1024), "the shape of the input").knows((32, 7, 64), _ONE_HEAD),
+]
+BY_HAND["6.7"] = [_four_matrices(8, 64), _four_matrices(8, 32), _four_matrices(16, 64)]

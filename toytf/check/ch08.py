@@ -4,21 +4,11 @@ import numpy as np
 
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root
-from toytf.check.answers import Trap, by_hand, number, part, worked
+from toytf.check.answers import number, part, worked
 from toytf.check.core import Case, checker
 
 
-def _softmax_cases(rng):
-    return [
-        Case(([0.0, np.log(3.0)],), "weights 1/4 and 3/4"),
-        Case(([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]],), "two rows"),
-        Case(([[1000.0, 1001.0], [-1000.0, -1000.0]],), "scores that overflow exp"),
-        Case(([[1000.0, -1000.0]],), "a gap of 2000"),
-        Case((rng.normal(size=(2, 3, 4)) * 5,), "two sentences, three queries, four keys"),
-    ]
-
-
-@checker("ex-08-8", expected=ops.softmax, cases=_softmax_cases)
+@checker("ex-08-8", expected=ops.softmax)
 def softmax(scores):
     """Turn each row of scores into weights: ``exp(s_i) / sum_j exp(s_j)``.
 
@@ -29,6 +19,13 @@ def softmax(scores):
     return exps / exps.sum(axis=-1, keepdims=True)
 
 
+softmax.cases = lambda rng: [
+    Case(([0.0, np.log(3.0)],), "weights 1/4 and 3/4"),
+    Case(([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]],), "two rows"),
+    Case(([[1000.0, 1001.0], [-1000.0, -1000.0]],), "scores that overflow exp"),
+    Case(([[1000.0, -1000.0]],), "a gap of 2000"),
+    Case((rng.normal(size=(2, 3, 4)) * 5,), "two sentences, three queries, four keys"),
+]
 softmax.knows("""
     - no maximum subtracted: scores - scores.max(axis=-1, keepdims=True) => scores
       exp overflows above 709.78 (chapter 8). Subtract the largest score of each row first; the weights stay the same.
@@ -65,7 +62,7 @@ softmax.knows("""
 """)
 
 
-@checker("ex-08-9", expected=ops.log_softmax, cases=_softmax_cases)
+@checker("ex-08-9", expected=ops.log_softmax)
 def log_softmax(scores):
     """Give the logarithm of the softmax of each row: ``s_i - log(sum_j exp(s_j))``.
 
@@ -76,6 +73,7 @@ def log_softmax(scores):
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
+log_softmax.cases = softmax.cases
 log_softmax.knows("""
     - the logarithm of a finished softmax:
         return shifted - np.log(np.exp(shifted).sum( => return np.log(np.exp(shifted) / np.exp(shifted).sum(
@@ -85,7 +83,7 @@ log_softmax.knows("""
       exp overflows above 709.78, and log(0) waits at the other end (chapter 8). Subtract the largest score of each row
       before exp.
     - the logarithm of a softmax without maximum:
-        scores - scores.max(axis=-1, keepdims=True) => scores
+        scores - scores.max(axis=-1, keepdims=True) => scores, and
         return shifted - np.log(np.exp(shifted).sum( => return np.log(np.exp(shifted) / np.exp(shifted).sum(
       exp overflows above 709.78 (chapter 8), and the logarithm of a weight 0 is minus infinity. Subtract the largest
       score, then compute s_i - log(sum).
@@ -104,15 +102,12 @@ log_softmax.knows("""
       These are the weights, between 0 and 1. Asked for are their logarithms, which are 0 or below.
     - the sign of a loss: return shifted - np.log => return -shifted + np.log
       The logarithm of a weight is 0 or below. The minus sign comes later, with the loss (chapter 14).
-    - logarithms to base 2:
-        return shifted => return (shifted
-        keepdims=True)) => keepdims=True))) / np.log(2.0)
+    - logarithms to base 2: return shifted => return (shifted, and keepdims=True)) => keepdims=True))) / np.log(2.0)
       np.log2 counts in bits. The logarithm that undoes np.exp is np.log.
     - the sum without its logarithm:
         np.log(np.exp(shifted).sum(axis=-1, keepdims=True)) => np.exp(shifted).sum(axis=-1, keepdims=True)
       Dividing by a sum becomes subtracting its logarithm. Subtract np.log of the sum.
-    - the largest score in the place of the sum:
-        shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)) => shifted
+    - the largest score in the place of the sum: - np.log(np.exp(shifted).sum(axis=-1, keepdims=True)) =>
       s_i - max is near the answer where one score stands out, and too large by log(n) where all are equal. Subtract the
       logarithm of the sum as well.
 """)
@@ -134,16 +129,7 @@ def _first_bad_cases(rng):
     ]
 
 
-def _first(bad, none=-1):
-    """Make a function that returns the place of the first array for which `bad` holds."""
-    return lambda arrays: next((i for i, array in enumerate(arrays) if bad(array)), none)
-
-
-def _is_bad(array):
-    return not np.isfinite(array).all()
-
-
-@checker("ex-08-3", expected=_first(_is_bad), cases=_first_bad_cases)
+@checker("ex-08-3", cases=_first_bad_cases)
 def first_bad(arrays):
     """Find the first array that holds NaN or infinity.
 
@@ -182,8 +168,7 @@ first_bad.knows("""
     - the first good array: not np.isfinite => np.isfinite
       np.isfinite(array).all() is True for a good array. Look for the first where it is not.
     - the number of bad arrays:
-        return i => return sum(not np.isfinite(array).all() for array in arrays)
-        return -1 => return 0
+        return i => return sum(not np.isfinite(array).all() for array in arrays), and return -1 => return 0
       Asked for is the place of the first one. Return it as soon as it is found.
 """)
 
@@ -215,35 +200,28 @@ def _weight_terms(place) -> str:
     return f"{above} / (1 + exp(-{gap})) = {number(ops.softmax(row)[place[1]], 5)}"
 
 
-BY_HAND = [
-    by_hand(
-        "ex-08-1",
-        part("NaN", _NAIVE_NAN, lambda at: _WHY_NAN[at[0]], step=lambda at: _POWERS[at[0]]).knows(
-            Trap([2, 2, 2], "whole rows of NaN. A number divided by inf is no NaN."),
-            Trap([1, 0, 1], "inf alone. Where every power is zero, the sum is zero too."),
-            Trap([0, 0, 0], "the stable softmax. Asked is the naive one."),
-        ),
-        part(
-            "stable",
-            ops.softmax(_SCORES),
-            _weight_terms,
-            decimals=5,
-            step=lambda at: (
-                f"the row's largest score taken off, then exp, then each divided by the sum; the gap is "
-                f"{number(abs(_SCORES[at[0], 0] - _SCORES[at[0], 1]))}"
-            ),
-        ).knows(
-            Trap([[1, 0]] * 3, "the right numbers with too few decimals. Give five.", room=1e-9),
-            Trap(ops.softmax(_SCORES)[:, ::-1], "the two weights exchanged. The larger score has the larger."),
-        ),
+BY_HAND = {}
+BY_HAND["8.1"] = [
+    part("NaN", _NAIVE_NAN, lambda at: _WHY_NAN[at[0]])
+    .step(lambda at: _POWERS[at[0]])
+    .knows([2, 2, 2], "whole rows of NaN. A number divided by inf is no NaN.")
+    .knows([1, 0, 1], "inf alone. Where every power is zero, the sum is zero too.")
+    .knows([0, 0, 0], "the stable softmax. Asked is the naive one."),
+    part("stable", ops.softmax(_SCORES), _weight_terms, decimals=5)
+    .step(
+        lambda at: (
+            f"the row's largest score taken off, then exp, then each divided by the sum; the gap is "
+            f"{number(abs(_SCORES[at[0], 0] - _SCORES[at[0], 1]))}"
+        )
+    )
+    .knows([[1, 0]] * 3, "the right numbers with too few decimals. Give five.", room=1e-9)
+    .knows(ops.softmax(_SCORES)[:, ::-1], "the two weights exchanged. The larger score has the larger."),
+]
+BY_HAND["8.2"] = [
+    worked("score", Prod(7.1, 10, 10), lead="scores grow with the square of the factor: ", decimals=1).knows(
+        71, "one factor of 10. Queries and keys both grow, so there are two."
     ),
-    by_hand(
-        "ex-08-2",
-        worked("score", Prod(7.1, 10, 10), lead="scores grow with the square of the factor: ", decimals=1).knows(
-            Trap(71, "one factor of 10. Queries and keys both grow, so there are two.")
-        ),
-        worked("factor", Root(Quotient(709.78, 7.1)), about=True, decimals=3).knows(
-            Trap(709.78 / 7.1, "the factor of the score. That of X is its root.")
-        ),
+    worked("factor", Root(Quotient(709.78, 7.1)), about=True, decimals=3).knows(
+        709.78 / 7.1, "the factor of the score. That of X is its root."
     ),
 ]

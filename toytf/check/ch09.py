@@ -4,27 +4,11 @@ import numpy as np
 
 from toytf import model, ops
 from toytf.byhand import Difference, Power, Quotient, Root, Sum
-from toytf.check.answers import Trap, by_hand, number, part, worked
-from toytf.check.core import Case, checker
+from toytf.check.answers import number, part, worked
+from toytf.check.core import Case, checker, normals
 
 
-def _layer_norm_cases(rng):
-    flat = np.array([[3.0, 3.0, 3.0], [0.0, 0.001, 0.005]])
-    return [
-        Case(([[1.0, 2.0, 6.0]], np.ones(3), np.zeros(3)), "one row, with mean 3"),
-        Case(([[1.0, 3.0], [4.0, 10.0]], [1.0, 2.0], [0.0, 1.0]), "two rows"),
-        Case((rng.normal(size=(3, 5)) + 1, rng.normal(size=5), rng.normal(size=5)), "three rows of width 5"),
-        Case((flat, np.ones(3), np.ones(3)), "a constant row, and one that is nearly constant"),
-        Case((rng.normal(size=(2, 3, 4)), rng.normal(size=4), rng.normal(size=4)), "two sentences"),
-        Case((rng.normal(size=(2, 4)), np.ones(4), rng.normal(size=4), 0.5), "a large eps"),
-    ]
-
-
-@checker(
-    "ex-09-7",
-    expected=lambda x, gamma, beta, eps=1e-5: ops.layer_norm(ops.LayerNorm(gamma, beta), x, eps)[0],
-    cases=_layer_norm_cases,
-)
+@checker("ex-09-7", expected=lambda x, gamma, beta, eps=1e-5: ops.layer_norm(ops.LayerNorm(gamma, beta), x, eps)[0])
 def layer_norm(x, gamma, beta, eps=1e-5):
     """Give each row mean 0 and variance 1, then scale and shift its columns.
 
@@ -37,6 +21,17 @@ def layer_norm(x, gamma, beta, eps=1e-5):
     return gamma * away / np.sqrt(variance + eps) + beta
 
 
+layer_norm.cases = lambda rng: [
+    Case(([[1.0, 2.0, 6.0]], np.ones(3), np.zeros(3)), "one row, with mean 3"),
+    Case(([[1.0, 3.0], [4.0, 10.0]], [1.0, 2.0], [0.0, 1.0]), "two rows"),
+    Case((rng.normal(size=(3, 5)) + 1, rng.normal(size=5), rng.normal(size=5)), "three rows of width 5"),
+    Case(
+        ([[3.0, 3.0, 3.0], [0.0, 0.001, 0.005]], np.ones(3), np.ones(3)),
+        "a constant row, and one that is nearly constant",
+    ),
+    Case((rng.normal(size=(2, 3, 4)), rng.normal(size=4), rng.normal(size=4)), "two sentences"),
+    Case((rng.normal(size=(2, 4)), np.ones(4), rng.normal(size=4), 0.5), "a large eps"),
+]
 layer_norm.knows("""
     - N - 1 in the place of N: (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1, ddof=1, keepdims=True)
       The squares are divided by the number of columns, not by one less (chapter 9, What stands under the root).
@@ -54,30 +49,23 @@ layer_norm.knows("""
       That is a mean over the tokens, one for each column. Mean and variance are those of one token's row: axis=-1.
     - one mean for the whole array: axis=-1, keepdims=True =>>
       mean() and var() without an axis take all rows together. Each row has its own: axis=-1, keepdims=True.
-    - keepdims forgotten:
-        x.mean(axis=-1, keepdims=True) => x.mean(axis=-1)
-        (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1, keepdims=True)
+    - keepdims forgotten: x.mean(axis=-1, keepdims=True) => x.mean(axis=-1), and (away**2).mean => x.var
       The means have lost their axis, so NumPy lines them up with the columns, or finds that the shapes do not fit.
       keepdims=True leaves one mean at the end of each row.
     - keepdims forgotten twice:
-        x.mean(axis=-1, keepdims=True) => x.mean(axis=-1)
-        (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1)
+        x.mean(axis=-1, keepdims=True) => x.mean(axis=-1), and (away**2).mean(axis=-1, keepdims=True) => x.var(axis=-1)
       Means and variances have lost their axis, so NumPy lines them up with the columns, or finds that the shapes do not
       fit. keepdims=True leaves one of each at the end of each row.
     - gamma forgotten: gamma * away => away
       Multiply each column by its gamma after the division, before beta is added.
     - beta forgotten: np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
       Add each column's beta as the last step.
-    - gamma and beta forgotten:
-        gamma * away => away
-        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
+    - gamma and beta forgotten: gamma * away => away, and np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
       Mean 0 and variance 1 is where they begin: multiply by gamma, then add beta (chapter 9, What gamma and beta are
       for).
     - beta inside the brackets: away / np.sqrt(variance + eps) + beta => (away / np.sqrt(variance + eps) + beta)
       gamma * (... + beta) scales the shift too. First gamma times the normalised row, then plus beta.
-    - gamma and beta exchanged:
-        gamma * away => beta * away
-        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + gamma
+    - gamma and beta exchanged: gamma * away => beta * away, and (variance + eps) + beta => (variance + eps) + gamma
       gamma is the factor, beta is what is added. Look at the order of the arguments: x, gamma, beta.
     - the mean not subtracted: gamma * away => gamma * x
       Subtract the row's mean before you divide: the result of gamma 1 and beta 0 has mean 0.
@@ -89,9 +77,7 @@ layer_norm.knows("""
       first, here and in the variance.
     - the sum of the squares: (away**2).mean => (away**2).sum
       The variance is their mean: divide the sum by the number of columns.
-    - the mean distance:
-        (away**2).mean => np.abs(away).mean
-        np.sqrt(variance + eps) => (variance + eps)
+    - the mean distance: (away**2).mean => np.abs(away).mean, and np.sqrt(variance + eps) => (variance + eps)
       np.abs weighs far entries less than the square does. The deviation is the root of the mean square.
     - no epsilon: variance + eps => variance
       A constant row gives 0 / 0 (chapter 9, What stands under the root). Add eps to the variance, inside the root.
@@ -102,32 +88,12 @@ layer_norm.knows("""
 """)
 
 
-def _add_and_norm_cases(rng):
-    def drawn(*shape):
-        return (
-            rng.normal(size=shape) + 1,
-            2 * rng.normal(size=shape),
-            rng.normal(size=shape[-1:]),
-            rng.normal(size=shape[-1:]),
-        )
-
-    return [
-        Case(([[1.0, 0.0, 2.0]], [[0.0, 2.0, 4.0]], np.ones(3), np.zeros(3)), "the sum is [1, 2, 6]"),
-        Case(
-            (np.eye(2, 3), [[0.0, 3.0, 2.0], [0.001, -1.0, 0.005]], np.ones(3), np.zeros(3)),
-            "two rows; the second sum is nearly constant",
-        ),
-        Case(drawn(3, 5), "three rows of width 5"),
-        Case(drawn(2, 3, 4), "two sentences"),
-    ]
-
-
 def _add_and_norm(x, fx, gamma, beta, eps=1e-5):
     cfg = model.Config(src_vocab=1, tgt_vocab=1, eps=eps)
     return model.add_and_norm(cfg, ops.LayerNorm(gamma, beta), x, lambda rows: (fx, None))[0]
 
 
-@checker("ex-09-8", expected=_add_and_norm, cases=_add_and_norm_cases)
+@checker("ex-09-8", expected=_add_and_norm)
 def add_and_norm(x, fx, gamma, beta, eps=1e-5):
     """Add a part's input to its output, then normalise the sum: ``LN(x + F(x))``.
 
@@ -140,15 +106,20 @@ def add_and_norm(x, fx, gamma, beta, eps=1e-5):
     return gamma * away / np.sqrt(variance + eps) + beta
 
 
+add_and_norm.cases = lambda rng: [
+    Case(([[1.0, 0.0, 2.0]], [[0.0, 2.0, 4.0]], np.ones(3), np.zeros(3)), "the sum is [1, 2, 6]"),
+    Case(
+        (np.eye(2, 3), [[0.0, 3.0, 2.0], [0.001, -1.0, 0.005]], np.ones(3), np.zeros(3)),
+        "two rows; the second sum is nearly constant",
+    ),
+    Case((rng.normal(size=(3, 5)) + 1, 2 * rng.normal(size=(3, 5)), *normals(rng, 5, 5)), "three rows of width 5"),
+    Case((rng.normal(size=(2, 3, 4)) + 1, 2 * rng.normal(size=(2, 3, 4)), *normals(rng, 4, 4)), "two sentences"),
+]
 add_and_norm.knows("""
-    - norm before the sum:
-        x + fx => fx
-        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + x
+    - norm before the sum: x + fx => fx, and np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + x
       x + LN(F(x)) leaves the sum as large as it is, and it grows from layer to layer. Post-norm normalises the sum:
       LN(x + F(x)).
-    - pre-norm in the place of post-norm:
-        x + fx => x
-        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps) + beta + fx
+    - pre-norm in the place of post-norm: x + fx => x, and (variance + eps) + beta => (variance + eps) + beta + fx
       Pre-norm normalises the input and adds afterwards (chapter 9, Before or after). Here the sum goes through the
       norm, as in the paper.
     - the residual forgotten: x + fx => fx
@@ -175,12 +146,10 @@ add_and_norm.knows("""
       The squares are divided by the number of columns, not by one less (chapter 9, What stands under the root).
     - epsilon outside the root: np.sqrt(variance + eps) => (np.sqrt(variance) + eps)
       It stands beside the variance: sqrt(variance + eps) (chapter 9, What stands under the root).
-    - gamma and beta forgotten:
-        gamma * away => away
-        np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
+    - gamma and beta forgotten: gamma * away => away, and np.sqrt(variance + eps) + beta => np.sqrt(variance + eps)
       Multiply the normalised row by gamma, then add beta.
     - each normalised by itself:
-        x + fx => np.stack([x, fx])
+        x + fx => np.stack([x, fx]), and
         gamma * away / np.sqrt(variance + eps) + beta => (gamma * away / np.sqrt(variance + eps) + beta).sum(axis=0)
       There is one norm, and it gets the sum: LN(x + F(x)).
 """)
@@ -214,12 +183,7 @@ def farthest(moved) -> float:
     return np.inf if distance < 1e-12 else float(distance)
 
 
-@checker(
-    "ex-09-4",
-    expected=lambda together, alone: bool(np.abs(together - alone).max() < 1e-9),
-    cases=_rows_stand_alone_cases,
-    gap=lambda together, alone: farthest(together - alone),
-)
+@checker("ex-09-4", cases=_rows_stand_alone_cases, gap=lambda together, alone: farthest(together - alone))
 def rows_stand_alone(together, alone):
     """Tell whether a norm treats each row by itself.
 
@@ -242,8 +206,7 @@ rows_stand_alone.knows("""
       first.
     - one equal entry is enough: np.allclose(together, alone) => np.isclose(together, alone).any()
       np.any asks for one entry. The promise holds for all: np.all, or np.allclose, which does the same.
-    - the means of the rows compared:
-        np.allclose(together, alone) => np.allclose(together.mean(axis=1), alone.mean(axis=1))
+    - the means of the rows compared: allclose(together, alone) => allclose(together.mean(axis=1), alone.mean(axis=1))
       The right mean of a row is no evidence for its entries. Compare the entries.
     - the answer reversed: return bool => return not bool
       True means that each row stands alone, so that the two are equal.
@@ -256,86 +219,60 @@ rows_stand_alone.knows("""
 
 # ---------------------------------------------------------------- by hand
 
-
-def _tenths(a) -> str:
-    """A number as a term of a written sum: to one decimal, negative ones in brackets."""
-    return f"({number(a, 1)})" if a < 0 else number(a, 1)
-
-
 # 9.1, 9.3 and 9.5: rows and a Jacobian
 _ROW = [1, 3, 3, 5]
 _SQUARES = [Power(Difference(x, 3), 2) for x in _ROW]
 _PAIRS = np.array([[2.0, 6.0], [10.0, 30.0]])
 _BY_ONE_LESS = "a division by N - 1. Layer norm divides the squares by their number N."
-_W = np.array([[0.5, 1.0], [0.0, -1.0]])
 
-BY_HAND = [
-    by_hand(
-        "ex-09-1",
-        worked("mean", Quotient(Sum(*_ROW), 4)).knows(Trap(12, "the sum. Divide by how many there are.")),
-        worked("squared distances", _SQUARES).knows(
-            Trap([-2, 0, 0, 2], "the distances. Square them."),
-            Trap([2, 0, 0, 2], "the distances without their signs. Square them."),
-            Trap([-4, 0, 0, 4], "squares with a minus. The square of a negative number is positive."),
-            Trap(np.square(_ROW), "the squares of the numbers. First take the mean off."),
-        ),
-        worked("variance", Quotient(Sum(*(square.value for square in _SQUARES)), 4)).knows(
-            Trap(8 / 3, _BY_ONE_LESS),
-            Trap(8, "the sum of the squares. The variance is their mean."),
-            Trap(11, "the mean of the numbers' squares. First take the mean off."),
-        ),
-        worked("deviation", Root(2), about=True, decimals=4).knows(
-            Trap((8 / 3) ** 0.5, _BY_ONE_LESS),
-            Trap(2, "the variance. The deviation is its root."),
-            Trap(8**0.5, "the root of the sum. It is the mean of the squares that goes under the root."),
-        ),
-        worked("result", [Quotient(Difference(x, 3), 2**0.5) for x in _ROW], about=True, decimals=4).knows(
-            Trap((np.array(_ROW) - 3) / (8 / 3) ** 0.5, _BY_ONE_LESS),
-            Trap((np.array(_ROW) - 3) / 2, "a division by the variance. Divide by its root."),
-            Trap(np.array(_ROW) / 2**0.5, "the mean not subtracted. First x - mean, then the division."),
-            Trap(np.array(_ROW) - 3, "the mean subtracted and no more. Divide by the deviation."),
-        ),
+
+def _pair(at):
+    """The two numbers of a row, their deviation and their mean, as text."""
+    return [number(x) for x in (*_PAIRS[at[0]], _PAIRS[at[0]].std(), _PAIRS[at[0]].mean())]
+
+
+BY_HAND = {}
+BY_HAND["9.1"] = [
+    worked("mean", Quotient(Sum(*_ROW), 4)).knows(12, "the sum. Divide by how many there are."),
+    worked("squared distances", _SQUARES)
+    .knows([-2, 0, 0, 2], "the distances. Square them.")
+    .knows([2, 0, 0, 2], "the distances without their signs. Square them.")
+    .knows([-4, 0, 0, 4], "squares with a minus. The square of a negative number is positive.")
+    .knows(np.square(_ROW), "the squares of the numbers. First take the mean off."),
+    worked("variance", Quotient(Sum(*(square.value for square in _SQUARES)), 4))
+    .knows(8 / 3, _BY_ONE_LESS)
+    .knows(8, "the sum of the squares. The variance is their mean.")
+    .knows(11, "the mean of the numbers' squares. First take the mean off."),
+    worked("deviation", Root(2), about=True, decimals=4)
+    .knows((8 / 3) ** 0.5, _BY_ONE_LESS)
+    .knows(2, "the variance. The deviation is its root.")
+    .knows(8**0.5, "the root of the sum. It is the mean of the squares that goes under the root."),
+    worked("result", [Quotient(Difference(x, 3), 2**0.5) for x in _ROW], about=True, decimals=4)
+    .knows((np.array(_ROW) - 3) / (8 / 3) ** 0.5, _BY_ONE_LESS)
+    .knows((np.array(_ROW) - 3) / 2, "a division by the variance. Divide by its root.")
+    .knows(np.array(_ROW) / 2**0.5, "the mean not subtracted. First x - mean, then the division.")
+    .knows(np.array(_ROW) - 3, "the mean subtracted and no more. Divide by the deviation."),
+]
+BY_HAND["9.3"] = [
+    worked("mean", [Quotient(Sum(*pair), 2) for pair in _PAIRS])
+    .knows(_PAIRS.sum(axis=1), "the sums. Divide by how many there are.")
+    .knows(_PAIRS.mean(axis=0), "the means of the columns. Each row has its own."),
+    part("deviation", _PAIRS.std(axis=1), lambda at: "both entries are {2} away from the mean {3}".format(*_pair(at)))
+    .step(lambda at: "the root of the mean of ({0} - {3})^2 and ({1} - {3})^2".format(*_pair(at)))
+    .knows(_PAIRS.std(axis=1, ddof=1), _BY_ONE_LESS)
+    .knows(_PAIRS.var(axis=1), "the variances. The deviation is the root.")
+    .knows(_PAIRS.std(axis=0), "the deviations of the columns. Each row has its own."),
+    worked("result", [[Quotient(Difference(x, pair.mean()), pair.std()) for x in pair] for pair in _PAIRS])
+    .knows(np.array([[-1, 1], [-1, 1]]) / 2**0.5, _BY_ONE_LESS)
+    .knows([[-2, 2], [-10, 10]], "the mean subtracted and no more. Divide by the deviation.")
+    .knows([[-0.5, 0.5], [-0.1, 0.1]], "a division by the variance. Divide by its root.")
+    .knows([[-1, -1], [1, 1]], "mean and deviation of the columns. Each token's row has its own."),
+]
+BY_HAND["9.5"] = [
+    worked("Jacobian", [[Sum(1, 0.5), Sum(0, 1)], [Sum(0, 0), Sum(1, -1)]], decimals=1).knows(
+        [[0.5, 1], [0, -1]], "the Jacobian of F alone. The residual adds I."
     ),
-    by_hand(
-        "ex-09-3",
-        worked("mean", [Quotient(Sum(*pair), 2) for pair in _PAIRS]).knows(
-            Trap(_PAIRS.sum(axis=1), "the sums. Divide by how many there are."),
-            Trap(_PAIRS.mean(axis=0), "the means of the columns. Each row has its own."),
-        ),
-        part(
-            "deviation",
-            _PAIRS.std(axis=1),
-            lambda at: "both entries are {} away from the mean {}".format(
-                *map(number, (_PAIRS[at[0]].std(), _PAIRS[at[0]].mean()))
-            ),
-            step=lambda at: "the root of the mean of ({0} - {2})^2 and ({1} - {2})^2".format(
-                *map(number, (*_PAIRS[at[0]], _PAIRS[at[0]].mean()))
-            ),
-        ).knows(
-            Trap(_PAIRS.std(axis=1, ddof=1), _BY_ONE_LESS),
-            Trap(_PAIRS.var(axis=1), "the variances. The deviation is the root."),
-            Trap(_PAIRS.std(axis=0), "the deviations of the columns. Each row has its own."),
-        ),
-        worked("result", [[Quotient(Difference(x, pair.mean()), pair.std()) for x in pair] for pair in _PAIRS]).knows(
-            Trap(np.array([[-1, 1], [-1, 1]]) / 2**0.5, _BY_ONE_LESS),
-            Trap([[-2, 2], [-10, 10]], "the mean subtracted and no more. Divide by the deviation."),
-            Trap([[-0.5, 0.5], [-0.1, 0.1]], "a division by the variance. Divide by its root."),
-            Trap([[-1, -1], [1, 1]], "mean and deviation of the columns. Each token's row has its own."),
-        ),
-    ),
-    by_hand(
-        "ex-09-5",
-        part(
-            "Jacobian",
-            np.eye(2) + _W,
-            lambda at: f"{number(np.eye(2)[at])} + {_tenths(_W[at])} = {number((np.eye(2) + _W)[at], 1)}",
-            decimals=1,
-        ).knows(Trap(_W, "the Jacobian of F alone. The residual adds I.")),
-        part(
-            "row",
-            [0, 1],
-            "column 1 of the Jacobian asks for 1.5 x_1 = 0, so x_1 = 0; x_2 is free, here 1",
-            step="1.5 x_1 + 0 x_2 must be 0, and so must 1 x_1 + 0 x_2",
-        ).knows(Trap([1, 0], "the two entries exchanged. The second one is 1.")),
-    ),
+    part("row", [0, 1], "column 1 of the Jacobian asks for 1.5 x_1 = 0, so x_1 = 0; x_2 is free, here 1")
+    .step("1.5 x_1 + 0 x_2 must be 0, and so must 1 x_1 + 0 x_2")
+    .knows([1, 0], "the two entries exchanged. The second one is 1."),
 ]

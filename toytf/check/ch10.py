@@ -4,35 +4,10 @@ import numpy as np
 
 from toytf import model, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum
-from toytf.check.answers import Trap, by_hand, mapped, worked
+from toytf.check.answers import mapped, worked
 from toytf.check.ch09 import farthest, norm
-from toytf.check.core import Case, checker
+from toytf.check.core import Case, checker, normals
 from toytf.example import FEED_FORWARD
-
-
-def _encoder_layer_cases(rng):
-    def drawn(*shape, d_k, d_v, d_ff, size=1.0):
-        d = shape[-1]
-        shapes = ((d, d_k), (d, d_k), (d, d_v), (d_v, d), (d, d_ff), d_ff, (d_ff, d), d)
-        return size * rng.normal(size=shape), *(rng.normal(size=s) for s in shapes)
-
-    small = (
-        np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]]),
-        np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]),
-        np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]),
-        np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 2.0]]),
-        np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]),
-        np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]),
-        np.array([0.0, 1.0]),
-        np.array([[0.0, 3.0, 0.0], [1.0, 0.0, -1.0]]),
-        np.array([0.0, 0.0, 1.0]),
-    )
-    return [
-        Case(small, "two tokens of width 3, small integers"),
-        Case(drawn(3, 4, d_k=2, d_v=3, d_ff=5), "three tokens of width 4"),
-        Case(drawn(2, 3, 4, d_k=3, d_v=2, d_ff=6), "two sentences"),
-        Case(drawn(3, 4, d_k=3, d_v=2, d_ff=5, size=500.0), "large rows, whose scores overflow exp"),
-    ]
 
 
 def _encoder_layer(x, w_q, w_k, w_v, w_o, w_1, b_1, w_2, b_2):
@@ -48,7 +23,6 @@ def _encoder_layer(x, w_q, w_k, w_v, w_o, w_1, b_1, w_2, b_2):
 @checker(
     "ex-10-7",
     expected=_encoder_layer,
-    cases=_encoder_layer_cases,
     tolerance=1e-6,  # a layer computed in float32 is right too, also where NumPy ends in float64
     points=4,
 )
@@ -72,16 +46,35 @@ def encoder_layer(x, w_q, w_k, w_v, w_o, w_1, b_1, w_2, b_2):
     return norm(u + np.maximum(0, u @ w_1 + b_1) @ w_2 + b_2)
 
 
+encoder_layer.cases = lambda rng: [
+    Case(
+        (
+            [[1.0, 0.0, 2.0], [0.0, 3.0, 1.0]],
+            [[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]],
+            [[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]],
+            [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0], [0.0, 0.0, 2.0]],
+            [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0]],
+            [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]],
+            [0.0, 1.0],
+            [[0.0, 3.0, 0.0], [1.0, 0.0, -1.0]],
+            [0.0, 0.0, 1.0],
+        ),
+        "two tokens of width 3, small integers",
+    ),
+    Case(normals(rng, (3, 4), (4, 2), (4, 2), (4, 3), (3, 4), (4, 5), 5, (5, 4), 4), "three tokens of width 4"),
+    Case(normals(rng, (2, 3, 4), (4, 3), (4, 3), (4, 2), (2, 4), (4, 6), 6, (6, 4), 4), "two sentences"),
+    Case(
+        (500.0 * rng.normal(size=(3, 4)), *normals(rng, (4, 3), (4, 3), (4, 2), (2, 4), (4, 5), 5, (5, 4), 4)),
+        "large rows, whose scores overflow exp",
+    ),
+]
 encoder_layer.knows("""
     - pre-norm in the place of post-norm:
-        x @ w_q, x @ w_k, x @ w_v => norm(x) @ w_q, norm(x) @ w_k, norm(x) @ w_v
-        u = norm(x + z) => u = x + z
+        x @ w_q, x @ w_k, x @ w_v => norm(x) @ w_q, norm(x) @ w_k, norm(x) @ w_v, and u = norm(x + z) => u = x + z, and
         norm(u + np.maximum(0, u @ w_1 + b_1) @ w_2 + b_2) => u + np.maximum(0, norm(u) @ w_1 + b_1) @ w_2 + b_2
       Here each part's input goes through the norm. In the paper the sum does: LN(x + part(x)) (chapter 9, Before or
       after).
-    - norm before the sum:
-        u = norm(x + z) => u = x + norm(z)
-        norm(u + np.maximum => u + norm(np.maximum
+    - norm before the sum: u = norm(x + z) => u = x + norm(z), and norm(u + np.maximum => u + norm(np.maximum
       x + LN(Z) leaves the sum as large as it is. Add first, then normalise: LN(x + Z), and LN(U + F(U)).
     - a double residual: u @ w_1 => (u + x) @ w_1
       LN(U + F(U + X)) lets X in a second time (chapter 10, A residual too many). The network gets U.
@@ -101,9 +94,7 @@ encoder_layer.knows("""
       U = LN(X + Z). Without X each token's own row is gone (chapter 10, Do the rows stay apart?).
     - no residual around the feed-forward network: norm(u + np.maximum => norm(np.maximum
       The output is LN(U + F(U)): add U before the second norm.
-    - no residuals:
-        norm(x + z) => norm(z)
-        norm(u + np.maximum => norm(np.maximum
+    - no residuals: norm(x + z) => norm(z), and norm(u + np.maximum => norm(np.maximum
       Each half adds its own input: LN(X + Z), then LN(U + F(U)).
     - no scaling: k.swapaxes(-1, -2) / np.sqrt(w_q.shape[1]) => k.swapaxes(-1, -2)
       Divide the scores by the root of d_k, the width of a query, before softmax (chapter 5).
@@ -120,12 +111,10 @@ encoder_layer.knows("""
     - queries and keys exchanged: q @ k.swapaxes => k @ q.swapaxes
       A row of scores belongs to a query: q @ k.swapaxes(-1, -2), and not the other way round.
     - softmax over the wrong axis (axis=-2):
-        scores.max(axis=-1 => scores.max(axis=-2
-        exps.sum(axis=-1 => exps.sum(axis=-2
+        scores.max(axis=-1 => scores.max(axis=-2, and exps.sum(axis=-1 => exps.sum(axis=-2
       The weights of one query sum to 1 over the keys: axis=-1.
     - softmax over the wrong axis (axis=0):
-        scores.max(axis=-1 => scores.max(axis=0
-        exps.sum(axis=-1 => exps.sum(axis=0
+        scores.max(axis=-1 => scores.max(axis=0, and exps.sum(axis=-1 => exps.sum(axis=0
       The weights of one query sum to 1 over the keys: axis=-1. In a batch, axis 0 is that of the sentences.
     - no maximum subtracted in the softmax: scores - scores.max(axis=-1, keepdims=True) => scores
       Large scores overflow exp and give NaN (chapter 8). Subtract each row's largest score first.
@@ -141,9 +130,7 @@ encoder_layer.knows("""
       The squares are divided by the number of columns, not by one less (chapter 9, What stands under the root).
     - no bend in the feed-forward network: np.maximum(0, u @ w_1 + b_1) => (u @ w_1 + b_1)
       Between the two maps stands max(0, ...) (chapter 7, Why a bend).
-    - the biases forgotten:
-        u @ w_1 + b_1 => u @ w_1
-        @ w_2 + b_2 => @ w_2
+    - the biases forgotten: u @ w_1 + b_1 => u @ w_1, and @ w_2 + b_2 => @ w_2
       Add b_1 before the bend and b_2 after the second map (chapter 7).
 """)
 
@@ -173,16 +160,10 @@ def _other_rows_moved_cases(rng):
     ]
 
 
-def _others(before, after, row):
-    """How far the rows have moved, without the one that was changed."""
-    return np.delete(after - before, row, axis=0)
-
-
 @checker(
     "ex-10-5",
-    expected=lambda before, after, row: bool(np.abs(_others(before, after, row)).max() > 1e-9),
     cases=_other_rows_moved_cases,
-    gap=lambda before, after, row: farthest(_others(before, after, row)),
+    gap=lambda before, after, row: farthest(np.delete(after - before, row, axis=0)),
 )
 def other_rows_moved(before, after, row):
     """Tell whether a change of one input row has moved another row of the result.
@@ -199,21 +180,15 @@ def other_rows_moved(before, after, row):
 other_rows_moved.knows("""
     - the changed row not left out: moved[row] = False => pass
       The row whose input was changed may move. Look at the others: np.delete(..., row, axis=0).
-    - only the first row looked at:
-        moved[row] = False => pass
-        moved.any() => moved[0]
+    - only the first row looked at: moved[row] = False => pass, and moved.any() => moved[0]
       Any row can be the one that moves, and the first can be the one that was changed. Look at all but that.
-    - only the changed row looked at:
-        moved[row] = False => pass
-        moved.any() => moved[row]
+    - only the changed row looked at: moved[row] = False => pass, and moved.any() => moved[row]
       The changed row may move. The question is about all the others.
     - signs kept: ~np.isclose(before, after).all(axis=1) => (after - before).max(axis=1) > 1e-9
       after - before is negative where an entry became smaller, and its maximum does not see that. Take np.abs first.
     - the changes added up: moved.any() => abs(np.delete(after - before, row, axis=0).sum()) > 1e-9
       Changes of opposite sign cancel. Look at the largest distance, or use np.allclose.
-    - all other rows have to move:
-        moved[row] = False => moved[row] = True
-        moved.any() => moved.all()
+    - all other rows have to move: moved[row] = False => moved[row] = True, and moved.any() => moved.all()
       One other row that moves is enough to find the slip: any, not all.
     - the row counted from 1: moved[row] => moved[row - 1]
       row is counted from 0, as NumPy does. Use it as it is.
@@ -222,15 +197,12 @@ other_rows_moved.knows("""
       np.isclose.
     - the answer reversed: return bool => return not bool
       True means that another row has moved, so that the axis is wrong.
-    - a column left out in the place of a row:
-        all(axis=1) => all(axis=0)
-        moved[row] => moved[row : row + 1]
+    - a column left out in the place of a row: all(axis=1) => all(axis=0), and moved[row] => moved[row : row + 1]
       Tokens are rows: leave out along axis 0.
 """)
 
 
 # ---------------------------------------------------------------- by hand
-
 
 # 10.1 and 10.2: the second half of a layer, and how many numbers a layer has
 _U = np.array([1.0, -1.0, 1.0, -1.0])
@@ -238,51 +210,44 @@ _U_HIDDEN = np.maximum(0, _U @ FEED_FORWARD.w_1 + FEED_FORWARD.b_1)
 _U_FED = _U_HIDDEN @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2
 _TOTAL = _U + _U_FED
 _LAYER = (
-    worked("attention", Prod(4, 8, 8)).knows(
-        Trap(3 * 8 * 8, "W_O forgotten. There are four matrices."),
-        Trap(4 * 8 * 4, "one head. The two heads have 8 columns together."),
-        Trap(4 * 8 * 8 + 4 * 8, "the biases counted. This attention has none."),
-    ),
-    worked("feed-forward", Sum(Prod(8, 16), 16, Prod(16, 8), 8)).knows(
-        Trap(2 * 8 * 16, "the biases forgotten."),
-        Trap(8 * 16 + 16, "the first matrix and its bias. There is a second of each."),
-        Trap(2 * 8 * 16 + 16, "b_2 forgotten."),
-        Trap(2 * 8 * 16 + 8, "b_1 forgotten."),
-    ),
+    worked("attention", Prod(4, 8, 8))
+    .knows(3 * 8 * 8, "W_O forgotten. There are four matrices.")
+    .knows(4 * 8 * 4, "one head. The two heads have 8 columns together.")
+    .knows(4 * 8 * 8 + 4 * 8, "the biases counted. This attention has none."),
+    worked("feed-forward", Sum(Prod(8, 16), 16, Prod(16, 8), 8))
+    .knows(2 * 8 * 16, "the biases forgotten.")
+    .knows(8 * 16 + 16, "the first matrix and its bias. There is a second of each.")
+    .knows(2 * 8 * 16 + 16, "b_2 forgotten.")
+    .knows(2 * 8 * 16 + 8, "b_1 forgotten."),
     worked("norms", Prod(2, Sum(8, 8))).knows(
-        Trap(8 + 8, "one norm, or two without beta. Two norms have gamma and beta each.")
+        8 + 8, "one norm, or two without beta. Two norms have gamma and beta each."
     ),
 )
 
-BY_HAND = [
-    by_hand(
-        "ex-10-1",
-        mapped("F", _U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2).knows(
-            Trap(_U_HIDDEN @ FEED_FORWARD.w_2, "b_2 forgotten. It is added at the end."),
-            Trap(
-                np.maximum(0, _U @ FEED_FORWARD.w_1) @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2,
-                "b_1 forgotten. It is added before the bend.",
-            ),
-        ),
-        worked("sum", [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)]).knows(
-            Trap(_U_FED, "F(U) alone. The input is added."), Trap(_U_FED - _U, "F(U) - U. The input is added.")
-        ),
-        worked("result", [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL]).knows(
-            Trap(
-                (_TOTAL - _TOTAL.mean()) / _TOTAL.std(ddof=1),
-                "a division by N - 1. Layer norm divides the squares by their number N.",
-            ),
-            Trap((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root."),
-            Trap(_TOTAL - _TOTAL.mean(), "the mean subtracted and no more. Divide by the deviation."),
-            Trap(_TOTAL / _TOTAL.std(), "the mean not subtracted. First x - mean, then the division."),
-            Trap((_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."),
-        ),
+BY_HAND = {}
+BY_HAND["10.1"] = [
+    mapped("F", _U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2)
+    .knows(_U_HIDDEN @ FEED_FORWARD.w_2, "b_2 forgotten. It is added at the end.")
+    .knows(
+        np.maximum(0, _U @ FEED_FORWARD.w_1) @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2,
+        "b_1 forgotten. It is added before the bend.",
     ),
-    by_hand(
-        "ex-10-2",
-        *_LAYER,
-        worked(
-            "together", Sum(*(int(one.expected) for one in _LAYER)), step="attention, feed-forward and norms, added"
-        ).knows(Trap(sum(int(one.expected) for one in _LAYER[:2]), "the norms left out.")),
-    ),
+    worked("sum", [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)])
+    .knows(_U_FED, "F(U) alone. The input is added.")
+    .knows(_U_FED - _U, "F(U) - U. The input is added."),
+    worked("result", [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL])
+    .knows(
+        (_TOTAL - _TOTAL.mean()) / _TOTAL.std(ddof=1),
+        "a division by N - 1. Layer norm divides the squares by their number N.",
+    )
+    .knows((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root.")
+    .knows(_TOTAL - _TOTAL.mean(), "the mean subtracted and no more. Divide by the deviation.")
+    .knows(_TOTAL / _TOTAL.std(), "the mean not subtracted. First x - mean, then the division.")
+    .knows((_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."),
+]
+BY_HAND["10.2"] = [
+    *_LAYER,
+    worked("together", Sum(*(int(one.expected) for one in _LAYER)))
+    .step("attention, feed-forward and norms, added")
+    .knows(sum(int(one.expected) for one in _LAYER[:2]), "the norms left out."),
 ]

@@ -4,26 +4,11 @@ import numpy as np
 
 from toytf import attention, ops
 from toytf.byhand import Quotient, Sum
-from toytf.check.answers import Trap, by_hand, part, worked
+from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 
-def _behind(length):
-    """How far the key lies behind the query: 0 on the diagonal, negative in the future."""
-    return np.arange(length)[:, None] - np.arange(length)
-
-
-@checker(
-    "ex-11-4",
-    expected=lambda n, width: (_behind(n) >= 0) & (_behind(n) < width),
-    cases=lambda rng: [
-        Case((4, 2), "four tokens, each sees itself and the one before"),
-        Case((6, 3), "six tokens, three visible"),
-        Case((3, 1), "each token sees itself alone"),
-        Case((3, 5), "a window longer than the sentence"),
-        Case((int(rng.integers(7, 40)), int(rng.integers(2, 6))), "a longer sentence"),
-    ],
-)
+@checker("ex-11-4")
 def window_mask(length, width):
     """Make the mask of a window: every token sees itself and the width - 1 before it.
 
@@ -34,6 +19,15 @@ def window_mask(length, width):
     return np.tri(length, dtype=bool) & ~np.tri(length, k=-width, dtype=bool)
 
 
+window_mask.cases = lambda rng: [
+    Case((4, 2), "four tokens, each sees itself and the one before"),
+    Case((6, 3), "six tokens, three visible"),
+    Case((3, 1), "each token sees itself alone"),
+    Case((3, 5), "a window longer than the sentence"),
+    Case((int(rng.integers(7, 40)), int(rng.integers(2, 6))), "a longer sentence"),
+]
+
+
 NUMBERS_FOR_BOOLEANS = (
     "A mask is made of True and False, and yours holds numbers. np.where takes them for the same; & and ~ do not. "
     "Say dtype=bool, or compare with > 0."
@@ -42,23 +36,18 @@ OPPOSITE = (
     "In this book True means 'may attend' (chapter 11, A table of may and may not). Yours is True where a key is "
     "hidden, as in PyTorch. Turn it round with ~."
 )
-
-
 window_mask.knows(f"""
     - one token too many: k=-width => k=-width - 1
       width counts the token itself. The far end is hidden from k=-width on.
     - one token too few: k=-width => k=-width + 1
       A full row has width tokens: itself and width - 1 before it. np.tri(n, k=-width) is what to take away.
-    - the token itself left out:
-        np.tri(length, dtype=bool) => np.tri(length, k=-1, dtype=bool)
-        k=-width => k=-width - 1
+    - the token itself left out: tri(length, dtype=bool) => tri(length, k=-1, dtype=bool), and k=-width => k=-width - 1
       Every token sees itself. Your window lies wholly before it, and the first row is empty.
     - a window into the future as well: np.tri(length, dtype=bool) => np.tri(length, k=width - 1, dtype=bool)
       abs(i - j) < width looks both ways. The tokens behind a token in the sentence are hidden: j <= i as well.
     - rows and columns exchanged: bool) =>> bool).T
       Your rows see what comes after them. The row asks: row i reaches back to column i - width + 1.
-    - the whole past visible:
-        np.tri(length, dtype=bool) & ~np.tri(length, k=-width, dtype=bool) => np.tri(length, dtype=bool)
+    - the whole past visible: tri(length, dtype=bool) & ~np.tri(length, k=-width, dtype=bool) => tri(length, dtype=bool)
       This is the causal mask. What lies width tokens back or more must be taken away: & ~np.tri(n, k=-width).
     - the opposite sense: np.tri(length, dtype=bool) & ~np => ~np.tri(length, dtype=bool) | np
       {OPPOSITE}
@@ -71,17 +60,7 @@ window_mask.knows(f"""
 """)
 
 
-@checker(
-    "ex-11-8",
-    expected=attention.causal_mask,
-    cases=lambda rng: [
-        Case((3,), "three tokens"),
-        Case((1,), "one token"),
-        Case((2,), "two tokens"),
-        Case((5,), "five tokens"),
-        Case((int(rng.integers(6, 40)),), "a longer sentence"),
-    ],
-)
+@checker("ex-11-8", expected=attention.causal_mask)
 def causal_mask(length):
     """Make the mask that hides the future: query i may attend to keys 0 to i.
 
@@ -91,6 +70,13 @@ def causal_mask(length):
     return np.tri(length, dtype=bool)
 
 
+causal_mask.cases = lambda rng: [
+    Case((3,), "three tokens"),
+    Case((1,), "one token"),
+    Case((2,), "two tokens"),
+    Case((5,), "five tokens"),
+    Case((int(rng.integers(6, 40)),), "a longer sentence"),
+]
 causal_mask.knows(f"""
     - the upper triangle: np.tri(length, dtype=bool) => np.tri(length, dtype=bool).T
       This shows the future and hides the past, the mask turned round of chapter 11. The row asks, so row i has True in
@@ -109,8 +95,7 @@ causal_mask.knows(f"""
         np.tri(length, dtype=bool) => np.where(np.tri(length, dtype=bool), 0.0, -np.inf)
       This is the table that the notes add to the scores. Here a mask says True and False; masked_softmax writes the
       minus infinity.
-    - the last row left out:
-        np.tri(length, dtype=bool) => np.tri(length, dtype=bool) & (np.arange(length)[:, None] < length - 1)
+    - the last row left out: (length, dtype=bool) => (length, dtype=bool) & (np.arange(length)[:, None] < length - 1)
       The last row is all False: a loop over range(n - 1) ends one row early. The last token may attend to all.
     - one row and one column short: np.tri(length, => np.tri(length - 1,
       The shape is (n - 1, n - 1). There is one row and one column for each token, n of them.
@@ -119,17 +104,7 @@ causal_mask.knows(f"""
 """)
 
 
-def _padding_cases(rng):
-    lengths = rng.integers(1, 8, size=4)
-    return [
-        Case(([True, True, False],), "two tokens and one place filled up"),
-        Case(([[True, True, True], [True, False, False]],), "two sentences"),
-        Case(([[False, True, True], [True, True, False], [True, True, True]],), "three sentences of three"),
-        Case((np.arange(7) < lengths[:, None],), "four sentences"),
-    ]
-
-
-@checker("ex-11-9", expected=attention.padding_mask, cases=_padding_cases)
+@checker("ex-11-9", expected=attention.padding_mask)
 def padding_mask(is_token):
     """Make the mask that hides filled-up places from every query.
 
@@ -140,6 +115,12 @@ def padding_mask(is_token):
     return is_token[..., None, :]
 
 
+padding_mask.cases = lambda rng: [
+    Case(([True, True, False],), "two tokens and one place filled up"),
+    Case(([[True, True, True], [True, False, False]],), "two sentences"),
+    Case(([[False, True, True], [True, True, False], [True, True, True]],), "three sentences of three"),
+    Case((np.arange(7) < rng.integers(1, 8, size=(4, 1)),), "four sentences"),
+]
 padding_mask.knows(f"""
     - no axis for the query: is_token[..., None, :] => is_token.copy()
       The shape is still (..., key). NumPy compares shapes from the right, so the sentences of a batch would be taken
@@ -205,20 +186,15 @@ def masked_softmax(scores, mask):
 
 
 masked_softmax.knows("""
-    - the mask after the softmax:
-        np.where(mask, scores, -np.inf) => scores
-        return exps => return mask * exps
+    - the mask after the softmax: np.where(mask, scores, -np.inf) => scores, and return exps => return mask * exps
       The hidden keys have taken their share before they are set to 0, so the rest no longer sums to 1 (chapter 11,
       After the softmax). Write minus infinity over the scores first.
     - the mask after the softmax, the sums renewed:
-        np.where(mask, scores, -np.inf) => scores
-        exps.sum => (mask * exps).sum
+        np.where(mask, scores, -np.inf) => scores, and exps.sum => (mask * exps).sum, and
         return exps / np.where(sums == 0, 1, sums) => return mask * exps / sums
       Next to a hidden score of 800 the visible shares are 0 already, and 0 divided by 0 is NaN (chapter 11, After the
       softmax). Mask the scores first.
-    - the powers of the hidden keys set to 0:
-        np.where(mask, scores, -np.inf) => scores
-        exps = np.exp => exps = mask * np.exp
+    - the powers of the hidden keys set to 0: np.where(mask, scores, -np.inf) => scores, and = np.exp => = mask * np.exp
       The largest score was taken from the hidden keys too: next to a hidden score of 800 the visible powers are 0
       already. Mask the scores first, so that a hidden one has no say in the maximum.
     - one maximum for the whole array: seen.max(axis=-1, keepdims=True) => seen.max()
@@ -241,8 +217,7 @@ masked_softmax.knows("""
       In a row with nothing left every score is moved by the same number, which softmax forgets: the query reads what is
       forbidden, as if there were no mask (chapter 11, A row with nothing left).
     - summed over the wrong axis:
-        seen.max(axis=-1 => seen.max(axis=-2
-        np.where(largest == -np.inf, 0, largest) => largest
+        seen.max(axis=-1 => seen.max(axis=-2, and np.where(largest == -np.inf, 0, largest) => largest, and
         exps.sum(axis=-1 => exps.sum(axis=-2
       The shares of one query sum to 1 along its row, over the keys: axis=-1, for the maximum and for the sum.
     - no maximum subtracted: seen - np.where(largest == -np.inf, 0, largest) => seen
@@ -269,73 +244,44 @@ def _may(place):
     ]
 
 
-def _table(name, mask, reasons, *traps):
+def _table(name, mask, reasons):
     """A mask of 1 (may attend) and 0, and why an entry is what it is."""
-    traps = (Trap(1 - mask, '1 and 0 exchanged. 1 means "may attend".'), *traps)
-    return part(
-        name, mask, lambda at: f"{' and '.join(reasons(at))}: {mask[at]}", step=lambda at: " and ".join(reasons(at))
-    ).knows(*traps)
+    answer = part(name, mask, lambda at: f"{' and '.join(reasons(at))}: {mask[at]}")
+    return answer.step(lambda at: " and ".join(reasons(at))).knows(1 - mask, '1 and 0 exchanged. 1 means "may attend".')
 
 
 _CAUSAL, _PADDING = np.tri(4, dtype=int), np.tile(_IS_TOKEN, (4, 1))
+_BOTH = _CAUSAL * _PADDING
 _BEFORE = np.array([0.1, 0.3, 0.6])  # shares without a mask; the third key is hidden
 _LEFT = _BEFORE * [1, 1, 0]
 
-BY_HAND = [
-    by_hand(
-        "ex-11-1",
-        _table(
-            "causal",
-            _CAUSAL,
-            lambda at: _may(at)[:1],
-            Trap(np.tri(4, k=-1), "a mask that hides each token from itself. It may attend to itself."),
-        ),
-        _table(
-            "padding",
-            _PADDING,
-            lambda at: _may(at)[1:],
-            Trap(_PADDING.T, "a mask that hides queries. Padding hides keys, so the columns."),
-            Trap(_PADDING * _PADDING.T, "rows and columns hidden. Padding hides keys alone."),
-        ),
-        _table(
-            "both",
-            _CAUSAL * _PADDING,
-            _may,
-            Trap(_CAUSAL | _PADDING, "what one mask or the other allows. Both must allow it."),
-        ),
-        worked(
-            "visible pairs", [Sum(*mask.sum(axis=1).tolist()) for mask in (_CAUSAL, _PADDING, _CAUSAL * _PADDING)]
-        ).knows(Trap([6, 8, 9], "the hidden pairs. Count those with a 1.")),
+BY_HAND = {}
+BY_HAND["11.1"] = [
+    _table("causal", _CAUSAL, lambda at: _may(at)[:1]).knows(
+        np.tri(4, k=-1), "a mask that hides each token from itself. It may attend to itself."
     ),
-    by_hand(
-        "ex-11-2",
-        worked("before", [Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT], decimals=2, shown="g").knows(
-            Trap(_LEFT, "the shares with the third set to 0. The softmax lets what is left sum to 1."),
-            Trap(
-                _LEFT + [_BEFORE[2] / 2, _BEFORE[2] / 2, 0],
-                "the hidden share given out in equal parts. The shares that are left keep their ratio.",
-            ),
-            Trap(
-                [*ops.softmax(_LEFT[:2]), 0],
-                "a softmax of the shares. They came out of one already, and keep their ratio.",
-            ),
-            Trap(
-                _LEFT + [0, _BEFORE[2], 0],
-                "the hidden share given to one key. The shares that are left keep their ratio.",
-            ),
-        ),
-        part(
-            "after",
-            _LEFT,
-            lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was",
-            decimals=2,
-            step=lambda at: "hidden" if at == (2,) else "the share as it was without a mask",
-        ).knows(
-            Trap(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here."),
-            Trap(_BEFORE, "the shares without a mask. The third is hidden."),
-        ),
-        worked("sum", Sum(*_LEFT), decimals=2, shown="g").knows(
-            Trap(1, "the sum before. A share is gone, and nothing took its place.")
-        ),
+    _table("padding", _PADDING, lambda at: _may(at)[1:])
+    .knows(_PADDING.T, "a mask that hides queries. Padding hides keys, so the columns.")
+    .knows(_PADDING * _PADDING.T, "rows and columns hidden. Padding hides keys alone."),
+    _table("both", _BOTH, _may).knows(_CAUSAL | _PADDING, "what one mask or the other allows. Both must allow it."),
+    worked("visible pairs", [Sum(*mask.sum(axis=1).tolist()) for mask in (_CAUSAL, _PADDING, _BOTH)]).knows(
+        [6, 8, 9], "the hidden pairs. Count those with a 1."
+    ),
+]
+BY_HAND["11.2"] = [
+    worked("before", [Quotient(left, Sum(*_LEFT[:2])) for left in _LEFT], decimals=2, shown="g")
+    .knows(_LEFT, "the shares with the third set to 0. The softmax lets what is left sum to 1.")
+    .knows(
+        _LEFT + [_BEFORE[2] / 2, _BEFORE[2] / 2, 0],
+        "the hidden share given out in equal parts. The shares that are left keep their ratio.",
+    )
+    .knows([*ops.softmax(_LEFT[:2]), 0], "a softmax of the shares. They came out of one already, and keep their ratio.")
+    .knows(_LEFT + [0, _BEFORE[2], 0], "the hidden share given to one key. The shares that are left keep their ratio."),
+    part("after", _LEFT, lambda at: "hidden: 0" if at == (2,) else f"{_LEFT[at]:g}, as it was", decimals=2)
+    .step(lambda at: "hidden" if at == (2,) else "the share as it was without a mask")
+    .knows(_LEFT / _LEFT.sum(), "a further division. Nothing else is done here.")
+    .knows(_BEFORE, "the shares without a mask. The third is hidden."),
+    worked("sum", Sum(*_LEFT), decimals=2, shown="g").knows(
+        1, "the sum before. A share is gone, and nothing took its place."
     ),
 ]

@@ -3,9 +3,9 @@
 import numpy as np
 
 from toytf import attention, ops
-from toytf.check.answers import Trap, by_hand, listed, number, part, product, sum_of_products
+from toytf.check.answers import listed, number, part, product, sum_of_products
 from toytf.check.ch11 import NUMBERS_FOR_BOOLEANS, OPPOSITE
-from toytf.check.core import Case, checker
+from toytf.check.core import Case, checker, normals
 from toytf.example import W_K, W_V
 
 
@@ -59,9 +59,7 @@ def cross_first(y, memory, mask):
 
 
 cross_first.knows("""
-    - the usual order:
-        attend(y, memory, True) => attend(y, y, mask)
-        attend(read, read, mask) => attend(read, memory, True)
+    - the usual order: attend(y, memory, True) => attend(y, y, mask), and (read, read, mask) => (read, memory, True)
       Self-attention comes first here, as in the paper. The exercise asks for the exchange.
     - both attentions fed with the rows that came in: attend(read, read, mask) => attend(y, y, mask)
       Self-attention must look at what cross-attention and its norm have left, not at y.
@@ -78,7 +76,7 @@ cross_first.knows("""
     - the first layer norm left out: read = norm(y + attend(y, memory, True)) => read = y + attend(y, memory, True)
       There is add and norm around each of the two attentions, so a norm stands between them.
     - the layer norms before the attentions:
-        read = norm(y + attend(y, memory, True)) => read = y + attend(norm(y), memory, True)
+        read = norm(y + attend(y, memory, True)) => read = y + attend(norm(y), memory, True), and
         return norm(read + attend(read, read, mask)) => return read + attend(norm(read), norm(read), mask)
       This is pre-norm. The exercise asks for the paper's order, post-norm: add, then normalise.
     - no scaling: np.swapaxes(others, -1, -2) / np.sqrt(rows.shape[-1]) => np.swapaxes(others, -1, -2)
@@ -90,18 +88,7 @@ cross_first.knows("""
 """)
 
 
-@checker(
-    "ex-12-6",
-    expected=lambda n, m, past: np.tri(n + m, dtype=bool)[n:] & ((np.arange(n + m) < n) | past),
-    cases=lambda rng: [
-        Case((2, 1, False), "two source rows, one target row"),
-        Case((5, 3, False), "five source rows, three target rows"),
-        Case((5, 3, True), "the same, with the target's past"),
-        Case((1, 4, True), "one source row, four target rows"),
-        Case((int(rng.integers(2, 30)), int(rng.integers(2, 30)), False), "longer sentences"),
-        Case((int(rng.integers(2, 30)), int(rng.integers(2, 30)), True), "longer sentences with the target's past"),
-    ],
-)
+@checker("ex-12-6")
 def disguise_mask(n_source, n_target, with_past):
     """Make the last n_target rows of a mask for source and target rows in one matrix.
 
@@ -115,6 +102,14 @@ def disguise_mask(n_source, n_target, with_past):
     return np.concatenate([np.ones((n_target, n_source), dtype=bool), own], axis=1)
 
 
+disguise_mask.cases = lambda rng: [
+    Case((2, 1, False), "two source rows, one target row"),
+    Case((5, 3, False), "five source rows, three target rows"),
+    Case((5, 3, True), "the same, with the target's past"),
+    Case((1, 4, True), "one source row, four target rows"),
+    Case((int(rng.integers(2, 30)), int(rng.integers(2, 30)), False), "longer sentences"),
+    Case((int(rng.integers(2, 30)), int(rng.integers(2, 30)), True), "longer sentences with the target's past"),
+]
 disguise_mask.knows(f"""
     - the target's columns in front:
         np.ones((n_target, n_source), dtype=bool), own => own, np.ones((n_target, n_source), dtype=bool)
@@ -134,7 +129,7 @@ disguise_mask.knows(f"""
     - the source hidden by a causal mask: np.ones((n_target, n_source), => np.tri(n_target, n_source,
       The source is complete: every target row may attend to all its rows. The first n_source columns are True.
     - the mask of all rows:
-        np.ones((n_target, n_source), dtype=bool) => np.ones((n_source + n_target, n_source), dtype=bool)
+        np.ones((n_target, n_source), dtype=bool) => np.ones((n_source + n_target, n_source), dtype=bool), and
         own] => np.vstack([np.ones((n_source, n_target), dtype=bool), own])]
       Only the last n_target rows are asked for: the shape is (n_target, n_source + n_target).
     - rows and columns exchanged: axis=1) => axis=1).T
@@ -145,29 +140,8 @@ disguise_mask.knows(f"""
 """)
 
 
-def _cross_case(rng, about, batch, target, source, d, d_k, d_v, size=1.0):
-    shapes = ((*batch, target, d), (*batch, source, d), (d, d_k), (d, d_k), (d, d_v))
-    y, *others = (rng.normal(size=shape) for shape in shapes)
-    return Case((y * size, *others), about)
-
-
-def _cross_cases(rng):
-    memory = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    one, two = np.array([[np.log(3.0)], [0.0]]), np.array([[1.0], [0.0]])
-    values = np.array([[10.0, 20.0, 0.0], [0.0, 50.0, 10.0]])
-    return [
-        Case(([[1.0, 0.0]], memory, one, two, values), "one target row with the shares 1/5, 3/5, 1/5"),
-        _cross_case(rng, "two target rows, five source rows", (), 2, 5, 4, 3, 2),
-        _cross_case(rng, "as many target rows as source rows, all of one width", (), 3, 3, 4, 4, 4),
-        _cross_case(rng, "scores that overflow exp", (), 2, 3, 4, 2, 3, size=5000.0),
-        _cross_case(rng, "two sentences", (2,), 3, 5, 4, 2, 3),
-    ]
-
-
 @checker(
-    "ex-12-7",
-    expected=lambda y, memory, w_q, w_k, w_v: attention.attention(y @ w_q, memory @ w_k, memory @ w_v)[0],
-    cases=_cross_cases,
+    "ex-12-7", expected=lambda y, memory, w_q, w_k, w_v: attention.attention(y @ w_q, memory @ w_k, memory @ w_v)[0]
 )
 def cross_attention(y, memory, w_q, w_k, w_v):
     """Let the rows of the target read the memory: one head, without a mask.
@@ -182,6 +156,22 @@ def cross_attention(y, memory, w_q, w_k, w_v):
     return exps / exps.sum(axis=-1, keepdims=True) @ v
 
 
+cross_attention.cases = lambda rng: [
+    Case(
+        (
+            [[1.0, 0.0]],
+            [[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]],
+            [[np.log(3.0)], [0.0]],
+            [[1.0], [0.0]],
+            [[10.0, 20.0, 0.0], [0.0, 50.0, 10.0]],
+        ),
+        "one target row with the shares 1/5, 3/5, 1/5",
+    ),
+    Case(normals(rng, (2, 4), (5, 4), (4, 3), (4, 3), (4, 2)), "two target rows, five source rows"),
+    Case(normals(rng, (3, 4), (3, 4), *[(4, 4)] * 3), "as many target rows as source rows, all of one width"),
+    Case((5000.0 * rng.normal(size=(2, 4)), *normals(rng, (3, 4), (4, 2), (4, 2), (4, 3))), "scores that overflow exp"),
+    Case(normals(rng, (2, 3, 4), (2, 5, 4), (4, 2), (4, 2), (4, 3)), "two sentences"),
+]
 cross_attention.knows("""
     - keys and values from the decoder: memory @ w_k, memory @ w_v => y @ w_k, y @ w_v
       This is self-attention: the source sentence has no influence (chapter 12, What goes wrong). Keys and values are
@@ -218,7 +208,7 @@ cross_attention.knows("""
     - softmax over the queries: axis=-1 =>> axis=-2
       Each target row shares out the source: its shares over the keys sum to 1. That is the last axis.
     - a causal mask over the source:
-        scores = q => scores = np.where(np.tri(y.shape[-2], memory.shape[-2], dtype=bool), q
+        scores = q => scores = np.where(np.tri(y.shape[-2], memory.shape[-2], dtype=bool), q, and
         np.sqrt(q.shape[-1]) => np.sqrt(q.shape[-1]), -np.inf)
       The source sentence is complete; nothing in it is the future. The causal mask belongs to self-attention (chapter
       12, Three words ask five).
@@ -243,8 +233,6 @@ _SIZES = {  # rows and last axis of what exercise 2 asks for, and what the last 
     "cross K": (10, 50, "50 columns a head"),
     "cross weights": (12, 10, "10 tokens that are asked"),
 }
-
-
 _OTHER_SIDE = "the other sentence's length. Keys of the cross-attention come from the source, all else from the target."
 
 
@@ -252,35 +240,29 @@ def _shape(name, rows, last, about):
     axes = ("64 sentences", "6 heads", f"{rows} {'source' if rows == 10 else 'target'} tokens", about)
     asked = "a column for each key" if "weights" in name else "the columns of one head"
     steps = ("the sentences", "the heads", f"a row for each {'key' if name.endswith('K') else 'query'}", asked)
-    traps = (Trap((64, 6, 22 - rows, last), _OTHER_SIDE),)
-    if "weights" in name:
-        traps = (Trap((64, 6, last, rows), "keys as rows. A row belongs to a query."),) * (rows != last) + traps
-    traps += (Trap((64, rows, 6, last), "the shape before the heads come forward. Heads stand before tokens."),)
-    return part(name, (64, 6, rows, last), lambda at: axes[at[0]], step=lambda at: steps[at[0]]).knows(*traps)
+    answer = part(name, (64, 6, rows, last), lambda at: axes[at[0]]).step(lambda at: steps[at[0]])
+    if "weights" in name and rows != last:
+        answer = answer.knows((64, 6, last, rows), "keys as rows. A row belongs to a query.")
+    return answer.knows((64, 6, 22 - rows, last), _OTHER_SIDE).knows(
+        (64, rows, 6, last), "the shape before the heads come forward. Heads stand before tokens."
+    )
 
 
-BY_HAND = [
-    by_hand(
-        "ex-12-1",
-        product("key", _THIRD, W_K[0]).knows(
-            Trap(W_K[0][2], "the third row of W^K. The 1 stands in the second place, so it is the second row."),
-            Trap(_THIRD @ W_V[0], "the value. The key is the row times W^K."),
-        ),
-        part(
-            "scaled score",
-            _SCORE / np.sqrt(3),
-            (
-                f"{sum_of_products(_QUERY, _THIRD @ W_K[0], 4)}, and {_SCORE:.4f} / 1.7321 = "
-                f"{number(_SCORE / np.sqrt(3), 3)}"
-            ),
-            decimals=3,
-            step=f"the query is {listed(_QUERY)}; the key is {listed(_THIRD @ W_K[0])}; then / the root of 3",
-        ).knows(
-            Trap(_SCORE, "the score not scaled. Divide by the root of the head's width, 3."),
-            Trap(_SCORE / 2, "a division by the root of d = 4. The head's width is 3."),
-            Trap(_SCORE / 3, "a division by d_k = 3. Divide by its root."),
-            Trap(_QUERY @ (_THIRD @ W_V[0]) / np.sqrt(3), "the query with the value. It meets the key."),
-        ),
-    ),
-    by_hand("ex-12-2", *tuple(_shape(name, *size) for name, size in _SIZES.items())),
+BY_HAND = {}
+BY_HAND["12.1"] = [
+    product("key", _THIRD, W_K[0])
+    .knows(W_K[0][2], "the third row of W^K. The 1 stands in the second place, so it is the second row.")
+    .knows(_THIRD @ W_V[0], "the value. The key is the row times W^K."),
+    part(
+        "scaled score",
+        _SCORE / np.sqrt(3),
+        f"{sum_of_products(_QUERY, _THIRD @ W_K[0], 4)}, and {_SCORE:.4f} / 1.7321 = {number(_SCORE / np.sqrt(3), 3)}",
+        decimals=3,
+    )
+    .step(f"the query is {listed(_QUERY)}; the key is {listed(_THIRD @ W_K[0])}; then / the root of 3")
+    .knows(_SCORE, "the score not scaled. Divide by the root of the head's width, 3.")
+    .knows(_SCORE / 2, "a division by the root of d = 4. The head's width is 3.")
+    .knows(_SCORE / 3, "a division by d_k = 3. Divide by its root.")
+    .knows(_QUERY @ (_THIRD @ W_V[0]) / np.sqrt(3), "the query with the value. It meets the key."),
 ]
+BY_HAND["12.2"] = [_shape(name, *size) for name, size in _SIZES.items()]

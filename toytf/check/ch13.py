@@ -4,40 +4,13 @@ import numpy as np
 
 from toytf import ops
 from toytf.byhand import Prod, Quotient, Root, Sum
-from toytf.check.answers import Trap, by_hand, part, worked, written
+from toytf.check.answers import part, worked, written
 from toytf.check.core import Case, apart, checker
-from toytf.generate import beam_search, greedy, kept_tokens
+from toytf.generate import greedy, kept_tokens
 
-
-class _Begun:
-    """The state of a table: nothing but that the first word is written."""
-
-    def take(self, rows):
-        return self
-
-
-def _expected_beam(first, following, length, width):
-    def step(state, ids):
-        return (first[None] if state is None else following[ids]), _Begun()
-
-    limits = {"sos": 0, "eos": -1, "max_length": length}
-    found = beam_search(step, None, width=width, n_best=width, **limits)
-    return np.array([h.ids for h in found]), np.array([h.log_prob for h in found])
-
-
-def _beam_cases(rng):
-    two = np.log([0.6, 0.4]), np.log([[0.55, 0.45], [0.1, 0.9]])
-    one_parent = np.log([0.9, 0.1]), np.log([[0.6, 0.4], [0.7, 0.3]])
-    three = np.log([0.5, 0.3, 0.2]), np.log([[0.4, 0.35, 0.25], [0.1, 0.1, 0.8], [0.05, 0.9, 0.05]])
-    drawn = np.log(rng.dirichlet(np.ones(5))), np.log(rng.dirichlet(np.ones(5), size=5))
-    return [
-        Case((*two, 2, 2), "two words, greedy would miss the best sentence"),
-        Case((*two, 2, 1), "width 1 is greedy"),
-        Case((*one_parent, 2, 2), "two words, both sentences that stay begin alike"),
-        Case((*three, 3, 2), "three words"),
-        Case((*three, 4, 3), "three words, four of them in a sentence"),
-        Case((*drawn, 4, 3), "five words"),
-    ]
+_TWO_WORDS = np.log([0.6, 0.4]), np.log([[0.55, 0.45], [0.1, 0.9]])
+_ONE_PARENT = np.log([0.9, 0.1]), np.log([[0.6, 0.4], [0.7, 0.3]])
+_THREE_WORDS = np.log([0.5, 0.3, 0.2]), np.log([[0.4, 0.35, 0.25], [0.1, 0.1, 0.8], [0.05, 0.9, 0.05]])
 
 
 def _beam_gap(first, following, length, width) -> float:
@@ -54,9 +27,7 @@ def _beam_gap(first, following, length, width) -> float:
     return min(gaps)
 
 
-@checker(
-    "ex-13-5", expected=_expected_beam, cases=_beam_cases, gap=_beam_gap, results=("sentences", "log_probs"), points=3
-)
+@checker("ex-13-5", gap=_beam_gap, results=("sentences", "log_probs"), points=3)
 def beam(first, following, length, width):
     """Write sentences of a fixed length by beam search in a table.
 
@@ -78,20 +49,27 @@ def beam(first, following, length, width):
     return sentences, log_probs
 
 
+beam.cases = lambda rng: [
+    Case((*_TWO_WORDS, 2, 2), "two words, greedy would miss the best sentence"),
+    Case((*_TWO_WORDS, 2, 1), "width 1 is greedy"),
+    Case((*_ONE_PARENT, 2, 2), "two words, both sentences that stay begin alike"),
+    Case((*_THREE_WORDS, 3, 2), "three words"),
+    Case((*_THREE_WORDS, 4, 3), "three words, four of them in a sentence"),
+    Case((np.log(rng.dirichlet(np.ones(5))), np.log(rng.dirichlet(np.ones(5), size=5)), 4, 3), "five words"),
+]
 beam.knows("""
     - pruned within each sentence:
-        np.argsort(-candidates, axis=None, kind="stable")[:width]
-        => np.argsort(-candidates, axis=1, kind="stable")[:, :width]
+        (-candidates, axis=None, kind="stable")[:width] => (-candidates, axis=1, kind="stable")[:, :width], and
         np.divmod(best, len(first)) => np.repeat(np.arange(len(best)), best.shape[1]), best.ravel()
       Each kept sentence keeps its own best continuations, so their number is multiplied at every step (chapter 13, Beam
       search, step by step). All candidates compete. The expected shape has width rows.
     - one continuation of each sentence:
-        np.argsort(-candidates, axis=None, kind="stable")[:width] => candidates.argmax(axis=1)
+        np.argsort(-candidates, axis=None, kind="stable")[:width] => candidates.argmax(axis=1), and
         np.divmod(best, len(first)) => np.arange(len(best)), best
       Each kept sentence goes on greedily by itself. All continuations of all sentences compete, and one sentence may
       lose all of its children.
     - one continuation of each sentence, sorted:
-        np.argsort(-candidates, axis=None, kind="stable")[:width] => candidates.argmax(axis=1)
+        np.argsort(-candidates, axis=None, kind="stable")[:width] => candidates.argmax(axis=1), and
         parent, word = np.divmod(best, len(first))
         => parent = np.argsort(-candidates.max(axis=1), kind="stable"); word = best[parent]
       You keep the best child of each sentence. All continuations of all sentences compete: one sentence may keep two
@@ -184,14 +162,11 @@ generate.knows("""
       Row 0 predicts the word after the start token, every time the same. Only the last row is new: rows[-1].
     - no stop at the end token: ids[-1] == eos => False
       When the end token comes the sentence is over: break.
-    - the first token of the sequence written at every step:
-        if ids[-1] == eos => if ids[0] == eos
-        np.array(ids[1:]) => np.array(ids[:1] * (len(ids) - 1))
+    - the first token of the sequence written at every step: ids[-1] => ids[0], and ids[1:] => ids[:1] * (len(ids) - 1)
       Once the sequence grows, its first token is always the start token. What is written is the last: ids[-1].
     - the start token in the result: ids[1:] => ids
       The start token is read, not written. Return what comes behind it.
-    - the end token left out of the result:
-        np.array(ids[1:]) => np.array([token for token in ids[1:] if token != eos], dtype=int)
+    - the end token left out of the result: (ids[1:]) => ([token for token in ids[1:] if token != eos], dtype=int)
       The end token is written like the others, and belongs to the result.
     - one token beyond the limit: range(limit) => range(limit + 1)
       At most limit tokens are written, the start token not counted: range(limit).
@@ -202,24 +177,7 @@ generate.knows("""
 """)
 
 
-def _pick_cases(rng):
-    return [
-        Case(([[[0.0, 9.0, 1.0], [2.0, 3.0, 5.0]]],), "one sentence, two tokens written, three words"),
-        Case(([[[1.0, 4.0, 4.0]], [[-3.0, -2.0, -1.0]]],), "two equal scores; all scores negative"),
-        Case(
-            ([[[0.0, 7.0, 1.0], [9.0, 5.0, 6.0]], [[8.0, 2.0, 3.0], [4.0, 1.0, 6.0]]],),
-            "two sentences, two tokens written",
-        ),
-        Case((rng.normal(size=(4, 3, 10)),), "four sentences, three tokens written, ten words"),
-    ]
-
-
-def _expected_pick(logits):
-    written = greedy(lambda state, ids: (logits[:, -1], state), None, n=len(logits), sos=0, eos=-1, max_length=1)
-    return np.array([h.ids[0] for h in written])
-
-
-@checker("ex-13-9", expected=_expected_pick, cases=_pick_cases, gap=lambda logits: _lead(logits[:, -1]))
+@checker("ex-13-9", gap=lambda logits: _lead(logits[:, -1]))
 def pick(logits):
     """Choose the next word of each sentence greedily.
 
@@ -231,6 +189,14 @@ def pick(logits):
     return logits[:, -1].argmax(axis=-1)
 
 
+pick.cases = lambda rng: [
+    Case(([[[0.0, 9.0, 1.0], [2.0, 3.0, 5.0]]],), "one sentence, two tokens written, three words"),
+    Case(([[[1.0, 4.0, 4.0]], [[-3.0, -2.0, -1.0]]],), "two equal scores; all scores negative"),
+    Case(
+        ([[[0.0, 7.0, 1.0], [9.0, 5.0, 6.0]], [[8.0, 2.0, 3.0], [4.0, 1.0, 6.0]]],), "two sentences, two tokens written"
+    ),
+    Case((rng.normal(size=(4, 3, 10)),), "four sentences, three tokens written, ten words"),
+]
 pick.knows("""
     - argmax over the flattened array: logits[:, -1].argmax(axis=-1) => logits.argmax()
       argmax without an axis counts through all numbers of all rows (chapter 13, Three traps of one loop). The expected
@@ -263,18 +229,7 @@ pick.knows("""
 """)
 
 
-@checker(
-    "ex-13-10",
-    expected=lambda logits, t: ops.softmax(logits / t),
-    cases=lambda rng: [
-        Case(([0.0, np.log(3.0)], 0.5), "1/4 and 3/4 become 1/10 and 9/10"),
-        Case(([0.0, np.log(9.0)], 2.0), "1/10 and 9/10 become 1/4 and 3/4"),
-        Case(([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]], 1.0), "two sentences at temperature 1"),
-        Case(([[20.0, 19.0], [-20.0, -20.0]], 0.01), "a low temperature"),
-        Case((np.array([712.0, 711.0]) / 128, 1 / 128), "powers that overflow unless the maximum is subtracted"),
-        Case((rng.normal(size=(2, 3, 5)) * 2, 0.7), "two sentences, three rows, five words"),
-    ],
-)
+@checker("ex-13-10", expected=lambda logits, t: ops.softmax(logits / t))
 def temperature(logits, t):
     """Turn logits into the probabilities from which a word is drawn at temperature t.
 
@@ -287,13 +242,20 @@ def temperature(logits, t):
     return exps / exps.sum(axis=-1, keepdims=True)
 
 
+temperature.cases = lambda rng: [
+    Case(([0.0, np.log(3.0)], 0.5), "1/4 and 3/4 become 1/10 and 9/10"),
+    Case(([0.0, np.log(9.0)], 2.0), "1/10 and 9/10 become 1/4 and 3/4"),
+    Case(([[1.0, 2.0, 3.0], [3.0, 3.0, 0.0]], 1.0), "two sentences at temperature 1"),
+    Case(([[20.0, 19.0], [-20.0, -20.0]], 0.01), "a low temperature"),
+    Case((np.array([712.0, 711.0]) / 128, 1 / 128), "powers that overflow unless the maximum is subtracted"),
+    Case((rng.normal(size=(2, 3, 5)) * 2, 0.7), "two sentences, three rows, five words"),
+]
 temperature.knows("""
     - multiplied in place of divided: logits / t => logits * t
       At T = 0.5 the likely words must get likelier, and yours get less so. Divide the logits by T. (Probabilities
       raised to the power T are the same mistake: the power is 1 / T.)
     - divided after the softmax:
-        logits / t => logits
-        exps.sum(axis=-1, keepdims=True) => exps.sum(axis=-1, keepdims=True) / t
+        logits / t => logits, and exps.sum(axis=-1, keepdims=True) => exps.sum(axis=-1, keepdims=True) / t
       The sum is 1 / T then, and the ratios of the words are as before. Divide the logits, before the softmax.
     - a temperature without effect: logits / t => logits
       These are the probabilities at T = 1. Dividing the probabilities and renewing their sum, or subtracting T from the
@@ -321,35 +283,13 @@ temperature.knows("""
 """)
 
 
-def _shares(probs, ids):
-    """The probabilities of some words, all else 0, not renewed."""
-    shares = np.zeros_like(probs)
-    shares[ids] = probs[ids]
-    return shares
-
-
-def _renew(shares):
-    return shares / shares.sum()
-
-
 def _at_the_cut(probs, kept) -> float:
     """How far the last word kept lies above those that are cut off."""
     ranked = np.sort(probs)[::-1]
     return apart(ranked[kept - 1], ranked[kept:])
 
 
-@checker(
-    "ex-13-11",
-    expected=lambda p, k: _renew(_shares(p, kept_tokens(p, top_k=k))),
-    cases=lambda rng: [
-        Case(([0.125, 0.5, 0.125, 0.25], 2), "the two best of four words"),
-        Case(([0.125, 0.5, 0.25, 0.125], 3), "two words of equal probability, room for one"),
-        Case(([0.5, 0.25, 0.25], 1), "one word"),
-        Case(([0.25, 0.75], 2), "all words"),
-        Case((rng.dirichlet(np.ones(8)), 3), "three of eight words"),
-    ],
-    gap=_at_the_cut,
-)
+@checker("ex-13-11", gap=_at_the_cut)
 def top_k(probs, k):
     """Keep the k most probable words and share out their probabilities to sum to 1.
 
@@ -363,6 +303,13 @@ def top_k(probs, k):
     return kept / kept.sum()
 
 
+top_k.cases = lambda rng: [
+    Case(([0.125, 0.5, 0.125, 0.25], 2), "the two best of four words"),
+    Case(([0.125, 0.5, 0.25, 0.125], 3), "two words of equal probability, room for one"),
+    Case(([0.5, 0.25, 0.25], 1), "one word"),
+    Case(([0.25, 0.75], 2), "all words"),
+    Case((rng.dirichlet(np.ones(8)), 3), "three of eight words"),
+]
 top_k.knows("""
     - the sum not renewed: kept / kept.sum() => kept
       What is left sums to less than 1. Divide by its sum.
@@ -393,19 +340,7 @@ def _top_p_gap(probs, p) -> float:
     return min(apart(reached, p), _at_the_cut(probs, len(kept_tokens(probs, top_p=p))))
 
 
-@checker(
-    "ex-13-12",
-    expected=lambda probs, p: _renew(_shares(probs, kept_tokens(probs, top_p=p))),
-    cases=lambda rng: [
-        Case(([0.125, 0.5, 0.125, 0.25], 0.7), "two words are enough"),
-        Case(([0.25, 0.5, 0.125, 0.125], 0.75), "two words reach p exactly"),
-        Case(([0.125, 0.625, 0.25], 0.3), "the first word is enough"),
-        Case(([0.25, 0.5, 0.25], 0.6), "two words of equal probability, one is enough"),
-        Case(([0.5, 0.25, 0.25], 1.0), "all words"),
-        Case((rng.dirichlet(np.ones(8)), 0.9), "eight words"),
-    ],
-    gap=_top_p_gap,
-)
+@checker("ex-13-12", gap=_top_p_gap)
 def top_p(probs, p):
     """Keep the fewest words that together reach the probability p, and renew the sum.
 
@@ -422,6 +357,14 @@ def top_p(probs, p):
     return kept / kept.sum()
 
 
+top_p.cases = lambda rng: [
+    Case(([0.125, 0.5, 0.125, 0.25], 0.7), "two words are enough"),
+    Case(([0.25, 0.5, 0.125, 0.125], 0.75), "two words reach p exactly"),
+    Case(([0.125, 0.625, 0.25], 0.3), "the first word is enough"),
+    Case(([0.25, 0.5, 0.25], 0.6), "two words of equal probability, one is enough"),
+    Case(([0.5, 0.25, 0.25], 1.0), "all words"),
+    Case((rng.dirichlet(np.ones(8)), 0.9), "eight words"),
+]
 top_p.knows("""
     - the sum not renewed: kept / kept.sum() => kept
       What is left sums to less than 1. Divide by its sum.
@@ -431,8 +374,7 @@ top_p.knows("""
     - the word that reaches p always left out: before < p => np.cumsum(probs[order]) < p
       The sum of the words kept must be p or more, so the word with which it is reached stays. np.searchsorted counts
       the words before it.
-    - one word more where p is reached exactly, by argmax:
-        order[before < p] => order[: np.argmax(np.cumsum(probs[order]) > p) + 1]
+    - one word more where p is reached exactly, by argmax: before < p => : np.argmax(np.cumsum(probs[order]) > p) + 1
       A sum that equals p is enough: >= p. And where no sum is above p, argmax gives 0.
     - one word more where p is reached exactly: before < p => before <= p
       The fewest words that reach p: when their sum equals p, that is enough.
@@ -456,17 +398,7 @@ top_p.knows("""
 """)
 
 
-@checker(
-    "ex-13-13",
-    expected=lambda x, alpha: np.sum(x) / ((5 + len(x)) / 6) ** alpha,  # as toytf.generate.beam_search ranks
-    cases=lambda rng: [
-        Case(([-1.0, -2.0, -1.0, -1.0, -1.0, -1.0, -1.0], 1.0), "seven tokens: -8 / 2"),
-        Case(([-2.0], 0.6), "one token: its penalty is 1"),
-        Case(([-0.5, -0.25], 0.0), "no penalty"),
-        Case(([-0.25, -0.5, -0.25], 2.0), "three tokens"),
-        Case((-rng.exponential(size=10), 0.6), "ten tokens, the paper's alpha"),
-    ],
-)
+@checker("ex-13-13")
 def sentence_score(log_probs, alpha):
     """Rank a finished sentence: log P / ((5 + n) / 6) ** alpha.
 
@@ -477,6 +409,13 @@ def sentence_score(log_probs, alpha):
     return log_probs.sum() / ((5 + len(log_probs)) / 6) ** alpha
 
 
+sentence_score.cases = lambda rng: [
+    Case(([-1.0, -2.0, -1.0, -1.0, -1.0, -1.0, -1.0], 1.0), "seven tokens: -8 / 2"),
+    Case(([-2.0], 0.6), "one token: its penalty is 1"),
+    Case(([-0.5, -0.25], 0.0), "no penalty"),
+    Case(([-0.25, -0.5, -0.25], 2.0), "three tokens"),
+    Case((-rng.exponential(size=10), 0.6), "ten tokens, the paper's alpha"),
+]
 sentence_score.knows("""
     - no length penalty: log_probs.sum() / ((5 + len(log_probs)) / 6) ** alpha => log_probs.sum()
       This is log P alone. Divide it.
@@ -507,85 +446,61 @@ sentence_score.knows("""
 # ---------------------------------------------------------------- by hand
 
 _POWERS = np.exp([2.0, 1.0, 0.0])
-_NO_SHARES = (
-    Trap([2 / 3, 1 / 3, 0], "the logits divided by their sum. First e to each logit, then divide."),
-    Trap(_POWERS, "the powers. Divide each by their sum."),
-    Trap([4 / 7, 2 / 7, 1 / 7], "powers of 2. The powers are those of e."),
-    Trap(_POWERS[::-1] / _POWERS.sum(), "the row in reverse. The largest logit has the largest probability."),
-)
 _RATIO = 1.2259  # of "hola" to "world", as the exercise gives it
 
 
-def _softmax_of_three(place):
-    power, total = _POWERS[place], _POWERS.round(4).sum()  # as the exercise gives them
-    return f"{power:.4f} / ({written(Sum(*_POWERS))}) = {power:.4f} / {total:.4f}, about {power / total:.4f}"
+def _probabilities(name, largest):
+    """The softmax of three logits, each 1 below the one before."""
+    powers, shares = _POWERS.round(4), _POWERS / _POWERS.sum()  # powers as the exercise gives them
+    below = written(Sum(*_POWERS))
+    exponents = [f"e^{largest - n}" for n in range(3)]
+
+    def terms(at):
+        return f"{powers[at]:.4f} / ({below}) = {powers[at]:.4f} / {powers.sum():.4f}, about {shares[at]:.4f}"
+
+    return (
+        part(name, shares, terms, decimals=4)
+        .step(lambda at: f"{exponents[at[0]]} / ({' + '.join(exponents)})")
+        .knows([2 / 3, 1 / 3, 0], "the logits divided by their sum. First e to each logit, then divide.")
+        .knows(_POWERS, "the powers. Divide each by their sum.")
+        .knows([4 / 7, 2 / 7, 1 / 7], "powers of 2. The powers are those of e.")
+        .knows(shares[::-1], "the row in reverse. The largest logit has the largest probability.")
+    )
 
 
-BY_HAND = [
-    by_hand(
-        "ex-13-1",
-        part(
-            "probabilities",
-            _POWERS / _POWERS.sum(),
-            _softmax_of_three,
-            decimals=4,
-            step=lambda at: f"e^{2 - at[0]} / (e^2 + e^1 + e^0)",
-        ).knows(*_NO_SHARES),
-        part(
-            "with 100 added",
-            _POWERS / _POWERS.sum(),
-            _softmax_of_three,
-            decimals=4,
-            step=lambda at: f"e^{102 - at[0]} / (e^102 + e^101 + e^100)",
-        ).knows(
-            Trap([1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too."),
-            *_NO_SHARES,
-        ),
+BY_HAND = {}
+BY_HAND["13.1"] = [
+    _probabilities("probabilities", 2),
+    _probabilities("with 100 added", 102).knows(
+        [1 / 3] * 3, "three equal shares. The gaps are what they were, so the probabilities are too."
     ),
-    by_hand(
-        "ex-13-4",
-        worked(
-            "temperature 0.5",
-            Prod(_RATIO, _RATIO),
-            lead="the difference of the logits doubles: ",
-            about=True,
-            decimals=3,
-        ).knows(
-            Trap(2 * _RATIO, "the ratio doubled. The logits' difference doubles, so the ratio is squared."),
-            Trap(np.sqrt(_RATIO), "temperature 2. A small temperature makes the ratio larger."),
-        ),
-        worked(
-            "temperature 2", Root(_RATIO), lead="the difference of the logits is halved: ", about=True, decimals=3
-        ).knows(
-            Trap(_RATIO / 2, "the ratio halved. The logits' difference is halved, so take the ratio's root."),
-            Trap(_RATIO**2, "temperature 0.5. A large temperature makes the ratio smaller."),
-        ),
-    ),
-    by_hand(
-        "ex-13-7",
-        worked("numbers", Prod(2, 6, 100, 512), lead="keys and values, 6 layers, 100 tokens, 512 columns: ").knows(
-            Trap(6 * 100 * 512, "the keys alone. The values are kept too."),
-            Trap(2 * 100 * 512, "one layer. Each of the 6 keeps its own."),
-            Trap(2 * 6 * 100 * 512 * 8, "the heads counted again. 8 heads of 64 are the 512 columns."),
-            Trap(2 * 6 * 100 * 64, "one head. There are 8."),
-        ),
-        part("rows with cache", 100, "one row for each token: 100", step="at each step the newest row alone").knows(
-            Trap(5050, "the number without a cache. With it only the newest row goes through."),
-            Trap(1, "the rows of one step. Asked are those of all steps."),
-        ),
-        worked("rows without cache", Quotient(Prod(100, 101), 2), lead="1 + 2 + ... + 100 = ").knows(
-            Trap(10000, "100 rows at each step. At step t there are only t."),
-            Trap(4950, "1 + 2 + ... + 99. The last step reads every token."),
-            Trap(100, "the number with a cache. Without it all rows go through again."),
-        ),
-        part(
-            "caches",
-            4,
-            "one for each hypothesis: 4",
-            step="each hypothesis has words of its own, and so a cache of its own",
-        ).knows(
-            Trap(1, "one for all. Each hypothesis has words of its own."),
-            Trap(24, "one for each layer too. A cache holds all layers."),
-        ),
-    ),
+]
+BY_HAND["13.4"] = [
+    worked(
+        "temperature 0.5", Prod(_RATIO, _RATIO), lead="the difference of the logits doubles: ", about=True, decimals=3
+    )
+    .knows(2 * _RATIO, "the ratio doubled. The logits' difference doubles, so the ratio is squared.")
+    .knows(np.sqrt(_RATIO), "temperature 2. A small temperature makes the ratio larger."),
+    worked("temperature 2", Root(_RATIO), lead="the difference of the logits is halved: ", about=True, decimals=3)
+    .knows(_RATIO / 2, "the ratio halved. The logits' difference is halved, so take the ratio's root.")
+    .knows(_RATIO**2, "temperature 0.5. A large temperature makes the ratio smaller."),
+]
+BY_HAND["13.7"] = [
+    worked("numbers", Prod(2, 6, 100, 512), lead="keys and values, 6 layers, 100 tokens, 512 columns: ")
+    .knows(6 * 100 * 512, "the keys alone. The values are kept too.")
+    .knows(2 * 100 * 512, "one layer. Each of the 6 keeps its own.")
+    .knows(2 * 6 * 100 * 512 * 8, "the heads counted again. 8 heads of 64 are the 512 columns.")
+    .knows(2 * 6 * 100 * 64, "one head. There are 8."),
+    part("rows with cache", 100, "one row for each token: 100")
+    .step("at each step the newest row alone")
+    .knows(5050, "the number without a cache. With it only the newest row goes through.")
+    .knows(1, "the rows of one step. Asked are those of all steps."),
+    worked("rows without cache", Quotient(Prod(100, 101), 2), lead="1 + 2 + ... + 100 = ")
+    .knows(10000, "100 rows at each step. At step t there are only t.")
+    .knows(4950, "1 + 2 + ... + 99. The last step reads every token.")
+    .knows(100, "the number with a cache. Without it all rows go through again."),
+    part("caches", 4, "one for each hypothesis: 4")
+    .step("each hypothesis has words of its own, and so a cache of its own")
+    .knows(1, "one for all. Each hypothesis has words of its own.")
+    .knows(24, "one for each layer too. A cache holds all layers."),
 ]

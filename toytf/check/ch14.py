@@ -4,32 +4,15 @@ import numpy as np
 
 from toytf import ops
 from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
-from toytf.check.answers import Trap, by_hand, other_logarithms, part, worked
+from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 LOG_3 = np.log(3.0)
 
 
-def _cross_entropy_cases(rng):
-    two = np.array([[0.0, LOG_3], [LOG_3, 0.0]])
-    lengths = np.array([[True, True, True], [True, False, False]])
-    return [
-        Case((two[:1], [1], [True]), "one token, to which the model gives 3/4"),
-        Case((two, [1, 1], [True, True]), "two tokens, with 3/4 and 1/4"),
-        Case((np.vstack([two, [0.0, 0.0]]), [1, 1, 0], [True, True, False]), "the same two tokens, and padding"),
-        Case(([[1000.0, 0.0], [0.0, 0.0]], [0, 0], [True, True]), "a large logit at a right word"),
-        Case(([[0.0, 1000.0]], [0], [True]), "a right word with hardly any probability"),
-        Case(
-            (2 * rng.normal(size=(2, 3, 5)), rng.integers(5, size=(2, 3)), lengths),
-            "two sentences, three places, five words",
-        ),
-    ]
-
-
 @checker(
     "ex-14-8",
     expected=lambda logits, targets, is_token: ops.cross_entropy(logits, targets, is_token)[0],
-    cases=_cross_entropy_cases,
     results=("loss",),
 )
 def cross_entropy(logits, targets, is_token):
@@ -46,9 +29,22 @@ def cross_entropy(logits, targets, is_token):
     return -right[is_token].mean()
 
 
+cross_entropy.cases = lambda rng: [
+    Case(([[0.0, LOG_3]], [1], [True]), "one token, to which the model gives 3/4"),
+    Case(([[0.0, LOG_3], [LOG_3, 0.0]], [1, 1], [True, True]), "two tokens, with 3/4 and 1/4"),
+    Case(
+        ([[0.0, LOG_3], [LOG_3, 0.0], [0.0, 0.0]], [1, 1, 0], [True, True, False]), "the same two tokens, and padding"
+    ),
+    Case(([[1000.0, 0.0], [0.0, 0.0]], [0, 0], [True, True]), "a large logit at a right word"),
+    Case(([[0.0, 1000.0]], [0], [True]), "a right word with hardly any probability"),
+    Case(
+        (2 * rng.normal(size=(2, 3, 5)), rng.integers(5, size=(2, 3)), [[True, True, True], [True, False, False]]),
+        "two sentences, three places, five words",
+    ),
+]
 cross_entropy.knows("""
     - no maximum subtracted:
-        logits - logits.max(axis=-1, keepdims=True) => logits
+        logits - logits.max(axis=-1, keepdims=True) => logits, and
         shifted - np.log(np.exp(shifted).sum( => np.log(np.exp(shifted) / np.exp(shifted).sum(
       exp overflows above 709.78. Subtract the largest logit of each row first (chapter 14, straight from the logits);
       the loss stays the same.
@@ -91,20 +87,11 @@ cross_entropy.knows("""
 """)
 
 
-def _smoothed_goal_cases(rng):
-    return [
-        Case(([1], 4, 0.2), "four words, the second is right"),
-        Case(([2, 0], 5, 0.1), "two rows, five words, the paper's share"),
-        Case(([3, 1], 4, 0.0), "no smoothing"),
-        Case((rng.integers(6, size=(2, 3)), 6, 0.3), "two sentences, three places, six words"),
-    ]
-
-
 def _toytf_goal(targets, vocabulary, e):
     return ops.cross_entropy(np.zeros((*targets.shape, vocabulary)), targets, None, e)[1].goal
 
 
-@checker("ex-14-9", expected=_toytf_goal, cases=_smoothed_goal_cases, results=("goal",))
+@checker("ex-14-9", expected=_toytf_goal, results=("goal",))
 def smoothed_goal(targets, vocabulary, e):
     """Make the goal with label smoothing: a share e is spread evenly over all words.
 
@@ -116,6 +103,12 @@ def smoothed_goal(targets, vocabulary, e):
     return (1 - e) * one_hot + e / vocabulary
 
 
+smoothed_goal.cases = lambda rng: [
+    Case(([1], 4, 0.2), "four words, the second is right"),
+    Case(([2, 0], 5, 0.1), "two rows, five words, the paper's share"),
+    Case(([3, 1], 4, 0.0), "no smoothing"),
+    Case((rng.integers(6, size=(2, 3)), 6, 0.3), "two sentences, three places, six words"),
+]
 smoothed_goal.knows("""
     - the share spread over the other words only: e / vocabulary => (1 - one_hot) * e / (vocabulary - 1)
       Each wrong word gets e / (vocabulary - 1), the right one 1 - e. Spread e over all words, the right one too
@@ -141,20 +134,7 @@ smoothed_goal.knows("""
 """)
 
 
-def _start_in_front(goals, sos):
-    return np.concatenate([np.full_like(goals[..., :1], sos), goals], axis=-1)
-
-
-@checker(
-    "ex-14-10",
-    expected=lambda goals, sos: _start_in_front(goals, sos)[..., :-1],
-    cases=lambda rng: [
-        Case(([3, 5], 9), "one sentence of two tokens"),
-        Case(([[2, 1, 0, 4, 5], [3, 5, 0, 0, 0]], 1), "two sentences, the second filled up with 0"),
-        Case((rng.permutation(np.arange(2, 26)).reshape(2, 3, 4), 1), "two batches of three sentences"),
-    ],
-    results=("read",),
-)
+@checker("ex-14-10", results=("read",))
 def shift_right(goals, sos):
     """Make what the decoder reads: the right words moved one place, sos in front.
 
@@ -166,6 +146,11 @@ def shift_right(goals, sos):
     return np.concatenate([first, goals[..., :-1]], axis=-1)
 
 
+shift_right.cases = lambda rng: [
+    Case(([3, 5], 9), "one sentence of two tokens"),
+    Case(([[2, 1, 0, 4, 5], [3, 5, 0, 0, 0]], 1), "two sentences, the second filled up with 0"),
+    Case((rng.permutation(np.arange(2, 26)).reshape(2, 3, 4), 1), "two batches of three sentences"),
+]
 shift_right.knows("""
     - the shift forgotten: np.concatenate([first, goals[..., :-1]], axis=-1) => goals.copy()
       The decoder reads what it should say, and learns to repeat it (exercise 14.5).
@@ -179,9 +164,7 @@ shift_right.knows("""
       The start token stands in front, and the other words have not moved: every row but the first reads its own goal.
     - the start token at the end: first, goals[..., :-1] => goals[..., :-1], first
       It replaces the last word and nothing moves. It belongs in front, and the words one place to the right.
-    - moved along the wrong axis:
-        goals[..., :1] => goals[:1]
-        goals[..., :-1]], axis=-1 => goals[:-1]], axis=0
+    - moved along the wrong axis: goals[..., :1] => goals[:1], and goals[..., :-1]], axis=-1 => goals[:-1]], axis=0
       The sentences of the batch have moved down. Places of one sentence stand along the last axis: axis=-1.
     - all sentences in one row:
         np.concatenate([first, goals[..., :-1]], axis=-1) => np.append(sos, goals.ravel()[:-1]).reshape(goals.shape)
@@ -212,64 +195,52 @@ def _kl_text(g, p):
     return f"{fmt(_h(g, p))} - {fmt(_h(g, g))} = {fmt(_h(g, p) - _h(g, g))}"
 
 
-BY_HAND = [
-    by_hand(
-        "ex-14-1",
-        part("loss", -np.log(_SIX[3]), "-log 0.5 = log 2 = 0.6931", decimals=4).knows(
-            *other_logarithms(-np.log(_SIX[3])),
-            Trap(np.log(0.5), "the sign lost. The loss is minus the logarithm."),
-            Trap(-np.log(_SIX).sum(), "the losses of all words. Only the right word's counts."),
-        ),
-        part("perplexity", 1 / _SIX[3], "e^0.6931, about 2", decimals=2, step="e to the loss").knows(
-            Trap(0.5, "the probability. The perplexity is 1 divided by it."),
-            Trap(2**0.6931, "2 to the loss. A loss in natural logarithms asks for e."),
-            Trap(0.6931, "the loss. The perplexity is e to it."),
-        ),
-        worked("gradient", [Difference(p, int(i == 3)) for i, p in enumerate(_SIX)], decimals=2, shown="g").knows(
-            Trap(-_MISS, "wanted minus said. It is said minus wanted."),
-            Trap(_SIX, "the probabilities. Subtract 1 where the right word stands."),
-            Trap(-1 / _SIX[3] * np.eye(6)[3], "the slope of the probability. Asked is that of the logits."),
-        ),
-        worked("sum", Sum(*_MISS.round(2)), decimals=2).knows(Trap(1, "the sum of the probabilities.")),
-    ),
-    by_hand(
-        "ex-14-3",
-        part("H(g)", _h(_G, _G), lambda _: _h_text(_G, _G), decimals=4).knows(*other_logarithms(_h(_G, _G))),
-        part("H(g, p)", _h(_G, _P), lambda _: _h_text(_G, _P), decimals=4).knows(
-            Trap(_h(_P, _G), "H(p, g). g stands before the logarithm, p in it."),
-            Trap(_h(_P, _P), "H(p). The shares in front are those of g."),
-            *other_logarithms(_h(_G, _P)),
-        ),
-        part("KL(g, p)", _h(_G, _P) - _h(_G, _G), lambda _: _kl_text(_G, _P), decimals=4).knows(
-            Trap(_h(_P, _G) - _h(_P, _P), "KL(p, g). The first one's shares stand in front."),
-            Trap(_h(_G, _G) - _h(_G, _P), "H(g) - H(g, p). It is the other way round."),
-            *other_logarithms(_h(_G, _P) - _h(_G, _G)),
-        ),
-        part("KL(p, g)", _h(_P, _G) - _h(_P, _P), lambda _: _kl_text(_P, _G), decimals=4).knows(
-            Trap(_h(_G, _P) - _h(_G, _G), "KL(g, p). The first one's shares stand in front."),
-            Trap(_h(_P, _P) - _h(_P, _G), "H(p) - H(p, g). It is the other way round."),
-            *other_logarithms(_h(_P, _G) - _h(_P, _P)),
-        ),
-    ),
-    by_hand(
-        "ex-14-4",
-        worked("goal", [Sum(Prod(0.8, said), Quotient(0.2, 4)) for said in (0, 1, 0, 0)], decimals=2).knows(
-            Trap([0.2 / 3, 0.8, 0.2 / 3, 0.2 / 3], "0.2 shared among the wrong words. All four share it."),
-            Trap([0.05, 0.8, 0.05, 0.05], "0.2 not given to the right word. All four share it."),
-        ),
-        part("lead", np.log(17), f"log(0.85 / 0.05) = log 17 = {fmt(np.log(17))}", decimals=4).knows(
-            Trap(17, "the ratio. The lead of the logit is its logarithm."),
-            Trap(np.log(12), "log(0.8 / 0.0667). The right word has a part of the 0.2 too."),
-            Trap(np.log(16), "log(0.8 over a quarter of 0.2). The right word has a part of the 0.2 too."),
-            *other_logarithms(np.log(17)),
-        ),
-        worked("with smoothing", Difference(0.25, 0.85), decimals=2, shown="g").knows(
-            Trap(0.6, "wanted minus said. It is said minus wanted."),
-            Trap(0.25 - 0.8, "0.25 - 0.8. The right word has a part of the 0.2 too."),
-            Trap(0.25, "the probability. Subtract the goal."),
-        ),
-        worked("without", Difference(0.25, 1), decimals=2).knows(
-            Trap(0.75, "wanted minus said. It is said minus wanted."), Trap(0.25, "the probability. Subtract the goal.")
-        ),
-    ),
+BY_HAND = {}
+BY_HAND["14.1"] = [
+    part("loss", -np.log(_SIX[3]), "-log 0.5 = log 2 = 0.6931", decimals=4)
+    .knows_logarithms()
+    .knows(np.log(0.5), "the sign lost. The loss is minus the logarithm.")
+    .knows(-np.log(_SIX).sum(), "the losses of all words. Only the right word's counts."),
+    part("perplexity", 1 / _SIX[3], "e^0.6931, about 2", decimals=2)
+    .step("e to the loss")
+    .knows(0.5, "the probability. The perplexity is 1 divided by it.")
+    .knows(2**0.6931, "2 to the loss. A loss in natural logarithms asks for e.")
+    .knows(0.6931, "the loss. The perplexity is e to it."),
+    worked("gradient", [Difference(p, int(i == 3)) for i, p in enumerate(_SIX)], decimals=2, shown="g")
+    .knows(-_MISS, "wanted minus said. It is said minus wanted.")
+    .knows(_SIX, "the probabilities. Subtract 1 where the right word stands.")
+    .knows(-1 / _SIX[3] * np.eye(6)[3], "the slope of the probability. Asked is that of the logits."),
+    worked("sum", Sum(*_MISS.round(2)), decimals=2).knows(1, "the sum of the probabilities."),
+]
+BY_HAND["14.3"] = [
+    part("H(g)", _h(_G, _G), lambda _: _h_text(_G, _G), decimals=4).knows_logarithms(),
+    part("H(g, p)", _h(_G, _P), lambda _: _h_text(_G, _P), decimals=4)
+    .knows(_h(_P, _G), "H(p, g). g stands before the logarithm, p in it.")
+    .knows(_h(_P, _P), "H(p). The shares in front are those of g.")
+    .knows_logarithms(),
+    part("KL(g, p)", _h(_G, _P) - _h(_G, _G), lambda _: _kl_text(_G, _P), decimals=4)
+    .knows(_h(_P, _G) - _h(_P, _P), "KL(p, g). The first one's shares stand in front.")
+    .knows(_h(_G, _G) - _h(_G, _P), "H(g) - H(g, p). It is the other way round.")
+    .knows_logarithms(),
+    part("KL(p, g)", _h(_P, _G) - _h(_P, _P), lambda _: _kl_text(_P, _G), decimals=4)
+    .knows(_h(_G, _P) - _h(_G, _G), "KL(g, p). The first one's shares stand in front.")
+    .knows(_h(_P, _P) - _h(_P, _G), "H(p) - H(p, g). It is the other way round.")
+    .knows_logarithms(),
+]
+BY_HAND["14.4"] = [
+    worked("goal", [Sum(Prod(0.8, said), Quotient(0.2, 4)) for said in (0, 1, 0, 0)], decimals=2)
+    .knows([0.2 / 3, 0.8, 0.2 / 3, 0.2 / 3], "0.2 shared among the wrong words. All four share it.")
+    .knows([0.05, 0.8, 0.05, 0.05], "0.2 not given to the right word. All four share it."),
+    part("lead", np.log(17), f"log(0.85 / 0.05) = log 17 = {fmt(np.log(17))}", decimals=4)
+    .knows(17, "the ratio. The lead of the logit is its logarithm.")
+    .knows(np.log(12), "log(0.8 / 0.0667). The right word has a part of the 0.2 too.")
+    .knows(np.log(16), "log(0.8 over a quarter of 0.2). The right word has a part of the 0.2 too.")
+    .knows_logarithms(),
+    worked("with smoothing", Difference(0.25, 0.85), decimals=2, shown="g")
+    .knows(0.6, "wanted minus said. It is said minus wanted.")
+    .knows(0.25 - 0.8, "0.25 - 0.8. The right word has a part of the 0.2 too.")
+    .knows(0.25, "the probability. Subtract the goal."),
+    worked("without", Difference(0.25, 1), decimals=2)
+    .knows(0.75, "wanted minus said. It is said minus wanted.")
+    .knows(0.25, "the probability. Subtract the goal."),
 ]

@@ -4,29 +4,13 @@ import numpy as np
 
 from toytf import attention, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum, fmt
-from toytf.check.answers import Trap, by_hand, other_logarithms, part, product, worked
-from toytf.check.core import Case, apart, checker
-
-
-def _dlogits_cases(rng):
-    three = np.log(np.array([[1.0, 2.0, 5.0]]))
-    lengths = np.array([[True, True, True], [True, False, False]])
-    return [
-        Case((three, [2], [True]), "p = 1/8, 2/8, 5/8, the third word is right"),
-        Case((np.vstack([three, three]), [2, 0], [True, True]), "two rows with different right words"),
-        Case((np.vstack([three, three, three]), [2, 0, 1], [True, True, False]), "two rows and one of padding"),
-        Case(([[0.0, 1000.0]], [0], [True]), "a logit that overflows exp"),
-        Case(
-            (rng.normal(size=(2, 3, 5)), rng.integers(5, size=(2, 3)), lengths),
-            "two sentences, three places, five words",
-        ),
-    ]
+from toytf.check.answers import part, product, worked
+from toytf.check.core import Case, apart, checker, normals
 
 
 @checker(
     "ex-15-9",
     expected=lambda s, targets, is_token: ops.cross_entropy_backward(ops.cross_entropy(s, targets, is_token)[1]),
-    cases=_dlogits_cases,
     results=("dlogits",),
 )
 def cross_entropy_backward(logits, targets, is_token):
@@ -44,6 +28,16 @@ def cross_entropy_backward(logits, targets, is_token):
     return (p - one_hot) * is_token[..., None] / is_token.sum()
 
 
+cross_entropy_backward.cases = lambda rng: [
+    Case((np.log([[1.0, 2.0, 5.0]]), [2], [True]), "p = 1/8, 2/8, 5/8, the third word is right"),
+    Case((np.log([[1.0, 2.0, 5.0]] * 2), [2, 0], [True, True]), "two rows with different right words"),
+    Case((np.log([[1.0, 2.0, 5.0]] * 3), [2, 0, 1], [True, True, False]), "two rows and one of padding"),
+    Case(([[0.0, 1000.0]], [0], [True]), "a logit that overflows exp"),
+    Case(
+        (rng.normal(size=(2, 3, 5)), rng.integers(5, size=(2, 3)), [[True, True, True], [True, False, False]]),
+        "two sentences, three places, five words",
+    ),
+]
 cross_entropy_backward.knows("""
     - not divided by the number of tokens: is_token[..., None] / is_token.sum() => is_token[..., None]
       The loss is a mean, so each row counts only its part: divide by is_token.sum() (chapter 15, softmax with
@@ -83,24 +77,12 @@ _W = np.array([[2.0, -1.0], [1.0, 4.0]])
 _DY = np.array([[1.0, 0.0], [-1.0, 2.0]])
 
 
-def _linear_cases(rng):
-    return [
-        Case((_X[:1], _W, _DY[:1]), "one row"),
-        Case((_X, _W, _DY), "two rows, the matrices of exercise 15.1"),
-        Case((rng.normal(size=(3, 2)), rng.normal(size=(2, 5)), rng.normal(size=(3, 5))), "three rows, from 2 to 5"),
-        Case(
-            (rng.normal(size=(2, 3, 4)), rng.normal(size=(4, 5)), rng.normal(size=(2, 3, 5))),
-            "two sentences of three rows, from 4 to 5",
-        ),
-    ]
-
-
 def _toytf_linear(x, w, dy):
     dx, d = ops.linear_backward(ops.Linear(w, np.zeros(w.shape[1])), x, dy)
     return dx, d.weight, d.bias
 
 
-@checker("ex-15-10", expected=_toytf_linear, cases=_linear_cases, results=("dx", "dw", "db"))
+@checker("ex-15-10", expected=_toytf_linear, results=("dx", "dw", "db"))
 def linear_backward(x, w, dy):
     """The three gradients of ``y = x @ w + b``: for x, for w and for b.
 
@@ -112,6 +94,12 @@ def linear_backward(x, w, dy):
     return dy @ w.T, rows.T @ drows, drows.sum(axis=0)
 
 
+linear_backward.cases = lambda rng: [
+    Case((_X[:1], _W, _DY[:1]), "one row"),
+    Case((_X, _W, _DY), "two rows, the matrices of exercise 15.1"),
+    Case(normals(rng, (3, 2), (2, 5), (3, 5)), "three rows, from 2 to 5"),
+    Case(normals(rng, (2, 3, 4), (4, 5), (2, 3, 5)), "two sentences of three rows, from 4 to 5"),
+]
 linear_backward.knows("""
     - w not transposed: dy @ w.T => dy @ w
       With a square w the shapes fit all the same and the numbers do not. dx = dy @ w.T: row i of dy times a row of w
@@ -125,7 +113,7 @@ linear_backward.knows("""
     - the sum over the sentences forgotten in db: drows.sum(axis=0) => dy.sum(axis=-2)
       All sentences share b. Sum dy over every axis but the last.
     - the first sentence only:
-        x.reshape(-1, x.shape[-1]) => x.reshape(-1, x.shape[-1])[: x.shape[-2]]
+        x.reshape(-1, x.shape[-1]) => x.reshape(-1, x.shape[-1])[: x.shape[-2]], and
         dy.reshape(-1, dy.shape[-1]) => dy.reshape(-1, dy.shape[-1])[: dy.shape[-2]]
       dw and db come from sentence 0 alone. Every sentence adds its part.
     - mean for sum: rows.T @ drows, drows.sum(axis=0) => rows.T @ drows / len(rows), drows.mean(axis=0)
@@ -144,23 +132,13 @@ linear_backward.knows("""
       or swap the last two axes with np.swapaxes(x, -1, -2) and add up over the sentences.
     - dw turned over: rows.T @ drows => drows.T @ rows
       dw has the shape of w, (d, k): x.T @ dy, not dy.T @ x.
-    - dy taken for ones:
-        dy.reshape(-1, dy.shape[-1]) => np.ones_like(dy).reshape(-1, dy.shape[-1])
-        dy @ w.T => np.ones_like(dy) @ w.T
+    - dy taken for ones: dy.reshape => np.ones_like(dy).reshape, and dy @ w.T => np.ones_like(dy) @ w.T
       These are the slopes of the sum of y. The chain rule wants the gradient that comes from above, dy, as a factor of
       every term.
 """)
 
 
-def _relu_cases(rng):
-    return [
-        Case(([-1.0, 0.0, 2.0], [5.0, 5.0, 5.0]), "below, at and above 0"),
-        Case(([[-1.0, 2.0], [3.0, -4.0]], [[6.0, -7.0], [8.0, -9.0]]), "gradients of both signs"),
-        Case((rng.normal(size=(2, 3, 5)), rng.normal(size=(2, 3, 5))), "two sentences, three rows, five columns"),
-    ]
-
-
-@checker("ex-15-11", expected=ops.relu_backward, cases=_relu_cases, gap=lambda x, dy: apart(x, 0.0), results=("dx",))
+@checker("ex-15-11", expected=ops.relu_backward, gap=lambda x, dy: apart(x, 0.0), results=("dx",))
 def relu_backward(x, dy):
     """Give the gradient of ``max(0, x)``: dy where x is positive, else 0, at 0 too.
 
@@ -170,6 +148,11 @@ def relu_backward(x, dy):
     return dy * (x > 0)
 
 
+relu_backward.cases = lambda rng: [
+    Case(([-1.0, 0.0, 2.0], [5.0, 5.0, 5.0]), "below, at and above 0"),
+    Case(([[-1.0, 2.0], [3.0, -4.0]], [[6.0, -7.0], [8.0, -9.0]]), "gradients of both signs"),
+    Case(normals(rng, (2, 3, 5), (2, 3, 5)), "two sentences, three rows, five columns"),
+]
 relu_backward.knows("""
     - gradient let through at 0: x > 0 => x >= 0
       At x = 0 there is no slope from both sides; the choice here is 0: x > 0, not x >= 0.
@@ -190,15 +173,7 @@ relu_backward.knows("""
 """)
 
 
-def _softmax_cases(rng):
-    return [
-        Case(([0.5, 0.25, 0.25], [4.0, 0.0, 8.0]), "the row of exercise 15.3"),
-        Case(([[0.5, 0.5], [0.25, 0.75]], [[2.0, 0.0], [4.0, 8.0]]), "two rows"),
-        Case((ops.softmax(rng.normal(size=(2, 3, 4))), rng.normal(size=(2, 3, 4))), "two heads, three rows, four keys"),
-    ]
-
-
-@checker("ex-15-12", expected=ops.softmax_backward, cases=_softmax_cases, results=("ds",))
+@checker("ex-15-12", expected=ops.softmax_backward, results=("ds",))
 def softmax_backward(a, da):
     """Give the gradient of a softmax in its scores: ``a_j (da_j - sum_i a_i da_i)``.
 
@@ -210,6 +185,11 @@ def softmax_backward(a, da):
     return a * (da - average)
 
 
+softmax_backward.cases = lambda rng: [
+    Case(([0.5, 0.25, 0.25], [4.0, 0.0, 8.0]), "the row of exercise 15.3"),
+    Case(([[0.5, 0.5], [0.25, 0.75]], [[2.0, 0.0], [4.0, 8.0]]), "two rows"),
+    Case((ops.softmax(rng.normal(size=(2, 3, 4))), rng.normal(size=(2, 3, 4))), "two heads, three rows, four keys"),
+]
 softmax_backward.knows("""
     - the diagonal of the Jacobian only: a * (da - average) => a * (1 - a) * da
       a (1 - a) is what a score does to its own weight. It reaches the other weights of the row as well, by -a_i a_j,
@@ -283,9 +263,7 @@ def layer_norm_backward(x, gamma, dout, eps=1e-5):
 
 
 layer_norm_backward.knows("""
-    - gamma forgotten in the two means:
-        (dy * y).mean => (dout * y).mean
-        dy - dy.mean => dy - dout.mean
+    - gamma forgotten in the two means: (dy * y).mean => (dout * y).mean, and dy - dy.mean => dy - dout.mean
       Both means are those of dy = dout * gamma. With dout in their place dx no longer stands at right angles to the
       ones.
     - gamma forgotten: dout * gamma => dout
@@ -296,12 +274,9 @@ layer_norm_backward.knows("""
     - the path through the mean forgotten: dy - dy.mean(axis=-1, keepdims=True) => dy
       mean(dy) is not subtracted. The entries of dx must sum to 0 in each row, since a constant added to a row changes
       nothing.
-    - the path through the deviation forgotten:
-        dy.mean(axis=-1, keepdims=True) - y * along => dy.mean(axis=-1, keepdims=True)
+    - the path through the deviation forgotten: mean(axis=-1, keepdims=True) - y * along => mean(axis=-1, keepdims=True)
       y * mean(dy * y) is not subtracted. Stretching a row changes nothing, so dx has no part along y.
-    - sums for means:
-        (dy * y).mean => (dy * y).sum
-        dy - dy.mean => dy - dy.sum
+    - sums for means: (dy * y).mean => (dy * y).sum, and dy - dy.mean => dy - dy.sum
       What goes through the mean and the deviation comes with a factor 1/d: take mean(dy) and mean(dy * y).
     - divided by the variance: - y * along) / sigma => - y * along) / sigma**2
       dx is divided by sigma, the root of variance + eps.
@@ -329,32 +304,11 @@ layer_norm_backward.knows("""
 LOG_3 = np.log(3.0)
 
 
-def _attention_cases(rng):
-    def four(*lead, n, m, d, c):
-        return tuple(rng.normal(size=(*lead, *shape)) for shape in ((n, d), (m, d), (m, c), (n, c)))
-
-    tiny = np.array([[LOG_3]]), np.array([[1.0], [0.0]]), np.array([[4.0], [8.0]]), np.array([[1.0]])
-    return [
-        Case(tiny, "one query, two keys, width 1: weights 3/4 and 1/4"),
-        Case(
-            (
-                [[2 * LOG_3, 0, 0, 0], [0, 2 * LOG_3, 0, 0]],
-                np.eye(4)[:2],
-                [[4.0, 0.0], [0.0, 8.0]],
-                [[1.0, 1.0], [2.0, 0.0]],
-            ),
-            "two queries, two keys, width 4",
-        ),
-        Case(four(n=2, m=2, d=2, c=2), "everything square"),
-        Case(four(2, 3, n=2, m=3, d=4, c=5), "two sentences, three heads, two queries, three keys"),
-    ]
-
-
 def _toytf_attention(q, k, v, do):
     return attention.attention_backward(attention.attention(q, k, v)[1], do)
 
 
-@checker("ex-15-13", expected=_toytf_attention, cases=_attention_cases, results=("dq", "dk", "dv"), points=3)
+@checker("ex-15-13", expected=_toytf_attention, results=("dq", "dk", "dv"), points=3)
 def attention_backward(q, k, v, do):
     """The three gradients of ``softmax(q k^T / sqrt(d)) v``: for q, for k and for v.
 
@@ -372,12 +326,29 @@ def attention_backward(q, k, v, do):
     return ds @ k, np.swapaxes(ds, -1, -2) @ q, dv
 
 
+attention_backward.cases = lambda rng: [
+    Case(([[LOG_3]], [[1.0], [0.0]], [[4.0], [8.0]], [[1.0]]), "one query, two keys, width 1: weights 3/4 and 1/4"),
+    Case(
+        (
+            [[2 * LOG_3, 0, 0, 0], [0, 2 * LOG_3, 0, 0]],
+            np.eye(4)[:2],
+            [[4.0, 0.0], [0.0, 8.0]],
+            [[1.0, 1.0], [2.0, 0.0]],
+        ),
+        "two queries, two keys, width 4",
+    ),
+    Case(normals(rng, *[(2, 2)] * 4), "everything square"),
+    Case(
+        normals(rng, (2, 3, 2, 4), (2, 3, 3, 4), (2, 3, 3, 5), (2, 3, 2, 5)),
+        "two sentences, three heads, two queries, three keys",
+    ),
+]
 attention_backward.knows("""
     - the divisor forgotten on the way back:
         a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale => a * (da - (a * da).sum(axis=-1, keepdims=True))
       The scores were divided by the root of d, so their gradient is too: dS is d(S / root d), divided once more.
     - the divisor forgotten in dk:
-        a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale => a * (da - (a * da).sum(axis=-1, keepdims=True))
+        a * (da - (a * da).sum(axis=-1, keepdims=True)) * scale => a * (da - (a * da).sum(axis=-1, keepdims=True)), and
         return ds @ k => return ds * scale @ k
       dq and dk are both made from the gradient of the unscaled scores. Divide dS itself, before either product.
     - no divisor at all: 1 / np.sqrt(q.shape[-1]) => 1.0
@@ -413,10 +384,11 @@ def _minus(right, name):
     """Said minus wanted."""
     steps = [Difference(p, int(word == right)) for word, p in enumerate(_THREE)]
     goal = np.eye(3)[right]
-    return worked(name, steps, decimals=3, shown="g").knows(
-        Trap(goal - _THREE, "wanted minus said. It is said minus wanted."),
-        Trap(_THREE, "the probabilities. Subtract 1 where the right word stands."),
-        Trap(_THREE - np.eye(3)[2 - right], "the gradient of another right word."),
+    return (
+        worked(name, steps, decimals=3, shown="g")
+        .knows(goal - _THREE, "wanted minus said. It is said minus wanted.")
+        .knows(_THREE, "the probabilities. Subtract 1 where the right word stands.")
+        .knows(_THREE - np.eye(3)[2 - right], "the gradient of another right word.")
     )
 
 
@@ -428,14 +400,15 @@ def _through(plus):
     average = (_A * (_DA + plus)).sum()
     steps = [Prod(a, Difference(da, average)) for a, da in zip(_A, _DA + plus, strict=True)]
     da = _DA + plus
-    return worked("ds, 15 added" if plus else "ds", steps, decimals=2, shown="g").knows(
-        Trap(_A * da, "the average not subtracted: a da. A share that grows takes from the others."),
-        Trap(
+    return (
+        worked("ds, 15 added" if plus else "ds", steps, decimals=2, shown="g")
+        .knows(_A * da, "the average not subtracted: a da. A share that grows takes from the others.")
+        .knows(
             _A * (1 - _A) * da,
             "a(1 - a) da, the slope of each share by its own score alone. The other shares move too.",
-        ),
-        Trap(da - average, "the difference not multiplied by the share."),
-        Trap(_A * (da - da.mean()), "the plain average subtracted. Each slope counts by its share in it."),
+        )
+        .knows(da - average, "the difference not multiplied by the share.")
+        .knows(_A * (da - da.mean()), "the plain average subtracted. Each slope counts by its share in it.")
     )
 
 
@@ -447,78 +420,63 @@ _DA_4 = _DO @ _V.T
 _DS = [Prod(a, Difference(da, _ONE @ _DA_4)) for a, da in zip(_ONE, _DA_4, strict=True)]
 _DS_4 = np.array([ds.value for ds in _DS])
 
-BY_HAND = [
-    by_hand(
-        "ex-15-1",
-        product("dX", _DY, _W.T).knows(Trap(_DY @ _W, "the transpose forgotten: dY W. It is dY W^T.")),
-        product("dW", _X.T, _DY).knows(Trap(_X @ _DY, "the transpose forgotten: X dY. It is X^T dY.")),
-        part("db", _DY.sum(axis=0), lambda i: f"{_DY[0][i]:g} + ({_DY[1][i]:g}) = {_DY.sum(axis=0)[i]:g}").knows(
-            Trap(_DY.sum(axis=1), "the sums of the rows. A bias is added to a column, in every row."),
-            Trap(_DY.mean(axis=0), "the means of the columns. Slopes of several paths add."),
-        ),
-        product("dX without the transpose", _DY, _W).knows(Trap(_DY @ _W.T, "dX with the transpose.")),
+BY_HAND = {}
+BY_HAND["15.1"] = [
+    product("dX", _DY, _W.T).knows(_DY @ _W, "the transpose forgotten: dY W. It is dY W^T."),
+    product("dW", _X.T, _DY).knows(_X @ _DY, "the transpose forgotten: X dY. It is X^T dY."),
+    worked("db", [Sum(*column) for column in _DY.T.tolist()])
+    .knows(_DY.sum(axis=1), "the sums of the rows. A bias is added to a column, in every row.")
+    .knows(_DY.mean(axis=0), "the means of the columns. Slopes of several paths add."),
+    product("dX without the transpose", _DY, _W).knows(_DY @ _W.T, "dX with the transpose."),
+]
+BY_HAND["15.2"] = [
+    worked("p", [Quotient(power, Sum(1, 2, 5)) for power in (1, 2, 5)], decimals=3, shown="g")
+    .knows(np.log([1, 2, 5]) / np.log(10), "the logits divided by their sum. First e to each logit.")
+    .knows([1, 2, 5], "the powers. Divide each by their sum."),
+    part("loss", -np.log(_THREE[2]), f"-log(5/8) = {fmt(-np.log(5 / 8))}", decimals=4)
+    .knows(np.log(_THREE[2]), "the sign lost. The loss is minus the logarithm.")
+    .knows_logarithms(),
+    _minus(2, "gradient"),
+    _minus(0, "gradient, first word right"),
+]
+BY_HAND["15.3"] = [_through(0), _through(15)]
+BY_HAND["15.4"] = [
+    product("O", _ONE, _V)
+    .knows(_Q @ _V, "the scores times V. First the softmax.")
+    .knows(_ONE @ _V.T, "the shares times V^T. On the way forward V stands as it is.")
+    .knows(ops.softmax(_Q @ _K) @ _V, "scores with the columns of K. A key is a row: the scores are q K^T.")
+    .knows(_ONE[::-1] @ _V, "the two weights exchanged. The larger score has the larger weight."),
+    product("dV", _ONE[:, None], _DO[None], decimals=2).knows(
+        _DO[:, None] * _ONE, "the right table turned over. Each weight has a row of dV."
     ),
-    by_hand(
-        "ex-15-2",
-        worked("p", [Quotient(power, Sum(1, 2, 5)) for power in (1, 2, 5)], decimals=3, shown="g").knows(
-            Trap(np.log([1, 2, 5]) / np.log(10), "the logits divided by their sum. First e to each logit."),
-            Trap([1, 2, 5], "the powers. Divide each by their sum."),
-        ),
-        part("loss", -np.log(_THREE[2]), f"-log(5/8) = {fmt(-np.log(5 / 8))}", decimals=4).knows(
-            Trap(np.log(_THREE[2]), "the sign lost. The loss is minus the logarithm."),
-            *other_logarithms(-np.log(_THREE[2])),
-        ),
-        _minus(2, "gradient"),
-        _minus(0, "gradient, first word right"),
-    ),
-    by_hand("ex-15-3", _through(0), _through(15)),
-    by_hand(
-        "ex-15-4",
-        product("O", _ONE, _V).knows(
-            Trap(_Q @ _V, "the scores times V. First the softmax."),
-            Trap(_ONE @ _V.T, "the shares times V^T. On the way forward V stands as it is."),
-            Trap(ops.softmax(_Q @ _K) @ _V, "scores with the columns of K. A key is a row: the scores are q K^T."),
-            Trap(_ONE[::-1] @ _V, "the two weights exchanged. The larger score has the larger weight."),
-        ),
-        product("dV", _ONE[:, None], _DO[None], decimals=2).knows(
-            Trap(_DO[:, None] * _ONE, "the right table turned over. Each weight has a row of dV.")
-        ),
-        product("dA", _DO, _V.T).knows(
-            Trap(_ONE @ _V, "the output O. dA meets dO with each value."),
-            Trap(_DO @ _V, "dO V, without the transpose. A value is a row of V: dA = dO V^T."),
-        ),
-        worked("dS", _DS).knows(
-            Trap(_ONE * _DA_4, "the average not subtracted: a da."),
-            Trap(_DA_4 - _ONE @ _DA_4, "the difference not multiplied by the share."),
-            Trap(_ONE * (_DA_4 - _DA_4.mean()), "the plain average subtracted. Each slope counts by its share."),
-        ),
-        product("dQ", _DS_4, _K).knows(
-            Trap(_DS_4 @ _K / np.sqrt(2), "a division by the root of 2. This attention has no divisor."),
-            Trap(_DS_4 @ _K.T, "dS K^T. The scores are q K^T, so on the way back it is dS K."),
-            Trap(_DS_4, "dS itself. Each slope still meets its key."),
-        ),
-        product("dK", _DS_4[:, None], _Q[None], decimals=4).knows(
-            Trap(_DS_4[:, None] * [1, 0], "dS with 1 in place of log 3. dK is dS times the query."),
-            Trap(_Q[:, None] * _DS_4, "the right table turned over. Each key has a row of dK."),
-        ),
-    ),
-    by_hand(
-        "ex-15-5",
-        worked("y", [Quotient(Difference(x, 4), 2) for x in (2, 6)]).knows(
-            Trap([-0.5, 0.5], "a division by the variance, 4. Divide by its root."),
-            Trap([-(0.5**0.5), 0.5**0.5], "a deviation with N - 1. The squares are divided by N = 2."),
-            Trap([-2, 2], "the mean subtracted and no more. Divide by the deviation."),
-        ),
-        part("mean(dy)", 2.0, "(5 + (-1)) / 2 = 2").knows(
-            Trap(4, "the sum. Divide by how many there are."), Trap(3, "a minus sign lost.")
-        ),
-        worked("mean(dy y)", Quotient(Sum(Prod(5, -1), Prod(-1, 1)), 2)).knows(
-            Trap(-6, "the sum. Divide by how many there are."), Trap(-2, "a minus sign lost.")
-        ),
-        worked("dx", [Quotient(Difference(Difference(dy, 2), Prod(y, -3)), 2) for dy, y in ((5, -1), (-1, 1))]).knows(
-            Trap([2.5, -0.5], "mean and deviation as constants: dy divided by 2. They move with x."),
-            Trap([1.5, -1.5], "the mean alone taken out. The part along y goes too."),
-            Trap([1, 1], "the part along y alone taken out. The mean goes too."),
-        ),
-    ),
+    product("dA", _DO, _V.T)
+    .knows(_ONE @ _V, "the output O. dA meets dO with each value.")
+    .knows(_DO @ _V, "dO V, without the transpose. A value is a row of V: dA = dO V^T."),
+    worked("dS", _DS)
+    .knows(_ONE * _DA_4, "the average not subtracted: a da.")
+    .knows(_DA_4 - _ONE @ _DA_4, "the difference not multiplied by the share.")
+    .knows(_ONE * (_DA_4 - _DA_4.mean()), "the plain average subtracted. Each slope counts by its share."),
+    product("dQ", _DS_4, _K)
+    .knows(_DS_4 @ _K / np.sqrt(2), "a division by the root of 2. This attention has no divisor.")
+    .knows(_DS_4 @ _K.T, "dS K^T. The scores are q K^T, so on the way back it is dS K.")
+    .knows(_DS_4, "dS itself. Each slope still meets its key."),
+    product("dK", _DS_4[:, None], _Q[None], decimals=4)
+    .knows(_DS_4[:, None] * [1, 0], "dS with 1 in place of log 3. dK is dS times the query.")
+    .knows(_Q[:, None] * _DS_4, "the right table turned over. Each key has a row of dK."),
+]
+BY_HAND["15.5"] = [
+    worked("y", [Quotient(Difference(x, 4), 2) for x in (2, 6)])
+    .knows([-0.5, 0.5], "a division by the variance, 4. Divide by its root.")
+    .knows([-(0.5**0.5), 0.5**0.5], "a deviation with N - 1. The squares are divided by N = 2.")
+    .knows([-2, 2], "the mean subtracted and no more. Divide by the deviation."),
+    part("mean(dy)", 2.0, "(5 + (-1)) / 2 = 2")
+    .knows(4, "the sum. Divide by how many there are.")
+    .knows(3, "a minus sign lost."),
+    worked("mean(dy y)", Quotient(Sum(Prod(5, -1), Prod(-1, 1)), 2))
+    .knows(-6, "the sum. Divide by how many there are.")
+    .knows(-2, "a minus sign lost."),
+    worked("dx", [Quotient(Difference(Difference(dy, 2), Prod(y, -3)), 2) for dy, y in ((5, -1), (-1, 1))])
+    .knows([2.5, -0.5], "mean and deviation as constants: dy divided by 2. They move with x.")
+    .knows([1.5, -1.5], "the mean alone taken out. The part along y goes too.")
+    .knows([1, 1], "the part along y alone taken out. The mean goes too."),
 ]

@@ -4,27 +4,8 @@ import numpy as np
 
 from toytf import ops, optim
 from toytf.byhand import Power, Sum, fmt
-from toytf.check.answers import Trap, by_hand, part, worked
+from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
-
-
-def _adam_cases(rng):
-    zeros, one = np.zeros(2), np.array
-    shape = (3, 2)
-    return [
-        Case((one([1.0]), one([2.0]), np.zeros(1), np.zeros(1), 1, 0.1), "step 1 of exercise 16.1"),
-        Case((one([0.9]), one([0.0]), one([0.2]), one([0.08]), 2, 0.1), "step 2: the gradient is 0"),
-        Case((one([1.0, 1.0]), one([3.0, -0.5]), zeros, zeros.copy(), 1, 0.1), "two entries, a first step"),
-        Case((one([1.0, 1.0]), one([4.0, -0.5]), one([0.5, 0.5]), one([2.0, 0.25]), 3, 0.1), "two entries, step 3"),
-        Case(
-            (one([1.0, 1.0]), one([0.0, 1e-9]), zeros, zeros.copy(), 1, 0.1),
-            "a gradient of 0 and one as small as epsilon",
-        ),
-        Case(
-            (rng.normal(size=shape), rng.normal(size=shape), rng.normal(size=shape), rng.uniform(1, 2, shape), 7, 0.01),
-            "a matrix, step 7",
-        ),
-    ]
 
 
 def _toytf_adam(w, dw, m, v, t, learning_rate):
@@ -34,7 +15,7 @@ def _toytf_adam(w, dw, m, v, t, learning_rate):
     return new, adam.m.reshape(w.shape), adam.v.reshape(w.shape)
 
 
-@checker("ex-16-8", expected=_toytf_adam, cases=_adam_cases, results=("w", "m", "v"), points=3)
+@checker("ex-16-8", expected=_toytf_adam, results=("w", "m", "v"), points=3)
 def adam_step(w, dw, m, v, t, learning_rate):
     """Take a step of Adam with the paper's beta_1 = 0.9, beta_2 = 0.98, eps = 1e-9.
 
@@ -49,6 +30,14 @@ def adam_step(w, dw, m, v, t, learning_rate):
     return w - learning_rate * mean / (np.sqrt(mean_of_squares) + 1e-9), m, v
 
 
+adam_step.cases = lambda rng: [
+    Case(([1.0], [2.0], [0.0], [0.0], 1, 0.1), "step 1 of exercise 16.1"),
+    Case(([0.9], [0.0], [0.2], [0.08], 2, 0.1), "step 2: the gradient is 0"),
+    Case(([1.0, 1.0], [3.0, -0.5], [0.0, 0.0], [0.0, 0.0], 1, 0.1), "two entries, a first step"),
+    Case(([1.0, 1.0], [4.0, -0.5], [0.5, 0.5], [2.0, 0.25], 3, 0.1), "two entries, step 3"),
+    Case(([1.0, 1.0], [0.0, 1e-9], [0.0, 0.0], [0.0, 0.0], 1, 0.1), "a gradient of 0 and one as small as epsilon"),
+    Case((*rng.normal(size=(3, 3, 2)), rng.uniform(1, 2, (3, 2)), 7, 0.01), "a matrix, step 7"),
+]
 adam_step.knows("""
     - no bias correction: m / (1 - 0.9**t), v / (1 - 0.98**t) => m, v
       Both means start at 0 and are too small at first. Divide them by 1 - beta^t before the ratio (chapter 16, Adam by
@@ -67,9 +56,7 @@ adam_step.knows("""
       What is returned as m and v has been divided by 1 - beta^t, so the next step corrects them again. Correct copies,
       and hand on the running means themselves.
     - the old means handed on:
-        m = 0.9 * m + 0.1 * dw => new_m = 0.9 * m + 0.1 * dw
-        v = 0.98 * v + 0.02 * dw**2 => new_v = 0.98 * v + 0.02 * dw**2
-        m / (1 - 0.9**t), v / => new_m / (1 - 0.9**t), new_v /
+        m = 0.9 * => new_m = 0.9 *, and v = 0.98 => new_v = 0.98, and m / (1 - 0.9**t), v => new_m / (1 - 0.9**t), new_v
       The new w is right. But m and v are returned as they came in, so the next step remembers nothing.
     - the gradient not squared: dw**2 => dw
       v is the running mean of dw**2. Without the square it can be negative, and its root is NaN.
@@ -83,28 +70,18 @@ adam_step.knows("""
       An entry that has never had a gradient gives 0 / 0. Add 1e-9 to the root.
     - another epsilon, 1e-8: 1e-9 => 1e-8
       Many libraries have this default. The paper's value is 1e-9.
-    - another beta_2, 0.999:
-        0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2
-        0.98**t => 0.999**t
+    - another beta_2, 0.999: 0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2, and 0.98**t => 0.999**t
       Many libraries have this default. The paper's value is 0.98.
     - another beta_2 and another epsilon, 0.999 and 1e-8:
-        0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2
-        0.98**t => 0.999**t
-        1e-9 => 1e-8
+        0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2, and 0.98**t => 0.999**t, and 1e-9 => 1e-8
       These are PyTorch's defaults. The paper's values are 0.98 and 1e-9.
     - 0.999 in the mean and 0.98 in its correction: 0.98 * v + 0.02 * dw**2 => 0.999 * v + 0.001 * dw**2
       The mean of the squares keeps 0.98 of what it had, as its correction says.
     - the two betas exchanged:
-        0.9 * m + 0.1 * dw => 0.98 * m + 0.02 * dw
-        0.98 * v + 0.02 * dw**2 => 0.9 * v + 0.1 * dw**2
-        0.9**t => 0.98**t
-        0.98**t => 0.9**t
+        0.9 * m + 0.1 => 0.98 * m + 0.02, and 0.98 * v + 0.02 => 0.9 * v + 0.1, and 0.9** => 0.98**, and 0.98** => 0.9**
       0.9 belongs to the mean of the gradient, 0.98 to the mean of its square.
     - old and new weighted the wrong way round:
-        0.9 * m + 0.1 * dw => 0.1 * m + 0.9 * dw
-        0.98 * v + 0.02 * dw**2 => 0.02 * v + 0.98 * dw**2
-        0.9**t => 0.1**t
-        0.98**t => 0.02**t
+        0.9 * m + 0.1 => 0.1 * m + 0.9, and 0.98 * v + 0.02 => 0.02 * v + 0.98, and 0.9** => 0.1**, and 0.98** => 0.02**
       A running mean keeps the large part of what it had: 0.9 m + 0.1 dw, and 0.98 v + 0.02 dw**2.
     - the newest gradient in place of its mean: learning_rate * mean / => learning_rate * dw /
       Above the root stands the corrected mean of the gradient, not dw itself.
@@ -113,22 +90,9 @@ adam_step.knows("""
 """)
 
 
-def _schedule_cases(rng):
-    steps = [int(n) for n in rng.integers(2, 20_000, size=3)]
-    return [
-        Case((1, 4, 4), "the first of four steps of warm-up"),
-        Case((4, 4, 4), "the last one, where both parts are equal"),
-        Case((16, 4, 4), "after it"),
-        Case((1000, 512, 4000), "the paper's sizes, rising"),
-        Case((20_000, 512, 4000), "the paper's sizes, falling"),
-        *(Case((step, 256, 3000), "another model") for step in steps),
-    ]
-
-
 @checker(
     "ex-16-9",
     expected=lambda step, d_model, warmup: optim.paper_schedule(d_model, warmup)(step),
-    cases=_schedule_cases,
     results=("rate",),
     tolerance=1e-13,  # rates are small
 )
@@ -142,6 +106,14 @@ def paper_schedule(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
+paper_schedule.cases = lambda rng: [
+    Case((1, 4, 4), "the first of four steps of warm-up"),
+    Case((4, 4, 4), "the last one, where both parts are equal"),
+    Case((16, 4, 4), "after it"),
+    Case((1000, 512, 4000), "the paper's sizes, rising"),
+    Case((20_000, 512, 4000), "the paper's sizes, falling"),
+    *(Case((step, 256, 3000), "another model") for step in rng.integers(2, 20_000, size=3).tolist()),
+]
 paper_schedule.knows("""
     - max for min: min( => max(
       The smaller of the two counts: the line during warm-up, the root after it. They meet at step = warmup.
@@ -158,9 +130,7 @@ paper_schedule.knows("""
     - d_model left out: d_model**-0.5 * min => min
       The factor d_model^-0.5 in front is missing.
     - integer division in the exponents:
-        d_model**-0.5 => d_model ** (-1 // 2)
-        step**-0.5 => step ** (-1 // 2)
-        warmup**-1.5 => warmup ** (-3 // 2)
+        d_model**-0.5 => d_model ** (-1 // 2), and step**-0.5 => step ** (-1 // 2), and **-1.5 => ** (-3 // 2)
       -1 // 2 is -1. Write -0.5 or -1 / 2.
     - steps counted one too far: step**-0.5, step * => (step + 1) ** -0.5, (step + 1) *
       The rate is that of the next step. step is 1 at the first; use it as it is given.
@@ -169,23 +139,13 @@ paper_schedule.knows("""
 """)
 
 
-def _clip_cases(rng):
-    return [
-        Case(([[3.0]], [4.0], 1.0), "length 5, limit 1"),
-        Case(([[3.0]], [4.0], 10.0), "length 5, limit 10"),
-        Case(([[1.0, -2.0], [4.0, 2.0]], [0.0, 0.0], 2.5), "length 5, a bias without gradient"),
-        Case((np.zeros((2, 3)), np.zeros(3), 1.0), "all zero"),
-        Case((4 * rng.normal(size=(5, 3)), 4 * rng.normal(size=3), 1.0), "a matrix 5 x 3 and its bias"),
-    ]
-
-
 def _toytf_clip(dw, db, limit):
     both = ops.Linear(dw.copy(), db.copy())
     optim.clip(both, limit)
     return both.weight, both.bias
 
 
-@checker("ex-16-10", expected=_toytf_clip, cases=_clip_cases, results=("dw", "db"))
+@checker("ex-16-10", expected=_toytf_clip, results=("dw", "db"))
 def clip(dw, db, limit):
     """Shorten two gradients together, if their common length exceeds limit.
 
@@ -199,6 +159,13 @@ def clip(dw, db, limit):
     return dw * factor, db * factor
 
 
+clip.cases = lambda rng: [
+    Case(([[3.0]], [4.0], 1.0), "length 5, limit 1"),
+    Case(([[3.0]], [4.0], 10.0), "length 5, limit 10"),
+    Case(([[1.0, -2.0], [4.0, 2.0]], [0.0, 0.0], 2.5), "length 5, a bias without gradient"),
+    Case((np.zeros((2, 3)), np.zeros(3), 1.0), "all zero"),
+    Case((4 * rng.normal(size=(5, 3)), 4 * rng.normal(size=3), 1.0), "a matrix 5 x 3 and its bias"),
+]
 clip.knows("""
     - the limit set on every entry: dw * factor, db * factor => np.clip(dw, -limit, limit), np.clip(db, -limit, limit)
       np.clip cuts entries, and the direction changes. Multiply all entries by one factor, limit / length.
@@ -209,8 +176,7 @@ clip.knows("""
       The sum of the squares is the length squared. Take its root.
     - absolute values in place of squares: np.sqrt((dw**2).sum() + (db**2).sum()) => np.abs(dw).sum() + np.abs(db).sum()
       The length is the root of the sum of the squares, not the sum of the absolute values.
-    - the lengths of both added:
-        np.sqrt((dw**2).sum() + (db**2).sum()) => np.sqrt((dw**2).sum()) + np.sqrt((db**2).sum())
+    - the lengths of both added: sqrt((dw**2).sum() + (db**2).sum()) => sqrt((dw**2).sum()) + np.sqrt((db**2).sum())
       The common length is the root of the sum of all squares, shorter than the two lengths together.
     - mean for sum: (dw**2).sum() + (db**2).sum() => ((dw**2).sum() + (db**2).sum()) / (dw.size + db.size)
       The length is the root of the sum of the squares. With the mean it depends on how many entries there are.
@@ -231,22 +197,7 @@ clip.knows("""
 """)
 
 
-def _momentum_cases(rng):
-    one = np.array
-    return [
-        Case((one([1.0]), one([2.0]), one([0.0]), 0.1), "a first step"),
-        Case((one([0.8]), one([0.0]), one([2.0]), 0.1), "a second one: the gradient is 0"),
-        Case((one([1.0, 2.0]), one([4.0, -4.0]), one([10.0, 10.0]), 0.5), "with and against what was gathered"),
-        Case((*(rng.normal(size=(3, 2)) for _ in range(3)), 0.03), "a matrix"),
-    ]
-
-
-@checker(
-    "ex-16-5",
-    expected=lambda w, dw, total, rate: (w - rate * (0.9 * total + dw), 0.9 * total + dw),
-    cases=_momentum_cases,
-    results=("w", "total"),
-)
+@checker("ex-16-5", results=("w", "total"))
 def momentum_step(w, dw, total, learning_rate):
     """Take a step: ``total = 0.9 total + dw``, then ``w = w - learning_rate * total``.
 
@@ -258,12 +209,16 @@ def momentum_step(w, dw, total, learning_rate):
     return w - learning_rate * total, total
 
 
+momentum_step.cases = lambda rng: [
+    Case(([1.0], [2.0], [0.0], 0.1), "a first step"),
+    Case(([0.8], [0.0], [2.0], 0.1), "a second one: the gradient is 0"),
+    Case(([1.0, 2.0], [4.0, -4.0], [10.0, 10.0], 0.5), "with and against what was gathered"),
+    Case((*rng.normal(size=(3, 3, 2)), 0.03), "a matrix"),
+]
 momentum_step.knows("""
     - a mean in place of the sum: 0.9 * total + dw => 0.9 * total + 0.1 * dw
       0.9 total + 0.1 dw is Adam's running mean. The sum takes in the whole gradient.
-    - the old sum used for the step:
-        total = 0.9 * total + dw => new = 0.9 * total + dw
-        learning_rate * total, total => learning_rate * total, new
+    - the old sum used for the step: total = 0.9 * total + => new = 0.9 * total +, and * total, total => * total, new
       The gradient enters the sum first, then the sum moves the weight: use the new total.
     - the sum forgotten in the step: learning_rate * total => learning_rate * dw
       This is plain gradient descent: the sum is kept and never used. Subtract learning_rate * total.
@@ -273,15 +228,11 @@ momentum_step.knows("""
       The factor 0.9 belongs to the old sum: 0.9 total + dw.
     - 0.9 at both: 0.9 * total + dw => 0.9 * (total + dw)
       0.9 (total + dw) shrinks the new gradient too. Only the old sum is multiplied.
-    - the rate inside the sum:
-        0.9 * total + dw => 0.9 * total + learning_rate * dw
-        w - learning_rate * total => w - total
+    - the rate inside the sum: * total + dw => * total + learning_rate * dw, and w - learning_rate * total => w - total
       Then the sum remembers old rates. Keep the gradients in the sum, and multiply by learning_rate when w moves.
     - a step uphill: w - learning_rate => w + learning_rate
       The loss grows along the gradient. Subtract the step.
-    - the old sum handed on:
-        total = 0.9 * total + dw => new = 0.9 * total + dw
-        learning_rate * total, total => learning_rate * new, total
+    - the old sum handed on: total = 0.9 * total => new = 0.9 * total, and learning_rate * total => learning_rate * new
       The new w is right, but total is returned as it came in, so the next step does not know this gradient.
 """)
 
@@ -309,85 +260,57 @@ _SLIPPED = 0.9 - 0.1 * np.array(
 
 def _exact(n):
     """The answer 0.99 to the power n."""
-    return worked(f"{n} tokens", Power(0.99, n), decimals=4).knows(
-        Trap(1 - 0.01 * n, "a hundredth subtracted for each token. Shares of independent events multiply."),
-        Trap(1 - 0.99**n, "the share with a mistake. Asked is the exact one."),
+    return (
+        worked(f"{n} tokens", Power(0.99, n), decimals=4)
+        .knows(1 - 0.01 * n, "a hundredth subtracted for each token. Shares of independent events multiply.")
+        .knows(1 - 0.99**n, "the share with a mistake. Asked is the exact one.")
     )
 
 
-BY_HAND = [
-    by_hand(
-        "ex-16-1",
-        part(
-            "after step 1", 1 - 0.1, "1 - 0.1 * 2 / root of 4 = 0.9", decimals=4, step="1 - 0.1 * 2 / root of 4"
-        ).knows(
-            Trap(0.8, "a plain step, 1 - 0.1 * 2. Adam divides by the root of the mean square."),
-            Trap(_BARE[0], "means not corrected. At step 1 divide them by 1 - 0.9 and 1 - 0.98."),
-            Trap(0.95, "a division by the mean square. Divide by its root."),
-            Trap(1.1, "a step in the direction of the gradient. Adam goes against it."),
-        ),
-        part(
-            "after step 2",
-            0.9 - 0.1 * _RATIO,
-            (
-                f"means 0.9 * 0.2 = 0.18 and 0.98 * 0.08 = 0.0784; 0.9 - 0.1 * (0.18 / 0.19) / root of "
-                f"(0.0784 / 0.0396) = {fmt(0.9 - 0.1 * _RATIO)}"
-            ),
-            decimals=4,
-            step="0.9 - 0.1 * (0.9 * 0.2 / 0.19) / root of (0.98 * 0.08 / 0.0396)",
-        ).knows(
-            Trap(0.9, "no step, because the gradient is 0. The means remember the step before."),
-            Trap(_BARE[1], "means not corrected. At step 2 divide them by 1 - 0.9^2 and 1 - 0.98^2."),
-            Trap(0.8, "the step of before once more. The mean of the gradients shrinks to 0.9 of itself."),
-            Trap(_SLIPPED[0], "the correction of step 1 once more. At step 2 divide by 1 - 0.9^2 and 1 - 0.98^2."),
-            Trap(_SLIPPED[1], "the two betas exchanged. 0.9 belongs to the gradient, 0.98 to its square."),
-        ),
-    ),
-    by_hand(
-        "ex-16-2",
-        part(
-            "tgt",
-            _READS,
-            lambda at: f"{_WORDS[_READS[at]]} has the id {_READS[at]}",
-            step="`<sos>`, the words, then `<pad>`: the id of what stands in this column",
-        ).knows(
-            Trap(_GOAL, "the goal. What the decoder reads begins with `<sos>`."),
-            Trap([[1, 4, 5, 2], [1, 4, 3, 6]], "`<eos>` among what the decoder reads. It is only said."),
-        ),
-        part(
-            "goal",
-            _GOAL,
-            lambda at: f"{_WORDS[_GOAL[at]]} has the id {_GOAL[at]}",
-            step="the words, `<eos>`, then `<pad>`: the id of what stands in this column",
-        ).knows(
-            Trap(_READS, "`tgt`. The goal is one place on, and ends with `<eos>`."),
-            Trap([[4, 5, 0, 0], [4, 3, 6, 0]], "the words alone. Each sentence ends with `<eos>`."),
-            Trap([[1, 4, 5, 2], [1, 4, 3, 6]], "`<sos>` in the goal. It is read and never said."),
-        ),
-        part(
-            "tgt_is_token",
-            _IS_TOKEN,
-            lambda at: f"tgt has {_WORDS[_READS[at]]} here: {_IS_TOKEN[at]}",
-            step=lambda at: f"tgt has {_WORDS[_READS[at]]} here",
-        ).knows(
-            Trap(1 - np.array(_IS_TOKEN), "1 and 0 exchanged. 1 means: a token."),
-            Trap(np.ones((2, 4)), "`<pad>` taken for a token."),
-            Trap([[0, 1, 1, 0], [0, 1, 1, 1]], "`<sos>` not taken for a token. It is one."),
-        ),
-        part(
-            "third row",
-            np.array([1, 1, 1, 0]),
-            "causal: 1 1 1 0; padding: 1 1 1 0; both: 1 1 1 0",
-            step="a key that both masks allow: it does not lie after the third, and is no `<pad>`",
-        ).knows(
-            Trap([0, 0, 0, 1], '1 and 0 exchanged. 1 means "may".'),
-            Trap([1, 1, 0, 0], "a row that may not attend to itself. It may."),
-            Trap([1, 1, 1, 1], "every key. What follows is hidden, and so is `<pad>`."),
-        ),
-        worked("goals that count", Sum(*_IS_TOKEN.sum(axis=1).tolist())).knows(
-            Trap(_IS_TOKEN.size, "every place. The filling does not count."),
-            Trap(_IS_TOKEN.sum() - 2, "the words alone. Each sentence's `<eos>` is a goal too."),
-        ),
-    ),
-    by_hand("ex-16-3", _exact(8), _exact(30)),
+BY_HAND = {}
+BY_HAND["16.1"] = [
+    part("after step 1", 1 - 0.1, "1 - 0.1 * 2 / root of 4 = 0.9", decimals=4)
+    .step("1 - 0.1 * 2 / root of 4")
+    .knows(0.8, "a plain step, 1 - 0.1 * 2. Adam divides by the root of the mean square.")
+    .knows(_BARE[0], "means not corrected. At step 1 divide them by 1 - 0.9 and 1 - 0.98.")
+    .knows(0.95, "a division by the mean square. Divide by its root.")
+    .knows(1.1, "a step in the direction of the gradient. Adam goes against it."),
+    part(
+        "after step 2",
+        0.9 - 0.1 * _RATIO,
+        f"means 0.9 * 0.2 = 0.18 and 0.98 * 0.08 = 0.0784; 0.9 - 0.1 * (0.18 / 0.19) / root of "
+        f"(0.0784 / 0.0396) = {fmt(0.9 - 0.1 * _RATIO)}",
+        decimals=4,
+    )
+    .step("0.9 - 0.1 * (0.9 * 0.2 / 0.19) / root of (0.98 * 0.08 / 0.0396)")
+    .knows(0.9, "no step, because the gradient is 0. The means remember the step before.")
+    .knows(_BARE[1], "means not corrected. At step 2 divide them by 1 - 0.9^2 and 1 - 0.98^2.")
+    .knows(0.8, "the step of before once more. The mean of the gradients shrinks to 0.9 of itself.")
+    .knows(_SLIPPED[0], "the correction of step 1 once more. At step 2 divide by 1 - 0.9^2 and 1 - 0.98^2.")
+    .knows(_SLIPPED[1], "the two betas exchanged. 0.9 belongs to the gradient, 0.98 to its square."),
 ]
+BY_HAND["16.2"] = [
+    part("tgt", _READS, lambda at: f"{_WORDS[_READS[at]]} has the id {_READS[at]}")
+    .step("`<sos>`, the words, then `<pad>`: the id of what stands in this column")
+    .knows(_GOAL, "the goal. What the decoder reads begins with `<sos>`.")
+    .knows([[1, 4, 5, 2], [1, 4, 3, 6]], "`<eos>` among what the decoder reads. It is only said."),
+    part("goal", _GOAL, lambda at: f"{_WORDS[_GOAL[at]]} has the id {_GOAL[at]}")
+    .step("the words, `<eos>`, then `<pad>`: the id of what stands in this column")
+    .knows(_READS, "`tgt`. The goal is one place on, and ends with `<eos>`.")
+    .knows([[4, 5, 0, 0], [4, 3, 6, 0]], "the words alone. Each sentence ends with `<eos>`.")
+    .knows([[1, 4, 5, 2], [1, 4, 3, 6]], "`<sos>` in the goal. It is read and never said."),
+    part("tgt_is_token", _IS_TOKEN, lambda at: f"tgt has {_WORDS[_READS[at]]} here: {_IS_TOKEN[at]}")
+    .step(lambda at: f"tgt has {_WORDS[_READS[at]]} here")
+    .knows(1 - np.array(_IS_TOKEN), "1 and 0 exchanged. 1 means: a token.")
+    .knows(np.ones((2, 4)), "`<pad>` taken for a token.")
+    .knows([[0, 1, 1, 0], [0, 1, 1, 1]], "`<sos>` not taken for a token. It is one."),
+    part("third row", np.array([1, 1, 1, 0]), "causal: 1 1 1 0; padding: 1 1 1 0; both: 1 1 1 0")
+    .step("a key that both masks allow: it does not lie after the third, and is no `<pad>`")
+    .knows([0, 0, 0, 1], '1 and 0 exchanged. 1 means "may".')
+    .knows([1, 1, 0, 0], "a row that may not attend to itself. It may.")
+    .knows([1, 1, 1, 1], "every key. What follows is hidden, and so is `<pad>`."),
+    worked("goals that count", Sum(*_IS_TOKEN.sum(axis=1).tolist()))
+    .knows(_IS_TOKEN.size, "every place. The filling does not count.")
+    .knows(_IS_TOKEN.sum() - 2, "the words alone. Each sentence's `<eos>` is a goal too."),
+]
+BY_HAND["16.3"] = [_exact(8), _exact(30)]

@@ -4,7 +4,7 @@ import numpy as np
 
 from toytf.attention import causal_mask, padding_mask
 from toytf.byhand import Prod, Quotient, Root, Sum
-from toytf.check.answers import Trap, by_hand, number, part, worked, written
+from toytf.check.answers import number, part, worked, written
 from toytf.check.core import Case, checker
 
 
@@ -15,12 +15,6 @@ from toytf.check.core import Case, checker
         ~causal_mask(is_token.shape[-1]),
         (causal_mask(is_token.shape[-1]) & padding_mask(is_token))[:, None],
     ),
-    cases=lambda rng: [
-        Case(([[True, False]],), "one sentence, a token and padding"),
-        Case(([[True, True, True], [True, False, False]],), "the two sentences of the exercise"),
-        Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
-        Case((np.arange(7) < rng.integers(1, 8, size=(3, 1)),), "three longer sentences"),
-    ],
     results=("key_padding_mask", "attn_mask", "both"),
 )
 def turn_mask(is_token):
@@ -36,6 +30,12 @@ def turn_mask(is_token):
     return ~is_token, ~causal, both
 
 
+turn_mask.cases = lambda rng: [
+    Case(([[True, False]],), "one sentence, a token and padding"),
+    Case(([[True, True, True], [True, False, False]],), "the two sentences of the exercise"),
+    Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
+    Case((np.arange(7) < rng.integers(1, 8, size=(3, 1)),), "three longer sentences"),
+]
 turn_mask.knows("""
     - all masks in this book's sense: ~is_token, ~causal => is_token, causal
       In nn.MultiheadAttention True hides, so the words would be hidden and the padding read (chapter 20, Three readings
@@ -81,16 +81,7 @@ turn_mask.knows("""
 """)
 
 
-@checker(
-    "ex-20-3",
-    expected=lambda w: tuple(w.reshape(3, w.shape[1], w.shape[1]).transpose(0, 2, 1)),
-    cases=lambda rng: [
-        Case((np.arange(12.0).reshape(6, 2),), "rows of width 2, all numbers different"),
-        Case((rng.normal(size=(9, 3)),), "rows of width 3"),
-        Case((rng.normal(size=(15, 5)),), "rows of width 5"),
-    ],
-    results=("w_q", "w_k", "w_v"),
-)
+@checker("ex-20-3", results=("w_q", "w_k", "w_v"))
 def split_in_proj(in_proj_weight):
     """Cut the one array of nn.MultiheadAttention into matrices for ``x @ w``.
 
@@ -101,6 +92,11 @@ def split_in_proj(in_proj_weight):
     return q.T, k.T, v.T
 
 
+split_in_proj.cases = lambda rng: [
+    Case((np.arange(12.0).reshape(6, 2),), "rows of width 2, all numbers different"),
+    Case((rng.normal(size=(9, 3)),), "rows of width 3"),
+    Case((rng.normal(size=(15, 5)),), "rows of width 5"),
+]
 split_in_proj.knows("""
     - no transposes: q.T, k.T, v.T => q, k, v
       PyTorch stores the transposes and computes x @ w.T. For x @ w turn each of the three over (chapter 20, One matrix
@@ -120,12 +116,12 @@ split_in_proj.knows("""
     - every third row: np.split(in_proj_weight, 3) => (in_proj_weight[i::3] for i in range(3))
       The three matrices stand one below the other, each in one piece: rows 0 to d - 1 are W_Q. Do not interleave them.
     - rows for columns:
-        np.split(in_proj_weight, 3) => np.split(in_proj_weight.reshape(in_proj_weight.shape[1], -1), 3, axis=1)
+        np.split(in_proj_weight, 3) => np.split(in_proj_weight.reshape(in_proj_weight.shape[1], -1), 3, axis=1), and
         q.T, k.T, v.T => q, k, v
       A reshape to (d, 3 d) reads the same numbers in the same order and is no transpose. Cut the rows into three, then
       turn each over.
     - a reshape of the transpose:
-        np.split(in_proj_weight, 3) => in_proj_weight.T.reshape(3, in_proj_weight.shape[1], -1)
+        np.split(in_proj_weight, 3) => in_proj_weight.T.reshape(3, in_proj_weight.shape[1], -1), and
         q.T, k.T, v.T => q, k, v
       in_proj_weight.T has shape (d, 3 d), and its columns are to be cut: np.split(..., 3, axis=1). A reshape mixes the
       three.
@@ -134,20 +130,7 @@ split_in_proj.knows("""
 """)
 
 
-def _deviation(x, less=1, axis=-1):
-    return np.std(x, axis=axis, ddof=less, keepdims=True)
-
-
-@checker(
-    "ex-20-9",
-    expected=_deviation,
-    cases=lambda rng: [
-        Case(([1.0, 3.0, 3.0, 5.0],), "the row of exercise 4"),
-        Case(([[0.0, 2.0], [10.0, 30.0]],), "two rows of two numbers"),
-        Case((rng.normal(size=(3, 4)) + 2,), "three rows"),
-        Case((rng.normal(size=(2, 3, 5)) * 10,), "two sentences of three rows"),
-    ],
-)
+@checker("ex-20-9")
 def sample_std(x):
     """Compute the deviation of each row as torch.std does: divide the squares by d - 1.
 
@@ -157,6 +140,12 @@ def sample_std(x):
     return np.sqrt((away**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1))
 
 
+sample_std.cases = lambda rng: [
+    Case(([1.0, 3.0, 3.0, 5.0],), "the row of exercise 4"),
+    Case(([[0.0, 2.0], [10.0, 30.0]],), "two rows of two numbers"),
+    Case((rng.normal(size=(3, 4)) + 2,), "three rows"),
+    Case((rng.normal(size=(2, 3, 5)) * 10,), "two sentences of three rows"),
+]
 sample_std.knows("""
     - N in place of N - 1: (x.shape[-1] - 1) => x.shape[-1]
       That is what np.std does, and nn.LayerNorm. torch.std divides by one less (chapter 20, Two deviations).
@@ -173,9 +162,7 @@ sample_std.knows("""
     - the wrong axis: -1 =>> 0
       A row is normalised by itself: axis=-1. Yours goes down the columns.
     - one deviation for the whole array:
-        x.mean(axis=-1, keepdims=True) => x.mean()
-        (away**2).sum(axis=-1, keepdims=True) => (away**2).sum()
-        x.shape[-1] - 1 => x.size - 1
+        mean(axis=-1, keepdims=True) => mean(), and sum(axis=-1, keepdims=True) => sum(), and shape[-1] - 1 => size - 1
       Each row has its own: axis=-1, keepdims=True.
     - keepdims forgotten: (away**2).sum(axis=-1, keepdims=True) => (away**2).sum(axis=-1)
       Each row's deviation stays beside its row: shape (..., 1), with keepdims=True. Without it the division of a square
@@ -202,102 +189,76 @@ sample_std.knows("""
 
 # 20.1: the arrays of nn.MultiheadAttention(8, 2); 20.4: two deviations; 20.5: two residuals
 _MHA = {
-    "in_proj_weight": Prod(24, 8),
-    "in_proj_bias": Prod(24),
-    "out_proj.weight": Prod(8, 8),
-    "out_proj.bias": Prod(8),
+    "in_proj_weight": (Prod(24, 8), "three matrices, one below the other, of 8 * 8 each"),
+    "in_proj_bias": (Prod(24), "a number for each row of in_proj_weight"),
+    "out_proj.weight": (Prod(8, 8), "one square matrix of width d"),
+    "out_proj.bias": (Prod(8), "a number for each row of out_proj.weight"),
 }
-_MHA_STEPS = (
-    "in_proj_weight: three matrices, one below the other, of 8 * 8 each",
-    "in_proj_bias: a number for each row of in_proj_weight",
-    "out_proj.weight: one square matrix of width d",
-    "out_proj.bias: a number for each row of out_proj.weight",
-)
-_MHA_COUNTS = [shape.value for shape in _MHA.values()]
+_MHA_COUNTS = [count.value for count, _ in _MHA.values()]
+_MHA_STEPS = [f"{name}: {why}" for name, (_, why) in _MHA.items()]
+_MHA_TERMS = [f"{name}: {written(count)} = {count.value}" for name, (count, _) in _MHA.items()]
 _NORM_ROW = np.array([1.0, 3.0, 3.0, 5.0])
 _SQUARES = (_NORM_ROW - 3) ** 2
-_DIVISORS = {"N": 4, "N - 1": 3}
 _X, _F = np.array([1.0, 0.0]), np.array([0.5, 0.5])
 
 
-def _std_part(name):
-    step = Root(Quotient(Sum(*_SQUARES), _DIVISORS[name]))
-    other = np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name]))
-    return worked(f"deviation with {name}", step, about=True, decimals=4).knows(
-        Trap(other, f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}."),
-        Trap(_SQUARES.sum() / _DIVISORS[name], "the variance. The deviation is its root."),
-        Trap(np.sqrt(_SQUARES.sum()), "the root of the sum. Divide under the root."),
-    )
+def _parts(name, n):
+    """The deviation and the normalised row, with the squares divided by n."""
+    variance, other = _SQUARES.sum() / n, _SQUARES.sum() / (7 - n)
+    away, std = _NORM_ROW - 3, np.sqrt(variance)
+    not_so = f"the squares divided by {7 - n}. Here they are divided by {n}."
 
+    def step(at):
+        return f"({_NORM_ROW[at]:g} - 3) / {std:.4f}"
 
-def _normed_part(name):
-    std = np.sqrt(_SQUARES.sum() / _DIVISORS[name])
-    return part(
-        f"result with {name}",
-        (_NORM_ROW - 3) / std,
-        lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}, about {number((_NORM_ROW[at] - 3) / std, 4)}",
-        decimals=4,
-        step=lambda at: f"({_NORM_ROW[at]:g} - 3) / {std:.4f}",
-    ).knows(
-        Trap(
-            (_NORM_ROW - 3) / np.sqrt(_SQUARES.sum() / (7 - _DIVISORS[name])),
-            f"the squares divided by {7 - _DIVISORS[name]}. Here they are divided by {_DIVISORS[name]}.",
-        ),
-        Trap((_NORM_ROW - 3) / std**2, "a division by the variance. Divide by its root."),
-        Trap(_NORM_ROW / std, "the mean not subtracted. First x - mean, then the division."),
-        Trap(_NORM_ROW - 3, "the mean subtracted and no more. Divide by the deviation."),
+    return (
+        worked(f"deviation with {name}", Root(Quotient(Sum(*_SQUARES), n)), about=True, decimals=4)
+        .knows(np.sqrt(other), not_so)
+        .knows(variance, "the variance. The deviation is its root.")
+        .knows(np.sqrt(_SQUARES.sum()), "the root of the sum. Divide under the root."),
+        part(
+            f"result with {name}", away / std, lambda at: f"{step(at)}, about {number((away / std)[at], 4)}", decimals=4
+        )
+        .step(step)
+        .knows(away / np.sqrt(other), not_so)
+        .knows(away / variance, "a division by the variance. Divide by its root.")
+        .knows(_NORM_ROW / std, "the mean not subtracted. First x - mean, then the division.")
+        .knows(away, "the mean subtracted and no more. Divide by the deviation."),
     )
 
 
 def _residual_part(name, times):
-    traps = (
-        Trap(_F, "F(x) alone. The input is added."),
-        Trap((3 - times) * _X + _F, f"the input added {('twice', 'once')[times - 1]}."),
-        Trap(times * (_X + _F), "F(x) added twice as well. The input alone is.")
-        if times == 2
-        else Trap(_X, "x alone."),
+    return (
+        worked(name, [Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1)
+        .knows(_F, "F(x) alone. The input is added.")
+        .knows((3 - times) * _X + _F, f"the input added {('twice', 'once')[times - 1]}.")
     )
-    return worked(name, [Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1).knows(*traps)
 
 
-BY_HAND = [
-    by_hand(
-        "ex-20-1",
-        part(
-            "numbers",
-            _MHA_COUNTS,
-            lambda at: f"{list(_MHA)[at[0]]}: {written(list(_MHA.values())[at[0]])} = {_MHA_COUNTS[at[0]]}",
-            step=lambda at: _MHA_STEPS[at[0]],
-        ).knows(
-            Trap(
-                [64, 8, 64, 8],
-                "one matrix in `in_proj_weight`. W^Q, W^K and W^V stand in it, one below the other.",
-            ),
-            Trap([192, 8, 64, 8], "one bias in `in_proj_bias`. Queries, keys and values have one each."),
-        ),
-        worked("together", Sum(*_MHA_COUNTS)).knows(
-            Trap(sum(_MHA_COUNTS[::2]), "the two weights alone. The biases are parameters too.")
-        ),
-        part(
-            "with 4 heads",
-            sum(_MHA_COUNTS),
-            f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}",
-            step="more heads share the same columns",
-        ).knows(Trap(2 * sum(_MHA_COUNTS), "twice as many. More heads are narrower heads of the same columns.")),
-        worked("without bias", Sum(*_MHA_COUNTS[::2]), lead="the two weights are left: ").knows(
-            Trap(sum(_MHA_COUNTS) - 8, "the output's bias alone left out. `bias=False` leaves out both."),
-            Trap(sum(_MHA_COUNTS) - 24, "`in_proj_bias` alone left out. `bias=False` leaves out both."),
-        ),
+BY_HAND = {}
+BY_HAND["20.1"] = [
+    part("numbers", _MHA_COUNTS, lambda at: _MHA_TERMS[at[0]])
+    .step(lambda at: _MHA_STEPS[at[0]])
+    .knows([64, 8, 64, 8], "one matrix in `in_proj_weight`. W^Q, W^K and W^V stand in it, one below the other.")
+    .knows([192, 8, 64, 8], "one bias in `in_proj_bias`. Queries, keys and values have one each."),
+    worked("together", Sum(*_MHA_COUNTS)).knows(
+        sum(_MHA_COUNTS[::2]), "the two weights alone. The biases are parameters too."
     ),
-    by_hand(
-        "ex-20-4",
-        *(part(name) for name in _DIVISORS for part in (_std_part, _normed_part)),
-        part(
-            "factor", np.sqrt(3 / 4), f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}", decimals=4
-        ).knows(
-            Trap(np.sqrt(4 / 3), "the factor of the deviations. Dividing by more makes the result smaller."),
-            Trap(3 / 4, "the factor of the variances, turned over. Take its root."),
-        ),
-    ),
-    by_hand("ex-20-5", _residual_part("once", 1), _residual_part("twice", 2)),
+    part("with 4 heads", sum(_MHA_COUNTS), f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}")
+    .step("more heads share the same columns")
+    .knows(2 * sum(_MHA_COUNTS), "twice as many. More heads are narrower heads of the same columns."),
+    worked("without bias", Sum(*_MHA_COUNTS[::2]), lead="the two weights are left: ")
+    .knows(sum(_MHA_COUNTS) - 8, "the output's bias alone left out. `bias=False` leaves out both.")
+    .knows(sum(_MHA_COUNTS) - 24, "`in_proj_bias` alone left out. `bias=False` leaves out both."),
+]
+BY_HAND["20.4"] = [
+    *_parts("N", 4),
+    *_parts("N - 1", 3),
+    part("factor", np.sqrt(3 / 4), f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}", decimals=4)
+    .knows(np.sqrt(4 / 3), "the factor of the deviations. Dividing by more makes the result smaller.")
+    .knows(3 / 4, "the factor of the variances, turned over. Take its root."),
+]
+BY_HAND["20.5"] = [
+    _residual_part("once", 1).knows(_X, "x alone."),
+    _residual_part("twice", 2).knows(2 * (_X + _F), "F(x) added twice as well. The input alone is."),
 ]

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from toytf import size
 from toytf.byhand import Prod, Quotient, Sum
-from toytf.check.answers import Trap, by_hand, part, worked
+from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 from toytf.model import Config
 
@@ -13,22 +13,11 @@ def _config(words=5, d=4, d_ff=8, layers=1, n_heads=1):
     return Config(words, words, d, n_heads, d_ff, n_encoder_layers=layers, n_decoder_layers=layers)
 
 
-def _table_cases(rng):
-    drawn = [int(k) for k in rng.integers(2, 30, size=5)]
-    return [
-        Case((1, 1, 2, 1, 1), "one head, one layer, lengths 1 and 2"),
-        Case((2, 3, 5, 2, 3), "small sizes, all different"),
-        Case((1000, 25, 25, 8, 6), "the paper's batch, as 1000 sentences"),
-        Case(tuple(drawn), "sizes drawn at random"),
-    ]
-
-
 @checker(
     "ex-21-3",
     expected=lambda batch, n, m, n_heads, layers: (
         4 * size.activations(_config(d=2 * n_heads, n_heads=n_heads, layers=layers), batch, n, m)["attention weights"]
     ),
-    cases=_table_cases,
 )
 def table_bytes(batch, n, m, n_heads, layers):
     """Count the bytes of all scores and weights of one forward pass, in float32.
@@ -42,6 +31,12 @@ def table_bytes(batch, n, m, n_heads, layers):
     return 4 * 2 * batch * n_heads * layers * pairs
 
 
+table_bytes.cases = lambda rng: [
+    Case((1, 1, 2, 1, 1), "one head, one layer, lengths 1 and 2"),
+    Case((2, 3, 5, 2, 3), "small sizes, all different"),
+    Case((1000, 25, 25, 8, 6), "the paper's batch, as 1000 sentences"),
+    Case(tuple(rng.integers(2, 30, size=5).tolist()), "sizes drawn at random"),
+]
 table_bytes.knows("""
     - one table for each head: 4 * 2 * batch => 4 * batch
       Scores and weights are two tables, and the way back needs both kept: twice as much.
@@ -234,43 +229,30 @@ count_multiplications.knows("""
     - the output in every layer: m * d * words => layers * m * d * words
       Logits are made once, after the last layer.
     - rows that meet rows forgotten:
-        2 * n * n * d + 2 * n * d * d_ff => 2 * n * d * d_ff
-        4 * m * d * d + 2 * m * m * d => 4 * m * d * d
+        2 * n * n * d + 2 * n => 2 * n, and 4 * m * d * d + 2 * m * m * d => 4 * m * d * d, and
         2 * n * d * d + 2 * m * n * d => 2 * n * d * d
       Scores and weighted sums have no weights in them, and are products all the same: 2 n n d, 2 m m d and 2 m n d in
       each layer.
-    - scores without the weighted sums:
-        2 * n * n * d => n * n * d
-        2 * m * m * d => m * m * d
-        2 * m * n * d => m * n * d
+    - scores without the weighted sums: 2 * n * n * => n * n *, and 2 * m * m * => m * m *, and 2 * m * n * => m * n *
       Q K^T is one product, the weights with V another one of the same size: 2 n n d.
     - the cross-attention forgotten: own + cross => own
       A decoder layer has two attentions. The second takes its queries from m rows, its keys and values from n.
     - keys and values from the decoder: 2 * n * d * d + => 2 * m * d * d +
       In cross-attention they are made from the n rows of the memory: 2 n d d. Queries and output take 2 m d d.
-    - three projections:
-        4 * n * d * d => 3 * n * d * d
-        4 * m * d * d => 3 * m * d * d
-        2 * m * d * d + => m * d * d +
+    - three projections: 4 * n * d * => 3 * n * d *, and 4 * m * d * => 3 * m * d *, and 2 * m * d * d + => m * d * d +
       W_Q, W_K and W_V, and then W_O: four products with d * d matrices.
     - half of the scores for the causal mask: 2 * m * m * d => 2 * (m * (m + 1) // 2) * d
       All scores are computed, then half of them are hidden: the mask saves nothing here.
-    - one product in the feed-forward network:
-        2 * n * d * d_ff => n * d * d_ff
-        2 * m * d * d_ff => m * d * d_ff
+    - one product in the feed-forward network: 2 * n * d * d_ff => n * d * d_ff, and 2 * m * d * d_ff => m * d * d_ff
       It widens and narrows: 2 n d d_ff, and 2 m d d_ff in the decoder.
-    - the feed-forward network forgotten:
-        2 * n * n * d + 2 * n * d * d_ff => 2 * n * n * d
-        cross + 2 * m * d * d_ff => cross
+    - the feed-forward network forgotten: * n * d + 2 * n * d * d_ff => * n * d, and cross + 2 * m * d * d_ff => cross
       Both stacks have one in each layer: 2 n d d_ff and 2 m d d_ff.
     - the output for one row only: m * d * words => d * words
       While it writes, a model needs the logits of the last row alone. Here all m rows get them, as in training.
     - one row in place of all: encoder = => n = m = 1; encoder =
       That is what each matrix entry costs for a single row. Every row meets every matrix: n rows in the encoder, m in
       the decoder.
-    - additions counted as well:
-        layers * (encoder => 2 * layers * (encoder
-        m * d * words => 2 * m * d * words
+    - additions counted as well: layers * (encoder => 2 * layers * (encoder, and m * d * words => 2 * m * d * words
       With the additions it is twice as much. Only multiplications are asked.
     - all four from the memory: 2 * m * d * d + => 2 * n * d * d +
       In cross-attention queries and output are made from the decoder's m rows: 2 m d d. Keys and values take 2 n d d.
@@ -285,65 +267,54 @@ count_multiplications.knows("""
 
 # 21.1: one layer; 21.4: one table; 21.5: twice as large
 _SMALL = (
-    worked("attention", Prod(4, 8, 8)).knows(
-        Trap(3 * 64, "three matrices. W^O is the fourth."),
-        Trap(4 * 8 * 4, "one head. The two heads of width 4 have 8 columns together."),
-        Trap(4 * 64 + 32, "the biases counted. This attention has none."),
-    ),
-    worked("feed-forward", Sum(Prod(2, 8, 32), 32, 8)).knows(
-        Trap(2 * 8 * 32, "the two matrices alone. The biases are counted too."),
-        Trap(8 * 32 + 32, "the first matrix and its bias. There is a second of each."),
-    ),
+    worked("attention", Prod(4, 8, 8))
+    .knows(3 * 64, "three matrices. W^O is the fourth.")
+    .knows(4 * 8 * 4, "one head. The two heads of width 4 have 8 columns together.")
+    .knows(4 * 64 + 32, "the biases counted. This attention has none."),
+    worked("feed-forward", Sum(Prod(2, 8, 32), 32, 8))
+    .knows(2 * 8 * 32, "the two matrices alone. The biases are counted too.")
+    .knows(8 * 32 + 32, "the first matrix and its bias. There is a second of each."),
     worked("norms", Prod(2, Sum(8, 8))).knows(
-        Trap(16, "one layer norm, or two without beta. Two norms have gamma and beta each.")
+        16, "one layer norm, or two without beta. Two norms have gamma and beta each."
     ),
 )
 _ATTENTION, _FED, _NORMS = (int(one.expected) for one in _SMALL)
 _TOGETHER = _ATTENTION + _FED + _NORMS
 
-BY_HAND = [
-    by_hand(
-        "ex-21-1",
-        *_SMALL,
-        worked("together", Sum(_ATTENTION, _FED, _NORMS), step="attention, feed-forward and norms, added").knows(
-            Trap(_ATTENTION + _FED, "the norms left out."),
-            Trap(_TOGETHER + 32, "the attention biases counted. This layer has none."),
-        ),
-        worked("percent", Quotient(Prod(100, _FED), _TOGETHER), about=True, shown=".1f").knows(
-            Trap(_FED / _TOGETHER, "a part of 1. In percent it is 100 times as much."),
-            Trap(
-                round(100 * _FED / (_ATTENTION + _FED)),
-                "a share of attention and feed-forward. The norms belong to the layer too.",
-            ),
-        ),
-        worked("biases", Sum(Prod(3, 8), 8), lead="three of width 2 * 4 and one of width 8: ").knows(
-            Trap(24, "three biases. W^O has one too."), Trap(16, "one head's biases. There are two heads.")
-        ),
+BY_HAND = {}
+BY_HAND["21.1"] = [
+    *_SMALL,
+    worked("together", Sum(_ATTENTION, _FED, _NORMS))
+    .step("attention, feed-forward and norms, added")
+    .knows(_ATTENTION + _FED, "the norms left out.")
+    .knows(_TOGETHER + 32, "the attention biases counted. This layer has none."),
+    worked("percent", Quotient(Prod(100, _FED), _TOGETHER), about=True, shown=".1f")
+    .knows(_FED / _TOGETHER, "a part of 1. In percent it is 100 times as much.")
+    .knows(
+        round(100 * _FED / (_ATTENTION + _FED)),
+        "a share of attention and feed-forward. The norms belong to the layer too.",
     ),
-    by_hand(
-        "ex-21-4",
-        worked("", Sum(Prod(2, 37000, 512), 37000)).knows(
-            Trap(2 * 37000 * 512, "the output bias kept. It goes too."),
-            Trap(37000 * 512 + 37000, "one table. Three become one, so two go."),
-            Trap(3 * 37000 * 512 + 37000, "all three tables. One of them stays."),
-        ),
+    worked("biases", Sum(Prod(3, 8), 8), lead="three of width 2 * 4 and one of width 8: ")
+    .knows(24, "three biases. W^O has one too.")
+    .knows(16, "one head's biases. There are two heads."),
+]
+BY_HAND["21.4"] = [
+    worked("", Sum(Prod(2, 37000, 512), 37000))
+    .knows(2 * 37000 * 512, "the output bias kept. It goes too.")
+    .knows(37000 * 512 + 37000, "one table. Three become one, so two go.")
+    .knows(3 * 37000 * 512 + 37000, "all three tables. One of them stays.")
+]
+BY_HAND["21.5"] = [
+    worked("factor, width", Prod(2, 2), lead="every matrix is twice as high and twice as wide: ").knows(
+        2, "one side of each matrix. Both sides double."
     ),
-    by_hand(
-        "ex-21-5",
-        worked("factor, width", Prod(2, 2), lead="every matrix is twice as high and twice as wide: ").knows(
-            Trap(2, "one side of each matrix. Both sides double.")
-        ),
-        part(
-            "factor, depth",
-            2,
-            "twice as many layers: 2",
-            step="a layer stays as large as it was; how many more are there?",
-        ).knows(Trap(4, "the factor of the width. A layer stays as large as it was.")),
-        worked("crossover, width", Sum(Prod(2, 1024), 4096), lead="2 d + d_ff with both doubled: ").knows(
-            Trap(2 * 512 + 2048, "the crossover of the base model. It doubles with d and d_ff.")
-        ),
-        worked(
-            "crossover, depth", Sum(Prod(2, 512), 2048), lead="2 d + d_ff does not contain the number of layers: "
-        ).knows(Trap(2 * 1024 + 4096, "twice the crossover. The number of layers does not occur in it.")),
+    part("factor, depth", 2, "twice as many layers: 2")
+    .step("a layer stays as large as it was; how many more are there?")
+    .knows(4, "the factor of the width. A layer stays as large as it was."),
+    worked("crossover, width", Sum(Prod(2, 1024), 4096), lead="2 d + d_ff with both doubled: ").knows(
+        2 * 512 + 2048, "the crossover of the base model. It doubles with d and d_ff."
     ),
+    worked(
+        "crossover, depth", Sum(Prod(2, 512), 2048), lead="2 d + d_ff does not contain the number of layers: "
+    ).knows(2 * 1024 + 4096, "twice the crossover. The number of layers does not occur in it."),
 ]

@@ -1,7 +1,7 @@
 """How what a function gave is compared with what is right, and how the mistake is named.
 
-`collect` calls your function on inputs, `diagnose` says what came out of it. The two are apart because the
-grader collects in a sandbox and diagnoses outside.
+`call` calls your function on an input, `diagnose` says what came out of all of them. The two are apart because
+the grader calls in a sandbox and diagnoses outside.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import copy
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class Case:
 class Outcome:
     """What one call gave: arrays, or the reason why there are none."""
 
-    kind: Literal["arrays", "raised", "not written", "nothing", "no numbers", "too slow"]
+    kind: str  # of `toytf.check.outcomes.KINDS`
     arrays: tuple[Array, ...] = ()
     text: str = ""  # the exception, or what came instead of numbers
     modified: tuple[int, ...] = ()  # which arguments were changed in place
@@ -86,11 +86,6 @@ class Inputs(tuple):
 # ---------------------------------------------------------------- calling
 
 
-def collect(mine: Callable, cases: Sequence[Case]) -> list[Outcome]:
-    """Call a function with each case's arguments, copies of them, and keep what came out."""
-    return [call(mine, case.args) for case in cases]
-
-
 def right_outcomes(check: Check, inputs: Inputs) -> list[Outcome]:
     """What the right function gives. An error that no exercise asks for is ours, and is raised."""
     outcomes = list(inputs.given(check.expected))
@@ -110,13 +105,8 @@ def call(function: Callable, args: tuple) -> Outcome:
         kind, text = raised(error)
         return Outcome(kind, text=text)
     changed = tuple(i for i, (a, b) in enumerate(zip(given, args, strict=True)) if not _unchanged(a, b))
-    return as_outcome(value, changed)
-
-
-def as_outcome(value: Any, modified: tuple[int, ...] = ()) -> Outcome:
-    """Turn what a function returned into arrays of numbers, or say what it was."""
     kind, arrays, text = returned(value, np.asarray)
-    return Outcome(kind, tuple(arrays), text, modified if kind == "arrays" else ())
+    return Outcome(kind, tuple(arrays), text, changed if kind == "arrays" else ())
 
 
 def _unchanged(given, original) -> bool:
@@ -137,7 +127,7 @@ def same(a: Outcome, b: Outcome, tolerance: float) -> bool:
     return all(_close(x, y, tolerance) for x, y in zip(a.arrays, b.arrays, strict=True))
 
 
-def _close(x: Array, y: Array, tolerance: float) -> bool:
+def _close(x: Array, y: Array, tolerance: float = 1e-9) -> bool:
     return _same_kind(x, y) and x.shape == y.shape and not _differs(x, y, tolerance).any()
 
 
@@ -154,30 +144,27 @@ def _differs(x: Array, y: Array, tolerance: float) -> Array:
     return ~(near | (x == y) | (np.isnan(x) & np.isnan(y)))
 
 
-def diagnose(check: Check, cases: Sequence[Case], outcomes: Sequence[Outcome]) -> Report:
+def diagnose(check: Check, inputs: Inputs, outcomes: Sequence[Outcome]) -> Report:
     """Say whether the outcomes are right; if not, which known mistake gives the same, and where it shows first."""
-    inputs = cases if isinstance(cases, Inputs) else Inputs(cases)
     right = right_outcomes(check, inputs)
     outcomes = [_stacked(*pair) for pair in zip(outcomes, right, strict=True)]
     wrong = [i for i, pair in enumerate(zip(outcomes, right, strict=True)) if not agree(check, *pair)]
     if not wrong:
-        modified = _modified(check, cases, outcomes)
-        inputs = f"{len(cases)} input{'s'[: len(cases) != 1]}"
-        return Report(True, f"{check.name}: right, on {inputs}.") if modified is None else modified
-    first = wrong[0]
-    mine, ours, case = outcomes[first], right[first], cases[first]
+        right_on = f"{check.name}: right, on {len(inputs)} input{'s'[: len(inputs) != 1]}."
+        modified = _modified(check, inputs, outcomes)
+        return Report(True, right_on) if modified is None else modified
+    mine, ours = outcomes[wrong[0]], right[wrong[0]]
     if mine.kind == "not written":
         return Report(False, f"{check.name}: not written yet.")
-    known = check.looks_like(inputs, outcomes)
-    shown = _example(check, case, mine, ours)
+    shown = _example(check, inputs[wrong[0]], mine, ours)
     if any(array.dtype == np.float16 for array in mine.arrays):
-        shown += ("Your result is float16, which keeps three digits. Work with float64.",)
-    if known is not None:
-        raised = (f"it raised {mine.text}",) if mine.kind == "raised" else ()
+        shown.append("Your result is float16, which keeps three digits. Work with float64.")
+    if known := check.looks_like(inputs, outcomes):
+        raised = [f"it raised {mine.text}"] * (mine.kind == "raised")
         headline = f"{check.name}: not yet. This looks like: {known.name}."
         return Report(False, headline, (known.advice, *shown, *raised), known.name)
     general = _in_general(check, mine, ours) or _pattern([(outcomes[i], right[i]) for i in wrong])
-    return Report(False, f"{check.name}: not yet. {general or 'Some numbers differ.'}", shown)
+    return Report(False, f"{check.name}: not yet. {general or 'Some numbers differ.'}", tuple(shown))
 
 
 def _stacked(mine: Outcome, ours: Outcome) -> Outcome:
@@ -190,13 +177,9 @@ def _stacked(mine: Outcome, ours: Outcome) -> Outcome:
 
 
 def agree(check: Check, mine: Outcome, ours: Outcome, times: float = 1.0) -> bool:
-    """Whether an outcome is right, with so many times the tolerance."""
-    return same(mine, ours, times * allowed(check, mine)) and _same_error(mine, ours)
-
-
-def _same_error(mine: Outcome, ours: Outcome) -> bool:
-    """Whether an error is of the type that is asked for; what it says is free."""
-    return mine.kind != "raised" or mine.text.split(":")[0] == ours.text.split(":")[0]
+    """Whether an outcome is right, with so many times the tolerance; of an error the type alone counts."""
+    errors = [one.text.split(":")[0] for one in (mine, ours) if mine.kind == "raised"]
+    return same(mine, ours, times * allowed(check, mine)) and len(set(errors)) < 2
 
 
 def allowed(check: Check, mine: Outcome) -> float:
@@ -208,20 +191,16 @@ def allowed(check: Check, mine: Outcome) -> float:
     return max(check.tolerance, 64 * float(np.finfo(np.float32).eps)) if single else check.tolerance
 
 
-def _modified(check: Check, cases, outcomes) -> Report | None:
-    for case, outcome in zip(cases, outcomes, strict=True):
-        if outcome.modified:
-            name = check.parameters[outcome.modified[0]]
-            return Report(
-                False,
-                f"{check.name}: the numbers are right, but your function changes its argument {name}.",
-                (
-                    f"Whoever called it finds another {name} afterwards. Work on a new array: "
-                    f"{name} = {name} - 1 makes one, {name} -= 1 does not.",
-                    *_arguments(check, case),
-                ),
-                "argument modified",
+def _modified(check: Check, inputs: Inputs, outcomes: Sequence[Outcome]) -> Report | None:
+    """What is said to right numbers if an argument was changed on the way."""
+    for case, outcome in zip(inputs, outcomes, strict=True):
+        for name in (check.parameters[i] for i in outcome.modified):
+            headline = f"{check.name}: the numbers are right, but your function changes its argument {name}."
+            advice = (
+                f"Whoever called it finds another {name} afterwards. Work on a new array: "
+                f"{name} = {name} - 1 makes one, {name} -= 1 does not."
             )
+            return Report(False, headline, (advice, *_arguments(check, case)), "argument modified")
     return None
 
 
@@ -237,8 +216,6 @@ def _in_general(check: Check, mine: Outcome, ours: Outcome) -> str | None:
         return f"It returned one list or array. Return a tuple: return {', '.join(check.results)}."
     if mine.kind == "no numbers":
         return f"It returned {mine.text}; expected numbers or an array of numbers."
-    if mine.kind == "too slow":
-        return f"It did not finish: {mine.text}"
     if ours.kind == "raised":
         return "It returned an answer where an error is expected."
     if len(mine.arrays) != many:
@@ -262,54 +239,41 @@ def _is_shape(x: Array) -> str:
 
 
 def _pattern(wrong: Sequence[tuple[Outcome, Outcome]]) -> str | None:
-    """Slips that any function can have; said only if all wrong outcomes have them, for one alone may by chance."""
-    slips = [_slip(mine, ours) for mine, ours in wrong if mine.kind == ours.kind == "arrays"]
-    if slips[0] == NAN:  # a fact, whatever the others hold
-        return slips[0]
-    said = [slip for slip in slips if slip]  # "" where there is too little to tell
-    if None in slips or not said:
+    """Slips that any function can have; said only if all wrong arrays have them, for one alone may by chance."""
+    both = (zip(mine.arrays, ours.arrays, strict=False) for mine, ours in wrong)
+    pairs = [(np.asarray(x, float), np.asarray(y, float)) for arrays in both for x, y in arrays]
+    pairs = [pair for pair in pairs if not _close(*pair)]
+    if pairs and np.isnan(pairs[0][0]).any() and not np.isnan(pairs[0][1]).any():  # a fact, whatever the others hold
+        return NAN
+    if not pairs or not all(x.shape == y.shape and np.isfinite([*x.flat, *y.flat]).all() for x, y in pairs):
         return None
-    alike = len(set(said)) == 1 or all(slip.startswith("Every number is") for slip in said)
-    return said[0] if alike and slips[0] else None
-
-
-def _slip(mine: Outcome, ours: Outcome) -> str | None:
-    """The slip of one outcome; None if there is none, "" if its numbers are too few to tell."""
-    if len(mine.arrays) != len(ours.arrays):
-        return None
-    for x, y in zip(mine.arrays, ours.arrays, strict=True):
-        x, y = np.asarray(x, float), np.asarray(y, float)
-        if np.isnan(x).any() and not np.isnan(y).any():
-            return NAN
-        if x.shape != y.shape or not (np.isfinite(x).all() and np.isfinite(y).all()):
-            return None
-        if not _close(x, y, 1e-9):
-            return _slip_of_array(x, y)
-    return None
-
-
-def _slip_of_array(x: Array, y: Array) -> str | None:
-    if x.ndim > 1 and x.shape[-1] == x.shape[-2] and _close(np.swapaxes(x, -1, -2), y, 1e-9):
+    if all(x.ndim > 1 and x.shape[-1] == x.shape[-2] and _close(np.swapaxes(x, -1, -2), y) for x, y in pairs):
         return "It is the transpose of what is expected."
-    if x.any() and any(_close(x, np.round(y, decimals), 1e-9) for decimals in range(1, 9)):
+    if any(x.any() for x, _ in pairs) and all(any(_close(x, np.round(y, n)) for n in range(1, 9)) for x, y in pairs):
         return "You rounded. Return the numbers with all their decimals."
-    away = np.abs(y) > 1e-12
-    if away.sum() < 2:
-        return ""
-    if _close(-x, y, 1e-9):
+    if all(_close(-x, y) for x, y in pairs) and any(np.count_nonzero(y) > 1 for _, y in pairs):
         return "Every sign is the other way round."
-    if np.ptp(np.abs(y[away])) < 1e-9:
-        return ""
+    factors = [_factor(x, y) for x, y in pairs]
+    if None in factors or not factors[0]:
+        return None
+    return f"Every number is {fmt(factors[0])} times what is expected."
+
+
+def _factor(x: Array, y: Array) -> float | None:
+    """By what all numbers are multiplied; None if by nothing, 0 if they are too few or too equal to tell."""
+    away = np.abs(y) > 1e-12
+    if away.sum() < 2 or np.ptp(np.abs(y[away])) < 1e-9:
+        return 0.0
     ratios = x[away] / y[away]
     if x[~away].any() or np.ptp(ratios) >= 1e-9 or fmt(ratios[0]) in (fmt(0.0), fmt(-0.0), fmt(1.0)):
         return None
-    return f"Every number is {fmt(ratios[0])} times what is expected."
+    return float(ratios[0])
 
 
 # ---------------------------------------------------------------- showing
 
 
-def _example(check: Check, case: Case, mine: Outcome, ours: Outcome) -> tuple[str, ...]:
+def _example(check: Check, case: Case, mine: Outcome, ours: Outcome) -> list[str]:
     """The input on which it shows, and both values."""
     lines = _arguments(check, case)
     if ours.kind == "raised":
@@ -320,7 +284,7 @@ def _example(check: Check, case: Case, mine: Outcome, ours: Outcome) -> tuple[st
         tolerance = allowed(check, mine)
         pairs = zip(check.results, mine.arrays, ours.arrays, strict=True)
         lines += next(filter(None, (_both(name, x, y, tolerance) for name, x, y in pairs)), [])
-    return tuple(lines)
+    return lines
 
 
 def _both(name: str, x: Array, y: Array, tolerance: float) -> list[str]:
@@ -345,10 +309,9 @@ def _arguments(check: Check, case: Case) -> list[str]:
     for name, value in zip(check.parameters, case.args, strict=False):
         if isinstance(value, np.ndarray) and value.size > room:
             lines.append(f"{name}: shape {shape_text(value.shape)}")
-        elif isinstance(value, np.ndarray) and value.ndim > 1:
-            lines += [f"{name} =", _text(value)]
         else:
-            lines.append(f"{name} = {_text(value)}")
+            below = isinstance(value, np.ndarray) and value.ndim > 1
+            lines += [f"{name} =", _text(value)] if below else [f"{name} = {_text(value)}"]
     return lines
 
 
@@ -366,8 +329,5 @@ def _digits(number, other) -> str:
     """A number with enough digits to tell it from the other."""
     if np.asarray(number).dtype.kind != "f":
         return str(number)
-    for digits in (4, 6, 9, 12, 17):
-        text = f"{float(number):.{digits}g}"
-        if text != f"{float(other):.{digits}g}":
-            return text
-    return repr(float(number))
+    texts = [(f"{float(number):.{digits}g}", f"{float(other):.{digits}g}") for digits in (4, 6, 9, 12, 17)]
+    return next((mine for mine, ours in texts if mine != ours), repr(float(number)))

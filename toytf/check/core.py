@@ -1,10 +1,7 @@
 """A checker: its right function, the inputs that it draws, and the mistakes that it knows.
 
-A `Check` knows a right function, inputs from small to large, and wrong functions with a name for
-each mistake. How they are compared with yours stands in `toytf.check.compare`.
-
-Inputs are drawn until they are fair (`Check.draw`): no known mistake passes on them, and no right
-function is refused because of rounding.
+How your function is compared stands in `toytf.check.compare`. Inputs are drawn until they are fair
+(`Check.draw`): no known mistake passes on them, and no right function is refused because of rounding.
 """
 
 from __future__ import annotations
@@ -13,41 +10,21 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from toytf.check import mistakes
-from toytf.check.compare import (
-    Case,
-    Inputs,
-    Outcome,
-    Report,
-    agree,
-    allowed,
-    as_outcome,
-    call,
-    collect,
-    diagnose,
-    right_outcomes,
-    same,
-)
+from toytf.check.compare import Case, Inputs, Outcome, Report, agree, allowed, call, diagnose, right_outcomes, same
 from toytf.check.mistakes import Mistake
 
-__all__ = [
-    "Case", "Check", "Inputs", "Mistake", "Outcome", "Report", "Unfair", "apart", "as_outcome", "checker", "collect",
-    "diagnose",
-]  # fmt: skip
+__all__ = ["Case", "Check", "Inputs", "Mistake", "Outcome", "Report", "apart", "checker", "diagnose", "normals"]
 
 HANDED_IN = (np.float64, np.float32, np.float16)  # in what a result may come; truth values stay what they are
 MARGIN = 4  # how far from a tolerance fair inputs keep, in both directions
 GAP = 1e-4  # the least distance at a decision: a hundred times what float32 rounds off numbers near 10
 DRAWS = 50  # after so many, no draw of a checker is fair
-
-
-# ---------------------------------------------------------------- what a checker is made of
 
 
 @dataclass
@@ -59,12 +36,12 @@ class Check:
     solution : callable
         A function that solves the exercise with NumPy alone. Its name, arguments and docstring are
         what a student is given; its source is the solution.
-    expected : callable
-        The right function, if possible the one of `toytf`.
-    cases : callable
-        From a `numpy.random.Generator` to a list of `Case`, the smallest first. `draw` calls it.
     exercise : str
         The label of the exercise in the book: "ex-08-7".
+    cases : callable
+        From a `numpy.random.Generator` to a list of `Case`, the smallest first. `draw` calls it.
+    expected : callable, optional
+        The function of `toytf` that gives what is right. Without it the solution does.
     results : tuple of str
         Names of what is returned.
     tolerance : float
@@ -74,24 +51,21 @@ class Check:
         For a function that decides (the largest, the first k, above a limit): from a case's arguments
         to the smallest distance between two numbers that it compares (`apart`). Where that is within
         rounding, two right functions may decide differently.
-    told : str
-        The known mistakes, as `knows` takes them.
     """
 
     solution: Callable
-    expected: Callable
-    cases: Callable[[np.random.Generator], list[Case]]
     exercise: str
+    cases: Callable[[np.random.Generator], list[Case]] | None = None
+    expected: Callable | None = None
     results: tuple[str, ...] = ("result",)
     tolerance: float = 1e-9
     points: int = 2
     gap: Callable[..., float] | None = None
-    told: str = ""
-    name: str = field(init=False)
-    __doc__: str = field(init=False, default="")
 
     def __post_init__(self):
         self.name = self.solution.__name__
+        self.expected = self.expected or self.solution
+        self.told = ""
         self.__doc__ = (
             f"Check your `{self.name}` ({self.exercise}): ``check.{self.name}(mine)`` says whether it is right, "
             f"or what it looks like.\n\n{inspect.getdoc(self.solution)}"
@@ -106,7 +80,7 @@ class Check:
         if not callable(mine):
             told = f"expected your function, got {type(mine).__name__}"
             return Report(False, f"{self.name}: {told}. Write check.{self.name}({self.name}), without calling it.")
-        return diagnose(self, self.inputs, collect(mine, self.inputs))
+        return diagnose(self, self.inputs, [call(mine, case.args) for case in self.inputs])
 
     @cached_property
     def inputs(self) -> Inputs:
@@ -124,18 +98,9 @@ class Check:
           tolerance for float32;
         - no decision lies within rounding: `gap` is above `GAP` in each case.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        Inputs
-            The cases, and what was computed on the way.
-
         Raises
         ------
-        Unfair
+        RuntimeError
             If `DRAWS` draws are not enough: then `cases` has to be mended.
         """
         for _ in range(DRAWS):
@@ -143,7 +108,7 @@ class Check:
             unfair = _unfair(self, inputs)
             if unfair is None:
                 return inputs
-        raise Unfair(f"{self.name}: cases: expected fair inputs, got none; in the last draw {unfair}")
+        raise RuntimeError(f"{self.name}: cases: expected fair inputs, got none; in the last draw {unfair}")
 
     def looks_like(self, inputs: Inputs, outcomes: Sequence[Outcome]) -> Mistake | None:
         """The first known mistake that gives these outcomes; if none does, the first two that give them together."""
@@ -157,11 +122,6 @@ class Check:
         if known or failed:  # of two mistakes many fail alike
             return known
         return next(filter(gives, self.two_at_once), None)
-
-    @property
-    def parameters(self) -> list[str]:
-        """The names of the function's arguments."""
-        return list(inspect.signature(self.solution).parameters)
 
     def knows(self, mistakes: str) -> None:
         """Set the known mistakes, written as edits of the solution (`toytf.check.mistakes`)."""
@@ -177,31 +137,17 @@ class Check:
         """Each two of them, where both are edits."""
         return tuple(mistakes.two_at_once(self.mistakes, self.solution, self.source))
 
+    @property
+    def parameters(self) -> list[str]:
+        """The names of the function's arguments."""
+        return list(inspect.signature(self.solution).parameters)
+
     @cached_property
     def source(self) -> str:
         """The solution, as text, from its ``def`` on."""
         text = textwrap.dedent(inspect.getsource(self.solution))
         first = ast.parse(text).body[0].lineno - 1  # decorators stand before it
         return "".join(text.splitlines(keepends=True)[first:]).rstrip() + "\n"
-
-    def wrong_source(self, mistake: str) -> str:
-        """The solution with a known mistake in it, as text.
-
-        Raises
-        ------
-        ValueError
-            If no mistake of this name is known, or it is no edit of the solution.
-
-        Examples
-        --------
-        >>> from toytf import check
-        >>> print(check.softmax.wrong_source("not divided by the sum").splitlines()[-1])
-            return exps
-        """
-        found = {one.name: one.edits for one in self.mistakes if one.edits}
-        if mistake not in found:
-            raise ValueError(f"{self.name}: expected a mistake of {', '.join(map(repr, found))}, got {mistake!r}")
-        return mistakes.edited(f"{self.name}: {mistake}", found[mistake], self.source)
 
     @property
     def stub(self) -> str:
@@ -211,24 +157,17 @@ class Check:
         return "\n".join([*head, f'    raise NotImplementedError("{self.name} is not written yet")']) + "\n"
 
 
-def checker(exercise: str, *, expected: Callable, cases: Callable, **how: Any) -> Callable[[Callable], Check]:
-    """Make the function below it a `Check`: ``@checker("ex-08-8", expected=ops.softmax, cases=_softmax_cases)``.
+def checker(exercise: str, **how) -> Callable[[Callable], Check]:
+    """Make the function below it a `Check`: ``@checker("ex-08-8", expected=ops.softmax)``."""
+    return lambda solution: Check(solution, exercise, **how)
 
-    Parameters
-    ----------
-    exercise, expected, cases
-        See `Check`.
-    **how
-        What else a `Check` takes. Its mistakes are told to `Check.knows`.
-    """
-    return lambda solution: Check(solution, expected, cases, exercise, **how)
+
+def normals(rng: np.random.Generator, *shapes) -> tuple[np.ndarray, ...]:
+    """Arrays of normal numbers, one of each shape: the arguments of a `Case`."""
+    return tuple(rng.normal(size=shape) for shape in shapes)
 
 
 # ---------------------------------------------------------------- fair inputs
-
-
-class Unfair(RuntimeError):
-    """A checker of which no draw is fair."""
 
 
 def apart(a, b) -> float:

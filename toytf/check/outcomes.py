@@ -11,16 +11,7 @@ LONGEST_TEXT = 2000  # of an error message
 
 
 def returned(value, asarray) -> tuple[str, list, str]:
-    """The kind of what a function returned, its arrays, and words for what is no number.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> returned((1, [2.0, 3.0]), np.asarray)
-    ('arrays', [array(1), array([2., 3.])], '')
-    >>> returned("one", np.asarray)
-    ('no numbers', [], 'str of dtype <U3')
-    """
+    """The kind of what a function returned, its arrays, and words for what is no number."""
     if value is None:
         return "nothing", [], ""
     arrays = []
@@ -36,13 +27,7 @@ def returned(value, asarray) -> tuple[str, list, str]:
 
 
 def raised(error: BaseException) -> tuple[str, str]:
-    """The kind of what a function raised, and words for it.
-
-    Examples
-    --------
-    >>> raised(NotImplementedError("softmax is not written yet"))[0], raised(ValueError("not 3"))
-    ('not written', ('raised', 'ValueError: not 3'))
-    """
+    """The kind of what a function raised, and words for it."""
     return "not written" if isinstance(error, NotImplementedError) else "raised", describe(error)
 
 

@@ -35,19 +35,14 @@ LEVELS = (1, 2, 3)
 SOLUTION_TAG = "solution"
 NOT_ANSWERED = "YOUR ANSWER HERE"  # in place of an answer in words; nbgrader's words too, which it gives 0 points
 
-# The number stands in the title, so that it is the same wherever the exercise is read: each reader of
-# directives would count by itself, and `:nonumber:` says that it shall not.
-_TITLE = re.compile(r"^(?P<number>\d+\.\d+): (?P<title>.+)$")
 _KIND = f"({'|'.join(KINDS)})"
 _ABOUT = re.compile(
     rf"^\*(?P<kinds>(?i:{_KIND})( and {_KIND})*), level (?P<level>[123]), (?P<minutes>\d+) min\*(?:\n\n|$)"
 )
-_LABEL = re.compile(r"^ex-(\d\d)-(\d+)$")
-_OPENS = re.compile(r"^(?P<fence>:{3,})\{(?P<kind>[\w-]+)\}[ \t]*(?P<argument>.*?)[ \t]*$")
+_CODE = re.compile(r"^ {0,3}(?P<fence>`{3,}|~{3,}).*?(?:^ {0,3}(?P=fence)[`~]*[ \t]*$|\Z)", re.M | re.S)
 _OPTION = re.compile(r"^:([\w-]+):[ \t]*(.*?)[ \t]*$")
-_CODE_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _LINK = re.compile(r"(\(?)\[([^\]]+)\]\(((?:\.\./)?(?:notebooks/|book/)?[\w.-]+\.(?:ipynb|md))?(#[^)\s]+)?\)")
-_SECTION = re.compile(r"\[[^\]]+\]\((?:\.\./notebooks/)?(?P<file>[\w.-]+\.ipynb)?#(?P<slug>[^)\s]+)\)")
+_SECTION = re.compile(r"\[[^\]]+\]\((?:\.\./notebooks/)?(?P<file>[\w.-]+\.ipynb)?#(?!exercises\))(?P<slug>[^)\s]+)\)")
 
 
 # ---------------------------------------------------------------- the directives
@@ -65,44 +60,32 @@ class Directive:
     stop: int
 
 
-def parse(markdown: str, kinds: Iterable[str] | None = ("exercise", "solution")) -> list[Directive]:
-    """Find the exercises and solutions in a text, in their order; what stands in code fences is none.
-
-    Parameters
-    ----------
-    markdown : str
-    kinds : iterable of str, optional
-        Which directives; None for all. What stands inside of a found one is not looked at.
+def parse(markdown: str, kinds: Iterable[str] = ("exercise", "solution")) -> list[Directive]:
+    """Find the exercises and solutions in a text, or other kinds of directives; what stands in code fences is none.
 
     Raises
     ------
     ValueError
         If one is not closed.
     """
-    lines = markdown.splitlines()
-    found, i = [], 0
-    while i < len(lines):
-        if fence := _CODE_FENCE.match(lines[i]):
-            closes = re.compile(rf"^ {{0,3}}{fence[1][0]}{{{len(fence[1])},}}\s*$")
-            i = _next(lines, i + 1, closes, len(lines)) + 1
-        elif (opens := _OPENS.match(lines[i])) and (kinds is None or opens["kind"] in kinds):
-            stop = _next(lines, i + 1, re.compile(rf"^:{{{len(opens['fence'])},}}\s*$"), None)
-            if stop is None:
-                raise ValueError(f"{lines[i]}: expected a line {opens['fence']} that closes it, got none")
-            inside, options = lines[i + 1 : stop], {}
-            while inside and (option := _OPTION.match(inside[0])):
-                options[option[1]] = option[2]
-                inside.pop(0)
-            body = "\n".join(inside).strip()
-            found.append(Directive(opens["kind"], opens["argument"], options, body, i, stop + 1))
-            i = stop + 1
-        else:
-            i += 1
+    text = _CODE.sub(lambda code: re.sub("^:::", "   ", code[0], flags=re.M), markdown)  # of the same length
+    opens = rf"^(?P<fence>:{{3,}})\{{(?P<kind>{'|'.join(kinds)})\}}[ \t]*(?P<argument>.*?)[ \t]*$"
+    found, end = [], 0
+    for begin in re.finditer(opens, text, re.M):
+        if begin.start() < end:  # inside of another
+            continue
+        close = re.compile(rf"^:{{{len(begin['fence'])},}}[ \t]*$", re.M).search(text, begin.end())
+        if close is None:
+            raise ValueError(f"{begin[0]}: expected a line {begin['fence']} that closes it, got none")
+        end = close.end()
+        inside, options = markdown[begin.end() + 1 : close.start()].splitlines(), {}
+        while inside and (option := _OPTION.match(inside[0])):
+            options[option[1]] = option[2]
+            inside.pop(0)
+        start, last = (text.count("\n", 0, place) for place in (begin.start(), end))
+        body = "\n".join(inside).strip()
+        found.append(Directive(begin["kind"], begin["argument"], options, body, start, last + 1))
     return found
-
-
-def _next(lines: list[str], start: int, pattern: re.Pattern, otherwise: int | None) -> int | None:
-    return next((i for i in range(start, len(lines)) if pattern.match(lines[i])), otherwise)
 
 
 # ---------------------------------------------------------------- reading the book
@@ -116,43 +99,19 @@ def number_of(label: str) -> str:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise of the book.
+    """One exercise of the book."""
 
-    Parameters
-    ----------
-    label : str
-        "ex-09-1".
-    title : str
-        Without its number.
-    kinds : tuple of str
-        Of `KINDS`.
-    level : int
-        1, 2 or 3.
-    minutes : int
-        For somebody who has read the chapter.
-    section : str
-        The section that it belongs to: "09_residual_and_layer_norm.ipynb#layer-norm".
-    text, solution : str
-        Markdown; the line with kinds, level and minutes is not repeated.
-    check : Check, optional
-        Its checker, if the answer is a function.
-    by_hand : ByHand, optional
-        Its answers, if they are numbers.
-    folded : bool
-        Whether the book shows the solution only when it is opened.
-    """
-
-    label: str
-    title: str
-    kinds: tuple[str, ...]
-    level: int
-    minutes: int
-    section: str
-    text: str
-    solution: str
-    check: Check | None = None
-    by_hand: ByHand | None = None
-    folded: bool = True
+    label: str  # "ex-09-1"
+    title: str  # without its number
+    kinds: tuple[str, ...]  # of `KINDS`
+    level: int  # 1, 2 or 3
+    minutes: int  # for somebody who has read the chapter
+    section: str  # where it belongs: "09_residual_and_layer_norm.ipynb#layer-norm"
+    text: str  # Markdown, without the line that has kinds, level and minutes
+    solution: str  # Markdown
+    check: Check | None = None  # if the answer is a function
+    by_hand: ByHand | None = None  # if the answer is numbers
+    folded: bool = True  # whether the book shows the solution only when it is opened
 
     @property
     def chapter(self) -> int:
@@ -208,140 +167,57 @@ def notebooks(folder: Path, chapters: Iterable[int] | None = None) -> list[Path]
     return [paths[n] for n in wanted]
 
 
-def read(
-    folder: Path | str,
-    chapters: Iterable[int] | None = None,
-    *,
-    checks: Iterable[Check] | None = None,
-    by_hand: Iterable[ByHand] | None = None,
-) -> dict[str, Exercise]:
-    """Read the exercises of the chapters in a folder.
-
-    Parameters
-    ----------
-    folder : path
-        The book's notebooks.
-    chapters : iterable of int, optional
-        By default all.
-    checks, by_hand : iterable, optional
-        What checks the answers; by default that of `toytf.check`.
-
-    Returns
-    -------
-    dict from str to Exercise
-        By label, in the order of the book.
+def read(folder: Path | str, chapters: Iterable[int] | None = None) -> dict[str, Exercise]:
+    """Read the exercises of the chapters in a folder, all or some: by label, in the order of the book.
 
     Raises
     ------
     ValueError
-        With one line for each thing that is wrong: a title of another form, a label that stands
-        twice, an exercise without solution, a checker without exercise, ...
+        If one has no solution, or its head another form than CONTRIBUTING says.
     """
-    paths = notebooks(Path(folder), chapters)
-    problems: list[str] = []
-    found, solutions, home = _labelled(paths, problems)
-    numbers = {int(path.name[:2]) for path in paths}
-    checker = _by_label("check", check.CHECKS.values() if checks is None else checks, numbers, found, problems)
-    pencil = _by_label("byhand", check.BY_HAND.values() if by_hand is None else by_hand, numbers, found, problems)
     exercises = {}
-    for label, directive in found.items():
-        where = f"{home[label].parent.name}/{home[label].name}: exercise {label}"
-        if label in checker and label in pencil:
-            problems.append(f"{where}: expected one checker, got check and byhand")
-        about = _about(label, directive, home[label], where, problems)
-        if about and label in solutions:
-            folded = "dropdown" in solutions[label].options.get("class", "").split()
-            exercises[label] = Exercise(
-                label, *about, solutions[label].body, checker.get(label), pencil.get(label), folded
-            )
-    if problems:
-        raise ValueError("\n".join(problems))
+    for path in notebooks(Path(folder), chapters):
+        texts = [cell["source"] for cell in read_notebook(path)["cells"] if cell["cell_type"] == "markdown"]
+        directives = [directive for text in texts for directive in parse(text)]
+        solutions = {one.argument: one for one in directives if one.kind == "solution"}
+        for one in (one for one in directives if one.kind == "exercise"):
+            exercise = _exercise(one, path, solutions)
+            exercises[exercise.label] = exercise
     return exercises
 
 
-def _labelled(paths: Iterable[Path], problems: list[str]) -> tuple[dict, dict, dict]:
-    """Exercises and solutions by label, and the notebook of each."""
-    found: dict[str, Directive] = {}
-    solutions: dict[str, Directive] = {}
-    home: dict[str, Path] = {}
-    for path in paths:
-        where = f"{path.parent.name}/{path.name}"
-        for directive in _directives(path, where, problems):
-            is_exercise = directive.kind == "exercise"
-            label = directive.options.get("label", "") if is_exercise else directive.argument
-            kept, matched = found if is_exercise else solutions, _LABEL.match(label)
-            at = f"{where}: {directive.kind} {label or directive.argument}"
-            if not matched or int(matched[1]) != int(path.name[:2]):
-                problems.append(f"{at}: label: expected ex-{path.name[:2]}-1, -2, ..., got {label!r}")
-            elif label in kept:
-                problems.append(f"{at}: label: expected one {directive.kind} of this label, got two")
-            else:
-                kept[label] = directive
-                home[label] = path if is_exercise else home.get(label, path)
-    for label in sorted(found.keys() ^ solutions.keys()):
-        missing = f"exercise {label}: expected a solution"
-        if label in solutions:
-            missing = f"solution of {label}: expected such an exercise"
-        problems.append(f"{home[label].parent.name}/{home[label].name}: {missing}, got none")
-    return found, solutions, home
-
-
-def _about(label: str, directive: Directive, path: Path, where: str, problems: list[str]) -> tuple | None:
-    """Title, kinds, level, minutes, section and text of an exercise; None if one of them is not as expected."""
-    title, about = _TITLE.match(directive.argument), _ABOUT.match(directive.body)
-    section = _section(directive.body, path)
-    if not title or title["number"] != number_of(label):
-        problems.append(f'{where}: title: expected "{number_of(label)}: ...", got "{directive.argument}"')
-    if not about:
-        first = directive.body.partition("\n")[0]
-        problems.append(f'{where}: first line: expected "*By hand, level 1, 5 min*", got "{first}"')
-    if "nonumber" not in directive.options:
-        problems.append(f"{where}: options: expected :nonumber:, since the title has the number, got none")
-    if section is None:
-        problems.append(f"{where}: text: expected a link to its section, such as [Layer norm](#layer-norm), got none")
-    if not (title and about and section):
-        return None
-    kinds = tuple(about["kinds"].lower().split(" and "))
-    return title["title"], kinds, int(about["level"]), int(about["minutes"]), section, directive.body[about.end() :]
-
-
-def _directives(path: Path, where: str, problems: list[str]) -> list[Directive]:
-    found = []
-    for cell in read_notebook(path)["cells"]:
-        if cell["cell_type"] == "markdown":
-            try:
-                found += parse(cell["source"])
-            except ValueError as error:
-                problems.append(f"{where}: {error}")
-    return found
-
-
-def _by_label(name: str, checkers: Iterable, chapters: set[int], exercises: Mapping, problems: list[str]) -> dict:
-    """Checkers by the label of their exercise; those of chapters that are not read stay out."""
-    found: dict = {}
-    for one in checkers:
-        label = one.exercise
-        matched = _LABEL.match(label)
-        what = f"{name}.{one.name}" if isinstance(one, Check) else f'{name}("{label}")'
-        if not matched:
-            problems.append(f"{what}: exercise: expected a label such as ex-09-1, got {label!r}")
-        elif int(matched[1]) not in chapters:
-            continue
-        elif label not in exercises:
-            problems.append(f"{what}: exercise: expected the label of an exercise, got {label!r}")
-        elif label in found:
-            problems.append(f"{what}: exercise: expected one checker for {label}, got two")
-        else:
-            found[label] = one
-    return found
-
-
-def _section(text: str, path: Path) -> str | None:
-    """The first heading of a chapter that a text links to; the heading of the exercises themselves is none."""
-    for link in _SECTION.finditer(text):
-        if link["slug"] != "exercises":
-            return f"{link['file'] or path.name}#{link['slug']}"
-    return None
+def _exercise(one: Directive, path: Path, solutions: Mapping[str, Directive]) -> Exercise:
+    """An exercise as it stands in a chapter, with its solution and its checker."""
+    label, chapter = one.options.get("label", ""), path.name[:2]
+    about, section = _ABOUT.match(one.body), _SECTION.search(one.body)
+    # The number stands in the title, so that it is the same wherever the exercise is read: each reader of
+    # directives would count by itself, and `:nonumber:` says that it shall not.
+    title = re.fullmatch(r"\d+\.(\d+): (.+)", one.argument)
+    due = title and f"ex-{chapter}-{title[1]}"
+    for wanted, is_so in (
+        (f'a title such as "{int(chapter)}.1: Name"', title and one.argument.startswith(f"{int(chapter)}.")),
+        (f":label: {due}", label == due),
+        (":nonumber:, since the title has the number", "nonumber" in one.options),
+        ('a first line such as "*By hand, level 1, 5 min*"', about),
+        ("a link to its section, such as [Layer norm](#layer-norm)", section),
+        ("a solution", label in solutions),
+    ):
+        if not is_so:
+            raise ValueError(f"{path.parent.name}/{path.name}: exercise {one.argument}: expected {wanted}")
+    solution = solutions[label]
+    return Exercise(
+        label,
+        title[2],
+        tuple(about["kinds"].lower().split(" and ")),
+        int(about["level"]),
+        int(about["minutes"]),
+        f"{section['file'] or path.name}#{section['slug']}",
+        one.body[about.end() :],
+        solution.body,
+        next((checker for checker in check.CHECKS.values() if checker.exercise == label), None),
+        check.BY_HAND.get(number_of(label)),
+        "dropdown" in solution.options.get("class", "").split(),
+    )
 
 
 # ---------------------------------------------------------------- outside of the book
@@ -386,9 +262,6 @@ def words_for_links(text: str, home: str, book: str | None = None, *, alone: boo
     return _LINK.sub(replace, text)
 
 
-# ---------------------------------------------------------------- leaving the solutions out
-
-
 def without_solutions(notebook: dict) -> dict:
     """Return a copy of a notebook in which no solution is left, nor what points at one.
 
@@ -403,26 +276,19 @@ def without_solutions(notebook: dict) -> dict:
     Raises
     ------
     ValueError
-        If an exercise or a solution is not closed.
+        If a solution is not closed.
     """
-    kept: list[dict] = []
-    for cell in notebook["cells"]:
-        if SOLUTION_TAG in cell.get("metadata", {}).get("tags", []):
-            continue
-        cell = copy.deepcopy(cell)
-        if cell["cell_type"] == "markdown":
-            source = "".join(cell["source"])
-            directives = [d for d in parse(source) if d.kind == "solution"]
-            if directives:
-                lines = source.splitlines()
-                for directive in reversed(directives):
-                    del lines[directive.start : directive.stop]
-                _set(cell, re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n"))
-            if not "".join(cell["source"]).strip():
-                continue
-        kept.append(cell)
-    return {**copy.deepcopy({k: v for k, v in notebook.items() if k != "cells"}), "cells": kept}
-
-
-def _set(cell: dict, source: str) -> None:
-    cell["source"] = source if isinstance(cell["source"], str) else source.splitlines(keepends=True)
+    left, cells = copy.deepcopy(notebook), []
+    for cell in left["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown" and (found := parse(source, ["solution"])):
+            lines = source.splitlines()
+            for directive in reversed(found):
+                del lines[directive.start : directive.stop]
+            source = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
+            cell["source"] = source if isinstance(cell["source"], str) else source.splitlines(keepends=True)
+        tagged = SOLUTION_TAG in cell.get("metadata", {}).get("tags", [])
+        if not tagged and (source.strip() or cell["cell_type"] == "code"):
+            cells.append(cell)
+    left["cells"] = cells
+    return left
