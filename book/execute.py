@@ -3,13 +3,15 @@
 A file is a text or its notebook; book/text.py says which belongs to which. One runs on
 each core. What is published is what this writes, so the same text must give the same
 bytes: nothing that depends on the clock or the machine is kept. A notebook is written
-when all of its cells have run.
+when all of its cells have run. With --changed one whose code is that of its text takes
+over the words and keeps its outputs: for a typo nothing is executed.
 """
 
 import os
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from itertools import repeat
 
 import nbformat
 from nbclient import NotebookClient
@@ -19,6 +21,7 @@ from text import (
     METADATA,
     PairError,
     chosen_pairs,
+    command_line,
     notebook_from_text,
     remember,
 )
@@ -46,48 +49,66 @@ def run(notebook, folder, starts=3):
         run(notebook, folder, starts - 1)
 
 
-def execute(pair, force):
-    """Run the notebook of a text; True when its file had to change."""
+def take_over(notebook, stored):
+    """Take the outputs of a stored notebook if its code is the same; whether it is."""
+    cells, before = (
+        [cell for cell in one.cells if cell.cell_type == "code"]
+        for one in (notebook, stored)
+    )
+    if [cell.source for cell in cells] != [cell.source for cell in before]:
+        return False
+    for cell, was in zip(cells, before, strict=True):
+        cell.outputs, cell.execution_count = was.outputs, was.execution_count
+    return True
+
+
+def execute(pair, force, changed):
+    """Make the notebook of a text; what was done."""
     before = pair.notebook.read_bytes() if pair.notebook.exists() else None
-    notebook, text = notebook_from_text(pair, force)
+    notebook, stored = notebook_from_text(pair, force)
     pair.notebook.parent.mkdir(exist_ok=True)
-    run(notebook, pair.notebook.parent)
+    if not (changed and stored and take_over(notebook, stored)):
+        run(notebook, pair.notebook.parent)
     notebook.metadata = nbformat.from_dict(METADATA)
-    now = pair.notebook.read_bytes() if pair.notebook.exists() else None
-    if now != before:
+    if before != (pair.notebook.read_bytes() if pair.notebook.exists() else None):
         name = pair.name(pair.notebook)
         raise PairError(f"{name}: edited while its text was executed; nothing written")
-    changed = write_whole(pair.notebook, (nbformat.writes(notebook) + "\n").encode())
-    remember(pair, text)
-    return changed
+    written = write_whole(pair.notebook, (nbformat.writes(notebook) + "\n").encode())
+    remember(pair, notebook)
+    return "written" if written else "unchanged"
 
 
-def attempt(pair, force):
-    """Run one notebook; return its report and whether all went well."""
-    start = time.perf_counter()
-    name = pair.notebook.name
+def attempt(pair, force, changed):
+    """Make one notebook; return the report and whether all went well."""
+    start, name = time.perf_counter(), pair.notebook.name
     try:
-        changed = execute(pair, force)
+        said = execute(pair, force, changed)
     except CellExecutionError as error:
         return f"{name}: failed, and is as it was\n{error}", False
     except PairError as error:
         return str(error), False
-    seconds = time.perf_counter() - start
-    said = "written" if changed else "unchanged"
-    return f"{name}: {seconds:.1f} s, {said}", True
+    return f"{name}: {time.perf_counter() - start:.1f} s, {said}", True
 
 
 def main(arguments):
     # Products of this size gain nothing from a second thread. It only waits, and on a
     # busy machine for long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    pairs, force = chosen_pairs(arguments, "Make notebooks of their texts.")
+    parser = command_line("Make notebooks of their texts.")
+    parser.add_argument(
+        "--changed", action="store_true", help="execute only those whose code changed"
+    )
+    options = parser.parse_args(arguments)
     # The last chapters are the longest. Then pages: one reads the chapters' exercises.
-    pairs.sort(key=lambda pair: pair.text.name, reverse=True)
+    pairs = sorted(
+        chosen_pairs(parser, options), key=lambda pair: pair.text.name, reverse=True
+    )
     pairs.sort(key=lambda pair: pair.text.parent.name)
     good = True
     with ProcessPoolExecutor(max_workers=min(len(pairs), os.cpu_count() or 1)) as pool:
-        for report, went_well in pool.map(attempt, pairs, [force] * len(pairs)):
+        for report, went_well in pool.map(
+            attempt, pairs, repeat(options.force), repeat(options.changed)
+        ):
             print(report, flush=True)
             good &= went_well
     return 0 if good else 1

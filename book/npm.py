@@ -15,34 +15,23 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Package:
-    """A package of npm, pinned.
-
-    title: what readers call it, with what its archive weighs. integrity: as
-    `npm view NAME@VERSION dist.integrity` writes it. setting: of the environment, for
-    an archive that is there already. command: what asks for it.
-    """
+    """A package of npm, pinned."""
 
     name: str
     version: str
-    integrity: str
-    title: str
+    integrity: str  # as `npm view NAME@VERSION dist.integrity` writes it
+    title: str  # what readers call it
     weighs: str
-    setting: str
-    command: str
-
-    @property
-    def file_name(self):
-        return f"{self.name}-{self.version}.tgz"
+    setting: str  # of the environment, for an archive that is there already
+    command: str  # what asks for it
 
 
 def archive(package, cache, given=None):
-    """The package's archive, the hash compared.
-
-    cache: folder that keeps it. given: an archive that is there already.
+    """The package's archive, kept in the folder `cache`, or the one that is given.
 
     Raises Failed if it is another one, or there is none to be had.
     """
-    kept = cache / package.file_name
+    kept = cache / f"{package.name}-{package.version}.tgz"
     if given is not None:
         kept = Path(given)
         if not kept.is_file():
@@ -61,17 +50,15 @@ def _download(package, kept):
         raise Failed(
             f"npm is not installed, and {package.title} comes as an npm package.\n"
             "Install Node.js, or bring the archive yourself: "
-            f"{package.setting}={package.file_name} {package.command}"
+            f"{package.setting}={kept.name} {package.command}"
         )
     kept.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-        call = [npm, "pack", f"{package.name}@{package.version}"]
-        call += ["--pack-destination", folder]
-        call += ["--fetch-retries=1", "--fetch-retry-mintimeout=2000"]
+        call = [npm, "pack", f"{package.name}@{package.version}", "--fetch-retries=1"]
+        call += ["--fetch-retry-mintimeout=2000", "--pack-destination", folder]
         run(call, f"npm could not fetch {package.title}. Is there a network?")
-        fetched = Path(folder, package.file_name)
-        verify(fetched, package.integrity)
-        fetched.replace(kept)
+        verify(Path(folder, kept.name), package.integrity)
+        Path(folder, kept.name).replace(kept)
 
 
 def verify(path, integrity):
@@ -79,16 +66,14 @@ def verify(path, integrity):
     digest = hashlib.sha512(path.read_bytes()).digest()
     got = f"sha512-{base64.b64encode(digest).decode()}"
     if got != integrity:
-        raise Failed(
-            f"{path.name} is not what was pinned:\nexpected {integrity}\ngot      {got}"
-        )
+        pinned = f"is not what was pinned:\nexpected {integrity}\ngot      {got}"
+        raise Failed(f"{path.name} {pinned}")
 
 
 def run(call, sorry, **options):
     """Run a command; if it fails, raise Failed with `sorry` and what it said."""
-    done = subprocess.run(
-        call, capture_output=True, encoding="utf-8", errors="replace", **options
-    )
+    options |= {"capture_output": True, "encoding": "utf-8", "errors": "replace"}
+    done = subprocess.run(call, **options)
     if done.returncode:
         lines = (done.stdout + done.stderr).strip().splitlines()
         if len(lines) > 12:  # npm says it first, Python last

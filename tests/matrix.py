@@ -166,8 +166,8 @@ def play(setting: Setting, paths: list[Path], environment: dict[str, str]) -> tu
         cases = list(ElementTree.parse(report).getroot().iter("testcase"))
     if not cases:
         raise RuntimeError(f"{setting.name}: none of the {setting.run} was run:\n{done.stdout}{done.stderr}")
-    bad = [case for case in cases if case.find("failure") is not None or case.find("error") is not None]
-    return len(cases), [f"{case.get('classname')} {case.get('name')}" for case in bad]
+    bad = [(case, fault) for case in cases for fault in (*case.iter("failure"), *case.iter("error"))]
+    return len(cases), [f"{case.get('classname')} {case.get('name')}: {fault.get('message')}" for case, fault in bad]
 
 
 def install_old_numpy() -> None:

@@ -8,10 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
-from nbformat.v4 import new_markdown_cell, new_notebook
 
 import sitecheck
 
@@ -147,16 +145,14 @@ WIDE = '<div style="overflow-x: auto"><div style="width: 500px">wide</div></div>
 CUT = (
     f'<div class="cell"><div class="cell_output"><div class="output stream"><pre>{"0.25 " * 99}</pre></div></div></div>'
 )
-NAMED = "*The Random\nTransformer* says so. "
 
 
-def line_of_a_page(monkeypatch, folder, before="", after="", text=""):
+def line_of_a_page(monkeypatch, folder, before="", after=""):
     """The status of `--line` for a chapter of this content."""
     sitecheck.chromium_or_skip()
     course = bench("course")
     (folder / "notebooks").mkdir()
     (folder / "notebooks" / "01_short.html").write_text(LINE.format(before=before, after=after), "utf-8")
-    nbformat.write(new_notebook(cells=[new_markdown_cell(text)]), folder / "notebooks" / "01_short.ipynb")
     monkeypatch.setattr(course, "ROOT", folder)
     return course.main(["--site", str(folder), "--line"])
 
@@ -167,7 +163,6 @@ def line_of_a_page(monkeypatch, folder, before="", after="", text=""):
         ({"before": WORDS}, "2008 words, the goal is at most 2000"),
         ({"before": TALL}, "15.2 screens, the goal is at most 15"),
         ({"before": CODE}, "61 lines of code, the goal is at most 60"),
-        ({"text": NAMED * 4}, "names sources 4 times, the goal is at most 3"),
         ({"before": CUT}, "1 printed outputs are cut on a phone, the goal is none"),
         ({"after": CUT}, "1 printed outputs are cut on a phone, the goal is none"),
     ],
@@ -182,13 +177,13 @@ def test_a_line_that_is_too_long_is_named(monkeypatch, tmp_path, capsys, planted
 def test_what_is_folded_or_stands_behind_the_line_is_not_on_it(monkeypatch, tmp_path, capsys):
     folded = f"<details><summary>Open</summary>{WORDS}{CODE}{TALL}</details>"
     printed = f'<div class="cell">{WORDS}</div><p><span class="math">{"x " * 99}</span></p>{WIDE}'
-    planted = {"before": folded + printed, "after": WORDS + CODE + TALL, "text": NAMED * 3}
+    planted = {"before": folded + printed, "after": WORDS + CODE + TALL}
     assert line_of_a_page(monkeypatch, tmp_path, **planted) == 0
     told = capsys.readouterr().out
     head, row = [line.split() for line in told.splitlines()[:2]]
     assert dict(zip(head, row, strict=True)) | {"screens": "", "phone": ""} == {
         **{"line": "notebooks/01_short", "words": "9", "screens": "", "phone": ""},
-        **{"code": "0", "names": "3", "sideways": "1", "cut": "0"},
+        **{"code": "0", "sideways": "1", "cut": "0"},
     }
     assert "every goal is met" in told
 

@@ -1,4 +1,4 @@
-"""What is made of the site: pages of paper, an EPUB, a zip; and conf.py, for plain Sphinx.
+"""What is made of the site: pages of paper, an EPUB, a zip.
 
 The whole products are tested in tests/with_products; here are small books of two pages.
 """
@@ -18,25 +18,8 @@ import toytf_epub
 import make_epub
 import pack_site
 import print_pdf
-import sphinx_settings
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-# ---------------------------------------------------------------- conf.py
-
-
-def test_conf_py_says_what_jupyter_book_tells_sphinx():
-    said = (ROOT / "conf.py").read_text("utf-8")
-    assert said == sphinx_settings.text(), "run `make conf.py`"
-
-
-def test_another_setting_is_seen(tmp_path):
-    shutil.copy(ROOT / "_toc.yml", tmp_path)
-    config = (ROOT / "_config.yml").read_text("utf-8")
-    (tmp_path / "_config.yml").write_text(config.replace("language: en", "language: de"), "utf-8")
-    assert "language = 'de'" in sphinx_settings.text(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["_config.yml", "_toc.yml"]
 
 
 # ---------------------------------------------------------------- a small site, printed

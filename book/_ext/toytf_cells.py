@@ -1,8 +1,7 @@
 """Sphinx extension: the titles of exercises, and the words on which hidden code opens.
 
-A text says which code is hidden, by the tags `hide-input` and `hide-cell`, and gives an
-exercise its number. What the page says of both is decided here, in one place; a cell
-that hides something to look up may say it itself (`code_prompt_show`).
+A text says which code is hidden, by the tags `hide-input` and `hide-cell`, and gives an exercise its number. What the
+page says of both is decided here; a cell that hides something to look up may say it itself (`code_prompt_show`).
 """
 
 import ast
@@ -13,10 +12,7 @@ from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_exercise.nodes import exercise_node, exercise_subtitle, exercise_title
 
-HIDE = "Hide"
-
-
-# ---------------------------------------------------------------- hidden code
+ABOUT = re.compile(r"[\w ]+, level \d, \d+ min")
 
 
 def prompt(source, kinds, tags):
@@ -25,45 +21,34 @@ def prompt(source, kinds, tags):
     source: the code. kinds: the media types of its outputs. tags: its tags.
     """
     try:
-        statements = ast.parse(source).body
+        tree = ast.parse(source)
     except SyntaxError:  # what only IPython can read
-        statements = []
+        tree = ast.Module([], [])
     if "solution" in tags:
         return "The numbers of the solutions"
     if any(kind.startswith("image/") for kind in kinds):
         return "Code of this figure"
-    if any(_shows_something_to_touch(one) for one in statements):
+    if re.search(r"^live\.\w+\(", source, re.MULTILINE):
         return "Code that sets this up"
     if {"text/html", "text/markdown"} & set(kinds):
         return "A further table" if "hide-cell" in tags else "Code of this table"
     # behind what is seen: the code of a table may begin with imports too
-    if statements and isinstance(statements[0], (ast.Import, ast.ImportFrom)):
+    if tree.body and isinstance(tree.body[0], (ast.Import, ast.ImportFrom)):
         return "Imports"
-    if any(
-        isinstance(node, ast.Assert) for one in statements for node in ast.walk(one)
-    ):
+    if any(isinstance(node, ast.Assert) for node in ast.walk(tree)):
         return "The check"
     return "The code"
 
 
-def _shows_something_to_touch(statement):
-    """Whether a statement of code is ``live.divisor(...)`` or another element."""
-    match statement:
-        case ast.Expr(ast.Call(func=ast.Attribute(value=ast.Name(id="live"), attr=_))):
-            return True
-    return False
-
-
 def name_hidden_code(app, doctree):
-    for cell in doctree.findall(nodes.container):
-        if "hide_mode" in cell:
-            source = next(cell.findall(nodes.literal_block), None)
-            kinds = [part["mime_type"] for part in cell.findall(_of_a_kind)]
-            tags = cell["cell_metadata"].get("tags", [])
-            if source is not None:
-                own = cell["cell_metadata"].get("mystnb", {}).get("code_prompt_show")
-                cell["prompt_show"] = own or prompt(source.astext(), kinds, tags)
-                cell["prompt_hide"] = HIDE
+    for cell in doctree.findall(lambda node: isinstance(node, nodes.container) and "hide_mode" in node):
+        source = next(cell.findall(nodes.literal_block), None)
+        if source is not None:
+            metadata = cell["cell_metadata"]
+            kinds = [n["mime_type"] for n in cell.findall(nodes.Element) if "mime_type" in n]
+            own = metadata.get("mystnb", {}).get("code_prompt_show")
+            cell["prompt_show"] = own or prompt(source.astext(), kinds, metadata.get("tags", []))
+            cell["prompt_hide"] = "Hide"
 
 
 class CodeBelowOutput(SphinxPostTransform):
@@ -74,21 +59,10 @@ class CodeBelowOutput(SphinxPostTransform):
 
     def run(self):
         for cell in self.document.findall(nodes.container):
-            if cell.get("hide_mode") == "input" and len(cell.children) > 1:
-                folded = cell[0]
-                if isinstance(folded, HideCodeCellNode):
-                    cell.remove(folded)
-                    folded["classes"] = ["below-output"]
-                    cell += folded
-
-
-def _of_a_kind(node):
-    return isinstance(node, nodes.Element) and "mime_type" in node
-
-
-# ---------------------------------------------------------------- exercises
-
-ABOUT = re.compile(r"[\w ]+, level \d, \d+ min")
+            if cell.get("hide_mode") == "input" and len(cell.children) > 1 and isinstance(cell[0], HideCodeCellNode):
+                folded = cell.pop(0)
+                folded["classes"] = ["below-output"]
+                cell += folded
 
 
 class TitleExercises(SphinxPostTransform):
@@ -101,19 +75,13 @@ class TitleExercises(SphinxPostTransform):
             title, content = exercise.children
             subtitle = next(title.findall(exercise_subtitle), None)
             if isinstance(title, exercise_title) and subtitle is not None:
-                title.replace_self(_title(title.children[0].astext(), subtitle))
+                first, *rest = subtitle.children
+                number, _, question = first.astext().partition(" ")
+                words = f"{title.children[0].astext()} {number} "  # apart, as the numbers of figures are
+                number = nodes.inline("", words, classes=["caption-number"])
+                title.replace_self(nodes.title("", "", number, nodes.Text(question), *rest))
             if content.children and ABOUT.fullmatch(content[0].astext()):
                 content[0]["classes"].append("exercise-about")
-
-
-def _title(kind, subtitle):
-    """The title, its number apart, as those of figures are: `caption-number`."""
-    title = nodes.title()
-    first, *rest = subtitle.children
-    number, _, question = first.astext().partition(" ")
-    title += nodes.inline("", f"{kind} {number} ", classes=["caption-number"])
-    title += [nodes.Text(question), *rest]
-    return title
 
 
 def setup(app):

@@ -1,44 +1,31 @@
 """Sphinx extension: the notebook behind the download button, for a reader elsewhere.
 
-Colab, VS Code, nbviewer and GitHub read Markdown and know no directive of MyST. So
-exercises and notes are Markdown there, solutions stand folded in <details>, links into
-the book are words. Where `toytf` is missing, the first cell installs it: from its file
-or its folder, if one is near, or from the address of site or source, if they have one
+Colab, VS Code, nbviewer and GitHub read Markdown and know no directive of MyST. So exercises and notes are Markdown
+there, solutions stand folded in <details>, links into the book are words. Where `toytf` is missing, the first cell
+installs it: from its file or its folder, if one is near, or from the address of site or source, if they have one
 (`toytf_address`). Otherwise it says what to do.
 
-It stands where Sphinx puts sources, in place of the source. A site with an address has
-the package beside it, as a wheel.
+It stands where Sphinx puts sources, in place of the source. A site with an address has the package beside it, as a
+wheel.
 """
 
-import copy
-import json
+import contextlib
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+import nbformat
+from flit_core import buildapi
+from nbformat.v4 import new_code_cell, new_markdown_cell
 from sphinx.errors import ExtensionError
 
-from toytf.course.exercises import (
-    SOLUTION_TAG,
-    number_of,
-    parse,
-    without_solutions,
-    words_for_links,
-)
+import toytf
+from toytf.course.exercises import SOLUTION_TAG, number_of, parse, without_solutions, words_for_links
 
 # What editors elsewhere ask of a notebook; no version of Python.
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
-    "language_info": {
-        "codemirror_mode": {"name": "ipython", "version": 3},
-        "file_extension": ".py",
-        "mimetype": "text/x-python",
-        "name": "python",
-        "nbconvert_exporter": "python",
-        "pygments_lexer": "ipython3",
-    },
+    "language_info": {"name": "python", "file_extension": ".py", "pygments_lexer": "ipython3"},
 }
 # The first cell. {NEEDED}: what pip is asked for, if neither file nor folder is near.
 FIRST = '''\
@@ -87,15 +74,10 @@ Is there a network here? Or run in a cell of its own, and then restart the kerne
 
 If the address leads nowhere any more, this notebook is older than the book: download
 it again."""
-KNOWN = {"exercise", "solution", "note", "tip", "hint", "important", "warning"} | {
-    "admonition"  # with a title of its own
-}
-_FENCED = re.compile(
-    r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1[`~]*[ \t]*$|(?<![}`])`+[^`\n]+`+", re.M | re.S
-)
-_LEFT = re.compile(
-    r"^:{3,}|\{[a-z:]+\}`|^\([\w-]+\)=$|^ {0,3}\{[.#]|^\+\+\+", re.MULTILINE
-)
+# What is translated; "admonition" has a title of its own.
+KNOWN = {"exercise", "solution", "note", "tip", "hint", "important", "warning", "admonition"}
+_CODE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1[`~]*[ \t]*$|(?<![}`])`+[^`\n]+`+", re.M | re.S)
+_LEFT = re.compile(r"^:{3,}.*|\{[a-z:]+\}`|^\([\w-]+\)=$|^ {0,3}\{[.#].*|^\+\+\+.*", re.M)
 _PICTURE = re.compile(r"!\[([^\]]+)\]\(([^):]+)\)")
 
 
@@ -104,8 +86,7 @@ def first_cell(version, needed=""):
 
     version: that of toytf. needed: what pip is asked for, if the book has an address.
     """
-    words = AT_AN_ADDRESS if needed else NOWHERE
-    cell = FIRST.replace("{WORDS}", words)
+    cell = FIRST.replace("{WORDS}", AT_AN_ADDRESS if needed else NOWHERE)
     return cell.replace("{NEEDED}", needed).replace("{VERSION}", version)
 
 
@@ -116,28 +97,18 @@ def elsewhere(notebook, name, version, needed=""):
 
     Raises ValueError when a text has something of MyST that nobody here translates.
     """
-    first = first_cell(version, needed)
-    cells = [_cell("code", "needs", first, execution_count=None, outputs=[])]
-    for old in notebook["cells"]:
-        cell = copy.deepcopy(old)
-        source = "".join(cell["source"])
-        if cell["cell_type"] == "markdown":
-            cells.append(_cell("markdown", cell["id"], markdown(source, name)))
-        elif SOLUTION_TAG in cell["metadata"].get("tags", []):
-            cells.append(_cell("markdown", cell["id"], _shown(source, cell["outputs"])))
-        else:
-            cells.append(cell)
-    return {
-        "cells": cells,
-        "metadata": METADATA,
-        "nbformat": notebook["nbformat"],
-        "nbformat_minor": notebook["nbformat_minor"],
-    }
-
-
-def _cell(kind, name, source, **more):
-    lines = source.splitlines(keepends=True)
-    return {"cell_type": kind, "id": name, "metadata": {}, **more, "source": lines}
+    made = nbformat.from_dict({**notebook, "metadata": METADATA, "cells": []})
+    made.cells.append(new_code_cell(first_cell(version, needed), id="needs"))
+    for cell in nbformat.from_dict(notebook["cells"]):
+        source = "".join(cell.source)
+        if cell.cell_type == "markdown":
+            cell = new_markdown_cell(markdown(source, name), id=cell.id)
+        elif SOLUTION_TAG in cell.metadata.get("tags", []):  # a cell would stand open
+            said = "".join(text for output in cell.outputs for text in output.text).rstrip()
+            shown = f"```python\n{source.rstrip()}\n```" + f"\n\nIt prints\n\n```text\n{said}\n```" * bool(said)
+            cell = new_markdown_cell(_folded("Code of the solutions", shown), id=cell.id)
+        made.cells.append(cell)
+    return made
 
 
 def markdown(text, name):
@@ -145,13 +116,9 @@ def markdown(text, name):
     lines = text.splitlines()
     for found in reversed(parse(text, kinds=KNOWN)):
         lines[found.start : found.stop] = _translated(found).splitlines()
-    text = _PICTURE.sub(
-        r"*Picture: \1*", words_for_links("\n".join(lines), name, alone=False)
-    )
-    if left := _LEFT.search(_FENCED.sub("", text)):
-        line = text[: text.find(left[0])].count("\n")
-        got = text.splitlines()[line]
-        raise ValueError(f"expected Markdown, got {got!r}, which only MyST knows")
+    text = _PICTURE.sub(r"*Picture: \1*", words_for_links("\n".join(lines), name, alone=False))
+    if left := _LEFT.search(_CODE.sub("", text)):
+        raise ValueError(f"expected Markdown, got {left[0]!r}, which only MyST knows")
     return text
 
 
@@ -163,9 +130,7 @@ def _translated(directive):
         return _folded(f"Solution of {number_of(directive.argument)}", directive.body)
     if "dropdown" in directive.options.get("class", ""):
         return _folded(directive.argument, directive.body)
-    inside = (
-        f"**{directive.argument or directive.kind.capitalize()}**\n\n{directive.body}"
-    )
+    inside = f"**{directive.argument or directive.kind.capitalize()}**\n\n{directive.body}"
     return "\n".join(f"> {line}".rstrip() for line in inside.splitlines())
 
 
@@ -174,49 +139,17 @@ def _folded(summary, body):
     return f"<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>"
 
 
-def _shown(source, outputs):
-    """The code of a solution and what it printed; a cell would stand open."""
-    said = "".join("".join(output["text"]) for output in outputs)
-    body = f"```python\n{source.rstrip()}\n```"
-    if said:
-        body += f"\n\nIt prints\n\n```text\n{said.rstrip()}\n```"
-    return _folded("Code of the solutions", body)
-
-
 # ---------------------------------------------------------------- in the build
 
 
-def wheel(folder, second):
-    """Make the package's wheel in a folder; its name.
-
-    second: what its files get for a date, so that it is the same each time.
-    """
-    import toytf
-
-    for old in folder.glob("toytf-*.whl"):
-        old.unlink()
-    command = [sys.executable, "-m", "flit_core.wheel", "--outdir", str(folder)]
-    checkout = Path(toytf.__file__).resolve().parent.parent
-    dates = {"SOURCE_DATE_EPOCH": second} if second else {}
-    run = subprocess.run(
-        command,
-        cwd=checkout,
-        env=os.environ | dates,
-        capture_output=True,
-        encoding="utf-8",
-    )
-    made = list(folder.glob("toytf-*.whl"))
-    if run.returncode or len(made) != 1:
-        raise ExtensionError(f"expected a wheel of {checkout}, got: {run.stderr}")
-    return made[0].name
-
-
 def what_pip_needs(app):
-    """What pip is asked for from anywhere; empty if the book has no address."""
+    """What pip is asked for from anywhere; empty if the book has no address. A site gets the package's wheel."""
     base, repository = app.config.toytf_site_url, app.config.toytf_repository
     if base and app.builder.name == "html":
-        name = wheel(Path(app.outdir), app.config.toytf_epoch)
-        return f"toytf[plot] @ {base}{name}"
+        if app.config.toytf_epoch:  # the date of its files, so that it is the same each time
+            os.environ["SOURCE_DATE_EPOCH"] = app.config.toytf_epoch
+        with contextlib.chdir(Path(toytf.__file__).resolve().parent.parent):
+            return f"toytf[plot] @ {base}{buildapi.build_wheel(str(app.outdir))}"
     return f"toytf[plot] @ git+{repository}" if repository else ""
 
 
@@ -224,23 +157,19 @@ def write(app, exception):
     """Put each notebook in the place of the source that Sphinx copied."""
     if exception is not None or app.builder.format != "html":
         return
-    from toytf import __version__
-
     needed = what_pip_needs(app)
-
     for docname in app.env.found_docs:
         page = Path(app.env.doc2path(docname))
         place = Path(app.outdir, "_sources", f"{docname}.ipynb")
         if page.suffix == ".ipynb" and place.parent.is_dir():
-            notebook = json.loads(page.read_text("utf-8"))
+            notebook = nbformat.read(page, as_version=4)
             if not app.config.toytf_solutions:
                 notebook = without_solutions(notebook)
             try:
-                made = elsewhere(notebook, page.name, __version__, needed)
+                made = elsewhere(notebook, page.name, toytf.__version__, needed)
             except ValueError as error:
                 raise ExtensionError(f"{docname}: {error}") from error
-            text = json.dumps(made, ensure_ascii=False, indent=1)
-            place.write_text(f"{text}\n", "utf-8", newline="\n")
+            place.write_text(nbformat.writes(made) + "\n", "utf-8", newline="\n")
 
 
 def setup(app):

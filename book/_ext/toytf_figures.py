@@ -1,8 +1,7 @@
 """Sphinx extension: figures that are SVG stand in the page, not beside it.
 
-There they take the page's colours, light and dark, and their text can be selected and
-found. Panels of a figure become pictures of their own: side by side where there is
-room. Builders that write something else than pages get the files.
+There they take the page's colours, light and dark, and their text can be selected and found. Panels of a figure become
+pictures of their own: side by side where there is room. Builders that write something else than pages get the files.
 """
 
 import html
@@ -12,26 +11,17 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-BUILDERS = {"html", "dirhtml", "singlehtml"}
 OURS = re.compile(r'<svg [^>]*class="(toytf-figure|toytf-spine|house)"')
 USE = re.compile(r'(\bid="|url\(#|href="#)([^")]+)(?=["\)])')
 PANEL = re.compile(r'^<svg class="(\w+)"[^>]* viewBox="([^"]*)">(.*)</svg>$', re.M)
 MESSAGE = re.compile(r'^<g class="message">(.*)</g>$', re.M)
 
 
-def unique(svg, number):
-    """The same picture, with names that no other picture of the page has."""
-    names = set(re.findall(r'\bid="([^"]+)"', svg))
-
-    def renamed(use):
-        return f"{use[1]}n{number}-{use[2]}" if use[2] in names else use[0]
-
-    return USE.sub(renamed, svg)
-
-
 def in_page(svg, alt, number=0):
-    """A figure as a page shows it: its message as a sentence, its panels, its text."""
-    svg = unique(svg[svg.index("<svg") :].strip(), number)
+    """A figure as a page shows it: its message as a sentence, its panels, its text; no name that another one has."""
+    svg = svg[svg.index("<svg") :].strip()
+    names = set(re.findall(r'\bid="([^"]+)"', svg))
+    svg = USE.sub(lambda use: f"{use[1]}n{number}-{use[2]}" if use[2] in names else use[0], svg)
     label = f'role="img" aria-label="{html.escape(alt)}"'
     root, rest = svg[: svg.index(">")], svg[svg.index(">") :]
     kind = OURS.match(svg)[1]
@@ -39,19 +29,17 @@ def in_page(svg, alt, number=0):
         root = re.sub(r'\s(role|aria-label)="[^"]*"', "", root)
         return root.replace("<svg ", f"<svg {label} ", 1) + rest
     style = re.search(r'style="([^"]*)"', root)[1]
-    wide = float(re.search(r'viewBox="0 0 (\S+) ', root)[1])
-    scale = float(re.search(r' width="(\S+)"', root)[1]) / wide
-    message = MESSAGE.search(svg)
-    lines = re.findall(r"<text[^>]*>(.*?)</text>", message[1]) if message else []
-    said = " ".join(re.sub(r"<[^>]*>", "", line) for line in lines)
-    panels = []
+    wide, shown = re.search(r'viewBox="0 0 (\S+) ', root)[1], re.search(r' width="(\S+)"', root)[1]
+    panels = ""
     for name, box, content in PANEL.findall(svg):
-        w, h = (round(float(side) * scale, 1) for side in box.split()[2:])
+        w, h = (round(float(side) * float(shown) / float(wide), 1) for side in box.split()[2:])
         size = f'class="{name}" viewBox="{box}" width="{w:g}" height="{h:g}"'
-        panels.append(f'<svg {size} style="{style}">{content}</svg>')
+        panels += f'<svg {size} style="{style}">{content}</svg>'
+    message = MESSAGE.search(svg)
+    lines = re.findall(r"<text[^>]*>(.*?)</text>", message[1] if message else "")
+    said = " ".join(re.sub(r"<[^>]*>", "", line) for line in lines)
     caption = f"<figcaption>{said}</figcaption>" if said else ""
-    picture = f"<div {label}>{''.join(panels)}</div>"
-    return f'<figure class="{kind}">{caption}{picture}</figure>'
+    return f'<figure class="{kind}">{caption}<div {label}>{panels}</div></figure>'
 
 
 class Inline(SphinxPostTransform):
@@ -60,15 +48,13 @@ class Inline(SphinxPostTransform):
     default_priority = 900  # after MyST-NB has chosen among a cell's forms of output
 
     def run(self, **kwargs):
-        if self.app.builder.name not in BUILDERS:
+        if self.app.builder.name not in ("html", "dirhtml", "singlehtml"):
             return
         for number, node in enumerate(list(self.document.findall(nodes.image))):
             path = Path(self.app.srcdir, node["uri"])
-            if path.suffix == ".svg" and path.is_file():
-                svg = path.read_text("utf-8")
-                if OURS.search(svg):
-                    text = in_page(svg, node.get("alt", ""), number)
-                    node.replace_self(nodes.raw("", text, format="html"))
+            if path.suffix == ".svg" and path.is_file() and OURS.search(svg := path.read_text("utf-8")):
+                text = in_page(svg, node.get("alt", ""), number)
+                node.replace_self(nodes.raw("", text, format="html"))
 
 
 def setup(app):

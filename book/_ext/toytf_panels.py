@@ -1,8 +1,8 @@
 """Sphinx extension: the panels of `toytf.byhand` on the site.
 
-A notebook's output brings its style and script along, since it may stand in a frame of
-its own. A page links both once, as files. Each panel gets an id, panel-1, panel-2, ...
-in the order of the page: `#panel-3.0.2` opens the third entry of its first row.
+A notebook's output brings its style and script along, since it may stand in a frame of its own. A page links both once,
+as files. Each panel gets an id, panel-1, panel-2, ... in the order of the page: `#panel-3.0.2` opens the third entry of
+its first row.
 """
 
 import itertools
@@ -11,33 +11,18 @@ from pathlib import Path
 
 from docutils import nodes
 
-PARTS = re.compile(
-    r'<style>.*?</style><script>.*?</script>(?=<div class="byhand)', re.DOTALL
-)
+PARTS = re.compile(r'<style>.*?</style><script>.*?</script>(?=<div class="byhand)', re.DOTALL)
+PANEL = re.compile(r'<div (?=class="byhand s\d)')
 # a page of the book, where an output links to a notebook
 LINK = re.compile(r'(<a href="[^":]*)\.ipynb(?=[#"])')
-
-
-def without_parts(html):
-    """The output of a panel without its style and script."""
-    return PARTS.sub("", html)
-
-
-def with_ids(html, numbers):
-    return re.sub(
-        r'<div class="byhand (?=s\d)',
-        lambda _: f'<div id="panel-{next(numbers)}" class="byhand ',
-        html,
-    )
 
 
 def mend_outputs(app, doctree, docname):
     numbers = itertools.count(1)
     for node in list(doctree.findall(nodes.raw)):
         if node.get("format") == "html":
-            html = LINK.sub(r"\1.html", node.astext())
-            if 'class="byhand' in html:
-                html = with_ids(without_parts(html), numbers)
+            html = PARTS.sub("", LINK.sub(r"\1.html", node.astext()))
+            html = PANEL.sub(lambda _: f'<div id="panel-{next(numbers)}" ', html)
             node.replace_self(nodes.raw("", html, format="html"))
 
 

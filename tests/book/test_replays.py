@@ -1,192 +1,188 @@
 """The replays hold every number, remark and topic of their sources, each once, with its words and its check."""
 
-import copy
+import ast
 import json
+import re
+from collections import Counter
+from dataclasses import dataclass, field
 
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from bookcheck import pages, reading
+from bookcheck import reading
+from bookcheck.links import heading_slugs, headings, links
 from replays import published
 
-ENTRIES = json.loads(reading.PUBLISHED_DATA.read_text(encoding="utf-8"))
+ENTRIES = json.loads(reading.PUBLISHED_DATA.read_text("utf-8"))
+REMARKS = [json.loads(reading.PUBLISHED_DATA.with_name(f"remarks{k}.json").read_text("utf-8")) for k in range(5)]
+TOPICS = [f"T{k}-{n + 1:02d}" for k, last in enumerate((53, 37, 11, 17, 14)) for n in range(last)]
+TOPICS += [f"X0-{n + 1}" for n in range(8)]  # and its exercises
+FACT = "*Check:* a fact about the text"
+REMARK = re.compile(r"(E\d-\d\d): (\S.*)")
+COURSE = re.compile(r"^\*In the course:\* (.*?)(?=\n\n|\Z)", re.MULTILINE | re.DOTALL)
+# [one](a.ipynb#b), [two](c.ipynb#d) (T0-08, T0-09)
+HOMES = re.compile(r"((?:\[[^\]]*\]\([^)]*\)[,\s]*)+)\(((?:[TX]\d-\d+(?:,\s*)?)+)\)")
 
 
-def remarks(source):
-    path = reading.PUBLISHED_DATA.with_name(f"remarks{source}.json")
-    return json.loads(path.read_text(encoding="utf-8"))
+@dataclass
+class Part:
+    """What stands from one heading of a replay to the next; its step is the nearest heading that is no remark's."""
+
+    title: str = ""
+    step: str = ""
+    text: str = ""
+    cells: list = field(default_factory=list)
+
+    def called(self, name):
+        """The texts that its cells give to ``published.name(...)``."""
+        nodes = [node for cell in self.cells for node in ast.walk(reading.syntax_tree(cell.source) or ast.Pass())]
+        calls = [n for n in nodes if isinstance(n, ast.Call) and ast.unparse(n.func) == f"published.{name}"]
+        return [argument.value for call in calls for argument in call.args if isinstance(argument, ast.Constant)]
+
+
+def parts(nb):
+    found, headed = [Part()], ""
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            found[-1].cells.append(cell)
+            continue
+        for text in re.split(r"^(?=#{1,6}\s)", cell.source, flags=re.MULTILINE):
+            if heading := headings(text):
+                headed += f"\n\n{'#' * heading[0][0]} {heading[0][1]}"
+                is_remark = REMARK.fullmatch(heading[0][1])
+                step = found[-1].step if is_remark else heading_slugs(headed)[-1]
+                found.append(Part(heading[0][1], step))
+            found[-1].text += f"\n{text}"
+    return found
+
+
+def number_problems(nb, entries):
+    """Each number stands once, below its step, which leads into the course."""
+    tables = [(name, part.step) for part in parts(nb) for name in part.called("table")]
+    wanted = [(entry["id"], entry["step"]) for entry in entries]
+    yield from (f"{name} stands at #{step}, and should not" for name, step in (Counter(tables) - Counter(wanted)))
+    yield from (f"{name} does not stand at #{step}" for name, step in (Counter(wanted) - Counter(tables)))
+    for part in parts(nb):
+        if part.called("table") and not REMARK.fullmatch(part.title) and not COURSE.search(part.text.strip()):
+            yield f"the step «{part.title}» has numbers and leads nowhere in the course"
+
+
+def remark_problems(nb, remarks):
+    """Each remark has its heading, its cell, and a check that was executed or a fact that one can look up."""
+    said = [f"{name}: {remark['title']}" for name, remark in remarks.items()]
+    found = [part for part in parts(nb) if part.called("remark") or REMARK.fullmatch(part.title)]
+    if sorted(part.title for part in found) != sorted(said):
+        yield f"expected the remarks {sorted(said)}, got {sorted(part.title for part in found)}"
+    for part in found:
+        if part.called("remark") != [part.title.partition(":")[0]]:
+            yield f"«{part.title}» has no cell of its own"
+        if sum(bool(cell.outputs) for cell in part.cells) < 2 and FACT not in part.text:
+            yield f"«{part.title}» has no check"
+
+
+def words_problems(remarks):
+    """Each remark has the words that it is about, what stands around them, a kind and an owner that fit."""
+    fits = {"translation": {"Chinese edition"}, "extraction": {"web copy"}, "withdrawn": {"this course"}}
+    authors = set(published.OWNERS) - {"this course", "web copy"}
+    for name, said in remarks.items():
+        if not all(said[part].strip() for part in ("quote", "context", "where")) or said["kind"] not in published.KINDS:
+            yield f"{name} is not whole"
+        if said["whose"] not in fits.get(said["kind"], authors):
+            yield f"{name}: kind {said['kind']} and whose {said['whose']} do not fit"
+        if re.search(r"[\u4e00-\u9fff]", said["quote"]) and not said["means"].strip():
+            yield f"{name} quotes Chinese and does not say what it means"
+
+
+def topic_problems(notebooks):
+    """Each topic is named once, in the replay of its source, after links to sections of the course."""
+    found = []
+    for source, nb in enumerate(notebooks):
+        for part in parts(nb):
+            for homes, topics in (two for line in COURSE.findall(part.text) for two in HOMES.findall(line)):
+                found += (mine := re.findall(r"[TX]\d-\d+", topics))
+                yield from (f"{topic} stands in replay {source}" for topic in mine if topic[1] != str(source))
+                yield from (
+                    f"{mine}: {to} names no section" for to, at in links(homes) if "notebooks/" in to and not at
+                )
+    if sorted(found) != sorted(TOPICS):
+        missing, more = Counter(TOPICS) - Counter(found), Counter(found) - Counter(TOPICS)
+        yield f"expected each topic once, got none of {[*missing]}, more of {[*more]}"
 
 
 def replay(source):
     return reading.read_notebook(reading.ROOT / "book" / f"{published.REPLAYS[source]}.ipynb")
 
 
-# ---------------------------------------------------------------------------------------
-# The book's own replays
-
-
 @pytest.mark.parametrize("source", range(5))
-def test_a_replay_has_every_number_and_every_remark_once_with_its_check(source):
-    problems = pages.replay_problems(replay(source), source, ENTRIES, remarks(source))
-    assert not problems, "\n".join(problems)
-
-
-@pytest.mark.parametrize("source", range(5))
-def test_every_remark_has_the_words_with_their_context_and_a_kind(source):
-    problems = pages.remark_problems(remarks(source), published.KINDS, published.OWNERS)
-    assert not problems, "\n".join(problems)
+def test_a_replay_has_every_number_and_every_remark_once_with_its_words_and_its_check(source):
+    assert [*number_problems(replay(source), [entry for entry in ENTRIES if entry["source"] == source])] == []
+    assert [*remark_problems(replay(source), REMARKS[source])] == []
+    assert [*words_problems(REMARKS[source])] == []
 
 
 def test_every_topic_of_the_sources_has_a_home():
-    problems = pages.topic_problems([replay(source) for source in range(5)])
-    assert not problems, "\n".join(problems)
+    assert [*topic_problems([replay(source) for source in range(5)])] == []
 
 
-def test_there_are_140_topics_and_exercises():
-    assert len(pages.topic_ids()) == len(set(pages.topic_ids())) == 140
+# ---------------------------------------------------------------- planted mistakes
 
-
-@pytest.mark.parametrize("path", reading.chapter_paths(), ids=lambda path: path.stem)
-def test_a_chapter_leaves_the_sources_to_the_replays(path):
-    problems = pages.naming_problems(reading.page_markdown(path), published.SOURCES)
-    assert not problems, "\n".join(problems)
-
-
-# ---------------------------------------------------------------------------------------
-# Planted mistakes
-
-SAID = {
-    "title": "the row for World",
-    "chapter": "03",
-    "where": "section 2",
-    "kind": "error",
-    "whose": "author",
-    "quote": "0.99",
-    "means": "",
-    "context": "After the formula.",
-}
-DATA = {"E0-02": SAID, "E0-07": {**SAID, "title": "a word", "kind": "translation", "whose": "Chinese edition"}}
-NUMBERS = [
-    {"id": "s0-a", "source": 0, "step": "positions"},
-    {"id": "s0-b", "source": 0, "step": "positions"},
-    {"id": "s1-a", "source": 1, "step": "far-away"},
+SHOWN = [new_output("stream", text="0.5403\n")]
+CELLS = [
+    "# A replay\n\n## Positions\n\n*In the course:* [a](../notebooks/03_p.ipynb#b) (T0-01)",
+    'published.table("s0-a", "s0-b")',
+    "#### E0-02: the row for World",
+    'published.remark("E0-02")',
+    "print(1)",
+    "#### E0-07: a word",
+    'published.remark("E0-07")',
+    f"It is a word.\n\n{FACT}",
 ]
+SAID = {"where": "2", "kind": "error", "whose": "author", "quote": "0.99", "means": "", "context": "After it."}
+SAID = {"E0-02": {**SAID, "title": "the row for World"}, "E0-07": {**SAID, "title": "a word"}}
 
 
-COURSE = "*In the course:* [a](../notebooks/03_p.ipynb#b) (T0-01)"
-
-
-def page(
-    table='published.table("s0-a", "s0-b")',
-    first="## Positions",
-    second="#### E0-07: a word",
-    fact=pages.FACT,
-    course=COURSE,
-):
+def page(old="", new=""):
     """A replay with one step, two numbers and two remarks, the second without code."""
-    shown = [new_output("stream", name="stdout", text="0.5403\n")]
+    cells = [cell.replace(old, new) if old else cell for cell in CELLS]
+    is_code = re.compile(r"published|print")
     return new_notebook(
-        cells=[
-            new_markdown_cell(f"# A replay\n\n{first}\n\n{course}"),
-            new_code_cell(table, outputs=shown),
-            new_markdown_cell("#### E0-02: the row for World"),
-            new_code_cell('published.remark("E0-02")', outputs=shown),
-            new_code_cell("print(1)", outputs=shown),
-            new_markdown_cell(second),
-            new_code_cell('published.remark("E0-07")', outputs=shown),
-            new_markdown_cell(f"It is a word.\n\n{fact}"),
-        ]
+        cells=[new_code_cell(one, outputs=SHOWN) if is_code.match(one) else new_markdown_cell(one) for one in cells]
     )
 
 
-def problems(nb=None, entries=NUMBERS, data=DATA):
-    return pages.replay_problems(nb or page(), 0, entries, data)
-
-
-def test_a_good_replay_passes():
-    assert problems() == []
-
-
 @pytest.mark.parametrize(
-    ("planted", "message"),
+    ("old", "new", "message"),
     [
-        (page(table='published.table("s0-a")'), "s0-b is in no table"),
-        (page(table='published.table("s0-a", "s0-b", "s0-a")'), "s0-a stands twice"),
-        (page(table='published.table("s0-a", "s0-b", "s1-a")'), "s1-a is no entry of this source"),
-        (page(first="## Places"), "s0-a stands at #places, and its step is #positions"),
-        (page(second="#### E0-07: a token"), "E0-07 is «a token» in the replay and «a word» in the data"),
-        (page(second="A word."), "E0-02 has no cell"),
-        (page(second="#### E0-02: the row for World"), "E0-02 stands twice"),
-        (page(second="#### E0-08: a word"), "E0-08 has no cell"),
-        (page(fact=""), "E0-07 has no check that was executed"),
-        (page(course="See"), "the step «Positions» has numbers and leads nowhere"),
+        ("", "", None),
+        (', "s0-b"', "", "s0-b does not stand at #positions"),
+        ('"s0-b"', '"s0-b", "s0-a"', "s0-a stands at #positions, and should not"),
+        ("## Positions", "## Places", "s0-a stands at #places"),
+        ("*In the course:*", "See", "the step «Positions» has numbers and leads nowhere"),
+        ("E0-07: a word", "E0-07: a token", "expected the remarks"),
+        ('remark("E0-07")', 'remark("E0-02")', "«E0-07: a word» has no cell"),
+        (FACT, "", "«E0-07: a word» has no check"),
+        ("print(1)", "No check.", "«E0-02: the row for World» has no check"),
     ],
 )
-def test_a_planted_mistake_in_a_replay_is_caught(planted, message):
-    assert any(problem.startswith(message) for problem in problems(planted)), problems(planted)
+def test_a_planted_mistake_in_a_replay_is_caught(old, new, message):
+    nb, entries = page(old, new), [{"id": "s0-a", "step": "positions"}, {"id": "s0-b", "step": "positions"}]
+    found = [*number_problems(nb, entries), *remark_problems(nb, SAID)]
+    assert found == [] if message is None else any(one.startswith(message) for one in found), found
 
 
-def test_a_remark_whose_check_was_not_executed_is_caught():
-    nb = page()
-    nb.cells[4].outputs = []
-    assert problems(nb) == [f"E0-02 has no check that was executed, and is not said to be «{pages.FACT}»"]
-
-
-def test_a_remark_that_only_the_data_know_is_caught():
-    assert problems(data={**DATA, "E0-09": SAID}) == ["E0-09 is not in the replay"]
-
-
-def test_a_remark_that_only_the_replay_knows_is_caught():
-    assert problems(data={"E0-02": SAID}) == ["E0-07 is in the replay and not in the data"]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"quote": " "}, "E0-02 has no quote"),
-        ({"context": ""}, "E0-02 has no context"),
-        ({"kind": "mistake"}, "E0-02: no kind 'mistake'"),
-        ({"whose": "this course"}, "E0-02: kind error and whose this course do not fit"),
-        ({"kind": "translation"}, "E0-02: kind translation and whose author do not fit"),
-        ({"kind": "withdrawn"}, "E0-02: kind withdrawn and whose author do not fit"),
-        ({"quote": "位置"}, "E0-02 quotes Chinese and does not say what it means"),
-    ],
-)
-def test_a_remark_that_is_not_whole_is_caught(change, message):
-    assert pages.remark_problems(DATA, published.KINDS, published.OWNERS) == []
-    planted = {**DATA, "E0-02": {**SAID, **change}}
-    assert pages.remark_problems(planted, published.KINDS, published.OWNERS) == [message]
+@pytest.mark.parametrize("change", [{"quote": " "}, {"kind": "mistake"}, {"kind": "translation"}, {"quote": "位置"}])
+def test_a_remark_that_is_not_whole_is_caught(change):
+    assert [*words_problems(SAID)] == []
+    assert len([*words_problems({"E0-02": SAID["E0-02"] | change})]) == 1
 
 
 def test_a_topic_without_a_home_or_with_two_is_caught():
-    text = "\n\n".join(f"*In the course:* [a](../notebooks/03_p.ipynb#b) ({topic})" for topic in pages.topic_ids())
-    books = [new_notebook(cells=[]) for _ in range(5)]
-    for source, nb in enumerate(books):
-        mine = [line for line in text.split("\n\n") if line[-5 if line[-3] != "-" else -4] == str(source)]
-        nb.cells.append(new_markdown_cell("\n\n".join(mine)))
-    assert pages.topic_problems(books) == []
+    def found(old=" ", new=" "):
+        line = "*In the course:* [a](../notebooks/03_p.ipynb#b) ({})"
+        texts = ["\n\n".join(line.format(topic) for topic in TOPICS if topic[1] == str(k)) for k in range(5)]
+        return [*topic_problems([new_notebook(cells=[new_markdown_cell(one.replace(old, new))]) for one in texts])]
 
-    def planted(old, new):
-        changed = copy.deepcopy(books)
-        changed[0].cells[0].source = changed[0].cells[0].source.replace(old, new)
-        return pages.topic_problems(changed)
-
-    assert planted("(T0-09)", "") == ["T0-09 has no home"]
-    assert planted("(T0-09)", "(T0-09, T0-10)") == ["T0-10 stands 2 times"]
-    assert planted("(T0-09)", "(T0-09, T0-54)") == ["T0-54 is no topic of the sources"]
-    assert planted("(T0-09)", "(T0-09, T1-01)")[0] == "T1-01 stands in the replay of source 0"
-    assert planted("ipynb#b) (T0-09)", "ipynb) (T0-09)") == ["T0-09: link to ../notebooks/03_p.ipynb names no section"]
-
-
-def test_a_chapter_that_names_the_sources_too_often_is_caught():
-    twice = "*The Random\nTransformer* says 2, the notes say 3."
-    assert pages.naming_problems(f"# A\n\n{twice} So does the shape sheet.", published.SOURCES) == []
-    problem = pages.naming_problems(f"# A\n\n{twice}\n\n{twice}", published.SOURCES)
-    assert len(problem) == 1 and problem[0].startswith("names sources 4 times")
-
-
-@pytest.mark.parametrize("title", ["What the sources published", "Both tracks"])
-def test_a_section_of_the_referee_in_a_chapter_is_caught(title):
-    assert pages.naming_problems(f"# A\n\n## {title}\n\nText.", published.SOURCES) == [
-        f"the section «{title}» belongs into a replay"
-    ]
+    assert found() == []
+    for new in ("", "(T0-09, T0-10)", "(T0-09, T0-54)", "(T0-09, T1-01)"):
+        assert found("(T0-09)", new)
+    assert "names no section" in found("ipynb#b) (T0-09)", "ipynb) (T0-09)")[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 PUBLISHED_DATA = ROOT / "book" / "replays" / "published.json"
 
@@ -69,15 +69,6 @@ def text_outputs(cell):
                     yield kind, _said(kind, data)
 
 
-def pictures(cell):
-    """The image types among the outputs of a cell, one for each picture."""
-    return [
-        next(kind for kind in output.data if kind.startswith("image/"))
-        for output in cell.outputs
-        if any(kind.startswith("image/") for kind in output.get("data", {}))
-    ]
-
-
 def shown_alt(cell):
     """The texts that stand in for, or under, a cell's picture."""
     shown = cell.metadata.get("mystnb", {})
@@ -104,8 +95,3 @@ def page_markdown(path):
 def _markdown_cells(written):
     cells = nbformat.reads(written, as_version=4).cells
     return "\n\n".join(c.source for c in cells if c.cell_type == "markdown")
-
-
-def written_chapters(toc):
-    """The numbers of the chapters that ``_toc.yml`` lists: {3: "notebooks/03_positions"}."""
-    return {int(m[2]): m[1] for m in re.finditer(r"(notebooks/(\d\d)_\w+)", toc)}

@@ -4,19 +4,15 @@ They are taken from the stored notebooks and stand in a page as the book's pages
 Below, mistakes are planted to see that each of these checks catches what it is for.
 """
 
+import gzip
 import re
-import sys
 
 import matplotlib
-import nbformat
 import pytest
-
-from bookcheck.reading import ROOT, chapter_paths
-from toytf.course import plot
-
-sys.path.append(str(ROOT / "book" / "_ext"))
-
 import toytf_figures
+
+from bookcheck.reading import ROOT, chapter_paths, code_cells, read_notebook
+from toytf.course import plot
 
 STYLES = "".join((ROOT / "book" / "_assets" / name).read_text("utf-8") for name in ("toytf.css", "figures.css"))
 # Literal colours are those of numbers: the map's, and the ink on them.
@@ -27,16 +23,13 @@ SMALLEST, CONTRAST = 10.95, 4.5
 LARGEST = 9_500  # bytes gzipped
 
 
-def stored():
-    """``(name, svg)`` of every figure in the notebooks."""
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        for number, cell in enumerate(nbformat.read(path, 4).cells):
-            for output in cell.get("outputs", []):
-                if svg := output.get("data", {}).get("image/svg+xml"):
-                    yield f"{path.stem}, cell {number + 1}", "".join(svg)
-
-
-FIGURES = dict(stored())
+FIGURES = {
+    f"{path.stem}, cell {index + 1}": svg
+    for path in chapter_paths()
+    for index, cell in code_cells(read_notebook(path))
+    for output in cell.outputs
+    if (svg := output.get("data", {}).get("image/svg+xml"))
+}
 
 
 def strange_colours(svg):
@@ -108,9 +101,12 @@ def problems(browser, figures, width, dark=False):
     return found
 
 
-def test_every_chapter_has_its_spine_and_its_figures():
+def test_every_chapter_has_its_spine_and_figures_are_small_and_have_the_pages_colours():
     spines = [name for name, svg in FIGURES.items() if 'class="toytf-spine"' in svg]
     assert len(spines) == len(chapter_paths()) and len(FIGURES) > 100
+    assert {name: strange for name, svg in FIGURES.items() if (strange := strange_colours(svg))} == {}
+    sizes = {name: len(gzip.compress(svg.encode())) for name, svg in FIGURES.items()}
+    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
 
 
 @pytest.mark.parametrize("width, dark", [(350, False), (350, True), (736, False), (736, True)])
@@ -118,29 +114,11 @@ def test_text_of_every_figure_is_large_enough_and_dark_enough_and_all_is_whole(b
     assert problems(browser, FIGURES, width, dark) == []
 
 
-def test_figures_have_the_pages_colours():
-    assert {name: strange for name, svg in FIGURES.items() if (strange := strange_colours(svg))} == {}
-
-
-def test_figures_are_small():
-    import gzip
-
-    sizes = {name: len(gzip.compress(svg.encode())) for name, svg in FIGURES.items()}
-    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
-
-
 def test_names_in_a_page_are_unique():
     text = page_of(FIGURES)
     names = re.findall(r'\bid="([^"]+)"', text)
     assert len(names) == len(set(names))
     assert set(re.findall(r'(?:url\(#|href="#)([^")]+)', text)) <= set(names)
-
-
-def test_the_angles_of_the_dot_product_are_drawn_as_large_as_they_are():
-    (svg,) = (svg for svg in FIGURES.values() if "shadow on the" in svg)
-    across = [float(x) for x in re.findall(r"M([\d.]+) [\d.]+v3\.5", svg)]  # the marks of 2, 4, ... on each axis
-    up = [float(y) for y in re.findall(r"M[\d.]+ ([\d.]+)h-3\.5", svg)]
-    assert across[1] - across[0] == pytest.approx(up[0] - up[1], abs=0.2)
 
 
 # --- Planted mistakes ---------------------------------------------------------------------------

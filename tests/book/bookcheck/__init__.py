@@ -1,0 +1,1 @@
+"""What several tests read of the book: its files, its headings and links, its replays."""

@@ -1,0 +1,26 @@
+"""The table of contents lists what there is. That each link leads somewhere is seen on the built pages (test_site)."""
+
+import yaml
+
+from bookcheck import reading
+from toytf.course.chapters import chapters
+
+
+def listed(node):
+    """Every file that a part of ``_toc.yml`` names."""
+    if isinstance(node, list):
+        return [file for one in node for file in listed(one)]
+    files = [node[key] for key in ("root", "file") if key in node]
+    return files + [file for key in ("parts", "chapters", "sections") for file in listed(node.get(key, []))]
+
+
+TOC = listed(yaml.safe_load((reading.ROOT / "_toc.yml").read_text("utf-8")))
+
+
+def test_the_table_of_contents_lists_each_page_once():
+    paths = reading.notebook_paths() + reading.page_paths() + [*reading.ROOT.glob("book/api/*.md")]
+    assert sorted(TOC) == sorted(path.relative_to(reading.ROOT).with_suffix("").as_posix() for path in paths)
+
+
+def test_the_chapters_are_those_of_the_contents_in_their_order():
+    assert [f"notebooks/{name}" for name in chapters().values()] == [one for one in TOC if one.startswith("notebooks/")]

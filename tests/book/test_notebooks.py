@@ -1,0 +1,60 @@
+"""What is stored of each notebook is whole and clean. That it is right nbval sees, which runs every cell again."""
+
+import re
+
+import pytest
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+from bookcheck import reading
+
+EXEMPTING = re.compile(r"(?:nbval|pytest[-_]validate)[-_](?:skip|ignore[-_]output|raises[-_]exception)", re.IGNORECASE)
+PATH = re.compile(
+    r"(?<![\w.:/])/(?:home|root|tmp|work|usr|opt|var|Users|private)/"
+    r"|\b[A-Z]:\\(?:Users|Windows|Program|Temp|temp|tmp)|site-packages|ipykernel_\d"
+)
+BARE = re.compile(
+    r"\bnp\.(?:float|int|uint|bool|complex|str)\w*\(|\bnp\.(?:True|False)_|(?<!\.)\barray\(|\b0x[0-9a-f]{6,}"
+)
+
+
+def problems(nb):
+    """Cells that nbval would pass over, warnings that nobody meant, and what depends on the machine."""
+    for count, (index, cell) in enumerate(reading.code_cells(nb), start=1):
+        at, said = reading.where("notebook", index, cell), [*reading.text_outputs(cell)]
+        if cell.execution_count != count:  # one that was never executed nbval does not compare
+            yield f"{at} has the count {cell.execution_count}, expected {count}"
+        if found := EXEMPTING.search(" ".join([*reading.tags(cell), *re.findall(r"^\s*#.*$", cell.source, re.M)])):
+            yield f"{at} is exempt from nbval: {found[0]}"
+        if "stderr" in dict(said) and "shows-warning" not in reading.tags(cell):
+            yield f"{at} shows a warning and is not tagged shows-warning"
+        for kind, text in said:
+            read = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)  # code is no output
+            if found := PATH.search(read) or BARE.search(read):
+                yield f"{at}: {found[0]!r} in its {kind}"
+
+
+@pytest.mark.parametrize("path", reading.notebook_paths(), ids=lambda path: path.name)
+def test_what_is_stored_of_a_notebook_is_whole_and_clean(path):
+    assert [*problems(reading.read_notebook(path))] == []
+
+
+@pytest.mark.parametrize(
+    ("planted", "message"),
+    [
+        ({}, None),
+        ({"execution_count": None}, "has the count None"),
+        ({"execution_count": 7}, "has the count 7"),
+        ({"metadata": {"tags": ["nbval-skip"]}}, "is exempt from nbval: nbval-skip"),
+        ({"source": "# NBVAL_IGNORE_OUTPUT\n1"}, "is exempt from nbval: NBVAL_IGNORE_OUTPUT"),
+        ({"outputs": [new_output("stream", name="stderr", text="overflow")]}, "shows a warning"),
+        ({"outputs": [new_output("stream", text="/home/ada/a.txt")]}, "'/home/' in its stdout"),
+        (
+            {"outputs": [new_output("execute_result", {"text/plain": "np.float64(2.0)"})]},
+            "'np.float64(' in its text/plain",
+        ),
+    ],
+)
+def test_a_planted_mistake_is_caught(planted, message):
+    good = {"source": "print(2)", "execution_count": 1, "outputs": [new_output("stream", text="2\n")]}
+    found = [*problems(new_notebook(cells=[new_code_cell(**(good | planted))]))]
+    assert found == [] if message is None else len(found) == 1 and message in found[0]
