@@ -20,28 +20,14 @@ TOLERANCE = 1e-7
 
 @dataclass(frozen=True)
 class Mismatch:
-    """How far a gradient is from its finite differences, measured by its own length.
+    """How far a gradient is from its finite differences, measured by its own length."""
 
-    Attributes
-    ----------
-    where : tuple of int
-        The entry that differs most; ``()`` for a direction.
-    analytic, numeric : float
-        What the gradient says there, and what nudging says.
-    gap : float
-        The length of the difference of the two gradients.
-    length : float
-        The length of the longer of the two.
-    noise : float
-        About the gap that the rounding of the losses makes by itself with this step.
-    """
-
-    where: tuple[int, ...]
-    analytic: float
-    numeric: float
-    gap: float
-    length: float
-    noise: float
+    where: tuple[int, ...]  # the entry that differs most; () for a direction
+    analytic: float  # what the gradient says there
+    numeric: float  # and what nudging says
+    gap: float  # the length of the difference of the two gradients
+    length: float  # that of the longer of the two
+    noise: float  # about the gap that the rounding of the losses makes by itself with this step
 
     @property
     def error(self) -> float:
@@ -62,18 +48,9 @@ class Mismatch:
 
 
 def numeric_gradient(f: Callable[[Array], float], x: Array, step: float = STEP) -> Array:
-    """Central differences: ``(f(x + h e_i) - f(x - h e_i)) / 2h`` for every entry ``i``.
+    """Central differences: ``(f(x + h e_i) - f(x - h e_i)) / 2h`` for every entry ``i``, ``h`` being `step`.
 
-    Parameters
-    ----------
-    f : callable
-        Takes an array of the shape of `x`, returns a number.
-    x : Array of float64
-    step : float
-
-    Returns
-    -------
-    Array, same shape as `x`
+    `f` takes an array of the shape of `x`, which is also that of the result, and returns a number.
 
     Examples
     --------
@@ -118,22 +95,7 @@ def elementwise(
 
         error = |gradient - numeric| / max(|gradient|, |numeric|)
 
-    Parameters
-    ----------
-    f : callable
-        Takes an array of the shape of `x`, returns a number.
-    x, gradient : Array of float64, same shape
-    step : float
-
-    Returns
-    -------
-    Mismatch
-        ``.error`` below `TOLERANCE` means that they agree; ``.where`` is the entry that differs most.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
+    `f` takes an array of the shape of `x` and returns a number. An ``.error`` below `TOLERANCE` means that they agree.
 
     Examples
     --------
@@ -159,26 +121,8 @@ def directional(loss: Callable, params, grads, rng: np.random.Generator, step: P
     measured by the gradient's length. A gradient that is off by a share ``r`` of its length then shows an
     error of about ``r``; below a tolerance ``t`` it stays with a probability of about ``0.8 t / r``.
 
-    Parameters
-    ----------
-    loss : callable
-        Computes the loss with the arrays of `params` as they are.
-    params, grads
-        The same class, for example `toytf.parameters.Transformer`. The arrays of `params` are moved a
-        little while `loss` runs, and put back.
-    rng : numpy.random.Generator
-    step : float, default 1e-6
-        How far the arrays are moved, to both sides.
-
-    Returns
-    -------
-    dict of str to Mismatch
-        One for every array, by its name.
-
-    Raises
-    ------
-    ValueError
-        If an array has no gradient of its shape.
+    `loss`, without arguments, computes the loss with the arrays of `params` as they are: they are moved by `step` to
+    both sides while it runs, and put back. Returned is a `Mismatch` for every array, by its name.
     """
     found = {}
     for name, array, gradient in paired_arrays(params, grads):

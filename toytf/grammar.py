@@ -178,27 +178,9 @@ def draw_pairs(
 ) -> list[Pair]:
     """Draw different sentence pairs at random.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    n : int
-        How many.
-    adjectives : sequence of int, default (0, 1)
-        How many adjectives a noun may have; each number is as likely as the others.
-    greetings : float, default 0.1
-        The chance that a sentence is a greeting. The grammar has few of them: a large corpus has them
-        all, and a smaller share.
-    without : sequence of Pair
-        Pairs that must not be drawn, for example those of a training set.
-
-    Returns
-    -------
-    list of Pair
-
-    Raises
-    ------
-    ValueError
-        If the grammar has not so many, or a number of adjectives is impossible.
+    `adjectives` says how many a noun may have, each number as likely as the others; `greetings` the chance that a
+    sentence is a greeting. (The grammar has few of them: a large corpus has them all, and a smaller share.) Pairs in
+    `without`, for example those of a training set, are not drawn.
 
     Examples
     --------
@@ -243,20 +225,8 @@ def draw_pairs(
 def corpus(rng: np.random.Generator, n: int = 4000, **how) -> tuple[list[Pair], list[Pair]]:
     """Draw the course's sentence pairs: four fifths to learn from, one fifth held out.
 
-    "hello world" is always among those to learn from.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    n : int, default 4000
-        How many pairs in all.
-    **how
-        As in `draw_pairs`.
-
-    Returns
-    -------
-    train, held_out : list of Pair
-        No sentence of one is in the other, in either language.
+    No sentence of one part is in the other, in either language; "hello world" is always among those to learn from.
+    They are `n` in all, drawn as `draw_pairs` does.
     """
     pairs = draw_pairs(rng, n - 1, without=[HELLO_WORLD], **how)
     train, held_out = split(pairs, rng, held_out=0.2 * n / (n - 1))

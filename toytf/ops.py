@@ -21,26 +21,8 @@ def softmax(x: Annotated[Scores, "... n"], axis: int = -1) -> Array:
     The largest score of each row is subtracted first. That changes nothing in exact arithmetic
     (numerator and denominator shrink by the same factor) and keeps ``exp`` from overflowing.
 
-    Parameters
-    ----------
-    x : array_like, shape (..., n, ...)
-        Scores. ``-inf`` is allowed and gets weight 0, unless a whole row is ``-inf``.
-    axis : int, default -1
-        The axis along which the weights sum to 1: for attention scores, the keys.
-
-    Returns
-    -------
-    Array, same shape as `x`
-        Weights between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If `x` holds NaN or ``+inf``, if a whole row is ``-inf``, or `axis` does not exist.
-
-    Notes
-    -----
-    *Attention Is All You Need*, section 3.2.1.
+    Along `axis`, the last one if left out, the weights sum to 1. A score of ``-inf`` gets weight 0; NaN, ``+inf``, or a
+    row of ``-inf`` alone is a `ValueError`. (*Attention Is All You Need*, section 3.2.1)
 
     Examples
     --------
@@ -61,8 +43,7 @@ def softmax_backward(weights: Annotated[Numbers, "... n"], dout: Annotated[Gradi
     It is the product with the Jacobian ``a_i (delta_ij - a_j)``, which is never built. Where a
     weight is exactly 0, as under a mask or in an empty row, the gradient is 0.
 
-    `weights`, written ``a``, are what `softmax` returned; `dout`, of their shape, is the gradient of the
-    loss with respect to them.
+    `weights`, written ``a``, are what `softmax` returned; `dout` is the gradient of the loss with respect to them.
 
     Examples
     --------
@@ -117,21 +98,7 @@ def log_softmax(x: Annotated[Scores, "... n"], axis: int = -1) -> Array:
 def linear(p: Linear, x: Annotated[Floats, "... d_in"]) -> Array:
     """Map every row: ``y = x W + b``.
 
-    Parameters
-    ----------
-    p : Linear
-        ``weight`` of shape (d_in, d_out), ``bias`` of shape (d_out,) or None.
-    x : array_like, shape (..., length, d_in)
-        One token a row.
-
-    Returns
-    -------
-    Array, shape (..., length, d_out)
-
-    Raises
-    ------
-    ValueError
-        If the widths do not fit, or `x` holds NaN or infinity.
+    The weight has the shape (d_in, d_out), so that ``y`` is (..., d_out); a bias of None adds nothing.
 
     Examples
     --------
@@ -151,12 +118,7 @@ def linear_backward(
 ) -> tuple[Array, Linear]:
     """The gradients of `linear`: ``dx = dout W^T``, ``dW = x^T dout``, ``db = sum of dout``.
 
-    Sums run over all rows: of the sentence, and of every leading axis.
-
-    Returns
-    -------
-    dx : Array, shape of `x`
-    dp : Linear
+    Sums run over all rows: of the sentence, and of every leading axis. Returns ``dx`` and the gradient of `p`.
 
     Examples
     --------
@@ -177,19 +139,8 @@ def linear_backward(
 def embedding(table: Annotated[Numbers, "vocabulary d_model"], ids: Annotated[Ids, "... < vocabulary"]) -> Array:
     """Look up one row for each token id: ``out[t] = table[ids[t]]``.
 
-    The same as a product with one-hot rows, without the multiplications by zero.
-
-    Returns
-    -------
-    Array, shape (..., length, d_model)
-        A copy, not a view of the table.
-
-    Raises
-    ------
-    ValueError
-        If an id lies outside the vocabulary. (NumPy would read -1 as "the last row".)
-    TypeError
-        If the ids are not integers.
+    The same as a product with one-hot rows, without the multiplications by zero. The rows, (..., d_model), are a copy.
+    An id outside the vocabulary is a `ValueError`. (NumPy would read -1 as "the last row".)
 
     Examples
     --------
@@ -226,11 +177,7 @@ def embedding_backward(size: Count, ids: Annotated[Ids, "... < size"], dout: Ann
 
 @door
 def relu(x: Annotated[Numbers, "..."]) -> Array:
-    """Cut off what is negative: ``relu(x) = max(0, x)``.
-
-    Notes
-    -----
-    *Attention Is All You Need*, section 3.3.
+    """Cut off what is negative: ``relu(x) = max(0, x)``. (*Attention Is All You Need*, section 3.3)
 
     Examples
     --------
@@ -258,13 +205,8 @@ def relu_backward(x: Annotated[Numbers, "..."], dout: Annotated[Gradient, "..."]
 def gelu(x: Annotated[Numbers, "..."]) -> Array:
     """Weigh `x` by the chance that a standard normal number lies below it: ``gelu(x) = x * Phi(x)``.
 
-    ``Phi(x) = (1 + erf(x / sqrt(2))) / 2``. This is the exact form; `gelu_tanh` is the usual
-    approximation.
-
-    Notes
-    -----
-    Hendrycks and Gimpel, *Gaussian Error Linear Units*, 2016. BERT and GPT use it; the paper uses
-    `relu`.
+    ``Phi(x) = (1 + erf(x / sqrt(2))) / 2``. This is the exact form; `gelu_tanh` is the usual approximation. BERT and
+    GPT use it, the paper uses `relu`. (Hendrycks and Gimpel, *Gaussian Error Linear Units*, 2016)
 
     Examples
     --------
@@ -309,7 +251,7 @@ def gelu_tanh(x: Annotated[Numbers, "..."]) -> Array:
 @door
 def normal_cdf(x: Annotated[Numbers, "..."]) -> Array:
     """The share of a standard normal distribution below `x`: ``Phi(x) = erfc(-x / sqrt(2)) / 2``."""
-    # NumPy has no erf. The standard library's is exact, one number at a time.
+    # NumPy has no erf. The standard library's takes one number at a time.
     phi = [0.5 * math.erfc(-v) for v in (x / math.sqrt(2.0)).ravel().tolist()]
     return np.array(phi, dtype=x.dtype).reshape(x.shape)
 
@@ -323,29 +265,10 @@ def layer_norm(p: LayerNorm, x: Annotated[Floats, "... d_model"], eps: Positive 
 
         layer_norm(x) = gamma * (x - mean(x)) / sqrt(var(x) + eps) + beta
 
-    Mean and variance are those of one row, over its columns; the variance divides by the number
-    of columns, not by one less. A constant row becomes `beta`.
+    Mean and variance are those of one row, over its columns; the variance divides by the number of columns, not by one
+    less. A constant row becomes `beta`; `eps`, which stands inside the root, keeps it away from zero. Returns the rows,
+    of the shape of `x`, and the trace.
 
-    Parameters
-    ----------
-    p : LayerNorm
-        `gamma` and `beta`, each of shape (d_model,).
-    x : array_like, shape (..., d_model)
-    eps : float, default 1e-5
-        Keeps the root away from zero. It stands inside the root.
-
-    Returns
-    -------
-    out : Array, shape (..., d_model)
-    trace : LayerNormTrace
-
-    Raises
-    ------
-    ValueError
-        If the widths do not fit, `eps` is not positive, or `x` holds NaN or infinity.
-
-    Notes
-    -----
     Ba, Kiros and Hinton, *Layer Normalization*, 2016; *Attention Is All You Need*, section 3.1.
 
     Examples
@@ -371,12 +294,7 @@ def layer_norm_backward(
         dx     = (g - mean(g) - normalised * mean(g * normalised)) / std
         dgamma = sum of dout * normalised over all rows,   dbeta = sum of dout
 
-    The two means are what the row's own mean and variance send back.
-
-    Returns
-    -------
-    dx : Array, shape of `dout`
-    dp : LayerNorm
+    The two means are what the row's own mean and variance send back. Returns ``dx`` and the gradient of `p`.
     """
     g, normalised = dout * p.gamma, trace.normalised
     along = (g * normalised).mean(axis=-1, keepdims=True)
@@ -419,27 +337,8 @@ def cross_entropy(
     The goal is 1 for the right token and 0 for the others; with label smoothing e it is
     ``1 - e + e / vocabulary`` for the right one and ``e / vocabulary`` for each other.
 
-    Parameters
-    ----------
-    logits : array_like, shape (..., length, vocabulary)
-    targets : array_like of int, shape (..., length)
-        The right token at each place.
-    is_token : array_like of bool, shape of `targets`, optional
-        False where a sentence was filled up: those places do not count.
-    label_smoothing : float, default 0.0
-        At least 0 and below 1. The paper takes 0.1 (section 5.4).
-
-    Returns
-    -------
-    loss : float
-        In nats: ``exp(loss)`` is the perplexity.
-    trace : CrossEntropyTrace
-
-    Raises
-    ------
-    ValueError
-        If a target is outside the vocabulary, shapes do not fit, no token is left to count, or
-        the logits hold NaN or infinity.
+    (The paper takes 0.1, section 5.4.) Places where `is_token` is False were filled up, and do not count; one at least
+    must. Returns the loss in nats, so that ``exp(loss)`` is the perplexity, and the trace.
 
     Examples
     --------
@@ -463,12 +362,7 @@ def cross_entropy(
 def cross_entropy_backward(trace: CrossEntropyTrace) -> Array:
     """The gradient of `cross_entropy`: ``(softmax(logits) - goal) / n`` at each counted token.
 
-    The softmax and the logarithm have cancelled: what is left is what was said minus what was
-    wanted.
-
-    Returns
-    -------
-    Array, shape (..., length, vocabulary)
+    The softmax and the logarithm have cancelled: what is left is what was said minus what was wanted.
 
     Examples
     --------

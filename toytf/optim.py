@@ -38,19 +38,9 @@ class Adam:
         m = beta1 m + (1 - beta1) g          v = beta2 v + (1 - beta2) g^2
         p = p - learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
 
-    Parameters
-    ----------
-    beta1, beta2, eps : float
-        The paper's values (section 5.3) are the defaults.
-    t : int
-        How many steps have been taken.
-    m, v : Array, shape (count,)
-        The two running means, of all arrays one behind the other in the order of
-        `toytf.tree.named_arrays`; 0 before the first step.
-
-    Notes
-    -----
-    Kingma and Ba, *Adam*, 2015. The divisions by ``1 - beta^t`` correct for `m` and `v` starting at 0.
+    After `t` steps `m` and `v`, of shape (count,), are the two running means, of all arrays one behind the other in the
+    order of `toytf.tree.named_arrays`. The divisions by ``1 - beta^t`` correct for them starting at 0. The defaults are
+    the paper's (section 5.3). (Kingma and Ba, *Adam*, 2015)
 
     Examples
     --------
@@ -135,11 +125,8 @@ def paper_schedule(d_model: Count, warmup: Count = 4000) -> Callable[[int], floa
 
         rate(t) = d_model^-0.5 * min(t^-0.5, t * warmup^-1.5)
 
-    Returned is a function from the step, counted from 1, to the learning rate.
-
-    Notes
-    -----
-    *Attention Is All You Need*, section 5.3, equation 3.
+    Returned is a function from the step, counted from 1, to the learning rate. (*Attention Is All You Need*, section
+    5.3, equation 3)
 
     Examples
     --------
@@ -159,17 +146,8 @@ def paper_schedule(d_model: Count, warmup: Count = 4000) -> Callable[[int], floa
 def cosine_schedule(peak: Positive, warmup: Place, steps: Count) -> Callable[[int], float]:
     """Up in a straight line to `peak`, then down along a cosine that would reach 0 one step after the last.
 
-    Parameters
-    ----------
-    peak : float
-        The largest rate, reached at step `warmup`.
-    warmup, steps : int
-        How many steps the rise takes, and how many there are in all.
-
-    Returns
-    -------
-    callable
-        From the step, counted from 1, to the learning rate.
+    The peak is reached at step `warmup` of `steps`. Returned is a function from the step, counted from 1, to the
+    learning rate.
 
     Examples
     --------

@@ -16,30 +16,9 @@ def sinusoids(length: Count, d_model: Count, start: Place = 0) -> Array:
         PE[pos, 2i]     = sin(pos / 10000^(2i / d_model))
         PE[pos, 2i + 1] = cos(pos / 10000^(2i / d_model))
 
-    Both columns of a pair share one frequency; ``i`` counts pairs, from 0 to ``d_model/2 - 1``.
-
-    Parameters
-    ----------
-    length : int
-        How many positions.
-    d_model : int
-        Width of the encoding, even.
-    start : int, default 0
-        The first position. One who writes word after word needs only the newest.
-
-    Returns
-    -------
-    Array, shape (length, d_model)
-        Values from -1 to 1.
-
-    Raises
-    ------
-    ValueError
-        If `d_model` is odd (a sine would be left without its cosine) or a size is below 1.
-
-    Notes
-    -----
-    *Attention Is All You Need*, section 3.5.
+    Both columns of a pair share one frequency; ``i`` counts pairs, from 0 to ``d_model/2 - 1``. Returns an array
+    (length, d_model), whose first row stands at the position `start`. An odd width would leave a sine without its
+    cosine, and is a `ValueError`. (*Attention Is All You Need*, section 3.5)
 
     Examples
     --------
@@ -100,23 +79,9 @@ def sinusoids_halves(length: Count, d_model: Count) -> Array:
 def shift(k: int, d_model: Count) -> Array:
     """The one fixed matrix that moves every position by `k`: ``PE[pos + k] = PE[pos] @ shift(k)``.
 
-    Each pair of columns turns by the angle ``k / 10000^(2i / d_model)``, whatever ``pos`` is.
-
-    Parameters
-    ----------
-    k : int
-        How many positions to move; may be negative.
-    d_model : int
-        Width of the encoding, even.
-
-    Returns
-    -------
-    Array, shape (d_model, d_model)
-        Block-diagonal, one 2 x 2 rotation a pair.
-
-    Notes
-    -----
-    *Attention Is All You Need*, section 3.5, states that such a map exists.
+    Each pair of columns turns by the angle ``k / 10000^(2i / d_model)``, whatever ``pos`` is; `k` may be negative. The
+    matrix, (d_model, d_model), is block-diagonal, one 2 x 2 rotation a pair. (*Attention Is All You Need*, section 3.5,
+    states that such a map exists.)
 
     Examples
     --------

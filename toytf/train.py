@@ -17,23 +17,12 @@ from toytf.tree import count
 
 @dataclass(frozen=True)
 class Record:
-    """What one step of training was like.
+    """What one step of training was like."""
 
-    Parameters
-    ----------
-    step : int
-        From 1.
-    loss : float
-        Of this step's batch, before the step.
-    learning_rate : float
-    gradient_length : float
-        The root of the sum of the squares of all gradients, before clipping.
-    """
-
-    step: int
-    loss: float
+    step: int  # from 1
+    loss: float  # of this step's batch, before the step
     learning_rate: float
-    gradient_length: float
+    gradient_length: float  # the root of the sum of the squares of all gradients, before clipping
 
 
 @door
@@ -55,17 +44,11 @@ def train(
 
     Parameters
     ----------
-    params
-        Any dataclass of arrays. Modified in place.
-    loss_and_gradients : callable
-        ``loss_and_gradients(params, batch) -> (loss, gradients)``, the gradients of the class of
-        `params`.
-    data : iterable
-        Batches, whatever `loss_and_gradients` takes; `toytf.corpus.batches` makes them.
-    optimiser
-        With a method ``step(params, gradients, learning_rate)``, for example `toytf.optim.Adam`.
-    learning_rate : callable
-        From the step, counted from 1, to the learning rate.
+    params : any dataclass of arrays
+    loss_and_gradients : callable, ``(params, batch) -> (loss, gradients)``, the gradients of the class of `params`
+    data : iterable of batches, for example of `toytf.corpus.batches`
+    optimiser : with a method ``step(params, gradients, learning_rate)``, for example `toytf.optim.Adam`
+    learning_rate : callable, from the step, counted from 1, to the learning rate
     steps : int
     clip_at : float, optional
         Shorten gradients that are longer than this, all together.
@@ -73,16 +56,10 @@ def train(
         Show a progress bar. If left out: in a terminal yes, in a pipe no, in a notebook where
         somebody runs it, but not where a program does, whose outputs are stored and compared.
 
-    Yields
-    ------
-    Record
-
     Raises
     ------
     FloatingPointError
         If the loss or a gradient is no longer finite; `params` are left as the step found them.
-    ValueError
-        If the batches run out before the last step.
 
     Examples
     --------
