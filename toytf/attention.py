@@ -31,10 +31,9 @@ def attention(
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
     >>> q, k, v = [[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[10.0], [20.0]]
     >>> out, trace = attention(q, k, v, scale=1.0)
-    >>> print(fmt(trace.attn_weights), fmt(out))
+    >>> print(trace.attn_weights.round(4), out.round(4))
     [[0.7311 0.2689]] [[12.6894]]
     """
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
@@ -77,10 +76,9 @@ def masked_softmax(scores: Annotated[Scores, "... query key"], mask: Annotated[M
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(masked_softmax([[5.0, 5.0, 9.0], [1.0, 2.0, 3.0]], [[True, True, False], [False] * 3])))
-    [[0.5000 0.5000 0.0000]
-     [0.0000 0.0000 0.0000]]
+    >>> print(masked_softmax([[5.0, 5.0, 9.0], [1.0, 2.0, 3.0]], [[True, True, False], [False] * 3]).round(4))
+    [[0.5 0.5 0. ]
+     [0.  0.  0. ]]
     """
     # Where the paper writes -inf stands the lowest number: exp of it is 0 too, and a row without a key is defined.
     return softmax(np.where(mask, scores, np.finfo(scores.dtype).min)) * mask
@@ -143,10 +141,9 @@ def multi_head_attention(
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
     >>> from toytf.example import PUBLISHED as hello
     >>> z, trace = multi_head_attention(hello.heads, hello.x, n_heads=2, scale=1 / 30)
-    >>> print(fmt(z))
+    >>> print(z.round(4))
     [[ 11.4639 -13.1802 -11.5934 -17.0439]
      [ 11.6261 -13.4745 -11.8713 -17.4926]]
     >>> trace.attention.attn_weights.shape  # head, query, key

@@ -66,7 +66,7 @@ class Vocabulary:
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Return the token of every id, each in ``0 .. len(self) - 1``."""
-        return [self._tokens[i] for i in as_ids("ids", ids, len(self)).tolist()]
+        return [self._tokens[i] for i in as_ids("ids", ids, len(self)).tolist()] if len(ids) else []
 
 
 @door

@@ -170,17 +170,10 @@ class Hypothesis:
 def greedy(step: Callable, state, *, n: Count = 1, sos: Place, eos: End, max_length: Count) -> list[Hypothesis]:
     """Take the most probable token at every step; of equals the first.
 
-    Parameters
-    ----------
-    step : callable, ``(state, ids) -> (logits, state)``, logits of shape (sentences, vocabulary)
-    state : for `n` sentences, what `start` returned, or another with a method ``take``
-    n : int, how many sentences are written side by side
-    sos, eos : int, the tokens that start and end a sentence; `eos` is -1 if no token ends it
-    max_length : int, after how many tokens to stop, the end token included
-
-    Returns
-    -------
-    list of Hypothesis, one for each sentence
+    ``step(state, ids) -> (logits, state)`` gives logits of shape (sentences, vocabulary). The state of `n` sentences,
+    which are written side by side, is what `start` returned, or another with a method ``take``. The tokens `sos` and
+    `eos` start and end a sentence; `eos` is -1 if no token ends it. After `max_length` tokens, the end included, each
+    is cut off. Returned is a list of `Hypothesis`, one for each sentence.
     """
     return _write(step, state, n, sos, eos, max_length, lambda logits: logits.argmax(axis=-1))
 

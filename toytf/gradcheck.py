@@ -54,9 +54,8 @@ def numeric_gradient(f: Callable[[Array], float], x: Array, step: float = STEP) 
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(numeric_gradient(lambda x: float((x**2).sum()), np.array([1.0, -3.0]))))
-    [ 2.0000 -6.0000]
+    >>> print(numeric_gradient(lambda x: float((x**2).sum()), np.array([1.0, -3.0])).round(4))
+    [ 2. -6.]
     """
     return _nudged(f, x, step)[0]
 

@@ -68,10 +68,9 @@ def feed_forward(
     Examples
     --------
     >>> p = FeedForward(np.array([[1.0, -1.0]]), np.zeros(2), np.array([[1.0], [1.0]]), np.zeros(1))
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(feed_forward(p, [[-3.0], [2.0]])[0], 1))  # this one computes the absolute value
-    [[3.0]
-     [2.0]]
+    >>> print(feed_forward(p, [[-3.0], [2.0]])[0])  # this one computes the absolute value
+    [[3.]
+     [2.]]
     """
     bend, _ = ACTIVATIONS[activation]
     before = linear(Linear(p.w_1, p.b_1), x)

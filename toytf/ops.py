@@ -26,11 +26,10 @@ def softmax(x: Annotated[Scores, "... n"], axis: int = -1) -> Array:
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(softmax([1.0, 2.0, 3.0])))
-    [0.0900 0.2447 0.6652]
-    >>> print(fmt(softmax([1001.0, 1002.0, 1003.0])))
-    [0.0900 0.2447 0.6652]
+    >>> print(softmax([1.0, 2.0, 3.0]).round(4))
+    [0.09   0.2447 0.6652]
+    >>> print(softmax([1001.0, 1002.0, 1003.0]).round(4))
+    [0.09   0.2447 0.6652]
     """
     exps = np.exp(x - x.max(axis=axis, keepdims=True))
     return exps / exps.sum(axis=axis, keepdims=True)
@@ -47,8 +46,7 @@ def softmax_backward(weights: Annotated[Numbers, "... n"], dout: Annotated[Gradi
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(softmax_backward(softmax([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0]))))
+    >>> print(softmax_backward(softmax([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0])).round(4))
     [-0.0599 -0.1628  0.2227]
     """
     return weights * (dout - (weights * dout).sum(axis=axis, keepdims=True))
@@ -64,9 +62,8 @@ def softmax_naive(x: Annotated[Numbers, "... n"], axis: int = -1) -> Array:
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(softmax_naive([1.0, 2.0, 3.0])))
-    [0.0900 0.2447 0.6652]
+    >>> print(softmax_naive([1.0, 2.0, 3.0]).round(4))
+    [0.09   0.2447 0.6652]
     """
     exps = np.exp(x)
     return exps / exps.sum(axis=axis, keepdims=True)
@@ -81,11 +78,10 @@ def log_softmax(x: Annotated[Scores, "... n"], axis: int = -1) -> Array:
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(log_softmax([1.0, 2.0, 3.0])))
+    >>> print(log_softmax([1.0, 2.0, 3.0]).round(4))
     [-2.4076 -1.4076 -0.4076]
-    >>> print(fmt(log_softmax([0.0, 1000.0]), decimals=1))
-    [-1000.0     0.0]
+    >>> print(log_softmax([0.0, 1000.0]))
+    [-1000.     0.]
     """
     shifted = x - x.max(axis=axis, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
@@ -102,10 +98,9 @@ def linear(p: Linear, x: Annotated[Floats, "... d_in"]) -> Array:
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
     >>> W = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> print(fmt(linear(Linear(W), [[1.0, 2.0, 3.0]]), decimals=1))
-    [[4.0 5.0]]
+    >>> print(linear(Linear(W), [[1.0, 2.0, 3.0]]))
+    [[4. 5.]]
     """
     rows = x.reshape(-1, x.shape[-1])  # of all sentences: one product is faster than one for each sentence
     y = (rows @ p.weight).reshape(*x.shape[:-1], p.weight.shape[-1])
@@ -122,10 +117,9 @@ def linear_backward(
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
     >>> dx, dp = linear_backward(Linear(np.array([[1.0], [2.0]])), np.array([[3.0, 4.0]]), np.array([[1.0]]))
-    >>> print(fmt(dx, 0), fmt(dp.weight.T, 0))
-    [[1 2]] [[3 4]]
+    >>> print(dx, dp.weight.T)
+    [[1. 2.]] [[3. 4.]]
     """
     rows, drows = x.reshape(-1, x.shape[-1]), dout.reshape(-1, dout.shape[-1])  # of all sentences
     dx = (drows @ p.weight.T).reshape(x.shape)
@@ -144,11 +138,10 @@ def embedding(table: Annotated[Numbers, "vocabulary d_model"], ids: Annotated[Id
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
     >>> table = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
-    >>> print(fmt(embedding(table, [2, 0]), decimals=0))
-    [[5 6]
-     [1 2]]
+    >>> print(embedding(table, [2, 0]))
+    [[5. 6.]
+     [1. 2.]]
     """
     return table[ids]
 
@@ -161,11 +154,10 @@ def embedding_backward(size: Count, ids: Annotated[Ids, "... < size"], dout: Ann
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(embedding_backward(3, [2, 0, 2], np.array([[1.0], [5.0], [10.0]])), 0))
-    [[ 5]
-     [ 0]
-     [11]]
+    >>> print(embedding_backward(3, [2, 0, 2], np.array([[1.0], [5.0], [10.0]])))
+    [[ 5.]
+     [ 0.]
+     [11.]]
     """
     dtable = np.zeros((size, dout.shape[-1]), dtype=dout.dtype)
     np.add.at(dtable, ids, dout)
@@ -181,9 +173,8 @@ def relu(x: Annotated[Numbers, "..."]) -> Array:
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(relu([-1.5, 0.0, 2.0]), decimals=1))
-    [0.0 0.0 2.0]
+    >>> print(relu([-1.5, 0.0, 2.0]))
+    [0. 0. 2.]
     """
     return np.maximum(0, x)
 
@@ -194,9 +185,8 @@ def relu_backward(x: Annotated[Numbers, "..."], dout: Annotated[Gradient, "..."]
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(relu_backward(np.array([-1.0, 0.0, 2.0]), np.array([5.0, 5.0, 5.0])), 0))
-    [0 0 5]
+    >>> print(relu_backward(np.array([-1.0, 0.0, 2.0]), np.array([5.0, 5.0, 5.0])))
+    [0. 0. 5.]
     """
     return dout * (x > 0)
 
@@ -210,9 +200,8 @@ def gelu(x: Annotated[Numbers, "..."]) -> Array:
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(gelu([-1.0, 0.0, 1.0])))
-    [-0.1587  0.0000  0.8413]
+    >>> print(gelu([-1.0, 0.0, 1.0]).round(4))
+    [-0.1587  0.      0.8413]
     """
     return x * normal_cdf(x)
 
@@ -223,9 +212,8 @@ def gelu_backward(x: Annotated[Numbers, "..."], dout: Annotated[Gradient, "..."]
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(gelu_backward(np.array([-1.0, 0.0, 1.0]), np.ones(3))))
-    [-0.0833  0.5000  1.0833]
+    >>> print(gelu_backward(np.array([-1.0, 0.0, 1.0]), np.ones(3)).round(4))
+    [-0.0833  0.5     1.0833]
     """
     bell = np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
     return dout * (normal_cdf(x) + x * bell)
@@ -241,9 +229,8 @@ def gelu_tanh(x: Annotated[Numbers, "..."]) -> Array:
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(gelu_tanh([-1.0, 0.0, 1.0])))
-    [-0.1588  0.0000  0.8412]
+    >>> print(gelu_tanh([-1.0, 0.0, 1.0]).round(4))
+    [-0.1588  0.      0.8412]
     """
     return x * 0.5 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
@@ -273,10 +260,9 @@ def layer_norm(p: LayerNorm, x: Annotated[Floats, "... d_model"], eps: Positive 
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
     >>> out, _ = layer_norm(LayerNorm(np.ones(4), np.zeros(4)), [[1.0, 3.0, 3.0, 5.0]])
-    >>> print(fmt(out))
-    [[-1.4142  0.0000  0.0000  1.4142]]
+    >>> print(out.round(4))
+    [[-1.4142  0.      0.      1.4142]]
     """
     centred = x - x.mean(axis=-1, keepdims=True)
     std = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + eps)
@@ -313,9 +299,8 @@ def layer_norm_eps_outside(x: Annotated[Numbers, "... d_model"], eps: Positive =
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(layer_norm_eps_outside([[1.0, 3.0, 3.0, 5.0]])))
-    [[-1.4142  0.0000  0.0000  1.4142]]
+    >>> print(layer_norm_eps_outside([[1.0, 3.0, 3.0, 5.0]]).round(4))
+    [[-1.4142  0.      0.      1.4142]]
     """
     return (x - x.mean(axis=-1, keepdims=True)) / (x.std(axis=-1, keepdims=True) + eps)
 
@@ -342,9 +327,8 @@ def cross_entropy(
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
     >>> loss, _ = cross_entropy([[1.0, 2.0, 3.0]], [2])
-    >>> print(fmt(loss))
+    >>> print(round(loss, 4))
     0.4076
     """
     vocabulary = logits.shape[-1]
@@ -366,10 +350,9 @@ def cross_entropy_backward(trace: CrossEntropyTrace) -> Array:
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
     >>> _, trace = cross_entropy([[1.0, 2.0, 3.0]], [2])
-    >>> print(fmt(cross_entropy_backward(trace)))
-    [[ 0.0900  0.2447 -0.3348]]
+    >>> print(cross_entropy_backward(trace).round(4))
+    [[ 0.09    0.2447 -0.3348]]
     """
     # A float, since NumPy 1 divides a float32 array by an int above 65,535 in float64.
     return (trace.probs - trace.goal) * (trace.counted / float(trace.n))

@@ -22,10 +22,9 @@ def sinusoids(length: Count, d_model: Count, start: Place = 0) -> Array:
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(sinusoids(2, 4)))
-    [[0.0000 1.0000 0.0000 1.0000]
-     [0.8415 0.5403 0.0100 1.0000]]
+    >>> print(sinusoids(2, 4).round(4))
+    [[0.     1.     0.     1.    ]
+     [0.8415 0.5403 0.01   1.    ]]
     """
     pos, i = _positions_and_pairs(length, d_model)
     angles = (pos + start) / BASE ** (2 * i / d_model)
@@ -42,10 +41,8 @@ def sinusoids_column_as_i(length: Count, d_model: Count) -> Array:
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(sinusoids_column_as_i(2, 4)))
-    [[0.0000 1.0000 0.0000 1.0000]
-     [0.8415 1.0000 0.0001 1.0000]]
+    >>> [f"{x:.4f}" for x in sinusoids_column_as_i(2, 4)[1]]
+    ['0.8415', '1.0000', '0.0001', '1.0000']
     """
     pos, _ = _positions_and_pairs(length, d_model)
     j = np.arange(d_model)
@@ -65,10 +62,8 @@ def sinusoids_halves(length: Count, d_model: Count) -> Array:
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(sinusoids_halves(2, 4)))
-    [[0.0000 0.0000 1.0000 1.0000]
-     [0.8415 0.0001 0.5403 1.0000]]
+    >>> [f"{x:.4f}" for x in sinusoids_halves(2, 4)[1]]
+    ['0.8415', '0.0001', '0.5403', '1.0000']
     """
     pos, i = _positions_and_pairs(length, d_model)
     angles = pos / BASE ** (i / max(len(i) - 1, 1))  # with a single pair the only exponent is 0
@@ -85,11 +80,8 @@ def shift(k: int, d_model: Count) -> Array:
 
     Examples
     --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(sinusoids(6, 4)[3:] - sinusoids(3, 4) @ shift(3, 4)))
-    [[0.0000 0.0000 0.0000 0.0000]
-     [0.0000 0.0000 0.0000 0.0000]
-     [0.0000 0.0000 0.0000 0.0000]]
+    >>> np.allclose(sinusoids(6, 4)[3:], sinusoids(3, 4) @ shift(3, 4))
+    True
     """
     _, i = _positions_and_pairs(1, d_model)
     rotation = np.zeros((d_model, d_model))

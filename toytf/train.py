@@ -42,24 +42,15 @@ def train(
     Stop reading the records, and training stops. Ctrl-C ends the step under way and then stops
     with a message: `params` are those after the last whole step, nothing learned is lost.
 
-    Parameters
-    ----------
-    params : any dataclass of arrays
-    loss_and_gradients : callable, ``(params, batch) -> (loss, gradients)``, the gradients of the class of `params`
-    data : iterable of batches, for example of `toytf.corpus.batches`
-    optimiser : with a method ``step(params, gradients, learning_rate)``, for example `toytf.optim.Adam`
-    learning_rate : callable, from the step, counted from 1, to the learning rate
-    steps : int
-    clip_at : float, optional
-        Shorten gradients that are longer than this, all together.
-    progress : bool, optional
-        Show a progress bar. If left out: in a terminal yes, in a pipe no, in a notebook where
-        somebody runs it, but not where a program does, whose outputs are stored and compared.
+    ``loss_and_gradients(params, batch) -> (loss, gradients)`` gives gradients of the class of `params`, any dataclass
+    of arrays, for a batch of `data`, which for example `toytf.corpus.batches` makes. An optimiser has a method
+    ``step(params, gradients, learning_rate)``, for example that of `toytf.optim.Adam`; `learning_rate` goes from the
+    step, counted from 1, to the rate. Gradients longer than `clip_at` are shortened, all together.
 
-    Raises
-    ------
-    FloatingPointError
-        If the loss or a gradient is no longer finite; `params` are left as the step found them.
+    If `progress` is left out, there is a bar in a terminal and none in a pipe; in a notebook where somebody runs it,
+    but not where a program does, whose outputs are stored and compared.
+
+    A loss or a gradient that is no longer finite is a `FloatingPointError`; `params` are as the step found them.
 
     Examples
     --------

@@ -456,6 +456,7 @@ PAIRS = st.builds(Pair, SENTENCES, SENTENCES)
 def test_vocabularies(pairs):
     for vocabulary, side in zip(corpus.vocabularies(pairs), ("src", "tgt"), strict=True):
         words = sorted({word for pair in pairs for word in getattr(pair, side)})
+        assert vocabulary.tokens([]) == []
         assert list(vocabulary) == ["<pad>", "<sos>", "<eos>", *words]
         for pair in pairs:
             ids = vocabulary.ids(getattr(pair, side))
