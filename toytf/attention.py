@@ -29,8 +29,6 @@ def attention(
     that may attend to nothing gets a row of zeros, weights and output. Returns the rows, (..., query, d_v), and the
     trace. (*Attention Is All You Need*, section 3.2.1, equation 1)
 
-    Examples
-    --------
     >>> q, k, v = [[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[10.0], [20.0]]
     >>> out, trace = attention(q, k, v, scale=1.0)
     >>> print(trace.attn_weights.round(4), out.round(4))
@@ -74,8 +72,6 @@ def masked_softmax(scores: Annotated[Scores, "... query key"], mask: Annotated[M
 
     A row with no key left becomes a row of zeros: this is the one place that decides it.
 
-    Examples
-    --------
     >>> print(masked_softmax([[5.0, 5.0, 9.0], [1.0, 2.0, 3.0]], [[True, True, False], [False] * 3]).round(4))
     [[0.5 0.5 0. ]
      [0.  0.  0. ]]
@@ -90,8 +86,6 @@ def causal_mask(length: Count) -> Array:
 
     *Attention Is All You Need*, section 3.2.3.
 
-    Examples
-    --------
     >>> print(causal_mask(3))
     [[ True False False]
      [ True  True False]
@@ -107,8 +101,6 @@ def padding_mask(is_token: Annotated[Flags, "... key"]) -> Array:
     `is_token` is True where a token stands, as `toytf.corpus.pad` returns it. Combine the mask with a causal one by
     ``&``: both must allow it.
 
-    Examples
-    --------
     >>> print(causal_mask(3) & padding_mask([True, True, False]))
     [[ True False False]
      [ True  True False]
@@ -139,8 +131,6 @@ def multi_head_attention(
     columns of ``w_q``, ``w_k`` and ``w_v`` are divided. Mask, the same for every head, and `scale` are those of
     `attention`. Returns the rows, of the shape of `x`, and the trace. (*Attention Is All You Need*, section 3.2.2)
 
-    Examples
-    --------
     >>> from toytf.example import PUBLISHED as hello
     >>> z, trace = multi_head_attention(hello.heads, hello.x, n_heads=2, scale=1 / 30)
     >>> print(z.round(4))
@@ -198,8 +188,6 @@ def multi_head_attention_backward(
 def split_heads(x: Annotated[Numbers, "... length width"], n_heads: Count) -> Array:
     """Cut the columns into heads: (..., length, heads*d_head) becomes (..., heads, length, d_head).
 
-    Examples
-    --------
     >>> split_heads(np.zeros((64, 12, 300)), 6).shape
     (64, 6, 12, 50)
     """
@@ -212,8 +200,6 @@ def split_heads(x: Annotated[Numbers, "... length width"], n_heads: Count) -> Ar
 def merge_heads(x: Annotated[Numbers, "... heads length d_head"]) -> Array:
     """Put the heads side by side again: (..., heads, length, d_head) becomes (..., length, heads*d_head).
 
-    Examples
-    --------
     >>> merge_heads(np.zeros((64, 6, 12, 50))).shape
     (64, 12, 300)
     """

@@ -24,8 +24,6 @@ Fraction = Annotated[float, lambda name, value: number(name, value, "between 0 a
 class Vocabulary:
     """A fixed list of distinct, non-empty tokens; a token's id is its place in the list.
 
-    Examples
-    --------
     >>> vocabulary = Vocabulary(["<pad>", "Hello", "World"])
     >>> vocabulary.ids(["Hello", "World"])
     [1, 2]
@@ -76,8 +74,6 @@ def pad(sentences: Sequence[Sequence[int]], length: Count, pad_id: Place) -> tup
     Shorter ones are filled with `pad_id` at the end, longer ones are cut. Returns ids and flags, each of shape
     (sentences, length): True where a token stands, False where it was filled.
 
-    Examples
-    --------
     >>> ids, is_token = pad([[1, 2], [3, 4, 5, 6]], length=3, pad_id=0)
     >>> print(ids)
     [[1 2 0]
@@ -111,8 +107,6 @@ class Pair:
 
     `links` has for each target token the place of the source token that it translates, where that is known.
 
-    Examples
-    --------
     >>> print(Pair(("the", "red", "house"), ("la", "casa", "roja"), links=(0, 2, 1)))
     the red house -> la casa roja
     """
@@ -167,8 +161,6 @@ def split(pairs: Sequence[Pair], rng: np.random.Generator, held_out: Fraction = 
 
     The share `held_out` of them goes to the test, as nearly as groups allow. Both parts are in random order.
 
-    Examples
-    --------
     >>> pairs = [Pair((word,), (word.upper(),)) for word in "abcde"]
     >>> train, test = split(pairs, np.random.default_rng(0))
     >>> len(train), len(test)
@@ -224,8 +216,6 @@ def _that_share_a_sentence(pairs: Sequence[Pair]) -> list[list[Pair]]:
 def vocabularies(pairs: Iterable[Pair]) -> tuple[Vocabulary, Vocabulary]:
     """Make the two vocabularies of some pairs: `SPECIAL` first, then the words in alphabetical order.
 
-    Examples
-    --------
     >>> src_vocab, tgt_vocab = vocabularies([Pair(("hello", "world"), ("hola", "mundo"))])
     >>> list(src_vocab)
     ['<pad>', '<sos>', '<eos>', 'hello', 'world']
@@ -266,8 +256,6 @@ class Batch:
 def to_batch(pairs: Sequence[Pair], src_vocab: Vocabulary, tgt_vocab: Vocabulary) -> Batch:
     """Turn sentence pairs into one batch.
 
-    Examples
-    --------
     >>> pairs = [Pair(("hello", "world"), ("hola", "mundo")), Pair(("hello",), ("hola",))]
     >>> batch = to_batch(pairs, *vocabularies(pairs))
     >>> print(batch.tgt)

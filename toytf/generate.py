@@ -92,8 +92,6 @@ def start(
 def stepper(params: Transformer, cfg: Annotated[Config, "sizes"]) -> Callable:
     """Return ``step(state, ids) -> (logits, state)`` for a model.
 
-    Examples
-    --------
     >>> from toytf.model import init
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> params = init(cfg, np.random.default_rng(0))
@@ -211,8 +209,6 @@ def kept_tokens(probs: Annotated[Floats, "vocabulary"], top_k: Count | None = No
 
     No probability is below 0; their sum need not be 1.
 
-    Examples
-    --------
     >>> kept_tokens([0.1, 0.6, 0.3], top_k=2).tolist(), kept_tokens([0.1, 0.6, 0.3], top_p=0.7).tolist()
     ([1, 2], [1, 2])
     """

@@ -52,8 +52,6 @@ def numeric_gradient(f: Callable[[Array], float], x: Array, step: float = STEP) 
 
     `f` takes an array of the shape of `x`, which is also that of the result, and returns a number.
 
-    Examples
-    --------
     >>> print(numeric_gradient(lambda x: float((x**2).sum()), np.array([1.0, -3.0])).round(4))
     [ 2. -6.]
     """
@@ -96,8 +94,6 @@ def elementwise(
 
     `f` takes an array of the shape of `x` and returns a number. An ``.error`` below `TOLERANCE` means that they agree.
 
-    Examples
-    --------
     >>> x = np.array([1.0, -3.0])
     >>> elementwise(lambda x: float((x**2).sum()), x, 2 * x).error < TOLERANCE
     True

@@ -115,8 +115,6 @@ class Phrase:
     def pair(self) -> Pair:
         """Say it in both languages.
 
-        Examples
-        --------
         >>> print(Phrase(OBJECTS[4], (ADJECTIVES[2], ADJECTIVES[0]), DETERMINERS[4], several=True).pair())
         the small red houses -> las casas rojas pequeñas
         """
@@ -137,8 +135,6 @@ class Phrase:
 def sentence(subject: Phrase, verb: Verb, thing: Phrase) -> Pair:
     """Put subject, verb and object together.
 
-    Examples
-    --------
     >>> cat = Phrase(SUBJECTS[0], (), DETERMINERS[4], several=True)
     >>> pair = sentence(cat, VERBS[0], Phrase(OBJECTS[4], (ADJECTIVES[0],), DETERMINERS[1]))
     >>> print(pair)
@@ -158,8 +154,6 @@ def sentence(subject: Phrase, verb: Verb, thing: Phrase) -> Pair:
 def greeting(noun: Noun, adjectives: tuple[Adjective, ...] = (), several: bool = False) -> Pair:
     """Say hello to somebody or something.
 
-    Examples
-    --------
     >>> print(greeting(OBJECTS[0]))
     hello world -> hola mundo
     """
@@ -182,8 +176,6 @@ def draw_pairs(
     sentence is a greeting. (The grammar has few of them: a large corpus has them all, and a smaller share.) Pairs in
     `without`, for example those of a training set, are not drawn.
 
-    Examples
-    --------
     >>> for pair in draw_pairs(np.random.default_rng(0), 3):
     ...     print(pair)
     the dogs see the world -> los perros ven el mundo
@@ -236,8 +228,6 @@ def corpus(rng: np.random.Generator, n: int = 4000, **how) -> tuple[list[Pair], 
 def all_words() -> tuple[Vocabulary, Vocabulary]:
     """Return the English and the Spanish vocabulary: every word of the grammar, whatever was drawn.
 
-    Examples
-    --------
     >>> src_vocab, tgt_vocab = all_words()
     >>> len(src_vocab), len(tgt_vocab)
     (55, 80)

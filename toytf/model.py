@@ -65,8 +65,6 @@ def feed_forward(
 
     Returns the rows, (..., d_y), and the trace. (*Attention Is All You Need*, section 3.3)
 
-    Examples
-    --------
     >>> p = FeedForward(np.array([[1.0, -1.0]]), np.zeros(2), np.array([[1.0], [1.0]]), np.zeros(1))
     >>> print(feed_forward(p, [[-3.0], [2.0]])[0])  # this one computes the absolute value
     [[3.]
@@ -350,8 +348,6 @@ def forward(
     far less memory. Row ``t`` of the logits belongs to the token that follows ``tgt[..., t]``. `src` is None for a
     decoder-only model; flags and `keep_trace` are those of `encode`. (*Attention Is All You Need*, figure 1)
 
-    Examples
-    --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> logits, trace = forward(init(cfg, np.random.default_rng(0)), cfg, [1, 2, 3], [4, 5])
     >>> logits.shape
@@ -381,8 +377,6 @@ def backward(
 
     The gradients come in the parameters' own class; `toytf.ops.cross_entropy_backward` gives `dlogits`.
 
-    Examples
-    --------
     >>> from toytf.ops import cross_entropy, cross_entropy_backward
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> params = init(cfg, np.random.default_rng(0))

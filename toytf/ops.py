@@ -24,8 +24,6 @@ def softmax(x: Annotated[Scores, "... n"], axis: int = -1) -> Array:
     Along `axis`, the last one if left out, the weights sum to 1. A score of ``-inf`` gets weight 0; NaN, ``+inf``, or a
     row of ``-inf`` alone is a `ValueError`. (*Attention Is All You Need*, section 3.2.1)
 
-    Examples
-    --------
     >>> print(softmax([1.0, 2.0, 3.0]).round(4))
     [0.09   0.2447 0.6652]
     >>> print(softmax([1001.0, 1002.0, 1003.0]).round(4))
@@ -44,8 +42,6 @@ def softmax_backward(weights: Annotated[Numbers, "... n"], dout: Annotated[Gradi
 
     `weights`, written ``a``, are what `softmax` returned; `dout` is the gradient of the loss with respect to them.
 
-    Examples
-    --------
     >>> print(softmax_backward(softmax([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0])).round(4))
     [-0.0599 -0.1628  0.2227]
     """
@@ -60,8 +56,6 @@ def softmax_naive(x: Annotated[Numbers, "... n"], axis: int = -1) -> Array:
     infinity is NaN; below about -745 everything underflows, and zero divided by zero is NaN too.
     The course keeps it to show that; use `softmax` for work.
 
-    Examples
-    --------
     >>> print(softmax_naive([1.0, 2.0, 3.0]).round(4))
     [0.09   0.2447 0.6652]
     """
@@ -76,8 +70,6 @@ def log_softmax(x: Annotated[Scores, "... n"], axis: int = -1) -> Array:
     Computed without a softmax in between, so that a probability too small for a float still has a
     finite logarithm. Arguments and errors are those of `softmax`.
 
-    Examples
-    --------
     >>> print(log_softmax([1.0, 2.0, 3.0]).round(4))
     [-2.4076 -1.4076 -0.4076]
     >>> print(log_softmax([0.0, 1000.0]))
@@ -96,8 +88,6 @@ def linear(p: Linear, x: Annotated[Floats, "... d_in"]) -> Array:
 
     The weight has the shape (d_in, d_out), so that ``y`` is (..., d_out); a bias of None adds nothing.
 
-    Examples
-    --------
     >>> W = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
     >>> print(linear(Linear(W), [[1.0, 2.0, 3.0]]))
     [[4. 5.]]
@@ -115,8 +105,6 @@ def linear_backward(
 
     Sums run over all rows: of the sentence, and of every leading axis. Returns ``dx`` and the gradient of `p`.
 
-    Examples
-    --------
     >>> dx, dp = linear_backward(Linear(np.array([[1.0], [2.0]])), np.array([[3.0, 4.0]]), np.array([[1.0]]))
     >>> print(dx, dp.weight.T)
     [[1. 2.]] [[3. 4.]]
@@ -136,8 +124,6 @@ def embedding(table: Annotated[Numbers, "vocabulary d_model"], ids: Annotated[Id
     The same as a product with one-hot rows, without the multiplications by zero. The rows, (..., d_model), are a copy.
     An id outside the vocabulary is a `ValueError`. (NumPy would read -1 as "the last row".)
 
-    Examples
-    --------
     >>> table = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
     >>> print(embedding(table, [2, 0]))
     [[5. 6.]
@@ -152,8 +138,6 @@ def embedding_backward(size: Count, ids: Annotated[Ids, "... < size"], dout: Ann
 
     The table has `size` rows, of the width of `dout`.
 
-    Examples
-    --------
     >>> print(embedding_backward(3, [2, 0, 2], np.array([[1.0], [5.0], [10.0]])))
     [[ 5.]
      [ 0.]
@@ -171,8 +155,6 @@ def embedding_backward(size: Count, ids: Annotated[Ids, "... < size"], dout: Ann
 def relu(x: Annotated[Numbers, "..."]) -> Array:
     """Cut off what is negative: ``relu(x) = max(0, x)``. (*Attention Is All You Need*, section 3.3)
 
-    Examples
-    --------
     >>> print(relu([-1.5, 0.0, 2.0]))
     [0. 0. 2.]
     """
@@ -183,8 +165,6 @@ def relu(x: Annotated[Numbers, "..."]) -> Array:
 def relu_backward(x: Annotated[Numbers, "..."], dout: Annotated[Gradient, "..."]) -> Array:
     """The gradient of `relu`: `dout` where `x` is positive, 0 elsewhere, at 0 too.
 
-    Examples
-    --------
     >>> print(relu_backward(np.array([-1.0, 0.0, 2.0]), np.array([5.0, 5.0, 5.0])))
     [0. 0. 5.]
     """
@@ -198,8 +178,6 @@ def gelu(x: Annotated[Numbers, "..."]) -> Array:
     ``Phi(x) = (1 + erf(x / sqrt(2))) / 2``. This is the exact form; `gelu_tanh` is the usual approximation. BERT and
     GPT use it, the paper uses `relu`. (Hendrycks and Gimpel, *Gaussian Error Linear Units*, 2016)
 
-    Examples
-    --------
     >>> print(gelu([-1.0, 0.0, 1.0]).round(4))
     [-0.1587  0.      0.8413]
     """
@@ -210,8 +188,6 @@ def gelu(x: Annotated[Numbers, "..."]) -> Array:
 def gelu_backward(x: Annotated[Numbers, "..."], dout: Annotated[Gradient, "..."]) -> Array:
     """The gradient of `gelu`: ``dout * (Phi(x) + x * phi(x))``, phi being the bell curve.
 
-    Examples
-    --------
     >>> print(gelu_backward(np.array([-1.0, 0.0, 1.0]), np.ones(3)).round(4))
     [-0.0833  0.5     1.0833]
     """
@@ -227,8 +203,6 @@ def gelu_tanh(x: Annotated[Numbers, "..."]) -> Array:
 
     Within 0.0005 of `gelu` everywhere.
 
-    Examples
-    --------
     >>> print(gelu_tanh([-1.0, 0.0, 1.0]).round(4))
     [-0.1588  0.      0.8412]
     """
@@ -258,8 +232,6 @@ def layer_norm(p: LayerNorm, x: Annotated[Floats, "... d_model"], eps: Positive 
 
     Ba, Kiros and Hinton, *Layer Normalization*, 2016; *Attention Is All You Need*, section 3.1.
 
-    Examples
-    --------
     >>> out, _ = layer_norm(LayerNorm(np.ones(4), np.zeros(4)), [[1.0, 3.0, 3.0, 5.0]])
     >>> print(out.round(4))
     [[-1.4142  0.      0.      1.4142]]
@@ -297,8 +269,6 @@ def layer_norm_eps_outside(x: Annotated[Numbers, "... d_model"], eps: Positive =
     size it agrees with `layer_norm` to six or seven decimals; on rows that are nearly constant
     it does not.
 
-    Examples
-    --------
     >>> print(layer_norm_eps_outside([[1.0, 3.0, 3.0, 5.0]]).round(4))
     [[-1.4142  0.      0.      1.4142]]
     """
@@ -325,8 +295,6 @@ def cross_entropy(
     (The paper takes 0.1, section 5.4.) Places where `is_token` is False were filled up, and do not count; one at least
     must. Returns the loss in nats, so that ``exp(loss)`` is the perplexity, and the trace.
 
-    Examples
-    --------
     >>> loss, _ = cross_entropy([[1.0, 2.0, 3.0]], [2])
     >>> print(round(loss, 4))
     0.4076
@@ -348,8 +316,6 @@ def cross_entropy_backward(trace: CrossEntropyTrace) -> Array:
 
     The softmax and the logarithm have cancelled: what is left is what was said minus what was wanted.
 
-    Examples
-    --------
     >>> _, trace = cross_entropy([[1.0, 2.0, 3.0]], [2])
     >>> print(cross_entropy_backward(trace).round(4))
     [[ 0.09    0.2447 -0.3348]]

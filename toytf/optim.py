@@ -19,8 +19,6 @@ def sgd_step(params, grads, learning_rate: Positive) -> None:
 
     Parameters and gradients are of one class, for example `toytf.parameters.Transformer`.
 
-    Examples
-    --------
     >>> from toytf.ops import LayerNorm
     >>> p = LayerNorm(np.array([1.0]), np.array([0.0]))
     >>> sgd_step(p, LayerNorm(np.array([2.0]), np.array([-4.0])), 0.25)
@@ -42,8 +40,6 @@ class Adam:
     order of `toytf.tree.named_arrays`. The divisions by ``1 - beta^t`` correct for them starting at 0. The defaults are
     the paper's (section 5.3). (Kingma and Ba, *Adam*, 2015)
 
-    Examples
-    --------
     >>> from toytf.ops import LayerNorm
     >>> p, adam = LayerNorm(np.array([1.0]), np.array([0.0])), Adam()
     >>> adam.step(p, LayerNorm(np.array([2.0]), np.array([-4.0])), 0.1)  # the first step has full size
@@ -89,8 +85,6 @@ def clip(grads, limit: Positive) -> float:
 
     Returns their length before, the root of the sum of all squares.
 
-    Examples
-    --------
     >>> from toytf.ops import LayerNorm
     >>> g = LayerNorm(np.array([3.0]), np.array([4.0]))
     >>> clip(g, 1.0)
@@ -110,8 +104,6 @@ def clip(grads, limit: Positive) -> float:
 def gradient_length(grads) -> float:
     """The root of the sum of the squares of all gradients.
 
-    Examples
-    --------
     >>> from toytf.ops import LayerNorm
     >>> gradient_length(LayerNorm(np.array([3.0]), np.array([4.0])))
     5.0
@@ -128,8 +120,6 @@ def paper_schedule(d_model: Count, warmup: Count = 4000) -> Callable[[int], floa
     Returned is a function from the step, counted from 1, to the learning rate. (*Attention Is All You Need*, section
     5.3, equation 3)
 
-    Examples
-    --------
     >>> rate = paper_schedule(512)
     >>> f"{rate(1):.3g} {rate(4000):.3g} {rate(16000):.3g}"
     '1.75e-07 0.000699 0.000349'
@@ -149,8 +139,6 @@ def cosine_schedule(peak: Positive, warmup: Place, steps: Count) -> Callable[[in
     The peak is reached at step `warmup` of `steps`. Returned is a function from the step, counted from 1, to the
     learning rate.
 
-    Examples
-    --------
     >>> rate = cosine_schedule(0.01, 100, 600)
     >>> [f"{rate(t):.4f}" for t in (1, 100, 350, 600)]
     ['0.0001', '0.0100', '0.0050', '0.0000']

@@ -28,8 +28,6 @@ class Config:
     A stack of 0 layers is left out, and its vocabulary is then not used: 0 decoder layers make an encoder-only model, 0
     encoder layers a decoder-only one.
 
-    Examples
-    --------
     >>> Config(src_vocab=37000, tgt_vocab=37000).head_width
     64
     """
@@ -184,8 +182,6 @@ def init(cfg: Config, rng: np.random.Generator, dtype=np.float64) -> Transformer
     (Glorot and Bengio, 2010), embeddings with standard deviation ``d_model ** -0.5``; gammas are 1,
     betas and biases 0. Everything that is computed with them has their dtype.
 
-    Examples
-    --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> from toytf.tree import count
     >>> count(init(cfg, np.random.default_rng(0)))
@@ -207,8 +203,6 @@ def init(cfg: Config, rng: np.random.Generator, dtype=np.float64) -> Transformer
 def shapes(cfg: Config) -> dict[str, tuple[int, ...]]:
     """Return the shape of every array that a model has, by its name, without making one.
 
-    Examples
-    --------
     >>> shapes(Config(37000, 37000))["encoder.0.feed_forward.w_1"]
     (512, 2048)
     """

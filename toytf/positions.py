@@ -20,8 +20,6 @@ def sinusoids(length: Count, d_model: Count, start: Place = 0) -> Array:
     (length, d_model), whose first row stands at the position `start`. An odd width would leave a sine without its
     cosine, and is a `ValueError`. (*Attention Is All You Need*, section 3.5)
 
-    Examples
-    --------
     >>> print(sinusoids(2, 4).round(4))
     [[0.     1.     0.     1.    ]
      [0.8415 0.5403 0.01   1.    ]]
@@ -39,8 +37,6 @@ def sinusoids_column_as_i(length: Count, d_model: Count) -> Array:
 
     Every column then has a frequency of its own, and no pair is a rotation any more.
 
-    Examples
-    --------
     >>> [f"{x:.4f}" for x in sinusoids_column_as_i(2, 4)[1]]
     ['0.8415', '1.0000', '0.0001', '1.0000']
     """
@@ -60,8 +56,6 @@ def sinusoids_halves(length: Count, d_model: Count) -> Array:
     Not only the order of the columns differs from `sinusoids`: the exponent runs from 0 to
     exactly 1, the paper's from 0 to ``1 - 2/d_model``.
 
-    Examples
-    --------
     >>> [f"{x:.4f}" for x in sinusoids_halves(2, 4)[1]]
     ['0.8415', '0.0001', '0.5403', '1.0000']
     """
@@ -78,8 +72,6 @@ def shift(k: int, d_model: Count) -> Array:
     matrix, (d_model, d_model), is block-diagonal, one 2 x 2 rotation a pair. (*Attention Is All You Need*, section 3.5,
     states that such a map exists.)
 
-    Examples
-    --------
     >>> np.allclose(sinusoids(6, 4)[3:], sinusoids(3, 4) @ shift(3, 4))
     True
     """

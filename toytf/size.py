@@ -27,8 +27,6 @@ def parameters(cfg: Config) -> dict[str, int]:
         embedding     vocabulary * d
         output        d * vocabulary + vocabulary
 
-    Examples
-    --------
     >>> sum(parameters(Config(37000, 37000)).values())
     100970632
     """
@@ -69,8 +67,6 @@ def multiplications(cfg: Config, source: Count | None = None, target: Count | No
     Each comes with an addition. What works entry by entry (softmax, norms, the scale) is not
     counted, and the causal mask saves nothing: all scores are computed, then half are hidden.
 
-    Examples
-    --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> for part, n in multiplications(cfg, source=3, target=2).items():
     ...     print(f"{part:33}{n:4}")
@@ -99,8 +95,6 @@ def writing(cfg: Config, source: Count | None, target: Count, cached: bool = Tru
     memory's keys and values are computed once. Without one it sends all ``t`` rows through again.
     The encoder runs once either way.
 
-    Examples
-    --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> for cached in (True, False):
     ...     print(sum(writing(cfg, source=3, target=10, cached=cached).values()))
@@ -128,8 +122,6 @@ def crossover(cfg: Config) -> float:
 
         2 n n w = 4 n d w + 2 n d f,   so   n = 2 d + d f / w
 
-    Examples
-    --------
     >>> crossover(Config(37000, 37000))
     3072.0
     """
@@ -178,8 +170,6 @@ def activations(
 
     Token ids and masks are not counted: they are no activations.
 
-    Examples
-    --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> activations(cfg, source=3, target=2)  # doctest: +NORMALIZE_WHITESPACE
     {'embeddings': 40, 'queries, keys, values, heads': 120, 'attention weights': 76,
@@ -212,8 +202,6 @@ def cache(cfg: Config, batch: Count = 1, source: Count | None = None, target: Co
         memory's keys and values    2 * layers * n * w
         memory                      n * d
 
-    Examples
-    --------
     >>> cache(Config(37000, 37000), source=30, target=100)
     {'own keys and values': 614400, "memory's keys and values": 184320, 'memory': 15360}
     """
@@ -236,8 +224,6 @@ def memory(
     Gradients are as many as weights, and Adam keeps two running means. ``activations`` are those of one forward pass,
     ``cache`` that of `target` tokens. What a function needs for a moment comes on top.
 
-    Examples
-    --------
     >>> need = memory(Config(37000, 37000), batch=32, source=30, target=30)
     >>> {what: f"{n / 1e6:,.0f} MB" for what, n in need.items()}  # doctest: +NORMALIZE_WHITESPACE
     {'weights': '404 MB', 'gradients': '404 MB', 'adam': '808 MB', 'activations': '749 MB', 'cache': '49 MB'}

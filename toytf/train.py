@@ -52,8 +52,6 @@ def train(
 
     A loss or a gradient that is no longer finite is a `FloatingPointError`; `params` are as the step found them.
 
-    Examples
-    --------
     Find the lowest point of ``(gamma - 3)^2``:
 
     >>> import numpy as np

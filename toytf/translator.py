@@ -44,8 +44,6 @@ def loss_and_gradients(
 class Translator:
     """Parameters, sizes and vocabularies that belong together.
 
-    Examples
-    --------
     >>> translator = Translator.load()  # the trained one that comes with the package
     >>> translator.translate(["hello world", "the small queens see a red house"])
     ['hola mundo', 'las reinas pequeñas ven una casa roja']

@@ -16,8 +16,6 @@ T = TypeVar("T")
 def named_arrays(params) -> dict[str, Array]:
     """Return every array of a tree of parameters under its name, in a fixed order.
 
-    Examples
-    --------
     >>> from toytf.ops import LayerNorm
     >>> list(named_arrays(LayerNorm(np.ones(4), np.zeros(4))))
     ['gamma', 'beta']

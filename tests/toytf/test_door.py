@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import numpy as np
 import pytest
 
+from toytf import attention, generate, model, ops, positions, size
 from toytf._door import (
     Array,
     Count,
@@ -224,3 +225,9 @@ def test_name_signature_and_docstring_are_those_of_the_function():
     kept = door(named)
     assert (kept.__name__, kept.__doc__) == ("named", "What it does.")
     assert inspect.signature(kept) == inspect.signature(named)
+
+
+@pytest.mark.parametrize("home", [ops, positions, attention, model, generate, size])
+def test_every_public_function_of_the_formulas_stands_behind_it(home):
+    own = [f for name, f in vars(home).items() if inspect.isfunction(f) and f.__module__ == home.__name__]
+    assert [f.__name__ for f in own if f.__name__[0] != "_" and not hasattr(f, "__wrapped__")] == []

@@ -8,7 +8,7 @@ import pytest
 from toytf import attention, corpus, generate, grammar, model, ops, optim, positions, size, tree
 from toytf.attention import MultiHead
 from toytf.model import Config, init
-from toytf.ops import LayerNorm, Linear
+from toytf.ops import LayerNorm
 from toytf.translator import Translator
 
 CFG = Config(11, 13, d_model=6, n_heads=2, d_head=5, d_ff=7, n_encoder_layers=2, n_decoder_layers=3)
@@ -30,30 +30,21 @@ def start():
 
 
 CALLS = [
-    (lambda: ops.softmax([[1.0, 2.0], [np.inf, 0.0]]), r"x: expected finite numbers, got inf at \[1, 0\]"),
     (lambda: ops.softmax([[0.0, 1.0], [-np.inf, -np.inf]]), r"only -inf in the row at \[1, 0\]"),
-    (lambda: ops.softmax(3.0), "x: expected at least 1 axis"),
-    (lambda: ops.linear(Linear(np.ones((4, 2))), np.ones((2, 3))), r"x has width 3 .*, but weight has 4 rows"),
     (lambda: ops.embedding(np.zeros((7, 3)), [0, -1]), r"ids: expected ids from 0 to 6 .* got -1 at \[1\]"),
     (lambda: ops.layer_norm(POINT, np.ones((2, 4))), "x has width 4 .* but gamma has 1 entries .shape 1.: the two"),
-    (lambda: ops.layer_norm(POINT, [[1.0]], eps=0), "eps: expected a positive number, got 0"),
     (lambda: ops.cross_entropy(np.zeros((2, 3)), [0, 3]), r"targets: expected ids from 0 to 2 .* got 3 at \[1\]"),
-    (lambda: ops.cross_entropy(np.zeros((2, 3)), [0]), "targets: expected shape 2 as logits has, got 1"),
     (lambda: ops.cross_entropy([[0.0]], [0], [False]), "is_token: expected at least one token to count"),
     (lambda: positions.sinusoids(3, 5), "d_model: expected an even number .* got 5"),
     (lambda: attention.attention(np.ones((2, 3)), np.ones((4, 3)), np.ones((5, 3))), "k has 4 rows .* v has 5"),
-    (lambda: attention.attention([[1.0]], [[1.0]], [[1.0]], scale=np.nan), "scale: expected a finite number"),
     (lambda: attention.split_heads(np.ones((2, 300)), 8), "n_heads: expected a divisor of the width 300, got 8"),
     (lambda: MultiHead.from_heads([[[1.0]]], [], [[[1.0]]], [[1.0]]), "as many w_k and w_v as w_q, got 1, 0 and 1"),
     (lambda: MultiHead.from_heads(*[[np.ones((4, 3))] * 2] * 3, np.ones((4, 4))), "w_v has width 6 .* w_o has 4 rows"),
-    (lambda: dataclasses.replace(CFG, d_model=0), "d_model: expected at least 1, got 0"),
     (lambda: dataclasses.replace(CFG, n_heads=4, d_head=None), "n_heads: expected a divisor of d_model = 6, got 4"),
     (lambda: dataclasses.replace(CFG, d_model=7), "d_model: expected an even number .* got 7"),
-    (lambda: dataclasses.replace(CFG, norm="batch"), "norm: expected one of post, pre, none, got 'batch'"),
     (lambda: Config(1, 1, n_encoder_layers=0, n_decoder_layers=0), "expected at least one layer"),
     (lambda: model.forward(PARAMS, CFG, [[1, 11]], [[1]]), r"src: expected ids from 0 to 10 .* got 11 at \[0, 1\]"),
     (lambda: model.forward(PARAMS, CFG, None, [[1]]), "src: expected token ids for a model with an encoder, got None"),
-    (lambda: model.forward(PARAMS, CFG, SRC, TGT, [[True] * 3] * 2), "src_is_token: expected shape 2 x 4 .* got 2 x 3"),
     (lambda: model.forward(PARAMS, CFG, SRC, [[1, 2]] * 3), "leading axes"),
     (lambda: model.decode(PARAMS, CFG, TGT), "memory: expected the encoder's output, got None"),
     (lambda: model.decode(PARAMS, UNREAD, TGT, np.ones((2, 4, 6))), "memory: expected None for a decoder without"),
@@ -68,9 +59,7 @@ CALLS = [
     (lambda: generate.greedy(flat, None, **(ENDS | {"eos": 9})), "eos: expected one of the 5 tokens, or -1 .* got 9"),
     (lambda: generate.greedy(lambda *_: (np.zeros(5), 0), None, **ENDS), "step: expected logits of shape 1 x voc"),
     (lambda: generate.beam_search(flat, None, width=1, n_best=2, **ENDS), "n_best: expected at most width = 1, got 2"),
-    (lambda: generate.sample(flat, None, rng=RNG, temperature=0, **ENDS), "temperature: expected a positive number"),
     (lambda: generate.sample(flat, None, rng=RNG, top_p=1.5, **ENDS), "top_p: expected more than 0 and at most 1"),
-    (lambda: optim.Adam(beta1=1.0), "beta1: expected at least 0 and below 1, got 1.0"),
     (lambda: optim.Adam().step(POINT, LayerNorm(np.ones(2), np.ones(1)), 0.1), "grads: gamma: expected shape 1, got 2"),
     (lambda: tree.paired_arrays(POINT, LayerNorm(np.ones(1), None)), r"got \['beta'\] on one side only"),
     (lambda: optim.cosine_schedule(0.1, 20, 10), "warmup: expected 0 to 10, the number of steps, got 20"),
@@ -87,9 +76,7 @@ CALLS = [
     (lambda: Translator.load().translate(["hello"], width=0), "width: expected at least 1, got 0"),
 ]
 TYPES = [
-    (lambda: ops.softmax("abc"), "x: expected real numbers"),
     (lambda: attention.attention([[1.0]], [[1.0]], [[1.0]], [[1]]), "mask: expected booleans, .* mask == 0"),
-    (lambda: dataclasses.replace(CFG, d_ff=2.5), "d_ff: expected a whole number, got 2.5"),
     (lambda: model.backward(PARAMS, CFG, None, np.ones((2, 3, 13))), "trace: expected a Trace, got None"),
     (lambda: grammar.draw_pairs(0, 3), r"rng: expected np.random.default_rng\(seed\), got int"),
     (lambda: corpus.Vocabulary("abc"), "got the single string 'abc'"),

@@ -7,8 +7,6 @@ arrays and parameters into lists and dicts.
 
 import dataclasses
 import math
-import os
-import tempfile
 
 import numpy as np
 import plain
@@ -180,24 +178,6 @@ def test_attention(drawn, scale, data):
     close(attention.masked_softmax(trace.scaled_scores, mask), trace.attn_weights)
     if mask.all():
         np.testing.assert_array_equal(attention.attention(q, k, v, None, scale)[0], out)
-
-
-@given(st.integers(1, 9), hnp.arrays(bool, hnp.array_shapes(max_dims=3, max_side=4)))
-def test_masks(length, flags):
-    assert attention.causal_mask(length).tolist() == [
-        [key <= query for key in range(length)] for query in range(length)
-    ]
-    assert attention.padding_mask(flags).tolist() == np.expand_dims(flags, -2).tolist()
-
-
-@given(shaped("n d"), SIDES)
-def test_heads_are_cut_and_put_together(drawn, n_heads):
-    x = np.concatenate([drawn[0]] * n_heads, axis=-1)
-    d = drawn[0].shape[-1]
-    heads = attention.split_heads(x, n_heads)
-    for h in range(n_heads):
-        assert heads[..., h, :, :].tolist() == x[..., h * d : (h + 1) * d].tolist()
-    assert attention.merge_heads(heads).tolist() == x.tolist()
 
 
 def heads_from(rng, d, n_heads, d_k, d_v, bias):
@@ -505,13 +485,3 @@ def test_split(pairs, share, seed):
     assert not {pair.src for pair in train} & {pair.src for pair in test}
     assert not {pair.tgt for pair in train} & {pair.tgt for pair in test}
     assert len(test) <= round(share * len(pairs))
-
-
-@given(st.lists(PAIRS, min_size=1, max_size=6))
-def test_pairs_in_a_file(pairs):
-    lines = [f"{' '.join(pair.src)}\t{' '.join(pair.tgt)}" for pair in pairs]
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "pairs.tsv")
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write("# a comment\n\n" + "\r\n".join(lines))
-        assert corpus.read_pairs(path) == list(dict.fromkeys(pairs))
