@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 
 ROOM = 2**30  # the most numbers in an array that a count asks for: 8 GB of float64
-EXACT = 2**53  # the largest whole number up to which a float64 has them all
 
 # ---------------------------------------------------------------- how errors speak
 

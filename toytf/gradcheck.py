@@ -1,4 +1,4 @@
-"""Gradients compared with finite differences, entry by entry or along random directions."""
+"""Gradients compared with finite differences, entry by entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Annotated
 import numpy as np
 
 from toytf._door import Array, Floats, Gradient, Positive, door
-from toytf.tree import paired_arrays
 
 # Central differences in float64 lose about half of the 16 digits.
 STEP = 1e-6
@@ -22,7 +21,7 @@ TOLERANCE = 1e-7
 class Mismatch:
     """How far a gradient is from its finite differences, measured by its own length."""
 
-    where: tuple[int, ...]  # the entry that differs most; () for a direction
+    where: tuple[int, ...]  # the entry that differs most
     analytic: float  # what the gradient says there
     numeric: float  # and what nudging says
     gap: float  # the length of the difference of the two gradients
@@ -79,11 +78,6 @@ def _length(x: Array) -> float:
     return math.hypot(*x.ravel().tolist())
 
 
-def _noise(largest: float, step: float, entries: int) -> float:
-    """About the length of what rounding makes of `entries` slopes that are 0: half a digit of either loss each."""
-    return float(np.finfo(np.float64).eps) * largest / (2 * step) * math.sqrt(entries)
-
-
 @door
 def elementwise(
     f: Callable, x: Annotated[Floats, "..."], gradient: Annotated[Gradient, "..."], step: Positive = STEP
@@ -104,33 +98,6 @@ def elementwise(
     numeric, largest = _nudged(f, x, step)
     gap = gradient - numeric
     where = tuple(int(i) for i in np.unravel_index(np.abs(gap).argmax(), gap.shape))
-    longer, noise = max(_length(gradient), _length(numeric)), _noise(largest, step, gap.size)
+    longer = max(_length(gradient), _length(numeric))
+    noise = float(np.finfo(np.float64).eps) * largest / (2 * step) * math.sqrt(gap.size)  # half a digit of either loss
     return Mismatch(where, float(gradient[where]), float(numeric[where]), _length(gap), longer, noise)
-
-
-@door
-def directional(loss: Callable, params, grads, rng: np.random.Generator, step: Positive = STEP) -> dict[str, Mismatch]:
-    """Compare, for every array of a model, the slope along a random direction with the gradient's.
-
-    One direction an array, each entry drawn from a normal distribution. The difference of the two slopes is
-    measured by the gradient's length. A gradient that is off by a share ``r`` of its length then shows an
-    error of about ``r``; below a tolerance ``t`` it stays with a probability of about ``0.8 t / r``.
-
-    `loss`, without arguments, computes the loss with the arrays of `params` as they are: they are moved by `step` to
-    both sides while it runs, and put back. Returned is a `Mismatch` for every array, by its name.
-    """
-    found = {}
-    for name, array, gradient in paired_arrays(params, grads):
-        direction = rng.normal(size=array.shape)
-        kept = array.copy()
-        try:
-            array[...] = kept + step * direction
-            above = float(loss())
-            array[...] = kept - step * direction
-            below = float(loss())
-        finally:
-            array[...] = kept
-        analytic, slope = float((gradient * direction).sum()), (above - below) / (2 * step)
-        longer, noise = max(_length(gradient), abs(slope)), _noise(max(abs(above), abs(below)), step, 1)
-        found[name] = Mismatch((), analytic, slope, abs(analytic - slope), longer, noise)
-    return found

@@ -394,18 +394,11 @@ def backward(
     if params.encoder:
         if dmemory is None:  # nobody read the memory
             dmemory = np.zeros_like(trace.encoder.out)
-        d_src_embedding, d_encoder, d_encoder_norm = encode_backward(params, cfg, trace.encoder, dmemory)
+        d_src_embedding, d_encoder, d_encoder_norm = _encode_backward(params, cfg, trace.encoder, dmemory)
     return Transformer(d_src_embedding, d_encoder, d_encoder_norm, d_tgt_embedding, d_decoder, d_decoder_norm, d_output)
 
 
-@door
-def encode_backward(
-    params: Transformer,
-    cfg: Annotated[Config, "sizes"],
-    trace: StackTrace,
-    dmemory: Annotated[Gradient, "... length d_model"],
-) -> tuple[Array, list[EncoderLayer], LayerNorm | None]:
-    """The gradients of `encode`: of the source embedding, of the layers, and of the last norm (or None)."""
+def _encode_backward(params: Transformer, cfg: Config, trace: StackTrace, dmemory: Array):
     dx, d_last_norm = _last_norm_backward(params.encoder_norm, trace, dmemory)
     layers: list[EncoderLayer] = []
     for p, layer in zip(reversed(params.encoder), reversed(trace.layers), strict=True):

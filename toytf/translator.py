@@ -83,7 +83,6 @@ class Translator:
         learning_rate: float | Callable[[int], float] = 0.01,
         warmup: int = 100,
         label_smoothing: float = 0.0,
-        clip_at: float | None = None,
         progress: bool | None = None,
         objective: Callable = loss_and_gradients,
     ) -> Iterator[Record]:
@@ -101,7 +100,6 @@ class Translator:
             Adam(),
             rate,
             steps,
-            clip_at=clip_at,
             progress=progress,
         )
 

@@ -49,12 +49,6 @@ def test_nothing_happens_before_the_records_are_read_and_reading_may_stop_at_any
     records.close()
 
 
-def test_clipping_limits_the_step_and_the_record_tells_the_true_length():
-    p = point()
-    (record,) = train(p, bowl, [3.0], Descent(), lambda t: 1.0, 1, clip_at=0.5, progress=False)
-    assert record.gradient_length == 6.0 and p.gamma[0] == 0.5
-
-
 @pytest.mark.parametrize(("loss", "gradient"), [(math.nan, 1.0), (math.inf, 1.0), (1.0, math.nan)])
 def test_what_is_not_finite_stops_before_it_does_harm(loss, gradient):
     def breaks(p, batch):
