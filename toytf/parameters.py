@@ -40,7 +40,7 @@ class Config:
     n_encoder_layers: Place = 6
     n_decoder_layers: Place = 6
     d_head: Count | None = None  # the width of one head; d_model / n_heads if left out
-    norm: Literal["post", "pre", "none"] = "post"  # norm(x + sublayer(x)); x + sublayer(norm(x)), one more at the end
+    norm: Literal["post", "pre", "none"] = "post"  # norm(x + sublayer(x)), or x + sublayer(norm(x)) and one at the end
     residual: bool = True  # add each sub-layer's input to its output
     scale: bool = True  # divide scores by the square root of the head's width
     positions: bool = True  # add the sinusoids

@@ -81,6 +81,7 @@ KINDS = {
     "Ids": "array_like of int",
     **dict.fromkeys(("Flags", "Mask"), "array_like of bool"),
 }
+NUMBERS = {"Count": "int above 0", "Place": "int from 0", "Positive": "float above 0"}
 
 
 def kind_in_words(annotation):
@@ -93,6 +94,9 @@ def kind_in_words(annotation):
             return kind
         return f"{kind}, shape ({', '.join(sizes)}{',' * (len(sizes) == 1)})"
 
+    for name, number in NUMBERS.items():
+        annotation = re.sub(rf"\b{name}\b", number, annotation)
+    annotation = re.sub(r"Literal\[(.*?)\]", r"{\1}", annotation)
     words = re.sub(r"Annotated\[(\w+), '([^']*)'\]", shape, annotation)
     return re.sub(r" \| None$", " or None", words).replace(") or", "), or")
 

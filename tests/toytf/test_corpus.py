@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from toytf.corpus import Pair, _that_share_a_sentence, read_pairs, split
+from toytf.corpus import Pair, read_pairs, split
 
 
 def pair(src, tgt):
@@ -40,24 +38,3 @@ def test_a_split_holds_out_the_share_that_was_asked_for():
     pairs = [Pair((f"w{i}",), (f"v{i}",)) for i in range(100)]
     train, held_out = split(pairs, np.random.default_rng(0), held_out=0.3)
     assert (len(train), len(held_out)) == (70, 30)
-
-
-def groups_pair_by_pair(pairs):
-    """The same groups as `split` makes, each list made anew for each pair that joins it."""
-    groups = []
-    for p in pairs:
-        joined = [p]
-        for side in ("src", "tgt"):
-            for group in groups:
-                if any(getattr(member, side) == getattr(p, side) for member in group if member is not p):
-                    groups.remove(group)
-                    joined = group + joined
-                    break
-        groups.append(joined)
-    return groups
-
-
-@given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("abcd")), min_size=1, max_size=14))
-def test_groups_are_those_that_are_found_pair_by_pair_in_the_same_order(drawn):
-    pairs = [Pair((a,), (b,), (number,)) for number, (a, b) in enumerate(drawn)]
-    assert _that_share_a_sentence(pairs) == groups_pair_by_pair(pairs)

@@ -5,19 +5,10 @@ import pytest
 
 from toytf.ops import LayerNorm
 from toytf.optim import Adam, cosine_schedule, paper_schedule, sgd_step
-from toytf.tree import named_arrays
 
 
 def pair(gamma, beta):
     return LayerNorm(np.array(gamma, dtype=float), np.array(beta, dtype=float))
-
-
-def test_both_optimisers_find_the_bottom_of_a_bowl():
-    for step in (lambda p, g: sgd_step(p, g, 0.1), (lambda adam: lambda p, g: adam.step(p, g, 0.05))(Adam())):
-        p = pair([3.0, -2.0], [1.0])
-        for _ in range(400):
-            step(p, pair(2 * p.gamma, 2 * p.beta))
-        assert max(np.abs(a).max() for a in named_arrays(p).values()) < 1e-2
 
 
 def test_schedules_have_their_peak_after_warm_up_and_no_step_of_size_zero():

@@ -296,7 +296,8 @@ def test_steps_give_what_the_whole_model_gives(cfg, seed, cached, data):
                 np.hstack([tgt[order, :1], tgt[: len(order), 1:]]),
             )
         ids = tgt[: len(order) if t or not params.encoder else 2, t]
-        logits, state = step(state, ids)
+        before, (logits, state) = state, step(state, ids)
+        np.testing.assert_array_equal(step(before, ids)[0], logits)  # a state is never changed
         for row in range(len(logits)):
             so_far = tgt[row, : t + 1].tolist()
             expected = plain.forward(simple, cfg, src[row].tolist(), so_far, flags[row].tolist(), [True] * (t + 1))
