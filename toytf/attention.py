@@ -26,8 +26,8 @@ def attention(
         attention(Q, K, V) = softmax(Q K^T * scale) V,   scale = 1 / sqrt(d_k)
 
     In the mask, True means "may attend". What stands at a masked key or value, NaN included, changes nothing. A query
-    that may attend to nothing gets a row of zeros, weights and output. Returns the rows, (..., query, d_v), and the
-    trace. (*Attention Is All You Need*, section 3.2.1, equation 1)
+    that may attend to nothing gets a row of zeros, weights and output. Returns the rows, (..., query, d_v), and an
+    `AttentionTrace`. (*Attention Is All You Need*, section 3.2.1, equation 1)
 
     >>> q, k, v = [[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[10.0], [20.0]]
     >>> out, trace = attention(q, k, v, scale=1.0)
@@ -129,7 +129,8 @@ def multi_head_attention(
 
     The rows of `x` ask, those of `memory` are asked: `x` itself if it is left out (self-attention). Into `n_heads` the
     columns of ``w_q``, ``w_k`` and ``w_v`` are divided. Mask, the same for every head, and `scale` are those of
-    `attention`. Returns the rows, of the shape of `x`, and the trace. (*Attention Is All You Need*, section 3.2.2)
+    `attention`. Returns the rows, of the shape of `x`, and a `MultiHeadTrace`. (*Attention Is All You Need*, section
+    3.2.2)
 
     >>> from toytf.example import PUBLISHED as hello
     >>> z, trace = multi_head_attention(hello.heads, hello.x, n_heads=2, scale=1 / 30)

@@ -63,7 +63,7 @@ def feed_forward(
 ) -> tuple[Array, FeedForwardTrace]:
     """Widen each row, bend it, narrow it again: ``max(0, x W_1 + b_1) W_2 + b_2``.
 
-    Returns the rows, (..., d_y), and the trace. (*Attention Is All You Need*, section 3.3)
+    Returns the rows, (..., d_y), and a `FeedForwardTrace`. (*Attention Is All You Need*, section 3.3)
 
     >>> p = FeedForward(np.array([[1.0, -1.0]]), np.zeros(2), np.array([[1.0], [1.0]]), np.zeros(1))
     >>> print(feed_forward(p, [[-3.0], [2.0]])[0])  # this one computes the absolute value
@@ -154,7 +154,7 @@ def encoder_layer(
         y   = norm_1(x + self_attention(x))
         out = norm_2(y + feed_forward(y))
 
-    Returns the rows, of the shape of `x`, and the trace. (*Attention Is All You Need*, section 3.1)
+    Returns the rows, of the shape of `x`, and an `EncoderLayerTrace`. (*Attention Is All You Need*, section 3.1)
     """
     y, attended = add_and_norm(cfg, p.norm_1, x, partial(_attend, p.self_attention, cfg, mask=mask))
     out, fed = add_and_norm(cfg, p.norm_2, y, partial(feed_forward, p.feed_forward, activation=cfg.activation))
@@ -188,7 +188,7 @@ def decoder_layer(
         z   = norm_2(y + cross_attention(y, memory))
         out = norm_3(z + feed_forward(z))
 
-    The memory is None without cross-attention. Returns the rows, of the shape of `x`, and the trace.
+    The memory is None without cross-attention. Returns the rows, of the shape of `x`, and a `DecoderLayerTrace`.
     (*Attention Is All You Need*, section 3.1)
     """
     _require_memory(memory, p.cross_attention is not None)
@@ -268,7 +268,7 @@ def encode(
     *,
     keep_trace: bool = True,
 ) -> tuple[Array, StackTrace | None]:
-    """Read the source sentences: ids to rows, the memory, (..., source, d_model); and the trace.
+    """Read the source sentences: ids to rows, the memory, (..., source, d_model); and a `StackTrace`.
 
     Where `src_is_token` is False a sentence was filled up: those places get no attention. Without `keep_trace`, what a
     layer computed is forgotten as soon as the next one has read its output, and the trace is None: enough to use a
@@ -298,7 +298,7 @@ def decode(
     *,
     keep_trace: bool = True,
 ) -> tuple[Array, StackTrace | None]:
-    """Read the target sentences so far, and the memory: ids to rows, (..., length, d_model); and the trace.
+    """Read the target sentences so far, and the memory: ids to rows, (..., length, d_model); and a `StackTrace`.
 
     The memory is what `encode` returned, None for a decoder-only model; flags and `keep_trace` are as there.
     """
@@ -344,7 +344,7 @@ def forward(
 ) -> tuple[Array, Trace | None]:
     """The whole Transformer: a score for every word of the vocabulary, at every target place.
 
-    Returns the logits, (..., length, tgt_vocab), and the trace, which `backward` needs; without it a large model takes
+    Returns the logits, (..., length, tgt_vocab), and the `Trace` that `backward` needs; without it a large model takes
     far less memory. Row ``t`` of the logits belongs to the token that follows ``tgt[..., t]``. `src` is None for a
     decoder-only model; flags and `keep_trace` are those of `encode`. (*Attention Is All You Need*, figure 1)
 

@@ -228,7 +228,7 @@ def layer_norm(p: LayerNorm, x: Annotated[Floats, "... d_model"], eps: Positive 
 
     Mean and variance are those of one row, over its columns; the variance divides by the number of columns, not by one
     less. A constant row becomes `beta`; `eps`, which stands inside the root, keeps it away from zero. Returns the rows,
-    of the shape of `x`, and the trace.
+    of the shape of `x`, and a `LayerNormTrace`.
 
     Ba, Kiros and Hinton, *Layer Normalization*, 2016; *Attention Is All You Need*, section 3.1.
 
@@ -293,7 +293,7 @@ def cross_entropy(
     ``1 - e + e / vocabulary`` for the right one and ``e / vocabulary`` for each other.
 
     (The paper takes 0.1, section 5.4.) Places where `is_token` is False were filled up, and do not count; one at least
-    must. Returns the loss in nats, so that ``exp(loss)`` is the perplexity, and the trace.
+    must. Returns the loss in nats, so that ``exp(loss)`` is the perplexity, and a `CrossEntropyTrace`.
 
     >>> loss, _ = cross_entropy([[1.0, 2.0, 3.0]], [2])
     >>> print(round(loss, 4))
