@@ -123,8 +123,10 @@ def write_whole(path: Path, data: bytes) -> bool:
     """Write a file so that there is either the old one or the new one; return False if it holds these bytes already."""
     if path.is_file() and path.read_bytes() == data:
         return False
-    with replaced(path) as new:
-        new.write_bytes(data)
+    with replaced(path) as new, open(new, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())  # there after a power cut, too
     return True
 
 
