@@ -5,10 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from toytf import attention, corpus, generate, grammar, model, ops, optim, positions, size, tree
+from toytf import attention, corpus, generate, grammar, model, ops, optim, parameters, positions, size, tree
 from toytf.attention import MultiHead
 from toytf.model import Config, init
-from toytf.ops import LayerNorm
+from toytf.ops import LayerNorm, Linear
 from toytf.translator import Translator
 
 CFG = Config(11, 13, d_model=6, n_heads=2, d_head=5, d_ff=7, n_encoder_layers=2, n_decoder_layers=3)
@@ -29,14 +29,40 @@ def start():
     return generate.start(PARAMS, CFG, SRC[0])
 
 
+W23 = np.ones((2, 3))
+TWO = LayerNorm(np.ones(2), np.zeros(2))
+
+
+def across(q, k, v, mask=None):
+    return attention.attention(v=v, k=k, q=q, mask=mask)
+
+
 CALLS = [
+    (lambda: across(W23, np.ones((2, 4)), W23), r"^q has width 3 \(shape 2 x 3\), but k has 4 columns"),
+    (lambda: across(np.ones((2, 2, 3)), np.ones((5, 2, 3)), W23), r"leading axes of q \(shape 2 x 2 x 3\)"),
+    (lambda: across([1.0], W23, W23), "q: expected at least 2 axes, got 1"),
+    (lambda: across(W23, W23, W23, np.ones((3, 2), bool)), "mask: expected a shape that broadcasts to 2 x 2"),
+    (lambda: ops.linear(Linear(W23), W23), r"x has width 3 .* but weight has 2 rows \(shape 2 x 3\)"),
+    (lambda: ops.linear(Linear(W23, np.ones(4)), W23), "weight has width 3 .* but bias has 4 entries"),
+    (lambda: ops.embedding_backward(3, [[0, 1]], W23), r"leading axes of ids \(shape 1 x 2\) and dout \(shape 2 x 3\)"),
+    (lambda: ops.relu_backward(W23, [1.0]), "dout: expected shape 2 x 3 as x has, got 1"),  # never repeated
+    (lambda: ops.cross_entropy(W23, [0, 1], [True]), "is_token: expected shape 2 as logits has, got 1"),
+    (lambda: ops.cross_entropy(W23, [0, 1], label_smoothing=1.0), "label_smoothing: expected at least 0 and below 1"),
+    (lambda: positions.sinusoids(3, 4, -1), "start: expected at least 0"),
+    (lambda: attention.causal_mask(0), "length: expected at least 1, got 0"),
+    (lambda: ops.layer_norm(TWO, [[1.0, 2.0]], eps=0), "eps: expected a positive number"),
+    (lambda: dataclasses.replace(CFG, norm="batch"), "norm: expected one of post, pre, none, got 'batch'"),
+    (
+        lambda: parameters.require_model(PARAMS, dataclasses.replace(CFG, d_ff=8)),
+        r"params.encoder\[0\].feed_forward.w_1 has width 7 .* but cfg.d_ff is 8",
+    ),
     (lambda: ops.softmax([[0.0, 1.0], [-np.inf, -np.inf]]), r"only -inf in the row at \[1, 0\]"),
     (lambda: ops.embedding(np.zeros((7, 3)), [0, -1]), r"ids: expected ids from 0 to 6 .* got -1 at \[1\]"),
     (lambda: ops.layer_norm(POINT, np.ones((2, 4))), "x has width 4 .* but gamma has 1 entries .shape 1.: the two"),
     (lambda: ops.cross_entropy(np.zeros((2, 3)), [0, 3]), r"targets: expected ids from 0 to 2 .* got 3 at \[1\]"),
     (lambda: ops.cross_entropy([[0.0]], [0], [False]), "is_token: expected at least one token to count"),
     (lambda: positions.sinusoids(3, 5), "d_model: expected an even number .* got 5"),
-    (lambda: attention.attention(np.ones((2, 3)), np.ones((4, 3)), np.ones((5, 3))), "k has 4 rows .* v has 5"),
+    (lambda: across(W23, np.ones((4, 3)), np.ones((5, 3))), "k has 4 rows .* v has 5"),
     (lambda: attention.split_heads(np.ones((2, 300)), 8), "n_heads: expected a divisor of the width 300, got 8"),
     (lambda: MultiHead.from_heads([[[1.0]]], [], [[[1.0]]], [[1.0]]), "as many w_k and w_v as w_q, got 1, 0 and 1"),
     (lambda: MultiHead.from_heads(*[[np.ones((4, 3))] * 2] * 3, np.ones((4, 4))), "w_v has width 6 .* w_o has 4 rows"),
@@ -76,6 +102,15 @@ CALLS = [
     (lambda: Translator.load().translate(["hello"], width=0), "width: expected at least 1, got 0"),
 ]
 TYPES = [
+    (lambda: ops.relu([[1.0], [1.0, 2.0]]), "x: expected rows of equal length"),
+    (lambda: ops.relu("abc"), "x: expected real numbers"),
+    (lambda: ops.relu(), "missing a required argument: 'x'"),
+    (lambda: ops.relu(W23, x=W23), "multiple values"),
+    (lambda: ops.linear([W23], W23), "p: expected a Linear, got a list"),
+    (lambda: ops.linear(Linear(W23.tolist()), W23), "weight: expected an array, .* got a list"),
+    (lambda: ops.embedding(W23, [0.0]), "ids: expected integer token ids"),
+    (lambda: attention.causal_mask(2.0), "length: expected a whole number, got 2.0"),
+    (lambda: generate.start(PARAMS, CFG, SRC, cached=1), "cached: expected True or False"),
     (lambda: attention.attention([[1.0]], [[1.0]], [[1.0]], [[1]]), "mask: expected booleans, .* mask == 0"),
     (lambda: model.backward(PARAMS, CFG, None, np.ones((2, 3, 13))), "trace: expected a Trace, got None"),
     (lambda: grammar.draw_pairs(0, 3), r"rng: expected np.random.default_rng\(seed\), got int"),
