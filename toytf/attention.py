@@ -127,8 +127,8 @@ def multi_head_attention(
         head_h       = attention(x W_h^Q, memory W_h^K, memory W_h^V)
         multi_head   = concat(head_1, ..., head_n) W^O
 
-    The rows of `x` ask, those of `memory` are asked: `x` itself if it is left out (self-attention). Into `n_heads` the
-    columns of ``w_q``, ``w_k`` and ``w_v`` are divided. Mask, the same for every head, and `scale` are those of
+    The rows of `x` ask, those of `memory` are asked: `x` itself if it is left out (self-attention). The columns of
+    ``w_q``, ``w_k`` and ``w_v`` are divided into `n_heads`. Mask, the same for every head, and `scale` are those of
     `attention`. Returns the rows, of the shape of `x`, and a `MultiHeadTrace`. (*Attention Is All You Need*, section
     3.2.2)
 

@@ -48,14 +48,13 @@ class DecodeState:
 
     def take(self, rows) -> DecodeState:
         """Return the state of some of the sentences, in the order of `rows`, repeated if repeated there."""
-        rows = np.asarray(rows)
 
-        def pick(array):
-            return None if array is None else array[rows]
+        def pick(part):
+            if isinstance(part, tuple):
+                return tuple(map(pick, part))
+            return part[rows] if isinstance(part, np.ndarray) else part
 
-        layers = ("keys", "values", "memory_keys", "memory_values")
-        kept: dict[str, Any] = {name: tuple(map(pick, getattr(self, name))) for name in layers}
-        return replace(self, ids=pick(self.ids), memory=pick(self.memory), memory_mask=pick(self.memory_mask), **kept)
+        return DecodeState(**{name: pick(part) for name, part in vars(self).items()})
 
 
 @door
@@ -171,7 +170,7 @@ def greedy(step: Callable, state, *, n: Count = 1, sos: Place, eos: End, max_len
     ``step(state, ids) -> (logits, state)`` gives logits of shape (sentences, vocabulary). The state of `n` sentences,
     which are written side by side, is what `start` returned, or another with a method ``take``. The tokens `sos` and
     `eos` start and end a sentence; `eos` is -1 if no token ends it. After `max_length` tokens, the end included, each
-    is cut off. Returned is a list of `Hypothesis`, one for each sentence.
+    is cut off. The result is a `Hypothesis` for each sentence.
     """
     return _write(step, state, n, sos, eos, max_length, lambda logits: logits.argmax(axis=-1))
 
@@ -192,9 +191,9 @@ def sample(
 ) -> list[Hypothesis]:
     """Draw each token at random, by its probability; arguments and result are as of `greedy`.
 
-    Logits are divided by the `temperature`: below 1 the likely tokens get likelier, above 1 all get more alike. Drawn
-    is from the `top_k` most probable tokens, or from the fewest that together have the probability `top_p`. The
-    sentence's ``log_prob`` is that of the model, before temperature and cuts.
+    Logits are divided by the `temperature`: below 1 the likely tokens get likelier, above 1 all get more alike. With
+    `top_k` only that many most probable tokens can come, with `top_p` the fewest that together have this probability.
+    The sentence's ``log_prob`` is that of the model, before temperature and cuts.
     """
 
     def choose(logits):

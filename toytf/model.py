@@ -118,7 +118,7 @@ def add_and_norm_backward(
     """The gradients of `add_and_norm`: the residual adds, so the gradient goes both ways.
 
     `sublayer_backward` takes the gradient of the sub-layer's output and gives those of its input and of its
-    parameters. Returned are ``dx``, the gradient of `norm`, and that of the sub-layer's parameters.
+    parameters. Returns ``dx``, the gradient of `norm`, and that of the sub-layer's parameters.
     """
     dtotal, dnorm = dout, LayerNorm(np.zeros_like(norm.gamma), np.zeros_like(norm.beta))
     if cfg.norm == "post":

@@ -117,7 +117,7 @@ def paper_schedule(d_model: Count, warmup: Count = 4000) -> Callable[[int], floa
 
         rate(t) = d_model^-0.5 * min(t^-0.5, t * warmup^-1.5)
 
-    Returned is a function from the step, counted from 1, to the learning rate. (*Attention Is All You Need*, section
+    Returns a function from the step, counted from 1, to the learning rate. (*Attention Is All You Need*, section
     5.3, equation 3)
 
     >>> rate = paper_schedule(512)
@@ -136,7 +136,7 @@ def paper_schedule(d_model: Count, warmup: Count = 4000) -> Callable[[int], floa
 def cosine_schedule(peak: Positive, warmup: Place, steps: Count) -> Callable[[int], float]:
     """Up in a straight line to `peak`, then down along a cosine that would reach 0 one step after the last.
 
-    The peak is reached at step `warmup` of `steps`. Returned is a function from the step, counted from 1, to the
+    The peak is reached at step `warmup` of `steps`. Returns a function from the step, counted from 1, to the
     learning rate.
 
     >>> rate = cosine_schedule(0.01, 100, 600)
