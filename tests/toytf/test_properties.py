@@ -1,8 +1,8 @@
-"""Properties: random right calls of every function, compared with plain Python.
+"""Random right calls of the functions of ops, positions, attention, model, generate, optim and corpus, against `plain`.
 
 About a hundred calls of each function in the default run, the same ones each time; ten thousand, and new ones
-each time, with ``TOYTF_DEEP=1`` (see `conftest.py`). The plain functions are in `plain.py`; `plain(array)` turns
-arrays and parameters into lists and dicts.
+each time, with ``TOYTF_DEEP=1`` (see `conftest.py`). The plain functions are in `plain.py`; `plainly` turns arrays and
+parameters into lists and dicts.
 """
 
 import dataclasses
