@@ -191,17 +191,6 @@ def forward(params, cfg, src, tgt, src_is_token, tgt_is_token):
 # ---------------------------------------------------------------- generate
 
 
-def greedy(logits_after, sos, eos, max_length):
-    """`logits_after` takes the tokens so far, the first of them `sos`."""
-    tokens, log_prob = [], 0.0
-    while len(tokens) < max_length and eos not in tokens[-1:]:
-        row = logits_after([sos, *tokens])
-        best = max(range(len(row)), key=lambda token: row[token])
-        log_prob += log_softmax(row)[best]
-        tokens.append(best)
-    return tuple(tokens), log_prob
-
-
 def kept_tokens(probs, top_k, top_p):
     order = sorted(range(len(probs)), key=lambda token: (-probs[token], token))
     if top_k is not None:
@@ -218,7 +207,7 @@ def kept_tokens(probs, top_k, top_p):
 
 
 def sample(logits_after, sos, eos, max_length, temperature, top_k, top_p, random):
-    """`random` gives the next random number between 0 and 1."""
+    """`logits_after` takes the tokens so far, the first of them `sos`; `random` gives the next random number."""
     tokens, log_prob = [], 0.0
     while len(tokens) < max_length and eos not in tokens[-1:]:
         row = logits_after([sos, *tokens])
