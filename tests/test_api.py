@@ -230,12 +230,17 @@ def test_a_docstring_without_one_of_its_parts_is_found(right, wrong, code):
 
 def test_a_dataclass_has_its_fields_listed_from_its_source():
     from toytf.attention import AttentionTrace
+    from toytf.ops import embedding
 
     assert toytf_api.fields(AttentionTrace)[3:] == [
         ("scaled_scores", "Array, shape (..., query, key)", "q k^T * scale, before the mask"),
         ("attn_weights", "Array, shape (..., query, key)", ""),
         ("scale", "float", ""),
         ("mask", "Array, shape (..., query, key), or None", ""),
+    ]
+    assert toytf_api.arrays(embedding) == [
+        ("table", "array_like, shape (vocabulary, d_model)", ""),
+        ("ids", "array_like of int, shape (...,)", ""),
     ]
     assert toytf_api.kind_in_words("Annotated[Array, 'd_out'] | None") == "Array, shape (d_out,), or None"
     assert toytf_api.kind_in_words("list[EncoderLayer]") == "list[EncoderLayer]"

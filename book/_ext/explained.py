@@ -87,9 +87,9 @@ notebooks/15_gradients#relu-feed-forward-residual
 notebooks/15_gradients#down-to-the-embeddings
     model.embed_backward
 notebooks/15_gradients#layer-by-layer
-    model.backward model.encoder_layer_backward model.encode_backward
+    model.backward model.encoder_layer_backward
 notebooks/15_gradients#is-it-true
-    gradcheck.elementwise gradcheck.directional tree.paired_arrays
+    gradcheck.elementwise tree.paired_arrays
 notebooks/16_training#a-language-in-a-few-lines
     grammar.Noun grammar.Adjective grammar.Determiner grammar.Verb
     grammar.draw_pairs grammar.all_words

@@ -36,13 +36,25 @@ def keep_formula(app, what, name, thing, options, lines):
 
 
 def list_fields(app, what, name, thing, options, lines):
-    """A class whose docstring does not list its fields has them listed."""
-    if what == "class" and not any(line.startswith("Parameters") for line in lines):
-        listed = fields(thing)
+    """A class that lists no fields has them listed, and a function its arrays."""
+    if what in ("class", "function", "method") and not any(
+        line.startswith("Parameters") for line in lines
+    ):
+        listed = fields(thing) if what == "class" else arrays(thing)
         if listed:
             lines += ["", "Parameters", "----------"]
             for field, kind, words in listed:
                 lines += [f"{field} : {kind}", *([f"    {words}"] if words else [])]
+
+
+def arrays(function):
+    """``(name, type, "")`` of each argument with axes in the signature."""
+    arguments = inspect.signature(function).parameters.values()
+    return [
+        (one.name, kind_in_words(one.annotation), "")
+        for one in arguments
+        if "Annotated" in str(one.annotation)
+    ]
 
 
 def fields(thing):
@@ -63,13 +75,28 @@ def fields(thing):
     return found
 
 
+KINDS = {
+    **dict.fromkeys(("Numbers", "Floats", "Seen", "Scores"), "array_like"),
+    "Gradient": "Array",
+    "Ids": "array_like of int",
+    **dict.fromkeys(("Flags", "Mask"), "array_like of bool"),
+}
+NUMBERS = {"Count": "int above 0", "Place": "int from 0", "Positive": "float above 0"}
+
+
 def kind_in_words(annotation):
     """``Annotated[Array, '... d']`` as numpydoc has it: "Array, shape (..., d)"."""
 
     def shape(found):
-        sizes = found[2].split()
-        return f"{found[1]}, shape ({', '.join(sizes)}{',' * (len(sizes) == 1)})"
+        sizes = found[2].partition("<")[0].split()
+        kind = KINDS.get(found[1], found[1])
+        if kind == "Config":
+            return kind
+        return f"{kind}, shape ({', '.join(sizes)}{',' * (len(sizes) == 1)})"
 
+    for name, number in NUMBERS.items():
+        annotation = re.sub(rf"\b{name}\b", number, annotation)
+    annotation = re.sub(r"Literal\[(.*?)\]", r"{\1}", annotation)
     words = re.sub(r"Annotated\[(\w+), '([^']*)'\]", shape, annotation)
     return re.sub(r" \| None$", " or None", words).replace(") or", "), or")
 
