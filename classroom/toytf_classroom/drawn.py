@@ -15,33 +15,19 @@ from toytf.byhand.expressions import fixed, trimmed
 Array = np.ndarray
 
 DIVISORS = (2, 4, 5, 8, 10, 20)  # whatever is divided by one of these ends after few decimals
-LARGEST_GIVEN = 99
-LARGEST_ANSWER = 99
+LARGEST = 99  # of what is given, and of an answer
 
 
 @dataclass(frozen=True)
 class Given:
-    """A table that stands on the sheet.
+    """A table that stands on the sheet."""
 
-    Parameters
-    ----------
-    name : str
-        What the text calls it, in TeX: "W^Q".
-    array : Array, shape (rows, columns)
-    rows, cols : tuple of str
-        Labels; empty strings for none.
-    words : tuple of tuple of str, optional
-        How the entries are written, in the same TeX, where they are no plain numbers: ``\\ln 3``.
-    decimals : int
-        So many decimals everywhere, where the entries are plain numbers.
-    """
-
-    name: str
-    array: Array
-    rows: tuple[str, ...]
+    name: str  # what the text calls it, in TeX: "W^Q"
+    array: Array  # shape (rows, columns)
+    rows: tuple[str, ...]  # labels; empty strings for none
     cols: tuple[str, ...]
-    words: tuple[tuple[str, ...], ...] | None = None
-    decimals: int = 0
+    words: tuple[tuple[str, ...], ...] | None = None  # how entries are written that are no plain numbers: "\\ln 3"
+    decimals: int = 0  # so many everywhere, where the entries are plain numbers
 
     def cells(self) -> list[list[str]]:
         """The entries as they are printed, row by row."""
@@ -52,37 +38,18 @@ class Given:
 
 @dataclass(frozen=True)
 class Asked:
-    """One answer: a table with blanks on the student's sheet, worked out on the answer sheet.
+    """One answer: a table with blanks on the student's sheet, worked out on the answer sheet."""
 
-    Parameters
-    ----------
-    name : str
-        What an answer to a machine calls it: "A".
-    symbol : str
-        What the text calls it, in TeX. The sentence says what it is.
-    expected : Array
-        Any shape up to two axes; the blanks stand in ``len(rows)`` × ``len(cols)``.
-    rows, cols : tuple of str
-        Labels; empty strings for none.
-    decimals : int
-        0: whole numbers. Otherwise the answer is exact with so many decimals.
-    work : callable
-        Gives the `Working`, an entry for each number or for each row.
-    note : str
-        What the answer sheet says before the arithmetic.
-    only_with : tuple of str
-        Other answers of the exercise that have to be right too if this one is to earn points. Of an
-        answer that can be one of a few only (the root of `d_k`), a neighbour often has the same.
-    """
-
-    name: str
-    symbol: str
-    expected: Array
+    name: str  # what an answer to a machine calls it: "A"
+    symbol: str  # what the text calls it, in TeX
+    expected: Array  # any shape up to two axes; the blanks stand in len(rows) x len(cols)
     rows: tuple[str, ...]
     cols: tuple[str, ...]
-    work: Callable[[], Working]
-    decimals: int = 0
-    note: str = ""
+    work: Callable[[], Working]  # an entry for each number or for each row
+    decimals: int = 0  # 0: whole numbers; otherwise the answer is exact with so many
+    note: str = ""  # what the answer sheet says before the arithmetic
+    # Answers that have to be right too if this one is to earn points: of an answer that can be one of a few only
+    # (the root of `d_k`), a neighbour often has the same.
     only_with: tuple[str, ...] = ()
 
     @property
@@ -103,20 +70,12 @@ class Asked:
 
     def cells(self) -> list[list[str]]:
         """The right answers as they are written, row by row."""
-        flat = [trimmed(float(v), self.decimals) for v in np.ravel(self.expected)]
-        width = len(self.cols)
-        return [flat[i : i + width] for i in range(0, len(flat), width)]
-
-    def working(self) -> Working:
-        """The arithmetic, once it has been found to give what is expected."""
-        working = self.work()
-        if not np.allclose(working.result.ravel(), np.ravel(self.expected), rtol=1e-9, atol=1e-12):
-            raise AssertionError(f"{self.name}: the working gives {working.result}, expected {self.expected}")
-        return working
+        table = np.reshape(self.expected, (len(self.rows), len(self.cols)))
+        return [[trimmed(float(v), self.decimals) for v in row] for row in table]
 
     def terms(self, place: tuple[int, ...]) -> str:
         """How one entry comes about: ``"1·4 + 0·8 = 4 + 0 = 4"``."""
-        entries = self.working().entries
+        entries = self.work().entries
         if not entries:
             return f"expected {float(np.asarray(self.expected)[place]):g}"
         whole_rows = len(entries) < np.size(self.expected)
@@ -138,38 +97,16 @@ class Word:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise of a sheet: what is given, what is asked, and how it is worked out.
+    """One exercise of a sheet: what is given, what is asked, and how it is worked out."""
 
-    Parameters
-    ----------
-    number : int
-        Its place on the sheet, from 1.
-    topic : str
-        A name in `toytf_classroom.topics.TOPICS`.
-    title : str
-    chapter : int
-        Where the book explains it.
-    minutes : int
-        About how long it takes somebody who has read the chapter.
-    text : tuple of str
-        Paragraphs, with TeX between dollar signs and code between backticks.
-    given : tuple of Given
-    asked : tuple of Asked
-    """
-
-    number: int
-    topic: str
+    number: int  # its place on the sheet, from 1
+    topic: str  # a name in `toytf_classroom.topics.TOPICS`
     title: str
-    chapter: int
-    minutes: int
-    text: tuple[str, ...]
+    chapter: int  # where the book explains it
+    minutes: int  # for somebody who has read the chapter
+    text: tuple[str, ...]  # paragraphs, with TeX between dollar signs and code between backticks
     given: tuple[Given, ...]
     asked: tuple[Asked, ...]
-
-    @property
-    def numbers(self) -> dict[str, Array]:
-        """The givens by name."""
-        return {given.name: given.array for given in self.given}
 
     @property
     def fingerprint(self) -> str:
@@ -205,34 +142,18 @@ def fixed_width(given: Given) -> str:
     return "\n".join([spoken(given.name), *lines])
 
 
-# ---------------------------------------------------------------- the rule
-
-
 def complaints(exercise: Exercise) -> list[str]:
     """Say what is wrong with an exercise's numbers; nothing, if they are fit for a pencil.
 
-    The rule:
-
-    - What is given is written in full, and no number is larger than 99.
-    - An answer ends within the decimals that are asked for, and is no larger than 99.
-
-    That every divisor is one of `DIVISORS` is part of the rule too; a test looks at it.
+    What is given is written in full, an answer ends within the decimals that are asked for, and no number is larger
+    than 99. That every divisor is one of `DIVISORS` is part of the rule too; a test looks at it.
     """
     found = []
-    for given in exercise.given:
-        if np.abs(given.array).max() > LARGEST_GIVEN:
-            found.append(f"{given.name}: expected nothing above {LARGEST_GIVEN}, got {np.abs(given.array).max():g}")
-        if given.words is None and not _ends(given.array, given.decimals).all():
-            found.append(f"{given.name}: expected at most {given.decimals} decimals")
-    for asked in exercise.asked:
-        expected = np.asarray(asked.expected, dtype=float)
-        if np.abs(expected).max() > LARGEST_ANSWER:
-            found.append(f"{asked.name}: expected nothing above {LARGEST_ANSWER}, got {np.abs(expected).max():g}")
-        if not _ends(expected, asked.decimals).all():
-            found.append(f"{asked.name}: expected at most {asked.decimals} decimals")
+    plain = [(one.name, one.array, one.decimals if one.words is None else None) for one in exercise.given]
+    for name, values, decimals in [*plain, *((one.name, one.expected, one.decimals) for one in exercise.asked)]:
+        values = np.asarray(values, dtype=float)
+        if np.abs(values).max() > LARGEST:
+            found.append(f"{name}: expected nothing above {LARGEST}, got {np.abs(values).max():g}")
+        if decimals is not None and np.abs(values - np.round(values, decimals)).max() > 1e-6 / 10**decimals:
+            found.append(f"{name}: expected at most {decimals} decimals")
     return found
-
-
-def _ends(values: Array, decimals: int) -> Array:
-    units = np.asarray(values, dtype=float) * 10**decimals
-    return np.abs(units - np.round(units)) < 1e-6

@@ -8,7 +8,7 @@ from pathlib import Path
 from toytf._command import place_for, write_whole
 from toytf_classroom import keys, lms, own_numbers
 from toytf_classroom.drawn import chain, is_word
-from toytf_classroom.pages import Markup, math, render
+from toytf_classroom.pages import render
 from toytf_classroom.topics import TOPICS
 
 DEFAULT = ("product", "scores", "softmax", "weighted-sum", "feed-forward", "layer-norm")
@@ -22,21 +22,8 @@ EXAMPLES = (
 
 def page(sheets: list[own_numbers.Sheet], answers: bool) -> str:
     """Sheets, or their answers, as one page to print; each begins on a new sheet of paper."""
-    return render("sheet.html", sheets=sheets, answers=answers, symbol=_symbol, heading=_heading, steps=_steps) + "\n"
-
-
-def _symbol(name: str) -> str:
-    """Words stay upright, symbols are set as mathematics."""
-    return name if is_word(name) else math(name)
-
-
-def _heading(name: str) -> str:
-    return math(name) if name.startswith("\\") else name
-
-
-def _steps(entry) -> Markup:
-    """The steps of a working; `toytf.byhand` writes them as HTML."""
-    return Markup(" ").join(Markup(f'<span class="step">{step}</span>') for step in chain(entry, "html"))
+    how = {"markdown": own_numbers.markdown, "chain": chain, "is_word": is_word}
+    return render("sheet.html", sheets=sheets, answers=answers, **how) + "\n"
 
 
 # ---------------------------------------------------------------- the command
