@@ -16,10 +16,9 @@ import gradecheck
 from toytf.course.exercises import read
 from toytf_classroom import ClassroomError, assign, gradebook, grading, own_numbers, sheet
 from toytf_classroom.__main__ import main
-from toytf_classroom.drawn import DIVISORS, Asked, Exercise, Given, complaints
 from toytf_classroom.grading import BadAssignment, read_assignment
 from toytf_classroom.own_numbers import LOOK, RightAnswers
-from toytf_classroom.topics import TOPICS
+from toytf_classroom.topics import DIVISORS, TOPICS, Asked, Drawn, Given, complaints
 
 KEY = "5b0a0b9f0c6b4f6f9d5e" * 3
 TITLE = "Week 5"
@@ -175,7 +174,7 @@ def _divided_by(topic, g):
 def test_a_number_that_breaks_the_rule_is_caught(expected, decimals, given, said):
     answer = Asked("a", "a", np.array([[expected]]), ("",), ("",), None, decimals)
     table = Given("g", np.array([[given]]), ("",), ("",))
-    assert complaints(Exercise(1, "planted", "Planted", 1, 1, (), (table,), (answer,))) == [said]
+    assert complaints(Drawn(1, "planted", "Planted", 1, 1, (), (table,), (answer,))) == [said]
 
 
 # ---------------------------------------------------------------- nothing handed out

@@ -35,7 +35,7 @@ from toytf._command import progress, write_whole
 from toytf.check.answers import ByHand, Part
 from toytf.course.chapters import BOOK
 from toytf.course.exercises import KINDS, NOT_ANSWERED, Exercise, read, words_for_links
-from toytf_classroom import first_cell, keys, lms, own_numbers
+from toytf_classroom import first_cell, lms, own_numbers
 from toytf_classroom.grading import OWN
 from toytf_classroom.own_numbers import Sheet
 from toytf_classroom.rubrics import TYPICAL, Rubric
@@ -334,7 +334,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     mine.add_argument(
         "--same-for-all", action="store_true", help="by-hand exercises without a topic stay as they are in the book"
     )
-    keys.arguments(mine)
+    own_numbers.key_argument(mine)
     parser.add_argument("--title", default="Exercises", help="default: %(default)s")
     parser.add_argument(
         "--install",
@@ -399,7 +399,7 @@ def _files(chosen: list, options) -> dict[str, str | bytes]:
     how = {"ready": first_cell.named(options.install), "hide_answers": options.hide_answers}
     if not options.own_numbers:
         return files(chosen, options.title, **how)
-    key, topics = keys.read(options), own_numbers.topics_of(chosen)
+    key, topics = own_numbers.read_key(options), own_numbers.topics_of(chosen)
     names = progress(own_numbers.read_names(options.class_list, options.student_column), unit="student")
     sheets = own_numbers.sheets(names, lambda who: own_numbers.sheet(who, key, topics, options.title))
     return own_files(chosen, options.title, sheets, own_numbers.belongs(key, options.title, topics), **how)

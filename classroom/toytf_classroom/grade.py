@@ -9,7 +9,7 @@ from pathlib import Path
 
 import toytf
 from toytf._command import reason
-from toytf_classroom import ClassroomError, gradebook, keys, lms, own_numbers, workers
+from toytf_classroom import ClassroomError, gradebook, lms, own_numbers, workers
 from toytf_classroom.grading import read_assignment
 from toytf_classroom.sandbox import Bubblewrap, Limits, default_packages
 
@@ -44,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--allow", action="append", default=[], metavar="NAME", help="another package that students may use"
     )
     parser.add_argument("--again", action="store_true", help="grade also what was graded before")
-    keys.arguments(parser, "; needed where the numbers are each student's own")
+    own_numbers.key_argument(parser, "; needed where the numbers are each student's own")
     for option, seconds, what in (
         ("--cell-seconds", limits.cell, "one code cell"),
         ("--call-seconds", limits.call, "one call"),
@@ -65,7 +65,7 @@ def run(options) -> int:
 def _grade(given) -> int:
     _refuse(given)
     assignment = read_assignment(given.assignment or given.submissions / "assignment.json")
-    answers = own_numbers.RightAnswers(assignment, keys.read(given)) if assignment.own else None
+    answers = own_numbers.RightAnswers(assignment, own_numbers.read_key(given)) if assignment.own else None
     sandbox = _sandbox(given)
     sandbox.check()
     limits = dataclasses.replace(

@@ -15,12 +15,15 @@ for a remark to the teacher, and decides nothing.
 
 from __future__ import annotations
 
+import argparse
 import dataclasses
 import hashlib
 import hmac
 import json
+import os
 import re
 import string
+import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,15 +34,16 @@ import numpy as np
 
 from toytf.check.answers import ByHand, Part
 from toytf.course.exercises import Exercise
-from toytf_classroom import ClassroomError, drawn
-from toytf_classroom.drawn import Given, chain, fixed_width
+from toytf_classroom import ClassroomError
 from toytf_classroom.grading import OWN, Assignment, Numbers
 from toytf_classroom.lms import read_class
 from toytf_classroom.plain_text import CONTROL, composed, folder_name, person
-from toytf_classroom.topics import TOPICS
+from toytf_classroom.topics import TOPICS, Drawn, Given, chain, fixed_width, is_word
 
 VERSION = 1  # of the recipes: a change that gives other numbers is another version
 LONGEST = 100  # characters of a student's id and of a title
+SHORT = 16  # characters of a key that can be guessed by trying
+VARIABLE = "TOYTF_KEY"
 
 
 # ---------------------------------------------------------------- one student's numbers
@@ -52,7 +56,7 @@ class Sheet:
     student: str  # as it is printed, like the title
     title: str
     number: str  # nine digits that follow from the key and all that is printed: by it an answer sheet is known
-    exercises: tuple[drawn.Exercise, ...]
+    exercises: tuple[Drawn, ...]
 
     @property
     def minutes(self) -> int:
@@ -150,7 +154,7 @@ class OwnExercise:
     number: str  # "9.1" or "product"
     topic: str  # a name in `TOPICS`
     level: int  # 1, 2 or 3, which is also the points
-    drawn: drawn.Exercise | None = None
+    drawn: Drawn | None = None
     kind, kinds, section, check = OWN, (OWN,), "", None
 
     title = property(lambda self: TOPICS[self.topic].title)
@@ -291,7 +295,7 @@ def look(number, answer, shapes):
         print(f"{number}, {name}: {said}")"""
 
 
-def markdown(exercise: drawn.Exercise) -> str:
+def markdown(exercise: Drawn) -> str:
     """What an exercise gives and asks, as a notebook shows it, without a heading."""
     asked = ", ".join(
         (f"`{a.name}`" if a.symbol == a.name else f"`{a.name}`, ${a.symbol}$") + f" ({a.how})" for a in exercise.asked
@@ -308,7 +312,7 @@ def _table(given: Given) -> str:
         return word if not word or word.isdigit() else f"`{word}`"
 
     cells = [[f"${c}$" if given.words else c.replace("-", "−") for c in row] for row in given.cells()]
-    name = given.name if drawn.is_word(given.name) else f"${given.name}$"
+    name = given.name if is_word(given.name) else f"${given.name}$"
     head = f"| {name} | " + " | ".join(label(c) for c in given.cols) + " |"
     line = "|---|" + "---:|" * len(given.cols)
     body = [f"| {label(name)} | " + " | ".join(row) + " |" for name, row in zip(given.rows, cells, strict=True)]
@@ -342,8 +346,6 @@ class RightAnswers:
     def __init__(self, assignment: Assignment, key: str):
         self.own = [one for one in assignment.exercises if one.kind == OWN]
         self.key, self.title, self.topics = key, assignment.title, topics_of(self.own)
-        if unknown := [topic for topic in self.topics if topic not in TOPICS]:
-            raise ClassroomError(f"assignment: expected topics of this version of toytf, got {', '.join(unknown)}")
         if belongs(key, self.title, self.topics) != assignment.belongs:
             raise ClassroomError(
                 "the key: expected the one with which this assignment was made, got another one (or assignment.json "
@@ -368,3 +370,32 @@ class RightAnswers:
     def whose(self, number: str, students: Iterable[str]) -> str | None:
         """The student of a class to whom a sheet belongs."""
         return next((student for student in students if self(student).sheet == number), None)
+
+
+# ---------------------------------------------------------------- the teacher's key
+
+
+def key_argument(parser: argparse.ArgumentParser, needed: str = "") -> None:
+    """Add ``--key-file``; `needed` says when."""
+    about = f"a file that holds the teacher's key (default: the environment variable {VARIABLE}){needed}"
+    parser.add_argument("--key-file", metavar="FILE", type=Path, help=about)
+
+
+def read_key(options: argparse.Namespace) -> str:
+    """The key that the option or the environment gives, `ValueError` if there is none; a short one is remarked on."""
+    key = os.environ.get(VARIABLE, "")
+    if options.key_file is not None:
+        try:
+            key = options.key_file.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValueError(f"--key-file: expected a file that holds the key in UTF-8, got {error}") from None
+    if not key.strip():
+        raise ValueError(f"expected a key: --key-file FILE, or the variable {VARIABLE}")
+    key = key.strip()
+    if len(key) < SHORT:
+        print(
+            f"note: a key of {len(key)} characters can be guessed by trying; take {SHORT} or more that no person "
+            'thought up, such as the output of python -c "import secrets; print(secrets.token_hex(32))"',
+            file=sys.stderr,
+        )
+    return key

@@ -25,10 +25,10 @@ import numpy as np
 from toytf import check
 from toytf.check.answers import ByHand
 from toytf.check.core import Check
-from toytf_classroom import ClassroomError, keys
+from toytf_classroom import ClassroomError
 from toytf_classroom.assign import assign_answer, rounded, write
 from toytf_classroom.grading import OWN, read_assignment
-from toytf_classroom.own_numbers import RightAnswers
+from toytf_classroom.own_numbers import RightAnswers, key_argument, read_key
 
 NAMES = (
     "adam alma amir anna bao bea carlos chen dana diego elif emma farah felix gita hugo iris ivan jana joao kim lena "
@@ -152,14 +152,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("assignment", type=Path, help="the folder that toytf-classroom assign wrote")
     parser.add_argument("--out", type=Path, default=Path("."), metavar="FOLDER", help="where to (default: here)")
     parser.add_argument("--force", action="store_true", help="replace files that are there")
-    keys.arguments(parser, "; needed where the numbers are each student's own")
+    key_argument(parser, "; needed where the numbers are each student's own")
 
 
 def run(options) -> int:
     data = (options.assignment / "submissions" / "assignment.json").read_bytes()
     assignment, answers = read_assignment(data), None  # complains if it is none
     if assignment.own:
-        answers = RightAnswers(assignment, keys.read(options))
+        answers = RightAnswers(assignment, read_key(options))
         notebooks = {path.stem: _notebook(path) for path in sorted((options.assignment / "students").glob("*.ipynb"))}
         if not notebooks:
             raise ClassroomError(f"{options.assignment}: expected the students' notebooks, got none")

@@ -6,10 +6,9 @@ import argparse
 from pathlib import Path
 
 from toytf._command import place_for, write_whole
-from toytf_classroom import keys, lms, own_numbers
-from toytf_classroom.drawn import chain, is_word
+from toytf_classroom import lms, own_numbers
 from toytf_classroom.pages import render
-from toytf_classroom.topics import TOPICS
+from toytf_classroom.topics import TOPICS, chain, is_word
 
 DEFAULT = ("product", "scores", "softmax", "weighted-sum", "feed-forward", "layer-norm")
 EXAMPLES = (
@@ -37,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Keep the key: the answers can be made again at any time, but with this key alone."
     parser.add_argument("--student", metavar="ID", help="one student's id: a name, a number, an address")
     lms.arguments(parser, "a class")
-    keys.arguments(parser)
+    own_numbers.key_argument(parser)
     parser.add_argument(
         "--topics", nargs="+", metavar="TOPIC", default=list(DEFAULT),
         help=f"which exercises, in which order; 'all' for all (default: {' '.join(DEFAULT)})",
@@ -58,7 +57,7 @@ def run(options) -> int:
         return 0
     if (options.student is None) == (options.class_list is None) or options.out is None:
         raise ValueError("expected either --student ID or --class FILE, and --out FILE.html")
-    out, key = place_for("--out", options.out), keys.read(options)
+    out, key = place_for("--out", options.out), own_numbers.read_key(options)
     topics = list(TOPICS) if options.topics == ["all"] else options.topics
     students = [options.student]
     if options.class_list:
