@@ -106,23 +106,7 @@ LEAVES = st.one_of(
 ANYTHING = st.recursive(LEAVES, lambda s: st.lists(s, max_size=4) | st.dictionaries(st.text(max_size=5), s, max_size=4))
 OUTPUT = [{"data": {"text/html": ['<b class="x">\\"</b>']}}]
 RICH = data(IMPORTS, {**code(SOFTMAX), "outputs": OUTPUT}, BY_HAND, words("Because."), words("More.", "ex-09-3-more"))
-PIECES = [
-    b'"',
-    b"\\",
-    b'\\"',
-    b"[",
-    b"]",
-    b"{",
-    b"}",
-    b",",
-    b":",
-    b"null",
-    b"NaN",
-    b"1e999",
-    b"\xff",
-    b"\\ud800",
-    b"\0",
-]
+PIECES = [*rb'" \ \" [ ] { } , : null NaN 1e999 \ud800'.split(), b"\xff", b"\0"]
 DAMAGE = st.tuples(st.floats(0, 1), st.floats(0, 0.1), st.sampled_from(PIECES))
 
 
