@@ -139,7 +139,7 @@ def test_jupyter_shows_the_words_without_a_traceback():
 
     shell, said = InteractiveShell(), []
     shell._showtraceback = lambda kind, value, lines: said.extend(lines)
-    shell.run_cell(first_cell.nowhere().cell.replace("(3, 11)", "(99, 0)"))
+    shell.run_cell(first_cell.named().cell.replace("(3, 11)", "(99, 0)"))
     assert said[0] == "toytf is not ready."
     assert not [line for line in said if "Traceback" in line or "File" in line]
 

@@ -36,7 +36,7 @@ from toytf.check.answers import ByHand, Part
 from toytf.course.chapters import BOOK
 from toytf.course.exercises import KINDS, NOT_ANSWERED, Exercise, read, words_for_links
 from toytf_classroom import first_cell, lms, own_numbers
-from toytf_classroom.grading import OWN
+from toytf_classroom.grading import OWN, answer_name
 from toytf_classroom.own_numbers import Sheet
 from toytf_classroom.rubrics import TYPICAL, Rubric
 from toytf_classroom.rubrics import read as read_rubrics
@@ -97,7 +97,7 @@ def notebooks(
     """
     rubrics = read_rubrics()
     imports = f"{IMPORTS}\n\n{HIDES}" if hide_answers else IMPORTS
-    needs = _locked("needs", (ready or first_cell.nowhere()).cell, "code")
+    needs = _locked("needs", (ready or first_cell.named()).cell, "code")
     needs["metadata"] |= first_cell.FOLDED
     first = [_locked("title", _introduction(chosen, title)), needs, _locked("imports", imports, "code")]
     student, instructor = list(first), list(first)
@@ -180,11 +180,6 @@ def _check(one: Exercise) -> list[dict]:
     source = f'{says}\ncheck.points("{name}", {mine}, of={one.points})'
     nbgrader = {"grade": True, "locked": True, "solution": False, "points": one.points}
     return [_cell(f"{one.label}-check", source, "code", nbgrader, about)]
-
-
-def answer_name(one: Exercise | ByHand) -> str:
-    """The variable of a by-hand answer: ``answer_9_1``."""
-    return f"answer_{re.sub(r'[.-]', '_', one.number)}"
 
 
 def assign_answer(one: ByHand, values: Sequence) -> str:

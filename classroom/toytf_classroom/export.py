@@ -68,9 +68,8 @@ def fill(
                 "--force replaces such grades"
             )
     file = io.StringIO()
-    safe = [
-        [f"'{cell}" if is_formula(cell) else cell for cell in row] for row in [table.names, *dict(table.rows).values()]
-    ]
+    rows = [table.names, *(row for _, row in table.rows)]
+    safe = [[f"'{cell}" if is_formula(cell) else cell for cell in row] for row in rows]
     csv.writer(file, delimiter=table.separator, lineterminator="\r\n").writerows(safe)
     result.data = file.getvalue().encode()
     return result

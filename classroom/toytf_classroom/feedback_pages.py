@@ -12,7 +12,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from toytf_classroom.grading import Assignment, Receipt, Result
+from toytf_classroom.grading import Assignment, Receipt
 from toytf_classroom.pages import render
 from toytf_classroom.rubrics import Mark, Rubric
 
@@ -39,11 +39,7 @@ def student_page(receipt: Receipt, assignment: Assignment, marks: Mapping[str, M
     """
     waiting = [result.number for result in receipt.results if result.points is None]
     about = {"receipt": receipt, "assignment": assignment, "waiting": waiting, "marks": marks or {}}
-    return _page("student.html", **about, colour=_colour, blocks=_blocks)
-
-
-def _colour(result: Result) -> str:
-    return "wait" if result.points is None else "good" if result.points >= result.out_of else "bad"
+    return _page("student.html", **about, blocks=_blocks)
 
 
 def _blocks(details: Sequence[str]) -> Iterator[tuple[str, bool]]:

@@ -142,16 +142,13 @@ def _cell(body: str, what: str) -> str:
     return text.replace("{WHAT}", what).replace("{VERSION}", __version__).rstrip("\n")
 
 
-def nowhere() -> Ready:
-    """Nothing is installed; the cell says what to do."""
-    return Ready(_cell(NOWHERE, ""))
-
-
 # ---------------------------------------------------------------- the place that a teacher names
 
 
-def named(where: str | None) -> Ready:
-    """What follows from ``--install WHERE``: a wheel, an address, a requirement with its version; None for nothing.
+def named(where: str | None = None) -> Ready:
+    """What follows from ``--install WHERE``: a wheel, an address, a requirement with its version.
+
+    Without it nothing is installed; the cell says what to do.
 
     Raises
     ------
@@ -164,7 +161,7 @@ def named(where: str | None) -> Ready:
     '    _make_ready("toytf==0.1.0", "0.1.0")'
     """
     if where is None:
-        return nowhere()
+        return Ready(_cell(NOWHERE, ""))
     if ADDRESS.fullmatch(where):
         return Ready(_cell(BY_PIP, f"toytf @ {where}"))
     if REQUIREMENT.fullmatch(where):

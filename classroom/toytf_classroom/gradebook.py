@@ -53,7 +53,7 @@ def locked(folder: Path):
         yield
 
 
-def read_key(folder: Path) -> bytes:
+def inputs_key(folder: Path) -> bytes:
     """Read the secret from which hidden inputs come; it is made at the first run."""
     path = folder / "key"
     if not path.exists() or not path.read_bytes().strip():
@@ -199,7 +199,7 @@ def grade_folder(
         for folder in (home, home / "receipts", home / "feedback", out.parent):
             for left in folder.glob(".*.new"):  # of a run that was killed
                 left.unlink()
-        key = read_key(home)
+        key = inputs_key(home)
         if handed_in or (home / HANDED_IN).exists():
             write_whole(home / HANDED_IN, (json.dumps(handed_in, indent=1, sort_keys=True) + "\n").encode())
         summary = Summary(students=len(students), notes=notes)

@@ -426,7 +426,7 @@ class _Run:
         if own and self.numbers.refused:
             return self._no_points(exercise, f"{number}: no numbers belong to this name. {self.numbers.refused}")
         expected = self.numbers.right[exercise.label] if own else check.BY_HAND[number]
-        variable = "answer_" + re.sub(r"[.-]", "_", number)
+        variable = answer_name(exercise)
         reply = self._request({"do": "read", "name": variable}, most=self.limits.call)
         if reply.header.get("kind") == "missing":
             return self._no_points(exercise, f"{number}: not found. No cell sets {variable}.")
@@ -527,6 +527,11 @@ def _same_bytes(ours: list, theirs: list) -> bool:
         a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
         for a, b in zip(ours, theirs, strict=True)
     )
+
+
+def answer_name(one) -> str:
+    """The variable of a by-hand answer, of an exercise with a number: ``answer_9_1``."""
+    return f"answer_{re.sub(r'[.-]', '_', one.number)}"
 
 
 def _answers(reply) -> tuple[bool, dict]:

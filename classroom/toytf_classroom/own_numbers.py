@@ -35,7 +35,7 @@ import numpy as np
 from toytf.check.answers import ByHand, Part
 from toytf.course.exercises import Exercise
 from toytf_classroom import ClassroomError
-from toytf_classroom.grading import OWN, Assignment, Numbers
+from toytf_classroom.grading import OWN, Assignment, Numbers, answer_name
 from toytf_classroom.lms import read_class
 from toytf_classroom.plain_text import CONTROL, composed, folder_name, person
 from toytf_classroom.topics import TOPICS, Drawn, Given, chain, fixed_width, is_word
@@ -181,13 +181,9 @@ class OwnExercise:
         return "\n".join(lines)
 
     @property
-    def variable(self) -> str:
-        return f"answer_{re.sub(r'[.-]', '_', self.number)}"
-
-    @property
     def blank(self) -> str:
         """The lines into which a student types the answers: a dictionary with None in every box."""
-        lines = [f"{self.variable} = {{"]
+        lines = [f"{answer_name(self)} = {{"]
         for asked in self.drawn.asked:
             if len(asked.shape) == 2:
                 row = f"        [{', '.join(['None'] * asked.shape[1])}],"
@@ -201,7 +197,7 @@ class OwnExercise:
     def look(self) -> str:
         """The line that says what is missing."""
         shapes = json.dumps({asked.name: list(asked.shape) for asked in self.drawn.asked})
-        return f'look("{self.number}", {self.variable}, {shapes})'
+        return f'look("{self.number}", {answer_name(self)}, {shapes})'
 
 
 def plan(chosen: Sequence[Exercise], topics: Sequence[str] = (), same_for_all: bool = False) -> list:

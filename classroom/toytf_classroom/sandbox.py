@@ -63,7 +63,6 @@ INSTALL = """The grader runs the code of strangers: to do so safely it needs bub
     Fedora:          sudo dnf install bubblewrap
 Ubuntu 24.04 and newer forbid user namespaces to programs without an AppArmor profile; allow them with
     sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
-Debian 10 and some servers forbid them with  sysctl kernel.unprivileged_userns_clone=0  (1 allows them).
 Inside a container, start the container with  --security-opt seccomp=unconfined
 Windows and macOS have no bubblewrap: grade on a Linux machine, in a virtual machine, or (Windows) in WSL2."""
 

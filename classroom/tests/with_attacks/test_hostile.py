@@ -36,8 +36,13 @@ HERE = pathlib.Path(__file__).parent
 # Finds what the grader's side of the sandbox uses to answer, as a student could.
 RUNNER = """import gc, os, struct, sys
 runner = next(x for x in gc.get_objects() if type(x).__name__ == "Runner")
-def forge(header, body=b"", magic=b"TTF1"):
-    os.write(runner.replies, struct.pack("<4sII", magic, len(header), len(body)) + header + body)
+def forge(header, body=b""):
+    os.write(runner.replies, struct.pack("<4sII", b"TTF1", len(header), len(body)) + header + body)
+def answer(header, body=b""):
+    frame = sys._getframe()
+    while "request" not in frame.f_locals: frame = frame.f_back
+    forge(header % frame.f_locals["request"]["n"], body)
+    os._exit(0)
 """
 
 
