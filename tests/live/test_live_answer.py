@@ -118,7 +118,7 @@ def reply(browser):
         page.add_script_tag(content=script)
         ask = """text => JSON.stringify(JSON.parse(text).map(({ about, part, series }) => {
             const seen = new Set();
-            return series.map((mine) => toytf.answers.reply(about, part, mine, seen).lines);
+            return series.map((mine) => toytf.reply(about, part, mine, seen).lines);
         }))"""
         # as text: thousands of small arrays would travel one by one
         return lambda asked: json.loads(page.evaluate(ask, json.dumps(asked)))
@@ -185,7 +185,7 @@ def test_numbers_are_read_as_people_write_them(browser, whole):
     page = browser.new_page()
     page.add_script_tag(content=SCRIPT)
     found = page.evaluate(
-        "([words, whole]) => words.map((word) => toytf.answers.typedNumber(word, whole) ?? null)",
+        "([words, whole]) => words.map((word) => toytf.typedNumber(word, whole) ?? null)",
         [[*READ, *UNREAD, "10,000", "-1,234"], whole],
     )
     page.close()

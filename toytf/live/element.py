@@ -45,9 +45,16 @@ def script(name: str) -> str:
         return f"toytf.trained = new toytf.Translator({wire.as_json(wire.translator(Translator.load()))});\n"
     if name in SHARED:
         return "".join(map(script, SHARED[name]))
-    text = resources.files("toytf.live").joinpath(f"{name}.js").read_text("utf-8")
-    text = re.sub(r"(?m)^\s*//.*\n|(?<=[;{},]) // .*$", "", text)  # comments are for who reads the file
-    return re.sub(r"\n\s*", "\n", text).strip() + "\n"
+    return _classic(resources.files("toytf.live").joinpath(f"{name}.js").read_text("utf-8"))
+
+
+def _classic(module: str) -> str:
+    """Return a module as a classic script, which also runs from the disk: `toytf` holds what modules give each other."""
+    text = re.sub(r"(?m)^\s*//.*\n|(?<=[;{},]) // .*$", "", module)  # comments are for who reads the file
+    text = re.sub(r'import (\{[^}]*\}) from "[^"]*";', r"const \1 = toytf;", text)
+    text, given = re.sub(r"(?m)^export ", "", text), re.findall(r"(?m)^export (?:const|class|function\*?) (\w+)", text)
+    text = re.sub(r"\n\s*", "\n", f"const toytf = (globalThis.toytf ??= {{}});\n{text}").strip()
+    return f'(() => {{\n"use strict";\n{text}\nObject.assign(toytf, {{ {", ".join(given)} }});\n}})();\n'
 
 
 @cache
