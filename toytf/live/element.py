@@ -49,7 +49,7 @@ def script(name: str) -> str:
 
 
 def _classic(module: str) -> str:
-    """Return a module as a classic script, which also runs from the disk: `toytf` holds what modules give each other."""
+    """Return a module as a classic script, which runs from the disk too: `toytf` holds what modules share."""
     text = re.sub(r"(?m)^\s*//.*\n|(?<=[;{},]) // .*$", "", module)  # comments are for who reads the file
     text = re.sub(r'import (\{[^}]*\}) from "[^"]*";', r"const \1 = toytf;", text)
     text, given = re.sub(r"(?m)^export ", "", text), re.findall(r"(?m)^export (?:const|class|function\*?) (\w+)", text)

@@ -4,7 +4,7 @@ import { html } from "./page/make.js";
 import { number, choice, toggle, own } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { Panel, Bars } from "./page/tables.js";
-import { cellsByName, filledIn, parameters, computed } from "./machine_steps.js";
+import { cellsByName, computed } from "./machine_steps.js";
 import { fit, widen, Weights, readCell } from "./machine_cells.js";
 
 // The largest change of a step's numbers; what is new is none
@@ -116,21 +116,6 @@ class Machine extends Live {
     this.controls.after(this.changes, this.said, this.complaint);
   }
 
-  compute(state) {
-    const { data } = this;
-    const cfg = {
-      ...data.cfg,
-      softmax: state.softmax,
-      positions: state.positions !== "none",
-      residual: state.residual ?? true,
-      norm: state.norm ?? "post",
-      causal: state.mask ?? true,
-      scale: state.divisor === data.start ? true : 1 / state.divisor,
-    };
-    const positions = data.tables[state.positions];
-    return computed({ data, params: parameters(filledIn(data.matrices, state)), cfg, positions, state });
-  }
-
   // A link opens the steps whose numbers it names, and the first step that moves.
   follow() {
     const before = this.state;
@@ -145,7 +130,7 @@ class Machine extends Live {
 
   // Everything is compared with the unchanged machine that reads the same words.
   unchanged({ target }) {
-    this.firsts[target] ??= this.compute({ ...this.begin(), ...(target && { target }) });
+    this.firsts[target] ??= computed(this.data, { ...this.begin(), ...(target && { target }) });
     return this.firsts[target];
   }
 
@@ -154,7 +139,7 @@ class Machine extends Live {
     const moved = Object.keys(this.can).some(
       (name) => name !== "target" && !Object.is(state[name], this.can[name].start),
     );
-    this.steps = moved ? this.compute(state) : this.first;
+    this.steps = moved ? computed(this.data, state) : this.first;
     for (const [key, panel] of this.panels) panel.node.hidden = !this.steps.has(key);
     let broken = null;
     for (const { node, size, keys } of this.parts) {

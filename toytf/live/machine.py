@@ -139,6 +139,7 @@ def machine(
     data = {
         "cfg": cfg, "start": math.sqrt(cfg.head_width), "positions": positions, "tables": tables, "until": until,
         "source": source, "target": target, "words": words, "ids": ids, "cells": way.cells,
+        "steps": way.plan,
         "matrices": {name: matrix for name, matrix in matrices(params, cfg).items() if name in named},
     }  # fmt: skip
     return Element("machine", way.title(until), data, way.html(until), way.text(until), id, NEEDS)
@@ -209,12 +210,21 @@ class _Way:
     words: tuple[str, ...]
     positions: Array
     steps: list = field(default_factory=list)  # headings, and (key, working, whether it is seen at first)
+    plan: list = field(default_factory=list)  # what machine_steps.js computes, step by step
     cells: dict = field(default_factory=dict)  # by the key of a step: which weights stand in it
 
     # -- the three kinds of steps
 
-    def put(self, key: str, working: Working, seen: bool = True) -> Working:
-        self.steps.append((key, working, seen))
+    def put(
+        self, key: str, working: Working, op: str, of: Sequence[str] = (), w: Sequence[str] = (), **more
+    ) -> Working:
+        """Add a step: `op` of the steps `of` and the arrays `w`; its rows are those of the source or of the target.
+
+        Of a step that a switch can leave out, `when` says the switch, and `or` which one of `of` stands in its place.
+        """
+        self.steps.append((key, working, more.get("when") not in ("pre", "mask")))
+        step = {"key": key, "op": op, "of": list(of), "w": list(w), "rows": self.side(key), "or": 0}
+        self.plan.append(step | more)
         return working
 
     def weights(self, key: str, *blocks: tuple) -> None:
@@ -223,14 +233,19 @@ class _Way:
 
     def rows(self, side: str, name: str, table: Array, ids, rows, mark: str, where: str) -> Working:
         """Embeddings, and with their positions."""
-        e = self.put(f"{side}.E", byhand.table(table[ids], f"E{mark}", rows=rows))
+        e = self.put(f"{side}.E", byhand.table(table[ids], f"E{mark}", rows=rows), "look", w=[name])
         self.weights(f"{side}.E", (name, [f"{where}, embedding of {row}" for row in rows], list(ids), 0))
-        pe = self.put(f"{side}.PE", byhand.table(self.positions[: len(rows)], f"PE{mark}", rows=rows))
-        return self.put(f"{side}.X", byhand.add(e, pe, f"X{mark}"))
+        pe = byhand.table(self.positions[: len(rows)], f"PE{mark}", rows=rows)
+        self.put(f"{side}.PE", pe, "positions", when="positions")
+        of = [f"{side}.E", f"{side}.PE"]
+        return self.put(f"{side}.X", byhand.add(e, pe, f"X{mark}"), "add", of, when="positions")
 
     def attention(self, part, name, p: MultiHead, x, memory, mark, where, heading, heads=None) -> Working:
         """The heads of an attention, then the output matrix."""
         d = self.cfg.head_width
+        asked, cols = (
+            (f"{part}.N", "source" if part == "enc.att" else "target") if memory is x else ("enc.last", "source")
+        )
         outputs = []
         for h in range(heads or self.cfg.n_heads):
             n = str(h + 1)
@@ -240,39 +255,57 @@ class _Way:
                 self.norm_first(part, x, where)
             sub = n.translate(SUBSCRIPTS) + mark
             made = []
-            for letter, rows, w in (("Q", x, p.w_q), ("K", memory, p.w_k), ("V", memory, p.w_v)):
-                key = f"{part}.{letter}{n}"
-                w = byhand.table(w[:, h * d : (h + 1) * d], f"W{letter}{sub}")
-                made.append(self.put(key, byhand.matmul(rows, w, f"{letter}{sub}")))
+            for letter, rows, of in (("Q", x, f"{part}.N"), ("K", memory, asked), ("V", memory, asked)):
+                key, array = f"{part}.{letter}{n}", f"w_{letter.lower()}"
+                w = byhand.table(getattr(p, array)[:, h * d : (h + 1) * d], f"W{letter}{sub}")
+                block = {"from": h * d, "to": (h + 1) * d, "rows": cols if letter in "KV" else self.side(part)}
+                product = byhand.matmul(rows, w, f"{letter}{sub}")
+                made.append(self.put(key, product, "product", [of], [f"{name}.{array}"], **block))
                 says = f"{where}, W_{letter} of head {n}"
-                self.weights(key, (f"{name}.w_{letter.lower()}", says, list(range(len(w.result))), h * d))
+                self.weights(key, (f"{name}.{array}", says, list(range(len(w.result))), h * d))
             q, k, v = made
-            s = self.put(f"{part}.S{n}", byhand.matmul(q, k.T, f"S{sub}"))
-            scaled = self.put(f"{part}.scaled{n}", byhand.divide(s, d, f"scaled{sub}", root=True))
+
+            def at(*letters, n=n):
+                return [f"{part}.{letter}{n}" for letter in letters]
+
+            s = self.put(*at("S"), byhand.matmul(q, k.T, f"S{sub}"), "dots", at("Q", "K"), cols=cols)
+            scaled = byhand.divide(s, d, f"scaled{sub}", root=True)
+            self.put(*at("scaled"), scaled, "divide", at("S"), cols=cols, width=d)
             if part == "dec.att":
                 scores = Operand(scaled.name, scaled.result, scaled.rows, scaled.cols, source=scaled)
                 made = (scaled.result, scaled.rows, scaled.cols)
                 masked = Working(f"masked{sub}", f"{scaled.name} + mask", *made, operands=(scores,))
-                self.put(f"{part}.masked{n}", masked, seen=False)
-            a = self.put(f"{part}.A{n}", byhand.softmax(scaled, f"A{sub}", subtract_max=True, sci=True))
-            outputs.append(self.put(f"{part}.head{n}", byhand.weighted_sum(a, v, f"head{sub}")))
+                self.put(*at("masked"), masked, "mask", at("scaled"), cols=cols, when="mask")
+            a = byhand.softmax(scaled, f"A{sub}", subtract_max=True, sci=True)
+            self.put(*at("A"), a, "softmax", at("masked" if part == "dec.att" else "scaled"), cols=cols, sci=True)
+            mixed = byhand.weighted_sum(a, v, f"head{sub}")
+            outputs.append(self.put(*at("head"), mixed, "mix", at("A", "V"), causal=part == "dec.att"))
         if heads:
             return outputs[-1]
-        both = self.put(f"{part}.heads", byhand.concat(*outputs, name=f"heads{mark}"))
+        of = [f"{part}.head{h + 1}" for h in range(len(outputs))]
+        both = self.put(f"{part}.heads", byhand.concat(*outputs, name=f"heads{mark}"), "concat", of)
         w_o = byhand.table(p.w_o, f"WO{mark}")
         self.weights(f"{part}.Z", (f"{name}.w_o", f"{where}, W_O", list(range(len(p.w_o))), 0))
-        return self.put(f"{part}.Z", byhand.matmul(both, w_o, f"Z{mark}"))
+        return self.put(
+            f"{part}.Z", byhand.matmul(both, w_o, f"Z{mark}"), "product", [f"{part}.heads"], [f"{name}.w_o"]
+        )
+
+    def side(self, part: str) -> str:
+        return "source" if part.startswith("enc") else "target"
 
     def feed_forward(self, part, name, p: FeedForward, x, mark, where, heading) -> Working:
         self.steps.append(heading)
         self.norm_first(part, x, where)
-        before = self.affine(f"{part}.before", x, p.w_1, p.b_1, f"before{mark}", f"W₁{mark}", f"b₁{mark}")
+        first, second = ([f"{name}.w_{k}", f"{name}.b_{k}"] for k in (1, 2))
+        before = self.affine(x, p.w_1, p.b_1, f"before{mark}", f"W₁{mark}", f"b₁{mark}")
+        self.put(f"{part}.before", before, "affine", [f"{part}.N"], first)
         self.weights(f"{part}.before", *_stacked(name, "w_1", "b_1", where, "W_1", "b_1", len(p.w_1)))
-        hidden = self.put(f"{part}.hidden", byhand.relu(before, f"hidden{mark}"))
+        hidden = self.put(f"{part}.hidden", byhand.relu(before, f"hidden{mark}"), "relu", [f"{part}.before"])
         self.weights(f"{part}.F", *_stacked(name, "w_2", "b_2", where, "W_2", "b_2", len(p.w_2)))
-        return self.affine(f"{part}.F", hidden, p.w_2, p.b_2, f"F{mark}", f"W₂{mark}", f"b₂{mark}")
+        out = self.affine(hidden, p.w_2, p.b_2, f"F{mark}", f"W₂{mark}", f"b₂{mark}")
+        return self.put(f"{part}.F", out, "affine", [f"{part}.hidden"], second)
 
-    def affine(self, key, x: Working, weight, bias, name, w, b) -> Working:
+    def affine(self, x: Working, weight, bias, name, w, b) -> Working:
         """``x W + b``; the bias stands below the matrix, as a row more."""
         cols = tuple(str(j + 1) for j in range(len(bias)))
         rows = (*(str(k + 1) for k in range(len(weight))), b)
@@ -282,20 +315,21 @@ class _Way:
         )
         result = x.result @ weight + bias
         formula = f"{x.name} {w} + {b}"
-        return self.put(key, Working(name, formula, result, x.rows, cols, operands=factors, layout="product"))
+        return Working(name, formula, result, x.rows, cols, operands=factors, layout="product")
 
     def add_and_norm(self, part, x, inner, name, where, heading) -> Working:
         self.steps.append(heading)
-        total = self.put(f"{part}.T", byhand.add(x, inner, f"{name}, before"))
-        return self.norm(f"{part}.U", total, name, where, *NORMS[part])
+        of = [INTO[part], f"{part}.F" if part.endswith("ff") else f"{part}.Z"]
+        total = self.put(f"{part}.T", byhand.add(x, inner, f"{name}, before"), "add", of, when="residual", **{"or": 1})
+        return self.norm(f"{part}.U", total, f"{part}.T", name, where, *NORMS[part], when="post")
 
     def norm_first(self, part, x, where) -> None:
         """Where the norm comes first it stands here; at the start it is not seen."""
         side, k = NORMS[part]
         name = f"N{str(k).translate(SUBSCRIPTS)}{'′' if side == 'dec' else ''}"
-        self.norm(f"{part}.N", x, name, where, side, k, seen=False)
+        self.norm(f"{part}.N", x, INTO[part], name, where, side, k)
 
-    def norm(self, key, x, name, where, side, k, seen=True) -> Working:
+    def norm(self, key, x, of, name, where, side, k, when="pre") -> Working:
         layer = {"enc": self.params.encoder, "dec": self.params.decoder}[side][0]
         p = getattr(layer, f"norm_{k}") if k else LayerNorm(np.ones(self.cfg.d_model), np.zeros(self.cfg.d_model))
         factors = (
@@ -305,8 +339,8 @@ class _Way:
         result, _ = layer_norm(p, x.result, self.cfg.eps)
         mark, called = (f"_{k}", f"{where}, norm {k}") if k else ("", f"{where}, last norm")
         self.weights(key, *((f"{side}.{name}{mark}", f"{called}, {name}", None, 0) for name in ("gamma", "beta")))
-        formula = f"LN({x.name})"
-        return self.put(key, Working(name, formula, result, x.rows, x.cols, operands=factors, layout="product"), seen)
+        made = Working(name, f"LN({x.name})", result, x.rows, x.cols, operands=factors, layout="product")
+        return self.put(key, made, "norm", [of], [f"{side}.{name}{mark}" for name in ("gamma", "beta")], when=when)
 
     # -- the two stacks
 
@@ -321,7 +355,7 @@ class _Way:
         u = self.add_and_norm("enc.att", x, z, "U", where, "Encoder: add & norm 1")
         f = self.feed_forward("enc.ff", "enc", p.feed_forward, u, "", where, "Encoder: feed-forward")
         memory = self.add_and_norm("enc.ff", u, f, "memory", where, "Encoder: add & norm 2, the memory")
-        self.norm("enc.last", memory, "normed memory", where, "enc", None, seen=False)
+        self.norm("enc.last", memory, "enc.ff.U", "normed memory", where, "enc", None)
         self.memory = memory
 
     def decoder(self, ids) -> None:
@@ -337,19 +371,21 @@ class _Way:
         y = self.add_and_norm("dec.cross", u, z, "Y₂", where, "Decoder: add & norm 2")
         f = self.feed_forward("dec.ff", "dec", p.feed_forward, y, "′", where, "Decoder: feed-forward")
         out = self.add_and_norm("dec.ff", y, f, "out", where, "Decoder: add & norm 3")
-        self.norm("dec.last", out, "normed out", where, "dec", None, seen=False)
+        self.norm("dec.last", out, "dec.ff.U", "normed out", where, "dec", None)
         self.steps.append("Linear and softmax: the next word")
         weight, bias = self.params.output.weight, self.params.output.bias
-        scores = self.put("out.scores", byhand.matmul(out, byhand.table(weight, "Wout", cols=self.words), "scores"))
+        scores = byhand.matmul(out, byhand.table(weight, "Wout", cols=self.words), "scores")
+        self.put("out.scores", scores, "product", ["dec.last"], ["out.w"])
         self.weights("out.scores", ("out.w", "Output, W", list(range(len(weight))), 0))
         factors = (
             Operand("scores", scores.result, scores.rows, scores.cols, "cell", source=scores),
             Operand("bout", bias[None], ("b",), scores.cols, "column"),
         )
         made = (scores.result + bias, scores.rows, scores.cols)
-        logits = self.put("out.logits", Working("logits", "scores + bout", *made, operands=factors, layout="product"))
+        logits = Working("logits", "scores + bout", *made, operands=factors, layout="product")
+        self.put("out.logits", logits, "bias", ["out.scores"], ["out.b"])
         self.weights("out.logits", ("out.b", "Output, b", None, 0))
-        self.put("out.p", byhand.softmax(logits, "p", subtract_max=True))
+        self.put("out.p", byhand.softmax(logits, "p", subtract_max=True), "softmax", ["out.logits"])
 
     # -- showing
 
@@ -394,7 +430,14 @@ class _Way:
         return "\n\n".join(replace(self.last(key), entries=()).text() for key in keys)
 
 
-# Which norm stands beside which sub-layer
+# Of each sub-layer: the step that goes in, and the norm beside it
+INTO = {
+    "enc.att": "enc.X",
+    "enc.ff": "enc.att.U",
+    "dec.att": "dec.X",
+    "dec.cross": "dec.att.U",
+    "dec.ff": "dec.cross.U",
+}
 NORMS = {
     "enc.att": ("enc", 1), "enc.ff": ("enc", 2), "dec.att": ("dec", 1), "dec.cross": ("dec", 2), "dec.ff": ("dec", 3),
 }  # fmt: skip
