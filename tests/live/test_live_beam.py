@@ -135,18 +135,6 @@ CASE = Case(
         "width=5": ("width: expected one of 1, 2, 3, 4, got “5”", {}),
     },
     wrong_numbers={("penalty", "-1"): "penalty α: expected a number from 0 to 2, got −1"},
-    wrong_calls={
-        word: lambda trees=trees: live.beam(trees, max_length=3)
-        for word, trees in {
-            "trees: expected at least one tree": {},
-            "expected what follows no words under": {"t": {("a",): {"b": 1.0}}},
-            "is never reached": {"t": {(): {"a": 1.0}, ("b",): {"c": 1.0}}},
-            "expected probabilities that add up to 1, got 0.9": {"t": {(): {"a": 0.5, "b": 0.4}}},
-            "expected a probability above 0": {"t": {(): {"a": 1.0, "b": 0.0}}},
-            "goes on after": {"t": {(): {"<eos>": 1.0}, ("<eos>",): {"b": 1.0}}},
-        }.items()
-    }
-    | {"step: expected at most max_length = 3, got 4": lambda: live.beam(TREES, max_length=3, step=4)},
 )
 
 
@@ -175,9 +163,3 @@ def test_the_length_penalty_changes_the_winner(touch):
     assert "“hola <eos>” is found" in said(page)
     type_number(page, "penalty", "0.6")
     assert "“hola mundo <eos>” is found, with probability 0.3960 and score -0.7795 (α = 0.6)." in said(page)
-
-
-def test_one_tree_needs_no_choice_and_may_begin_at_its_end(touch):
-    page = touch(live.beam({"mundo": MUNDO}, max_length=4, step=4))
-    assert not page.locator("[data-setting=tree]").count()
-    assert "No other can overtake it: a sum only falls. The search stops." in said(page)

@@ -2,7 +2,6 @@
 
 import copy
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -238,15 +237,6 @@ CASE = Case(
         "enc.w_q.0.1=x": ("expected a number, got “x”", {}),
     },
     wrong_numbers={("divisor", "0"): "scores divided by: expected a number from 0.1 to 1000, got 0"},
-    wrong_calls={
-        word: lambda more=more: live.machine(journey.params, **{"cfg": journey.cfg, **GIVEN, **more})
-        for word, more in {
-            "cfg: expected norm 'post', got 'pre'": {"cfg": replace(journey.cfg, norm="pre")},
-            "source: expected 2 words as cfg says, got 1": {"source": ["Hello"]},
-            "until: expected one of attention": {"until": "here"},
-            "published: expected 4 columns": {"published": [[1.0]]},
-        }.items()
-    },
 )
 
 

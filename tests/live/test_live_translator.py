@@ -93,12 +93,14 @@ def shows(page, sentence=START, word=3, head="both"):
     best = np.argsort(-probs[word - 1], kind="stable")[:5]
     bars = page.locator(".live-bars tbody tr")
     assert bars.locator("th").all_inner_texts() == [named(MODEL.tgt_vocab.tokens([i])[0]) for i in best]
-    assert bars.locator(".live-value").all_inner_texts() == [fmt(probs[word - 1, i]) for i in best]
+    assert bars.locator("td:last-child").all_inner_texts() == [fmt(probs[word - 1, i]) for i in best]
     for threads in page.locator(".trans-threads g").all():  # for words side by side, and below each other
         lit = threads.locator(".trans-on").evaluate_all("all => all.map(p => p.style.getPropertyValue('--share'))")
         assert lit == [fmt(a) for a in row]
         assert threads.locator("path").count() == weights[0].size
-    said = page.locator(".trans-said").inner_text()
+    if not page.locator(".live-on").count():
+        return
+    said = page.locator(".live-said").inner_text()
     assert f"“{' '.join(w for w in words if w != '(end)')}”" in said
     assert fmt(probs[word - 1].max()) in said and fmt(row.max()) in said
 
@@ -161,12 +163,6 @@ CASE = Case(
         "head=3": ("Attention of: expected one of 1, 2, both, got “3”", {}),
         f"sentence={'a' * 201}": ("An English sentence: expected at most 200 letters, got 201", {}),
         "words=2": ("words: expected one of sentence, word, head", {}),
-    },
-    wrong_calls={
-        "source: expected a str": lambda: live.translator(3),
-        f"source: expected from 1 to {MOST} words, got 0": lambda: live.translator(" "),
-        "source: unknown token 'purple'": lambda: live.translator("the purple house"),
-        "word: expected a number from 1 to 3, got 4": lambda: live.translator("hello world", 4),
     },
 )
 
@@ -263,7 +259,7 @@ def test_who_is_still_writing_is_told_that_it_is_no_sentence_yet(touch):
     assert "It never saw" in remark(page)
     field.fill("the cat sees a hou")  # "house" may come of it
     assert page.locator(".trans-begun").count() == 1
-    field.press("Enter")
+    field.press_sequentially("q")
     assert "left out" in page.locator(".trans-out i").inner_text() and not page.locator(".trans-begun").count()
 
 
@@ -274,27 +270,19 @@ def test_the_nearest_words_are_offered_and_one_tap_puts_them_in(touch):
     shows(page, "the queen sees a house")
 
 
-def test_words_to_tap_are_next_by_tab_and_closed_by_escape(touch):
+def test_keys_lead_to_the_words_for_a_place_and_escape_back(touch):
     page = touch(TRANSLATOR)
     focused = "document.activeElement.textContent"
     page.locator(".trans-src [tabindex='0']").focus()
-    for _ in range(2):
-        page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Escape")
-    assert not page.locator(".live-palette").count() and "queens" in page.evaluate(focused)
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
+    for key in ("ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
     assert page.evaluate(focused) == "queens" and page.evaluate("document.activeElement.matches('.live-chip')")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     shows(page, START.replace("queens", "cows"), 3)
     page.keyboard.press("Escape")
     assert not page.locator(".live-palette").count() and "cows" in page.evaluate(focused)
-    page.keyboard.press("Enter")
-    page.locator(".live-palette button").first.focus()
-    page.keyboard.press("Shift+Tab")
-    assert "cows" in page.evaluate(focused) and page.evaluate("document.activeElement.matches('.trans-word')")
+    assert page.evaluate("document.activeElement.matches('.trans-word')")
 
 
 def test_where_no_word_is_read_there_are_words_to_begin_with(touch):
@@ -318,7 +306,7 @@ def test_the_script_moves_nothing(touch, width):
     bare = page.context.new_page()
     assert script.count('define("translator", ') == 1
     bare.set_content(script.replace('define("translator", ', 'void ("translator", '))
-    names = ["toytf-translator", ".live-field", ".trans-picture", ".live-bars", ".trans-said", ".trans-all"]
+    names = ["toytf-translator", ".live-field", ".trans-picture", ".live-bars", ".trans-all"]
 
     def places(page):
         return [[page.locator(name).bounding_box()[key] for key in ("x", "y", "height")] for name in names]

@@ -54,8 +54,7 @@ class Mask extends Live {
   take({ rows, cols }) {
     this.grid = this.querySelector(".live-mask");
     this.weightsPanel = new Panel(this.querySelector(".live-weights .byhand"));
-    const out = this.querySelector(".live-out .byhand");
-    this.outPanel = out && new Panel(out);
+    this.outPanel = new Panel(this.querySelector(".live-out .byhand"));
     // each cell becomes a switch; the table is one stop of the tab key, arrow keys walk in it
     this.cells = cellsOf(this.grid).map((row, i) =>
       row.map((td, j) => {
@@ -75,12 +74,6 @@ class Mask extends Live {
         return button;
       }),
     );
-  }
-
-  // What is seen is said where it is switched, above the panels.
-  build() {
-    super.build();
-    this.grid.after(this.said);
   }
 
   turn(i, j) {
@@ -134,17 +127,15 @@ class Mask extends Live {
           : chain(where, [this.nothing(mask[i].length)]),
     });
     for (const table of [...this.weightsPanel.operands, this.weightsPanel.result]) this.cover(table, mask);
-    if (this.outPanel) {
-      const mix = (rows) => rows.map((row, i) => weightedSum(row, values, mask[i]));
-      const out = mix(weights);
-      this.outPanel.set({
-        operands: [weights, null],
-        result: out,
-        start: mix(weightsBefore),
-        sum: (where, i) => weightedSumRow(this.data.rows[i], weights[i], values, out[i]),
-      });
-      this.cover(this.outPanel.operands[0], mask);
-    }
+    const mix = (rows) => rows.map((row, i) => weightedSum(row, values, mask[i]));
+    const out = mix(weights);
+    this.outPanel.set({
+      operands: [weights, null],
+      result: out,
+      start: mix(weightsBefore),
+      sum: (where, i) => weightedSumRow(this.data.rows[i], weights[i], values, out[i]),
+    });
+    this.cover(this.outPanel.operands[0], mask);
     this.moved = weights.map((row, i) => row.some((a, j) => a !== weightsBefore[i][j]));
   }
 

@@ -2,14 +2,12 @@
 import { fixed, scientific, onPage } from "./engine/numbers.js";
 import { matmul, transposed, linearBackward, crossEntropy, crossEntropyBackward } from "./engine/ops.js";
 import { attention, attentionBackward } from "./engine/attention.js";
-import { svg } from "./page/make.js";
 import { number, choice } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
+import { chart, power } from "./page/chart.js";
 
-const [LEFT, RIGHT, TOP, BOTTOM] = [50, 314, 8, 188];
-const [WIDE, HIGH, EDGE] = [RIGHT - LEFT, BOTTOM - TOP, 4];
+const [EDGE, LEAST, MOST, SMALLEST] = [4, -13, 2, -16];
 const CURVE = Array.from({ length: 161 }, (_, k) => -EDGE + (2 * EDGE * k) / 160);
-const [LOW_POWER, HIGH_POWER, SMALLEST] = [-13, 2, -16];
 const NUDGES = Array.from({ length: 65 }, (_, k) => 10 ** (SMALLEST + k / 4));
 
 // ---------------------------------------------------------------- the network and its gradient
@@ -53,104 +51,59 @@ function shared(a, b) {
   return k;
 }
 
-// ---------------------------------------------------------------- the pictures: their places are those of nudge.py
-
-const at = (x) => fixed(x, 1);
-const path = (points) => points.map(([a, b], k) => `${k ? "L" : "M"}${at(a)} ${at(b)}`).join("");
-const square = ([a, b]) => `M${at(a - 4)} ${at(b - 4)}h8v8h-8z`;
-const disc = ([a, b]) => `M${at(a - 5)} ${at(b)}a5 5 0 1 0 10 0a5 5 0 1 0 -10 0z`;
+// ---------------------------------------------------------------- the pictures: those of nudge.py
 
 // Where an axis begins and ends, and its step: 1, 2 or 5 times a power of ten
 function scaleOf(low, high) {
   const rough = (high - low) / 5;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].find((m) => m * power >= rough) * power;
+  const unit = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].find((m) => m * unit >= rough) * unit;
   return [Math.floor(low / step) * step, Math.ceil(high / step) * step, step];
 }
 
-class Picture {
-  constructor(node) {
-    this.node = node;
-  }
-
-  // Attributes of the parts, by the end of their class
-  draw(parts) {
-    for (const [name, d] of Object.entries(parts)) {
-      [d].flat().forEach((each, k) => this.node.querySelectorAll(`.nudge-${name}`)[k].setAttribute("d", each));
-    }
-  }
+function drawCurve(node, { loss, w, nudge, slope, by, losses }) {
+  const [low, high, step] = scaleOf(Math.min(...losses), Math.max(...losses));
+  const ticks = Array.from({ length: Math.round((high - low) / step) + 1 }, (_, k) => low + k * step);
+  const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
+  const middle = (loss(w + nudge) + loss(w - nudge)) / 2;
+  const across = (height, rise) => [-EDGE, EDGE].map((v) => [v, height + rise * (v - w)]);
+  chart(node, {
+    alt: onPage(
+      `The loss against w from -4 to 4. At w = ${fixed(w, 4)} the line ` +
+        `through the two nudged points has the slope ${fixed(by, 4)}, the tangent ${fixed(slope, 4)}.`,
+    ),
+    x: [-EDGE, EDGE],
+    y: [low, high],
+    ticks: [[-4, -2, 0, 2, 4].map((v) => [v, onPage(String(v))]), ticks.map((t) => [t, onPage(fixed(t, decimals))])],
+    lines: [
+      ["ink nudge-loss", CURVE.map((v, k) => [v, losses[k]])],
+      ["orange nudge-secant", across(middle, by)],
+      ["blue dashed nudge-tangent", across(loss(w), slope)],
+    ],
+    marks: [...[w - nudge, w + nudge].map((v) => ["orange", "square", [v, loss(v)]]), ["blue", "disc", [w, loss(w)]]],
+    below: ["w"],
+  });
 }
 
-class Curve extends Picture {
-  set({ loss, w, nudge, slope, losses }) {
-    const [low, high, step] = scaleOf(Math.min(...losses), Math.max(...losses));
-    const point = (value, height) => [(WIDE * (value + EDGE)) / (2 * EDGE), (HIGH * (high - height)) / (high - low)];
-    const by = quotient(loss, w, nudge);
-    const middle = (loss(w + nudge) + loss(w - nudge)) / 2;
-    this.ticks(
-      Array.from({ length: Math.round((high - low) / step) + 1 }, (_, k) => low + k * step),
-      step,
-      point,
-    );
-    this.draw({
-      loss: path(CURVE.map((value, k) => point(value, losses[k]))),
-      secant: path([-EDGE, EDGE].map((value) => point(value, middle + by * (value - w)))),
-      tangent: path([-EDGE, EDGE].map((value) => point(value, loss(w) + slope * (value - w)))),
-      end: [w - nudge, w + nudge].map((value) => square(point(value, loss(value)))),
-      here: disc(point(w, loss(w))),
-    });
-    this.node.setAttribute(
-      "aria-label",
-      onPage(
-        `The loss against w from -4 to 4. At w = ${fixed(w, 4)} the line ` +
-          `through the two nudged points has the slope ${fixed(by, 4)}, the tangent ${fixed(slope, 4)}.`,
-      ),
-    );
-  }
-
-  ticks(values, step, point) {
-    const decimals = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-    this.node
-      .querySelector(".nudge-grid")
-      .replaceChildren(...values.map((value) => svg("path", { d: `M0 ${at(point(0, value)[1])}H${WIDE}` })));
-    this.node
-      .querySelector(".nudge-names")
-      .replaceChildren(
-        ...values.map((value) =>
-          svg(
-            "text",
-            { x: LEFT - 6, y: at(TOP + point(0, value)[1] + 4), "text-anchor": "end" },
-            onPage(fixed(value, decimals)),
-          ),
-        ),
-        ...[-4, -2, 0, 2, 4].map((value) =>
-          svg("text", { x: at(LEFT + point(value, values[0])[0]), y: BOTTOM + 15 }, onPage(String(value))),
-        ),
-      );
-  }
-}
-
-class Errors extends Picture {
-  set({ loss, w, nudge, slope, share: miss, errors }) {
-    const point = (by, part) => [
-      WIDE * (1 - Math.log10(by) / SMALLEST),
-      (HIGH * (HIGH_POWER - (part ? Math.min(Math.max(Math.log10(part), LOW_POWER), HIGH_POWER) : LOW_POWER))) /
-        (HIGH_POWER - LOW_POWER),
-    ];
-    const here = point(nudge, miss);
-    const rounding = [NUDGES[0], 1].map((by) => point(by, share(ulp(loss(w)) / (2 * by), slope)));
-    this.draw({
-      rounding: path(rounding),
-      u: path(NUDGES.map((by, k) => point(by, errors[k]))),
-      line: `M${at(here[0])} 0V${HIGH}`,
-      now: square(here),
-    });
-    this.node.setAttribute(
-      "aria-label",
+function drawErrors(node, { loss, w, nudge, slope, share: miss, errors }) {
+  const point = (by, part) => [Math.log10(by), part ? Math.min(Math.max(Math.log10(part), LEAST), MOST) : LEAST];
+  const here = point(nudge, miss);
+  const powers = (...all) => all.map((p) => [p, power(p)]);
+  chart(node, {
+    alt:
       "Error of the slope, as a share of it, against the nudge, from 1e−16 to 1, " +
-        `on scales of powers of ten. At ${shortest(nudge)} it is ${short(miss)}.`,
-    );
-  }
+      `on scales of powers of ten. At ${shortest(nudge)} it is ${short(miss)}.`,
+    x: [SMALLEST, 0],
+    y: [LEAST, MOST],
+    ticks: [powers(-16, -12, -8, -4, 0), powers(-12, -9, -6, -3, 0)],
+    lines: [
+      ["quiet dotted", [NUDGES[0], 1].map((by) => point(by, share(ulp(loss(w)) / (2 * by), slope)))],
+      ["orange nudge-u", NUDGES.map((by, k) => point(by, errors[k]))],
+      ["faint", [LEAST, MOST].map((y) => [here[0], y])],
+    ],
+    marks: [["orange", "square", here]],
+    below: ["← few digits left", "the curve bends →"],
+  });
 }
 
 // ---------------------------------------------------------------- the element
@@ -164,16 +117,9 @@ class Nudge extends Live {
     };
   }
 
-  // What is seen stands above the pictures, beside the settings.
-  build() {
-    super.build();
-    this.querySelector(".live-static").before(this.said);
-  }
-
   take() {
-    this.curve = new Curve(this.querySelector(".nudge-curve"));
-    this.errors = new Errors(this.querySelector(".nudge-errors"));
-    this.cells = [...this.querySelectorAll(".nudge-numbers td")];
+    [this.curve, this.errors] = this.querySelectorAll(".live-chart");
+    this.cells = [...this.querySelectorAll(".live-numbers td")];
   }
 
   // Another weight begins at the value that it has.
@@ -203,8 +149,8 @@ class Nudge extends Live {
     };
     this.querySelector(".nudge-which").textContent =
       `w stands in row ${place[0] + 1}, column ${place[1] + 1} of ` + `${this.data.names[weight]}.`;
-    this.curve.set(seen);
-    this.errors.set(seen);
+    drawCurve(this.curve, seen);
+    drawErrors(this.errors, seen);
     const [up, down] = [w + nudge, w - nudge].map((value) => onPage(fixed(loss(value), 16)));
     const same = shared(up, down);
     [up, down].forEach((word, k) => {

@@ -2,12 +2,12 @@
 import { fixed } from "./engine/numbers.js";
 import { linear, softmax } from "./engine/ops.js";
 import { encode, decode } from "./engine/model.js";
-import { start, stepper, greedySteps, largestAt } from "./engine/generate.js";
+import { start, stepper, greedySteps, largestAt, order } from "./engine/generate.js";
 import { html } from "./page/make.js";
-import { own, place, toggle } from "./page/settings.js";
+import { toggle, own, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { Bars } from "./page/tables.js";
-import { sentence, reading, wordKeys, named, quoted, weightTable } from "./sentence.js";
+import { named, quoted, reading, sentence, wordKeys, writeWords, weightTable } from "./sentence.js";
 
 const TOP = 3;
 const END = "(end)";
@@ -53,14 +53,9 @@ export function patched({ params, cfg, ...translator }, src, other, { rows = [],
 
 // The most probable words of both, the most probable first
 function favourites(before, after) {
-  const best = (probs) =>
-    probs
-      .map((_, i) => i)
-      .sort((a, b) => probs[b] - probs[a])
-      .slice(0, TOP);
-  return [...new Set([...best(before), ...best(after)])].sort(
-    (a, b) => Math.max(before[b], after[b]) - Math.max(before[a], after[a]),
-  );
+  const best = [before, after].flatMap((probs) => order(probs).slice(0, TOP));
+  const most = (i) => Math.max(before[i], after[i]);
+  return [...new Set(best)].sort((a, b) => most(b) - most(a));
 }
 
 // ---------------------------------------------------------------- the element
@@ -68,20 +63,14 @@ function favourites(before, after) {
 class Patching extends Live {
   settings(data) {
     const number = /^[1-9]\d?$/;
-    const heads = Object.fromEntries(
-      HEADS.map((name) => [name, toggle({ label: name.replace(/\d/, " $&"), start: data.silent.includes(name) })]),
-    );
+    const label = "Another sentence, whose rows can be taken";
+    const other = { ...data, kinds: [], nothing: "No rows to take: type a word.", start: data.other, label };
     return {
       sentence: sentence({ label: "A sentence", start: data.sentence, offers: true, ...data }),
-      other: sentence({
-        label: "Another sentence, whose rows can be taken",
-        start: data.other,
-        offers: true,
-        ...data,
-        kinds: [],
-        nothing: "No rows to take: type a word.",
-      }),
-      ...heads,
+      other: sentence({ offers: true, ...other }),
+      ...Object.fromEntries(
+        HEADS.map((name) => [name, toggle({ label: name.replace(/\d/, " $&"), start: data.silent.includes(name) })]),
+      ),
       rows: own({
         start: data.rows,
         write: (rows) => rows.join(" ") || "none",
@@ -97,49 +86,33 @@ class Patching extends Live {
   }
 
   take() {
-    const part = (name) => this.querySelector(`.patch-${name}`);
-    Object.assign(this, {
-      cells: part("cells"),
-      before: part("before"),
-      after: part("after"),
-      atName: part("at"),
-      map: this.querySelector(".trans-map"),
-    });
-    [this.barsBefore, this.barsAfter] = [...this.querySelectorAll(".live-bars")].map((table) => new Bars(table));
+    for (const name of ["cells", "before", "after"]) this[name] = this.querySelector(`.patch-${name}`);
+    this.map = this.querySelector(".live-map");
+    this.bars = [...this.querySelectorAll(".live-bars")].map((table) => new Bars(table));
     this.before.setAttribute("role", "radiogroup");
     this.before.setAttribute("aria-label", "What it writes before: choose a word to compare its probabilities");
     this.cells.setAttribute("role", "toolbar");
     this.cells.setAttribute("aria-label", "Rows of the memory: take one from the other sentence");
     wordKeys(this.before, (at) => this.change({ word: at + 1 }), { follow: true });
-    this.after.addEventListener("click", ({ target }) => {
-      // the same places, beyond keys: the line before has those
-      const at = [...this.after.children].findIndex((word) => word.contains(target));
-      if (at >= 0 && at < this.before.children.length) this.change({ word: at + 1 });
-    });
+    // the same places, beyond keys: the line before has those
+    wordKeys(this.after, (at) => at < this.was.words.length && this.change({ word: at + 1 }));
     wordKeys(this.cells, (at) => this.swap(at + 1));
   }
 
   build() {
     super.build();
-    this.said.remove();
-    this.said = this.querySelector(".patch-said");
-    this.said.classList.add("live-said");
+    const name = (words) => html("span", { class: "patch-name" }, words);
     this.querySelector(".patch-name").textContent =
       "The memory, a row for each word. Tap one to take it from the other sentence.";
     this.querySelector(".patch-lines").before(
-      html("p", { class: "patch-name" }, "What it writes. Tap a word to compare the probabilities at its place."),
+      name("What it writes. Tap a word to compare the probabilities at its place."),
     );
-    const settings = (names) => names.map((name) => this.controls.querySelector(`[data-setting=${name}]`));
+    const settings = (names) => names.map((one) => this.controls.querySelector(`[data-setting=${one}]`));
     const [mine, other] = settings(["sentence", "other"]);
-    const line = (label, node) =>
-      html("div", { class: "patch-sentence" }, html("span", { class: "patch-name" }, label), node);
-    const heads = html(
-      "fieldset",
-      { class: "patch-heads" },
-      html("legend", {}, "Silence a head"),
-      html("div", {}, ...settings(HEADS)),
-    );
-    this.controls.append(line("sentence", mine), line("the other", other), heads);
+    const line = (label, node) => html("div", { class: "patch-sentence" }, name(label), node);
+    const heads = html("div", {}, ...settings(HEADS));
+    const silence = html("fieldset", { class: "patch-heads" }, html("legend", {}, "Silence a head"), heads);
+    this.controls.append(line("sentence", mine), line("the other", other), silence);
   }
 
   swap(row) {
@@ -153,111 +126,52 @@ class Patching extends Live {
     this.nothing = !src.length;
     this.classList.toggle("patch-nothing", this.nothing);
     this.both = Math.min(src.length, other.length);
-    this.writeCells(src, other, state.rows);
-    if (this.nothing) {
-      this.was = null;
-      return;
-    }
-    if (this.was === undefined && this.atStart(state)) {
-      // what Python wrote stays
-      this.at = state.word - 1;
-      this.dress();
-      return;
-    }
     [this.rows, this.gone] = [true, false].map((can) => state.rows.filter((row) => row <= this.both === can));
+    const [cells, columns] = [[], []];
+    src.forEach((word, k) => {
+      const [off, on] = [k >= this.both, this.rows.includes(k + 1)];
+      const small = on ? `← ${other[k]}` : off ? "no other" : "its own";
+      cells.push({ word, look: `patch-cell${on ? " patch-other" : ""}`, on, off, small });
+      columns.push(on ? `${word} ${small}` : word);
+    });
+    writeWords(this.cells, "button", cells);
+    if (this.nothing) return;
     this.swaps = this.rows.map((row) => [row, src[row - 1], other[row - 1]]);
     this.silent = HEADS.filter((name) => state[name]);
     this.was = patched(toytf.trained, src, other);
     this.now = patched(toytf.trained, src, other, { rows: this.rows, silent: this.silent, like: this.was.ids });
     this.at = Math.min(state.word, this.was.words.length) - 1;
-    this.writeWords(this.before, this.was.words);
-    this.writeWords(this.after, this.now.words);
-    this.dress();
-    this.writeBars();
-    this.writeMap(src);
-  }
-
-  fill(box, count, name) {
-    while (box.children.length > count) box.lastChild.remove();
-    const more = () => (name === "patch-cell" ? [html("i")] : []);
-    while (box.children.length < count) box.append(html("span", { class: name }, html("b"), ...more()));
-    return [...box.children];
-  }
-
-  writeCells(src, other, rows) {
-    const nodes = this.fill(this.cells, src.length, "patch-cell");
-    const focus = Math.max(
-      0,
-      nodes.findIndex((node) => node.tabIndex === 0),
-    );
-    nodes.forEach((node, k) => {
-      const [can, taken] = [k < this.both, k < this.both && rows.includes(k + 1)];
-      node.querySelector("b").textContent = src[k];
-      node.querySelector("i").textContent = taken ? `← ${other[k]}` : can ? "its own" : "no other";
-      node.classList.toggle("patch-other", taken);
-      node.setAttribute("role", "button");
-      node.setAttribute("aria-pressed", String(taken));
-      node.toggleAttribute("aria-disabled", false);
-      if (!can) node.setAttribute("aria-disabled", "true");
-      node.tabIndex = k === focus ? 0 : -1;
-    });
-  }
-
-  writeWords(box, words) {
-    this.fill(box, words.length, "patch-word").forEach((node, t) => {
-      const changed = words[t] !== this.was.words[t];
-      node.querySelector("b").textContent = words[t];
-      node.classList.toggle("patch-changed", changed);
-      node.classList.toggle("patch-on", t === this.at);
-      node.classList.toggle("patch-beyond", t >= this.was.words.length);
-    });
-  }
-
-  dress() {
-    [...this.before.children].forEach((node, t) => {
-      node.setAttribute("role", "radio");
-      node.setAttribute("aria-checked", String(t === this.at));
-      node.tabIndex = t === this.at ? 0 : -1;
-    });
-  }
-
-  writeBars() {
-    const [before, after] = [this.was.probs[this.at], this.now.probs[this.at]];
-    const best = favourites(before, after);
+    writeWords(this.before, "radio", this.wordsOf(this.was));
+    writeWords(this.after, null, this.wordsOf(this.now));
+    const probs = [this.was, this.now].map((run) => run.probs[this.at]);
+    const best = favourites(...probs);
     const labels = best.map((i) => named(toytf.trained.tgt_vocab[i]));
-    this.barsBefore.set(
-      best.map((i) => before[i]),
-      { labels },
-    );
-    this.barsAfter.set(
-      best.map((i) => after[i]),
-      { labels },
+    this.bars.forEach((bars, k) =>
+      bars.set(
+        best.map((i) => probs[k][i]),
+        { labels },
+      ),
     );
     const soFar = this.was.words.slice(0, this.at).join(" ");
     const where = soFar ? `the next word after “${soFar}”` : "the first word";
-    this.atName.textContent = `Probabilities of ${where}`;
+    this.querySelector(".patch-at").textContent = `Probabilities of ${where}`;
+    const rows = [0, 1].flatMap((h) => [
+      [`${h + 1}, before`, this.was.heads[h][this.at]],
+      [`${h + 1}, ${this.silent.includes(`cross${h + 1}`) ? "silent" : "after"}`, this.now.heads[h][this.at]],
+    ]);
+    weightTable(this.map, columns, rows);
   }
 
-  writeMap(src) {
-    const silent = (h, when) => when === "after" && this.silent.includes(`cross${h + 1}`);
-    const runs = [
-      ["before", this.was],
-      ["after", this.now],
-    ];
-    const columns = [...src];
-    for (const [row, word, taken] of this.swaps) columns[row - 1] = `${word} ← ${taken}`;
-    weightTable(
-      this.map,
-      columns,
-      [0, 1].flatMap((h) =>
-        runs.map(([when, { heads }]) => [`${h + 1}, ${silent(h, when) ? "silent" : when}`, heads[h][this.at]]),
-      ),
-    );
+  wordsOf({ words }) {
+    return words.map((word, t) => {
+      const looks = { changed: word !== this.was.words[t], on: t === this.at, beyond: t >= this.was.words.length };
+      const names = Object.keys(looks).filter((name) => looks[name]);
+      return { word, on: looks.on, look: ["patch-word", ...names.map((name) => `patch-${name}`)].join(" ") };
+    });
   }
 
   say() {
     if (this.nothing) return ""; // the field says it
-    if (this.was === undefined) return this.said.textContent;
     const { was, now, at } = this;
     const done = [
       ...this.silent.map((name) => `${name.replace(/\d/, " $&")} silent`),

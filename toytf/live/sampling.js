@@ -56,7 +56,6 @@ class Sampling extends Live {
     line.after(
       this.querySelector("[data-setting=u]"),
       html("div", { class: "live-draws" }, ...this.buttons, this.again),
-      this.said,
     );
   }
 

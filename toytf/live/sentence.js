@@ -1,11 +1,12 @@
 // A sentence in the words of the translator: the field to type it, what is not among its words, and the words to tap.
 // Python writes the field's static form and the groups of words (live/translator.py).
 import { fixed } from "./engine/numbers.js";
-import { html, uniqueId } from "./page/make.js";
+import { html, uniqueId, walk, TYPED } from "./page/make.js";
 
 const LETTERS = 200; // of a sentence
 const NEVER = "It never saw a sentence of this kind: expect mistakes.";
 const UNFINISHED = "It learned whole sentences, and this is none yet: go on, or expect mistakes.";
+const NOTHING = "Nothing to translate: type a word, or tap one.";
 const NAMES = { "<eos>": "(end)", "<sos>": "(start)", "<pad>": "(padding)" };
 
 export const named = (token) => NAMES[token] ?? token;
@@ -86,18 +87,10 @@ export function mayFollow(about, words) {
 // A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say, `nothing`
 // while there is no word; with `offers`, words to put in the place of the one where the caret is. Without kinds any
 // sentence will do.
-export function sentence({
-  label,
-  start,
-  hint = "",
-  nothing = "Nothing to translate: type a word, or tap one.",
-  examples = [],
-  offers = false,
-  ...about
-}) {
+export function sentence({ label, start, hint = "", nothing = NOTHING, examples = [], offers = false, ...about }) {
   const all = [...examples.filter((example) => example !== start), start];
   const known = about.groups.flatMap(({ words }) => words);
-  let [input, note, box, changed, tried] = [null, null, null, null, -1];
+  let [input, note, changed, tried] = [null, null, null, -1];
   const tidy = (text) => text.trim().replace(/\s+/g, " ");
 
   function another() {
@@ -121,12 +114,11 @@ export function sentence({
   // What there is to say, and the words to tap for it, each with its question
   function remark(text) {
     const { tokens, words, unknown, late } = reading(text, about);
-    const last = tokens.at(-1);
-    const here = box.contains(document.activeElement);
     if (!tokens.length) return { said: nothing, asks: [] };
-    if (here && begun(text, about)) {
-      const some = known.filter((word) => word.startsWith(last.word)).slice(0, 4);
-      return { said: "", asks: [{ lead: `${last.word}…`, words: some, at: tokens.length - 1 }] };
+    if (begun(text, about)) {
+      const { word } = tokens.at(-1);
+      const some = known.filter((other) => other.startsWith(word)).slice(0, 4);
+      return { said: "", asks: [{ lead: `${word}…`, words: some, at: tokens.length - 1 }] };
     }
     const [said, asks] = [[], []];
     if (unknown.length) {
@@ -140,50 +132,42 @@ export function sentence({
         if (near.length) asks.push({ lead, words: near, at: tokens.findIndex((token) => token.word === word), end });
       }
     }
+    const learned = `It learned from sentences of up to ${about.learned} words`;
     if (late.length) {
-      said.push(
-        `It reads ${about.most} words here; “${late[0].word}” and what follows is left out. ` +
-          `It learned from sentences of up to ${about.learned} words.`,
-      );
-    } else if (words.length > about.learned) {
-      said.push(
-        `It learned from sentences of up to ${about.learned} words; this one has ${words.length}. ` +
-          "Expect mistakes.",
-      );
-    } else if (words.length && about.kinds.length && !asks.length && !fits(about, words)) {
-      said.push(here && mayBegin(about, words) ? UNFINISHED : NEVER); // it may still become one
-    }
-    if (offers && here && !unknown.length && !late.length) {
-      const at = Math.max(0, cut(text.slice(0, input.selectionStart)).length - 1);
-      const group = about.groups.find((some) => some.words.includes(tokens[at].word));
-      const others = group.words.filter((word) => word !== tokens[at].word);
-      asks.push({ lead: `In place of “${tokens[at].word}”:`, words: others, at });
-    }
+      said.push(`It reads ${about.most} words here; “${late[0].word}” and what follows is left out. ${learned}.`);
+    } else if (words.length > about.learned) said.push(`${learned}; this one has ${words.length}. Expect mistakes.`);
+    else if (words.length && about.kinds.length && !asks.length && !fits(about, words))
+      said.push(mayBegin(about, words) ? UNFINISHED : NEVER);
     return { said: said.length || asks.length ? said.join(" ") : hint, asks };
+  }
+
+  // Words of the kind of the one where the caret is
+  function offered(text) {
+    const at = Math.max(0, cut(text.slice(0, input.selectionStart)).length - 1);
+    const word = cut(text)[at];
+    const others = about.groups.find(({ words }) => words.includes(word))?.words.filter((other) => other !== word);
+    return others ? [{ lead: `In place of “${word}”:`, words: others, at, look: "live-offers" }] : [];
   }
 
   function display(text) {
     if (tidy(input.value) !== tidy(text)) input.value = text;
     const { said, asks } = remark(text);
+    if (offers) asks.push(...offered(text));
     const key = JSON.stringify([said, asks]);
-    if (note.dataset.key === key) return;
+    if (note.dataset.key === key) return; // or it would be read aloud again
     note.dataset.key = key;
     note.classList.toggle("live-remark", said !== hint);
-    const chip = (word, at) =>
-      html(
-        "button",
-        {
-          type: "button",
-          class: "live-chip",
-          pointerdown: (event) => event.preventDefault(), // the field keeps the caret
-          click: () => replaceWord(at, word),
-        },
-        word,
-      );
+    const pointerdown = (event) => event.preventDefault(); // the field keeps the caret
     note.replaceChildren(
       ...(said ? [`${said} `] : []),
-      ...asks.map(({ lead, words, at, end = "" }) =>
-        html("span", { class: "live-ask" }, lead, ...words.map((word) => chip(word, at)), end),
+      ...asks.map(({ lead, words, at, end = "", look = "" }) =>
+        html(
+          "span",
+          { class: `live-ask ${look}` },
+          lead,
+          ...words.map((word) => chip(word, { pointerdown, click: () => replaceWord(at, word) })),
+          end,
+        ),
       ),
     );
   }
@@ -199,30 +183,19 @@ export function sentence({
     control(name, change) {
       const id = uniqueId();
       const again = () => display(input.value);
-      function left(event) {
-        if (box.contains(event.relatedTarget)) return;
-        // What is being pressed must not move away: the words to tap go when it is let go
-        if (document.querySelector(":active")) addEventListener("mouseup", () => setTimeout(again), { once: true });
-        else again();
-      }
       changed = change;
       input = html("input", {
-        type: "text",
+        ...TYPED,
         "aria-label": label,
         "aria-describedby": id,
         maxlength: LETTERS,
         lang: "en",
-        autocomplete: "off",
-        autocapitalize: "off",
-        autocorrect: "off",
-        spellcheck: "false",
         enterkeyhint: "done",
         input: () => change(input.value),
         ...(offers ? { focus: again, keyup: again, click: again } : {}),
-        blur: left,
         keydown: (event) => event.key === "Enter" && input.blur(),
       });
-      note = html("p", { class: "live-note", id, "aria-live": "polite", focusout: left });
+      note = html("p", { class: "live-note", id, "aria-live": "polite" });
       const button = html(
         "button",
         { type: "button", class: "live-another", click: another, "aria-label": "Another sentence" },
@@ -230,18 +203,24 @@ export function sentence({
         "↻",
       );
       const field = html("div", { class: "live-field" }, input, ...(examples.length ? [button] : []));
-      box = html("div", { class: "live-sentence", "data-setting": name }, field, note);
-      return box;
+      return html("div", { class: "live-sentence", "data-setting": name }, field, note);
     },
   };
 }
 
 // ---------------------------------------------------------------- words to tap
 
+const chip = (word, attributes) => html("button", { type: "button", class: "live-chip", ...attributes }, word);
+
 // Words in their groups, those that `wanted(word, kind)` admits; dashed, if they are `odd(word)`. `choose(word)` is called
 // with the one that is tapped.
 export function palette({ groups }, wanted, { label, now = null, choose, odd = () => false, more = [] }) {
   const some = groups.map(({ kind, words, ...group }) => ({ ...group, words: words.filter((w) => wanted(w, kind)) }));
+  const look = (word) => `live-chip${odd(word) ? " live-odd" : ""}`;
+  const chips = (words) =>
+    words.map((word) =>
+      chip(word, { class: look(word), "aria-pressed": `${word === now}`, click: () => choose(word) }),
+    );
   const rows = some
     .filter(({ words }) => words.length)
     .map((group) =>
@@ -249,22 +228,7 @@ export function palette({ groups }, wanted, { label, now = null, choose, odd = (
         "div",
         { class: "live-group" },
         html("span", { class: "live-group-name" }, group.label),
-        html(
-          "span",
-          { class: "live-chips" },
-          ...group.words.map((word) =>
-            html(
-              "button",
-              {
-                type: "button",
-                class: `live-chip${odd(word) ? " live-odd" : ""}`,
-                "aria-pressed": String(word === now),
-                click: () => choose(word),
-              },
-              word,
-            ),
-          ),
-        ),
+        html("span", { class: "live-chips" }, ...chips(group.words)),
       ),
     );
   return html(
@@ -283,27 +247,40 @@ export const kindOf = ({ groups }, word) => groups.find(({ words }) => words.inc
 // Arrow keys, Home and End go from word to word, Enter and the space bar choose. `pick(i)` is told which;
 // with `follow` the focus alone is enough.
 export function wordKeys(box, pick, { follow = false } = {}) {
-  const words = () => [...box.children].filter((word) => word.tabIndex >= -1 && word.hasAttribute("tabindex"));
-  box.addEventListener("click", (event) => {
-    const at = words().findIndex((word) => word.contains(event.target));
-    if (at >= 0) pick(at);
-  });
+  const at = (node) => [...box.children].findIndex((word) => word.contains(node));
+  box.addEventListener("click", ({ target }) => at(target) >= 0 && pick(at(target)));
   box.addEventListener("keydown", (event) => {
-    const all = words();
-    const at = all.indexOf(document.activeElement);
-    if (at < 0) return;
-    const [back, on, last] = [at - 1, at + 1, all.length - 1];
-    const ways = { ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back, Home: 0, End: last };
-    const to = ways[event.key];
-    if (event.key === "Enter" || event.key === " ") pick(at);
-    else if (to === undefined) return;
-    else if (all[to]) {
-      for (const word of all) word.tabIndex = -1;
-      all[to].tabIndex = 0;
-      all[to].focus();
-      if (follow) pick(to);
-    }
+    if (at(event.target) < 0) return;
+    const key = { ArrowDown: "ArrowRight", ArrowUp: "ArrowLeft" }[event.key] ?? event.key;
+    if (key === "Enter" || key === " ") pick(at(event.target));
+    else if (!walk([[...box.children]], event.target, key)) return;
+    else if (follow) pick(at(document.activeElement));
     event.preventDefault();
+  });
+}
+
+// Writes the words of a line, as word_line of translator.py does: each with its look, and what is small beside it. With a
+// role, "radio" or "button", one can choose among them; those that are `on` are chosen.
+export function writeWords(box, role, items) {
+  while (box.children.length > items.length) box.lastChild.remove();
+  while (box.children.length < items.length) box.append(html("span", {}, html("i"), html("b")));
+  const nodes = [...box.children];
+  const held = nodes.findIndex((node) => node.tabIndex === 0);
+  const focus = role === "radio" ? items.findIndex(({ on }) => on) : Math.max(0, held);
+  nodes.forEach((node, i) => {
+    const { word, look, small = "", share = 0, on = false, label = null, off = false } = items[i];
+    node.className = look;
+    node.firstChild.textContent = small;
+    node.lastChild.textContent = word;
+    node.style.setProperty("--share", share.toFixed(4));
+    if (!role) return;
+    node.setAttribute("role", role);
+    node.setAttribute(role === "radio" ? "aria-checked" : "aria-pressed", on);
+    for (const [name, value] of Object.entries({ "aria-label": label, "aria-disabled": off || null })) {
+      if (value === null) node.removeAttribute(name);
+      else node.setAttribute(name, value);
+    }
+    node.tabIndex = i === focus ? 0 : -1;
   });
 }
 

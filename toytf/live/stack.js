@@ -1,12 +1,13 @@
 // A stack of layers with random weights: how its numbers grow, where the first NaN arises. Beside stack.py.
-import { fixed, scientific, onPage, parsed } from "./engine/numbers.js";
+import { fixed, scientific, onPage } from "./engine/numbers.js";
 import { sum } from "./engine/ops.js";
 import { encoderLayer } from "./engine/model.js";
-import { html, svg, uniqueId } from "./page/make.js";
-import { number, choice, toggle, own } from "./page/settings.js";
+import { html, uniqueId } from "./page/make.js";
+import { number, choice, toggle, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { softmaxSum } from "./page/sums.js";
 import { Panel, writeMatrix, cellsOf } from "./page/tables.js";
+import { chart, power } from "./page/chart.js";
 
 const SAME = 1e-12; // rows that differ by less of their size are called alike
 const EPS = 1e-5;
@@ -80,81 +81,40 @@ function why(scores) {
   return "";
 }
 
-// ---------------------------------------------------------------- the picture: the places are those of stack.py
+// ---------------------------------------------------------------- the picture: that of stack.py
 
-const [LEFT, RIGHT, TOP, BOTTOM] = [42, 312, 12, 196];
-const TOPS = [4, 8, 16, 32, 64, 128, 310];
-const BOTTOMS = [-1, -4, -16, -64];
-const TICKS = [1, 2, 4, 8, 16, 32, 64];
-const at = (x) => fixed(x, 1);
-
-class Chart {
-  constructor(node) {
-    this.node = node;
-    this.part = (name) => node.querySelector(`.stack-${name}`);
-  }
-
-  // sizes: [largest score, largest entry] of each layer
-  set(sizes, { limit, minds, words }) {
-    const logs = [0, 1].map((k) => sizes.map((size) => Math.log10(size[k])));
-    const found = logs.flat().filter(Number.isFinite);
-    const top = TOPS.find((t) => t >= Math.max(0, ...found)) ?? TOPS.at(-1);
-    const bottom = BOTTOMS.find((b) => b <= Math.min(0, ...found)) ?? BOTTOMS.at(-1);
-    const tick = TICKS.find((t) => t * 7 > top - bottom);
-    const right = (n) => LEFT + ((RIGHT - LEFT) * (n - 0.5)) / sizes.length;
-    const down = (log) => TOP + ((BOTTOM - TOP) * (top - Math.min(Math.max(log, bottom), top))) / (top - bottom);
-    const powers = Array.from({ length: top - bottom + 1 }, (_, k) => bottom + k).filter((p) => p % tick === 0);
-    this.part("grid").replaceChildren(...powers.map((p) => svg("path", { d: `M${LEFT} ${at(down(p))}H${RIGHT}` })));
-    this.part("names").replaceChildren(
-      ...powers.map((p) =>
-        svg(
-          "text",
-          { x: LEFT - 6, y: at(down(p) + 4), "text-anchor": "end" },
-          "10",
-          svg("tspan", { dy: -4, class: "stack-sup" }, onPage(String(p))),
-        ),
-      ),
-      ...sizes.map((_, k) => svg("text", { x: at(right(k + 1)), y: BOTTOM + 16 }, String(k + 1))),
-    );
-    const series = ["score", "entry"].map((name, k) => [
-      name,
-      logs[k].map((log, n) => [right(n + 1), down(log), log]).filter(([, , log]) => Number.isFinite(log)),
-    ]);
-    this.part("lines").replaceChildren(
-      ...series.map(([name, points]) =>
-        svg("path", {
-          class: `stack-${name}`,
-          d: points.map(([x, y], k) => `${k ? "L" : "M"}${at(x)} ${at(y)}`).join(""),
-        }),
-      ),
-      ...series.flatMap(([name, points]) =>
-        points.map(([x, y]) => svg("path", { class: `stack-${name}-mark`, d: mark(name, x, y) })),
-      ),
-    );
-    this.band(sizes);
-    const high = down(Math.log10(limit));
-    this.part("limit").setAttribute("d", `M${LEFT} ${at(high)}H${RIGHT}`);
-    this.part("limit").classList.toggle("stack-idle", !minds);
-    this.part("limit-name").setAttribute("y", at(high - 5));
-    this.node.setAttribute("aria-label", words);
-  }
-
-  // From the first layer on that gives NaN
-  band(sizes) {
-    const bad = sizes.findIndex(([, entry]) => !Number.isFinite(entry));
-    const x = LEFT + ((RIGHT - LEFT) * bad) / sizes.length;
-    this.part("band").replaceChildren(
-      ...(bad < 0 ? [] : [svg("rect", { x: at(x), y: TOP, width: at(RIGHT - x), height: BOTTOM - TOP })]),
-    );
-    this.part("label").replaceChildren(
-      ...(bad < 0 ? [] : [svg("text", { class: "stack-nan", x: at((x + RIGHT) / 2), y: TOP + 16 }, "NaN")]),
-    );
-  }
+// sizes: [largest score, largest entry] of each layer
+function draw(node, sizes, { limit, minds, alt }) {
+  const logs = [0, 1].map((k) => sizes.map((size) => Math.log10(size[k])));
+  const found = logs.flat().filter(Number.isFinite);
+  const top = [4, 8, 16, 32, 64, 128].find((t) => t >= Math.max(0, ...found)) ?? 310;
+  const bottom = [-1, -4, -16].find((b) => b <= Math.min(0, ...found)) ?? -64;
+  const tick = [1, 2, 4, 8, 16, 32, 64].find((t) => t * 7 > top - bottom);
+  const powers = Array.from({ length: top - bottom + 1 }, (_, k) => bottom + k).filter((p) => p % tick === 0);
+  const series = logs.map((all) =>
+    all.flatMap((log, n) => (Number.isFinite(log) ? [[n + 1, Math.max(log, bottom)]] : [])),
+  );
+  const bad = sizes.findIndex(([, entry]) => !Number.isFinite(entry));
+  const [end, high, edge] = [sizes.length + 0.5, Math.log10(limit), bad + 0.5];
+  const band = [edge, edge, end, end].map((x, k) => [x, k % 3 ? top : bottom]);
+  chart(node, {
+    alt,
+    x: [0.5, end],
+    y: [bottom, top],
+    ticks: [sizes.map((_, k) => [k + 1, String(k + 1)]), powers.map((p) => [p, power(p)])],
+    lines: [
+      ...(bad < 0 ? [] : [["band", band]]),
+      [minds ? "red" : "red dotted", [0.5, end].map((x) => [x, high])],
+      ...[0, 1].flatMap((k) => (series[k].length ? [[["orange dashed", "blue"][k], series[k]]] : [])),
+    ],
+    marks: [0, 1].flatMap((k) => series[k].map((point) => [["orange", "blue"][k], ["square", "disc"][k], point])),
+    texts: [
+      ["red end", [end, high], `exp overflows above ${fixed(limit, 2)}`, -5],
+      ...(bad < 0 ? [] : [["red nan", [(edge + end) / 2, top], "NaN", 16]]),
+    ],
+    below: ["layer"],
+  });
 }
-
-// A square for a score, a disc for an entry
-const mark = (name, x, y) =>
-  name === "score" ? `M${at(x - 4)} ${at(y - 4)}h8v8h-8z` : `M${at(x - 4)} ${at(y)}a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z`;
 
 // ---------------------------------------------------------------- the element
 
@@ -171,40 +131,28 @@ class Stack extends Live {
         start: "naive",
         options: { naive: "as usually typed", stable: "largest subtracted" },
       }),
-      look: own({
-        start: look,
-        read: (text) =>
-          Number.isInteger(parsed(text)) && parsed(text) >= 1 && parsed(text) <= most
-            ? { value: parsed(text) }
-            : { error: `look: expected a layer from 1 to ${most}, got “${text}”` },
-        write: String,
-      }),
+      look: place({ label: "look", start: look, to: most }),
     };
   }
 
-  // Where the first bad number arises stands above the picture, as without a script.
-  build() {
-    super.build();
-    this.querySelector(".live-static").before(this.said);
-  }
-
-  take() {
-    this.chart = new Chart(this.querySelector(".stack-chart"));
-    this.lines = [...this.querySelectorAll(".stack-table tbody tr")];
+  take({ layers }) {
+    this.chart = this.querySelector(".live-chart");
     const [before, ...rest] = [...this.querySelectorAll(".byhand")].map((node) => new Panel(node));
     Object.assign(this, { before, heads: rest.slice(0, -1), after: rest.at(-1) });
-    const group = uniqueId();
-    this.radios = this.lines.map((line, k) => {
-      const radio = html("input", {
+    const [group, table] = [uniqueId(), this.querySelector(".live-layers")];
+    this.radios = layers.map((_, k) =>
+      html("input", {
         type: "radio",
         name: group,
         "aria-label": `look inside layer ${k + 1}`,
         change: () => this.change({ look: k + 1 }),
-      });
-      line.cells[0].replaceChildren(html("label", {}, radio, html("span", {}, String(k + 1))));
-      return radio;
+      }),
+    );
+    this.lines = this.radios.map((radio, k) => {
+      const head = html("th", { scope: "row" }, html("label", {}, radio, html("span", {}, k + 1)));
+      return html("tr", {}, head, html("td"), html("td"), html("td"));
     });
-    const table = this.querySelector(".stack-table");
+    table.tBodies[0].replaceChildren(...this.lines);
     table.classList.add("live-choice");
     table.createCaption().textContent = "Tap a layer to look inside.";
   }
@@ -234,16 +182,15 @@ class Stack extends Live {
     this.bad = firstBad(traces, this.data.rows, state.softmax);
     this.sizes = sizes;
     this.traces = traces;
-    this.chart.set(sizes, { limit: this.data.limit, minds: state.softmax === "naive", words: this.seen(sizes) });
+    draw(this.chart, sizes, { limit: this.data.limit, minds: state.softmax === "naive", alt: this.seen(sizes) });
     this.tabulate(sizes, Math.min(state.look, state.layers));
     this.inside(Math.min(state.look, state.layers), state.softmax === "stable");
-    this.querySelector(".stack-where").textContent = this.say(state);
   }
 
   tabulate(sizes, look) {
     this.lines.forEach((line, k) => {
       line.hidden = k >= sizes.length;
-      line.classList.toggle("stack-looked", k + 1 === look);
+      line.classList.toggle("live-lit", k + 1 === look);
       this.radios[k].checked = k + 1 === look;
       if (line.hidden) return;
       const [score, entry, gap] = sizes[k];

@@ -25,6 +25,9 @@ export const take = (state, rows) => ({ ...state, ids: rows.map((row) => state.i
 
 // ---------------------------------------------------------------- choosing tokens
 
+// All ids, that of the largest number first
+export const order = (row) => row.map((_, i) => i).sort((a, b) => row[b] - row[a]);
+
 export const largestAt = (row) => row.reduce((best, x, i) => (x > row[best] ? i : best), 0);
 
 // The most probable token at every step. Each step is handed out as it is taken: token, scores, state.
@@ -102,14 +105,14 @@ function settled(done, alive, nBest, lengthPenalty) {
 
 // The ids that may be drawn, the most probable first
 export function keptTokens(probs, topK = null, topP = null) {
-  let order = probs.map((_, i) => i).sort((a, b) => probs[b] - probs[a]);
-  if (topK !== null) order = order.slice(0, topK);
+  let best = order(probs);
+  if (topK !== null) best = best.slice(0, topK);
   if (topP !== null) {
     let reached = 0;
-    const enough = order.findIndex((i) => (reached += probs[i]) >= topP * (1 - 1e-12));
-    if (enough >= 0) order = order.slice(0, enough + 1);
+    const enough = best.findIndex((i) => (reached += probs[i]) >= topP * (1 - 1e-12));
+    if (enough >= 0) best = best.slice(0, enough + 1);
   }
-  return order;
+  return best;
 }
 
 // What is drawn from these scores with `u`, a random number from 0 to 1; with all shares, for the page

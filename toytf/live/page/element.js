@@ -58,14 +58,14 @@ export class Live extends HTMLElement {
     const controls = Object.entries(this.can)
       .map(([name, setting]) => setting.control(name, (value) => this.change({ [name]: value })))
       .filter((control) => control);
-    this.said = html("p", { class: "live-said" });
+    this.said = this.querySelector(".live-said") ?? this.appendChild(html("p", { class: "live-said" }));
     this.spoken = html("p", { class: "live-spoken", role: "status" });
     this.complaint = html("p", { class: "live-complaint", role: "alert" });
     this.link = html("a", { class: "live-link", href: `#${this.id}` }, "Link to this");
     const reset = html("button", { type: "button", class: "live-reset", click: () => this.reset() }, "Reset");
     this.controls = html("div", { class: "live-controls", role: "group", "aria-label": this.title_() }, ...controls);
     this.querySelector(".live-static").before(this.controls);
-    this.append(this.said, this.spoken, this.complaint, html("p", { class: "live-foot" }, reset, " ", this.link));
+    this.append(this.spoken, this.complaint, html("p", { class: "live-foot" }, reset, " ", this.link));
   }
 
   title_() {

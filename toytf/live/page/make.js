@@ -16,3 +16,32 @@ export const html = (tag, attributes = {}, ...children) => filled(document.creat
 export const svg = (tag, attributes = {}, ...children) =>
   filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 export const uniqueId = () => `live-${(made += 1)}`;
+
+// Of a field in which no keyboard of a phone shall mend anything
+export const TYPED = {
+  type: "text",
+  autocomplete: "off",
+  autocapitalize: "off",
+  autocorrect: "off",
+  spellcheck: "false",
+};
+
+// ---------------------------------------------------------------- a grid of nodes, which is one stop of the tab key
+
+export function stopAt(grid, node) {
+  for (const other of grid.flat()) other.tabIndex = other === node ? 0 : -1;
+}
+
+// Goes where an arrow key, Home or End leads from a node. Whether it is one of these keys
+export function walk(grid, node, key) {
+  const i = grid.findIndex((row) => row.includes(node));
+  const j = grid[i].indexOf(node);
+  const ways = { ArrowRight: [i, j + 1], ArrowLeft: [i, j - 1], ArrowDown: [i + 1, j], ArrowUp: [i - 1, j] };
+  const to = { ...ways, Home: [i, 0], End: [i, grid[i].length - 1] }[key];
+  const next = to && grid[to[0]]?.[to[1]];
+  if (next) {
+    stopAt(grid, next);
+    next.focus();
+  }
+  return Boolean(to);
+}

@@ -74,24 +74,22 @@ export function writeMatrix(table, matrix, { decimals = 4, sci = false } = {}, s
 
 // Bars from 0 to 1 beside their numbers: a table, which Python wrote (live/element.py)
 export class Bars {
-  constructor(table, { decimals = 4, sci = false } = {}) {
-    Object.assign(this, { table, decimals, sci, rows: [...table.tBodies[0].rows] });
+  constructor(table, { sci = false } = {}) {
+    Object.assign(this, { table, sci });
   }
 
-  // `labels` changes the names; rows that are too many are hidden
+  // `labels` changes the names; there are as many rows as values
   set(values, { labels = null, lit = [] } = {}) {
-    this.rows.forEach((row, i) => {
-      row.hidden = i >= values.length;
-      if (row.hidden) return;
-      if (labels) row.querySelector("th").textContent = labels[i];
-      row.querySelector(".live-bar").style.setProperty("--share", Number.isFinite(values[i]) ? values[i] : 0);
-      row.classList.toggle("live-lit", lit.includes(i));
-      const number = row.querySelector(".live-value");
-      number.textContent =
-        this.sci && vanishes(values[i], this.decimals)
-          ? powerOfTen(values[i])
-          : onPage(fixed(values[i], this.decimals));
-      number.classList.toggle("live-nan", Number.isNaN(values[i]));
+    const body = this.table.tBodies[0];
+    while (body.rows.length > values.length) body.lastElementChild.remove();
+    while (body.rows.length < values.length) body.append(body.rows[0].cloneNode(true));
+    values.forEach((value, i) => {
+      const [name, bar, number] = body.rows[i].cells;
+      if (labels) name.textContent = labels[i];
+      bar.style.setProperty("--share", Number.isFinite(value) ? value : 0);
+      body.rows[i].classList.toggle("live-lit", lit.includes(i));
+      number.textContent = this.sci && vanishes(value, 4) ? powerOfTen(value) : onPage(fixed(value, 4));
+      number.classList.toggle("live-nan", Number.isNaN(value));
     });
   }
 }
