@@ -2,7 +2,7 @@
 //
 // What is said is check/answers.py, in plain JavaScript: the same rule of what is right, the same words.
 import { scientific } from "./engine/numbers.js";
-import { html, uniqueId } from "./page/make.js";
+import { html, uniqueId, TYPED } from "./page/make.js";
 
 // ---------------------------------------------------------------- what somebody typed
 
@@ -178,12 +178,9 @@ class Part {
 
   cell(k, said) {
     const input = html("input", {
-      type: "text",
+      ...TYPED,
       inputmode: "decimal",
       enterkeyhint: "go",
-      autocomplete: "off",
-      autocapitalize: "off",
-      spellcheck: "false",
       "aria-label": placeOf(this.part.shape, k) || this.part.name || "your answer",
       focus: () => {
         this.last = input;

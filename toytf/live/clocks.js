@@ -132,42 +132,13 @@ class Clocks extends Live {
     });
   }
 
-  // The parts that Python drew, in their new places (clocks.py, _picture)
   showDial(dial, i, hand, later, places, angle) {
-    const { radius, label, closest, sector, decimals } = this.data;
-    const part = (name) => dial.querySelector(`.live-${name}`);
-    const at = ([sin, cos], by) => [fixed(by * sin, 2), fixed(-by * cos, 2)];
-    function set(name, attributes) {
-      for (const [key, value] of Object.entries(attributes)) part(name).setAttribute(key, value);
-    }
-    const line = (name, [x1, y1], [x2, y2]) => set(name, { x1, y1, x2, y2 });
-    const centre = [0, 0];
-    const foot = at([0, hand[1]], radius);
-    for (const [name, place] of [
-      ["", hand],
-      ["later-", later],
-    ]) {
-      const [cx, cy] = at(place, radius);
-      const [x, y] = at(place, label);
-      set(`${name}tip`, { cx, cy });
-      set(`${name}at`, { x, y, "text-anchor": place[0] > 0.5 ? "start" : place[0] < -0.5 ? "end" : "middle" });
-      part(`${name}at`).textContent = places[Number(place === later)];
-    }
-    line("hand", centre, at(hand, radius));
-    line("later", centre, at(later, radius));
-    line("leg-cos", centre, foot);
-    line("leg-sin", foot, at(hand, radius));
-    part("later-at").toggleAttribute("hidden", Math.hypot(later[0] - hand[0], later[1] - hand[1]) * label < closest);
-    set("sector", {
-      d:
-        `M0 0L${at(hand, sector).join(" ")}A${sector} ${sector} 0 ${Number(angle % TURN > Math.PI)} 1 ` +
-        `${at(later, sector).join(" ")}Z`,
-    });
-    const word = (x) => onPage(fixed(x, decimals));
+    const word = (x) => onPage(fixed(x, this.data.decimals));
     const stands = (pos, [sin, cos]) => `position ${pos} at sine ${word(sin)} and cosine ${word(cos)}`;
-    dial
-      .querySelector("svg")
-      .setAttribute("aria-label", `Dial of clock ${i}: ${stands(places[0], hand)}, ${stands(places[1], later)}.`);
+    const svg = dial.querySelector("svg");
+    svg.innerHTML = picture(this.data, hand, later, places, angle);
+    const said = `Dial of clock ${i}: ${stands(places[0], hand)}, ${stands(places[1], later)}.`;
+    svg.setAttribute("aria-label", said);
     dial.querySelector(".live-sin span").textContent = word(hand[0]);
     dial.querySelector(".live-cos span").textContent = word(hand[1]);
   }
@@ -184,25 +155,45 @@ class Clocks extends Live {
   }
 }
 
+// What is in a dial, as clocks.py draws it (_picture)
+function picture({ radius, label, closest, sector }, hand, later, places, angle) {
+  const at = ([sin, cos], by) => `${fixed(by * sin, 2)} ${fixed(-by * cos, 2)}`;
+  const line = (name, start, end) => `<path class="live-${name}" d="M${start}L${end}"/>`;
+  const tip = (name, place) => `<circle class="live-${name}" transform="translate(${at(place, radius)})" r="4"/>`;
+  const text = (name, place, words) => {
+    const anchor = place[0] > 0.5 ? "start" : place[0] < -0.5 ? "end" : "middle";
+    return `<text class="live-${name}" transform="translate(${at(place, label)})" text-anchor="${anchor}">${words}</text>`;
+  };
+  const [foot, tips] = [at([0, hand[1]], radius), [hand, later].map((place) => at(place, radius))];
+  const near = Math.hypot(later[0] - hand[0], later[1] - hand[1]) * label < closest;
+  const arc = `A${sector} ${sector} 0 ${Number(angle % TURN > Math.PI)} 1 ${at(later, sector)}`;
+  return [
+    `<circle class="live-rim" r="${radius}"/>`,
+    line("up", "0 0", at([0, 1], radius)),
+    `<path class="live-sector" d="M0 0L${at(hand, sector)}${arc}Z"/>`,
+    line("later", "0 0", tips[1]),
+    tip("later-tip", later),
+    line("leg-cos", "0 0", foot),
+    line("leg-sin", foot, tips[0]),
+    line("hand", "0 0", tips[0]),
+    tip("tip", hand),
+    near ? "" : text("later-at", later, places[1]),
+    text("at", hand, places[0]),
+  ].join("");
+}
+
 // A whole number with two buttons: one back, one on
 function inSteps(setting, what) {
-  let now;
-  let buttons;
+  let [now, buttons] = [];
   const possible = (value) => !setting.read(String(value)).error;
   return {
     ...setting,
     control(name, change) {
-      buttons = [-1, 1].map((by) =>
-        html(
-          "button",
-          {
-            type: "button",
-            "aria-label": `${what}: one ${by < 0 ? "back" : "on"}`,
-            click: () => possible(now + by) && change(now + by),
-          },
-          by < 0 ? "−1" : "+1",
-        ),
-      );
+      buttons = [-1, 1].map((by) => {
+        const attributes = { type: "button", "aria-label": `${what}: one ${by < 0 ? "back" : "on"}` };
+        const click = () => possible(now + by) && change(now + by);
+        return html("button", { ...attributes, click }, by < 0 ? "−1" : "+1");
+      });
       const control = setting.control(name, change);
       control.classList.add("live-steps");
       const slider = control.querySelector("[type=range]");

@@ -11,31 +11,16 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from toytf import byhand
-from toytf._door import require_all_parameters
-from toytf._validate import (
-    as_floats,
-    as_id,
-    as_labels,
-    list_of,
-    one_of,
-    require_class,
-    require_within,
-    shape_text,
-    shown,
-)
 from toytf.attention import MultiHead
 from toytf.byhand import Operand, Working, panels
 from toytf.corpus import Vocabulary
 from toytf.live.element import Element, bars
 from toytf.ops import Array, LayerNorm, layer_norm
-from toytf.parameters import Config, FeedForward, Transformer, shapes
+from toytf.parameters import Config, FeedForward, Transformer
 from toytf.positions import sinusoids, sinusoids_column_as_i
-from toytf.tree import named_arrays
 
 SUBSCRIPTS = str.maketrans("123456789", "₁₂₃₄₅₆₇₈₉")
 NEEDS = ("machine_steps", "machine_cells")  # scripts beside machine.js
-LARGEST = 1e6  # of the numbers that go in: products of several of them are still floats
-POSITIONS = ("paper", "published", "none")
 
 
 def machine(
@@ -83,7 +68,7 @@ def machine(
     Raises
     ------
     ValueError
-        If the model is another one than is described above, a word is not in the vocabulary, or the shapes differ.
+        If the model is another one than is described above.
 
     Notes
     -----
@@ -114,21 +99,16 @@ def machine(
     >>> print(touch.text.splitlines()[0])
     X = E + PE (2 x 4)
     """
-    id = as_id("id", id)
-    one_of("positions", positions, POSITIONS)
-    if until is not None:
-        one_of("until", until, ("attention",))
-    _require_plain(params, cfg)
-    source = as_labels("source", source, cfg.src_vocab, "words as cfg says")
-    words = as_labels("words", words, cfg.tgt_vocab, "words as cfg says", different=True)
-    target = list_of("target", target, str, "words")
-    unknown = [word for word in target if word not in words]
-    if unknown or not target:
-        got = shown(unknown[0]) if unknown else "none"
-        raise ValueError(f"target: expected words of {shown(words)}, got {got}")
+    plain = replace(
+        cfg, n_encoder_layers=1, n_decoder_layers=1, norm="post", residual=True, scale=True, causal=True,
+        activation="relu", cross_attention=True, bias=False, scale_embeddings=False,
+    )  # fmt: skip
+    if plain != cfg:
+        raise ValueError(f"cfg: expected {plain}, with which the page's switches can begin, got {cfg}")
     ids = Vocabulary(words).ids(target)
     n = max(len(source), len(target))
-    tables = {"paper": sinusoids(n, cfg.d_model), "published": _continued(published, n, cfg.d_model)}
+    continued = sinusoids_column_as_i(n, cfg.d_model)[len(published) :]
+    tables = {"paper": sinusoids(n, cfg.d_model), "published": np.vstack([published, continued])[:n]}
     tables["none"] = np.zeros((n, cfg.d_model))
 
     way = _Way(params, cfg, tuple(source), tuple(target), tuple(words), tables[positions])
@@ -143,35 +123,6 @@ def machine(
         "matrices": {name: matrix for name, matrix in matrices(params, cfg).items() if name in named},
     }  # fmt: skip
     return Element("machine", way.title(until), data, way.html(until), way.text(until), id, NEEDS)
-
-
-def _require_plain(params: Transformer, cfg: Config) -> None:
-    """Raise an error unless the page's switches can begin with this model, and all its arrays are as `cfg` says."""
-    require_class("cfg", cfg, Config)
-    plain = replace(
-        cfg, n_encoder_layers=1, n_decoder_layers=1, norm="post", residual=True, scale=True, causal=True,
-        activation="relu", cross_attention=True, bias=False, scale_embeddings=False,
-    )  # fmt: skip
-    if plain != cfg:
-        wrong = next(name for name in vars(cfg) if getattr(cfg, name) != getattr(plain, name))
-        raise ValueError(f"cfg: expected {wrong} {getattr(plain, wrong)!r}, got {getattr(cfg, wrong)!r}")
-    require_all_parameters("params", params, Transformer)
-    arrays, expected = named_arrays(params), shapes(cfg)
-    for name in expected | arrays:  # those of a part that is left out, and of one too many
-        shape = arrays[name].shape if name in arrays else None
-        if shape != expected.get(name):
-            wanted, got = (shape_text(s) if s is not None else "no array" for s in (expected.get(name), shape))
-            raise ValueError(f"params.{name}: expected {wanted} as cfg says, got {got}")
-        require_within(f"params.{name}", arrays[name], LARGEST)
-
-
-def _continued(published, n: int, d_model: int) -> Array:
-    """Return printed positions, and from there on those of the formula that they are printed for."""
-    published = as_floats("published", published, 2)
-    if published.ndim != 2 or published.shape[1] != d_model:
-        raise ValueError(f"published: expected {d_model} columns, got shape {shape_text(published.shape)}")
-    require_within("published", published, LARGEST)
-    return np.vstack([published, sinusoids_column_as_i(n, d_model)[len(published) :]])[:n]
 
 
 def matrices(params: Transformer, cfg: Config) -> dict[str, Array]:

@@ -1,6 +1,6 @@
 // Tables of the machine: cells that can be changed, and as many rows and columns as there are words. Beside machine.py.
 import { parsed, onPage, words } from "./engine/numbers.js";
-import { html } from "./page/make.js";
+import { html, stopAt, walk, TYPED } from "./page/make.js";
 
 const STEP = 0.1; // what the buttons below a cell add
 
@@ -141,32 +141,15 @@ export class Weights {
     if (!td || event.altKey || event.ctrlKey || event.metaKey || event.target !== td) return;
     if (event.key === "Enter" || event.key === "F2") this.open(td);
     else if (/^[\d.,−-]$/.test(event.key)) this.open(td, event.key);
-    else if (/^Arrow|^Home$|^End$/.test(event.key)) this.walk(td, event.key);
-    else return;
+    else if (!this.walk(td, event.key)) return;
     event.preventDefault();
     event.stopPropagation();
   }
 
   walk(td, key) {
     const grid = this.grid();
-    const i = grid.findIndex((row) => row.includes(td));
-    const j = grid[i].indexOf(td);
     const turned = getComputedStyle(this.table).display === "flex"; // on a phone: rows stand as columns
-    const [down, right] = {
-      ArrowRight: [0, 1],
-      ArrowLeft: [0, -1],
-      ArrowDown: [1, 0],
-      ArrowUp: [-1, 0],
-      Home: [0, -j],
-      End: [0, grid[i].length - 1 - j],
-    }[key];
-    const next = turned && key.startsWith("Arrow") ? grid[i + right]?.[j + down] : grid[i + down]?.[j + right];
-    if (next) this.focus(next);
-  }
-
-  focus(td) {
-    for (const other of this.grid().flat()) other.tabIndex = other === td ? 0 : -1;
-    td.focus();
+    return walk(turned ? grid[0].map((_, j) => grid.map((row) => row[j])) : grid, td, key);
   }
 
   // The cell becomes a box to type in, with buttons below it.
@@ -174,14 +157,8 @@ export class Weights {
     const { owner } = this;
     const name = td.dataset.cell;
     const width = td.getBoundingClientRect().width;
-    const input = html("input", {
-      type: "text",
-      inputmode: "decimal",
-      class: "live-cell",
-      autocomplete: "off",
-      spellcheck: "false",
-      "aria-label": owner.labels[name],
-    });
+    const label = { "aria-label": owner.labels[name] };
+    const input = html("input", { ...TYPED, ...label, inputmode: "decimal", class: "live-cell" });
     const complaint = html("p", { class: "live-complaint", role: "alert" });
     const tools = html("div", { class: "live-tools" });
     let done = false;
@@ -195,7 +172,6 @@ export class Weights {
     const complain = (error) => {
       complaint.textContent = error ?? "";
       input.toggleAttribute("aria-invalid", Boolean(error));
-      if (error) input.setAttribute("aria-invalid", "true");
     };
     // Whether what stands in the box is taken
     const take = () => {
@@ -210,18 +186,11 @@ export class Weights {
       input.value = onPage(String(change(value)));
       take();
     };
-    const tool = (label, says, change) =>
-      html(
-        "button",
-        {
-          type: "button",
-          tabindex: -1,
-          "aria-label": says,
-          mousedown: (event) => event.preventDefault(),
-          click: () => put(change),
-        },
-        label,
-      );
+    const mousedown = (event) => event.preventDefault();
+    const tool = (sign, says, change) => {
+      const attributes = { type: "button", tabindex: -1, "aria-label": says, mousedown };
+      return html("button", { ...attributes, click: () => put(change) }, sign);
+    };
     const by = (step) => (x) => Number((x + step).toPrecision(12));
     tools.append(
       tool("±", "other sign", (x) => -x || 0),
@@ -239,7 +208,10 @@ export class Weights {
       else if (event.key === "ArrowUp" || event.key === "ArrowDown") put(by(event.key === "ArrowUp" ? STEP : -STEP));
       else return;
       event.preventDefault();
-      if (done) this.focus(td);
+      if (done) {
+        stopAt(this.grid(), td);
+        td.focus();
+      }
     });
     input.addEventListener("input", () => complain());
     input.addEventListener("blur", ({ relatedTarget }) => {

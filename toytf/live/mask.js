@@ -1,7 +1,7 @@
 // A mask whose cells switch. Beside mask.py.
 import { shown, fixed, onPage } from "./engine/numbers.js";
 import { maskedSoftmax, weightedSum } from "./engine/attention.js";
-import { html } from "./page/make.js";
+import { html, stopAt, walk } from "./page/make.js";
 import { number, choice } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { softmaxSum, weightedSumRow, chain } from "./page/sums.js";
@@ -58,46 +58,21 @@ class Mask extends Live {
     // each cell becomes a switch; the table is one stop of the tab key, arrow keys walk in it
     this.cells = cellsOf(this.grid).map((row, i) =>
       row.map((td, j) => {
-        const button = html(
-          "button",
-          {
-            type: "button",
-            tabindex: i + j ? -1 : 0,
-            "aria-label": `${rows[i]} may look at ${cols[j]}`,
-            click: () => this.turn(i, j),
-            keydown: (e) => this.walk(e, i, j),
-            focus: () => this.stopAt(i, j),
-          },
-          ...td.childNodes,
-        );
-        td.append(button);
-        return button;
+        const attributes = { type: "button", "aria-label": `${rows[i]} may look at ${cols[j]}` };
+        const click = () => this.turn(i, j);
+        const focus = ({ target }) => stopAt(this.cells, target);
+        return html("button", { ...attributes, tabindex: i + j ? -1 : 0, click, focus }, ...td.childNodes);
       }),
     );
+    cellsOf(this.grid).forEach((row, i) => row.forEach((td, j) => td.append(this.cells[i][j])));
+    this.grid.addEventListener("keydown", (event) => {
+      if (event.altKey || event.ctrlKey || event.metaKey) return;
+      if (walk(this.cells, event.target, event.key)) event.preventDefault();
+    });
   }
 
   turn(i, j) {
     this.change({ mask: this.state.mask.map((row, r) => row.map((may, c) => (r === i && c === j ? !may : may))) });
-  }
-
-  walk(event, i, j) {
-    const [n, m] = [this.cells.length, this.cells[0].length];
-    const to = {
-      ArrowRight: [i, j + 1],
-      ArrowLeft: [i, j - 1],
-      ArrowDown: [i + 1, j],
-      ArrowUp: [i - 1, j],
-      Home: [i, 0],
-      End: [i, m - 1],
-    }[event.key];
-    if (!to || event.altKey || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    if (to[0] >= 0 && to[0] < n && to[1] >= 0 && to[1] < m) this.cells[to[0]][to[1]].focus();
-  }
-
-  stopAt(i, j) {
-    this.cells.flat().forEach((button) => button.setAttribute("tabindex", -1));
-    this.cells[i][j].setAttribute("tabindex", 0);
   }
 
   show({ mask, word, by }) {

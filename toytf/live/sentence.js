@@ -2,6 +2,7 @@
 // Python writes the field's static form and the groups of words (live/translator.py).
 import { fixed } from "./engine/numbers.js";
 import { html, uniqueId, walk, TYPED } from "./page/make.js";
+import { fillTable } from "./page/tables.js";
 
 const LETTERS = 200; // of a sentence
 const NEVER = "It never saw a sentence of this kind: expect mistakes.";
@@ -290,14 +291,9 @@ export function writeWords(box, role, items) {
 export function weightTable(table, words, rows) {
   const head = words.map((word) => html("th", { scope: "col" }, html("span", {}, word)));
   table.tHead.rows[0].replaceChildren(html("td"), ...head);
-  table.tBodies[0].replaceChildren(
-    ...rows.map(([name, shares]) =>
-      html(
-        "tr",
-        {},
-        html("th", { scope: "row" }, name),
-        ...shares.map((share) => html("td", { style: `--share:${share.toFixed(4)}` }, fixed(share, 2))),
-      ),
-    ),
+  const cell = (share) => html("td", { style: `--share:${share.toFixed(4)}` }, fixed(share, 2));
+  fillTable(
+    table,
+    rows.map(([name, shares]) => [name, ...shares.map(cell)]),
   );
 }

@@ -6,7 +6,7 @@
 //   control(name, change) -> what stands on the page; change(value) is called by it
 //   display(value) -> sets the control
 import { parsed, onPage } from "../engine/numbers.js";
-import { html, uniqueId } from "./make.js";
+import { html, uniqueId, TYPED } from "./make.js";
 
 // A number from a slider, and typed beside it. `scale: "log"` moves the slider by factors; `whole` refuses 2.5.
 export function number({ label, start, from, to, step, unit = "", scale = "linear", whole = false }) {
@@ -59,14 +59,12 @@ export function number({ label, start, from, to, step, unit = "", scale = "linea
         },
       });
       typed = html("input", {
-        type: "text",
+        ...TYPED,
         inputmode: "decimal",
         class: "live-typed",
         size: 9,
         "aria-label": `${label}, typed`,
         "aria-describedby": says,
-        autocomplete: "off",
-        spellcheck: "false",
         change: () => {
           const { value, error } = read(typed.value);
           complain(error);

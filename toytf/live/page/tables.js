@@ -1,5 +1,6 @@
 // Panels and bars that Python wrote: their numbers follow.
 import { words, fixed, onPage, powerOfTen, vanishes } from "../engine/numbers.js";
+import { html } from "./make.js";
 
 export const cellsOf = (table) => [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
 
@@ -93,3 +94,12 @@ export class Bars {
     });
   }
 }
+
+// Writes the lines of a table: what stands to the left, then cells
+export const fillTable = (table, lines) =>
+  table.tBodies[0].replaceChildren(
+    ...lines.map(([name, ...cells]) => {
+      const boxes = cells.map((cell) => (cell instanceof Node ? cell : html("td", {}, onPage(String(cell)))));
+      return html("tr", {}, html("th", { scope: "row" }, name), ...boxes);
+    }),
+  );
