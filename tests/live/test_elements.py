@@ -117,7 +117,7 @@ def test_the_script_draws_what_python_drew(touch, case):
     """All but the errors of small nudges, which differ between computers."""
     quiet, moved = (touch(case.thing, java_script_enabled=on) for on in (False, True))
     script = """() => [...document.querySelectorAll(".live-static svg")].map((svg) => [svg.ariaLabel,
-        ...[...svg.querySelectorAll(":is(path, text, circle, line, rect):not(.nudge-u)")].map((e) =>
-            [e.textContent, ..."d x y x1 y1 x2 y2 cx cy transform".split(" ").map((a) => e.getAttribute(a))].join(" "))])"""
+        ...[...svg.querySelectorAll(":is(path, text, circle, line, rect):not(.nudge-u)")].map((e) => [e.textContent,
+            ..."d x y x1 y1 x2 y2 cx cy transform".split(" ").map((a) => e.getAttribute(a))].join(" "))])"""
     drawn = [page.evaluate(script) for page in (quiet, moved)]
     assert drawn[0] == drawn[1]

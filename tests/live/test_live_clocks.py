@@ -29,7 +29,7 @@ def shows(page, d_model=4, pos=1, k=3, clock=0):
     assert shown(page, ".live-turned .byhand-result") == words(row(pos + k, d_model)[pair])
     for name, place in (("tip", pos), ("later-tip", pos + k)):  # right is the sine, up is the cosine
         tips = page.locator(f".live-dial:not([hidden]) .live-{name}").evaluate_all(
-            "all => all.flatMap((tip) => tip.getAttribute('transform').match(/-?[0-9.]+/g).map((x, k) => (k ? -x : x) / 36))"
+            "all => all.flatMap(e => e.getAttribute('transform').match(/-?[0-9.]+/g).map((x, k) => (k ? -x : x) / 36))"
         )
         assert np.allclose(tips, row(place, d_model), atol=2e-4)
 

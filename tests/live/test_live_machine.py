@@ -240,16 +240,6 @@ CASE = Case(
 )
 
 
-def test_it_begins_with_the_journey(touch):
-    page = touch(MACHINE)
-    expected = computed()
-    assert np.array_equal(expected["out.logits"], journey.logits)
-    assert np.array_equal(expected["enc.ff.U"], journey.trace.encoder.out)
-    assert not page.locator(".live-changed").count()
-    best = journey.words[int(np.argmax(journey.logits))]
-    assert said(page) == f"After “SOS”, the most probable word is “{best}” with {softmax(journey.logits).max():.4f}."
-
-
 def steps_of(line):
     """The numbers of each step of a sum: what stands between "=" and "≈", evaluated."""
     text = re.sub(r'<b>.*?</b>|<span class="live-was">.*?</span>', "", line)
@@ -337,19 +327,6 @@ def test_the_formulas_say_what_the_switches_make_of_them(touch):
     assert titles(page) == at_first
 
 
-def test_what_is_no_number_is_said_and_changes_nothing(touch):
-    page = touch(MACHINE)
-    for text in ("abc", "", "1e999"):
-        edit(page, "src.1.2", text)
-        complaint = page.locator(".live-tools .live-complaint").inner_text()
-        assert complaint.startswith("expected a number") and (text or "nothing") in complaint
-        page.locator("h1").click()  # elsewhere: what was typed is still there
-        assert page.locator(".live-cell").input_value() == text
-        assert not page.locator(".live-changes").is_visible()
-        page.locator(".live-cell").press("Escape")
-    shows(page)
-
-
 def test_an_overflow_shows_where_it_arises(touch):
     page = touch(MACHINE)
     open_all(page)
@@ -408,19 +385,6 @@ def test_the_mask_says_at_once_what_it_moves(touch):
     assert f"The rows of SOS and hola now look ahead: after “{' '.join(TARGET[: most + 1])}”" in said(page)
     page.locator("[data-setting=target] label").first.click()
     assert said(page).endswith("With one word the mask has nothing to hide: let the decoder read more.")
-
-
-def test_weights_that_are_tiny_are_no_zeros(touch):
-    page = touch(HEAD)
-    a = computed(positions="published")["enc.att.A1"]
-    assert 0 < a[0, 0] < 1e-8
-    assert panels(page)["enc.att.A1"][0] == ["4.677 × 10⁻¹⁰", "1"]
-    page.locator('[data-step="enc.att.A1"] .byhand-result tbody td').first.click()
-    line = page.locator(".byhand-live").first.inner_text().splitlines()[0]
-    assert line.endswith("/ 1 ≈ 4.677 × 10−10")  # the power stands high
-    still = touch(HEAD, java_script_enabled=False)
-    cell = still.locator('[data-step="enc.att.A1"] .byhand-result tbody td').first
-    assert cell.inner_html() == "4.677 × 10<sup>−10</sup>"
 
 
 LINKS = {

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from livecheck import FINGER, Case, button, said, shown, type_number
+from livecheck import Case, button, said, shown, type_number
 from toytf import byhand, live
 from toytf.attention import causal_mask, masked_softmax, padding_mask
 from toytf.byhand import fmt, panels
@@ -84,33 +84,6 @@ CASE = Case(
     },
     wrong_numbers={("by", "much"): "add to scores: expected a number from −20 to 20, got “much”"},
 )
-
-
-def test_usual_masks_are_one_press_away_and_cells_are_large_enough(touch):
-    page = touch(MASK, fragment="#mask?mask=001.001.001", **FINGER)
-    for name, mask in {
-        "all": "111.111.111",
-        "causal": "100.110.111",
-        "padding": "110.110.110",
-        "both": "100.110.110",
-        "earlier words only": "000.100.110",
-    }.items():
-        assert button(page, name).get_attribute("aria-pressed") == "false"
-        button(page, name).press("Enter")
-        shows(page, mask)
-        assert button(page, name).get_attribute("aria-pressed") == "true"
-    sizes = [b.bounding_box() for b in page.locator(".live-mask button").all()]
-    assert min(min(box["width"], box["height"]) for box in sizes) >= 40
-
-
-def test_what_moves_and_what_cannot_tell_is_said(touch):
-    page = touch(MASK)
-    type_number(page, "by", "7.5")
-    assert page.locator(".live-weights .live-changed, .live-out .live-changed").count() == 0
-    assert "With 7.5 more in the scores of <pad>, no weight moves." in said(page)
-    cell(page, "World", "<pad>").click()
-    assert page.locator(".live-weights tr:has(.live-changed) th").all_inner_texts() == ["World"]
-    assert "the weights of World move. Hello and <pad> cannot tell: <pad> is hidden from them." in said(page)
 
 
 def test_the_sums_follow(touch):

@@ -142,19 +142,3 @@ def test_one_head_stays_on_the_line(touch):
     page = touch(SHARES, fragment="#shares?one=off&a=0.9&b=0.1")
     page.get_by_role("switch").click()
     shows(page, nearest(WANTED))
-
-
-def test_other_values_have_their_line_where_they_are(touch):
-    """Negative numbers, and a first word that is the lower one in both columns."""
-    values, wanted = np.array([[-2.0, 0.5], [3.0, 1.5]]), np.array([3.0, 0.5])
-    page = touch(
-        live.shares(values, wanted, rows=["a", "b"], cols=["x", "y"], query="c", id="other"), fragment="#other?one=off"
-    )
-    page.get_by_role("slider", name="the point").focus()
-    for key in ("ArrowRight", "ArrowDown"):
-        page.keyboard.press(key)
-    assert (share_of(page, "a"), share_of(page, "b")) == (0.49, 0.51)
-    expected = 0.49 * values[0, 0] + 0.51 * values[1, 0], 0.51 * values[0, 1] + 0.49 * values[1, 1]
-    assert shown(page, ".live-two .byhand >> nth=2 >> .byhand-result") == words(expected)
-    first = [float(page.locator(".live-word").first.get_attribute(c)) for c in ("cx", "cy")]
-    assert first == [52, 196]

@@ -1,64 +1,8 @@
 // Where an answer worked out by hand is typed, and told what the notebook's checker would say. Beside answer.py.
 //
 // What is said is check/answers.py, in plain JavaScript: the same rule of what is right, the same words.
-import { scientific } from "./engine/numbers.js";
+import { scientific, parsed, isEither } from "./engine/numbers.js";
 import { html, uniqueId, TYPED } from "./page/make.js";
-
-// ---------------------------------------------------------------- what somebody typed
-
-// A number as people write it: 0.5 or 0,5; −3; 1/2, √2, 2√3/3, 10^6; 1,000,000. Else undefined.
-// `whole`: where whole numbers are asked for, 10,000 may be ten or ten thousand, and is not read.
-export function typedNumber(text, whole = false) {
-  let word = text
-    .trim()
-    .toLowerCase()
-    .replace(/[−–—‐‑﹣－]/g, "-")
-    .replace(/[⁄∕÷:]/g, "/")
-    .replace(/[·×∙⋅]/g, "*")
-    .replace(/\*\*/g, "^")
-    .replace(/sqrt/g, "√");
-  word = word.replace(
-    /(^|[^\d.,])([1-9]\d{0,2}(?:[\s_'’]\d{3})+)(?!\d)/g,
-    (_, before, digits) => before + digits.replace(/\D/g, ""),
-  );
-  if (/\d\s+[\d.,]/.test(word)) return undefined; // two numbers
-  word = word.replace(/\s/g, "");
-  if (/^-?[1-9]\d{0,2}(,\d{3}){2,}(\.\d+)?$|^-?[1-9]\d{0,2},\d{3}\.\d+$/.test(word)) word = word.replaceAll(",", "");
-  if (whole && isEither(word)) return undefined;
-  const tokens = word.replaceAll(",", ".").match(/(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|./g) ?? [];
-  const value = product(tokens);
-  return tokens.length === 0 && Number.isFinite(value) ? value : undefined;
-}
-
-// 10,000: a comma before three digits, behind any sign
-const isEither = (word) => /^\D?[1-9]\d{0,2},\d{3}$/.test(word);
-
-// A product and its parts, each taken from the front of the tokens. What is no number is NaN.
-function product(tokens) {
-  let value = power(tokens);
-  while (["*", "/", "√"].includes(tokens[0])) {
-    const sign = tokens[0] === "√" ? "*" : tokens.shift();
-    value = sign === "*" ? value * power(tokens) : value / power(tokens);
-  }
-  return value;
-}
-
-function power(tokens) {
-  const sign = ["-", "+"].includes(tokens[0]) ? tokens.shift() : "+";
-  const base = single(tokens);
-  if (tokens[0] === "^") tokens.shift();
-  else return sign === "-" ? -base : base;
-  const raised = base ** power(tokens);
-  return sign === "-" ? -raised : raised;
-}
-
-function single(tokens) {
-  const token = tokens.shift();
-  if (token === "√") return Math.sqrt(single(tokens));
-  if (token !== "(") return token === undefined || !/\d/.test(token) ? NaN : Number(token);
-  const value = product(tokens);
-  return tokens.shift() === ")" ? value : NaN;
-}
 
 // ---------------------------------------------------------------- what the checker says
 
@@ -253,7 +197,7 @@ class Part {
   }
 
   check() {
-    const mine = this.cells.map((input) => typedNumber(input.value, this.isWhole()));
+    const mine = this.cells.map((input) => parsed(input.value, this.isWhole()));
     const missing = mine.map((number) => number === undefined);
     const { right, lines, off } = missing.includes(true)
       ? this.unread(missing)

@@ -25,13 +25,11 @@ function addAndNorm(cfg, norm, x, sublayer) {
 }
 
 const attend = (p, cfg, x, memory, mask = null) =>
-  multiHeadAttention(p, x, memory, { n_heads: cfg.n_heads, mask, scale: scaleOf(cfg), rowSoftmax: softmaxOf(cfg) });
+  multiHeadAttention(p, x, memory, { n_heads: cfg.n_heads, mask, scale: cfg.scale ? undefined : 1, rowSoftmax: softmaxOf(cfg) });
 
-// `cfg.scale` is true (one over the root of the head's width) or false; here it may also be a number.
-export const scaleOf = ({ scale }) => (typeof scale === "number" ? scale : scale ? undefined : 1);
 
 // `cfg.softmax` may be "naive": as it is usually typed, so that exp overflows. (In Python, toytf.ops.softmax_naive)
-export const softmaxOf = (cfg) => (cfg.softmax === "naive" ? softmaxNaive : softmax);
+const softmaxOf = (cfg) => (cfg.softmax === "naive" ? softmaxNaive : softmax);
 
 // y = norm_1(x + self_attention(x)), out = norm_2(y + feed_forward(y))
 export function encoderLayer(p, cfg, x) {
@@ -53,12 +51,12 @@ function decoderLayer(p, cfg, x, memory, mask) {
 
 // ---------------------------------------------------------------- the whole
 
-// sqrt(d_model) * table[ids] + PE; `positions` of one's own may stand in the place of the sinusoids
-export function embed(table, cfg, ids, positions = null) {
+// sqrt(d_model) * table[ids] + PE
+function embed(table, cfg, ids) {
   let embedded = embedding(table, ids);
   if (cfg.scale_embeddings) embedded = scaled(embedded, Math.sqrt(cfg.d_model));
   if (!cfg.positions) return [embedded, embedded];
-  return [embedded, add(embedded, positions ?? sinusoids(ids.length, cfg.d_model))];
+  return [embedded, add(embedded, sinusoids(ids.length, cfg.d_model))];
 }
 
 // A stack's last norm, which pre-norm models have.
@@ -77,16 +75,16 @@ function stacked(layers, x, layer) {
 }
 
 // ids to rows, the memory
-export function encode(params, cfg, src, positions = null) {
-  const [embedded, x] = embed(params.src_embedding, cfg, src, positions);
+export function encode(params, cfg, src) {
+  const [embedded, x] = embed(params.src_embedding, cfg, src);
   const [rows, layers] = stacked(params.encoder, x, (p, into) => encoderLayer(p, cfg, into));
   const out = lastNorm(params.encoder_norm, cfg, rows);
   return [out, { embedded, x, layers, out }];
 }
 
 // ids and memory to rows, one for the word after each token
-export function decode(params, cfg, tgt, memory, positions = null) {
-  const [embedded, x] = embed(params.tgt_embedding, cfg, tgt, positions);
+export function decode(params, cfg, tgt, memory) {
+  const [embedded, x] = embed(params.tgt_embedding, cfg, tgt);
   const mask = cfg.causal ? causalMask(tgt.length) : null;
   const [rows, layers] = stacked(params.decoder, x, (p, into) => decoderLayer(p, cfg, into, memory, mask));
   const out = lastNorm(params.decoder_norm, cfg, rows);

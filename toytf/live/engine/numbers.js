@@ -77,21 +77,59 @@ export function words(matrix, decimals = 4, sci = false) {
   );
 }
 
-// What somebody typed: 0.5 or 0,5; 1e-5 or 10^-5; √3, 1/30, 65 %. What is none of them is undefined.
-export function parsed(text) {
-  const word = text.trim().replaceAll("−", "-").replaceAll(",", ".");
-  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(word)) return Number(word);
-  const form =
-    /^(√|sqrt\()(?<root>[\d.]+)\)?$|^(?<share>[\d.]+) ?%$|^(?<top>-?[\d.]+) ?\/ ?(?<below>[\d.]+)$|^(?<base>[\d.]+)\^(?<power>-?\d+)$/;
-  const found = form.exec(word)?.groups;
-  if (!found) return undefined;
-  const of = Object.fromEntries(Object.entries(found).map(([name, part]) => [name, part && Number(part)]));
-  const value = found.root
-    ? Math.sqrt(of.root)
-    : found.share
-      ? of.share / 100
-      : found.top
-        ? of.top / of.below
-        : of.base ** of.power;
-  return Number.isFinite(value) ? value : undefined;
+// ---------------------------------------------------------------- what somebody typed
+
+// A number as people write it: 0.5 or 0,5; −3; 1/2, √2, 2√3/3, 10^6; 1,000,000; 65 %. Else undefined.
+// `whole`: where whole numbers are asked for, 10,000 may be ten or ten thousand, and is not read.
+export function parsed(text, whole = false) {
+  let word = text
+    .trim()
+    .toLowerCase()
+    .replace(/[−–—‐‑﹣－]/g, "-")
+    .replace(/[⁄∕÷:]/g, "/")
+    .replace(/[·×∙⋅]/g, "*")
+    .replace(/\*\*/g, "^")
+    .replace(/sqrt/g, "√")
+    .replace(/ ?%$/, "/100");
+  word = word.replace(
+    /(^|[^\d.,])([1-9]\d{0,2}(?:[\s_'’]\d{3})+)(?!\d)/g,
+    (_, before, digits) => before + digits.replace(/\D/g, ""),
+  );
+  if (/\d\s+[\d.,]/.test(word)) return undefined; // two numbers
+  word = word.replace(/\s/g, "");
+  if (/^-?[1-9]\d{0,2}(,\d{3}){2,}(\.\d+)?$|^-?[1-9]\d{0,2},\d{3}\.\d+$/.test(word)) word = word.replaceAll(",", "");
+  if (whole && isEither(word)) return undefined;
+  const tokens = word.replaceAll(",", ".").match(/(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|./g) ?? [];
+  const value = product(tokens);
+  return tokens.length === 0 && Number.isFinite(value) ? value : undefined;
+}
+
+// 10,000: a comma before three digits, behind any sign
+export const isEither = (word) => /^\D?[1-9]\d{0,2},\d{3}$/.test(word);
+
+// A product and its parts, each taken from the front of the tokens. What is no number is NaN.
+function product(tokens) {
+  let value = power(tokens);
+  while (["*", "/", "√"].includes(tokens[0])) {
+    const sign = tokens[0] === "√" ? "*" : tokens.shift();
+    value = sign === "*" ? value * power(tokens) : value / power(tokens);
+  }
+  return value;
+}
+
+function power(tokens) {
+  const sign = ["-", "+"].includes(tokens[0]) ? tokens.shift() : "+";
+  const base = single(tokens);
+  if (tokens[0] === "^") tokens.shift();
+  else return sign === "-" ? -base : base;
+  const raised = base ** power(tokens);
+  return sign === "-" ? -raised : raised;
+}
+
+function single(tokens) {
+  const token = tokens.shift();
+  if (token === "√") return Math.sqrt(single(tokens));
+  if (token !== "(") return token === undefined || !/\d/.test(token) ? NaN : Number(token);
+  const value = product(tokens);
+  return tokens.shift() === ")" ? value : NaN;
 }
