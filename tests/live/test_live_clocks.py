@@ -61,7 +61,7 @@ CASE = Case(
     finger=(tap, {"d_model": 8, "k": 4, "clock": 3}),
     wrong_links={
         "d_model=5&pos=7": ("width d_model: expected one of 4, 8, 16, got “5”", {"pos": 7}),
-        "clock=3": ("clock: with width 4 expected 0 to 1, got 3.", {}),
+        "clock=8": ("clock: expected a whole number from 0 to 7, got “8”", {}),
     },
     wrong_numbers={
         ("pos", "1.5"): "position pos: expected a whole number from 0 to 200, got 1.5",

@@ -2,8 +2,8 @@
 import { fixed, shown, onPage } from "./engine/numbers.js";
 import { matmul } from "./engine/ops.js";
 import { sinusoids, shift } from "./engine/positions.js";
-import { html, uniqueId } from "./page/make.js";
-import { number, choice } from "./page/settings.js";
+import { html, set, uniqueId } from "./page/make.js";
+import { number, choice, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { angleSum, positionSum, productSum } from "./page/sums.js";
 import { Panel } from "./page/tables.js";
@@ -19,48 +19,29 @@ class Clocks extends Live {
       pos: inSteps(number({ label: "position pos", start: pos, to: last, ...whole }), "position"),
       k: inSteps(number({ label: "steps k", start: k, to: furthest, ...whole }), "k"),
       d_model: choice({ label: "width d_model", start: String(width), options }),
-      clock: this.clockSetting(widths.at(-1) / 2),
-    };
-  }
-
-  // The clock whose turn is shown below: each dial's name is a radio button.
-  clockSetting(clocks) {
-    const numbers = Array.from({ length: clocks }, (_, i) => String(i));
-    return {
-      start: "0",
-      read: (text) =>
-        numbers.includes(text)
-          ? { value: text }
-          : { error: `clock: expected one of ${numbers.join(", ")}, got “${text}”` },
-      write: String,
-      control: (name, change) => {
-        const group = uniqueId();
-        this.radios = this.dials.map((dial, i) => {
-          const caption = dial.querySelector(".live-name");
-          const radio = html("input", { type: "radio", name: group, value: i, change: () => change(String(i)) });
-          caption.replaceWith(html("label", { class: "live-name" }, radio, caption.textContent));
-          dial.querySelector("svg").addEventListener("click", () => change(String(i)));
-          return radio;
-        });
-        return null;
-      },
-      display: (value) =>
-        this.radios.forEach((radio) => {
-          radio.checked = radio.value === value;
-        }),
+      clock: place({ label: "clock", start: 0, from: 0, to: widths.at(-1) / 2 - 1 }),
     };
   }
 
   take() {
     this.dials = [...this.querySelectorAll(".live-dial")];
-    this.dials[0].parentNode.setAttribute("role", "radiogroup");
-    this.dials[0].parentNode.setAttribute("aria-label", "clock whose turn is worked out below");
+    set(this.dials[0].parentNode, { role: "radiogroup", "aria-label": "clock whose turn is worked out below" });
     this.widths = [...this.querySelectorAll(".live-width")].map((box) => ({
       box,
       width: Number(box.dataset.width),
       panel: this.panel(box),
     }));
     this.turn = this.querySelector(".live-turn");
+    // the clock whose turn is worked out: each dial's name is a radio button
+    const group = uniqueId();
+    this.radios = this.dials.map((dial, i) => {
+      const caption = dial.querySelector(".live-name");
+      const choose = () => this.change({ clock: i });
+      const radio = html("input", { type: "radio", name: group, value: i, change: choose });
+      caption.replaceWith(html("label", { class: "live-name" }, radio, caption.textContent));
+      dial.querySelector("svg").addEventListener("click", choose);
+      return radio;
+    });
     this.turnedPanel = this.panel(this.querySelector(".live-turned"));
   }
 
@@ -69,24 +50,15 @@ class Clocks extends Live {
   }
 
   // A narrower encoding has fewer clocks.
-  change(some) {
-    const { clock, d_model: width } = { ...this.state, ...some };
-    super.change(2 * clock < width ? some : { ...some, clock: "0" });
-  }
-
   display() {
-    const { clock, d_model: width } = this.state;
-    if (2 * clock >= width) {
-      // so says a link
-      this.complaint.textContent = `clock: with width ${width} expected 0 to ${width / 2 - 1}, got ${clock}.`;
-      this.state.clock = "0";
-    }
+    if (2 * this.state.clock >= this.state.d_model) this.state.clock = 0;
     super.display();
   }
 
   show({ pos, k, d_model: wide, clock }) {
     const { decimals } = this.data;
-    const [width, i] = [Number(wide), Number(clock)];
+    const [width, i] = [Number(wide), clock];
+    this.radios[i].checked = true;
     const places = [pos, pos + k];
     const rows = places.map((place) => sinusoids(1, width, place)[0]);
     this.showDials(rows, places, width);

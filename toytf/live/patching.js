@@ -3,7 +3,7 @@ import { fixed } from "./engine/numbers.js";
 import { linear, softmax } from "./engine/ops.js";
 import { encode, decode } from "./engine/model.js";
 import { start, stepper, greedySteps, largestAt, order } from "./engine/generate.js";
-import { html } from "./page/make.js";
+import { html, set } from "./page/make.js";
 import { toggle, own, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { Bars } from "./page/tables.js";
@@ -89,10 +89,9 @@ class Patching extends Live {
     for (const name of ["cells", "before", "after"]) this[name] = this.querySelector(`.patch-${name}`);
     this.map = this.querySelector(".live-map");
     this.bars = [...this.querySelectorAll(".live-bars")].map((table) => new Bars(table));
-    this.before.setAttribute("role", "radiogroup");
-    this.before.setAttribute("aria-label", "What it writes before: choose a word to compare its probabilities");
-    this.cells.setAttribute("role", "toolbar");
-    this.cells.setAttribute("aria-label", "Rows of the memory: take one from the other sentence");
+    const [compare, take] = ["choose a word to compare its probabilities", "take one from the other sentence"];
+    set(this.before, { role: "radiogroup", "aria-label": `What it writes before: ${compare}` });
+    set(this.cells, { role: "toolbar", "aria-label": `Rows of the memory: ${take}` });
     wordKeys(this.before, (at) => this.change({ word: at + 1 }), { follow: true });
     // the same places, beyond keys: the line before has those
     wordKeys(this.after, (at) => at < this.was.words.length && this.change({ word: at + 1 }));

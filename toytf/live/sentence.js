@@ -1,7 +1,7 @@
 // A sentence in the words of the translator: the field to type it, what is not among its words, and the words to tap.
 // Python writes the field's static form and the groups of words (live/translator.py).
 import { fixed } from "./engine/numbers.js";
-import { html, uniqueId, walk, TYPED } from "./page/make.js";
+import { html, set, uniqueId, walk, TYPED } from "./page/make.js";
 import { fillTable } from "./page/tables.js";
 
 const LETTERS = 200; // of a sentence
@@ -275,12 +275,8 @@ export function writeWords(box, role, items) {
     node.lastChild.textContent = word;
     node.style.setProperty("--share", share.toFixed(4));
     if (!role) return;
-    node.setAttribute("role", role);
-    node.setAttribute(role === "radio" ? "aria-checked" : "aria-pressed", on);
-    for (const [name, value] of Object.entries({ "aria-label": label, "aria-disabled": off || null })) {
-      if (value === null) node.removeAttribute(name);
-      else node.setAttribute(name, value);
-    }
+    const chosen = { [role === "radio" ? "aria-checked" : "aria-pressed"]: String(on) };
+    set(node, { role, ...chosen, "aria-label": label, "aria-disabled": off ? "true" : null });
     node.tabIndex = i === focus ? 0 : -1;
   });
 }

@@ -2,6 +2,7 @@
 import { shown, fixed } from "./engine/numbers.js";
 import { dot } from "./engine/ops.js";
 import { weightedSum } from "./engine/attention.js";
+import { set } from "./page/make.js";
 import { number, toggle } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { weightedSumRow, num, chain } from "./page/sums.js";
@@ -34,10 +35,8 @@ class Shares extends Live {
 
   // Head j's column of the output, if `share` of its attention goes to the first word
   column(j, share) {
-    return weightedSum(
-      [share, 1 - share],
-      this.data.values.map((row) => [row[j]]),
-    )[0];
+    const column = this.data.values.map((row) => [row[j]]);
+    return weightedSum([share, 1 - share], column)[0];
   }
 
   // The share of head j that gives this number in its column
@@ -50,12 +49,8 @@ class Shares extends Live {
   nearest(out) {
     const [first, second] = this.data.values;
     const along = first.map((x, j) => x - second[j]);
-    return rounded(
-      dot(
-        out.map((x, j) => x - second[j]),
-        along,
-      ) / dot(along, along),
-    );
+    const away = out.map((x, j) => x - second[j]);
+    return rounded(dot(away, along) / dot(along, along));
   }
 
   change(some) {
@@ -68,13 +63,9 @@ class Shares extends Live {
     super.change(next);
   }
 
-  // Two shares for one head: so says a link.
+  // One head has one share, whatever a link says.
   display() {
-    const { one, a, b } = this.state;
-    if (one && a !== b) {
-      this.complaint.textContent = `One head has one share, here ${shown(a)}. For two heads the link needs one=off.`;
-      this.state.b = a;
-    }
+    if (this.state.one) this.state.b = this.state.a;
     super.display();
   }
 
@@ -111,26 +102,15 @@ class Shares extends Live {
 
   listen() {
     const { picture, point } = this;
-    picture.setAttribute("role", "group");
+    set(picture, { role: "group" });
     this.querySelector(".live-key-point").append(": drag the ring");
-    for (const [name, value] of Object.entries({
-      role: "slider",
-      tabindex: 0,
-      "aria-label": "the point",
-      "aria-valuemin": 0,
-      "aria-valuemax": 1,
-    })) {
-      point.setAttribute(name, value);
-    }
+    set(point, { role: "slider", tabindex: 0, "aria-label": "the point", "aria-valuemin": 0, "aria-valuemax": 1 });
+    const drag = (event) => point.hasPointerCapture(event.pointerId) && this.moveTo(this.under(event));
     picture.addEventListener("click", (event) => !point.contains(event.target) && this.moveTo(this.under(event)));
     // who drags the ring does not scroll the page; touch-action does not say so for a part of a picture
     point.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
-    point.addEventListener("pointerdown", (event) => point.setPointerCapture(event.pointerId));
-    point.addEventListener(
-      "pointermove",
-      (event) => point.hasPointerCapture(event.pointerId) && this.moveTo(this.under(event)),
-    );
-    point.addEventListener("keydown", (event) => this.moveByKey(event));
+    const pointerdown = (event) => point.setPointerCapture(event.pointerId);
+    set(point, { pointerdown, pointermove: drag, keydown: (event) => this.moveByKey(event) });
   }
 
   // Right and up are more of the first and of the second column.
@@ -146,21 +126,16 @@ class Shares extends Live {
 
   draw(out) {
     const { wanted, cols } = this.data;
-    const set = (name, attributes) => {
-      for (const [key, value] of Object.entries(attributes)) this.querySelector(name).setAttribute(key, value);
-    };
+    const part = (name, attributes) => set(this.querySelector(`.live-${name}`), attributes);
     const [x, y] = this.pixels(out).map((pixel) => fixed(pixel, 2));
-    set(".live-point", { transform: `translate(${x} ${y})` });
-    set(".live-left", { x1: x, y1: y });
-    set(".live-guide-x", { x1: x, y1: y, x2: x });
-    set(".live-guide-y", { x1: x, y1: y, y2: y });
+    part("point", { transform: `translate(${x} ${y})` });
+    part("left", { x1: x, y1: y });
+    part("guide-x", { x1: x, y1: y, x2: x });
+    part("guide-y", { x1: x, y1: y, y2: y });
     const place = (point) => cols.map((col, j) => `${col} ${shown(point[j])}`).join(", ");
-    this.picture.setAttribute(
-      "aria-label",
-      `Plane of ${cols.join(" and ")}. The point: ${place(out)}. Wanted: ${place(wanted)}.`,
-    );
-    this.point.setAttribute("aria-valuenow", this.state.a);
-    this.point.setAttribute("aria-valuetext", place(out));
+    const told = `Plane of ${cols.join(" and ")}. The point: ${place(out)}. Wanted: ${place(wanted)}.`;
+    set(this.picture, { "aria-label": told });
+    set(this.point, { "aria-valuenow": this.state.a, "aria-valuetext": place(out) });
   }
 
   // ---------------------------------------------------------------- what follows
@@ -177,14 +152,8 @@ class Shares extends Live {
       panel.set({ operands: [[w], v], result: [result], sum: () => weightedSumRow(panel.rows[0], w, v, result) });
     if (one) mixed(this.onePanel, weights[0], values, out);
     else {
-      this.headPanels.forEach((panel, j) =>
-        mixed(
-          panel,
-          weights[j],
-          values.map((row) => [row[j]]),
-          [out[j]],
-        ),
-      );
+      const column = (j) => values.map((row) => [row[j]]);
+      this.headPanels.forEach((panel, j) => mixed(panel, weights[j], column(j), [out[j]]));
       this.bothPanel.set({
         operands: out.map((x) => [[x]]),
         result: [out],

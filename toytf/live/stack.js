@@ -140,14 +140,10 @@ class Stack extends Live {
     const [before, ...rest] = [...this.querySelectorAll(".byhand")].map((node) => new Panel(node));
     Object.assign(this, { before, heads: rest.slice(0, -1), after: rest.at(-1) });
     const [group, table] = [uniqueId(), this.querySelector(".live-layers")];
-    this.radios = layers.map((_, k) =>
-      html("input", {
-        type: "radio",
-        name: group,
-        "aria-label": `look inside layer ${k + 1}`,
-        change: () => this.change({ look: k + 1 }),
-      }),
-    );
+    this.radios = layers.map((_, k) => {
+      const change = () => this.change({ look: k + 1 });
+      return html("input", { type: "radio", name: group, "aria-label": `look inside layer ${k + 1}`, change });
+    });
     this.lines = this.radios.map((radio, k) => {
       const head = html("th", { scope: "row" }, html("label", {}, radio, html("span", {}, k + 1)));
       return html("tr", {}, head, html("td"), html("td"), html("td"));
@@ -194,12 +190,9 @@ class Stack extends Live {
       this.radios[k].checked = k + 1 === look;
       if (line.hidden) return;
       const [score, entry, gap] = sizes[k];
-      [
-        [score, short(score)],
-        [entry, short(entry)],
-        [gap, shortGap(gap)],
-      ].forEach(([value, words], j) => {
-        line.cells[j + 1].textContent = words;
+      const words = [short(score), short(entry), shortGap(gap)];
+      [score, entry, gap].forEach((value, j) => {
+        line.cells[j + 1].textContent = words[j];
         line.cells[j + 1].classList.toggle("live-nan", !Number.isFinite(value));
       });
     });

@@ -2,7 +2,7 @@
 import { fixed } from "./engine/numbers.js";
 import { softmax, sum } from "./engine/ops.js";
 import { largestAt, order } from "./engine/generate.js";
-import { html, svg, stopAt } from "./page/make.js";
+import { html, svg, set, stopAt } from "./page/make.js";
 import { choice, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { Bars } from "./page/tables.js";
@@ -31,10 +31,8 @@ class Translation extends Live {
     this.bars = new Bars(this.querySelector(".live-bars"));
     this.changing = null; // the English word that is being changed: its place, or the place after the last
     this.empty = false; // the words to tap stand there because no word is read
-    this.src.setAttribute("role", "toolbar");
-    this.src.setAttribute("aria-label", "The English words: choose one to change it");
-    this.tgt.setAttribute("role", "radiogroup");
-    this.tgt.setAttribute("aria-label", "The Spanish words: choose one to see where it looks");
+    set(this.src, { role: "toolbar", "aria-label": "The English words: choose one to change it" });
+    set(this.tgt, { role: "radiogroup", "aria-label": "The Spanish words: choose one to see where it looks" });
     const choose = (at) => {
       this.changing = null;
       this.change({ word: at + 1 });

@@ -120,11 +120,6 @@ export class Live extends HTMLElement {
     });
   }
 
-  // Whether all is as Python wrote it: then nothing has to be computed yet
-  atStart(state) {
-    return Object.entries(this.can).every(([name, { start, write }]) => write(state[name]) === write(start));
-  }
-
   // ---------------------------------------------------------------- the address: #divisor?divisor=1&row=World
 
   address() {

@@ -47,17 +47,11 @@ export function number({ label, start, from, to, step, unit = "", scale = "linea
     complain,
     control(name, change) {
       const [id, says] = [uniqueId(), uniqueId()];
-      slider = html("input", {
-        type: "range",
-        id,
-        min: 0,
-        max: places,
-        step: 1,
-        input: () => {
-          complain();
-          change(at(Number(slider.value)));
-        },
-      });
+      const input = () => {
+        complain();
+        change(at(Number(slider.value)));
+      };
+      slider = html("input", { type: "range", id, min: 0, max: places, step: 1, input });
       typed = html("input", {
         ...TYPED,
         inputmode: "decimal",
@@ -72,15 +66,8 @@ export function number({ label, start, from, to, step, unit = "", scale = "linea
         },
       });
       complaint = html("p", { class: "live-complaint", role: "alert", id: says });
-      return html(
-        "div",
-        { class: "live-setting", "data-setting": name },
-        html("label", { for: id }, label),
-        slider,
-        typed,
-        unit,
-        complaint,
-      );
+      const parts = [html("label", { for: id }, label), slider, typed, unit, complaint];
+      return html("div", { class: "live-setting", "data-setting": name }, ...parts);
     },
     display(value) {
       slider.value = place(value);
