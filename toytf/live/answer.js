@@ -2,7 +2,7 @@
 //
 // What is said is check/answers.py, in plain JavaScript: the same rule of what is right, the same words.
 import { scientific, parsed, isEither } from "./engine/numbers.js";
-import { html, uniqueId, TYPED } from "./page/make.js";
+import { button, html, set, uniqueId, TYPED } from "./page/make.js";
 
 // ---------------------------------------------------------------- what the checker says
 
@@ -78,44 +78,22 @@ class Part {
     this.cells = part.expected.map((_, k) => this.cell(k, said));
     this.last = this.cells[0];
     this.said = html("div", { class: "answer-said", id: said, role: "status" });
-    const turn = html(
-      "button",
-      {
-        type: "button",
-        class: "answer-sign",
-        "aria-label": "Change the sign",
-        pointerdown: (event) => event.preventDefault(), // the keyboard stays open
-        click: () => this.turnSign(),
-      },
-      "±",
-    );
+    const stay = (event) => event.preventDefault(); // the keyboard stays open
+    const turning = { class: "answer-sign", "aria-label": "Change the sign", pointerdown: stay };
+    const check = html("button", { "aria-label": (part.name && `Check ${part.name}`) || null }, "Check");
+    const press = [button("±", () => this.turnSign(), turning), check];
+    const decimals = part.decimals ? ` to ${part.decimals} decimal${part.decimals > 1 ? "s" : ""}` : "";
+    const called = [part.name || "your answer", html("span", {}, decimals)];
+    const group = { class: "answer-try", role: "group", "aria-labelledby": name };
+    const submit = (event) => {
+      event.preventDefault();
+      this.check();
+    };
     this.node = html(
       "form",
-      {
-        class: "answer-part",
-        novalidate: true,
-        submit: (event) => {
-          event.preventDefault();
-          this.check();
-        },
-      },
-      html(
-        "p",
-        { class: "answer-name", id: name },
-        part.name || "your answer",
-        html("span", {}, part.decimals ? ` to ${part.decimals} decimal${part.decimals > 1 ? "s" : ""}` : ""),
-      ),
-      html(
-        "div",
-        { class: "answer-try", role: "group", "aria-labelledby": name },
-        this.grid(),
-        html(
-          "span",
-          { class: "answer-press" },
-          turn,
-          html("button", { "aria-label": (part.name && `Check ${part.name}`) || null }, "Check"),
-        ),
-      ),
+      { class: "answer-part", novalidate: true, submit },
+      html("p", { class: "answer-name", id: name }, ...called),
+      html("div", group, this.grid(), html("span", { class: "answer-press" }, ...press)),
       this.said,
     );
   }
@@ -138,9 +116,7 @@ class Part {
 
   // Cells with the numbers of their rows and columns
   grid() {
-    const {
-      shape: [rows, columns],
-    } = this.part;
+    const [rows, columns] = this.part.shape;
     const number = (n) => html("span", { class: "answer-number", "aria-hidden": "true" }, n);
     const boxed = this.cells.map((input) => html("span", { class: "answer-cell" }, input));
     if (rows === undefined) return html("div", { class: "answer-row" }, ...boxed);
@@ -149,27 +125,13 @@ class Part {
       return html("div", { class: "answer-row" }, ...boxed);
     }
     const heads = Array.from({ length: columns }, (_, j) => number(j + 1));
-    const lines = Array.from({ length: rows }, (_, i) => [
-      number(i + 1),
-      ...boxed.slice(i * columns, (i + 1) * columns),
-    ]);
-    return html(
-      "div",
-      { class: "answer-table", style: `--columns: ${columns}` },
-      number(""),
-      ...heads,
-      ...lines.flat(),
-    );
+    const line = (i) => [number(i + 1), ...boxed.slice(i * columns, (i + 1) * columns)];
+    const lines = Array.from({ length: rows }, (_, i) => line(i)).flat();
+    return html("div", { class: "answer-table", style: `--columns: ${columns}` }, number(""), ...heads, ...lines);
   }
 
   mark(input, off) {
-    for (const [name, value] of [
-      ["aria-invalid", "true"],
-      ["aria-describedby", input.dataset.said],
-    ]) {
-      if (off) input.setAttribute(name, value);
-      else input.removeAttribute(name);
-    }
+    set(input, { "aria-invalid": off ? "true" : null, "aria-describedby": off ? input.dataset.said : null });
     input.parentElement.classList.toggle("answer-off", off);
   }
 
@@ -212,10 +174,7 @@ class Part {
 
   // What is empty or cannot be read is no try.
   unread(missing) {
-    const {
-      about,
-      part: { shape },
-    } = this;
+    const [about, { shape }] = [this.about, this.part];
     const empty = this.cells.map((input) => input.value.trim() === "");
     if (empty.every(Boolean)) return { lines: [`${about}: not answered yet.`], off: empty.map(() => false) };
     const lines = this.cells.flatMap(({ value }, k) => {
@@ -257,22 +216,9 @@ class Answer extends HTMLElement {
     const details = this.querySelector("details");
     const { number, parts } = JSON.parse(this.querySelector("script").textContent);
     const made = parts.map((part) => new Part(part.name ? `${number}, ${part.name}` : number, part));
-    details.append(
-      ...made.map(({ node }) => node),
-      html(
-        "p",
-        { class: "answer-foot" },
-        html(
-          "button",
-          {
-            type: "button",
-            "aria-label": `Start over with ${number}`,
-            click: () => made.forEach((part) => part.reset()),
-          },
-          "Start over",
-        ),
-      ),
-    );
+    const reset = () => made.forEach((part) => part.reset());
+    const again = button("Start over", reset, { "aria-label": `Start over with ${number}` });
+    details.append(...made.map(({ node }) => node), html("p", { class: "answer-foot" }, again));
   }
 }
 

@@ -1,7 +1,7 @@
 // A beam search stepped through. Beside beam.py.
 import { fixed, shown, onPage } from "./engine/numbers.js";
 import { beamSteps, greedy } from "./engine/generate.js";
-import { html } from "./page/make.js";
+import { button, html } from "./page/make.js";
 import { number, choice, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { fillTable } from "./page/tables.js";
@@ -54,8 +54,8 @@ function stepSetting({ max_length: most, step: start }) {
         (by < 0 ? back : on).focus();
         go(by)();
       };
-      back = html("button", { type: "button", click: go(-1) }, "◀ back");
-      on = html("button", { type: "button", click: go(1) }, "on ▶");
+      back = button("◀ back", go(-1));
+      on = button("on ▶", go(1));
       says = html("span", { class: "live-at" });
       const group = { class: "live-setting live-stepper", role: "group", "aria-label": "step", "data-setting": name };
       return html("div", { ...group, keydown }, back, says, on);

@@ -2,7 +2,7 @@
 import { fixed, shown, onPage } from "./engine/numbers.js";
 import { matmul } from "./engine/ops.js";
 import { sinusoids, shift } from "./engine/positions.js";
-import { html, set, uniqueId } from "./page/make.js";
+import { button, html, set, uniqueId } from "./page/make.js";
 import { number, choice, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { angleSum, positionSum, productSum } from "./page/sums.js";
@@ -162,9 +162,8 @@ function inSteps(setting, what) {
     ...setting,
     control(name, change) {
       buttons = [-1, 1].map((by) => {
-        const attributes = { type: "button", "aria-label": `${what}: one ${by < 0 ? "back" : "on"}` };
         const click = () => possible(now + by) && change(now + by);
-        return html("button", { ...attributes, click }, by < 0 ? "−1" : "+1");
+        return button(by < 0 ? "−1" : "+1", click, { "aria-label": `${what}: one ${by < 0 ? "back" : "on"}` });
       });
       const control = setting.control(name, change);
       control.classList.add("live-steps");
@@ -176,7 +175,7 @@ function inSteps(setting, what) {
     display(value) {
       now = value;
       setting.display(value);
-      buttons.forEach((button, at) => button.setAttribute("aria-disabled", !possible(value + (at ? 1 : -1))));
+      buttons.forEach((one, at) => one.setAttribute("aria-disabled", !possible(value + (at ? 1 : -1))));
     },
   };
 }

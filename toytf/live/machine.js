@@ -1,6 +1,6 @@
 // The machine: a whole small Transformer, each of its numbers in a cell that can be changed. Beside machine.py.
 import { onPage, shown, fixed, trimmed, isLong, isExact, powerOfTen } from "./engine/numbers.js";
-import { html } from "./page/make.js";
+import { button, html } from "./page/make.js";
 import { number, choice, toggle, own } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { Panel, Bars } from "./page/tables.js";
@@ -37,51 +37,33 @@ const listed = (all) => all.join(", ").replace(/, ([^,]*)$/, " and $1");
 
 class Machine extends Live {
   settings({ start, positions, until, target, matrices }) {
-    const onlyWhole = until
-      ? {}
-      : {
-          residual: toggle({ label: "residual: add what went in", start: true }),
-          norm: choice({ label: "norm", start: "post", options: { post: "after", pre: "before", none: "none" } }),
-          mask: toggle({ label: "mask: no look ahead", start: true }),
-        };
-    const read = until
-      ? {}
-      : {
-          target: choice({
-            label: "the target so far",
-            start: "1",
-            options: Object.fromEntries(target.map((_, n) => [String(n + 1), target.slice(0, n + 1).join(" ")])),
-          }),
-        };
+    const words = target.map((_, n) => [n + 1, target.slice(0, n + 1).join(" ")]);
+    const read = { target: choice({ label: "the target so far", start: "1", options: Object.fromEntries(words) }) };
+    const onlyWhole = {
+      residual: toggle({ label: "residual: add what went in", start: true }),
+      norm: choice({ label: "norm", start: "post", options: { post: "after", pre: "before", none: "none" } }),
+      mask: toggle({ label: "mask: no look ahead", start: true }),
+    };
+    const cells = Object.entries(matrices).flatMap(([name, array]) => cellsByName(name, array));
+    const [tables, ways] = [
+      { paper: "as in the paper", published: "as published", none: "none" },
+      { safe: "largest subtracted", naive: "as usually typed" },
+    ];
     return {
-      ...read,
-      positions: choice({
-        label: "positions",
-        start: positions,
-        options: { paper: "as in the paper", published: "as published", none: "none" },
-      }),
+      ...(until ? {} : read),
+      positions: choice({ label: "positions", start: positions, options: tables }),
       divisor: number({ label: "scores divided by", start, from: 0.1, to: 1000, scale: "log" }),
-      softmax: choice({
-        label: "softmax",
-        start: "safe",
-        options: { safe: "largest subtracted", naive: "as usually typed" },
-      }),
-      ...onlyWhole,
-      ...Object.fromEntries(
-        Object.entries(matrices)
-          .flatMap(([name, array]) => cellsByName(name, array))
-          .map(([name, value]) => [name, own({ start: value, read: readCell, write: String })]),
-      ),
+      softmax: choice({ label: "softmax", start: "safe", options: ways }),
+      ...(until ? {} : onlyWhole),
+      ...Object.fromEntries(cells.map(([name, value]) => [name, own({ start: value, read: readCell, write: String })])),
     };
   }
 
   // A link's mistake is answered with the names of the switches: there are hundreds of cells.
   names() {
-    return (
-      `${Object.keys(this.can)
-        .filter((name) => !name.includes("."))
-        .join(", ")}, or a cell such as ` + `${Object.keys(this.can).find((name) => name.includes("w_q"))}`
-    );
+    const [all, isCell] = [Object.keys(this.can), (name) => name.includes(".")];
+    const cell = all.find((name) => name.includes("w_q"));
+    return `${all.filter((name) => !isCell(name)).join(", ")}, or a cell such as ${cell}`;
   }
 
   take({ cells, until }) {
@@ -213,18 +195,11 @@ class Machine extends Live {
     const changed = Object.keys(this.labels).filter((name) => !Object.is(this.state[name], this.can[name].start));
     this.changes.hidden = !changed.length;
     this.list.replaceChildren(
-      ...changed.map((name) =>
-        html(
-          "li",
-          {},
-          `${this.labels[name]}: ${onPage(String(this.can[name].start))} → ${onPage(String(this.state[name]))} `,
-          html(
-            "button",
-            { type: "button", "aria-label": `Put back ${this.labels[name]}`, click: () => this.putBack(name) },
-            "Put back",
-          ),
-        ),
-      ),
+      ...changed.map((name) => {
+        const [label, was, is] = [this.labels[name], this.can[name].start, this.state[name]];
+        const back = button("Put back", () => this.putBack(name), { "aria-label": `Put back ${label}` });
+        return html("li", {}, `${label}: ${onPage(String(was))} → ${onPage(String(is))} `, back);
+      }),
     );
   }
 
@@ -232,10 +207,8 @@ class Machine extends Live {
     const at = [...this.list.children].findIndex((item) => item.contains(document.activeElement));
     this.change({ [name]: this.can[name].start });
     // the button is gone: the next one takes its place, or the way back to the start
-    (
-      this.list.querySelectorAll("button")[Math.min(at, this.list.children.length - 1)] ??
-      this.querySelector(".live-reset")
-    ).focus();
+    const buttons = [...this.list.querySelectorAll("button")];
+    (buttons[at] ?? buttons.at(-1) ?? this.querySelector(".live-reset")).focus();
   }
 
   say({ target, mask }) {

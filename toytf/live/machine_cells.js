@@ -1,6 +1,6 @@
 // Tables of the machine: cells that can be changed, and as many rows and columns as there are words. Beside machine.py.
 import { parsed, onPage, words } from "./engine/numbers.js";
-import { html, stopAt, walk, TYPED } from "./page/make.js";
+import { button, html, stopAt, walk, TYPED } from "./page/make.js";
 
 const STEP = 0.1; // what the buttons below a cell add
 
@@ -187,10 +187,8 @@ export class Weights {
       take();
     };
     const mousedown = (event) => event.preventDefault();
-    const tool = (sign, says, change) => {
-      const attributes = { type: "button", tabindex: -1, "aria-label": says, mousedown };
-      return html("button", { ...attributes, click: () => put(change) }, sign);
-    };
+    const tool = (sign, says, change) =>
+      button(sign, () => put(change), { tabindex: -1, "aria-label": says, mousedown });
     const by = (step) => (x) => Number((x + step).toPrecision(12));
     tools.append(
       tool("±", "other sign", (x) => -x || 0),

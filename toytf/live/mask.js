@@ -1,7 +1,7 @@
 // A mask whose cells switch. Beside mask.py.
 import { shown, fixed, onPage } from "./engine/numbers.js";
 import { maskedSoftmax, weightedSum } from "./engine/attention.js";
-import { html, stopAt, walk } from "./page/make.js";
+import { button, html, stopAt, walk } from "./page/make.js";
 import { number, choice } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { softmaxSum, weightedSumRow, chain } from "./page/sums.js";
@@ -24,19 +24,13 @@ function maskSetting({ mask: start, presets, rows, cols }) {
             error: `mask: expected ${rows.length} rows of ${cols.length} digits, 0 or 1, as ${written(start)}, got “${text}”`,
           },
     control(name, change) {
-      buttons = Object.entries(presets).map(([words, mask]) => [
-        mask,
-        html("button", { type: "button", click: () => change(mask) }, words),
-      ]);
-      return html(
-        "div",
-        { class: "live-setting live-presets", role: "group", "aria-label": "usual masks", "data-setting": name },
-        html("span", {}, "set it to"),
-        ...buttons.map(([, button]) => button),
-      );
+      buttons = Object.entries(presets).map(([words, mask]) => [mask, button(words, () => change(mask))]);
+      const group = { class: "live-setting live-presets", role: "group", "aria-label": "usual masks" };
+      const all = buttons.map(([, one]) => one);
+      return html("div", { ...group, "data-setting": name }, html("span", {}, "set it to"), ...all);
     },
     display(value) {
-      for (const [mask, button] of buttons) button.setAttribute("aria-pressed", same(mask, value));
+      for (const [mask, one] of buttons) one.setAttribute("aria-pressed", same(mask, value));
     },
   };
 }

@@ -3,7 +3,7 @@ import { fixed, shown, onPage } from "./engine/numbers.js";
 import { softmax, sum } from "./engine/ops.js";
 import { draw } from "./engine/generate.js";
 import { floats } from "./engine/translator.js";
-import { html, set } from "./page/make.js";
+import { button, html, set } from "./page/make.js";
 import { number, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 
@@ -39,9 +39,8 @@ class Sampling extends Live {
 
   build() {
     super.build();
-    const button = (words, by) => html("button", { type: "button", click: () => this.more(by) }, words);
-    this.buttons = [button("next random number", 1), button("draw 100", 100)];
-    this.again = html("button", { type: "button", click: () => this.change({ draws: 0 }) }, "count anew");
+    this.buttons = [button("next random number", () => this.more(1)), button("draw 100", () => this.more(100))];
+    this.again = button("count anew", () => this.change({ draws: 0 }));
     const line = this.querySelector(".live-line");
     line.after(
       this.querySelector("[data-setting=u]"),

@@ -1,7 +1,7 @@
 // A sentence in the words of the translator: the field to type it, what is not among its words, and the words to tap.
 // Python writes the field's static form and the groups of words (live/translator.py).
 import { fixed } from "./engine/numbers.js";
-import { html, set, uniqueId, walk, TYPED } from "./page/make.js";
+import { button, html, set, uniqueId, walk, TYPED } from "./page/make.js";
 import { fillTable } from "./page/tables.js";
 
 const LETTERS = 200; // of a sentence
@@ -166,7 +166,7 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
           "span",
           { class: `live-ask ${look}` },
           lead,
-          ...words.map((word) => chip(word, { pointerdown, click: () => replaceWord(at, word) })),
+          ...words.map((word) => chip(word, () => replaceWord(at, word), { pointerdown })),
           end,
         ),
       ),
@@ -197,13 +197,14 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
         keydown: (event) => event.key === "Enter" && input.blur(),
       });
       note = html("p", { class: "live-note", id, "aria-live": "polite" });
-      const button = html(
-        "button",
-        { type: "button", class: "live-another", click: another, "aria-label": "Another sentence" },
-        html("span", {}, "Another sentence "),
-        "↻",
+      const words = [html("span", {}, "Another sentence "), "↻"];
+      const next = { type: "button", class: "live-another", click: another, "aria-label": "Another sentence" };
+      const field = html(
+        "div",
+        { class: "live-field" },
+        input,
+        ...(examples.length ? [html("button", next, ...words)] : []),
       );
-      const field = html("div", { class: "live-field" }, input, ...(examples.length ? [button] : []));
       return html("div", { class: "live-sentence", "data-setting": name }, field, note);
     },
   };
@@ -211,7 +212,7 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
 
 // ---------------------------------------------------------------- words to tap
 
-const chip = (word, attributes) => html("button", { type: "button", class: "live-chip", ...attributes }, word);
+const chip = (word, click, attributes) => button(word, click, { class: "live-chip", ...attributes });
 
 // Words in their groups, those that `wanted(word, kind)` admits; dashed, if they are `odd(word)`. `choose(word)` is called
 // with the one that is tapped.
@@ -219,9 +220,7 @@ export function palette({ groups }, wanted, { label, now = null, choose, odd = (
   const some = groups.map(({ kind, words, ...group }) => ({ ...group, words: words.filter((w) => wanted(w, kind)) }));
   const look = (word) => `live-chip${odd(word) ? " live-odd" : ""}`;
   const chips = (words) =>
-    words.map((word) =>
-      chip(word, { class: look(word), "aria-pressed": `${word === now}`, click: () => choose(word) }),
-    );
+    words.map((word) => chip(word, () => choose(word), { class: look(word), "aria-pressed": `${word === now}` }));
   const rows = some
     .filter(({ words }) => words.length)
     .map((group) =>

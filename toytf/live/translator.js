@@ -2,7 +2,7 @@
 import { fixed } from "./engine/numbers.js";
 import { softmax, sum } from "./engine/ops.js";
 import { largestAt, order } from "./engine/generate.js";
-import { html, svg, set, stopAt } from "./page/make.js";
+import { button, svg, set, stopAt } from "./page/make.js";
 import { choice, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { Bars } from "./page/tables.js";
@@ -254,7 +254,6 @@ class Translation extends Live {
       this.change({ sentence: words.filter((_, i) => i !== at).join(" ") });
       this.src.querySelector("[tabindex='0']")?.focus();
     };
-    const button = (name, click) => html("button", { type: "button", click }, name);
     const more = [now === null ? "" : button("Take it out", out), empty ? "" : button("Done", () => this.close())];
     const goesOn = follow.size ? "" : ". It learned no sentence that goes on here.";
     const strange = fitting.size && fitting.size < all.length ? " (dashed: in no sentence that it learned)" : "";

@@ -10,7 +10,7 @@
 //
 // Python wrote the element's static form, which stays where there is no script, in print, and where the output is not
 // trusted. The script adds the controls and takes the static form over: its numbers follow from then on.
-import { html } from "./make.js";
+import { button, html } from "./make.js";
 
 const onSite = () => "content_root" in document.documentElement.dataset; // elsewhere the address is not ours
 const LATER = 400; // milliseconds: who drags a slider hears one sentence, and writes one address
@@ -62,7 +62,7 @@ export class Live extends HTMLElement {
     this.spoken = html("p", { class: "live-spoken", role: "status" });
     this.complaint = html("p", { class: "live-complaint", role: "alert" });
     this.link = html("a", { class: "live-link", href: `#${this.id}` }, "Link to this");
-    const reset = html("button", { type: "button", class: "live-reset", click: () => this.reset() }, "Reset");
+    const reset = button("Reset", () => this.reset(), { class: "live-reset" });
     this.controls = html("div", { class: "live-controls", role: "group", "aria-label": this.title_() }, ...controls);
     this.querySelector(".live-static").before(this.controls);
     this.append(this.spoken, this.complaint, html("p", { class: "live-foot" }, reset, " ", this.link));

@@ -20,6 +20,8 @@ function filled(node, attributes, children) {
 export const html = (tag, attributes = {}, ...children) => filled(document.createElement(tag), attributes, children);
 export const svg = (tag, attributes = {}, ...children) =>
   filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
+export const button = (words, click, attributes = {}) =>
+  html("button", { type: "button", ...attributes, click }, words);
 export const uniqueId = () => `live-${(made += 1)}`;
 
 // Of a field in which no keyboard of a phone shall mend anything
