@@ -123,7 +123,6 @@ CASE = Case(
         "step=9": ("step: expected a whole number from 0 to 3, got “9”", {}),
         "width=5": ("width: expected one of 1, 2, 3, 4, got “5”", {}),
     },
-    wrong_numbers={("penalty", "-1"): "penalty α: expected a number from 0 to 2, got −1"},
 )
 
 

@@ -86,10 +86,6 @@ CASE = Case(
         {"weight": "w_out", "w": 1},
     ),
     wrong_links={"weight=w_z&w=1": ("a weight of: expected one of w_v, w_q, w_k, w_out, got “w_z”", {"w": 1})},
-    wrong_numbers={
-        ("nudge", "0"): "nudge Δ: expected a number from 1e−16 to 1, got 0",
-        ("w", "4"): "w: expected a number from −3 to 3, got 4",
-    },
 )
 
 

@@ -119,7 +119,6 @@ CASE = Case(
         "a=2": ("share of animal: expected a number from 0 to 1, got 2", {}),
         "one=two": ("one head for both columns: expected on or off, got “two”", {}),
     },
-    wrong_numbers={("a", "1.5"): "head A: share of animal: expected a number from 0 to 1, got 1.5"},
 )
 
 

@@ -138,10 +138,6 @@ CASE = Case(
         "norm=always&scale=0.5": ("layer norm: expected one of none, post, got “always”", {"scale": 0.5}),
         "look=99": ("look: expected a whole number from 1 to 12, got “99”", {}),
     },
-    wrong_numbers={
-        ("layers", "2.5"): "layers: expected a whole number from 1 to 12, got 2.5",
-        ("scale", "many"): "weights times: expected a number from 0.1 to 10, got “many”",
-    },
 )
 
 
