@@ -2,6 +2,7 @@
 
 import copy
 import re
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -44,68 +45,77 @@ def with_cells(cells):
     return params, arrays
 
 
-def computed(cells=None, *, positions="paper", divisor=None, residual=True, norm="post", mask=True, target=1):
-    """Every step of the way by the key of its panel, with some cells changed, by the functions of `toytf`."""
-    params, arrays = with_cells(cells or {})
-    scale = None if divisor is None else 1 / divisor
-    published = np.vstack([POSITIONS_PRINTED, sinusoids_column_as_i(3, 4)[2:]])
-    table = {"paper": sinusoids(3, 4), "published": published, "none": None}[positions]
-    found = {}
+@dataclass
+class Steps:
+    """Every step of the machine by the key of its panel, as the functions of `toytf` compute it."""
 
-    def rows(side, e):
-        found[f"{side}.E"] = e
-        if table is None:
+    arrays: dict
+    table: np.ndarray | None
+    divisor: float | None
+    residual: bool
+    norm: str
+    found: dict = field(default_factory=dict)
+
+    def rows(self, side, e):
+        self.found[f"{side}.E"] = e
+        if self.table is None:
             return e
-        found[f"{side}.PE"], found[f"{side}.X"] = table[: len(e)], e + table[: len(e)]
-        return found[f"{side}.X"]
+        self.found[f"{side}.PE"], self.found[f"{side}.X"] = self.table[: len(e)], e + self.table[: len(e)]
+        return self.found[f"{side}.X"]
 
-    def normed(key, p, x):
-        found[key], _ = layer_norm(p, x, journey.cfg.eps)
-        return found[key]
+    def normed(self, key, p, x):
+        self.found[key], _ = layer_norm(p, x, journey.cfg.eps)
+        return self.found[key]
 
-    def sublayer(part, p, x, inside):
-        inner = inside(normed(f"{part}.N", p, x) if norm == "pre" else x)
+    def sublayer(self, part, p, x, inside):
+        inner = inside(self.normed(f"{part}.N", p, x) if self.norm == "pre" else x)
         total = inner
-        if residual:
-            total = found[f"{part}.T"] = x + inner
-        return normed(f"{part}.U", p, total) if norm == "post" else total
+        if self.residual:
+            total = self.found[f"{part}.T"] = x + inner
+        return self.normed(f"{part}.U", p, total) if self.norm == "post" else total
 
-    def attention(part, p, x, memory=None, hidden=None):
+    def attention(self, part, p, x, memory=None, hidden=None):
+        scale = self.divisor and 1 / self.divisor
         out, trace = multi_head_attention(p, x, memory, n_heads=2, mask=hidden, scale=scale)
         a = trace.attention
         for h in (0, 1):
             scores = a.q[h] @ a.k[h].T
-            scaled = scores / (np.sqrt(3) if divisor is None else divisor)
-            found.update({f"{part}.Q{h + 1}": a.q[h], f"{part}.K{h + 1}": a.k[h], f"{part}.V{h + 1}": a.v[h]})
-            found.update({f"{part}.S{h + 1}": scores, f"{part}.scaled{h + 1}": scaled})
+            scaled = scores / (self.divisor or np.sqrt(3))
+            head = {"Q": a.q[h], "K": a.k[h], "V": a.v[h], "S": scores, "scaled": scaled}
+            head |= {"A": a.attn_weights[h], "head": a.attn_weights[h] @ a.v[h]}
             if hidden is not None and len(hidden) > 1:
-                found[f"{part}.masked{h + 1}"] = np.where(hidden, scaled, -np.inf)
-            found.update({f"{part}.A{h + 1}": a.attn_weights[h], f"{part}.head{h + 1}": a.attn_weights[h] @ a.v[h]})
-        found[f"{part}.heads"], found[f"{part}.Z"] = trace.heads, out
+                head["masked"] = np.where(hidden, scaled, -np.inf)
+            self.found.update({f"{part}.{name}{h + 1}": array for name, array in head.items()})
+        self.found[f"{part}.heads"], self.found[f"{part}.Z"] = trace.heads, out
         return out
 
-    def fed(part, p, x):
+    def fed(self, part, p, x):
         out, trace = feed_forward(p, x)
-        found.update({f"{part}.before": x @ p.w_1 + p.b_1, f"{part}.hidden": trace.hidden, f"{part}.F": out})
+        self.found.update({f"{part}.before": x @ p.w_1 + p.b_1, f"{part}.hidden": trace.hidden, f"{part}.F": out})
         return out
 
-    def last(side, x):
-        p = LayerNorm(arrays[f"{side}.gamma"], arrays[f"{side}.beta"])
-        return normed(f"{side}.last", p, x) if norm == "pre" else x
+    def last(self, side, x):
+        p = LayerNorm(self.arrays[f"{side}.gamma"], self.arrays[f"{side}.beta"])
+        return self.normed(f"{side}.last", p, x) if self.norm == "pre" else x
 
+
+def computed(cells=None, *, positions="paper", divisor=None, residual=True, norm="post", mask=True, target=1):
+    """Every step with some cells changed."""
+    params, arrays = with_cells(cells or {})
+    published = np.vstack([POSITIONS_PRINTED, sinusoids_column_as_i(3, 4)[2:]])
+    table = {"paper": sinusoids(3, 4), "published": published, "none": None}[positions]
+    s = Steps(arrays, table, divisor, residual, norm)
     enc, dec = params.encoder[0], params.decoder[0]
-    x = rows("enc", params.src_embedding)
-    x = sublayer("enc.att", enc.norm_1, x, lambda x: attention("enc.att", enc.self_attention, x))
-    x = sublayer("enc.ff", enc.norm_2, x, lambda x: fed("enc.ff", enc.feed_forward, x))
-    memory = last("enc", x)
-    y = rows("dec", params.tgt_embedding[IDS[:target]])
+    x = s.rows("enc", params.src_embedding)
+    x = s.sublayer("enc.att", enc.norm_1, x, lambda x: s.attention("enc.att", enc.self_attention, x))
+    memory = s.last("enc", s.sublayer("enc.ff", enc.norm_2, x, lambda x: s.fed("enc.ff", enc.feed_forward, x)))
+    y = s.rows("dec", params.tgt_embedding[IDS[:target]])
     seen = causal_mask(target) if mask else None
-    y = sublayer("dec.att", dec.norm_1, y, lambda y: attention("dec.att", dec.self_attention, y, None, seen))
-    y = sublayer("dec.cross", dec.norm_2, y, lambda y: attention("dec.cross", dec.cross_attention, y, memory))
-    y = last("dec", sublayer("dec.ff", dec.norm_3, y, lambda y: fed("dec.ff", dec.feed_forward, y)))
-    found["out.scores"], found["out.logits"] = y @ params.output.weight, linear(params.output, y)
-    found["out.p"] = softmax(found["out.logits"])
-    return found
+    y = s.sublayer("dec.att", dec.norm_1, y, lambda y: s.attention("dec.att", dec.self_attention, y, None, seen))
+    y = s.sublayer("dec.cross", dec.norm_2, y, lambda y: s.attention("dec.cross", dec.cross_attention, y, memory))
+    y = s.last("dec", s.sublayer("dec.ff", dec.norm_3, y, lambda y: s.fed("dec.ff", dec.feed_forward, y)))
+    logits = linear(params.output, y)
+    return s.found | {"out.scores": y @ params.output.weight, "out.logits": logits, "out.p": softmax(logits)}
 
 
 # ---------------------------------------------------------------- what the page shows

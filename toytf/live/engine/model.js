@@ -25,8 +25,12 @@ function addAndNorm(cfg, norm, x, sublayer) {
 }
 
 const attend = (p, cfg, x, memory, mask = null) =>
-  multiHeadAttention(p, x, memory, { n_heads: cfg.n_heads, mask, scale: cfg.scale ? undefined : 1, rowSoftmax: softmaxOf(cfg) });
-
+  multiHeadAttention(p, x, memory, {
+    n_heads: cfg.n_heads,
+    mask,
+    scale: cfg.scale ? undefined : 1,
+    rowSoftmax: softmaxOf(cfg),
+  });
 
 // `cfg.softmax` may be "naive": as it is usually typed, so that exp overflows. (In Python, toytf.ops.softmax_naive)
 const softmaxOf = (cfg) => (cfg.softmax === "naive" ? softmaxNaive : softmax);
