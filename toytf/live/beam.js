@@ -72,9 +72,9 @@ function stepSetting({ max_length: most, step: start }) {
 
 class Beam extends Live {
   settings(data) {
-    const widths = Array.from({ length: data.widest }, (_, k) => [String(k + 1), String(k + 1)]);
+    const widths = Array.from({ length: data.widest }, (_, k) => String(k + 1));
     return {
-      width: choice({ label: "width", start: "2", options: Object.fromEntries(widths) }),
+      width: choice({ label: "width", start: "2", options: widths }),
       penalty: number({ label: "penalty α", start: 0, from: 0, to: data.steepest, step: 0.1 }),
       step: stepSetting(data),
     };

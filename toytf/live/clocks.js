@@ -13,12 +13,11 @@ const TURN = 2 * Math.PI;
 
 class Clocks extends Live {
   settings({ pos, k, last, furthest, d_model: width, widths }) {
-    const options = Object.fromEntries(widths.map((w) => [w, String(w)]));
     const whole = { from: 0, step: 1, whole: true };
     return {
       pos: inSteps(number({ label: "position pos", start: pos, to: last, ...whole }), "position"),
       k: inSteps(number({ label: "steps k", start: k, to: furthest, ...whole }), "k"),
-      d_model: choice({ label: "width d_model", start: String(width), options }),
+      d_model: choice({ label: "width d_model", start: String(width), options: widths }),
       clock: place({ label: "clock", start: 0, from: 0, to: widths.at(-1) / 2 - 1 }),
     };
   }

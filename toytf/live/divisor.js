@@ -10,10 +10,9 @@ const SLOPES = "the slope of each weight: how fast it grows with its own divided
 
 class Divisor extends Live {
   settings({ start, largest, rows }) {
-    const options = Object.fromEntries(rows.map((row) => [row, row]));
     return {
       divisor: number({ label: "divisor", start, from: 0.5, to: largest, scale: "log" }),
-      row: choice({ label: "row of the bars", start: rows[0], options }),
+      row: choice({ label: "row of the bars", start: rows[0], options: rows }),
     };
   }
 

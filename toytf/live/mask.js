@@ -37,10 +37,9 @@ function maskSetting({ mask: start, presets, rows, cols }) {
 
 class Mask extends Live {
   settings(data) {
-    const options = Object.fromEntries(data.cols.map((col) => [col, col]));
     return {
       mask: maskSetting(data),
-      word: choice({ label: "change the scores of", start: data.cols.at(-1), options }),
+      word: choice({ label: "change the scores of", start: data.cols.at(-1), options: data.cols }),
       by: number({ label: "add to scores", start: 0, from: -data.most, to: data.most, step: 0.5 }),
     };
   }

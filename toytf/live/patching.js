@@ -32,7 +32,7 @@ function without(params, width, silent) {
 
 // Translate with some heads silent and some rows of the memory taken from another sentence. Probabilities and
 // weights are those that follow the words of `like`, or what is written itself.
-export function patched({ params, cfg, ...translator }, src, other, { rows = [], silent = [], like = null } = {}) {
+function patched({ params, cfg, ...translator }, src, other, { rows = [], silent = [], like = null } = {}) {
   const changed = without(params, cfg.d_head ?? cfg.d_model / cfg.n_heads, silent);
   const ids = (words) => words.map((word) => translator.src_vocab.indexOf(word));
   const state = start(changed, cfg, ids(src));

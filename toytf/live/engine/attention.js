@@ -50,7 +50,7 @@ export function multiHeadAttention(p, x, memory, { n_heads, mask = null, scale, 
 }
 
 // Columns h * d_head to (h + 1) * d_head belong to head h.
-export function splitHeads(x, nHeads) {
+function splitHeads(x, nHeads) {
   const dHead = x[0].length / nHeads;
   return Array.from({ length: nHeads }, (_, h) => x.map((row) => row.slice(h * dHead, (h + 1) * dHead)));
 }

@@ -104,7 +104,7 @@ function settled(done, alive, nBest, lengthPenalty) {
 // ---------------------------------------------------------------- drawing
 
 // The ids that may be drawn, the most probable first
-export function keptTokens(probs, topK = null, topP = null) {
+function keptTokens(probs, topK = null, topP = null) {
   let best = order(probs);
   if (topK !== null) best = best.slice(0, topK);
   if (topP !== null) {

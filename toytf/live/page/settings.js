@@ -78,8 +78,9 @@ export function number({ label, start, from, to, step, unit = "", scale = "linea
   };
 }
 
-// One of a few: `options` maps what stands in the address to what stands on the page.
-export function choice({ label, start, options }) {
+// One of a few: `options` maps what stands in the address to what stands on the page, or is a list of words for both.
+export function choice({ label, start, options: some }) {
+  const options = Array.isArray(some) ? Object.fromEntries(some.map((word) => [word, word])) : some;
   let inputs;
   return {
     start,
