@@ -94,7 +94,11 @@ def shows(page, **settings):
     found = computed(**settings)
     assert shown(page, ".live-layers") == lines(found)
     finite = all(np.isfinite(out).all() for *_, out in found)
-    where = page.locator(".live-said").text_content().replace("−", "-")
+    where = (
+        page.locator(".live-said" if page.locator(".live-on").count() else ".stack-where")
+        .text_content()
+        .replace("−", "-")
+    )
     assert where.startswith("No infinity and no NaN") == finite
     if finite and page.locator(".live-on").count():
         largest = max(np.abs(scores).max() for _, scores, _, _ in found)

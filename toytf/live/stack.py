@@ -12,7 +12,7 @@ import numpy as np
 from toytf.attention import merge_heads, split_heads
 from toytf.byhand import Exp, Num, Quotient, Sum, fmt
 from toytf.byhand.workings import Entry, Operand, Working
-from toytf.live.element import Element, chart, power, table
+from toytf.live.element import SAID, Element, chart, power, table
 from toytf.model import EncoderLayer
 from toytf.ops import Array, Linear, linear, softmax_naive
 
@@ -65,7 +65,7 @@ def stack(
     lines = [(str(n), *_words(*size)) for n, size in enumerate(sizes, 1)]
     sizes_table = table("layers", [(n, *map(_cell, words)) for n, *words in lines], HEADS)
     static = (
-        f'<p class="live-said">{said}</p><div class="stack-sizes">{_chart(sizes)}{sizes_table}</div>'
+        f'{SAID}<p class="stack-where">{said}</p><div class="stack-sizes">{_chart(sizes)}{sizes_table}</div>'
         f'<p class="stack-inside">Inside layer {look}</p>'
         f'<div class="byhand-beside">{"".join(_marked(panel.html()) for panel in _panels(steps[look - 1], rows))}</div>'
     )
