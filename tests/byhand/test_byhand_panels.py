@@ -257,7 +257,7 @@ def test_attention_as_a_whole_is_the_chain_of_its_steps():
         (
             lambda x, q, s: byhand.concat(x, [[1.0]]),
             ValueError,
-            "parts: expected matrices with as many rows, got 2 x 4",
+            "parts: expected at least one matrix, all with as many rows, got 2 x 4",
         ),
         (lambda x, q, s: byhand.concat(), ValueError, "parts: expected at least one matrix"),
         (lambda x, q, s: byhand.attention(x, q, q), ValueError, "q has width 4"),

@@ -37,10 +37,11 @@ class Entry:
         return [(relation, step.render(form)) for relation, step in zip(relations, self.steps, strict=True)]
 
 
-def require_decimals(decimals) -> None:
+def require_decimals(decimals) -> int:
     """Raise an error unless Python can write a number with so many decimals."""
     if whole_number("decimals", decimals, least=0) > 1000:
         raise ValueError(f"decimals: expected at most 1000, got {decimals}")
+    return decimals
 
 
 # Which cells of an operand make entry (i, j) of the result: the rows and columns meant, and their colour.
