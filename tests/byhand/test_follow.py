@@ -132,7 +132,7 @@ def test_html_opens_step_by_step_without_a_script():
         ({"index": (0, -1)}, "index: expected a row and a column"),
         ({"depth": 0}, "depth: expected at least 1, got 0"),
         ({"breadth": 0}, "breadth: expected at least 1, got 0"),
-        ({"attention": "both"}, "attention: expected 'values' or 'all', got 'both'"),
+        ({"attention": "both"}, "attention: expected one of values, all, got 'both'"),
     ],
 )
 def test_bad_input_is_named_with_what_was_expected_and_what_came(change, message):

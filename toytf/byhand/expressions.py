@@ -97,9 +97,9 @@ def _is_exact(value: float, word: str) -> bool:
 
 # ---------------------------------------------------------------- expressions
 #
-# Each has a `value` and two renderings, `text` and `html`, that differ in powers and in the sign of minus. It is `exact`
-# if all of its numbers are shown in full. `tight` says that a neighbour binds strongly (a product, a power): a sum or a
-# negative number needs parentheses. `height` counts the operations below each other; `evaluated` is the same
+# Each has a `value` and two renderings, `text` and `html`, that differ in powers and in the sign of minus. It is
+# `exact` if all of its numbers are shown in full. `tight` says that a neighbour binds strongly (a product, a power): a
+# sum or a negative number needs parentheses. `height` counts the operations below each other; `evaluated` is the same
 # expression with the lowest of them worked out, as the next line of a calculation shows it.
 
 

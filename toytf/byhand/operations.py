@@ -27,7 +27,6 @@ from toytf._validate import (
     require_class,
     require_finite,
     require_room,
-    require_shape,
     require_width,
     shape_text,
     shown,
