@@ -32,7 +32,7 @@ CORE = (
     "door wrong_values"
 ).split()
 ARITHMETIC = [*(f"toytf/test_{name}.py" for name in CORE)]
-ARITHMETIC += ["course/test_pronoun.py", "course/test_experiments.py", "byhand/test_byhand.py"]
+ARITHMETIC += ["course/test_pronoun.py", "course/test_experiments.py", "byhand/test_operations.py"]
 ARITHMETIC += [f"check/test_{name}.py" for name in "checkers comparing fair_inputs mistakes by_hand".split()]
 
 PROBE = """
