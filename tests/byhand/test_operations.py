@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 from toytf import byhand, ops
 from toytf.byhand import fmt
+from toytf.byhand.panels import LIGHTS
 from toytf.example import PUBLISHED, TOKENS, W_K
 from toytf.positions import sinusoids, sinusoids_column_as_i
 
@@ -123,12 +124,21 @@ def evaluate(text: str):
     return eval(text, {"e": np.e, "sin": np.sin, "cos": np.cos, "max": max, "inf": np.inf, "array": np.array})
 
 
+def lit(operand, i, j):
+    """The cells of an operand that entry (i, j) lights, as panel.js finds them."""
+    j -= operand.shift
+    wanted = {(r, c) for rows, cols, _ in LIGHTS[operand.lights].split(",") for r, c in np.ndindex(operand.array.shape)
+              if rows in "*" + "i" * (r == i) and cols in "*" + "j" * (c == j)}  # fmt: skip
+    return [float(operand.array[cell]) for cell in sorted(wanted)]
+
+
 def untrue(working, entry_of):
     """What a working claims that is not so: of an entry and what it lights, of a step, of an equals sign."""
     found = []
     for i, j in np.ndindex(working.result.shape):
-        lit = ([float(operand.array[cell]) for cell in operand.lit(i, j)] for operand in working.operands)
-        if entry_of(i, j, *lit) != pytest.approx(working.result[i, j], rel=1e-9, abs=1e-12):
+        if entry_of(i, j, *(lit(operand, i, j) for operand in working.operands)) != pytest.approx(
+            working.result[i, j], rel=1e-9, abs=1e-12
+        ):
             found.append(f"({i}, {j}) does not follow from the lit cells")
     for entry in working.entries:
         chain = [(relation, evaluate(text)) for relation, text in entry.chain("text")]

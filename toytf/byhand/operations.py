@@ -700,7 +700,7 @@ class _Made:
         for given, name, lights, sign, start in zip(self.given, names, self.lights, signs, starts, strict=True):
             if isinstance(given, Working):
                 own = (given.name or name, given.result, given.rows, given.cols)
-                out.append(Operand(*own, lights, sign, start, given, turned=given.source is not None))
+                out.append(Operand(*own, lights, sign, start, given))
             else:
                 array = np.array(np.atleast_2d(np.asarray(given, float)))  # as it was when the result was made
                 out.append(Operand(name, array, None, None, lights, sign, start))

@@ -6,8 +6,6 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
 from toytf._validate import as_bool, list_of, require_class, shape_text, whole_number
 from toytf.byhand import panels
 from toytf.byhand.expressions import Array, is_transcendental
@@ -44,17 +42,6 @@ def require_decimals(decimals) -> int:
     return decimals
 
 
-# Which cells of an operand make entry (i, j) of the result: the rows and columns meant, and their colour.
-LIGHTS = {
-    "row": (("i*", "r"),),
-    "column": (("*j", "c"),),
-    "cell": (("ij", "r"),),
-    "other cell": (("ij", "c"),),
-    "all": (("**", "c"),),
-    "row, cell": (("i*", "r"), ("ij", "c")),
-}
-
-
 @dataclass(frozen=True, eq=False)
 class Operand:
     """A matrix that a result was made of, and which of its cells belong to which entry.
@@ -76,8 +63,6 @@ class Operand:
         The operand's first column is this column of the result, counted from 0.
     source : Working, optional
         The step that gave it.
-    turned : bool
-        It is the source's transpose.
     """
 
     name: str
@@ -88,14 +73,6 @@ class Operand:
     sign: str = ""
     shift: int = 0
     source: Working | None = None
-    turned: bool = False
-
-    def lit(self, i: int, j: int) -> list[tuple[int, int]]:
-        """Return the cells that entry (i, j) of the result is made of, in order."""
-        j -= self.shift
-        wanted = {(r, c) for where, _ in LIGHTS[self.lights] for r, c in np.ndindex(self.array.shape)
-                  if where[0] in "*" + "i" * (r == i) and where[1] in "*" + "j" * (c == j)}  # fmt: skip
-        return sorted(wanted)
 
 
 @dataclass(frozen=True)
@@ -202,12 +179,9 @@ class Working:
     def _heading(self) -> str:
         return " = ".join(part for part in (self.name, self.formula) if part)
 
-    def _cells(self, form: str = "text") -> list[list[str]]:
-        return panels.words(self.result, self.decimals, self.sci, form)
-
     def text(self) -> str:
         """Return it as plain text, for a terminal."""
-        cells = self._cells()
+        cells = panels.words(self.result, self.decimals, self.sci, "text")
         stub = max(len(r) for r in self.rows)
         widths = [max(len(c), *(len(row[j]) for row in cells)) for j, c in enumerate(self.cols)]
 
