@@ -12,7 +12,7 @@ import numpy as np
 from toytf import ops
 from toytf._validate import as_labels, as_list, one_of, positive_int, require_class, shape_text, whole_number
 from toytf.byhand.expressions import Num
-from toytf.byhand.workings import OPENS, require_decimals
+from toytf.byhand.workings import OPENS
 from toytf.model import Config, Trace, Transformer
 from toytf.parameters import require_model
 
@@ -41,6 +41,12 @@ class Term:
     def value(self) -> float:
         return float(np.prod([factor.value for factor in self.factors]))
 
+    def words(self) -> tuple[str, str]:
+        """Its numbers, ``"-0.5 = (-1)·0.5"``, and their names."""
+        product = "·".join(_word(factor.value, tight=True) for factor in self.factors)
+        numbers = _word(self.value) + (f" = {product}" if len(self.factors) > 1 else "")
+        return numbers, " · ".join(factor.name for factor in self.factors)
+
 
 @dataclass(frozen=True)
 class Step:
@@ -56,8 +62,6 @@ class Step:
     terms : tuple of Term
     opened : dict
         The factors that were followed further: ``{(term, factor): Step}``, counted from 0.
-    decimals : int
-        At most so many decimals are shown.
     """
 
     name: str
@@ -65,16 +69,13 @@ class Step:
     rule: str
     terms: tuple[Term, ...]
     opened: dict[tuple[int, int], Step] = field(default_factory=dict)
-    decimals: int = field(default=4, compare=False)
-
-    # -- showing
 
     def lines(self, indent: int = 0) -> list[str]:
         """Return it as indented lines of text."""
         pad = "  " * indent
-        out = [f"{pad}{self.name} = {self._word(self.value)}" + (f"   ({self.rule})" if self.rule else "")]
+        out = [f"{pad}{self.name} = {_word(self.value)}   ({self.rule})"]
         for t, term in enumerate(self.terms):
-            out.append(f"{pad}  {self._term(term)}")
+            out.append(f"{pad}  {'   '.join(term.words())}")
             for step in self._below(t):
                 out += step.lines(indent + 2)
         return out
@@ -82,18 +83,6 @@ class Step:
     def _below(self, t: int) -> list[Step]:
         """The steps that were opened under term `t`."""
         return [step for (term, _), step in sorted(self.opened.items()) if term == t]
-
-    def _word(self, value: float) -> str:
-        return Num(value, self.decimals, sci=abs(value) > 1e-14).render("text")
-
-    def _term(self, term: Term) -> str:
-        names = " · ".join(factor.name for factor in term.factors)
-        if len(term.factors) == 1:
-            return f"{self._word(term.value)}   {names}"
-        numbers = "·".join(
-            Num(f.value, self.decimals, sci=abs(f.value) > 1e-14).render("text", tight=True) for f in term.factors
-        )
-        return f"{self._word(term.value)} = {numbers}   {names}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -105,19 +94,21 @@ class Step:
 
     def html(self, outermost: bool = False) -> str:
         """Return it as nested ``<details>``: each step opens by mouse, touch or keyboard, no script needed."""
-        esc = _html.escape
-        items = []
+        esc, items = _html.escape, ""
         for t, term in enumerate(self.terms):
-            numbers, _, names = esc(self._term(term)).partition("   ")
-            line = f'{numbers.replace("-", "−")} <span class="byhand-where">{names}</span>'
-            items.append(f"<li>{line}{''.join(step.html() for step in self._below(t))}</li>")
-        rule = f' <span class="byhand-shape">{esc(self.rule)}</span>' if self.rule else ""
+            numbers, names = map(esc, term.words())
+            below = "".join(step.html() for step in self._below(t))
+            items += f'<li>{numbers.replace("-", "−")} <span class="byhand-where">{names}</span>{below}</li>'
+        value = _word(self.value).replace("-", "−")
         head = (
             f'<summary>{OPENS}<span class="byhand-where">{esc(self.name)}</span> '
-            f'<span class="byhand-value">= {esc(self._word(self.value)).replace("-", "−")}</span>{rule}</summary>'
+            f'<span class="byhand-value">= {value}</span> <span class="byhand-shape">{esc(self.rule)}</span></summary>'
         )
-        opened = " open" if outermost else ""
-        return f"<details{opened}>{head}<ul>{''.join(items)}</ul></details>"
+        return f"<details{' open' if outermost else ''}>{head}<ul>{items}</ul></details>"
+
+
+def _word(value: float, tight: bool = False) -> str:
+    return Num(value, sci=abs(value) > 1e-14).render("text", tight)
 
 
 # ---------------------------------------------------------------- the way back
@@ -131,18 +122,16 @@ def follow(
     index: Sequence[int] = (0, 0),
     *,
     depth: int | None = None,
-    breadth: int = 1,
     attention: str = "values",
     src: Sequence[str] | None = None,
     tgt: Sequence[str] | None = None,
     words: Sequence[str] | None = None,
-    decimals: int = 4,
 ) -> Step:
     """Write out where one number of a forward pass came from, back to the embeddings.
 
-    Every step names its terms and their values. At each, the `breadth` terms furthest from 0 are
-    followed further, in a softmax the `breadth` largest scores. What is written is computed again
-    from the terms and compared with the trace.
+    Every step names its terms and their values. At each, the term furthest from 0 is followed further,
+    in a softmax the largest score. What is written is computed again from the terms and compared with
+    the trace.
 
     Parameters
     ----------
@@ -157,14 +146,11 @@ def follow(
         Row and column.
     depth : int, optional
         How many steps at most; all of them, back to the embeddings, if left out.
-    breadth : int, default 1
-        How many terms are followed at each step.
     attention : {"values", "all"}
         At a weighted sum, follow the values only, or the attention weights as well, back through
         the softmax to queries and keys.
     src, tgt, words : sequence of str, optional
         Names of the source rows, of the target rows, and of the vocabulary's columns.
-    decimals : int, default 4
 
     Returns
     -------
@@ -197,9 +183,7 @@ def follow(
                 "call forward without a batch axis"
             )
     depth = float("inf") if depth is None else positive_int("depth", depth)
-    positive_int("breadth", breadth)
     one_of("attention", attention, ("values", "all"))
-    require_decimals(decimals)
     ids = [stack and stack.ids for stack in (trace.encoder, trace.decoder)]
     sizes = [0 if array is None else array.shape[-1] for array in (*ids, trace.logits)]
     names = [
@@ -210,19 +194,22 @@ def follow(
     index = tuple(whole_number("index", i) for i in as_list("index", index, "two numbers"))
     if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape, strict=False)):
         raise ValueError(f"index: expected a row and a column of {array} ({shape_text(shape)}), got {index}")
-    return _open(find(*index), depth, breadth, attention == "all", decimals)
+    return _open(find(*index), depth, attention == "all")
 
 
-def _open(step: Step, depth: float, breadth: int, weights_too: bool, decimals: int) -> Step:
-    """Follow the terms of a step that weigh most, and theirs, down to `depth`."""
-    opened = {}
+def _open(step: Step, depth: float, weights_too: bool) -> Step:
+    """Follow the term of a step that weighs most, and its, down to `depth`."""
     weight = float if step.rule == SOFTMAX else abs  # a sum is moved by −9 as by 9, a softmax is won by the largest
-    ways = [t for t, term in enumerate(step.terms) if depth > 1 and any(f.back for f in term.factors)]
-    for t in sorted(ways, key=lambda t: -weight(step.terms[t].value))[:breadth]:
-        for f, factor in enumerate(step.terms[t].factors):
-            if factor.back and (weights_too or not factor.is_weight):
-                opened[t, f] = _open(factor.back(), depth - 1, breadth, weights_too, decimals)
-    return replace(step, opened=opened, decimals=decimals)
+    ways = [t for t, term in enumerate(step.terms) if any(f.back for f in term.factors)]
+    if depth <= 1 or not ways:
+        return step
+    t = max(ways, key=lambda t: weight(step.terms[t].value))
+    opened = {
+        (t, f): _open(factor.back(), depth - 1, weights_too)
+        for f, factor in enumerate(step.terms[t].factors)
+        if factor.back and (weights_too or not factor.is_weight)
+    }
+    return replace(step, opened=opened)
 
 
 # ---------------------------------------------------------------- how each number was made

@@ -337,16 +337,13 @@ def mean(x, name: str = "mean", **how) -> Working:
     return made.working(result, lambda i, j: Quotient(Sum(*row[i]), row.shape[1]), (1,), name, cols=[""], **how)
 
 
-def variance(x, name: str = "variance", *, unbiased=False, **how) -> Working:
+def variance(x, name: str = "variance", **how) -> Working:
     """The mean squared distance of every row's entries from the row's mean.
 
     Parameters
     ----------
     x : array_like, shape (rows, columns) or (columns,)
     name : str
-        As in `matmul`.
-    unbiased : bool, default False
-        Divide by one less than the number of columns, as ``torch.std`` does and layer norm does not.
     **how
         As in `matmul`.
 
@@ -358,15 +355,13 @@ def variance(x, name: str = "variance", *, unbiased=False, **how) -> Working:
     = (4 + 0 + 0 + 4) / 4
     = 2
     """
-    row, less = _matrix("x", x), int(as_bool("unbiased", unbiased))
-    if row.shape[1] <= less:
-        raise ValueError(f"x: expected at least 2 columns for the unbiased variance, got {row.shape[1]}")
+    row = _matrix("x", x)
 
     def entry(i, j):
-        return Quotient(Sum(*(Power(Difference(v, row[i].mean()), 2) for v in row[i])), row.shape[1] - less)
+        return Quotient(Sum(*(Power(Difference(v, row[i].mean()), 2) for v in row[i])), row.shape[1])
 
     made = _Made((x,), ("row",), sign="→")
-    return made.working(row.var(axis=-1, ddof=less, keepdims=True), entry, (2,), name, cols=[""], **how)
+    return made.working(row.var(axis=-1, keepdims=True), entry, (2,), name, cols=[""], **how)
 
 
 def layer_norm(x, name: str = "", formula: str = "", *, eps=1e-5, eps_outside=False, **how) -> Working:
