@@ -107,8 +107,7 @@ def spine(trace: Trace, *, lit: Iterable[str], title: str) -> Spine:
 
 
 def _n(value: float, decimals: int = 1) -> str:
-    text = f"{value:.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{round(float(value), decimals):g}"
 
 
 @dataclass
@@ -381,9 +380,7 @@ class _Journey:
         sheet.path(f"M{_n(left + wide / 2)} {_n(end + 5)}V{_n(y - 9)}", head=(left + wide / 2, y - 4, "down"))
         sheet.strip(left, y, stack.x, name=f"{word}, input", rows=rows, on=bool({parts[1], parts[2]} & self.lit))
         y += high
-        sheet.frame(x, y + 7, COLUMN, 1, ground=SHADE, dashed=True)
-        ground = len(sheet.found) - 1
-        places = {}
+        start, ground, places = y, len(sheet.found), {}
         for part, title, sublayer, norm in sublayers:
             on = norm in self.lit
             top, tall = y + 14, self.box_height(rows, sublayer)
@@ -401,8 +398,8 @@ class _Journey:
             where = (left - 10, "end") if mirrored else (left + wide + 10, "start")
             sheet.text(where[0], after + high / 2 + 4, "add & norm", on=on, anchor=where[1])
             y = after + high
-        frame_top = float(sheet.found[ground].split('y="')[1].split('"')[0])
-        sheet.found[ground] = sheet.found[ground].replace('height="1"', f'height="{_n(y + 8 - frame_top)}"')
+        sheet.frame(x, start + 7, COLUMN, y + 1 - start, ground=SHADE, dashed=True)
+        sheet.found.insert(ground, sheet.found.pop())  # under all of it
         return y, places
 
     def tall(self, known) -> _Sheet:

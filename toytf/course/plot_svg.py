@@ -132,14 +132,8 @@ class Renderer(RendererBase):
 
     # -- what matplotlib asks
 
-    def flipy(self):
-        return True
-
     def get_canvas_width_height(self):
         return self.width, self.height
-
-    def points_to_pixels(self, points):
-        return points
 
     def option_image_nocomposite(self):
         return True
