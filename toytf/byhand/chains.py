@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from toytf._validate import as_bool, number, require_class, require_width, shown, shown_class
 from toytf.byhand import panels
 from toytf.byhand.operations import _matrix, divide, mask, matmul, softmax, table, weighted_sum
-from toytf.byhand.workings import Working
+from toytf.byhand.workings import Shown, Working
 
 FEW = 14  # so many steps are seen at once; of more, the last part is open and the others are opened
 LINK = re.compile(r"\[([^\]]+)\]\(([^\s():]+)\)")  # no colon: a page of the book, not an address
 
 
-@dataclass(frozen=True, eq=False)
-class Chain:
+@dataclass(frozen=True, eq=False, repr=False)
+class Chain(Shown):
     """Steps in their order; strings among them are headings.
 
     Parameters
@@ -34,11 +34,6 @@ class Chain:
     def text(self) -> str:
         """Return it as plain text, for a terminal."""
         return "\n\n".join(LINK.sub(r"\1", s) if isinstance(s, str) else s.text() for s in self.steps)
-
-    def __str__(self) -> str:
-        return self.text()
-
-    __repr__ = __str__
 
     def html(self) -> str:
         """Return it as HTML: the tables in order, then one ``<details>`` with all sums; no script needed."""
@@ -68,9 +63,6 @@ class Chain:
             )
             out += f'<details class="byhand-sums"><summary>All {n} entries, worked out</summary>{lines}</details>'
         return f'<div class="byhand-chain">{out}</div>'
-
-    def _repr_html_(self) -> str:
-        return panels.style_and_script() + self.html()
 
 
 def _linked(heading: str) -> tuple[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from toytf._validate import as_bool, list_of, require_class, shape_text, whole_number
 from toytf.byhand import panels
@@ -75,8 +75,20 @@ class Operand:
     source: Working | None = None
 
 
-@dataclass(frozen=True)
-class Working:
+class Shown:
+    """Shows itself: as HTML in the book and in JupyterLab, as plain text elsewhere."""
+
+    def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return panels.style_and_script() + self.html()
+
+
+@dataclass(frozen=True, repr=False)
+class Working(Shown):
     """A result as a labelled table, with what it was made of and the arithmetic of its entries.
 
     Parameters
@@ -126,7 +138,7 @@ class Working:
     operands: tuple[Operand, ...] = ()
     layout: str = ""
     sign: str = "="
-    source: Working | None = field(default=None, repr=False)  # of which this is the transpose
+    source: Working | None = None
 
     def __post_init__(self):
         require_class("name", self.name, str)
@@ -152,9 +164,8 @@ class Working:
         if self.source is not None:
             return self.source
         name = self.name and (f"({self.name})ᵀ" if " " in self.name else f"{self.name}ᵀ")
-        return Working(
-            name, "", self.result.T, self.cols, self.rows, decimals=self.decimals, sci=self.sci, source=self
-        )  # fmt: skip
+        turned = self.result.T, self.cols, self.rows
+        return Working(name, "", *turned, decimals=self.decimals, sci=self.sci, source=self)
 
     def only(self, *where: str) -> Working:
         """Return the same table with the arithmetic of the named entries alone.
@@ -199,28 +210,18 @@ class Working:
         """Return it as HTML: the operands, the result, and one ``<details>`` with all sums; no script needed."""
         return panels.panel(self)
 
-    def __str__(self) -> str:
-        return self.text()
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return panels.style_and_script() + self.html()
-
 
 def beside(*workings: Working) -> _Beside:
     """Show several tables next to each other (below each other where the window is narrow)."""
     return _Beside(tuple(list_of("workings", workings, Working, "tables as matmul gives them")))
 
 
-@dataclass(frozen=True)
-class _Beside:
+@dataclass(frozen=True, repr=False)
+class _Beside(Shown):
     workings: tuple[Working, ...]
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         return "\n\n".join(w.text() for w in self.workings)
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f'{panels.style_and_script()}<div class="byhand-beside">{"".join(w.html() for w in self.workings)}</div>'
+    def html(self) -> str:
+        return f'<div class="byhand-beside">{"".join(w.html() for w in self.workings)}</div>'
