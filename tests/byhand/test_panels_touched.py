@@ -31,9 +31,9 @@ DARK = """:root { color-scheme: dark; --toytf-ink: #e6eaf0; --toytf-paper: #1418
   --toytf-row: #1e3a5f; --toytf-col: #5b4313; --toytf-hit: #7db2ff; --toytf-hit-ink: #0b1220 }"""
 
 
-def document(*things, dark=False, with_parts=True):
+def document(*things, dark=False):
     """A page with panels, as the site makes it: ids, one style and one script, a text after each panel."""
-    body = "".join(f"<p>Before.</p>{thing.html() if hasattr(thing, 'html') else beside(thing)}" for thing in things)
+    body = "".join(f"<p>Before.</p>{thing.html()}" for thing in things)
     numbers = iter(range(1, 1000))
     body = re.sub(r'<div class="byhand (?=s\d)', lambda _: f'<div id="panel-{next(numbers)}" class="byhand ', body)
     style = "body { margin: 1rem auto; max-width: 44rem; padding: 0 20px; font: 16px/1.5 Arial, sans-serif; "
@@ -41,13 +41,9 @@ def document(*things, dark=False, with_parts=True):
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Panels</title>'
         '<meta name="viewport" content="width=device-width">'
-        f"<style>{style} {DARK if dark else ''}</style>{panels.style_and_script() if with_parts else ''}"
+        f"<style>{style} {DARK if dark else ''}</style>{panels.style_and_script()}"
         f"<main><h1>Panels</h1>{body}<p id=after>{'After. ' * 400}</p></main></html>"
     )
-
-
-def beside(thing):
-    return re.sub("<style>.*?</script>", "", thing._repr_html_(), flags=re.DOTALL)
 
 
 @pytest.fixture
