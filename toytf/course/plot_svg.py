@@ -251,17 +251,13 @@ class Renderer(RendererBase):
         """Cells as shapes, those of one colour as one path."""
         shapes: dict[str, str] = {}
         for i, row in enumerate(pixels):
-            j = 0
-            while j < len(row):
-                end = j + 1
-                while end < len(row) and (row[end] == row[j]).all():
-                    end += 1
-                if row[j][3]:
-                    ink = paint(row[j][:3] / 255)
-                    wide, high = edges_x[end] - edges_x[j], edges_y[i + 1] - edges_y[i]
-                    box = f"M{_pairs(edges_x[j], edges_y[i])}h{number(wide)}v{number(high)}h{number(-wide)}z"
+            for colour, run in itertools.groupby(enumerate(map(tuple, row.tolist())), lambda cell: cell[1]):
+                if colour[3]:
+                    columns = [j for j, _ in run]
+                    ink, high = paint(np.divide(colour[:3], 255)), edges_y[i + 1] - edges_y[i]
+                    wide = edges_x[columns[-1] + 1] - edges_x[columns[0]]
+                    box = f"M{_pairs(edges_x[columns[0]], edges_y[i])}h{number(wide)}v{number(high)}h{number(-wide)}z"
                     shapes[ink] = shapes.get(ink, "") + box
-                j = end
         for ink, shape in shapes.items():
             self._emit("path", f"fill:{ink}", f' d="{shape}" shape-rendering="crispEdges"')
 
@@ -446,10 +442,8 @@ def panels(figure) -> dict:
     return of
 
 
-def settle(figure) -> dict:
-    """Put the message on top and long titles in lines, for good; return which panel each axes belong to."""
-    of = panels(figure)
-    leaders = list(dict.fromkeys(of.values()))
+def place_titles(figure, leaders) -> None:
+    """Put the message on top and the titles of panels in lines, for good."""
     canvas, dpi = figure.canvas, figure.dpi
     renderer = FigureCanvasAgg(figure).get_renderer()  # a canvas takes the figure over
     figure.set_canvas(canvas)
@@ -476,7 +470,6 @@ def settle(figure) -> dict:
             # long labels on the left push a panel to the right: its title may go as far as it does
             right = max(width * ratios[spec.colspan.stop - 1] / ratios[-1], axes.bbox.x1 / dpi * 72 + 6)
         title.set_text(_wrapped(title, measure, right - axes.bbox.x0 / dpi * 72 - 6))
-    return of
 
 
 def _extents(figure, of, renderer) -> dict:
@@ -513,16 +506,18 @@ def svg(figure) -> str:
     str
     """
     require_class("figure", figure, Figure)
-    of = settle(figure)
+    of = panels(figure)
+    place_titles(figure, list(dict.fromkeys(of.values())))
     figure._set_dpi(72, forward=False)
-    figure.patch.set_visible(False)
     for k, axes in enumerate(figure.axes):
         axes.set_gid(f"axes-{k}")
         for image in axes.images:
             image.set_interpolation("none")  # else matplotlib blows the cells up to pixels itself
     width, height = figure.get_figwidth() * 72, figure.get_figheight() * 72
     renderer = Renderer(width, height, {axes.get_gid(): of[axes] for axes in figure.axes} | {"message": "message"})
+    figure.patch.set_visible(False)  # the page has its own paper
     figure.draw(renderer)
+    figure.patch.set_visible(True)
     boxes = _extents(figure, of, renderer)
     beside = [*figure.legends, *figure.texts, figure._supxlabel, figure._supylabel]
     rest = [one.get_window_extent(renderer) for one in beside if one is not None and one.get_gid() != "message"]
