@@ -34,6 +34,9 @@ class Entry:
             relations.append("=" if shown_in_full and not evaluated else "≈")
         return [(relation, step.render(form)) for relation, step in zip(relations, self.steps, strict=True)]
 
+    def __str__(self) -> str:
+        return f"[{self.where}] " + " ".join(f"{relation} {step}" for relation, step in self.chain("text"))
+
 
 def require_decimals(decimals) -> int:
     """Raise an error unless Python can write a number with so many decimals."""
@@ -202,9 +205,7 @@ class Working(Shown):
 
         lines = [f"{self._heading()} ({shape_text(self.result.shape)})".strip(), line("", self.cols)]
         lines += [line(label, row) for label, row in zip(self.rows, cells, strict=True)]
-        for entry in self.entries:
-            lines.append(f"[{entry.where}] " + " ".join(f"{r} {e}" for r, e in entry.chain("text")))
-        return "\n".join(lines)
+        return "\n".join([*lines, *map(str, self.entries)])
 
     def html(self) -> str:
         """Return it as HTML: the operands, the result, and one ``<details>`` with all sums; no script needed."""
