@@ -224,6 +224,11 @@ def _step(name: str, value, rule: str, terms: list[tuple[Factor, ...]], combine:
     return Step(name, value, rule, terms)
 
 
+def _row(before: str, row, back: Callable[[int], Step]) -> list[Factor]:
+    """A row of an array, each entry with the step that made it; `before` is what its name begins with."""
+    return [Factor(f"{before}, {k}]", float(x), partial(back, k)) for k, x in enumerate(row)]
+
+
 def _linear(name: str, value, row: list[Factor], weight, bias, j: int, column: str = "") -> Step:
     """``value = row · weight[:, j] + bias[j]``; a parameter is a pair of its name and its array."""
     (w_name, w), (b_name, b), column = weight, bias, column or str(j)
@@ -268,10 +273,7 @@ class _Model:
 
     def logit(self, i: int, j: int) -> Step:
         p, row = self.params.output, self.rows["decoder"][i]
-        out = [
-            Factor(f"decoder.out[{row}, {k}]", float(x), partial(self.stack_out, "decoder", i, k))
-            for k, x in enumerate(self.trace.decoder.out[i])
-        ]
+        out = _row(f"decoder.out[{row}", self.trace.decoder.out[i], partial(self.stack_out, "decoder", i))
         parameters = ("output.weight", p.weight), ("output.bias", p.bias)
         return _linear(f"logits[{row}, {self.words[j]}]", self.trace.logits[i, j], out, *parameters, j, self.words[j])
 
@@ -324,7 +326,7 @@ class _Sublayer:
 
     def factors(self, array: str, i: int, row, back: Callable[[int, int], Step]) -> list[Factor]:
         """A row of an array, each entry with the step that made it."""
-        return [Factor(self.at(array, self.rows[i], k), float(x), partial(back, i, k)) for k, x in enumerate(row)]
+        return _row(f"{self.name}.{array}[{self.rows[i]}", row, partial(back, i))
 
     def out(self, i: int, j: int) -> Step:
         """``norm(x + inner)``, or what `Config` makes of it."""
@@ -336,14 +338,11 @@ class _Sublayer:
 
     def total(self, i: int, j: int) -> Step:
         """``x + inner``, the residual connection."""
-        row = self.rows[i]
-        terms = [
-            (Factor(self.at("inner_out", row, j), float(self.trace.inner_out[i, j]), partial(self.inner_out, i, j)),)
-        ]
+        terms = [(self.factors("inner_out", i, self.trace.inner_out[i], self.inner_out)[j],)]
         if self.cfg.residual:
-            terms.insert(0, (Factor(self.at("x", row, j), float(self.trace.x[i, j]), partial(self.before, i, j)),))
+            terms.insert(0, (self.factors("x", i, self.trace.x[i], self.before)[j],))
         rule = "residual: the input plus the sub-layer" if self.cfg.residual else "the sub-layer alone"
-        return _step(self.at("total", row, j), self.trace.total[i, j], rule, terms)
+        return _step(self.at("total", self.rows[i], j), self.trace.total[i, j], rule, terms)
 
     def before(self, i: int, j: int) -> Step:
         """An entry of the rows that enter."""
@@ -376,7 +375,7 @@ class _Sublayer:
 
     def hidden(self, i: int, j: int) -> Step:
         """``max(0, x)``, or gelu."""
-        (before,) = self.factors("before", i, self.inner.before[i], self.activated)[j : j + 1]
+        before = self.factors("before", i, self.inner.before[i], self.activated)[j]
         rule = {"relu": "relu: max(0, x)"}.get(self.cfg.activation, self.cfg.activation)
         name, activation = self.at("hidden", self.rows[i], j), getattr(ops, self.cfg.activation)
         return _step(name, self.inner.hidden[i, j], rule, [(before,)], lambda values: activation(np.array(values))[0])
@@ -438,7 +437,7 @@ class _Sublayer:
         back = partial(self.model.stack_out, "encoder") if from_memory else self.seen
         rows, labels = (self.inner.x, self.rows) if array == "q" else (self.inner.memory, self.key_rows)
         source = "encoder.out" if from_memory else f"{self.name}.rows"
-        row = [Factor(f"{source}[{labels[i]}, {m}]", float(x), partial(back, i, m)) for m, x in enumerate(rows[i])]
+        row = _row(f"{source}[{labels[i]}", rows[i], partial(back, i))
         parameters = self.parameter(f"w_{array}"), self.parameter(f"b_{array}")
         name = self.head_name(array, h, i, c)
         return _linear(name, values[h, i, c], row, *parameters, h * values.shape[-1] + c)
