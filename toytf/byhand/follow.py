@@ -200,10 +200,10 @@ def follow(
 def _open(step: Step, depth: float, weights_too: bool) -> Step:
     """Follow the term of a step that weighs most, and its, down to `depth`."""
     weight = float if step.rule == SOFTMAX else abs  # a sum is moved by −9 as by 9, a softmax is won by the largest
-    ways = [t for t, term in enumerate(step.terms) if any(f.back for f in term.factors)]
-    if depth <= 1 or not ways:
+    followable = [t for t, term in enumerate(step.terms) if any(f.back for f in term.factors)]
+    if depth <= 1 or not followable:
         return step
-    t = max(ways, key=lambda t: weight(step.terms[t].value))
+    t = max(followable, key=lambda t: weight(step.terms[t].value))
     opened = {
         (t, f): _open(factor.back(), depth - 1, weights_too)
         for f, factor in enumerate(step.terms[t].factors)

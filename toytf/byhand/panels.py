@@ -167,7 +167,7 @@ def _step(width: float) -> int:
     return next((step for step in STEPS if step >= width), STEPS[-1])
 
 
-def _own(labels: Sequence[str] | None) -> Sequence[str] | None:
+def _unless_numbers(labels: Sequence[str] | None) -> Sequence[str] | None:
     """Labels that say something; numbers from 1 do not."""
     return None if labels is None or list(labels) == [str(i + 1) for i in range(len(labels))] else labels
 
@@ -225,9 +225,9 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
     result.name = working.name if working.formula else ""
     left = right = None
     if first in shown:
-        left = _operand(first, working, _own(first.rows) or working.rows, _own(first.cols))
+        left = _operand(first, working, _unless_numbers(first.rows) or working.rows, _unless_numbers(first.cols))
     if second in shown:
-        right = _operand(second, working, _own(second.rows), result.cols)
+        right = _operand(second, working, _unless_numbers(second.rows), result.cols)
         result.longest = right.longest = max(result.longest, right.longest)
         result.at_least = right.at_least = max(result.width, right.width)
     inside = "byhand-result" + (" b-in" if left else "") + (" b-ih" if right else "")
@@ -248,9 +248,9 @@ def _line(working, result: _Matrix, shown) -> tuple[str, float]:
     """The operands beside each other, then the result."""
     blocks = []
     for operand in shown:
-        rows = working.rows if len(operand.array) == len(working.rows) else _own(operand.rows)
+        rows = working.rows if len(operand.array) == len(working.rows) else _unless_numbers(operand.rows)
         same = operand.array.shape[1] == working.result.shape[1]
-        m = _operand(operand, working, rows, result.cols if same else _own(operand.cols))
+        m = _operand(operand, working, rows, result.cols if same else _unless_numbers(operand.cols))
         blocks.append((operand.sign, m, []))
     result.name = working.name if working.formula else ""
     blocks.append((working.sign, result, ["byhand-result"]))

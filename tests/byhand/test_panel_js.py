@@ -7,7 +7,7 @@ import pytest
 
 import sitecheck
 from sitecheck import DESKTOP, PHONE
-from test_panels_html import small_chain
+from test_panels import small_chain
 from toytf import byhand
 from toytf.byhand import panels
 from toytf.example import PUBLISHED, TOKENS, W_K
