@@ -104,7 +104,7 @@ def _is_circle(path: Path) -> bool:
 
 
 class Renderer(RendererBase):
-    """Draws into lists of elements, one for each panel; `assemble` writes them."""
+    """Draws the elements of each panel; `assemble` writes the file."""
 
     def __init__(self, width: float, height: float, panel_of: dict[str, object]):
         super().__init__()
@@ -123,8 +123,10 @@ class Renderer(RendererBase):
         self._open.pop()
 
     def _emit(self, tag: str, style: str, attributes: str, content: str = "") -> None:
+        """Add an element. Each says its whole style: a page is sent gzipped, so that weighs next to nothing."""
+        end = f">{content}</{tag}>" if content else "/>"
         part = self._open[-1] if self._open else "figure"
-        self.parts.setdefault(part, []).append((tag, style, attributes, content))
+        self.parts[part] = self.parts.get(part, "") + f'<{tag}{attributes} style="{style}"{end}'
 
     def _define(self, element: str) -> str:
         """Keep a definition once, and return its name; the real one gets the file's fingerprint."""
@@ -237,8 +239,10 @@ class Renderer(RendererBase):
             style = f"fill:none;stroke:{looks['fill']};stroke-width:{number(wide, 2)};stroke-linecap:round"
             self._emit("path", style, f' d="{"".join(f"M{_pairs(x, y)}h0" for x, y in places)}"')
         elif _is_circle(marker_path):
-            for x, y in places:
-                self._emit("circle", style, f' cx="{number(x)}" cy="{number(y)}" r="{number(size.width / 2, 2)}"')
+            circles = (
+                f'<circle cx="{number(x)}" cy="{number(y)}" r="{number(size.width / 2, 2)}"/>' for x, y in places
+            )
+            self._emit("g", style, "", "".join(circles))
         else:
             shape = _shape(marker_path, marker_trans + Affine2D().scale(1, -1))
             if "z" not in shape and marker_path.codes is None:  # a stroke, as ticks are: nothing to fill
@@ -358,42 +362,6 @@ def _png(pixels) -> bytes:
 # ---------------------------------------------------------------- the file
 
 
-def _is_mark(element) -> bool:
-    """Whether it is a tick or a text: these lie beside each other, so that their order says nothing."""
-    tag, style, attributes, _ = element
-    is_line = tag == "path" and style.startswith("fill:none") and "clip" not in attributes
-    return tag == "text" or (is_line and len(attributes) < 40)
-
-
-def _gathered(parts: list):
-    """The same elements, with ticks and texts of one style together; lines of one style as one path."""
-    for is_mark, run in itertools.groupby(parts, _is_mark):
-        if not is_mark:
-            yield from run
-            continue
-        alike: dict = {}
-        for element in run:
-            alike.setdefault(element[:2], []).append(element)
-        for (tag, style), same in alike.items():
-            if tag == "path":
-                same = [(tag, style, f' d="{"".join(e[2][4:-1] for e in same)}"', "")]
-            yield from same
-
-
-def _elements(parts: list) -> str:
-    """Elements as text; what neighbours share is said once, around them."""
-    text = ""
-    for style, run in itertools.groupby(_gathered(parts), lambda element: element[1]):
-        alike, look = list(run), f' style="{style}"' if style else ""
-        own = look if len(alike) == 1 else ""
-        said = "".join(
-            f"<{tag}{attributes}{own}>{content}</{tag}>" if content else f"<{tag}{attributes}{own}/>"
-            for tag, _, attributes, content in alike
-        )
-        text += said if own == look else f"<g{look}>{said}</g>"
-    return text
-
-
 def assemble(renderer: Renderer, boxes: dict) -> str:
     """Write the file: paper, message, panels in their order, each as a picture of its own."""
     width, height = renderer.width, renderer.height
@@ -405,9 +373,9 @@ def assemble(renderer: Renderer, boxes: dict) -> str:
         '<rect class="paper" width="100%" height="100%" style="fill:var(--toytf-paper,#FFFFFF)"/>',
     ]
     if renderer.parts.get("message"):
-        lines.append(f'<g class="message">{_elements(renderer.parts["message"])}</g>')
+        lines.append(f'<g class="message">{renderer.parts["message"]}</g>')
     for panel, (name, box) in enumerate(boxes.items()):
-        content = _elements(renderer.parts.get(name, []))
+        content = renderer.parts.get(name, "")
         used = [e.replace("@@", n) for e, n in renderer.defs.items() if re.search(rf"#{n}\b", content)]
         head = f"<defs>{''.join(used)}</defs>" if used else ""
         x, y, w, h = map(number, box.bounds)
@@ -524,8 +492,7 @@ def svg(figure) -> str:
     rest = [Bbox([[b.x0, height - b.y1], [b.x1, height - b.y0]]) for b in rest if b.width]
     parts = renderer.parts
     if figure.patches or figure.lines or figure.artists or width < NARROW:  # all is one picture
-        message = parts.pop("message", [])
-        renderer.parts = {"message": message, "whole": [e for part in parts.values() for e in part]}
+        renderer.parts = {"message": parts.pop("message", ""), "whole": "".join(parts.values())}
         boxes = {"whole": Bbox.union([*boxes.values(), *rest])}
     elif rest:
         boxes["figure"] = Bbox.union(rest).padded(2)
