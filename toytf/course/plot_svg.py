@@ -183,8 +183,9 @@ class Renderer(RendererBase):
         axes, room = gc.get_clip_rectangle(), gc.get_linewidth() / 2 + 0.6
         if axes is None:
             return ""
+        axes = axes.padded(room)  # a line along the border keeps its width
         x, y, w, h = axes.x0, self.height - axes.y1, axes.width, axes.height
-        if min(box.x0 - x, x + w - box.x1, box.y0 - y, y + h - box.y1) >= -room:
+        if min(box.x0 - x, x + w - box.x1, box.y0 - y, y + h - box.y1) >= 0:
             return ""
         sides = f'x="{number(x)}" y="{number(y)}" width="{number(w)}" height="{number(h)}"'
         return f' clip-path="url(#{self._define(f"""<clipPath id="@@"><rect {sides}/></clipPath>""")})"'
