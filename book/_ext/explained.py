@@ -129,8 +129,6 @@ what the other functions of trees are made of
 a part of what the panels write, made by the functions of toytf.byhand
     byhand.Cos byhand.Exp byhand.Larger byhand.Operand byhand.Power byhand.Quotient
     byhand.Root byhand.Row byhand.Sin byhand.Sum
-a single sum, for a notebook of your own
-    byhand.dot
 what the functions of toytf.live return
     live.Element
 it serves all exercises
