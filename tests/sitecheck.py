@@ -65,11 +65,6 @@ def toc_sections(root):
     return [section["file"] for chapter in chapters for section in chapter.get("sections", ())]
 
 
-def config(root):
-    """What _config.yml tells Sphinx."""
-    return yaml.safe_load((root / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
-
-
 # --- Without a browser: links -------------------------------------------------------------------
 
 
