@@ -28,7 +28,30 @@ PHONE, DESKTOP = 390, 1280
 # (pyproject.toml), so Playwright says what it waited for.
 PATIENCE = 240_000
 
+ROOT = Path(__file__).resolve().parent.parent
+
 # --- Building -----------------------------------------------------------------------------------
+
+PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9"/></svg>'
+FIRST = """# First
+
+A formula $x^2$, a [link](second.md#there) and
+
+![A black corner](corner.svg)
+"""
+
+
+def write_small_book(folder, first=FIRST):
+    """Two pages with the real book's configuration, extension and styles."""
+    folder.mkdir()
+    shutil.copy(ROOT / "_config.yml", folder)
+    for name in ("_ext", "_assets", "_templates"):
+        shutil.copytree(ROOT / "book" / name, folder / "book" / name)
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: first\nparts:\n- chapters:\n  - file: second\n", "utf-8")
+    (folder / "first.md").write_text(first, "utf-8")
+    (folder / "second.md").write_text("# Second\n\n## There\n\nText.\n", "utf-8")
+    (folder / "corner.svg").write_text(PICTURE, "utf-8")
+    return folder
 
 
 def build(source, output, **settings):
@@ -199,9 +222,7 @@ def open_page(browser, base, path, width=DESKTOP, dark=False, height=900):
     """
     problems = []
     context = browser.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme="dark" if dark else "light",
-        reduced_motion="reduce",
+        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
     )
 
     def asked(request):

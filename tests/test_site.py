@@ -5,14 +5,13 @@ Below, mistakes are planted to see that each of these checks catches what it is 
 
 import html
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 
 import sitecheck
 from replays.published import REPLAYS
-from sitecheck import DESKTOP, PHONE
+from sitecheck import DESKTOP, FIRST, PHONE, write_small_book
 from toytf.course.chapters import outline
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -387,30 +386,10 @@ def test_names_are_links_in_the_lessons_and_none_in_the_exercises(pages):
 
 # --- Planted mistakes ---------------------------------------------------------------------------
 
-PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9"/></svg>'
 CUT = (
     '<div class="cell_output"><div class="output"><pre style="white-space: pre">' + "0.25 " * 40 + "</pre></div></div>"
 )
 PLAIN_LINK = '<a href="#first" style="color: #445; text-decoration: none">that lead on</a>'
-FIRST = """# First
-
-A formula $x^2$, a [link](second.md#there) and
-
-![A black corner](corner.svg)
-"""
-
-
-def write_small_book(folder, first=FIRST):
-    """Two pages with the real book's configuration, extension and styles."""
-    folder.mkdir()
-    shutil.copy(ROOT / "_config.yml", folder)
-    for name in ("_ext", "_assets", "_templates"):
-        shutil.copytree(ROOT / "book" / name, folder / "book" / name)
-    (folder / "_toc.yml").write_text("format: jb-book\nroot: first\nparts:\n- chapters:\n  - file: second\n", "utf-8")
-    (folder / "first.md").write_text(first, "utf-8")
-    (folder / "second.md").write_text("# Second\n\n## There\n\nText.\n", "utf-8")
-    (folder / "corner.svg").write_text(PICTURE, "utf-8")
-    return folder
 
 
 @pytest.fixture(scope="module")
