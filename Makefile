@@ -83,7 +83,7 @@ test: .venv/test.stamp
 	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # What one runs between two edits: less than a minute on two cores.
-CHECK := toytf check/test_mistakes.py byhand/test_byhand.py $(patsubst %,test_%.py,text architecture)
+CHECK := toytf check/test_mistakes.py byhand/test_byhand.py book/test_architecture.py test_text.py
 check: lint
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -o addopts="--strict-markers --strict-config" $(CHECK:%=tests/%)
 

@@ -111,7 +111,8 @@ def description(doctree, question, project):
         strange = any(isinstance(node, (nodes.math, nodes.raw, nodes.image)) for node in paragraph.findall())
         if not strange and isinstance(paragraph.parent, nodes.section) and len(said) < LONGEST / 2:
             said += f" {paragraph.astext()}"
-    return textwrap.shorten(said, LONGEST, placeholder=" …").rstrip(":")
+    said = textwrap.shorten(said, LONGEST, placeholder=" …").rstrip(":")
+    return re.sub(r"(?<=[.?!]) [^.?!]*…$", "", said)  # rather whole sentences
 
 
 def tags(pairs):
