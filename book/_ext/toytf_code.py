@@ -9,16 +9,7 @@ import io
 import re
 
 from pygments.formatters import HtmlFormatter
-from pygments.token import (
-    Comment,
-    Generic,
-    Keyword,
-    Name,
-    Number,
-    Operator,
-    String,
-    Text,
-)
+from pygments.token import Comment, Generic, Keyword, Name, Number, Operator, String, Text
 from sphinx.highlighting import PygmentsBridge
 
 COLOURED = [

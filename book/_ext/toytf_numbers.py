@@ -18,7 +18,7 @@ VOID = set("area br col hr img input link meta source use wbr".split())
 LINES = set("p li tr pre summary dt dd figcaption caption div section h1 h2 h3 h4 details table ul ol text svg".split())
 HEADINGS = {"h1", "h2", "h3", "h4"}
 SKIPPED_TAGS = set("script style annotation button title desc metadata defs".split())
-SKIPPED = {"cell_input", "headerlink", "caption-number", "visually-hidden"}
+SKIPPED = {"cell_input", "headerlink", "caption-number"}
 LONGEST, AROUND = 150, 55
 
 

@@ -5,16 +5,14 @@ Below, mistakes are planted to see that each of these checks catches what it is 
 
 import html
 import re
-from pathlib import Path
 
 import pytest
 
 import sitecheck
 from replays.published import REPLAYS
-from sitecheck import DESKTOP, FIRST, PHONE, write_small_book
+from sitecheck import DESKTOP, FIRST, PHONE, ROOT, write_small_book
 from toytf.course.chapters import outline
 
-ROOT = Path(__file__).resolve().parent.parent
 PAGES = [*sitecheck.toc_pages(ROOT), "search"]
 OF_PACKAGE = sitecheck.toc_sections(ROOT)
 # All are made alike of docstrings: the longest is opened, and the one that a directive of ours writes.
@@ -42,10 +40,6 @@ def test_the_site_has_the_pages_of_the_contents_and_no_others(site):
     assert pages == {*PAGES, *OF_PACKAGE, "index"}
 
 
-def test_the_front_door_leads_to_the_first_page(site):
-    assert f'content="0; url={PAGES[0]}.html"' in (site / "index.html").read_text("utf-8")
-
-
 def test_each_page_says_what_it_is_about(site):
     said = {}
     for name in PAGES[:-1]:
@@ -58,8 +52,8 @@ def test_each_page_says_what_it_is_about(site):
 
 
 def test_without_an_address_the_site_names_none(site):
-    """Nor does it have what only an address makes useful; tests/test_site_address.py builds one with an address."""
-    made_for_others = ("sitemap.xml", "robots.txt", "404.html", ".nojekyll", "_cards")
+    """Nor does it have what only an address makes useful; test_site_address.py builds one with an address."""
+    made_for_others = ("sitemap.xml", "robots.txt", "404.html", ".nojekyll")
     assert not [name for name in made_for_others if (site / name).exists()] + list(site.glob("*.whl"))
     for name in PAGES:
         page = (site / f"{name}.html").read_text("utf-8")
@@ -68,11 +62,8 @@ def test_without_an_address_the_site_names_none(site):
         assert "Code: MIT. Version " in page
 
 
-def test_every_link_leads_somewhere(site):
+def test_every_link_leads_somewhere_and_nothing_is_fetched_from_elsewhere(site):
     assert sitecheck.link_problems(site) == []
-
-
-def test_an_address_elsewhere_stands_only_where_a_reader_follows_it(site):
     assert sitecheck.address_problems(site) == []
 
 
@@ -104,12 +95,6 @@ def test_chapters_are_numbered_once(site):
     for number, name in enumerate((name for name in PAGES if name.startswith("notebooks/")), 1):
         title = sitecheck.title_of(site / f"{name}.html")
         assert re.match(rf"{number}\. \D", title), title
-
-
-def test_the_site_has_no_maps_and_no_script_that_sets_formulas(site):
-    names = [path.name.lower() for path in site.rglob("*")]
-    assert not [name for name in names if name.endswith(".map")]
-    assert not [name for name in names if name.startswith("tex-") or "mathjax" in name]
 
 
 def test_the_list_of_headings_has_a_replays_steps_and_not_its_remarks(site):
@@ -150,13 +135,6 @@ def test_the_sum_of_an_entry_is_not_cut_off(browser, addresses, width):
 def test_page(browser, addresses, where, width, dark, name):
     with sitecheck.open_page(browser, addresses[where], f"{name}.html", width, dark) as (page, problems):
         problems += sitecheck.page_problems(page)
-    assert not problems, "\n".join(problems)
-
-
-@pytest.mark.parametrize("where", ["http", "file"])
-def test_search_finds_what_is_typed(browser, addresses, where):
-    with sitecheck.open_page(browser, addresses[where], "search.html") as (page, problems):
-        assert any("Transformer" in hit for hit in sitecheck.search_hits(page, "transformer"))
     assert not problems, "\n".join(problems)
 
 
@@ -255,22 +233,17 @@ def test_each_line_of_the_index_is_found_again_on_its_page(browser, addresses):
     [
         ("0.2243999", "rounded it stands in"),
         ("-0.2244", "without the sign it stands in"),
-        ("44.", "This is not a number."),
         ("0,2244", "Decimals have a point here: 0.2244"),
         ("12", "Whole numbers stand everywhere"),
         ("1.2.3", "This is not a number."),
         ("987654.321", "No page prints 987654.321."),
-        ("0.", "This is not a number."),
         ("4.67695573e-10", "4.67695573e-10 stands in"),
-        (".2244", ".2244 stands in"),
     ],
 )
 def test_the_search_for_numbers_says_what_it_did(browser, addresses, typed, told):
     with sitecheck.open_page(browser, addresses["file"], "search.html") as (page, problems):
         sitecheck.number_hits(page, typed)
         assert told in page.locator("#search-results h2").inner_text()
-        if "stands" not in told or "everywhere" in told:
-            assert "Type it as it is printed" in page.locator("#search-results").inner_text()
     assert not problems, "\n".join(problems)
 
 
@@ -400,165 +373,65 @@ def small_site(tmp_path_factory):
     return folder / "_build" / "html"
 
 
-@pytest.mark.parametrize(
-    "right, wrong, message",
-    [
-        ("second.md#there", "second.md#nowhere", "nowhere"),
-        ("second.md#there", "third.md", "third.md"),
-        ("corner.svg", "lost.svg", "lost.svg"),
-    ],
-)
-def test_a_broken_reference_fails_the_build(tmp_path, right, wrong, message):
-    folder = write_small_book(tmp_path / "book", FIRST.replace(right, wrong))
-    result = sitecheck.build(folder, folder)
+def test_broken_references_fail_the_build(tmp_path):
+    first = FIRST + "\n[a](second.md#nowhere) [b](third.md) ![c](lost.svg)\n"
+    result = sitecheck.build(write_small_book(tmp_path / "book", first), tmp_path / "book")
     assert result.returncode != 0
-    assert message in result.stdout
+    assert not [name for name in ("nowhere", "third.md", "lost.svg") if name not in result.stdout]
 
 
-def plant(small_site, right, wrong):
-    """A copy of the first page, beside it, with something replaced; its file name."""
-    page = (small_site / "first.html").read_text("utf-8")
-    assert right in page
-    (small_site / "planted.html").write_text(page.replace(right, wrong, 1), "utf-8")
-    return "planted.html"
+# In the place of what, what, and the problem that is seen of it.
+PLANTED = [
+    ("</head>", '<script src="https://example.org/a.js"></script></head>', "leaves the site"),
+    ("</head>", '<script src="_static/lost.js"></script></head>', "request failed"),
+    ("</article>", "<script>console.error('planted')</script></article>", "console error: planted"),
+    ("</article>", "<script>planted()</script></article>", "script error"),
+    ('alt="A black corner"', 'alt="_images/corner.svg"', "picture with a file's name"),
+    ("</article>", '<svg role="img"></svg></article>', "picture without a text"),
+    ("</article>", '<p style="width: 600px">wide</p></article>', "page is"),
+    ("</article>", CUT + "</article>", "output is cut"),
+    ("</section>", "<p>left over: $x_1$</p></section>", "formula not set: left over"),
+    ("<annotation", "<lost", "formula not set"),
+    ("<msup>", "<merror>", "formula with an error"),
+    ("formulas.css", "lost.css", "formulas without their font"),
+    ("</article>", "<button></button></article>", "axe button-name"),
+    ("</article>", '<p style="color: #ddd">pale</p></article>', "axe color-contrast"),
+    ("</article>", f"<p>Some words {PLAIN_LINK} and more.</p></article>", "axe link-in-text-block"),
+    ("</section>", f"<p style='max-width: none; font-size: 4px'>{'some words ' * 60}</p></section>", "long lines"),
+    ("</article>", "<img src='https://example.org/a.png'></article>", "<img src> has an address elsewhere"),
+    ("</article>", '<style>@import "//example.org/a.css";</style></article>', "a style has an address elsewhere"),
+    ("</article>", '<a href="https://example.org/">a</a></article>', "a link elsewhere without rel=noopener"),
+    ("second.html#there", "second.html#nowhere", "second.html#nowhere leads to no anchor"),
+    ("</article>", '<a href="third.html">a</a></article>', "third.html leads to no file"),
+    ("</article>", '<div class="copybtn byhand-sums"><p>1·2 + 3</p></div></article>', "not printed: 1·2 + 3"),
+]
 
 
-def problems_of(browser, small_site, name):
-    """What the real tests would report."""
-    with sitecheck.open_page(browser, small_site.as_uri(), name, PHONE) as (page, problems):
+def all_problems(browser, site, name):
+    with sitecheck.open_page(browser, site.as_uri(), name, PHONE) as (page, problems):
         problems += sitecheck.page_problems(page)
-    return problems
+        problems += sitecheck.print_problems(page)
+    return problems + sitecheck.link_problems(site) + sitecheck.address_problems(site)
 
 
-def test_nothing_is_reported_where_nothing_is_planted(browser, small_site):
-    assert problems_of(browser, small_site, plant(small_site, "</article>", "</article>")) == []
-    assert sitecheck.link_problems(small_site) == []
-
-
-@pytest.mark.parametrize(
-    "right, wrong, problem",
-    [
-        ("</head>", '<script src="https://example.org/a.js"></script></head>', "leaves the site"),
-        ("</head>", '<link rel="stylesheet" href="//example.org/a.css"></head>', "leaves the site"),
-        ("</head>", '<script src="_static/lost.js"></script></head>', "request failed"),
-        ("</article>", "<script>console.error('planted')</script></article>", "console error: planted"),
-        ("</article>", "<script>planted()</script></article>", "script error"),
-        ('alt="A black corner"', "", "picture without a text"),
-        ('alt="A black corner"', 'alt=""', "picture without a text"),
-        ('alt="A black corner"', 'alt="_images/corner.svg"', "picture with a file's name"),
-        ("</article>", '<svg role="img"></svg></article>', "picture without a text"),
-        ("</article>", '<p style="width: 600px">wide</p></article>', "page is"),
-        ("</article>", CUT + "</article>", "output is cut"),
-        ("</section>", "<p>left over: $x_1$</p></section>", "formula not set: left over"),
-        ("</section>", r"<p>left over: \(x_1\)</p></section>", "formula not set: left over"),
-        ("<annotation", "<lost", "formula not set"),
-        ("<msup>", "<merror>", "formula with an error"),
-        ("formulas.css", "lost.css", "formulas without their font"),
-        ("</article>", "<button></button></article>", "axe button-name"),
-        ("</article>", '<p style="color: #ddd">pale</p></article>', "axe color-contrast"),
-        ("</article>", f"<p>Some words {PLAIN_LINK} and more.</p></article>", "axe link-in-text-block"),
-    ],
-)
-def test_a_planted_mistake_is_reported(browser, small_site, right, wrong, problem):
-    found = problems_of(browser, small_site, plant(small_site, right, wrong))
-    assert [line for line in found if problem in line], found
-
-
-@pytest.mark.parametrize(
-    "planted, problem",
-    [
-        ('<img src="https://example.org/a.png" alt="a">', "<img src> has an address elsewhere"),
-        ('<script src="//example.org/a.js"></script>', "<script src> has an address elsewhere"),
-        ('<link rel="preconnect" href="https://example.org">', "<link href> has an address elsewhere"),
-        ('<p style="background: url(https://example.org/a.png)">a</p>', "a style has an address elsewhere"),
-        ('<style>@import "//example.org/a.css";</style>', "a style has an address elsewhere"),
-        ('<a href="https://example.org/">a</a>', "a link elsewhere without rel=noopener"),
-    ],
-)
-def test_a_planted_address_elsewhere_is_reported(small_site, planted, problem):
-    plant(small_site, "</article>", '<a href="https://example.org/" rel="noopener">a</a></article>')
-    assert sitecheck.address_problems(small_site) == []
-    plant(small_site, "</article>", planted + "</article>")
-    assert problem in "".join(sitecheck.address_problems(small_site))
-
-
-@pytest.mark.parametrize("anchor", ["second.html#nowhere", "third.html", "#nowhere"])
-def test_a_planted_broken_link_is_reported(small_site, anchor):
-    plant(small_site, "second.html#there", anchor)
-    found = sitecheck.link_problems(small_site)
-    assert [line for line in found if anchor in line], found
-
-
-def test_arithmetic_missing_on_paper_is_reported(browser, small_site):
-    name = plant(
-        small_site, "</article>", '<div class="copybtn"><div class="byhand-sums"><p>1·2 + 3</p></div></div></article>'
-    )
-    with sitecheck.open_page(browser, small_site.as_uri(), name) as (page, _):
-        assert sitecheck.print_problems(page) == ["not printed: 1·2 + 3"]
-
-
-def test_without_a_browser_tests_are_skipped_but_not_in_ci(monkeypatch):
-    monkeypatch.setattr(sitecheck, "find_chromium", lambda: None)
-    monkeypatch.delenv("CI", raising=False)
-    with pytest.raises(pytest.skip.Exception, match="apt install chromium"):
-        sitecheck.chromium_or_skip()
-    monkeypatch.setenv("CI", "true")
-    with pytest.raises(pytest.fail.Exception, match="apt install chromium"):
-        sitecheck.chromium_or_skip()
-
-
-def test_long_lines_are_reported(browser, small_site):
-    long = "<p style='max-width: none; font-size: 9px'>" + "some words in a line " * 40 + "</p></section>"
-    name = plant(small_site, "</section>", long)
-    with sitecheck.open_page(browser, small_site.as_uri(), name) as (page, _):
-        assert [line for line in sitecheck.line_problems(page) if "long lines" in line]
+def test_each_planted_mistake_is_reported_and_nothing_where_nothing_is_planted(browser, small_site):
+    assert all_problems(browser, small_site, "first.html") == []
+    page = (small_site / "first.html").read_text("utf-8")
+    for right, wrong, _ in PLANTED:
+        assert right in page
+        page = page.replace(right, wrong, 1)
+    (small_site / "planted.html").write_text(page, "utf-8")
+    found = all_problems(browser, small_site, "planted.html")
+    assert [problem for *_, problem in PLANTED if not any(problem in line for line in found)] == []
 
 
 # --- Colours ------------------------------------------------------------------------------------
 
 
-def luminance(colour):
-    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one, other):
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def tokens(css):
-    """Name -> (light, dark) of each colour in toytf.css."""
-    return {name: pair for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\);", css)}
-
-
-def pale(css):
-    """Pairs of ink and ground that are hard to read, in light or dark."""
-    colours = tokens(css)
-    inks = ["toytf-ink", "toytf-quiet", "toytf-accent", "toytf-ok", "toytf-differs"]
-    inks += [name for name in colours if name.startswith("code-")]
-    pairs = [(ink, ground) for ink in inks for ground in ("toytf-paper", "toytf-shade")]
-    pairs += [("toytf-ink", "toytf-row"), ("toytf-ink", "toytf-col"), ("toytf-hit-ink", "toytf-hit")]
-    return [
-        f"{ink} on {ground}"
-        for ink, ground in pairs
-        for k in (0, 1)
-        if contrast(colours[ink][k], colours[ground][k]) < 4.5
-    ]
-
-
-def test_every_text_has_contrast_in_light_and_dark():
-    css = (ROOT / "book" / "_assets" / "toytf.css").read_text("utf-8")
-    assert len(tokens(css)) > 20
-    assert pale(css) == []
-    assert pale(css.replace("light-dark(#566070,", "light-dark(#a6b0c0,")) != []
-
-
 def test_browsers_without_light_dark_have_the_light_colours():
     css = (ROOT / "book" / "_assets" / "toytf.css").read_text("utf-8")
-    plain = dict(re.findall(r"--([\w-]+): (#\w{6});", css))
-    assert plain == {name: light for name, (light, _) in tokens(css).items()}
+    plain = dict(re.findall(r"--([\w-]+): (#\w{6,8});", css))
+    assert len(plain) > 20 and plain == dict(re.findall(r"--([\w-]+): light-dark\((#\w{6,8}), #\w{6,8}\);", css))
 
 
 def test_a_picture_that_takes_its_colours_from_the_page_stands_in_it(site):
