@@ -159,11 +159,6 @@ def address_problems(site):
     return problems
 
 
-def title_of(path):
-    """The words of a built page's <title>."""
-    return re.search(r"<title>(.*?)</title>", path.read_text("utf-8"), re.DOTALL).group(1)
-
-
 # --- In the browser -----------------------------------------------------------------------------
 
 
@@ -504,16 +499,6 @@ def page_problems(page):
         *line_problems(page),
         *axe_problems(page),
     ]
-
-
-def search_hits(page, word):
-    """Titles that the site's search page finds for a word typed into it."""
-    field = page.locator("article input[name=q]")
-    field.fill(word)
-    field.press("Enter")
-    hits = page.locator("#search-results ul.search li a")
-    hits.first.wait_for()
-    return hits.all_inner_texts()
 
 
 def number_hits(page, number):

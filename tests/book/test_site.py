@@ -40,26 +40,25 @@ def test_the_site_has_the_pages_of_the_contents_and_no_others(site):
     assert pages == {*PAGES, *OF_PACKAGE, "index"}
 
 
-def test_each_page_says_what_it_is_about(site):
-    said = {}
-    for name in PAGES[:-1]:
-        page = (site / f"{name}.html").read_text("utf-8")
-        (about,) = re.findall(r'<meta name="description" content="([^"]*)">', page)
-        said[name] = html.unescape(about)
-    assert all(40 < len(about) <= 200 for about in said.values()), said
-    assert len(set(said.values())) == len(said)
-    assert said["notebooks/04_self_attention"].startswith(outline()[3].question)
+@pytest.fixture(scope="module")
+def pages(site):
+    """The HTML of each page by its name."""
+    return {name: (site / f"{name}.html").read_text("utf-8") for name in [*PAGES, *OF_PACKAGE]}
 
 
-def test_without_an_address_the_site_names_none(site):
+def test_each_page_says_what_it_is_about(pages):
+    said = [
+        html.unescape(re.findall(r'<meta name="description" content="([^"]*)">', pages[name])[0]) for name in PAGES[:-1]
+    ]
+    assert all(40 < len(about) <= 200 for about in said) and len(set(said)) == len(said)
+
+
+def test_without_an_address_the_site_names_none(site, pages):
     """Nor does it have what only an address makes useful; test_site_address.py builds one with an address."""
     made_for_others = ("sitemap.xml", "robots.txt", "404.html", ".nojekyll")
     assert not [name for name in made_for_others if (site / name).exists()] + list(site.glob("*.whl"))
-    for name in PAGES:
-        page = (site / f"{name}.html").read_text("utf-8")
-        named = re.findall(r'rel="canonical"|og:url|og:image|twitter:|colab\.research|mybinder\.org|/issues/new', page)
-        assert not named, (name, named)
-        assert "Code: MIT. Version " in page
+    elsewhere = r'rel="canonical"|og:url|og:image|twitter:|colab\.research|mybinder\.org|/issues/new'
+    assert not [name for name, page in pages.items() if re.search(elsewhere, page) or "MIT. Version " not in page]
 
 
 def test_every_link_leads_somewhere_and_nothing_is_fetched_from_elsewhere(site):
@@ -77,39 +76,34 @@ def test_each_source_is_linked_from_the_references_and_from_its_replay(site):
         assert part in " ".join(leads) and set(leads) <= named
 
 
-def test_a_page_before_a_chapter_ends_with_the_chapters_question(site):
-    for before, chapter in zip(PAGES, outline(), strict=False):
-        page = (site / f"{before}.html").read_text("utf-8")
-        (asked,) = re.findall(r'<span class="next-question">(.*?)</span>', page)
-        assert html.unescape(asked) == chapter.question, before
-    assert 'class="next-question"' not in (site / f"{PAGES[len(outline())]}.html").read_text("utf-8")
+def test_each_chapter_has_its_number_its_machine_and_the_next_question(pages):
+    for number, (before, chapter) in enumerate(zip(PAGES, outline(), strict=False), 1):
+        asked = re.findall(r'<span class="next-question">(.*?)</span>', pages[before])
+        assert [html.unescape(question) for question in asked] == [chapter.question], before
+        page = pages[f"notebooks/{chapter.name}"]
+        assert re.search(rf"<title>{number}\. \D", page), chapter.name
+        assert re.search(r'href="../book/machine.html">\s*<svg', page), chapter.name
+    last = pages[PAGES[len(outline())]]
+    assert 'class="next-question"' not in last and 'machine.html">\n  <svg' not in pages["book/notation"]
 
 
-def test_every_chapter_leads_to_the_machine(site):
-    for name in PAGES:
-        leads = 'href="../book/machine.html"><svg' in re.sub(r">\s+<", "><", (site / f"{name}.html").read_text("utf-8"))
-        assert leads == name.startswith("notebooks/"), name
+def test_the_index_of_numbers_and_of_words_is_loaded_by_the_search_alone(pages):
+    assert [name for name, page in pages.items() if "toytf_numbers.js" in page] == []
+    assert [name for name, page in pages.items() if "searchindex.js" in page] == ["search"]
 
 
-def test_chapters_are_numbered_once(site):
-    for number, name in enumerate((name for name in PAGES if name.startswith("notebooks/")), 1):
-        title = sitecheck.title_of(site / f"{name}.html")
-        assert re.match(rf"{number}\. \D", title), title
-
-
-def test_the_list_of_headings_has_a_replays_steps_and_not_its_remarks(site):
+def test_the_list_of_headings_has_a_replays_steps_and_not_its_remarks(pages):
     """The theme's script would lay out the place of each heading that is listed."""
-    page = (site / "book" / "replay_notes.html").read_text("utf-8")
+    page = pages["book/replay_notes"]
     listed = re.search(r'<div class="toc-tree">(.*?)</aside>', page, re.DOTALL)[1]
     assert 'href="#five-steps"' in listed and "E4-08" in page
     assert not re.search(r"E4-\d\d", listed)
 
 
-@pytest.mark.parametrize("width", [PHONE, DESKTOP])
-def test_the_sum_of_an_entry_is_not_cut_off(browser, addresses, width):
+def test_the_sum_of_an_entry_is_not_cut_off(browser, addresses):
     """It lies over what follows, so no box around its panel may clip it."""
     path = "notebooks/13_words_come_out.html"
-    with sitecheck.open_page(browser, addresses["http"], path, width) as (page, problems):
+    with sitecheck.open_page(browser, addresses["http"], path, PHONE) as (page, problems):
         page.locator(".byhand-result[role=grid]").first.wait_for()
         cut = page.evaluate("""() => {
             const cut = []
@@ -247,13 +241,6 @@ def test_the_search_for_numbers_says_what_it_did(browser, addresses, typed, told
     assert not problems, "\n".join(problems)
 
 
-def test_the_index_of_numbers_and_of_words_is_loaded_by_the_search_alone(site):
-    for name in PAGES:
-        text = (site / f"{name}.html").read_text("utf-8")
-        assert "toytf_numbers.js" not in text
-        assert ("searchindex.js" in text) == (name == "search"), name
-
-
 def test_on_a_phone_the_contents_open_from_the_keyboard(browser, addresses):
     with sitecheck.open_page(browser, addresses["file"], "notebooks/04_self_attention.html", PHONE) as (page, _):
         contents = page.locator(".sidebar-tree a").first
@@ -313,30 +300,21 @@ def test_light_and_dark_follow_the_device_until_they_are_chosen(browser, address
         assert not problems
 
 
-def test_solutions_are_folded_without_a_script(site):
-    page = (site / "notebooks" / "04_self_attention.html").read_text("utf-8")
+def test_solutions_and_notes_are_folded_without_a_script(pages):
+    page = pages["notebooks/04_self_attention"]
     assert len(re.findall(r'<details class="solution[^>]*>\s*<summary', page)) == page.count('id="sol-04-')
-    assert '<div class="solution' not in page
-    every = "".join(path.read_text("utf-8") for path in (site / "notebooks").glob("*.html"))
-    assert '<details class="dropdown admonition' in every
-    assert '<div class="dropdown' not in every
+    assert '<details class="dropdown admonition' in "".join(pages.values())
+    assert not [name for name, page in pages.items() if re.search('<div class="(solution|dropdown)', page)]
 
 
-def test_written_out_arithmetic_is_printed_though_closed(site, browser, addresses):
-    entries = {name: (site / f"{name}.html").read_text("utf-8").count("byhand-sums") for name in PAGES}
-    longest = max(entries, key=entries.get)
+def test_written_out_arithmetic_is_printed_though_closed(pages, browser, addresses):
+    longest = max(pages, key=lambda name: pages[name].count("byhand-sums"))
     with sitecheck.open_page(browser, addresses["file"], f"{longest}.html") as (page, _):
         assert page.locator(".byhand details:not([open])").count() > 0
         assert sitecheck.print_problems(page) == []
 
 
 # --- The package ---------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def pages(site):
-    """The HTML of each page by its name."""
-    return {name: (site / f"{name}.html").read_text("utf-8") for name in [*PAGES, *OF_PACKAGE]}
 
 
 def test_entries_lead_to_chapters_and_chapters_to_entries(pages):
@@ -434,6 +412,6 @@ def test_browsers_without_light_dark_have_the_light_colours():
     assert len(plain) > 20 and plain == dict(re.findall(r"--([\w-]+): light-dark\((#\w{6,8}), #\w{6,8}\);", css))
 
 
-def test_a_picture_that_takes_its_colours_from_the_page_stands_in_it(site):
-    page = (site / "book" / "architecture.html").read_text("utf-8")
+def test_a_picture_that_takes_its_colours_from_the_page_stands_in_it(pages):
+    page = pages["book/architecture"]
     assert 'class="house"' in page and 'src="../_images/architecture.svg"' not in page
