@@ -191,18 +191,18 @@ def home(name):
     return f"{thing.__module__}.{thing.__qualname__}" if hasattr(thing, "__qualname__") else name
 
 
-def named(doctree):
-    """The listings in sight and the names in the prose of a chapter's lessons, each with `{as written: full name}`.
+def named(doctree, left_out=("solution", "remove-input", "hide-cell", "hide-input")):
+    """The listings and the names in the prose of a chapter's lessons, each with `{as written: full name}`.
 
-    An exercise speaks of the reader's functions; links and headings stay.
+    An exercise speaks of the reader's functions; links and headings stay. left_out: tags of cells that are passed over.
     """
     known = {}
     for node in list(doctree.findall()):
         if isinstance(node, nodes.container) and node.get("nb_element") == "cell_code":
             listing = next(node.findall(nodes.literal_block), None)
             names = used(listing.astext(), known) if listing else {}
-            tags = set(node.get("cell_metadata", {}).get("tags", ()))
-            if names and not tags & {"hide-cell", "hide-input", "solution", "remove-input"} and not is_elsewhere(node):
+            tags = node.get("cell_metadata", {}).get("tags", ())
+            if names and not set(left_out) & set(tags) and not is_elsewhere(node):
                 yield listing, names
         elif isinstance(node, nodes.literal) and not is_elsewhere(node):
             path = re.match(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*|", node.astext())[0]
@@ -223,7 +223,8 @@ def note_names(app, doctree):
     """Keep for the package's pages in which section a chapter first has a name."""
     if app.env.docname.startswith(CHAPTERS):
         first = {}
-        for node, names in named(doctree):
+        in_sight, hidden = named(doctree), named(doctree, ("solution", "remove-input"))
+        for node, names in [*in_sight, *hidden]:
             while not isinstance(node, (nodes.section, nodes.document)):
                 node = node.parent
             for name in names.values():
