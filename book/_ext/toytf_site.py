@@ -182,6 +182,13 @@ def mend_pages(site):
         page.write_text(keep_signs(break_names(html)), "utf-8", newline="\n")
 
 
+def also_plain(css):
+    """The styles, with the colours of the day for browsers that do not know light-dark()."""
+    colours = re.search(r":root \{\n  color-scheme.*?\n\}\n", css, re.DOTALL)[0]
+    plain = re.sub(r"light-dark\((\S+), \S+\)", r"\1", colours)
+    return css.replace(colours, f"{plain}@supports (color: light-dark(#000, #fff)) {{\n{colours}}}\n", 1)
+
+
 def remove_unused(site):
     """Remove from _static what no page, style or script mentions, source maps, and fonts for old browsers."""
     static = [path for path in (site / "_static").rglob("*") if path.is_file()]
@@ -198,6 +205,9 @@ def finish(app, exception):
     if exception is not None or app.builder.format != "html" or app.builder.name == "epub":
         return
     site = Path(app.outdir)
+    styles = site / "_static" / "toytf.css"
+    if "@supports" not in (css := styles.read_text("utf-8")):  # not those of the last build
+        styles.write_text(also_plain(css), "utf-8", newline="\n")
     mend_pages(site)
     remove_unused(site)
     # Sphinx copies sources from the disk, where the solutions are.

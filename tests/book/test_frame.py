@@ -1,5 +1,7 @@
 """The frame of a page: listings are copied as they can be run, names and formulas break where they may."""
 
+import re
+
 import pytest
 import toytf_site
 
@@ -79,3 +81,12 @@ LONG = FORMULA.replace("nohighlight", "nohighlight long")
 )
 def test_a_formula_keeps_its_full_stop(text, kept):
     assert toytf_site.keep_signs(text) == kept
+
+
+def test_browsers_without_light_dark_have_the_colours_of_the_day():
+    css = (ROOT / "book" / "_assets" / "toytf.css").read_text("utf-8")
+    colours = re.findall(r"(--[\w-]+): light-dark\((#\w+), (#\w+)\);", css)
+    plain, _, modern = toytf_site.also_plain(css).partition("@supports (color: light-dark(#000, #fff)) {")
+    assert len(colours) > 20
+    for name, day, night in colours:
+        assert f"{name}: {day};" in plain and f"{name}: light-dark({day}, {night});" in modern

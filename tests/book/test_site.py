@@ -403,15 +403,6 @@ def test_each_planted_mistake_is_reported_and_nothing_where_nothing_is_planted(b
     assert [problem for *_, problem in PLANTED if not any(problem in line for line in found)] == []
 
 
-# --- Colours ------------------------------------------------------------------------------------
-
-
-def test_browsers_without_light_dark_have_the_light_colours():
-    css = (ROOT / "book" / "_assets" / "toytf.css").read_text("utf-8")
-    plain = dict(re.findall(r"--([\w-]+): (#\w{6,8});", css))
-    assert len(plain) > 20 and plain == dict(re.findall(r"--([\w-]+): light-dark\((#\w{6,8}), #\w{6,8}\);", css))
-
-
 def test_a_picture_that_takes_its_colours_from_the_page_stands_in_it(pages):
     page = pages["book/architecture"]
     assert 'class="house"' in page and 'src="../_images/architecture.svg"' not in page
