@@ -10,7 +10,7 @@ import pytest
 
 import sitecheck
 from livecheck import FINGER, page_problems
-from test_site import write_small_book
+from sitecheck import write_small_book
 from toytf.check import BY_HAND
 from toytf.check.answers import Tries
 from toytf.live import answer, element
