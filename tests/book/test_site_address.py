@@ -18,6 +18,7 @@ from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import steps
 import toytf_address
 import toytf_download
 import yaml
@@ -26,7 +27,6 @@ from sphinx.errors import ConfigError
 
 import colab
 import sitecheck
-import steps
 from sitecheck import DESKTOP, PHONE, ROOT, write_small_book
 from toytf.course.chapters import outline
 
