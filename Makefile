@@ -27,7 +27,7 @@ help:
 	@echo "make test       compute every number again and compare; test the package and the site"
 	@echo "make check      style, types, imports, and the tests of the arithmetic: what one runs between two edits"
 	@echo "make lite       the notebooks with a Python in the browser, in _build/lite (downloads Pyodide by npm; readers need a network)"
-	@echo "make slides     slides for each chapter, of the same text, in _build/slides (downloads reveal.js by npm, once)"
+	@echo "make slides     slides for each chapter, of the same text, in _build/slides"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make notebooks  make the notebooks of their texts in book/chapters and book/pages, and execute them"
 	@echo "make text       bring what was edited in JupyterLab back to the texts"
@@ -63,13 +63,13 @@ book: .venv/book.stamp
 PAPER ?= a4
 PRESS := _build/$(if $(filter no,$(SOLUTIONS)),without-solutions/)paper
 pdf: .venv/paper.stamp book
-	$(BIN)/python book/paper/print_pdf.py --site $(SITE) --out $(PRESS) --paper $(PAPER)
+	$(BIN)/python book/forms/make.py pdf --site $(SITE) --out $(PRESS) --paper $(PAPER)
 
-epub: .venv/paper.stamp
-	TOYTF_SOLUTIONS=$(SOLUTIONS) $(BIN)/python book/paper/make_epub.py --out $(PRESS)
+epub: .venv/paper.stamp book
+	$(BIN)/python book/forms/make.py epub --site $(SITE) --out $(PRESS)
 
 offline: book
-	$(BIN)/python book/paper/pack_site.py --site $(SITE) --out $(PRESS)
+	$(BIN)/python book/forms/make.py zip --site $(SITE) --out $(PRESS)
 
 conf.py: _config.yml book/sphinx_settings.py .venv/book.stamp
 	$(BIN)/python book/sphinx_settings.py
@@ -92,7 +92,7 @@ lite: .venv/book.stamp .venv-lite/lite.stamp
 
 # Of the built pages; they hold no solution either way.
 slides: book
-	$(BIN)/python book/slides/make_slides.py --site $(SITE)
+	$(BIN)/python book/forms/make.py slides --site $(SITE) --out _build
 
 lab: .venv/lab.stamp $(QUIET_LAB)
 	$(BIN)/python book/lab/start.py

@@ -234,7 +234,7 @@ def remove_unused(site):
 
 def finish(app, exception):
     builder = app.builder
-    # an EPUB is packed by now, and was mended by toytf_epub.py
+    # an EPUB of Sphinx is packed by now
     if exception is None and builder.format == "html" and builder.name != "epub":
         mend_pages(Path(app.outdir))
         remove_unused(Path(app.outdir))
