@@ -43,7 +43,7 @@ help:
 	@echo "make torch-results  run the PyTorch of chapters 20 and 22 again and store what it gives"
 	@echo "make test-matrix  the notebooks' numbers and the tests of the arithmetic under other processors' instructions, another NumPy, other seeds"
 	@echo "make test-deep  every property with thousands of random calls, every checker and wrong call at full length"
-	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
+	@echo "make bench      toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make bench-course  what each page costs its readers, in Chromium with a slow processor, how long each chapter's line is, and which goals are missed"
 	@echo "make lint       style of the code, spelling of the text"
 	@echo "make lock       make requirements/*.txt again from *.in (UPGRADE=--upgrade for newer versions)"
@@ -147,11 +147,7 @@ test-products: .venv/test.stamp .venv/paper.stamp
 	$(BIN)/python -m pytest -o addopts="--strict-markers --strict-config -ra" tests/with_products
 
 bench: .venv-torch/torch.stamp
-	@.venv-torch/bin/python bench/ten_seeds.py; seeds=$$?; \
-	.venv-torch/bin/python bench/speed.py --out toytf/course/data/bench.json; speed=$$?; \
-	[ $$seeds = 0 ] || echo "bench/ten_seeds.py ended with status $$seeds: its own lines above say why"; \
-	[ $$speed = 0 ] || echo "bench/speed.py ended with status $$speed: its own lines above say why"; \
-	[ $$seeds$$speed = 00 ]
+	.venv-torch/bin/python bench/speed.py toytf/course/data/bench.json
 
 bench-course: .venv/test.stamp
 	$(BIN)/python bench/course.py
