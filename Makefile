@@ -26,7 +26,7 @@ help:
 	@echo "make conf.py    what Jupyter Book tells Sphinx, so that 'sphinx-build . out' builds the book too"
 	@echo "make test       compute every number again and compare; test the package and the site"
 	@echo "make check      style, types, imports, and the tests of the arithmetic: what one runs between two edits"
-	@echo "make lite       the notebooks with a Python in the browser, in _build/lite (downloads Pyodide by npm; readers need a network)"
+	@echo "make lite       the notebooks with a Python in the browser, in _build/lite (readers need a network)"
 	@echo "make slides     slides for each chapter, of the same text, in _build/slides"
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make notebooks  make the notebooks of their texts in book/chapters and book/pages, and execute them"
@@ -88,7 +88,7 @@ check: lint
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -o addopts="--strict-markers --strict-config" $(CHECK:%=tests/%)
 
 lite: .venv/book.stamp .venv-lite/lite.stamp
-	TOYTF_SOLUTIONS=$(SOLUTIONS) $(BIN)/python book/lite/build.py
+	TOYTF_SOLUTIONS=$(SOLUTIONS) $(BIN)/python book/forms/make.py lite --out _build
 
 # Of the built pages; they hold no solution either way.
 slides: book

@@ -42,7 +42,7 @@ def pack(site, out, root=pages.ROOT):
 
 def main(words=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("forms", nargs="+", choices=("pdf", "epub", "zip", "slides"))
+    parser.add_argument("forms", nargs="+", choices=("pdf", "epub", "zip", "slides", "lite"))
     parser.add_argument("--site", type=Path, default="_build/html", help="the built pages")
     parser.add_argument("--out", type=Path, default="_build/forms", help="the folder to write in")
     parser.add_argument("--paper", choices=("a4", "letter"), default="a4", help="of the PDF")

@@ -7,7 +7,7 @@
   const MOST = { "of-formula": 1.5, "of-panel": 1.4, "of-code": 1.2 };
   // What a slide may be parted between; the panels of a chain know each other, and stay together.
   const PARTS = {
-    "of-panel": ":not(.byhand-chain) > .byhand-beside > .byhand",
+    "of-panel": ".byhand-beside:not(.byhand-chain *) > .byhand",
     "of-table": "tbody > tr",
     "of-list": ".fit > * > li",
     "of-code": ".fit > .highlight > pre, .fit > .output",

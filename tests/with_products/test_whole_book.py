@@ -1,5 +1,6 @@
 """The whole book on paper, for e-readers, as slides, as a zip, and built by plain Sphinx: `make test-products`."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import pypdf
 import pytest
 
 import epub
+import lite
 import make
 import pdf
 import sitecheck
@@ -88,7 +90,7 @@ MEASURE = """least => {
         if (scrolls && !slide.matches(".of-live, .of-panel, .of-code")) found.push(`${slide.id} scrolls`);
         for (const node of slide.querySelectorAll("h1, h2, .lead, .show, table, pre, svg, img, .byhand")) {
             const { top, left, right, bottom, width } = node.getBoundingClientRect();
-            if (scrolls && room.firstElementChild.contains(node)) continue;
+            if (!node.checkVisibility() || (scrolls && room.firstElementChild.contains(node))) continue;
             if (width && Math.max(bottom - edge.bottom, right - edge.right, edge.left - left) > 1)
                 found.push(`${slide.id}: ${node.localName} is outside`);
         }
@@ -173,6 +175,28 @@ def test_an_entry_opens_its_sum_on_the_slide_and_is_not_hidden_by_it(opened, cha
     line, box = bar.bounding_box(), entry.bounding_box()
     assert 0 <= line["y"] and line["y"] + line["height"] <= 721
     assert line["y"] + line["height"] <= box["y"] + 1 or box["y"] + box["height"] <= line["y"] + 1
+
+
+# ---------------------------------------------------------------- in the browser
+
+
+@pytest.mark.skipif(not lite.LITE.exists(), reason="JupyterLite is not installed (make lite)")
+def test_a_notebook_opens_and_asks_pyodides_address_alone(browser, tmp_path):
+    made = lite.make(None, tmp_path)
+    assert {"toytf", "comm", "mdit-py-plugins"} <= set(json.loads((made / "pypi" / "all.json").read_text("utf-8")))
+    with zipfile.ZipFile(next(made.glob("pypi/toytf-[0-9]*.whl"))) as wheel:
+        for name in ("toytf/ops.py", "toytf/byhand/panels.py"):
+            assert wheel.read(name) == (ROOT / name).read_bytes(), "the files of today"
+    with sitecheck.serve(made) as address:
+        page, asked = browser.new_page(), set()
+        page.on("request", lambda request: asked.add(request.url.partition("://")[2].partition("/")[0]))
+        page.goto(f"{address}/index.html")
+        page.get_by_role("link", name="2. Words become vectors").click()
+        page.wait_for_url("**/lab/index.html?path=02_words_become_vectors.ipynb")
+        page.locator(".jp-Notebook .jp-CodeCell").first.get_by_text("%pip install").wait_for()
+        page.wait_for_function("performance.getEntriesByType('resource').length > 20")
+    assert "cdn.jsdelivr.net" in asked or len(asked) == 1
+    assert {host for host in asked if not host.startswith("127.0.0.1")} <= {"cdn.jsdelivr.net", ""}
 
 
 # ---------------------------------------------------------------- a zip, and plain Sphinx
