@@ -15,7 +15,7 @@ MADE := _build/$(if $(filter no,$(SOLUTIONS)),without-solutions/_build/)
 help:
 	@echo "make book       build the book's site in _build/html; SOLUTIONS=no: without any solution of an exercise"
 	@echo "make forms      the book as pdf, epub, zip and slides, and its notebooks with a Python in the browser (lite);"
-	@echo '                FORMS="pdf zip": these; PAPER=letter: on that paper; SOLUTIONS=no'
+	@echo '                in _build/forms; FORMS="pdf zip": these; PAPER=letter: on that paper; SOLUTIONS=no'
 	@echo "make test       compute every number again and compare; test the package, the site and the forms"
 	@echo "make test-classroom  every attack on the grader that we know of, kills at random moments, an assignment through"
 	@echo "                nbgrader (a few minutes; FULL=1: thousands of odd names, damaged notebooks and forged replies)"
@@ -24,7 +24,7 @@ help:
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make notebooks  make the notebooks of their texts in book/chapters and book/pages, and execute them"
 	@echo "make text       bring what was edited in a notebook back to its text"
-	@echo "make bench      ten translators from ten seeds; toytf beside PyTorch; how cost grows (ten minutes)"
+	@echo "make bench      toytf beside PyTorch; how cost grows (ten minutes)"
 	@echo "make lint       style, types, imports, workflows, spelling; and how many lines each room has"
 	@echo "make lock       make requirements/*.txt again from pyproject.toml (UPGRADE=--upgrade: with newer versions)"
 	@echo "make dist       the package as a wheel and as its source, in _build/dist"
@@ -40,18 +40,11 @@ book: .venv/book.stamp
 	@echo "or serve it:  $(BIN)/python -m http.server --bind 127.0.0.1 --directory $(MADE)html"
 	@echo "              and open http://127.0.0.1:8000"
 
-# All but the e-book and the notebooks are made of the built pages. Chromium prints, Java checks the e-book if there is
-# one, npm brings reveal.js and Pyodide, once.
+# Made of the built pages, but for the notebooks with a Python. Chromium prints; Java checks the e-book, if there is one.
 FORMS ?= pdf epub zip slides lite
 PAPER ?= a4
-pdf := $(BIN)/python book/paper/print_pdf.py --site $(MADE)html --out $(MADE)paper --paper $(PAPER)
-epub := $(BIN)/python book/paper/make_epub.py --out $(MADE)paper
-zip := $(BIN)/python book/paper/pack_site.py --site $(MADE)html --out $(MADE)paper
-slides := $(BIN)/python book/slides/make_slides.py --site $(MADE)html
-lite := $(BIN)/python book/lite/build.py
-$(foreach form,$(FORMS),$(if $($(form)),,$(error FORMS: expected some of pdf, epub, zip, slides, lite, got $(form))))
-forms: .venv/test.stamp $(if $(filter lite,$(FORMS)),.venv-lite/lite.stamp) $(if $(filter-out epub lite,$(FORMS)),book)
-	$(foreach form,$(FORMS),$($(form)) &&) true
+forms: .venv/test.stamp $(if $(filter lite,$(FORMS)),.venv-lite/lite.stamp) $(if $(filter-out lite,$(FORMS)),book)
+	$(BIN)/python book/forms/make.py $(FORMS) --site $(MADE)html --out $(MADE)forms --paper $(PAPER)
 
 # A worker for each core and one more; the tests of one file stay together, since a notebook's cells need one kernel.
 # How many, and which files come first: tests/conftest.py.
@@ -86,13 +79,8 @@ notebooks: .venv/book.stamp
 text: .venv/book.stamp
 	$(BIN)/python book/text.py
 
-# Both run, and a bar that is missed fails at the end.
 bench: .venv-torch/torch.stamp
-	@.venv-torch/bin/python bench/ten_seeds.py; seeds=$$?; \
-	.venv-torch/bin/python bench/speed.py --out toytf/course/data/bench.json; speed=$$?; \
-	[ $$seeds = 0 ] || echo "bench/ten_seeds.py ended with status $$seeds: its own lines above say why"; \
-	[ $$speed = 0 ] || echo "bench/speed.py ended with status $$speed: its own lines above say why"; \
-	[ $$seeds$$speed = 00 ]
+	.venv-torch/bin/python bench/speed.py toytf/course/data/bench.json
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .

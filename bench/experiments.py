@@ -39,7 +39,7 @@ def layers(n: int) -> dict:
     return {"n_encoder_layers": n, "n_decoder_layers": n}
 
 
-def _table() -> Iterator[Experiment]:
+def _without_a_part() -> Iterator[Experiment]:
     for n in (1, 2):
         for name, (switches, silent) in CHANGES.items():
             yield Experiment(f"{name}, {n}+{n}", {**layers(n), **switches}, silent)
@@ -53,7 +53,8 @@ def _table() -> Iterator[Experiment]:
         learning = {"learning_rate": rate, **({"steps": 1500} if steps == 1500 else {})}
         yield Experiment(words, switches, learning=learning, seeds=3)
 
-    # Where a part that seemed useless is needed.
+
+def _where_it_is_needed() -> Iterator[Experiment]:
     for rate in (0.01, 0.003):
         for scale in (True, False):
             words = f"d_model 64, one head, learning rate {rate}, {'' if scale else 'not '}scaled"
@@ -65,6 +66,9 @@ def _table() -> Iterator[Experiment]:
     for name in ("nothing", "second head", "encoder", "encoder attention", "decoder attention", "feed-forward"):
         switches, silent = CHANGES[name]
         yield Experiment(f"{name}, up to 3 adjectives", switches, silent, {"steps": 1500}, Data((0, 1, 2, 3)))
+
+
+def _with_more_steps() -> Iterator[Experiment]:
     for n in (1, 2):
         words = f"residual, {n}+{n}, 1500 steps"
         yield Experiment(words, {**layers(n), "residual": False}, learning={"steps": 1500})
@@ -75,13 +79,15 @@ def _table() -> Iterator[Experiment]:
     for words, data, learning in (("", Data(), {}), (", up to 3 adjectives", Data((0, 1, 2, 3)), {"steps": 1500})):
         yield Experiment(f"all but cross-attention{words}", {}, REST, learning, data)
 
-    # How much data.
+
+def _how_much_data() -> Iterator[Experiment]:
     for n in (200, 400, 800, 1600):
         for smoothing in (0.0, 0.1):
             words = f"{n} sentences" + (", label smoothing 0.1" if smoothing else "")
             yield Experiment(words, learning={"label_smoothing": smoothing}, data=Data(learn_from=n))
 
-    # Which unseen things.
+
+def _unseen() -> Iterator[Experiment]:
     for n in (10, 30, 100, 300):
         words = f"up to 1 adjective, and {n} sentences with 2"
         yield Experiment(words, data=Data(with_two=n, more=(2, 3)))
@@ -98,7 +104,8 @@ def _table() -> Iterator[Experiment]:
         words = f"learned up to 2 adjectives and up to 7 words, {n}+{n}"
         yield Experiment(words, layers(n), data=Data(adjectives=(0, 1, 2), longest=7))
 
-    # Warm-up at depth.
+
+def _warmup_at_depth() -> Iterator[Experiment]:
     for n in (4, 6):
         for norm in ("post", "pre"):
             for rate in (0.01, 0.003):
@@ -109,7 +116,8 @@ def _table() -> Iterator[Experiment]:
                     yield Experiment(f"depth {words}", switches, (), learning, seeds=seeds)
 
 
-EXPERIMENTS = {experiment.name: experiment for experiment in _table()}
+TABLE = (_without_a_part, _where_it_is_needed, _with_more_steps, _how_much_data, _unseen, _warmup_at_depth)
+EXPERIMENTS = {experiment.name: experiment for part in TABLE for experiment in part()}
 
 
 def settings(experiment: Experiment) -> dict:

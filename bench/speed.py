@@ -1,4 +1,4 @@
-"""toytf beside PyTorch, and how cost grows: `python bench/speed.py [--out FILE] [--only PART] [--quick]`.
+"""toytf beside PyTorch, and how cost grows: `python bench/speed.py toytf/course/data/bench.json`.
 
 One process measures everything. Where two sides are compared they take turns, round by round, so
 that a slow moment of the machine hits both; the ratio is the median of the rounds' ratios. The
@@ -8,15 +8,11 @@ is timed the two sides have to give the same numbers.
 
 from __future__ import annotations
 
-import argparse
 import gc
 import json
 import os
-import platform
 import sys
 import time
-import tracemalloc
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -29,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "with_torch"))
 import bridge
 
 from toytf.attention import MultiHead, attention, multi_head_attention, split_heads
-from toytf.generate import beam_search, start, stepper
+from toytf.generate import start, stepper
 from toytf.model import Config, backward, encoder_layer, forward, init
 from toytf.ops import cross_entropy, cross_entropy_backward, softmax
 from toytf.optim import Adam
@@ -48,11 +44,6 @@ def seconds(work) -> float:
     begin = time.perf_counter()
     work()
     return time.perf_counter() - begin
-
-
-def median_seconds(rounds: int, work, *arguments, **how) -> float:
-    """Run so many times and give the median."""
-    return float(np.median([seconds(partial(work, *arguments, **how)) for _ in range(rounds)]))
 
 
 def summary(values) -> dict:
@@ -83,34 +74,16 @@ def take_turns(sides: dict, rounds: int) -> dict:
     return found
 
 
-class Threads:
-    """Set the threads of both sides."""
-
-    def __init__(self, n: int):
-        self.n = n
-
-    def __enter__(self):
-        self.before = torch.get_num_threads()
-        torch.set_num_threads(self.n)
-        self.limits = threadpool_limits(self.n)
-        return self
-
-    def __exit__(self, *error):
-        self.limits.restore_original_limits()
-        torch.set_num_threads(self.before)
+def limited_to(n: int) -> threadpool_limits:
+    """Set the threads of both sides; NumPy's until the end of the block."""
+    torch.set_num_threads(n)
+    return threadpool_limits(n)
 
 
 def matmul_rate(dtype, n: int = 1536, rounds: int = 7) -> float:
     """The machine's rate of multiplications with additions in a square matrix product, in 1e9 a second."""
     a = np.random.default_rng(0).normal(size=(n, n)).astype(dtype)
     return n**3 / np.median([seconds(lambda: a @ a) for _ in range(rounds)]) / 1e9
-
-
-def memory_rate(megabytes: int = 256, rounds: int = 7) -> float:
-    """How fast a row times a matrix reads the matrix, in 1e9 bytes a second."""
-    w = np.ones((megabytes * 1024 * 256 // 512, 512), F32)
-    x = np.ones(len(w), F32)
-    return w.nbytes / np.median([seconds(lambda: x @ w) for _ in range(rounds)]) / 1e9
 
 
 # ---------------------------------------------------------------- beside PyTorch
@@ -125,7 +98,7 @@ def close(ours, theirs, dtype, what):
 
 
 def training_step(sizes: dict, batch: int, length: int, dtype, threads: int, rounds: int) -> dict:
-    """Forward, loss, backward, Adam; torch with Adam as it comes and with the fused one."""
+    """Forward, loss, backward, Adam."""
     rng = np.random.default_rng(0)
     cfg = Config(VOCABULARY // 10, VOCABULARY // 10, **sizes)
     params = init(cfg, rng, dtype)
@@ -141,30 +114,25 @@ def training_step(sizes: dict, batch: int, length: int, dtype, threads: int, rou
     def ours():
         adam.step(params, gradients()[1], 1e-4)
 
-    def theirs(model, optimiser):
+    def their_gradients(model, optimiser):
         optimiser.zero_grad()
         logits = model(t_src, t_tgt)
         loss = torch.nn.functional.cross_entropy(logits.reshape(-1, cfg.tgt_vocab), t_goal.reshape(-1))
         loss.backward()
-        optimiser.step()
         return loss
 
-    sides = {"toytf": ours}
-    for name, fused in (("torch fused", True), ("torch", False)):
-        model = bridge.Model(params, cfg)
-        options = {"lr": 1e-4, "betas": (0.9, 0.98), "eps": 1e-9, "fused": fused}
-        optimiser = torch.optim.Adam(model.parameters(), **options)
-        if not fused:
-            loss, grads = gradients()
-            optimiser.zero_grad()
-            logits = model(t_src, t_tgt)
-            their_loss = torch.nn.functional.cross_entropy(logits.reshape(-1, cfg.tgt_vocab), t_goal.reshape(-1))
-            their_loss.backward()
-            close(loss, their_loss.item(), dtype, "loss")
-            close(grads.output.weight, bridge.from_model(model, bridge.gradients).output.weight, dtype, "gradient")
-        sides[name] = lambda model=model, optimiser=optimiser: theirs(model, optimiser)
-    with Threads(threads):
-        return take_turns(sides, rounds) | {"threads": threads, "parameters": count(params)}
+    model = bridge.Model(params, cfg)
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9)
+    loss, grads = gradients()
+    close(loss, their_gradients(model, optimiser).item(), dtype, "loss")
+    close(grads.output.weight, bridge.from_model(model, bridge.gradients).output.weight, dtype, "gradient")
+
+    def theirs():
+        their_gradients(model, optimiser)
+        optimiser.step()
+
+    with limited_to(threads):
+        return take_turns({"toytf": ours, "torch": theirs}, rounds) | {"threads": threads, "parameters": count(params)}
 
 
 def forward_pass(batch: int, length: int, dtype, threads: int, rounds: int) -> dict:
@@ -184,7 +152,7 @@ def forward_pass(batch: int, length: int, dtype, threads: int, rounds: int) -> d
         return forward(params, cfg, src, tgt, keep_trace=False)[0]
 
     close(ours(), theirs().numpy(), dtype, "logits")
-    with Threads(threads):
+    with limited_to(threads):
         rate = matmul_rate(dtype)
         found = take_turns({"toytf": ours, "torch": theirs}, rounds)
     d, n = cfg.d_model, batch * length
@@ -193,26 +161,6 @@ def forward_pass(batch: int, length: int, dtype, threads: int, rounds: int) -> d
     products = 6 * (layer + feed_forward) + 6 * (2 * layer + feed_forward) + n * d * VOCABULARY
     found["share of the matmul rate"] = float(f"{products / found['toytf']['median'] / 1e9 / rate:.4g}")
     return found | {"threads": threads, "matmul rate, 1e9 a second": float(f"{rate:.4g}")}
-
-
-def decode_step(rounds: int) -> dict:
-    """One cached step of the base model for one sentence, against the memory's speed."""
-    cfg = Config(VOCABULARY, VOCABULARY, **BASE)
-    params = init(cfg, np.random.default_rng(0), F32)
-    step, src = stepper(params, cfg), np.arange(30)[None] % VOCABULARY
-    with Threads(1):
-        _, state = step(start(params, cfg, src), [1])
-        times = [seconds(lambda: step(state, [1])) for _ in range(rounds + 3)][3:]
-        rate = memory_rate()
-    # What one token reads: the decoder's weights but keys and values of the memory, and the output.
-    read = count(params.decoder) + count(params.output) - 6 * 2 * cfg.d_model**2
-    share = 4 * read / np.median(times) / 1e9 / rate
-    return {
-        "seconds": summary(times),
-        "share of the memory rate": float(f"{share:.4g}"),
-        "memory rate, 1e9 bytes a second": float(f"{rate:.4g}"),
-        "threads": 1,
-    }
 
 
 def cached_against_prefix(length: int, rounds: int) -> dict:
@@ -239,7 +187,7 @@ def cached_against_prefix(length: int, rounds: int) -> dict:
             return model.output(rows[:, -1])
 
     close(ours(), theirs().numpy(), F32, "logits of a cached step")
-    with Threads(1):
+    with limited_to(1):
         return take_turns({"toytf": ours, "torch": theirs}, rounds) | {"threads": 1, "length": length}
 
 
@@ -253,7 +201,7 @@ def exponent(sizes, times) -> float:
 
 def growth(rounds: int) -> dict:
     """Forward and training step against length, width, depth and batch."""
-    common = {"d_model": 128, "n_heads": 4, "d_ff": 512, "layers": 2, "batch": 8, "length": 32}
+    common = {"d_model": 128, "layers": 2, "batch": 8, "length": 32}
     ways = {
         "length": (32, 64, 128, 256, 512),
         "d_model": (64, 128, 256, 512),
@@ -265,15 +213,8 @@ def growth(rounds: int) -> dict:
         forwards, steps = [], []
         for value in values:
             how = common | {way: value}
-            if way == "d_model":
-                how["d_ff"] = 4 * value
-            cfg = Config(
-                100,
-                100,
-                **{k: how[k] for k in ("d_model", "n_heads", "d_ff")},
-                n_encoder_layers=how["layers"],
-                n_decoder_layers=how["layers"],
-            )
+            sizes = {"d_model": how["d_model"], "n_heads": 4, "d_ff": 4 * how["d_model"]}
+            cfg = Config(100, 100, **sizes, n_encoder_layers=how["layers"], n_decoder_layers=how["layers"])
             rng = np.random.default_rng(0)
             params, adam = init(cfg, rng, F32), Adam()
             ids = rng.integers(0, 100, (how["batch"], how["length"]))
@@ -283,69 +224,13 @@ def growth(rounds: int) -> dict:
                 _, loss_trace = cross_entropy(logits, ids)
                 adam.step(params, backward(params, cfg, trace, cross_entropy_backward(loss_trace)), 1e-4)
 
-            with Threads(1):
+            with limited_to(1):
                 step()
-                forwards.append(median_seconds(rounds, forward, params, cfg, ids, ids, keep_trace=False))
-                steps.append(median_seconds(rounds, step))
-        found[way] = {
-            "values": list(values),
-            "forward": [float(f"{t:.4g}") for t in forwards],
-            "training step": [float(f"{t:.4g}") for t in steps],
-            "exponents": {"forward": exponent(values, forwards), "training step": exponent(values, steps)},
-        }
+                alone = partial(forward, params, cfg, ids, ids, keep_trace=False)
+                forwards.append(np.median([seconds(alone) for _ in range(rounds)]))
+                steps.append(np.median([seconds(step) for _ in range(rounds)]))
+        found[way] = {"exponents": {"forward": exponent(values, forwards), "training step": exponent(values, steps)}}
     return {"common": common, "ways": found, "threads": 1, "dtype": "float32"}
-
-
-def decoding(rounds: int) -> dict:
-    """A step after so many tokens, with and without cache; writing with beams of different widths."""
-    cfg = Config(100, 100, d_model=128, n_heads=4, d_ff=512, n_encoder_layers=2, n_decoder_layers=2)
-    params = init(cfg, np.random.default_rng(0), F32)
-    step, src = stepper(params, cfg), np.arange(20)[None]
-    lengths, cached, plain = (16, 32, 64, 128, 256, 512, 1024), [], []
-    with Threads(1):
-        ids, state = np.arange(max(lengths)) % 100, start(params, cfg, src)
-        for place in range(max(lengths)):
-            if place + 1 in lengths:
-                cached.append(median_seconds(rounds, step, state, [1]))
-                prefix = replace(start(params, cfg, src, cached=False), ids=ids[None, :place])
-                plain.append(median_seconds(rounds, step, prefix, [1]))
-            _, state = step(state, ids[place : place + 1])
-        widths, beams = (1, 2, 4, 8, 16), []
-        for width in widths:
-            how = {"sos": 1, "eos": -1, "max_length": 24, "width": width}  # an end that never comes
-            beams.append(median_seconds(5, beam_search, step, start(params, cfg, src), **how))
-    return {
-        "lengths": list(lengths),
-        "with cache": [float(f"{t:.4g}") for t in cached],
-        "without cache": [float(f"{t:.4g}") for t in plain],
-        "exponents": {"with cache": exponent(lengths, cached), "without cache": exponent(lengths, plain)},
-        "beam": {
-            "widths": list(widths),
-            "seconds": [float(f"{t:.4g}") for t in beams],
-            "exponent": exponent(widths, beams),
-        },
-        "threads": 1,
-    }
-
-
-def peak_memory() -> dict:
-    """The largest sum of arrays alive at once, forward and in a training step."""
-    found = {}
-    for length in (32, 64, 128, 256):
-        cfg = Config(100, 100, d_model=128, n_heads=4, d_ff=512, n_encoder_layers=2, n_decoder_layers=2)
-        params, ids = init(cfg, np.random.default_rng(0), F32), np.arange(8 * length).reshape(8, length) % 100
-        tracemalloc.start()
-        forward(params, cfg, ids, ids, keep_trace=False)
-        no_trace = tracemalloc.get_traced_memory()[1]
-        tracemalloc.reset_peak()
-        logits, trace = forward(params, cfg, ids, ids)
-        after_forward = tracemalloc.get_traced_memory()[1]
-        _, loss_trace = cross_entropy(logits, ids)
-        backward(params, cfg, trace, cross_entropy_backward(loss_trace))
-        step = tracemalloc.get_traced_memory()[1]
-        found[str(length)] = {"forward, no trace": no_trace, "forward": after_forward, "training step": step}
-        tracemalloc.stop()
-    return {"bytes": found, "batch": 8}
 
 
 def attention_share(rounds: int) -> dict:
@@ -354,7 +239,7 @@ def attention_share(rounds: int) -> dict:
     rng = np.random.default_rng(0)
     layer = init(cfg, rng, F32).encoder[0]
     lengths, shares = (64, 128, 256, 512, 1024, 2048), []
-    with Threads(1):
+    with limited_to(1):
         for length in lengths:
             x = rng.normal(size=(length, cfg.d_model)).astype(F32)
             q, k, v = (split_heads(x, cfg.n_heads) for _ in range(3))
@@ -392,56 +277,35 @@ def source_style(rounds: int) -> dict:
         return multi_head_attention(p, x, n_heads=heads)[0]
 
     close(loop(), ours(), F64, "loop over heads")
-    with Threads(1):
+    with limited_to(1):
         return take_turns({"drawn anew, loop": source, "loop": loop, "toytf": ours}, rounds) | {"threads": 1}
 
 
 # ---------------------------------------------------------------- all of it
 
 
-def small(d_model, layers, **how):
-    """Sizes of the small models of the comparison."""
+def steps(d_model, layers, batch, length, dtype, rounds):
+    """Training steps of a small model, on one thread."""
     sizes = {"d_model": d_model, "n_heads": 2 if d_model == 32 else 4 if d_model < 512 else 8, "d_ff": 4 * d_model}
-    return sizes | {"n_encoder_layers": layers, "n_decoder_layers": layers}
+    sizes |= {"n_encoder_layers": layers, "n_decoder_layers": layers}
+    return partial(training_step, sizes, batch, length, dtype, 1, rounds)
 
 
-def parts(quick: bool) -> dict:
-    """Name and work of every measurement, in the order of the report."""
-    n = (lambda rounds: max(5, rounds // 10)) if quick else (lambda rounds: rounds)
-    return {
-        "step, d 32, 1+1, float32": lambda: training_step(small(32, 1), 64, 10, F32, 1, n(200)),
-        "step, d 32, 2+2, float32": lambda: training_step(small(32, 2), 64, 10, F32, 1, n(150)),
-        "step, d 64, 2+2, float32": lambda: training_step(small(64, 2), 64, 10, F32, 1, n(80)),
-        "step, d 256, 2+2, float32": lambda: training_step(small(256, 2), 64, 10, F32, 1, n(20)),
-        "step, d 512, 2+2, 16 x 64, float32": lambda: training_step(small(512, 2), 16, 64, F32, 1, n(10)),
-        "step, d 32, 1+1, float64": lambda: training_step(small(32, 1), 64, 10, F64, 1, n(150)),
-        "step, d 64, 2+2, float64": lambda: training_step(small(64, 2), 64, 10, F64, 1, n(50)),
-        "forward, base, 32 x 128, float32, 2 threads": lambda: forward_pass(32, 128, F32, 2, n(9)),
-        "forward, base, 8 x 64, float32, 2 threads": lambda: forward_pass(8, 64, F32, 2, n(30)),
-        "forward, base, 8 x 64, float64, 1 thread": lambda: forward_pass(8, 64, F64, 1, n(9)),
-        "decode step, base": lambda: decode_step(n(200)),
-        "decode step at 512 against the prefix": lambda: cached_against_prefix(512, n(15)),
-        "growth": lambda: growth(n(9)),
-        "decoding": lambda: decoding(n(15)),
-        "share of attention": lambda: attention_share(n(15)),
-        "peak memory": peak_memory,
-        "loop over heads": lambda: source_style(n(100)),
-    }
-
-
-# What we aim at: time of toytf divided by time of PyTorch, unless it says otherwise.
-GOALS = {
-    "step, d 32, 1+1, float32": 0.45,
-    "step, d 32, 2+2, float32": 0.45,
-    "step, d 64, 2+2, float32": 0.5,
-    "step, d 256, 2+2, float32": 0.85,
-    "step, d 512, 2+2, 16 x 64, float32": 0.95,
-    "step, d 32, 1+1, float64": 0.55,
-    "step, d 64, 2+2, float64": 0.65,
-    "forward, base, 32 x 128, float32, 2 threads": 0.8,
-    "forward, base, 8 x 64, float32, 2 threads": 1.0,
-    "forward, base, 8 x 64, float64, 1 thread": 0.9,
-    "decode step at 512 against the prefix": 1 / 35,
+PARTS = {
+    "step, d 32, 1+1, float32": steps(32, 1, 64, 10, F32, 200),
+    "step, d 32, 2+2, float32": steps(32, 2, 64, 10, F32, 150),
+    "step, d 64, 2+2, float32": steps(64, 2, 64, 10, F32, 80),
+    "step, d 256, 2+2, float32": steps(256, 2, 64, 10, F32, 20),
+    "step, d 512, 2+2, 16 x 64, float32": steps(512, 2, 16, 64, F32, 10),
+    "step, d 32, 1+1, float64": steps(32, 1, 64, 10, F64, 150),
+    "step, d 64, 2+2, float64": steps(64, 2, 64, 10, F64, 50),
+    "forward, base, 32 x 128, float32, 2 threads": partial(forward_pass, 32, 128, F32, 2, 9),
+    "forward, base, 8 x 64, float32, 2 threads": partial(forward_pass, 8, 64, F32, 2, 30),
+    "forward, base, 8 x 64, float64, 1 thread": partial(forward_pass, 8, 64, F64, 1, 9),
+    "decode step at 512 against the prefix": partial(cached_against_prefix, 512, 15),
+    "growth": partial(growth, 9),
+    "share of attention": partial(attention_share, 15),
+    "loop over heads": partial(source_style, 100),
 }
 
 
@@ -452,71 +316,25 @@ def for_the_book(found: dict) -> dict:
         if "toytf / torch" in result:
             ratio = result["toytf / torch"]
             low, high = ratio["quartiles"]
-            row = {"work": name, "ratio": ratio["median"], "low": low, "high": high, "goal": GOALS[name]}
-            table.append({key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()})
-    shown = {"ratio_is": "time of toytf / time of PyTorch", "table": table}
-    if "share of attention" in found:
-        share = found["share of attention"]
-        shown["attention_share"] = {key: share[key] for key in ("d_model", "lengths", "share")}
-    return shown
-
-
-def told(name: str, found: dict) -> str:
-    """One line of the report."""
-    ratios = {
-        key.removeprefix("toytf / "): value["median"] for key, value in found.items() if key.startswith("toytf / ")
+            row = {"ratio": ratio["median"], "low": low, "high": high}
+            table.append({"work": name} | {key: round(value, 4) for key, value in row.items()})
+    share = found["share of attention"]
+    return {
+        "ratio_is": "time of toytf / time of PyTorch",
+        "table": table,
+        "attention_share": {key: share[key] for key in ("d_model", "lengths", "share")},
+        "date": time.strftime("%Y-%m-%d"),
+        "machine": f"{os.cpu_count()} cores, NumPy {np.__version__}, PyTorch {torch.__version__}; threads as each row "
+        "says",
+        "parts": found,
     }
-    if ratios:
-        ours, theirs = found["toytf"]["median"] * 1e3, found["torch"]["median"] * 1e3
-        line = f"{name:46} toytf {ours:9.2f} ms   torch {theirs:9.2f} ms   ratio {ratios['torch']:.3f}"
-        share = found.get("share of the matmul rate")
-        return line + (f"   {share:.0%} of the matmul rate" if share else "")
-    if "share of the memory rate" in found:
-        share = found["share of the memory rate"]
-        return f"{name:46} {found['seconds']['median'] * 1e3:9.2f} ms   {share:.0%} of the memory rate"
-    if "ways" in found:
-        return "\n".join(
-            f"cost ~ {way}^{v['exponents']['forward']} forward, ^{v['exponents']['training step']} training step"
-            for way, v in found["ways"].items()
-        )
-    if "beam" in found:
-        e, beam = found["exponents"], found["beam"]["exponent"]
-        cached, plain = e["with cache"], e["without cache"]
-        return f"decode step ~ length^{cached} with cache, ^{plain} without; beam ~ width^{beam}"
-    return f"{name}: {json.dumps(found)[:200]}"
 
 
-def main(arguments=None) -> int:
-    """Measure, print, write."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, help="write the results there, as JSON")
-    parser.add_argument("--only", help="only the parts whose name contains this")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rounds")
-    options = parser.parse_args(arguments)
-    chosen = {name: work for name, work in parts(options.quick).items() if (options.only or "") in name}
-    if not chosen:
-        parser.error(f"--only: expected part of a name such as {next(iter(parts(True)))!r}, got {options.only!r}")
-    machine = {
-        "numpy": np.__version__,
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-        "processor": platform.machine(),
-        "cores": os.cpu_count(),
-    }
-    print(", ".join(f"{key} {value}" for key, value in machine.items()), flush=True)
-    found = {}
-    for name, work in tqdm(chosen.items(), disable=None, leave=False):
-        found[name] = work()
-        tqdm.write(told(name, found[name]))
-    if options.out:
-        about = (
-            f"{machine['cores']} cores, NumPy {machine['numpy']}, PyTorch {machine['torch']}; threads as each row says"
-        )
-        content = for_the_book(found) | {"date": time.strftime("%Y-%m-%d"), "machine": about, "parts": found}
-        text = json.dumps(content, indent=1, sort_keys=True)
-        options.out.write_text(text + "\n", encoding="utf-8")
-    return 0
+def main(path: Path) -> None:
+    """Measure, and write the results as JSON."""
+    found = {name: work() for name, work in tqdm(PARTS.items(), disable=None)}
+    path.write_text(json.dumps(for_the_book(found), indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main(Path(sys.argv[1]))

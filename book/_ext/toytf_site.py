@@ -201,7 +201,7 @@ def remove_unused(site):
 
 
 def finish(app, exception):
-    # an EPUB is packed by now, and was mended by toytf_epub.py
+    # an EPUB of Sphinx is packed by now
     if exception is not None or app.builder.format != "html" or app.builder.name == "epub":
         return
     site = Path(app.outdir)

@@ -1,0 +1,75 @@
+"""What `bench/course.py` promises: what a page costs is measured, and what misses a goal is named at the end."""
+
+import nbformat
+import numpy as np
+import pytest
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+import course
+
+HEAD = "<!doctype html><title>t</title><meta name='viewport' content='width=device-width'>"
+LATE = """<p class="math" style="height: 9px"></p><script>
+setTimeout(() => {
+    const end = performance.now() + 400;
+    while (performance.now() < end);
+    document.querySelector(".math").innerHTML = "<math><mn>1</mn></math>";
+    document.body.insertAdjacentHTML("afterbegin", "<div style='height: 500px'>late</div>");
+}, 600);
+</script>"""
+
+
+def test_what_a_page_costs_is_measured_in_the_browser(tmp_path, capsys):
+    (tmp_path / "good.html").write_text(f"{HEAD}<p>words<math><mn>1</mn></math></p>", "utf-8")
+    (tmp_path / "late.html").write_text(f"{HEAD}<p>words</p>{LATE}", "utf-8")
+    (tmp_path / "large.html").write_text(f"{HEAD}<link rel='stylesheet' href='noise.css'><p>words</p>", "utf-8")
+    noise = np.random.default_rng(0).bytes(500_000).hex()  # half of it when packed
+    (tmp_path / "noise.css").write_text(f"/* {noise} */", "utf-8")
+    assert course.main(["--site", str(tmp_path), "--pages", "good"]) == 0
+    assert "every goal is met" in capsys.readouterr().out
+    assert course.main(["--site", str(tmp_path)]) == 1
+    table, misses = capsys.readouterr().out.split("goals missed")
+    assert "good at 390" in table and "good" not in misses
+    for what in (
+        "large at 390: kB 5",
+        "late at 1280: formulas later ms",
+        "late at 390: shift",
+        "late at 390: blocked ms",
+    ):
+        assert what in misses
+
+
+CHAPTER = """<!doctype html><title>t</title><meta name='viewport' content='width=device-width'>
+<style>body {{ margin: 0; font: 9px/10px monospace }} pre {{ overflow-x: auto }}</style>
+<article><h1>Short</h1><p>Eight words of prose, and no other:</p>{before}
+<section id="exercises"><h2>Exercises</h2>{after}</section></article>"""
+WORDS = "<p>" + "word " * 2000 + "</p>"
+CODE = '<div class="cell"><div class="highlight"><pre>' + "x = 1\n\n" * 61 + "</pre></div></div>"
+TALL = '<div style="height: 15150px"></div>'
+CUT = (
+    f'<div class="cell"><div class="cell_output"><div class="output stream"><pre>{"0.25 " * 99}</pre></div></div></div>'
+)
+NAMED = "*The Random\nTransformer* says so. "
+FOLDED = f"<details><summary>Open</summary>{WORDS}{CODE}{TALL}</details>"
+
+
+@pytest.mark.parametrize(
+    "planted, told",
+    [
+        ({"before": WORDS}, "words 2008, the goal is at most 2000"),
+        ({"before": TALL}, "screens 15.2"),
+        ({"before": CODE}, "code 61, the goal is at most 60"),
+        ({"text": NAMED * 4}, "names 4, the goal is at most 3"),
+        ({"after": CUT}, "cut on a phone 1, the goal is at most 0"),
+        ({"before": FOLDED, "after": WORDS + CODE + TALL, "text": NAMED * 3}, None),
+    ],
+)
+def test_a_line_that_is_too_long_is_named(monkeypatch, tmp_path, capsys, planted, told):
+    (tmp_path / "notebooks").mkdir()
+    page = CHAPTER.format(before=planted.get("before", ""), after=planted.get("after", ""))
+    (tmp_path / "notebooks" / "01_short.html").write_text(page, "utf-8")
+    notebook = new_notebook(cells=[new_markdown_cell(planted.get("text", ""))])
+    nbformat.write(notebook, tmp_path / "notebooks" / "01_short.ipynb")
+    monkeypatch.setattr(course, "ROOT", tmp_path)
+    assert course.main(["--site", str(tmp_path), "--line"]) == (told is not None)
+    said = capsys.readouterr().out
+    assert "every goal is met" in said if told is None else f"1 goals missed\n  notebooks/01_short: {told}" in said
