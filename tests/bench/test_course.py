@@ -58,9 +58,8 @@ FOLDED = f"<details><summary>Open</summary>{WORDS}{CODE}{TALL}</details>"
         ({"before": WORDS}, "words 2008, the goal is at most 2000"),
         ({"before": TALL}, "screens 15.2"),
         ({"before": CODE}, "code 61, the goal is at most 60"),
-        ({"text": NAMED * 4}, "names 4, the goal is at most 3"),
         ({"after": CUT}, "cut on a phone 1, the goal is at most 0"),
-        ({"before": FOLDED, "after": WORDS + CODE + TALL, "text": NAMED * 3}, None),
+        ({"before": FOLDED, "after": WORDS + CODE + TALL}, None),
     ],
 )
 def test_a_line_that_is_too_long_is_named(monkeypatch, tmp_path, capsys, planted, told):

@@ -40,11 +40,11 @@ sinusoids.knows("""
       The exponent is 2i / d_model for both columns of pair i. The column number divided by d_model is right for the
       sines only: use the same angles for sine and cosine.
     - sines and cosines in halves: out[:, 0::2] => out[:, : d_model // 2], and out[:, 1::2] => out[:, d_model // 2 :]
-      The paper puts them alternately: out[:, 0::2] = sin, out[:, 1::2] = cos (chapter 3, Two layouts).
+      The paper puts them alternately: out[:, 0::2] = sin, out[:, 1::2] = cos (chapter 3, The formula).
     - Tensor2Tensor's table:
         :, 0:: => :, : d_model //, and :, 1::2 => :, d_model // 2 :, and 2 * i / d_model => i / max(d_model // 2 - 1, 1)
       Sines left, cosines right, and exponents up to exactly 1. The paper alternates, and its last exponent is (d_model
-      - 2) / d_model (chapter 3, Two layouts).
+      - 2) / d_model (chapter 3, The formula).
     - positions counted from 1: np.arange(length) => np.arange(1, length + 1)
       The first token has position 0: its row is 0, 1, 0, 1, ...
     - degrees in place of radians: (angle) =>> (np.radians(angle))

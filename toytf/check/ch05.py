@@ -44,7 +44,7 @@ scaled_scores.knows("""
     - multiplied by the root: / np.sqrt => * np.sqrt
       The scores are divided by sqrt(d_k). Multiplied, the softmax saturates sooner.
     - 30 in place of the root: np.sqrt(q.shape[-1]) => 30
-      30 was chosen for one example, whose numbers are large (chapter 5, The divisor 30). The rule is the root of d_k.
+      30 was chosen for one example, whose numbers are large (chapter 5). The rule is the root of d_k.
     - keys not transposed: np.swapaxes(k, -1, -2) => k
       q @ k multiplies queries with columns of k. Each key must become a column: np.swapaxes(k, -1, -2).
     - axes other than the last two exchanged: np.swapaxes(k, -1, -2) => k.T
