@@ -48,7 +48,6 @@ TALL = '<div style="height: 15150px"></div>'
 CUT = (
     f'<div class="cell"><div class="cell_output"><div class="output stream"><pre>{"0.25 " * 99}</pre></div></div></div>'
 )
-NAMED = "*The Random\nTransformer* says so. "
 FOLDED = f"<details><summary>Open</summary>{WORDS}{CODE}{TALL}</details>"
 
 
