@@ -81,11 +81,11 @@ notebooks/15_gradients#a-linear-map
 notebooks/15_gradients#softmax-with-cross-entropy
     ops.cross_entropy_backward
 notebooks/15_gradients#back-through-attention
-    ops.softmax_backward
+    ops.softmax_backward attention.multi_head_attention_backward
 notebooks/15_gradients#relu-feed-forward-residual
-    ops.relu_backward model.add_and_norm_backward
+    ops.relu_backward model.add_and_norm_backward model.feed_forward_backward
 notebooks/15_gradients#down-to-the-embeddings
-    model.embed_backward
+    ops.embedding_backward model.embed_backward
 notebooks/15_gradients#layer-by-layer
     model.backward model.encoder_layer_backward model.encode_backward
 notebooks/15_gradients#is-it-true
@@ -111,6 +111,8 @@ book/follow#
     byhand.follow byhand.Step
 book/machine#
     live.machine
+book/replay_random_transformer#conclusion
+    live.nudge
 """)
 
 NOWHERE = _table("""
