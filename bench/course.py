@@ -258,9 +258,7 @@ def lines(browser, base: str, names: list[str]) -> list[str]:
 def chosen(site: Path, wanted: list[str]) -> list[str]:
     """The site's pages, or those with one of the wanted words in their names; not the addresses that lead on."""
     names = sorted(
-        p.relative_to(site).with_suffix("").as_posix()
-        for p in site.rglob("*.html")
-        if p.name != "index.html" and "<title>This page has moved</title>" not in p.read_text("utf-8")
+        p.relative_to(site).with_suffix("").as_posix() for p in site.rglob("*.html") if p.name != "index.html"
     )
     return [name for name in names if not wanted or any(word in name for word in wanted)]
 

@@ -151,7 +151,7 @@ def training_step(sizes: dict, batch: int, length: int, dtype, threads: int, rou
 
     sides = {"toytf": ours}
     for name, fused in (("torch fused", True), ("torch", False)):
-        model = bridge.model(params, cfg)
+        model = bridge.Model(params, cfg)
         options = {"lr": 1e-4, "betas": (0.9, 0.98), "eps": 1e-9, "fused": fused}
         optimiser = torch.optim.Adam(model.parameters(), **options)
         if not fused:
@@ -174,7 +174,7 @@ def forward_pass(batch: int, length: int, dtype, threads: int, rounds: int) -> d
     params = init(cfg, rng, dtype)
     src, tgt = (rng.integers(0, VOCABULARY, (batch, length)) for _ in range(2))
     t_src, t_tgt = map(torch.from_numpy, (src, tgt))
-    model = bridge.model(params, cfg).eval()
+    model = bridge.Model(params, cfg).eval()
 
     def theirs():
         with torch.inference_mode():
@@ -221,7 +221,7 @@ def cached_against_prefix(length: int, rounds: int) -> dict:
     rng = np.random.default_rng(0)
     params = init(cfg, rng, F32)
     src, tgt = rng.integers(0, VOCABULARY, (1, 30)), rng.integers(0, VOCABULARY, (1, length))
-    model = bridge.model(params, cfg).eval()
+    model = bridge.Model(params, cfg).eval()
     t_src, t_tgt = map(torch.from_numpy, (src, tgt))
     step, state = stepper(params, cfg), start(params, cfg, src)
     with torch.inference_mode():

@@ -27,12 +27,9 @@ ROOT = Path(__file__).resolve().parent.parent
 OLD_NUMPY = "1.26.4"
 OLD_ENVIRONMENT = ROOT / "_build" / "matrix" / f"numpy-{OLD_NUMPY}"
 LOCK = ROOT / "requirements" / "matrix.txt"
-CORE = (
-    "ops positions attention model generate optim gradcheck corpus grammar properties train translator example size "
-    "door wrong_values"
-).split()
+CORE = "ops properties gradients gradcheck model corpus grammar optim train translator size door errors".split()
 ARITHMETIC = [*(f"toytf/test_{name}.py" for name in CORE)]
-ARITHMETIC += ["course/test_pronoun.py", "course/test_experiments.py", "byhand/test_byhand.py"]
+ARITHMETIC += ["course/test_pronoun.py", "course/test_experiments.py", "byhand/test_operations.py"]
 ARITHMETIC += [f"check/test_{name}.py" for name in "checkers comparing fair_inputs mistakes by_hand".split()]
 
 PROBE = """

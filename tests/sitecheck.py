@@ -14,10 +14,11 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import lxml.etree
+import lxml.html
 import pypdf
 import pytest
 import yaml
@@ -28,7 +29,30 @@ PHONE, DESKTOP = 390, 1280
 # (pyproject.toml), so Playwright says what it waited for.
 PATIENCE = 240_000
 
+ROOT = Path(__file__).resolve().parent.parent
+
 # --- Building -----------------------------------------------------------------------------------
+
+PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><path d="M0 0h9v9"/></svg>'
+FIRST = """# First
+
+A formula $x^2$, a [link](second.md#there) and
+
+![A black corner](corner.svg)
+"""
+
+
+def write_small_book(folder, first=FIRST):
+    """Two pages with the real book's configuration, extension and styles."""
+    folder.mkdir()
+    shutil.copy(ROOT / "_config.yml", folder)
+    for name in ("_ext", "_assets", "_templates"):
+        shutil.copytree(ROOT / "book" / name, folder / "book" / name)
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: first\nparts:\n- chapters:\n  - file: second\n", "utf-8")
+    (folder / "first.md").write_text(first, "utf-8")
+    (folder / "second.md").write_text("# Second\n\n## There\n\nText.\n", "utf-8")
+    (folder / "corner.svg").write_text(PICTURE, "utf-8")
+    return folder
 
 
 def build(source, output, **settings):
@@ -65,32 +89,20 @@ def toc_sections(root):
     return [section["file"] for chapter in chapters for section in chapter.get("sections", ())]
 
 
-def config(root):
-    """What _config.yml tells Sphinx."""
-    return yaml.safe_load((root / "_config.yml").read_text("utf-8"))["sphinx"]["config"]
-
-
 # --- Without a browser: links -------------------------------------------------------------------
 
 
-class _Page(HTMLParser):
-    def __init__(self, path):
-        super().__init__()
-        self.ids, self.links = set(), []
-        self.feed(path.read_text("utf-8"))
-
-    def handle_starttag(self, tag, attrs):
-        attrs = dict(attrs)
-        self.ids.update(attrs[name] for name in ("id", "name") if attrs.get(name))
-        self.links += [attrs[name] for name in ("href", "src") if attrs.get(name)]
+def _read(path):
+    return lxml.html.fromstring(path.read_bytes().replace(b'<?xml version="1.0" encoding="utf-8"?>', b""))
 
 
 def link_problems(site):
     """Links to files and anchors of the site that are not there."""
-    pages = {path.resolve(): _Page(path) for path in sorted(Path(site).rglob("*.html"))}
+    pages = {path.resolve(): _read(path) for path in sorted(Path(site).rglob("*.html"))}
+    anchors = {path: set(page.xpath("//@id | //@name")) for path, page in pages.items()}
     problems = []
     for path, page in pages.items():
-        for link in page.links:
+        for link in page.xpath("//@href | //@src"):
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
@@ -98,52 +110,36 @@ def link_problems(site):
             anchor = unquote(parts.fragment).partition("?")[0]  # then the settings of something to touch
             if not target.is_file():
                 problems.append(f"{path.name}: {link} leads to no file")
-            elif anchor and target in pages and anchor not in pages[target].ids:
+            elif anchor and anchor not in anchors.get(target, {anchor}):
                 problems.append(f"{path.name}: {link} leads to no anchor")
     return problems
 
 
-class _Addresses(HTMLParser):
-    """Addresses of other sites that a page has anywhere but in a link that one follows."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.problems, self.links = [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        rel = (dict(attrs).get("rel") or "").split()
-        for name, value in attrs:
-            if name.startswith("xmlns") or not re.search(r"(?<![\w/])(https?:)?//\w", value or ""):
-                continue
-            if (tag, name) != ("a", "href"):
-                self.problems.append(f"<{tag} {name}> has an address elsewhere: {value[:80]}")
-            elif "noopener" not in rel:
-                self.problems.append(f"a link elsewhere without rel=noopener: {value}")
-            else:
-                self.links.append(value)
+def _elsewhere(path):
+    """Element, attribute and address of each address of other sites that a page has."""
+    for element in _read(path).iter(lxml.etree.Element):
+        for name, value in element.items():
+            if not name.startswith("xmlns") and re.search(r"(?<![\w/])(https?:)?//\w", value):
+                yield element, name, value
 
 
 def links_elsewhere(path):
     """The addresses of other sites to which a page leads."""
-    return _Addresses(path.read_text("utf-8")).links
+    return [value for element, name, value in _elsewhere(path) if (element.tag, name) == ("a", "href")]
 
 
 def address_problems(site):
     """Addresses of other sites that are not what an <a> leads to: nothing is fetched from there."""
     problems = []
     for path in sorted(file for file in Path(site).rglob("*") if file.suffix in (".html", ".svg", ".css")):
-        text = path.read_text("utf-8")
-        found = [] if path.suffix == ".css" else _Addresses(text).problems
-        asked = re.findall(r"(?:url\(|@import)\s*[\"']?((?:https?:)?//[^\"')\s]+)", text)
-        found += [f"a style has an address elsewhere: {one}" for one in asked]
-        problems += [f"{path.name}: {one}" for one in found]
+        for element, name, value in _elsewhere(path) if path.suffix != ".css" else ():
+            if (element.tag, name) != ("a", "href"):
+                problems.append(f"{path.name}: <{element.tag} {name}> has an address elsewhere: {value[:80]}")
+            elif "noopener" not in element.get("rel", "").split():
+                problems.append(f"{path.name}: a link elsewhere without rel=noopener: {value}")
+        asked = re.findall(r"(?:url\(|@import)\s*[\"']?((?:https?:)?//[^\"')\s]+)", path.read_text("utf-8"))
+        problems += [f"{path.name}: a style has an address elsewhere: {one}" for one in asked]
     return problems
-
-
-def title_of(path):
-    """The words of a built page's <title>."""
-    return re.search(r"<title>(.*?)</title>", path.read_text("utf-8"), re.DOTALL).group(1)
 
 
 # --- In the browser -----------------------------------------------------------------------------
@@ -204,9 +200,7 @@ def open_page(browser, base, path, width=DESKTOP, dark=False, height=900):
     """
     problems = []
     context = browser.new_context(
-        viewport={"width": width, "height": height},
-        color_scheme="dark" if dark else "light",
-        reduced_motion="reduce",
+        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", reduced_motion="reduce"
     )
 
     def asked(request):
@@ -488,16 +482,6 @@ def page_problems(page):
         *line_problems(page),
         *axe_problems(page),
     ]
-
-
-def search_hits(page, word):
-    """Titles that the site's search page finds for a word typed into it."""
-    field = page.locator("article input[name=q]")
-    field.fill(word)
-    field.press("Enter")
-    hits = page.locator("#search-results ul.search li a")
-    hits.first.wait_for()
-    return hits.all_inner_texts()
 
 
 def number_hits(page, number):

@@ -29,6 +29,9 @@ Conventions: tokens are rows, a linear map is ``x @ weight``, every function acc
 leading axes, ``(..., length, width)``, no argument is modified (but for the parameters that
 `toytf.optim` and `toytf.train` improve), and the dtype of the arguments is the dtype of the
 result (integers become float64).
+
+The outermost call is checked: shapes, kinds, finite numbers. `ValueError` means that the kind was right and the value
+was not, `TypeError` that the kind was wrong; each names the argument, what was expected and what came.
 """
 
 __version__ = "0.1.0"

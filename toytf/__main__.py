@@ -15,25 +15,28 @@ COMMANDS = {
 MODULES = {name: module for name, (_, module) in COMMANDS.items()}
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Run a command; return its exit status."""
+def main(
+    words: Sequence[str] | None = None, program: str = "toytf", version: str = __version__, commands: dict = COMMANDS
+) -> int:
+    """Run a command of a program; return its exit status."""
     name, *rest = [*(sys.argv[1:] if words is None else words)] or ["--help"]
     if name in ("--help", "-h"):
-        print(usage())
+        print(usage(program, commands))
         return 0
     if name == "--version":
-        print(f"toytf {__version__}")
+        print(f"{program} {version}")
         return 0
-    if name not in MODULES:
-        return _command.refuse(f"expected one of {', '.join(MODULES)}, got {name!r}")
-    return _command.call(name, import_module(MODULES[name]), rest)
+    if name not in commands:
+        return _command.refuse(f"expected one of {', '.join(commands)}, got {name!r}")
+    return _command.call(name, import_module(commands[name][1]), rest, program)
 
 
-def usage() -> str:
-    """What `toytf --help` prints."""
-    lines = ["usage: toytf COMMAND ...", "", "The Transformer, number by number.", ""]
-    lines += [f"  {name:12} {about}" for name, (about, _) in COMMANDS.items()]
-    return "\n".join([*lines, "", "toytf COMMAND --help tells more, with examples. toytf --version tells the version."])
+def usage(program: str = "toytf", commands: dict = COMMANDS) -> str:
+    """What ``--help`` prints."""
+    lines = [f"usage: {program} COMMAND ...", "", "The Transformer, number by number.", ""]
+    lines += [f"  {name:12} {about}" for name, (about, _) in commands.items()]
+    told = f"{program} COMMAND --help tells more, with examples. {program} --version tells the version."
+    return "\n".join([*lines, "", told])
 
 
 if __name__ == "__main__":

@@ -25,10 +25,6 @@ from typing import NoReturn
 REFUSED, INTERRUPTED = 2, 130
 
 
-class Trouble(ValueError):
-    """What keeps a command from its work, in words for the person who called it."""
-
-
 # ---------------------------------------------------------------- calling one
 
 
@@ -112,29 +108,6 @@ def place_for(option: str, file: str | Path) -> Path:
 # ---------------------------------------------------------------- files and progress
 
 
-def write_whole(path: Path, data: bytes) -> bool:
-    """Write a file so that after a crash at any moment there is either the old one or the new one.
-
-    Returns whether it had to be written: False if it holds these bytes already.
-    """
-    with contextlib.suppress(OSError):
-        if path.read_bytes() == data:
-            return False
-    new = path.with_name(f".{path.name}.new")
-    with open(new, "wb") as file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(new, path)
-    if os.name == "posix":  # elsewhere a folder cannot be opened
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    return True
-
-
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[Path]:
     """Give a file to write, which takes the place of `path` when all of it is there."""
@@ -146,14 +119,20 @@ def replaced(path: Path) -> Iterator[Path]:
         new.unlink(missing_ok=True)
 
 
-def no_bar() -> bool:
-    """Whether a progress bar stays away: nobody sits there to see it."""
-    return not sys.stderr.isatty()
+def write_whole(path: Path, data: bytes) -> bool:
+    """Write a file so that there is either the old one or the new one; return False if it holds these bytes already."""
+    if path.is_file() and path.read_bytes() == data:
+        return False
+    with replaced(path) as new, open(new, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())  # there after a power cut, too
+    return True
 
 
 def progress(items: Iterable | None = None, **how):
-    """A progress bar of tqdm's over these items, or with a `total`; away where `no_bar` says so."""
+    """A progress bar of tqdm's over these items, or with a `total`; none where nobody sits to see it."""
     from tqdm import tqdm
 
     tqdm.monitor_interval = 0  # it would be a thread, and a process with threads is not to be copied
-    return tqdm(items, disable=no_bar(), file=sys.stderr, **how)
+    return tqdm(items, disable=not sys.stderr.isatty(), file=sys.stderr, **how)

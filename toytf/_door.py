@@ -24,26 +24,8 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from toytf._validate import (
-    as_bool,
-    as_flags,
-    as_floats,
-    as_ids,
-    as_mask,
-    number,
-    one_of,
-    positive_int,
-    positive_number,
-    require_callable,
-    require_class,
-    require_finite,
-    require_generator,
-    require_some,
-    shape_text,
-    share,
-    shown_class,
-    whole_number,
-)
+from toytf import _validate
+from toytf._validate import as_ids, require_class, require_finite, require_some, shape_text
 from toytf.tree import Array, leaves
 
 # ---------------------------------------------------------------- kinds of arguments
@@ -57,23 +39,23 @@ class Kind:
     repeats: bool = True
 
 
+def _numbers(name: str, value) -> Array:
+    x = _validate.as_floats(name, value, min_ndim=0)
+    require_some(name, x)
+    return x
+
+
 def _finite(name: str, value) -> Array:
     x = _numbers(name, value)
     require_finite(name, x)
     return x
 
 
-def _numbers(name: str, value) -> Array:
-    x = as_floats(name, value, min_ndim=0)
-    require_some(name, x)
-    return x
-
-
 def _flags(name: str, value) -> Array:
-    return as_flags(name, value, "where a token stands")
+    return _validate.as_flags(name, value, "where a token stands")
 
 
-SEEN, SCORES, MASK = Kind(_numbers), Kind(_numbers), Kind(lambda name, value: value)
+SEEN, SCORES, MASK = Kind(_numbers), Kind(_numbers), Kind(_numbers)  # known by their names below
 Numbers = Annotated[np.ndarray, Kind(_numbers)]  # whatever they are: NaN flows on
 Floats = Annotated[np.ndarray, Kind(_finite)]
 Seen = Annotated[np.ndarray, SEEN]  # finite but for rows that the argument `mask` hides: they become zeros
@@ -83,23 +65,22 @@ Ids = Annotated[np.ndarray, Kind(as_ids, repeats=False)]
 Flags = Annotated[np.ndarray, Kind(_flags, repeats=False)]
 Mask = Annotated[np.ndarray, MASK]  # True means "may attend"; broadcasts to its axes
 
-Count = Annotated[int, positive_int]
-Place = Annotated[int, lambda name, value: whole_number(name, value, least=0)]
-Positive = Annotated[float, positive_number]
-Share = Annotated[float, share]
+Count = Annotated[int, _validate.positive_int]
+Place = Annotated[int, lambda name, value: _validate.whole_number(name, value, least=0)]
+Positive = Annotated[float, _validate.positive_number]
+Share = Annotated[float, _validate.share]
 
 SCALARS: dict[Any, Callable] = {
-    bool: as_bool,
-    int: whole_number,
-    float: number,
-    np.random.Generator: lambda name, value: require_generator(value),
+    bool: _validate.as_bool,
+    int: _validate.whole_number,
+    float: _validate.number,
+    np.random.Generator: lambda name, value: _validate.require_generator(value),
 }
 
 # ---------------------------------------------------------------- one call
 
 
-@dataclass(frozen=True)
-class Axes:
+class Axes(NamedTuple):
     """What ``"... length < vocabulary"`` says: any leading axes, one called `length`, ids below `vocabulary`."""
 
     leads: bool
@@ -109,8 +90,7 @@ class Axes:
     @classmethod
     def read(cls, text: str) -> Axes:
         axes, _, bound = text.partition("<")
-        leads, named = "..." in axes, tuple(axis for axis in axes.split() if axis != "...")
-        return cls(leads, named, bound.strip())
+        return cls("..." in axes, tuple(axis for axis in axes.split() if axis != "..."), bound.strip())
 
 
 class _Place(NamedTuple):
@@ -134,7 +114,7 @@ class _Place(NamedTuple):
 
 @dataclass
 class _Call:
-    """What the arguments of one call have said of its lengths."""
+    """The lengths that one call has shown so far, and the leading axes of its arguments."""
 
     lengths: dict[str, _Place] = field(default_factory=dict)
     leading: tuple[int, ...] | None = None
@@ -164,10 +144,7 @@ class _Call:
             raise ValueError(f"{name}: expected {least}, got {x.ndim} (shape {shape_text(x.shape)})")
         if axes.leads and not repeats and self.leading is not None and all(axis in self.lengths for axis in named):
             expected = (*self.leading, *(self.lengths[axis].length for axis in named))
-            if x.shape != expected:
-                raise ValueError(
-                    f"{name}: expected shape {shape_text(expected)} as {self.leads} has, got {shape_text(x.shape)}"
-                )
+            _validate.require_shape(name, x, expected, f"{self.leads} has")
         for place, axis in enumerate(named, start=-n):
             self.know(axis, _Place(x.shape[place], name, x.shape, place))
         if axes.leads:
@@ -207,53 +184,33 @@ def _check_for(hint, nested: bool = False) -> Check | None:
         options = [option for option in args if option is not type(None)]
         inner = _check_for(options[0], nested) if len(options) == 1 else None
         return inner and (lambda call, name, value: None if value is None else inner(call, name, value))
-    if origin is Annotated and dataclasses.is_dataclass(args[0]):
-        return functools.partial(_sizes, typing.cast(type, args[0]))
     if origin is Annotated:
-        return _annotated(hint.__metadata__, nested)
+        return _annotated(args[0], hint.__metadata__, nested)
     if origin is typing.Literal:
-        return lambda call, name, value: one_of(name, value, args)
-    if origin is Callable or hint is Callable:
+        return lambda call, name, value: _validate.one_of(name, value, args)
+    if Callable in (origin, hint):
         return _callers_own
-    if origin is list and args and dataclasses.is_dataclass(args[0]):
-        return _list_of(typing.cast(type, args[0]))
+    if origin is list and dataclasses.is_dataclass(args[0]):
+        return functools.partial(_each, args[0])
     if hint in SCALARS:
         return lambda call, name, value: _known(call, name, SCALARS[hint](name, value))
     if dataclasses.is_dataclass(hint):
-        return _dataclass(typing.cast(type, hint), nested)
+        return functools.partial(_parts, hint, nested)
     return None
 
 
-def _callers_own(call: _Call, name: str, function: Callable) -> Callable:
-    """Let a function of the caller's stand outside: what it calls is checked."""
-    require_callable(name, function)
-
-    @functools.wraps(function)
-    def outside(*args, **kwargs):
-        token = _inside.set(False)
-        try:
-            return function(*args, **kwargs)
-        finally:
-            _inside.reset(token)
-
-    return outside
-
-
-def _known(call: _Call, name: str, value):
-    """Return a scalar; a whole number may be the length of an axis of its name."""
-    if type(value) is int:
-        call.know(name.rpartition(".")[2], _Place(value, name, (), 0))
-    return value
-
-
-def _annotated(metadata: tuple, nested: bool) -> Check | None:
-    kind, axes = metadata[0], Axes.read(metadata[-1]) if isinstance(metadata[-1], str) else None
-    if axes is None:  # a number
+def _annotated(cls: Any, metadata: tuple, nested: bool) -> Check | None:
+    """For ``Annotated[Floats, "... d"]``, ``Annotated[Array, "... d"]`` in a dataclass, `Count`, and sizes."""
+    kind, last = metadata[0], metadata[-1]
+    if dataclasses.is_dataclass(cls):
+        return functools.partial(_sizes, cls)
+    if not isinstance(last, str):
         return lambda call, name, value: _known(call, name, kind(name, value))
-    if isinstance(kind, str):  # an array in a dataclass
+    axes = Axes.read(last)
+    if kind is last:
         return None if nested and axes.leads else functools.partial(_held, axes)  # of another function's, on its axes
     if kind is MASK:
-        return lambda call, name, value: as_mask(name, value, call.shape(axes))
+        return lambda call, name, value: _validate.as_mask(name, value, call.shape(axes))
 
     def check(call: _Call, name: str, value):
         bound = call.lengths.get(axes.bound)
@@ -264,7 +221,14 @@ def _annotated(metadata: tuple, nested: bool) -> Check | None:
     return check
 
 
-def _sizes(cls: type, call: _Call, name: str, value):
+def _known(call: _Call, name: str, value):
+    """Return a scalar; a whole number may be the length of an axis of its name."""
+    if type(value) is int:
+        call.know(name.rpartition(".")[2], _Place(value, name, (), 0))
+    return value
+
+
+def _sizes(cls: Any, call: _Call, name: str, value):
     """``Annotated[Config, "sizes"]``: its whole numbers are the lengths of the axes of their names."""
     require_class(name, value, cls)
     for part, length in vars(value).items():
@@ -274,8 +238,8 @@ def _sizes(cls: type, call: _Call, name: str, value):
 
 def _held(axes: Axes, call: _Call, name: str, value):
     """An array that a dataclass holds: as it stands, never converted."""
-    if not isinstance(value, np.ndarray) or isinstance(value, np.ma.MaskedArray):
-        raise TypeError(f"{name}: expected an array, {' x '.join(axes.named)}, got {shown_class(value)}")
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{name}: expected an array, {' x '.join(axes.named)}, got {_validate.shown_class(value)}")
     if value.dtype.kind not in "fiub":
         raise TypeError(f"{name}: expected an array of numbers, got dtype {value.dtype}")
     require_some(name, value)
@@ -283,36 +247,23 @@ def _held(axes: Axes, call: _Call, name: str, value):
     return value
 
 
-def _list_of(cls: type) -> Check:
-    check = _dataclass(cls, nested=True)
-
-    def each(call: _Call, name: str, values):
-        if not isinstance(values, list):
-            raise TypeError(f"{name}: expected a list of {cls.__name__}, got {type(values).__name__}")
-        for k, value in enumerate(values):
-            check(call, f"{name}[{k}]", value)
-        return values
-
-    return each
+def _each(cls: Any, call: _Call, name: str, values):
+    for k, value in enumerate(values):
+        _parts(cls, True, call, f"{name}[{k}]", value)
+    return values
 
 
-def _dataclass(cls: type, nested: bool) -> Check:
-    """The check of a dataclass and of all it holds; of what it holds in its turn, only arrays without ``...``."""
-
-    def check(call: _Call, name: str, value):
-        if type(value) is not cls:
-            require_class(name, value, cls)
-        if cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]  # it was checked when it was made
-            return value
-        for part, one in _parts(cls, nested):
-            one(call, part if name == "p" else f"{name}.{part}", getattr(value, part))
-        return value
-
-    return check
+def _parts(cls: Any, nested: bool, call: _Call, name: str, value):
+    """A dataclass and all it holds; of what it holds in its turn, only arrays without ``...``."""
+    require_class(name, value, cls)
+    if not cls.__dataclass_params__.frozen:  # a frozen one was checked when it was made
+        for part, check in _checks_of(cls, nested):
+            check(call, part if name == "p" else f"{name}.{part}", getattr(value, part))
+    return value
 
 
 @functools.cache
-def _parts(cls: type, nested: bool) -> list[tuple[str, Check]]:
+def _checks_of(cls: Any, nested: bool) -> list[tuple[str, Check]]:
     found = []
     for name, hint in typing.get_type_hints(cls, include_extras=True).items():
         is_array = any(typing.get_origin(option) is Annotated for option in (hint, *typing.get_args(hint)))
@@ -323,17 +274,16 @@ def _parts(cls: type, nested: bool) -> list[tuple[str, Check]]:
 
 def require_all_parameters(name: str, p, cls: type) -> None:
     """Raise an error unless `p` is a `cls` whose arrays fit each other, and every number in it is finite."""
-    _dataclass(cls, nested=False)(_Call(), name, p)
+    _parts(cls, False, _Call(), name, p)
     for part, array in leaves(p, np.ndarray).items():
         require_finite(f"{name}.{part}", array)
 
 
 def check_fields(made) -> None:
     """Hold the fields of a frozen dataclass of scalars against their annotations; keep what the checks return."""
-    hints, call = typing.get_type_hints(type(made), include_extras=True), _Call()
-    for one in dataclasses.fields(made):
-        if (check := _check_for(hints[one.name])) is not None:
-            object.__setattr__(made, one.name, check(call, one.name, getattr(made, one.name)))
+    call, cls = _Call(), typing.cast(Any, type(made))
+    for name, check in _checks_of(cls, False):
+        object.__setattr__(made, name, check(call, name, getattr(made, name)))
 
 
 # ---------------------------------------------------------------- after the others
@@ -345,14 +295,12 @@ def _visible(name: str, x: Array, mask: Array | None) -> Array:
         mask = np.atleast_2d(mask)
         seen = np.broadcast_to(mask, (*mask.shape[:-1], x.shape[-2])).any(axis=-2, keepdims=True)
         x = np.where(np.swapaxes(seen, -1, -2), x, x.dtype.type(0))
-    require_some(name, x)
     require_finite(name, x)
     return x
 
 
 def _row_by_row(name: str, x: Array, axis) -> Array:
     """Return scores of which the softmax is defined: no NaN, no infinity, a finite one in each row."""
-    require_some(name, x)
     require_finite(name, np.where(np.isneginf(x), 0, x))
     alone = np.argwhere(np.isneginf(x.max(axis=axis, keepdims=True)))
     if len(alone):
@@ -368,17 +316,30 @@ _inside: ContextVar[bool] = ContextVar("inside", default=False)
 F = TypeVar("F", bound=Callable)
 
 
+def _run(inside: bool, function: Callable, args, kwargs):
+    token = _inside.set(inside)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        _inside.reset(token)
+
+
+def _callers_own(call: _Call, name: str, function: Callable) -> Callable:
+    """Let a function of the caller's stand outside: what it calls is checked."""
+    _validate.require_callable(name, function)
+    return lambda *args, **kwargs: _run(False, function, args, kwargs)
+
+
 def door(function: F) -> F:
     """Check the arguments of a function as its signature declares them, unless another door was passed before."""
     signature = inspect.signature(function)
-    names = tuple(signature.parameters)
 
     @functools.cache
-    def declared() -> tuple[list[tuple[str, Check]], dict[str, Kind]]:
+    def declared() -> tuple[dict[str, Check], dict[str, Kind]]:
         """The check of each argument, and what is looked at when all are read; classes may stand further down."""
         hints = typing.get_type_hints(function, include_extras=True)
-        checks = [(name, check) for name in names if (check := _check_for(hints.get(name))) is not None]
-        kinds = {name: next(iter(getattr(hints.get(name), "__metadata__", ())), None) for name in names}
+        checks = {name: check for name in signature.parameters if (check := _check_for(hints.get(name))) is not None}
+        kinds = {name: next(iter(getattr(hints.get(name), "__metadata__", ())), None) for name in signature.parameters}
         return checks, {name: kind for name, kind in kinds.items() if kind in (SEEN, SCORES)}
 
     @functools.wraps(function)
@@ -386,21 +347,14 @@ def door(function: F) -> F:
         if _inside.get():
             return function(*args, **kwargs)
         checks, late = declared()
-        given = dict(zip(names, args, strict=False)) | kwargs
-        if len(given) < len(args) + len(kwargs):  # too many, or one of them twice
-            signature.bind(*args, **kwargs)
-        call = _Call()
-        for name, check in checks:  # in the signature's order, not in the call's
-            if name in given:
-                given[name] = check(call, name, given[name])
+        call, given = _Call(), signature.bind(*args, **kwargs).arguments  # in the signature's order, not in the call's
+        for name, value in given.items():
+            if name in checks:
+                given[name] = checks[name](call, name, value)
         for name, kind in late.items():
             if name in given:
                 other = given.get("mask") if kind is SEEN else given.get("axis", -1)
                 given[name] = (_visible if kind is SEEN else _row_by_row)(name, given[name], other)
-        token = _inside.set(True)
-        try:
-            return function(**given)
-        finally:
-            _inside.reset(token)
+        return _run(True, function, (), given)
 
     return typing.cast(F, checked)

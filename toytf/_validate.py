@@ -1,8 +1,7 @@
 """Checks of arguments, at the door: what comes back can be used by the formula.
 
-Each raises an error that names the argument, what was expected and what came:
-``name: expected WHAT, got WHAT``. `ValueError` means that the kind was right and the value was not,
-`TypeError` that the kind was wrong.
+Each raises an error that names the argument, what was expected and what came: ``name: expected WHAT, got WHAT``.
+`ValueError` means that the kind was right and the value was not, `TypeError` that the kind was wrong.
 """
 
 from __future__ import annotations
@@ -17,14 +16,13 @@ from pathlib import Path
 import numpy as np
 
 ROOM = 2**30  # the most numbers in an array that a count asks for: 8 GB of float64
-EXACT = 2**53  # the largest whole number up to which a float64 has them all
 
 # ---------------------------------------------------------------- how errors speak
 
 
 def shape_text(shape: tuple[int, ...]) -> str:
     """Return a shape as people write it: ``(2, 4)`` becomes ``"2 x 4"``."""
-    return " x ".join(str(n) for n in shape) if shape else "a single number"
+    return " x ".join(map(str, shape)) if shape else "a single number"
 
 
 _SHORT = reprlib.Repr()
@@ -33,55 +31,43 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 60
 
 def shown(value) -> str:
     """Return a value as an error shows it: short, and never an error itself."""
-    if isinstance(value, np.generic):
-        value = value.item()
     try:
-        return _SHORT.repr(value)
+        return _SHORT.repr(value.item() if isinstance(value, np.generic) else value)
     except Exception:  # a repr of somebody else's, or an integer of more digits than Python writes
         return f"something of type {type(value).__name__}"
+
+
+def shown_class(value) -> str:
+    """Return None as it is, and the class of anything else: a whole array or model would be no help."""
+    return "None" if value is None else _with_article(type(value).__name__)
+
+
+def _with_article(word: str) -> str:
+    return f"{'an' if word[0] in 'AEIOUaeiou' else 'a'} {word}"
 
 
 # ---------------------------------------------------------------- arrays
 
 
-def as_floats(name: str, x, min_ndim: int = 1) -> np.ndarray:
-    """Return `x` as a floating array: floats keep their dtype, integers become float64.
-
-    Raises
-    ------
-    TypeError
-        If `x` is not made of real numbers (strings, None, complex, ragged lists), or is a masked array.
-    ValueError
-        If `x` has fewer than `min_ndim` axes.
-    """
-    if type(x) is not np.ndarray:
-        x = as_array(name, x)
-    if x.dtype.kind != "f":
-        if x.dtype.kind not in "iu":
-            raise TypeError(f"{name}: expected real numbers, got dtype {x.dtype}")
-        x = x.astype(np.float64)
-    if x.ndim < min_ndim:
-        raise ValueError(
-            f"{name}: expected at least {min_ndim} {'axis' if min_ndim == 1 else 'axes'}, "
-            f"got {x.ndim} (shape {shape_text(x.shape)})"
-        )
-    return x
-
-
 def as_array(name: str, x) -> np.ndarray:
     """Return `x` as an array of NumPy, once nothing of it would be lost."""
-    try:
-        array = np.asarray(x)
-    except ValueError as error:  # rows of unequal length
-        raise TypeError(f"{name}: expected rows of equal length, got a ragged list") from error
-    except Exception as error:  # whatever an object does that is asked for its numbers
-        raise TypeError(f"{name}: expected an array, got {shown(x)} ({error})") from error
     if isinstance(x, np.ma.MaskedArray):
-        raise TypeError(
-            f"{name}: expected an array without a mask of its own, got a masked array of numpy.ma: "
-            "what it hides would count. Fill it (x.filled(0)), and say in a mask of booleans what may be seen"
-        )
-    return array
+        raise TypeError(f"{name}: expected an array without a mask of its own, got a masked array of numpy.ma")
+    try:
+        return np.asarray(x)
+    except ValueError as error:
+        raise TypeError(f"{name}: expected rows of equal length, got a ragged list") from error
+
+
+def as_floats(name: str, x, min_ndim: int = 1) -> np.ndarray:
+    """Return `x` as a floating array of at least `min_ndim` axes: floats keep their dtype, integers become float64."""
+    x = as_array(name, x)
+    if x.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected real numbers, got dtype {x.dtype}")
+    if x.ndim < min_ndim:
+        axes = "axis" if min_ndim == 1 else "axes"
+        raise ValueError(f"{name}: expected at least {min_ndim} {axes}, got {x.ndim} (shape {shape_text(x.shape)})")
+    return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 
 def require_ndim(name: str, x: np.ndarray, ndim: int) -> None:
@@ -100,10 +86,9 @@ def require_finite(name: str, x: np.ndarray) -> None:
     """Raise `ValueError` naming the first NaN or infinity in `x`, if there is one."""
     if np.isfinite(x).all():
         return
-    bad = np.argwhere(~np.isfinite(x))
-    where = tuple(int(i) for i in bad[0])
-    more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
-    raise ValueError(f"{name}: expected finite numbers, got {float(x[where])} at {list(where)}{more}")
+    first, *others = np.argwhere(~np.isfinite(x)).tolist()
+    more = f" (and {len(others)} more)" if others else ""
+    raise ValueError(f"{name}: expected finite numbers, got {float(x[tuple(first)])} at {first}{more}")
 
 
 def require_within(name: str, x: np.ndarray, largest: float) -> None:
@@ -145,8 +130,7 @@ def as_flags(name: str, flags, meaning: str) -> np.ndarray:
     if flags.dtype != np.bool_:
         raise TypeError(f"{name}: expected booleans, True {meaning}, got dtype {flags.dtype}")
     if flags.ndim < 1 or not flags.size:
-        what = "a single value" if flags.ndim < 1 else f"shape {shape_text(flags.shape)}"
-        raise ValueError(f"{name}: expected at least 1 axis, and one value, got {what}")
+        raise ValueError(f"{name}: expected at least 1 axis, and one value, got shape {shape_text(flags.shape)}")
     return flags
 
 
@@ -158,11 +142,8 @@ def as_mask(name: str, mask, shape: tuple[int, ...]) -> np.ndarray:
             f"{name}: expected booleans, True meaning 'may attend', got dtype {mask.dtype}. "
             "If 1 means 'may attend', pass mask.astype(bool); if 1 means 'hidden', pass mask == 0"
         )
-    try:
-        fits = np.broadcast_shapes(mask.shape, shape) == shape
-    except ValueError:
-        fits = False
-    if not fits:
+    before = (1,) * (len(shape) - mask.ndim) + mask.shape
+    if len(before) != len(shape) or any(n not in (1, length) for n, length in zip(before, shape, strict=True)):
         raise ValueError(
             f"{name}: expected a shape that broadcasts to {shape_text(shape)} (..., query, key), "
             f"got {shape_text(mask.shape)}"
@@ -179,9 +160,9 @@ def as_ids(name: str, ids, size: int | None = None) -> np.ndarray:
         raise TypeError(f"{name}: expected integer token ids, got dtype {ids.dtype}")
     if ids.min() >= 0 and (size is None or ids.max() < size):
         return ids
-    where = tuple(int(i) for i in np.argwhere((ids < 0) | (ids >= (ids.max() + 1 if size is None else size)))[0])
+    where = np.argwhere((ids < 0) | (ids >= (ids.max() + 1 if size is None else size)))[0].tolist()
     expected = "ids from 0" if size is None else f"ids from 0 to {size - 1} (the vocabulary has {size} tokens)"
-    raise ValueError(f"{name}: expected {expected}, got {int(ids[where])} at {list(where)}")
+    raise ValueError(f"{name}: expected {expected}, got {int(ids[tuple(where)])} at {where}")
 
 
 # ---------------------------------------------------------------- numbers, switches, names
@@ -205,13 +186,9 @@ def number(name: str, value, expected: str = "a finite number", allowed: Callabl
     """Return `value` as a float of Python's for which `allowed` holds; `expected` says that in words."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.integer, np.floating)):
         raise TypeError(f"{name}: expected {expected}, got {shown(value)}")
-    try:
-        as_float = float(value)
-    except OverflowError:  # an int beyond the float range
-        as_float = math.inf if value > 0 else -math.inf
-    if not allowed(as_float):
+    if not allowed(float(value)):
         raise ValueError(f"{name}: expected {expected}, got {shown(value)}")
-    return as_float
+    return float(value)
 
 
 def require_room(name: str, *counts: int) -> None:
@@ -253,17 +230,8 @@ def one_of(name: str, value, known: Collection[str]) -> str:
 def require_class(name: str, value, *classes: type) -> None:
     """Raise `TypeError` unless `value` is of one of the classes."""
     if not isinstance(value, classes):
-        expected = " or ".join(cls.__name__ for cls in classes)
-        raise TypeError(f"{name}: expected {_article(expected)} {expected}, got {shown_class(value)}")
-
-
-def shown_class(value) -> str:
-    """Return None as it is, and the class of anything else: a whole array or model would be no help."""
-    return "None" if value is None else f"{_article(type(value).__name__)} {type(value).__name__}"
-
-
-def _article(word: str) -> str:
-    return "an" if word[0] in "AEIOUaeiou" else "a"
+        expected = _with_article(" or ".join(cls.__name__ for cls in classes))
+        raise TypeError(f"{name}: expected {expected}, got {shown_class(value)}")
 
 
 def require_callable(name: str, value) -> None:
@@ -281,16 +249,11 @@ def require_generator(rng) -> np.random.Generator:
 
 def as_list(name: str, values, of: str) -> list:
     """Return what can be gone through as a list; a string, which can, is refused: its letters are not meant."""
-    if type(values) in (list, tuple):
-        return list(values)
     if isinstance(values, str):
         raise TypeError(f"{name}: expected a list of {of}, got the single string {shown(values)}")
-    if isinstance(values, (bytes, dict, set, np.ma.MaskedArray)) or not isinstance(values, Iterable):
+    if isinstance(values, (bytes, dict, set)) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0:
         raise TypeError(f"{name}: expected a list of {of}, got {shown(values)}")
-    try:
-        return list(values)
-    except TypeError as error:  # an array without an axis says that it can be gone through, and cannot
-        raise TypeError(f"{name}: expected a list of {of}, got {shown(values)}") from error
+    return list(values)
 
 
 def list_of(name: str, values, cls: type, of: str) -> list:
@@ -322,7 +285,6 @@ def as_id(name: str, value) -> str:
 
 def as_path(name: str, path) -> Path:
     """Return the name of a file as a `Path`. (`open` would take a number too: 0 waits for the keyboard.)"""
-    if not isinstance(path, (str, os.PathLike)) or not str(path) or "\0" in str(path):
-        error = ValueError if isinstance(path, str) else TypeError
-        raise error(f"{name}: expected the name of a file, got {shown(path)}")
+    if not isinstance(path, (str, os.PathLike)) or not str(path):
+        raise TypeError(f"{name}: expected the name of a file, got {shown(path)}")
     return Path(path)

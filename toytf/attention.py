@@ -25,40 +25,13 @@ def attention(
 
         attention(Q, K, V) = softmax(Q K^T * scale) V,   scale = 1 / sqrt(d_k)
 
-    Parameters
-    ----------
-    q : array_like, shape (..., query, d_k)
-    k : array_like, shape (..., key, d_k)
-    v : array_like, shape (..., key, d_v)
-    mask : array_like of bool, broadcastable to (..., query, key), optional
-        True means "may attend". What stands at a masked key or value, NaN included, changes
-        nothing. A query that may attend to nothing gets a row of zeros, weights and output.
-    scale : float, optional
-        What the dot products are multiplied by; ``1 / sqrt(d_k)`` if left out.
+    In the mask, True means "may attend". What stands at a masked key or value, NaN included, changes nothing. A query
+    that may attend to nothing gets a row of zeros, weights and output. Returns the rows, (..., query, d_v), and an
+    `AttentionTrace`. (*Attention Is All You Need*, section 3.2.1, equation 1)
 
-    Returns
-    -------
-    out : Array, shape (..., query, d_v)
-    trace : AttentionTrace
-
-    Raises
-    ------
-    ValueError
-        If widths, lengths or leading axes do not fit, the mask has a wrong shape, or a number
-        that is attended to is NaN or infinite.
-    TypeError
-        If the mask is not boolean.
-
-    Notes
-    -----
-    *Attention Is All You Need*, section 3.2.1 and equation 1.
-
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
     >>> q, k, v = [[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[10.0], [20.0]]
     >>> out, trace = attention(q, k, v, scale=1.0)
-    >>> print(fmt(trace.attn_weights), fmt(out))
+    >>> print(trace.attn_weights.round(4), out.round(4))
     [[0.7311 0.2689]] [[12.6894]]
     """
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
@@ -74,12 +47,8 @@ def attention_backward(trace: AttentionTrace, dout: Annotated[Gradient, "... que
         dV = A^T dout,   dA = dout V^T,   dS = softmax_backward(A, dA)
         dQ = dS K * scale,   dK = dS^T Q * scale
 
-    A masked weight is exactly 0, so nothing flows through it; a query that may attend to
-    nothing has gradient 0.
-
-    Returns
-    -------
-    dq, dk, dv : Array, shapes of the trace's `q`, `k` and `v`
+    A masked weight is exactly 0, so nothing flows through it; a query that may attend to nothing has gradient 0.
+    Returns ``dq``, ``dk`` and ``dv``, of the shapes of the trace's `q`, `k` and `v`.
     """
     a = trace.attn_weights
     dv = np.swapaxes(a, -1, -2) @ dout
@@ -103,22 +72,9 @@ def masked_softmax(scores: Annotated[Scores, "... query key"], mask: Annotated[M
 
     A row with no key left becomes a row of zeros: this is the one place that decides it.
 
-    Parameters
-    ----------
-    scores : array_like, shape (..., query, key)
-    mask : array_like of bool, broadcastable to the shape of `scores`
-        True means "may attend".
-
-    Returns
-    -------
-    Array, shape (..., query, key)
-
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(masked_softmax([[5.0, 5.0, 9.0], [1.0, 2.0, 3.0]], [[True, True, False], [False] * 3])))
-    [[0.5000 0.5000 0.0000]
-     [0.0000 0.0000 0.0000]]
+    >>> print(masked_softmax([[5.0, 5.0, 9.0], [1.0, 2.0, 3.0]], [[True, True, False], [False] * 3]).round(4))
+    [[0.5 0.5 0. ]
+     [0.  0.  0. ]]
     """
     # Where the paper writes -inf stands the lowest number: exp of it is 0 too, and a row without a key is defined.
     return softmax(np.where(mask, scores, np.finfo(scores.dtype).min)) * mask
@@ -128,12 +84,8 @@ def masked_softmax(scores: Annotated[Scores, "... query key"], mask: Annotated[M
 def causal_mask(length: Count) -> Array:
     """A mask that hides the future: query ``i`` may attend to keys ``0 .. i``, itself included.
 
-    Notes
-    -----
     *Attention Is All You Need*, section 3.2.3.
 
-    Examples
-    --------
     >>> print(causal_mask(3))
     [[ True False False]
      [ True  True False]
@@ -144,24 +96,11 @@ def causal_mask(length: Count) -> Array:
 
 @door
 def padding_mask(is_token: Annotated[Flags, "... key"]) -> Array:
-    """A mask that hides filled-up places from every query.
+    """A mask that hides filled-up places from every query: (..., key) becomes (..., 1, key).
 
-    Combine it with a causal mask by ``&``: both must allow it.
+    `is_token` is True where a token stands, as `toytf.corpus.pad` returns it. Combine the mask with a causal one by
+    ``&``: both must allow it.
 
-    Parameters
-    ----------
-    is_token : array_like of bool, shape (..., key)
-        True where a token stands, False where the sentence was filled up; `toytf.corpus.pad`
-        returns it.
-
-    Returns
-    -------
-    Array of bool, shape (..., 1, key)
-
-    Examples
-    --------
-    >>> print(padding_mask([True, True, False]))
-    [[ True  True False]]
     >>> print(causal_mask(3) & padding_mask([True, True, False]))
     [[ True False False]
      [ True  True False]
@@ -188,40 +127,14 @@ def multi_head_attention(
         head_h       = attention(x W_h^Q, memory W_h^K, memory W_h^V)
         multi_head   = concat(head_1, ..., head_n) W^O
 
-    Parameters
-    ----------
-    p : MultiHead
-    x : array_like, shape (..., query, d_model)
-        The rows that ask.
-    memory : array_like, shape (..., key, d_model), optional
-        The rows that are asked; `x` itself if left out (self-attention).
-    n_heads : int
-        Into how many heads the columns of ``w_q``, ``w_k`` and ``w_v`` are divided.
-    mask : array_like of bool, broadcastable to (..., query, key), optional
-        True means "may attend"; the same for every head.
-    scale : float, optional
-        As in `attention`: ``1 / sqrt(d_k)`` if left out.
+    The rows of `x` ask, those of `memory` are asked: `x` itself if it is left out (self-attention). The columns of
+    ``w_q``, ``w_k`` and ``w_v`` are divided into `n_heads`. Mask, the same for every head, and `scale` are those of
+    `attention`. Returns the rows, of the shape of `x`, and a `MultiHeadTrace`. (*Attention Is All You Need*, section
+    3.2.2)
 
-    Returns
-    -------
-    out : Array, shape (..., query, d_model)
-    trace : MultiHeadTrace
-
-    Raises
-    ------
-    ValueError, TypeError
-        As in `attention`, and if `n_heads` does not divide the columns.
-
-    Notes
-    -----
-    *Attention Is All You Need*, section 3.2.2.
-
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
     >>> from toytf.example import PUBLISHED as hello
     >>> z, trace = multi_head_attention(hello.heads, hello.x, n_heads=2, scale=1 / 30)
-    >>> print(fmt(z))
+    >>> print(z.round(4))
     [[ 11.4639 -13.1802 -11.5934 -17.0439]
      [ 11.6261 -13.4745 -11.8713 -17.4926]]
     >>> trace.attention.attn_weights.shape  # head, query, key
@@ -256,12 +169,8 @@ def multi_head_attention_backward(
 ) -> tuple[Array, Array | None, MultiHead]:
     """The gradients of `multi_head_attention`, from its trace, back through W^O, the heads and W^Q, W^K, W^V.
 
-    Returns
-    -------
-    dx : Array, shape of `x`
-        In self-attention the sum of what came back through queries, keys and values.
-    dmemory : Array, shape of `memory`, or None in self-attention
-    dp : MultiHead
+    Returns ``dx``, ``dmemory`` and the gradient of `p`. In self-attention ``dx`` is the sum of what came back through
+    queries, keys and values, and ``dmemory`` None.
     """
     n_heads = trace.attention.q.shape[-3]
     dheads, d_o = linear_backward(Linear(p.w_o, p.b_o), trace.heads, dout)
@@ -280,8 +189,6 @@ def multi_head_attention_backward(
 def split_heads(x: Annotated[Numbers, "... length width"], n_heads: Count) -> Array:
     """Cut the columns into heads: (..., length, heads*d_head) becomes (..., heads, length, d_head).
 
-    Examples
-    --------
     >>> split_heads(np.zeros((64, 12, 300)), 6).shape
     (64, 6, 12, 50)
     """
@@ -294,8 +201,6 @@ def split_heads(x: Annotated[Numbers, "... length width"], n_heads: Count) -> Ar
 def merge_heads(x: Annotated[Numbers, "... heads length d_head"]) -> Array:
     """Put the heads side by side again: (..., heads, length, d_head) becomes (..., length, heads*d_head).
 
-    Examples
-    --------
     >>> merge_heads(np.zeros((64, 6, 12, 50))).shape
     (64, 12, 300)
     """

@@ -11,35 +11,19 @@ import numpy as np
 from toytf._door import Array, Count, Place, door
 from toytf._validate import (
     as_ids,
-    as_list,
     as_path,
     list_of,
     number,
     require_class,
     shown,
-    whole_number,
 )
 
 Fraction = Annotated[float, lambda name, value: number(name, value, "between 0 and 1", lambda x: 0 < x < 1)]
 
 
 class Vocabulary:
-    """A fixed list of tokens; a token's id is its place in the list.
+    """A fixed list of distinct, non-empty tokens; a token's id is its place in the list.
 
-    Parameters
-    ----------
-    tokens : iterable of str
-        Distinct, non-empty.
-
-    Raises
-    ------
-    ValueError
-        If a token occurs twice, is empty, or there is none.
-    TypeError
-        If a token is not a string.
-
-    Examples
-    --------
     >>> vocabulary = Vocabulary(["<pad>", "Hello", "World"])
     >>> vocabulary.ids(["Hello", "World"])
     [1, 2]
@@ -48,18 +32,13 @@ class Vocabulary:
     """
 
     def __init__(self, tokens: Iterable[str]):
-        self._tokens = tuple(as_list("tokens", tokens, "strings"))
-        if not self._tokens:
-            raise ValueError("tokens: expected at least one token, got none")
-        self._ids: dict[str, int] = {}
+        self._tokens = tuple(list_of("tokens", tokens, str, "strings"))
+        self._ids = {token: place for place, token in enumerate(self._tokens)}
+        if not self._tokens or "" in self._ids:
+            raise ValueError(f"tokens: expected at least one, and none empty, got {shown(self._tokens)}")
         for place, token in enumerate(self._tokens):
-            if not isinstance(token, str):
-                raise TypeError(f"tokens: expected strings, got {shown(token)} at {place}")
-            if not token:
-                raise ValueError(f"tokens: expected non-empty strings, got '' at {place}")
-            if token in self._ids:
-                raise ValueError(f"tokens: expected distinct tokens, got {token!r} at {self._ids[token]} and {place}")
-            self._ids[token] = place
+            if self._ids[token] != place:
+                raise ValueError(f"tokens: expected distinct tokens, got {token!r} at {place} and {self._ids[token]}")
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -81,35 +60,20 @@ class Vocabulary:
 
     def ids(self, tokens: Sequence[str]) -> list[int]:
         """Return the id of every token of a sentence that is already cut into tokens."""
-        if isinstance(tokens, str):
-            raise TypeError(
-                f"tokens: expected a list of strings, got the single string {tokens!r}; cut it into tokens first"
-            )
         return [self.id(token) for token in list_of("tokens", tokens, str, "strings")]
 
     def tokens(self, ids: Sequence[int]) -> list[str]:
         """Return the token of every id, each in ``0 .. len(self) - 1``."""
-        ids = [whole_number("ids", i) for i in as_list("ids", ids, "whole numbers")]
-        for place, i in enumerate(ids):
-            if not 0 <= i < len(self):
-                raise ValueError(f"ids: expected 0 to {len(self) - 1}, got {shown(i)} at {place}")
-        return [self._tokens[i] for i in ids]
+        return [self._tokens[i] for i in as_ids("ids", ids, len(self)).tolist()] if len(ids) else []
 
 
 @door
 def pad(sentences: Sequence[Sequence[int]], length: Count, pad_id: Place) -> tuple[Array, Array]:
     """Bring sentences to one length, so that a batch of them is one array.
 
-    Shorter ones are filled with `pad_id` at the end, longer ones are cut.
+    Shorter ones are filled with `pad_id` at the end, longer ones are cut. Returns ids and flags, each of shape
+    (sentences, length): True where a token stands, False where it was filled.
 
-    Returns
-    -------
-    ids : Array of int, shape (sentences, length)
-    is_token : Array of bool, shape (sentences, length)
-        True where a token stands, False where it was filled.
-
-    Examples
-    --------
     >>> ids, is_token = pad([[1, 2], [3, 4, 5, 6]], length=3, pad_id=0)
     >>> print(ids)
     [[1 2 0]
@@ -141,14 +105,8 @@ SPECIAL = (PAD, SOS, EOS)
 class Pair:
     """A sentence and its translation, cut into tokens.
 
-    Parameters
-    ----------
-    src, tgt : tuple of str
-    links : tuple of int, optional
-        For each target token the place of the source token that it translates, where that is known.
+    `links` has for each target token the place of the source token that it translates, where that is known.
 
-    Examples
-    --------
     >>> print(Pair(("the", "red", "house"), ("la", "casa", "roja"), links=(0, 2, 1)))
     the red house -> la casa roja
     """
@@ -173,36 +131,25 @@ def read_pairs(path) -> list[Pair]:
     Tokens are what white space separates. Empty lines and lines that begin with ``#`` are skipped,
     and so is a pair that has occurred before.
 
-    A line of the file, in UTF-8, is for example ``the red house<TAB>la casa roja``. A line that has not two
-    columns with text, or one of `SPECIAL` in it, is a `ValueError` that names it by its number.
+    A line of the file, in UTF-8, is for example ``the red house<TAB>la casa roja``. The first that has not two columns
+    with text, or one of `SPECIAL` in it, is a `ValueError` that names it by its number.
     """
-    pairs: dict[Pair, None] = {}  # in order, each once
-    bad = []
     path = as_path("path", path)
-    for place, line in enumerate(path.read_bytes().splitlines(), start=1):
-        try:
-            text = line.decode("utf-8-sig" if place == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            bad.append(f"line {place}: expected UTF-8, got the byte {line[error.start]:#04x} at {error.start}")
+    pairs: dict[Pair, None] = {}  # in order, each once
+    try:
+        lines = path.read_text("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: expected UTF-8, got {error}") from error
+    for place, line in enumerate(lines, start=1):
+        if not line.strip() or line.startswith("#"):
             continue
-        if not text.strip() or text.startswith("#"):
-            continue
-        columns = [tuple(column.split()) for column in text.split("\t")]
-        special = [token for column in columns for token in column if token in SPECIAL]
-        if len(columns) != 2:
-            bad.append(f"line {place}: expected two columns with a tab between them, got {len(columns)}")
-        elif not all(columns):
-            bad.append(f"line {place}: expected text in both columns, got none in column {1 + columns.index(())}")
-        elif special:
-            bad.append(f"line {place}: expected words, got {special[0]!r}, which has a meaning of its own")
-        else:
-            pairs[Pair(*columns)] = None
-    if bad:
-        more = f"\n  and {len(bad) - 10} more" if len(bad) > 10 else ""
-        raise ValueError(f"{path}: {len(bad)} bad line{'s'[: len(bad) > 1]}\n  " + "\n  ".join(bad[:10]) + more)
-    if not pairs:
-        raise ValueError(f"{path}: expected at least one sentence pair, got none")
-    return list(pairs)
+        columns = [tuple(column.split()) for column in line.split("\t")]
+        if len(columns) != 2 or not all(columns):
+            raise ValueError(f"{path}: line {place}: expected text, a tab and text, got {shown(line)}")
+        if special := [token for token in (*columns[0], *columns[1]) if token in SPECIAL]:
+            raise ValueError(f"{path}: line {place}: expected words, got {special[0]!r}, with a meaning of its own")
+        pairs[Pair(*columns)] = None
+    return _pairs(list(pairs))
 
 
 @door
@@ -212,20 +159,8 @@ def split(pairs: Sequence[Pair], rng: np.random.Generator, held_out: Fraction = 
     Pairs that have a sentence in common, on either side, stay together, so that no sentence of
     the test, and no translation of it, has been seen.
 
-    Parameters
-    ----------
-    pairs : sequence of Pair
-    rng : numpy.random.Generator
-    held_out : float, default 0.2
-        The share of pairs that goes to the test, as nearly as groups allow.
+    The share `held_out` of them goes to the test, as nearly as groups allow. Both parts are in random order.
 
-    Returns
-    -------
-    train, test : list of Pair
-        In random order.
-
-    Examples
-    --------
     >>> pairs = [Pair((word,), (word.upper(),)) for word in "abcde"]
     >>> train, test = split(pairs, np.random.default_rng(0))
     >>> len(train), len(test)
@@ -281,8 +216,6 @@ def _that_share_a_sentence(pairs: Sequence[Pair]) -> list[list[Pair]]:
 def vocabularies(pairs: Iterable[Pair]) -> tuple[Vocabulary, Vocabulary]:
     """Make the two vocabularies of some pairs: `SPECIAL` first, then the words in alphabetical order.
 
-    Examples
-    --------
     >>> src_vocab, tgt_vocab = vocabularies([Pair(("hello", "world"), ("hola", "mundo"))])
     >>> list(src_vocab)
     ['<pad>', '<sos>', '<eos>', 'hello', 'world']
@@ -323,8 +256,6 @@ class Batch:
 def to_batch(pairs: Sequence[Pair], src_vocab: Vocabulary, tgt_vocab: Vocabulary) -> Batch:
     """Turn sentence pairs into one batch.
 
-    Examples
-    --------
     >>> pairs = [Pair(("hello", "world"), ("hola", "mundo")), Pair(("hello",), ("hola",))]
     >>> batch = to_batch(pairs, *vocabularies(pairs))
     >>> print(batch.tgt)

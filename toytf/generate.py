@@ -48,14 +48,13 @@ class DecodeState:
 
     def take(self, rows) -> DecodeState:
         """Return the state of some of the sentences, in the order of `rows`, repeated if repeated there."""
-        rows = np.asarray(rows)
 
-        def pick(array):
-            return None if array is None else array[rows]
+        def pick(part):
+            if isinstance(part, tuple):
+                return tuple(map(pick, part))
+            return part[rows] if isinstance(part, np.ndarray) else part
 
-        layers = ("keys", "values", "memory_keys", "memory_values")
-        kept: dict[str, Any] = {name: tuple(map(pick, getattr(self, name))) for name in layers}
-        return replace(self, ids=pick(self.ids), memory=pick(self.memory), memory_mask=pick(self.memory_mask), **kept)
+        return DecodeState(**{name: pick(part) for name, part in vars(self).items()})
 
 
 @door
@@ -68,16 +67,9 @@ def start(
 ) -> DecodeState:
     """Read the source sentences and make the state from which writing starts.
 
-    Parameters
-    ----------
-    params : Transformer
-    cfg : Config
-    src : array_like of int, shape (batch, source length) or (source length,)
-        One sentence counts as a batch of one. None for a decoder-only model.
-    src_is_token : array_like of bool, shape of `src`, optional
-    cached : bool, default True
-        Keep keys and values. False computes everything anew at each step: slower, same numbers.
-        A decoder without causal mask cannot be cached, since each new token changes the old rows.
+    One sentence, (source,), counts as a batch of one; None is for a decoder-only model. Unless `cached`, everything is
+    computed anew at each step: slower, the same numbers. A decoder without causal mask cannot be cached, since each new
+    token changes the old rows.
     """
     if cached and not cfg.causal:
         raise ValueError("cached: expected False for a decoder without causal mask, got True")
@@ -99,8 +91,6 @@ def start(
 def stepper(params: Transformer, cfg: Annotated[Config, "sizes"]) -> Callable:
     """Return ``step(state, ids) -> (logits, state)`` for a model.
 
-    Examples
-    --------
     >>> from toytf.model import init
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> params = init(cfg, np.random.default_rng(0))
@@ -165,46 +155,22 @@ def _ask_memory(p: MultiHead, cfg: Config, state: DecodeState, layer: int, x: Ar
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """One written sentence.
+    """One written sentence."""
 
-    Parameters
-    ----------
-    ids : tuple of int
-        Its tokens, without the start token; with the end token if it has ended.
-    log_prob : float
-        The sum of the logarithms of its tokens' probabilities.
-    ended : bool
-        True if it ended with the end token, False if it was cut off at the limit.
-    score : float
-        What it is ranked by: `log_prob`, divided by a length penalty in beam search.
-    """
-
-    ids: tuple[int, ...]
-    log_prob: float
-    ended: bool
-    score: float
+    ids: tuple[int, ...]  # its tokens, without the start token; with the end token if it has ended
+    log_prob: float  # the sum of the logarithms of its tokens' probabilities
+    ended: bool  # with the end token; otherwise it was cut off at the limit
+    score: float  # what it is ranked by: `log_prob`, divided by a length penalty in beam search
 
 
 @door
 def greedy(step: Callable, state, *, n: Count = 1, sos: Place, eos: End, max_length: Count) -> list[Hypothesis]:
     """Take the most probable token at every step; of equals the first.
 
-    Parameters
-    ----------
-    step : callable
-        ``step(state, ids) -> (logits, state)``, logits of shape (sentences, vocabulary).
-    state
-        For `n` sentences: what `start` returned, or another with a method ``take``.
-    n : int, default 1
-        How many sentences are written side by side.
-    sos, eos : int
-        The tokens that start and end a sentence; `eos` is -1 if no token ends it.
-    max_length : int
-        Stop after so many tokens, the end token included.
-
-    Returns
-    -------
-    list of Hypothesis, one for each sentence
+    ``step(state, ids) -> (logits, state)`` gives logits of shape (sentences, vocabulary). The state of `n` sentences,
+    which are written side by side, is what `start` returned, or another with a method ``take``. The tokens `sos` and
+    `eos` start and end a sentence; `eos` is -1 if no token ends it. After `max_length` tokens, the end included, each
+    is cut off. The result is a `Hypothesis` for each sentence.
     """
     return _write(step, state, n, sos, eos, max_length, lambda logits: logits.argmax(axis=-1))
 
@@ -223,24 +189,11 @@ def sample(
     top_k: Count | None = None,
     top_p: TopP | None = None,
 ) -> list[Hypothesis]:
-    """Draw each token at random, by its probability.
+    """Draw each token at random, by its probability; arguments and result are as of `greedy`.
 
-    Parameters
-    ----------
-    step, state, n, sos, eos, max_length
-        As in `greedy`.
-    rng : numpy.random.Generator
-    temperature : float, default 1.0
-        Logits are divided by it: below 1 the likely tokens get likelier, above 1 all get more alike.
-    top_k : int, optional
-        Draw from the `top_k` most probable tokens only.
-    top_p : float, optional
-        Draw from the fewest most probable tokens that together have at least this probability.
-
-    Returns
-    -------
-    list of Hypothesis, one for each sentence
-        ``log_prob`` is that of the model, before temperature and cuts.
+    Logits are divided by the `temperature`: below 1 the likely tokens get likelier, above 1 all get more alike. With
+    `top_k` only that many most probable tokens can come, with `top_p` the fewest that together have this probability.
+    The sentence's ``log_prob`` is that of the model, before temperature and cuts.
     """
 
     def choose(logits):
@@ -251,21 +204,10 @@ def sample(
 
 @door
 def kept_tokens(probs: Annotated[Floats, "vocabulary"], top_k: Count | None = None, top_p: TopP | None = None) -> Array:
-    """Return the ids that `sample` may draw from, the most probable first.
+    """Return the ids that `sample` may draw from, the most probable first: (kept,).
 
-    Parameters
-    ----------
-    probs : array_like, shape (vocabulary,)
-        Of each token; none below 0. Their sum need not be 1.
-    top_k, top_p
-        As in `sample`.
+    No probability is below 0; their sum need not be 1.
 
-    Returns
-    -------
-    Array of int, shape (kept,)
-
-    Examples
-    --------
     >>> kept_tokens([0.1, 0.6, 0.3], top_k=2).tolist(), kept_tokens([0.1, 0.6, 0.3], top_p=0.7).tolist()
     ([1, 2], [1, 2])
     """
@@ -338,27 +280,12 @@ def beam_search(
     log-probability stay. Those that end are set aside. Width 1 is `greedy`; a width that never
     has to throw anything away finds the most probable sentence of all.
 
-    Parameters
-    ----------
-    step, state, sos, eos, max_length
-        As in `greedy`, for one source sentence.
-    width : int
-        How many sentences are kept.
-    length_penalty : float, default 0.0
-        The ended sentences are ranked by ``log_prob / ((5 + length) / 6) ** length_penalty``;
-        0 ranks by probability alone, larger values favour longer sentences.
-    n_best : int, default 1
-        How many sentences to return, at most `width`.
+    The ended ones are ranked by ``log_prob / ((5 + length) / 6) ** length_penalty``: 0 ranks by probability alone,
+    larger values favour longer sentences. The `n_best` best are returned; if fewer have ended, ones that were cut off
+    at the limit stand behind them. All else is as in `greedy`, for one source sentence.
 
-    Returns
-    -------
-    list of Hypothesis
-        Best first: ended ones, then, if these are fewer than `n_best`, ones cut off at the limit.
-
-    Notes
-    -----
-    *Attention Is All You Need*, section 6.1 (width 4, length penalty 0.6); Wu et al., *Google's Neural
-    Machine Translation System*, 2016, equation 14, for the penalty.
+    *Attention Is All You Need*, section 6.1 (width 4, length penalty 0.6); Wu et al., *Google's Neural Machine
+    Translation System*, 2016, equation 14, for the penalty.
     """
     if n_best > width:
         raise ValueError(f"n_best: expected at most width = {width}, got {n_best}")

@@ -1,4 +1,4 @@
-"""Gradients compared with finite differences, entry by entry or along random directions."""
+"""Gradients compared with finite differences, entry by entry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Annotated
 import numpy as np
 
 from toytf._door import Array, Floats, Gradient, Positive, door
-from toytf.tree import paired_arrays
 
 # Central differences in float64 lose about half of the 16 digits.
 STEP = 1e-6
@@ -20,28 +19,14 @@ TOLERANCE = 1e-7
 
 @dataclass(frozen=True)
 class Mismatch:
-    """How far a gradient is from its finite differences, measured by its own length.
+    """How far a gradient is from its finite differences, measured by its own length."""
 
-    Attributes
-    ----------
-    where : tuple of int
-        The entry that differs most; ``()`` for a direction.
-    analytic, numeric : float
-        What the gradient says there, and what nudging says.
-    gap : float
-        The length of the difference of the two gradients.
-    length : float
-        The length of the longer of the two.
-    noise : float
-        About the gap that the rounding of the losses makes by itself with this step.
-    """
-
-    where: tuple[int, ...]
-    analytic: float
-    numeric: float
-    gap: float
-    length: float
-    noise: float
+    where: tuple[int, ...]  # the entry that differs most
+    analytic: float  # what the gradient says there
+    numeric: float  # and what nudging says
+    gap: float  # the length of the difference of the two gradients
+    length: float  # that of the longer of the two
+    noise: float  # about the gap that the rounding of the losses makes by itself with this step
 
     @property
     def error(self) -> float:
@@ -62,24 +47,12 @@ class Mismatch:
 
 
 def numeric_gradient(f: Callable[[Array], float], x: Array, step: float = STEP) -> Array:
-    """Central differences: ``(f(x + h e_i) - f(x - h e_i)) / 2h`` for every entry ``i``.
+    """Central differences: ``(f(x + h e_i) - f(x - h e_i)) / 2h`` for every entry ``i``, ``h`` being `step`.
 
-    Parameters
-    ----------
-    f : callable
-        Takes an array of the shape of `x`, returns a number.
-    x : Array of float64
-    step : float
+    `f` takes an array of the shape of `x`, which is also that of the result, and returns a number.
 
-    Returns
-    -------
-    Array, same shape as `x`
-
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(numeric_gradient(lambda x: float((x**2).sum()), np.array([1.0, -3.0]))))
-    [ 2.0000 -6.0000]
+    >>> print(numeric_gradient(lambda x: float((x**2).sum()), np.array([1.0, -3.0])).round(4))
+    [ 2. -6.]
     """
     return _nudged(f, x, step)[0]
 
@@ -105,11 +78,6 @@ def _length(x: Array) -> float:
     return math.hypot(*x.ravel().tolist())
 
 
-def _noise(largest: float, step: float, entries: int) -> float:
-    """About the length of what rounding makes of `entries` slopes that are 0: half a digit of either loss each."""
-    return float(np.finfo(np.float64).eps) * largest / (2 * step) * math.sqrt(entries)
-
-
 @door
 def elementwise(
     f: Callable, x: Annotated[Floats, "..."], gradient: Annotated[Gradient, "..."], step: Positive = STEP
@@ -118,25 +86,8 @@ def elementwise(
 
         error = |gradient - numeric| / max(|gradient|, |numeric|)
 
-    Parameters
-    ----------
-    f : callable
-        Takes an array of the shape of `x`, returns a number.
-    x, gradient : Array of float64, same shape
-    step : float
+    `f` takes an array of the shape of `x` and returns a number. An ``.error`` below `TOLERANCE` means that they agree.
 
-    Returns
-    -------
-    Mismatch
-        ``.error`` below `TOLERANCE` means that they agree; ``.where`` is the entry that differs most.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
-
-    Examples
-    --------
     >>> x = np.array([1.0, -3.0])
     >>> elementwise(lambda x: float((x**2).sum()), x, 2 * x).error < TOLERANCE
     True
@@ -147,51 +98,6 @@ def elementwise(
     numeric, largest = _nudged(f, x, step)
     gap = gradient - numeric
     where = tuple(int(i) for i in np.unravel_index(np.abs(gap).argmax(), gap.shape))
-    longer, noise = max(_length(gradient), _length(numeric)), _noise(largest, step, gap.size)
+    longer = max(_length(gradient), _length(numeric))
+    noise = float(np.finfo(np.float64).eps) * largest / (2 * step) * math.sqrt(gap.size)  # half a digit of either loss
     return Mismatch(where, float(gradient[where]), float(numeric[where]), _length(gap), longer, noise)
-
-
-@door
-def directional(loss: Callable, params, grads, rng: np.random.Generator, step: Positive = STEP) -> dict[str, Mismatch]:
-    """Compare, for every array of a model, the slope along a random direction with the gradient's.
-
-    One direction an array, each entry drawn from a normal distribution. The difference of the two slopes is
-    measured by the gradient's length. A gradient that is off by a share ``r`` of its length then shows an
-    error of about ``r``; below a tolerance ``t`` it stays with a probability of about ``0.8 t / r``.
-
-    Parameters
-    ----------
-    loss : callable
-        Computes the loss with the arrays of `params` as they are.
-    params, grads
-        The same class, for example `toytf.parameters.Transformer`. The arrays of `params` are moved a
-        little while `loss` runs, and put back.
-    rng : numpy.random.Generator
-    step : float, default 1e-6
-        How far the arrays are moved, to both sides.
-
-    Returns
-    -------
-    dict of str to Mismatch
-        One for every array, by its name.
-
-    Raises
-    ------
-    ValueError
-        If an array has no gradient of its shape.
-    """
-    found = {}
-    for name, array, gradient in paired_arrays(params, grads):
-        direction = rng.normal(size=array.shape)
-        kept = array.copy()
-        try:
-            array[...] = kept + step * direction
-            above = float(loss())
-            array[...] = kept - step * direction
-            below = float(loss())
-        finally:
-            array[...] = kept
-        analytic, slope = float((gradient * direction).sum()), (above - below) / (2 * step)
-        longer, noise = max(_length(gradient), abs(slope)), _noise(max(abs(above), abs(below)), step, 1)
-        found[name] = Mismatch((), analytic, slope, abs(analytic - slope), longer, noise)
-    return found

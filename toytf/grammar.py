@@ -115,8 +115,6 @@ class Phrase:
     def pair(self) -> Pair:
         """Say it in both languages.
 
-        Examples
-        --------
         >>> print(Phrase(OBJECTS[4], (ADJECTIVES[2], ADJECTIVES[0]), DETERMINERS[4], several=True).pair())
         the small red houses -> las casas rojas pequeñas
         """
@@ -137,8 +135,6 @@ class Phrase:
 def sentence(subject: Phrase, verb: Verb, thing: Phrase) -> Pair:
     """Put subject, verb and object together.
 
-    Examples
-    --------
     >>> cat = Phrase(SUBJECTS[0], (), DETERMINERS[4], several=True)
     >>> pair = sentence(cat, VERBS[0], Phrase(OBJECTS[4], (ADJECTIVES[0],), DETERMINERS[1]))
     >>> print(pair)
@@ -158,8 +154,6 @@ def sentence(subject: Phrase, verb: Verb, thing: Phrase) -> Pair:
 def greeting(noun: Noun, adjectives: tuple[Adjective, ...] = (), several: bool = False) -> Pair:
     """Say hello to somebody or something.
 
-    Examples
-    --------
     >>> print(greeting(OBJECTS[0]))
     hello world -> hola mundo
     """
@@ -178,30 +172,10 @@ def draw_pairs(
 ) -> list[Pair]:
     """Draw different sentence pairs at random.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    n : int
-        How many.
-    adjectives : sequence of int, default (0, 1)
-        How many adjectives a noun may have; each number is as likely as the others.
-    greetings : float, default 0.1
-        The chance that a sentence is a greeting. The grammar has few of them: a large corpus has them
-        all, and a smaller share.
-    without : sequence of Pair
-        Pairs that must not be drawn, for example those of a training set.
+    `adjectives` says how many a noun may have, each number as likely as the others; `greetings` the chance that a
+    sentence is a greeting. (The grammar has few of them: a large corpus has them all, and a smaller share.) Pairs in
+    `without`, for example those of a training set, are not drawn.
 
-    Returns
-    -------
-    list of Pair
-
-    Raises
-    ------
-    ValueError
-        If the grammar has not so many, or a number of adjectives is impossible.
-
-    Examples
-    --------
     >>> for pair in draw_pairs(np.random.default_rng(0), 3):
     ...     print(pair)
     the dogs see the world -> los perros ven el mundo
@@ -243,20 +217,8 @@ def draw_pairs(
 def corpus(rng: np.random.Generator, n: int = 4000, **how) -> tuple[list[Pair], list[Pair]]:
     """Draw the course's sentence pairs: four fifths to learn from, one fifth held out.
 
-    "hello world" is always among those to learn from.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    n : int, default 4000
-        How many pairs in all.
-    **how
-        As in `draw_pairs`.
-
-    Returns
-    -------
-    train, held_out : list of Pair
-        No sentence of one is in the other, in either language.
+    No sentence of one part is in the other, in either language; "hello world" is always among those to learn from.
+    They are `n` in all, drawn as `draw_pairs` does.
     """
     pairs = draw_pairs(rng, n - 1, without=[HELLO_WORLD], **how)
     train, held_out = split(pairs, rng, held_out=0.2 * n / (n - 1))
@@ -266,8 +228,6 @@ def corpus(rng: np.random.Generator, n: int = 4000, **how) -> tuple[list[Pair], 
 def all_words() -> tuple[Vocabulary, Vocabulary]:
     """Return the English and the Spanish vocabulary: every word of the grammar, whatever was drawn.
 
-    Examples
-    --------
     >>> src_vocab, tgt_vocab = all_words()
     >>> len(src_vocab), len(tgt_vocab)
     (55, 80)

@@ -63,22 +63,12 @@ def feed_forward(
 ) -> tuple[Array, FeedForwardTrace]:
     """Widen each row, bend it, narrow it again: ``max(0, x W_1 + b_1) W_2 + b_2``.
 
-    Returns
-    -------
-    out : Array, shape (..., length, d_y)
-    trace : FeedForwardTrace
+    Returns the rows, (..., d_y), and a `FeedForwardTrace`. (*Attention Is All You Need*, section 3.3)
 
-    Notes
-    -----
-    *Attention Is All You Need*, section 3.3.
-
-    Examples
-    --------
     >>> p = FeedForward(np.array([[1.0, -1.0]]), np.zeros(2), np.array([[1.0], [1.0]]), np.zeros(1))
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(feed_forward(p, [[-3.0], [2.0]])[0], 1))  # this one computes the absolute value
-    [[3.0]
-     [2.0]]
+    >>> print(feed_forward(p, [[-3.0], [2.0]])[0])  # this one computes the absolute value
+    [[3.]
+     [2.]]
     """
     bend, _ = ACTIVATIONS[activation]
     before = linear(Linear(p.w_1, p.b_1), x)
@@ -93,13 +83,7 @@ def feed_forward_backward(
     dout: Annotated[Gradient, "... length d_y"],
     activation: Literal["relu", "gelu"] = "relu",
 ) -> tuple[Array, FeedForward]:
-    """The gradients of `feed_forward`, from its trace.
-
-    Returns
-    -------
-    dx : Array, shape of `x`
-    dp : FeedForward
-    """
+    """The gradients of `feed_forward`, from its trace: ``dx`` and that of `p`."""
     _, bend_backward = ACTIVATIONS[activation]
     dhidden, d_2 = linear_backward(Linear(p.w_2, p.b_2), trace.hidden, dout)
     dbefore = bend_backward(trace.before, dhidden)
@@ -133,14 +117,8 @@ def add_and_norm_backward(
 ) -> tuple[Array, LayerNorm, Any]:
     """The gradients of `add_and_norm`: the residual adds, so the gradient goes both ways.
 
-    `sublayer_backward` takes the gradient of the sub-layer's output and gives those of its input and
-    of its parameters.
-
-    Returns
-    -------
-    dx : Array
-    dnorm : LayerNorm
-    dsublayer : the sub-layer's parameters' class
+    `sublayer_backward` takes the gradient of the sub-layer's output and gives those of its input and of its
+    parameters. Returns ``dx``, the gradient of `norm`, and that of the sub-layer's parameters.
     """
     dtotal, dnorm = dout, LayerNorm(np.zeros_like(norm.gamma), np.zeros_like(norm.beta))
     if cfg.norm == "post":
@@ -176,17 +154,7 @@ def encoder_layer(
         y   = norm_1(x + self_attention(x))
         out = norm_2(y + feed_forward(y))
 
-    Parameters
-    ----------
-    p : EncoderLayer
-    cfg : Config
-    x : Array, shape (..., length, d_model)
-    mask : array_like of bool, broadcastable to (..., length, length), optional
-        True means "may attend".
-
-    Notes
-    -----
-    *Attention Is All You Need*, section 3.1.
+    Returns the rows, of the shape of `x`, and an `EncoderLayerTrace`. (*Attention Is All You Need*, section 3.1)
     """
     y, attended = add_and_norm(cfg, p.norm_1, x, partial(_attend, p.self_attention, cfg, mask=mask))
     out, fed = add_and_norm(cfg, p.norm_2, y, partial(feed_forward, p.feed_forward, activation=cfg.activation))
@@ -197,13 +165,7 @@ def encoder_layer(
 def encoder_layer_backward(
     p: EncoderLayer, cfg: Config, trace: EncoderLayerTrace, dout: Annotated[Gradient, "... length d_model"]
 ) -> tuple[Array, EncoderLayer]:
-    """The gradients of `encoder_layer`: its lines in reverse.
-
-    Returns
-    -------
-    dx : Array, shape of ``x``
-    dp : EncoderLayer
-    """
+    """The gradients of `encoder_layer`, its lines in reverse: ``dx`` and that of `p`."""
     back: Callable = partial(feed_forward_backward, p.feed_forward, trace.feed_forward.inner, activation=cfg.activation)
     dy, d_norm_2, d_feed_forward = add_and_norm_backward(cfg, p.norm_2, trace.feed_forward, dout, back)
     back = partial(_attend_backward, p.self_attention, trace.self_attention.inner)
@@ -226,19 +188,8 @@ def decoder_layer(
         z   = norm_2(y + cross_attention(y, memory))
         out = norm_3(z + feed_forward(z))
 
-    Parameters
-    ----------
-    p : DecoderLayer
-    cfg : Config
-    x : Array, shape (..., length, d_model)
-    memory : Array, shape (..., source length, d_model), or None without cross-attention
-    mask : array_like of bool, broadcastable to (..., length, length), optional
-        True means "may attend".
-    memory_mask : array_like of bool, broadcastable to (..., length, source length), optional
-
-    Notes
-    -----
-    *Attention Is All You Need*, section 3.1.
+    The memory is None without cross-attention. Returns the rows, of the shape of `x`, and a `DecoderLayerTrace`.
+    (*Attention Is All You Need*, section 3.1)
     """
     _require_memory(memory, p.cross_attention is not None)
     ask_past = partial(_attend, p.self_attention, cfg, mask=mask)
@@ -262,14 +213,7 @@ def _decoder_layer(
 def decoder_layer_backward(
     p: DecoderLayer, cfg: Config, trace: DecoderLayerTrace, dout: Annotated[Gradient, "... length d_model"]
 ) -> tuple[Array, Array | None, DecoderLayer]:
-    """The gradients of `decoder_layer`: its lines in reverse.
-
-    Returns
-    -------
-    dx : Array, shape of ``x``
-    dmemory : Array, shape of `memory`, or None without cross-attention
-    dp : DecoderLayer
-    """
+    """The gradients of `decoder_layer`, its lines in reverse: ``dx``, ``dmemory`` (or None) and that of `p`."""
     dmemory = d_cross = d_norm_2 = None
     back: Callable = partial(feed_forward_backward, p.feed_forward, trace.feed_forward.inner, activation=cfg.activation)
     dy, d_norm_3, d_feed_forward = add_and_norm_backward(cfg, p.norm_3, trace.feed_forward, dout, back)
@@ -293,16 +237,8 @@ def embed(
 ) -> tuple[Array, Array]:
     """Look up rows and add positions: ``sqrt(d_model) * table[ids] + PE``.
 
-    The first id stands at the position `start`.
-
-    Returns
-    -------
-    embedded, x : Array, shape (..., length, d_model)
-        Without and with positions.
-
-    Notes
-    -----
-    *Attention Is All You Need*, sections 3.4 and 3.5.
+    The first id stands at the position `start`. Returns the rows, (..., length, d_model), without and with positions.
+    (*Attention Is All You Need*, sections 3.4 and 3.5)
     """
     embedded = embedding(table, ids)
     if cfg.scale_embeddings:
@@ -332,23 +268,11 @@ def encode(
     *,
     keep_trace: bool = True,
 ) -> tuple[Array, StackTrace | None]:
-    """Read the source sentences: ids to rows, the memory.
+    """Read the source sentences: ids to rows, the memory, (..., source, d_model); and a `StackTrace`.
 
-    Parameters
-    ----------
-    params : Transformer
-    cfg : Config
-    src : array_like of int, shape (..., source length)
-    src_is_token : array_like of bool, same shape, optional
-        False where a sentence was filled up; those places get no attention.
-    keep_trace : bool, default True
-        False forgets what a layer computed as soon as the next one has read its output: enough to
-        use a model, not to train it.
-
-    Returns
-    -------
-    memory : Array, shape (..., source length, d_model)
-    trace : StackTrace, or None if it is not kept
+    Where `src_is_token` is False a sentence was filled up: those places get no attention. Without `keep_trace`, what a
+    layer computed is forgotten as soon as the next one has read its output, and the trace is None: enough to use a
+    model, not to train it.
     """
     if not params.encoder or params.src_embedding is None:
         raise ValueError("params: expected a model with an encoder, got one without")
@@ -374,23 +298,9 @@ def decode(
     *,
     keep_trace: bool = True,
 ) -> tuple[Array, StackTrace | None]:
-    """Read the target sentences so far, and the memory: ids to rows.
+    """Read the target sentences so far, and the memory: ids to rows, (..., length, d_model); and a `StackTrace`.
 
-    Parameters
-    ----------
-    params : Transformer
-    cfg : Config
-    tgt : array_like of int, shape (..., length)
-    memory : Array, shape (..., source length, d_model)
-        What `encode` returned; None for a decoder-only model.
-    tgt_is_token, src_is_token : array_like of bool, shape of `tgt` and of the source, optional
-    keep_trace : bool, default True
-        As in `encode`.
-
-    Returns
-    -------
-    rows : Array, shape (..., length, d_model)
-    trace : StackTrace, or None if it is not kept
+    The memory is what `encode` returned, None for a decoder-only model; flags and `keep_trace` are as there.
     """
     if not params.decoder or params.tgt_embedding is None:
         raise ValueError("params: expected a model with a decoder, got one without")
@@ -434,30 +344,10 @@ def forward(
 ) -> tuple[Array, Trace | None]:
     """The whole Transformer: a score for every word of the vocabulary, at every target place.
 
-    Row ``t`` of the logits belongs to the token that follows ``tgt[..., t]``.
+    Returns the logits, (..., length, tgt_vocab), and the `Trace` that `backward` needs; without it a large model takes
+    far less memory. Row ``t`` of the logits belongs to the token that follows ``tgt[..., t]``. `src` is None for a
+    decoder-only model; flags and `keep_trace` are those of `encode`. (*Attention Is All You Need*, figure 1)
 
-    Parameters
-    ----------
-    params : Transformer
-    cfg : Config
-    src : array_like of int, shape (..., source length), or None for a decoder-only model
-    tgt : array_like of int, shape (..., length)
-    src_is_token, tgt_is_token : array_like of bool, shapes of `src` and `tgt`, optional
-        False where a sentence was filled up.
-    keep_trace : bool, default True
-        As in `encode`. `backward` needs the trace; without it a large model takes far less memory.
-
-    Returns
-    -------
-    logits : Array, shape (..., length, tgt_vocab)
-    trace : Trace, or None if it is not kept
-
-    Notes
-    -----
-    *Attention Is All You Need*, figure 1.
-
-    Examples
-    --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> logits, trace = forward(init(cfg, np.random.default_rng(0)), cfg, [1, 2, 3], [4, 5])
     >>> logits.shape
@@ -485,11 +375,8 @@ def backward(
 ) -> Transformer:
     """The gradients of all parameters, from what one `forward` left behind.
 
-    `dlogits` has the shape of the logits, as what `toytf.ops.cross_entropy_backward` returns; the gradients
-    come in the parameters' own class.
+    The gradients come in the parameters' own class; `toytf.ops.cross_entropy_backward` gives `dlogits`.
 
-    Examples
-    --------
     >>> from toytf.ops import cross_entropy, cross_entropy_backward
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> params = init(cfg, np.random.default_rng(0))
@@ -507,25 +394,11 @@ def backward(
     if params.encoder:
         if dmemory is None:  # nobody read the memory
             dmemory = np.zeros_like(trace.encoder.out)
-        d_src_embedding, d_encoder, d_encoder_norm = encode_backward(params, cfg, trace.encoder, dmemory)
+        d_src_embedding, d_encoder, d_encoder_norm = _encode_backward(params, cfg, trace.encoder, dmemory)
     return Transformer(d_src_embedding, d_encoder, d_encoder_norm, d_tgt_embedding, d_decoder, d_decoder_norm, d_output)
 
 
-@door
-def encode_backward(
-    params: Transformer,
-    cfg: Annotated[Config, "sizes"],
-    trace: StackTrace,
-    dmemory: Annotated[Gradient, "... length d_model"],
-) -> tuple[Array, list[EncoderLayer], LayerNorm | None]:
-    """The gradients of `encode`: of the source embedding, of the layers, and of the last norm.
-
-    Returns
-    -------
-    d_src_embedding : Array
-    d_encoder : list of EncoderLayer
-    d_encoder_norm : LayerNorm or None
-    """
+def _encode_backward(params: Transformer, cfg: Config, trace: StackTrace, dmemory: Array):
     dx, d_last_norm = _last_norm_backward(params.encoder_norm, trace, dmemory)
     layers: list[EncoderLayer] = []
     for p, layer in zip(reversed(params.encoder), reversed(trace.layers), strict=True):

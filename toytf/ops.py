@@ -21,34 +21,13 @@ def softmax(x: Annotated[Scores, "... n"], axis: int = -1) -> Array:
     The largest score of each row is subtracted first. That changes nothing in exact arithmetic
     (numerator and denominator shrink by the same factor) and keeps ``exp`` from overflowing.
 
-    Parameters
-    ----------
-    x : array_like, shape (..., n, ...)
-        Scores. ``-inf`` is allowed and gets weight 0, unless a whole row is ``-inf``.
-    axis : int, default -1
-        The axis along which the weights sum to 1: for attention scores, the keys.
+    Along `axis`, the last one if left out, the weights sum to 1. A score of ``-inf`` gets weight 0; NaN, ``+inf``, or a
+    row of ``-inf`` alone is a `ValueError`. (*Attention Is All You Need*, section 3.2.1)
 
-    Returns
-    -------
-    Array, same shape as `x`
-        Weights between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If `x` holds NaN or ``+inf``, if a whole row is ``-inf``, or `axis` does not exist.
-
-    Notes
-    -----
-    *Attention Is All You Need*, section 3.2.1.
-
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(softmax([1.0, 2.0, 3.0])))
-    [0.0900 0.2447 0.6652]
-    >>> print(fmt(softmax([1001.0, 1002.0, 1003.0])))
-    [0.0900 0.2447 0.6652]
+    >>> print(softmax([1.0, 2.0, 3.0]).round(4))
+    [0.09   0.2447 0.6652]
+    >>> print(softmax([1001.0, 1002.0, 1003.0]).round(4))
+    [0.09   0.2447 0.6652]
     """
     exps = np.exp(x - x.max(axis=axis, keepdims=True))
     return exps / exps.sum(axis=axis, keepdims=True)
@@ -61,13 +40,9 @@ def softmax_backward(weights: Annotated[Numbers, "... n"], dout: Annotated[Gradi
     It is the product with the Jacobian ``a_i (delta_ij - a_j)``, which is never built. Where a
     weight is exactly 0, as under a mask or in an empty row, the gradient is 0.
 
-    `weights`, written ``a``, are what `softmax` returned; `dout`, of their shape, is the gradient of the
-    loss with respect to them.
+    `weights`, written ``a``, are what `softmax` returned; `dout` is the gradient of the loss with respect to them.
 
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(softmax_backward(softmax([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0]))))
+    >>> print(softmax_backward(softmax([1.0, 2.0, 3.0]), np.array([0.0, 0.0, 1.0])).round(4))
     [-0.0599 -0.1628  0.2227]
     """
     return weights * (dout - (weights * dout).sum(axis=axis, keepdims=True))
@@ -81,11 +56,8 @@ def softmax_naive(x: Annotated[Numbers, "... n"], axis: int = -1) -> Array:
     infinity is NaN; below about -745 everything underflows, and zero divided by zero is NaN too.
     The course keeps it to show that; use `softmax` for work.
 
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(softmax_naive([1.0, 2.0, 3.0])))
-    [0.0900 0.2447 0.6652]
+    >>> print(softmax_naive([1.0, 2.0, 3.0]).round(4))
+    [0.09   0.2447 0.6652]
     """
     exps = np.exp(x)
     return exps / exps.sum(axis=axis, keepdims=True)
@@ -98,13 +70,10 @@ def log_softmax(x: Annotated[Scores, "... n"], axis: int = -1) -> Array:
     Computed without a softmax in between, so that a probability too small for a float still has a
     finite logarithm. Arguments and errors are those of `softmax`.
 
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(log_softmax([1.0, 2.0, 3.0])))
+    >>> print(log_softmax([1.0, 2.0, 3.0]).round(4))
     [-2.4076 -1.4076 -0.4076]
-    >>> print(fmt(log_softmax([0.0, 1000.0]), decimals=1))
-    [-1000.0     0.0]
+    >>> print(log_softmax([0.0, 1000.0]))
+    [-1000.     0.]
     """
     shifted = x - x.max(axis=axis, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
@@ -117,28 +86,11 @@ def log_softmax(x: Annotated[Scores, "... n"], axis: int = -1) -> Array:
 def linear(p: Linear, x: Annotated[Floats, "... d_in"]) -> Array:
     """Map every row: ``y = x W + b``.
 
-    Parameters
-    ----------
-    p : Linear
-        ``weight`` of shape (d_in, d_out), ``bias`` of shape (d_out,) or None.
-    x : array_like, shape (..., length, d_in)
-        One token a row.
+    The weight has the shape (d_in, d_out), so that ``y`` is (..., d_out); a bias of None adds nothing.
 
-    Returns
-    -------
-    Array, shape (..., length, d_out)
-
-    Raises
-    ------
-    ValueError
-        If the widths do not fit, or `x` holds NaN or infinity.
-
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
     >>> W = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    >>> print(fmt(linear(Linear(W), [[1.0, 2.0, 3.0]]), decimals=1))
-    [[4.0 5.0]]
+    >>> print(linear(Linear(W), [[1.0, 2.0, 3.0]]))
+    [[4. 5.]]
     """
     rows = x.reshape(-1, x.shape[-1])  # of all sentences: one product is faster than one for each sentence
     y = (rows @ p.weight).reshape(*x.shape[:-1], p.weight.shape[-1])
@@ -151,19 +103,11 @@ def linear_backward(
 ) -> tuple[Array, Linear]:
     """The gradients of `linear`: ``dx = dout W^T``, ``dW = x^T dout``, ``db = sum of dout``.
 
-    Sums run over all rows: of the sentence, and of every leading axis.
+    Sums run over all rows: of the sentence, and of every leading axis. Returns ``dx`` and the gradient of `p`.
 
-    Returns
-    -------
-    dx : Array, shape of `x`
-    dp : Linear
-
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
     >>> dx, dp = linear_backward(Linear(np.array([[1.0], [2.0]])), np.array([[3.0, 4.0]]), np.array([[1.0]]))
-    >>> print(fmt(dx, 0), fmt(dp.weight.T, 0))
-    [[1 2]] [[3 4]]
+    >>> print(dx, dp.weight.T)
+    [[1. 2.]] [[3. 4.]]
     """
     rows, drows = x.reshape(-1, x.shape[-1]), dout.reshape(-1, dout.shape[-1])  # of all sentences
     dx = (drows @ p.weight.T).reshape(x.shape)
@@ -177,27 +121,13 @@ def linear_backward(
 def embedding(table: Annotated[Numbers, "vocabulary d_model"], ids: Annotated[Ids, "... < vocabulary"]) -> Array:
     """Look up one row for each token id: ``out[t] = table[ids[t]]``.
 
-    The same as a product with one-hot rows, without the multiplications by zero.
+    The same as a product with one-hot rows, without the multiplications by zero. The rows, (..., d_model), are a copy.
+    An id outside the vocabulary is a `ValueError`. (NumPy would read -1 as "the last row".)
 
-    Returns
-    -------
-    Array, shape (..., length, d_model)
-        A copy, not a view of the table.
-
-    Raises
-    ------
-    ValueError
-        If an id lies outside the vocabulary. (NumPy would read -1 as "the last row".)
-    TypeError
-        If the ids are not integers.
-
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
     >>> table = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
-    >>> print(fmt(embedding(table, [2, 0]), decimals=0))
-    [[5 6]
-     [1 2]]
+    >>> print(embedding(table, [2, 0]))
+    [[5. 6.]
+     [1. 2.]]
     """
     return table[ids]
 
@@ -208,13 +138,10 @@ def embedding_backward(size: Count, ids: Annotated[Ids, "... < size"], dout: Ann
 
     The table has `size` rows, of the width of `dout`.
 
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(embedding_backward(3, [2, 0, 2], np.array([[1.0], [5.0], [10.0]])), 0))
-    [[ 5]
-     [ 0]
-     [11]]
+    >>> print(embedding_backward(3, [2, 0, 2], np.array([[1.0], [5.0], [10.0]])))
+    [[ 5.]
+     [ 0.]
+     [11.]]
     """
     dtable = np.zeros((size, dout.shape[-1]), dtype=dout.dtype)
     np.add.at(dtable, ids, dout)
@@ -226,17 +153,10 @@ def embedding_backward(size: Count, ids: Annotated[Ids, "... < size"], dout: Ann
 
 @door
 def relu(x: Annotated[Numbers, "..."]) -> Array:
-    """Cut off what is negative: ``relu(x) = max(0, x)``.
+    """Cut off what is negative: ``relu(x) = max(0, x)``. (*Attention Is All You Need*, section 3.3)
 
-    Notes
-    -----
-    *Attention Is All You Need*, section 3.3.
-
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(relu([-1.5, 0.0, 2.0]), decimals=1))
-    [0.0 0.0 2.0]
+    >>> print(relu([-1.5, 0.0, 2.0]))
+    [0. 0. 2.]
     """
     return np.maximum(0, x)
 
@@ -245,11 +165,8 @@ def relu(x: Annotated[Numbers, "..."]) -> Array:
 def relu_backward(x: Annotated[Numbers, "..."], dout: Annotated[Gradient, "..."]) -> Array:
     """The gradient of `relu`: `dout` where `x` is positive, 0 elsewhere, at 0 too.
 
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(relu_backward(np.array([-1.0, 0.0, 2.0]), np.array([5.0, 5.0, 5.0])), 0))
-    [0 0 5]
+    >>> print(relu_backward(np.array([-1.0, 0.0, 2.0]), np.array([5.0, 5.0, 5.0])))
+    [0. 0. 5.]
     """
     return dout * (x > 0)
 
@@ -258,19 +175,11 @@ def relu_backward(x: Annotated[Numbers, "..."], dout: Annotated[Gradient, "..."]
 def gelu(x: Annotated[Numbers, "..."]) -> Array:
     """Weigh `x` by the chance that a standard normal number lies below it: ``gelu(x) = x * Phi(x)``.
 
-    ``Phi(x) = (1 + erf(x / sqrt(2))) / 2``. This is the exact form; `gelu_tanh` is the usual
-    approximation.
+    ``Phi(x) = (1 + erf(x / sqrt(2))) / 2``. This is the exact form; `gelu_tanh` is the usual approximation. BERT and
+    GPT use it, the paper uses `relu`. (Hendrycks and Gimpel, *Gaussian Error Linear Units*, 2016)
 
-    Notes
-    -----
-    Hendrycks and Gimpel, *Gaussian Error Linear Units*, 2016. BERT and GPT use it; the paper uses
-    `relu`.
-
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(gelu([-1.0, 0.0, 1.0])))
-    [-0.1587  0.0000  0.8413]
+    >>> print(gelu([-1.0, 0.0, 1.0]).round(4))
+    [-0.1587  0.      0.8413]
     """
     return x * normal_cdf(x)
 
@@ -279,11 +188,8 @@ def gelu(x: Annotated[Numbers, "..."]) -> Array:
 def gelu_backward(x: Annotated[Numbers, "..."], dout: Annotated[Gradient, "..."]) -> Array:
     """The gradient of `gelu`: ``dout * (Phi(x) + x * phi(x))``, phi being the bell curve.
 
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(gelu_backward(np.array([-1.0, 0.0, 1.0]), np.ones(3))))
-    [-0.0833  0.5000  1.0833]
+    >>> print(gelu_backward(np.array([-1.0, 0.0, 1.0]), np.ones(3)).round(4))
+    [-0.0833  0.5     1.0833]
     """
     bell = np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
     return dout * (normal_cdf(x) + x * bell)
@@ -297,11 +203,8 @@ def gelu_tanh(x: Annotated[Numbers, "..."]) -> Array:
 
     Within 0.0005 of `gelu` everywhere.
 
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(gelu_tanh([-1.0, 0.0, 1.0])))
-    [-0.1588  0.0000  0.8412]
+    >>> print(gelu_tanh([-1.0, 0.0, 1.0]).round(4))
+    [-0.1588  0.      0.8412]
     """
     return x * 0.5 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
@@ -309,7 +212,7 @@ def gelu_tanh(x: Annotated[Numbers, "..."]) -> Array:
 @door
 def normal_cdf(x: Annotated[Numbers, "..."]) -> Array:
     """The share of a standard normal distribution below `x`: ``Phi(x) = erfc(-x / sqrt(2)) / 2``."""
-    # NumPy has no erf. The standard library's is exact, one number at a time.
+    # NumPy has no erf. The standard library's takes one number at a time.
     phi = [0.5 * math.erfc(-v) for v in (x / math.sqrt(2.0)).ravel().tolist()]
     return np.array(phi, dtype=x.dtype).reshape(x.shape)
 
@@ -323,37 +226,15 @@ def layer_norm(p: LayerNorm, x: Annotated[Floats, "... d_model"], eps: Positive 
 
         layer_norm(x) = gamma * (x - mean(x)) / sqrt(var(x) + eps) + beta
 
-    Mean and variance are those of one row, over its columns; the variance divides by the number
-    of columns, not by one less. A constant row becomes `beta`.
+    Mean and variance are those of one row, over its columns; the variance divides by the number of columns, not by one
+    less. A constant row becomes `beta`; `eps`, which stands inside the root, keeps it away from zero. Returns the rows,
+    of the shape of `x`, and a `LayerNormTrace`.
 
-    Parameters
-    ----------
-    p : LayerNorm
-        `gamma` and `beta`, each of shape (d_model,).
-    x : array_like, shape (..., d_model)
-    eps : float, default 1e-5
-        Keeps the root away from zero. It stands inside the root.
-
-    Returns
-    -------
-    out : Array, shape (..., d_model)
-    trace : LayerNormTrace
-
-    Raises
-    ------
-    ValueError
-        If the widths do not fit, `eps` is not positive, or `x` holds NaN or infinity.
-
-    Notes
-    -----
     Ba, Kiros and Hinton, *Layer Normalization*, 2016; *Attention Is All You Need*, section 3.1.
 
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
     >>> out, _ = layer_norm(LayerNorm(np.ones(4), np.zeros(4)), [[1.0, 3.0, 3.0, 5.0]])
-    >>> print(fmt(out))
-    [[-1.4142  0.0000  0.0000  1.4142]]
+    >>> print(out.round(4))
+    [[-1.4142  0.      0.      1.4142]]
     """
     centred = x - x.mean(axis=-1, keepdims=True)
     std = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + eps)
@@ -371,12 +252,7 @@ def layer_norm_backward(
         dx     = (g - mean(g) - normalised * mean(g * normalised)) / std
         dgamma = sum of dout * normalised over all rows,   dbeta = sum of dout
 
-    The two means are what the row's own mean and variance send back.
-
-    Returns
-    -------
-    dx : Array, shape of `dout`
-    dp : LayerNorm
+    The two means are what the row's own mean and variance send back. Returns ``dx`` and the gradient of `p`.
     """
     g, normalised = dout * p.gamma, trace.normalised
     along = (g * normalised).mean(axis=-1, keepdims=True)
@@ -393,11 +269,8 @@ def layer_norm_eps_outside(x: Annotated[Numbers, "... d_model"], eps: Positive =
     size it agrees with `layer_norm` to six or seven decimals; on rows that are nearly constant
     it does not.
 
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
-    >>> print(fmt(layer_norm_eps_outside([[1.0, 3.0, 3.0, 5.0]])))
-    [[-1.4142  0.0000  0.0000  1.4142]]
+    >>> print(layer_norm_eps_outside([[1.0, 3.0, 3.0, 5.0]]).round(4))
+    [[-1.4142  0.      0.      1.4142]]
     """
     return (x - x.mean(axis=-1, keepdims=True)) / (x.std(axis=-1, keepdims=True) + eps)
 
@@ -419,33 +292,11 @@ def cross_entropy(
     The goal is 1 for the right token and 0 for the others; with label smoothing e it is
     ``1 - e + e / vocabulary`` for the right one and ``e / vocabulary`` for each other.
 
-    Parameters
-    ----------
-    logits : array_like, shape (..., length, vocabulary)
-    targets : array_like of int, shape (..., length)
-        The right token at each place.
-    is_token : array_like of bool, shape of `targets`, optional
-        False where a sentence was filled up: those places do not count.
-    label_smoothing : float, default 0.0
-        At least 0 and below 1. The paper takes 0.1 (section 5.4).
+    (The paper takes 0.1, section 5.4.) Places where `is_token` is False were filled up, and do not count; one at least
+    must. Returns the loss in nats, so that ``exp(loss)`` is the perplexity, and a `CrossEntropyTrace`.
 
-    Returns
-    -------
-    loss : float
-        In nats: ``exp(loss)`` is the perplexity.
-    trace : CrossEntropyTrace
-
-    Raises
-    ------
-    ValueError
-        If a target is outside the vocabulary, shapes do not fit, no token is left to count, or
-        the logits hold NaN or infinity.
-
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
     >>> loss, _ = cross_entropy([[1.0, 2.0, 3.0]], [2])
-    >>> print(fmt(loss))
+    >>> print(round(loss, 4))
     0.4076
     """
     vocabulary = logits.shape[-1]
@@ -463,19 +314,11 @@ def cross_entropy(
 def cross_entropy_backward(trace: CrossEntropyTrace) -> Array:
     """The gradient of `cross_entropy`: ``(softmax(logits) - goal) / n`` at each counted token.
 
-    The softmax and the logarithm have cancelled: what is left is what was said minus what was
-    wanted.
+    The softmax and the logarithm have cancelled: what is left is what was said minus what was wanted.
 
-    Returns
-    -------
-    Array, shape (..., length, vocabulary)
-
-    Examples
-    --------
-    >>> from toytf.byhand import fmt
     >>> _, trace = cross_entropy([[1.0, 2.0, 3.0]], [2])
-    >>> print(fmt(cross_entropy_backward(trace)))
-    [[ 0.0900  0.2447 -0.3348]]
+    >>> print(cross_entropy_backward(trace).round(4))
+    [[ 0.09    0.2447 -0.3348]]
     """
     # A float, since NumPy 1 divides a float32 array by an int above 65,535 in float64.
     return (trace.probs - trace.goal) * (trace.counted / float(trace.n))

@@ -19,8 +19,6 @@ def sgd_step(params, grads, learning_rate: Positive) -> None:
 
     Parameters and gradients are of one class, for example `toytf.parameters.Transformer`.
 
-    Examples
-    --------
     >>> from toytf.ops import LayerNorm
     >>> p = LayerNorm(np.array([1.0]), np.array([0.0]))
     >>> sgd_step(p, LayerNorm(np.array([2.0]), np.array([-4.0])), 0.25)
@@ -38,22 +36,10 @@ class Adam:
         m = beta1 m + (1 - beta1) g          v = beta2 v + (1 - beta2) g^2
         p = p - learning_rate * (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
 
-    Parameters
-    ----------
-    beta1, beta2, eps : float
-        The paper's values (section 5.3) are the defaults.
-    t : int
-        How many steps have been taken.
-    m, v : Array, shape (count,)
-        The two running means, of all arrays one behind the other in the order of
-        `toytf.tree.named_arrays`; 0 before the first step.
+    After `t` steps `m` and `v`, of shape (count,), are the two running means, of all arrays one behind the other in the
+    order of `toytf.tree.named_arrays`. The divisions by ``1 - beta^t`` correct for them starting at 0. The defaults are
+    the paper's (section 5.3). (Kingma and Ba, *Adam*, 2015)
 
-    Notes
-    -----
-    Kingma and Ba, *Adam*, 2015. The divisions by ``1 - beta^t`` correct for `m` and `v` starting at 0.
-
-    Examples
-    --------
     >>> from toytf.ops import LayerNorm
     >>> p, adam = LayerNorm(np.array([1.0]), np.array([0.0])), Adam()
     >>> adam.step(p, LayerNorm(np.array([2.0]), np.array([-4.0])), 0.1)  # the first step has full size
@@ -99,8 +85,6 @@ def clip(grads, limit: Positive) -> float:
 
     Returns their length before, the root of the sum of all squares.
 
-    Examples
-    --------
     >>> from toytf.ops import LayerNorm
     >>> g = LayerNorm(np.array([3.0]), np.array([4.0]))
     >>> clip(g, 1.0)
@@ -120,8 +104,6 @@ def clip(grads, limit: Positive) -> float:
 def gradient_length(grads) -> float:
     """The root of the sum of the squares of all gradients.
 
-    Examples
-    --------
     >>> from toytf.ops import LayerNorm
     >>> gradient_length(LayerNorm(np.array([3.0]), np.array([4.0])))
     5.0
@@ -135,14 +117,9 @@ def paper_schedule(d_model: Count, warmup: Count = 4000) -> Callable[[int], floa
 
         rate(t) = d_model^-0.5 * min(t^-0.5, t * warmup^-1.5)
 
-    Returned is a function from the step, counted from 1, to the learning rate.
+    Returns a function from the step, counted from 1, to the learning rate. (*Attention Is All You Need*, section
+    5.3, equation 3)
 
-    Notes
-    -----
-    *Attention Is All You Need*, section 5.3, equation 3.
-
-    Examples
-    --------
     >>> rate = paper_schedule(512)
     >>> f"{rate(1):.3g} {rate(4000):.3g} {rate(16000):.3g}"
     '1.75e-07 0.000699 0.000349'
@@ -159,20 +136,9 @@ def paper_schedule(d_model: Count, warmup: Count = 4000) -> Callable[[int], floa
 def cosine_schedule(peak: Positive, warmup: Place, steps: Count) -> Callable[[int], float]:
     """Up in a straight line to `peak`, then down along a cosine that would reach 0 one step after the last.
 
-    Parameters
-    ----------
-    peak : float
-        The largest rate, reached at step `warmup`.
-    warmup, steps : int
-        How many steps the rise takes, and how many there are in all.
+    The peak is reached at step `warmup` of `steps`. Returns a function from the step, counted from 1, to the
+    learning rate.
 
-    Returns
-    -------
-    callable
-        From the step, counted from 1, to the learning rate.
-
-    Examples
-    --------
     >>> rate = cosine_schedule(0.01, 100, 600)
     >>> [f"{rate(t):.4f}" for t in (1, 100, 350, 600)]
     ['0.0001', '0.0100', '0.0050', '0.0000']

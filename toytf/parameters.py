@@ -23,48 +23,11 @@ from toytf.tree import leaves
 
 @dataclass(frozen=True)
 class Config:
-    """Sizes of a Transformer, and switches. Only the vocabularies have no default.
+    """Sizes of a Transformer, and switches. Only the vocabularies have no default, and the defaults are the paper's.
 
-    Parameters
-    ----------
-    src_vocab, tgt_vocab : int
-        How many tokens the source and the target vocabulary have. Without encoder layers
-        `src_vocab` is not used; without decoder layers `tgt_vocab` is not.
-    d_model, n_heads, d_ff, n_encoder_layers, n_decoder_layers : int
-        The paper's base model: 512, 8, 2048, 6, 6. A stack of 0 layers is left out: 0 decoder
-        layers make an encoder-only model, 0 encoder layers a decoder-only one.
-    d_head : int, optional
-        Width of one head; ``d_model / n_heads`` if left out.
-    norm : {"post", "pre", "none"}
-        "post" is the paper: ``norm(x + sublayer(x))``. "pre" is ``x + sublayer(norm(x))``, with one
-        more norm at the end of each stack.
-    residual : bool
-        Add each sub-layer's input to its output.
-    scale : bool
-        Divide scores by the square root of the head's width.
-    positions : bool
-        Add the sinusoids.
-    causal : bool
-        Hide the future in the decoder's self-attention.
-    cross_attention : bool
-        Let the decoder read the encoder's output.
-    activation : {"relu", "gelu"}
-        The bend in the feed-forward network; the paper's is "relu".
-    bias : bool
-        Give the attention's linear maps a bias. The paper's have none.
-    scale_embeddings : bool
-        Multiply embeddings by the square root of `d_model` (the paper's section 3.4).
-    eps : float
-        Epsilon of the layer norms.
+    A stack of 0 layers is left out, and its vocabulary is then not used: 0 decoder layers make an encoder-only model, 0
+    encoder layers a decoder-only one.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If a size is below 1 (layers: below 0), `n_heads` does not divide `d_model` and `d_head` is
-        not given, `d_model` is odd while positions are on, or a switch has an unknown value.
-
-    Examples
-    --------
     >>> Config(src_vocab=37000, tgt_vocab=37000).head_width
     64
     """
@@ -76,17 +39,17 @@ class Config:
     d_ff: Count = 2048
     n_encoder_layers: Place = 6
     n_decoder_layers: Place = 6
-    d_head: Count | None = None
-    norm: Literal["post", "pre", "none"] = "post"
-    residual: bool = True
-    scale: bool = True
-    positions: bool = True
-    causal: bool = True
-    cross_attention: bool = True
-    activation: Literal["relu", "gelu"] = "relu"
-    bias: bool = False
-    scale_embeddings: bool = True
-    eps: Positive = 1e-5
+    d_head: Count | None = None  # the width of one head; d_model / n_heads if left out
+    norm: Literal["post", "pre", "none"] = "post"  # norm(x + sublayer(x)), or x + sublayer(norm(x)) and one at the end
+    residual: bool = True  # add each sub-layer's input to its output
+    scale: bool = True  # divide scores by the square root of the head's width
+    positions: bool = True  # add the sinusoids
+    causal: bool = True  # hide the future in the decoder's self-attention
+    cross_attention: bool = True  # let the decoder read the encoder's output
+    activation: Literal["relu", "gelu"] = "relu"  # the bend in the feed-forward network
+    bias: bool = False  # in the attention's linear maps
+    scale_embeddings: bool = True  # multiply embeddings by the square root of d_model (section 3.4)
+    eps: Positive = 1e-5  # epsilon of the layer norms
 
     def __post_init__(self):
         check_fields(self)
@@ -150,10 +113,9 @@ class MultiHead:
 
     @classmethod
     def from_heads(cls, w_q: Sequence, w_k: Sequence, w_v: Sequence, w_o) -> MultiHead:
-        """Put one matrix a head side by side.
+        """Put one matrix a head side by side: lists of (d_model, d_k), twice, and of (d_model, d_v).
 
-        `w_q` and `w_k` are lists of matrices (d_model, d_k), `w_v` of matrices (d_model, d_v), and `w_o` has
-        the shape (n_heads * d_v, d_model).
+        `w_o` has the shape (n_heads * d_v, d_model).
         """
         if not len(w_q) == len(w_k) == len(w_v) > 0:
             raise ValueError(f"expected as many w_k and w_v as w_q, got {len(w_q)}, {len(w_k)} and {len(w_v)} heads")
@@ -218,18 +180,8 @@ def init(cfg: Config, rng: np.random.Generator, dtype=np.float64) -> Transformer
 
     Matrices are drawn uniformly between ``-a`` and ``a`` with ``a = sqrt(6 / (rows + columns))``
     (Glorot and Bengio, 2010), embeddings with standard deviation ``d_model ** -0.5``; gammas are 1,
-    betas and biases 0.
+    betas and biases 0. Everything that is computed with them has their dtype.
 
-    Parameters
-    ----------
-    cfg : Config
-    rng : numpy.random.Generator
-        ``np.random.default_rng(seed)``.
-    dtype : dtype, default float64
-        Of all parameters, and so of everything that is computed with them.
-
-    Examples
-    --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> from toytf.tree import count
     >>> count(init(cfg, np.random.default_rng(0)))
@@ -251,8 +203,6 @@ def init(cfg: Config, rng: np.random.Generator, dtype=np.float64) -> Transformer
 def shapes(cfg: Config) -> dict[str, tuple[int, ...]]:
     """Return the shape of every array that a model has, by its name, without making one.
 
-    Examples
-    --------
     >>> shapes(Config(37000, 37000))["encoder.0.feed_forward.w_1"]
     (512, 2048)
     """

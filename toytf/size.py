@@ -11,12 +11,13 @@ is needed and missing is a `ValueError`.
 
 from __future__ import annotations
 
-from toytf._validate import as_bool, positive_int, require_class
+from toytf._door import Count, door
 from toytf.parameters import Config
 
 # ---------------------------------------------------------------- parameters
 
 
+@door
 def parameters(cfg: Config) -> dict[str, int]:
     """How many numbers training sets, part by part::
 
@@ -26,21 +27,8 @@ def parameters(cfg: Config) -> dict[str, int]:
         embedding     vocabulary * d
         output        d * vocabulary + vocabulary
 
-    Examples
-    --------
-    >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
-    >>> for part, n in parameters(cfg).items():
-    ...     print(f"{part:24}{n:4}")
-    source embedding          20
-    encoder attention         64
-    encoder feed-forward      76
-    encoder norms             16
-    target embedding          28
-    decoder self-attention    64
-    decoder cross-attention   64
-    decoder feed-forward      76
-    decoder norms             24
-    output                    35
+    >>> sum(parameters(Config(37000, 37000)).values())
+    100970632
     """
     d, w, f = _widths(cfg)
     encoders, decoders, readers = _layers(cfg)
@@ -66,7 +54,8 @@ def parameters(cfg: Config) -> dict[str, int]:
 # ---------------------------------------------------------------- multiplications
 
 
-def multiplications(cfg: Config, source: int | None = None, target: int | None = None) -> dict[str, int]:
+@door
+def multiplications(cfg: Config, source: Count | None = None, target: Count | None = None) -> dict[str, int]:
     """How many multiplications the matrix products of one forward pass take, for one sentence::
 
         projections        4 n d w        x with W_Q, W_K, W_V, and the heads with W_O
@@ -78,8 +67,6 @@ def multiplications(cfg: Config, source: int | None = None, target: int | None =
     Each comes with an addition. What works entry by entry (softmax, norms, the scale) is not
     counted, and the causal mask saves nothing: all scores are computed, then half are hidden.
 
-    Examples
-    --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> for part, n in multiplications(cfg, source=3, target=2).items():
     ...     print(f"{part:33}{n:4}")
@@ -100,25 +87,23 @@ def multiplications(cfg: Config, source: int | None = None, target: int | None =
     }
 
 
-def writing(cfg: Config, source: int | None, target: int, cached: bool = True) -> dict[str, int]:
+@door
+def writing(cfg: Config, source: Count | None, target: Count, cached: bool = True) -> dict[str, int]:
     """How many multiplications writing `target` tokens takes, for one sentence, step after step.
 
     With a cache step ``t`` sends one row through the decoder, and that row meets ``t`` keys; the
     memory's keys and values are computed once. Without one it sends all ``t`` rows through again.
     The encoder runs once either way.
 
-    Examples
-    --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> for cached in (True, False):
     ...     print(sum(writing(cfg, source=3, target=10, cached=cached).values()))
     3112
     14896
     """
-    require_class("cfg", cfg, Config)
     if cfg.n_decoder_layers == 0:
         raise ValueError("cfg: expected a model with a decoder, got one without decoder layers")
-    if as_bool("cached", cached) and not cfg.causal:
+    if cached and not cfg.causal:
         raise ValueError("cached: expected False for a decoder without causal mask, got True")
     n, m = _lengths(cfg, source, target)
     one_to_m, squares = m * (m + 1) // 2, m * (m + 1) * (2 * m + 1) // 6
@@ -131,13 +116,12 @@ def writing(cfg: Config, source: int | None, target: int, cached: bool = True) -
     return {**_encoding(cfg, n), **decoding}
 
 
+@door
 def crossover(cfg: Config) -> float:
     """At which length an encoder layer's scores and sums take as much as all its weight matrices::
 
         2 n n w = 4 n d w + 2 n d f,   so   n = 2 d + d f / w
 
-    Examples
-    --------
     >>> crossover(Config(37000, 37000))
     3072.0
     """
@@ -178,20 +162,20 @@ def _decoding(
 # ---------------------------------------------------------------- memory
 
 
-def activations(cfg: Config, batch: int = 1, source: int | None = None, target: int | None = None) -> dict[str, int]:
+@door
+def activations(
+    cfg: Config, batch: Count = 1, source: Count | None = None, target: Count | None = None
+) -> dict[str, int]:
     """How many numbers one `toytf.model.forward` keeps for its backward, beside the parameters.
 
     Token ids and masks are not counted: they are no activations.
 
-    Examples
-    --------
     >>> cfg = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=8, n_encoder_layers=1, n_decoder_layers=1)
     >>> activations(cfg, source=3, target=2)  # doctest: +NORMALIZE_WHITESPACE
     {'embeddings': 40, 'queries, keys, values, heads': 120, 'attention weights': 76,
      'feed-forward': 80, 'residuals and norms': 204, 'logits': 14}
     """
     n, m = _lengths(cfg, source, target)
-    batch = positive_int("batch", batch)
     d, w, f = _widths(cfg)
     encoders, decoders, readers = _layers(cfg)
     own = encoders * n + decoders * m  # rows that go through a self-attention, and through a feed-forward network
@@ -210,20 +194,18 @@ def activations(cfg: Config, batch: int = 1, source: int | None = None, target: 
     return {part: batch * numbers for part, numbers in counts.items()}
 
 
-def cache(cfg: Config, batch: int = 1, source: int | None = None, target: int | None = None) -> dict[str, int]:
+@door
+def cache(cfg: Config, batch: Count = 1, source: Count | None = None, target: Count | None = None) -> dict[str, int]:
     """How many numbers a `toytf.generate.DecodeState` keeps after `target` tokens::
 
         own keys and values         2 * layers * m * w
         memory's keys and values    2 * layers * n * w
         memory                      n * d
 
-    Examples
-    --------
     >>> cache(Config(37000, 37000), source=30, target=100)
     {'own keys and values': 614400, "memory's keys and values": 184320, 'memory': 15360}
     """
     n, m = _lengths(cfg, source, target)
-    batch = positive_int("batch", batch)
     d, w, _ = _widths(cfg)
     _, decoders, readers = _layers(cfg)
     return {
@@ -233,21 +215,19 @@ def cache(cfg: Config, batch: int = 1, source: int | None = None, target: int | 
     }
 
 
+@door
 def memory(
-    cfg: Config, batch: int = 1, source: int | None = None, target: int | None = None, itemsize: int = 4
+    cfg: Config, batch: Count = 1, source: Count | None = None, target: Count | None = None, itemsize: Count = 4
 ) -> dict[str, int]:
     """How many bytes a model needs: to learn, all but the cache; to write, weights and cache.
 
     Gradients are as many as weights, and Adam keeps two running means. ``activations`` are those of one forward pass,
     ``cache`` that of `target` tokens. What a function needs for a moment comes on top.
 
-    Examples
-    --------
     >>> need = memory(Config(37000, 37000), batch=32, source=30, target=30)
     >>> {what: f"{n / 1e6:,.0f} MB" for what, n in need.items()}  # doctest: +NORMALIZE_WHITESPACE
     {'weights': '404 MB', 'gradients': '404 MB', 'adam': '808 MB', 'activations': '749 MB', 'cache': '49 MB'}
     """
-    itemsize = positive_int("itemsize", itemsize)
     weights = sum(parameters(cfg).values())
     numbers = {
         "weights": weights,
@@ -264,7 +244,6 @@ def memory(
 
 def _widths(cfg: Config) -> tuple[int, int, int]:
     """A row, all heads side by side, the inside of the feed-forward network."""
-    require_class("cfg", cfg, Config)
     return cfg.d_model, cfg.n_heads * cfg.head_width, cfg.d_ff
 
 
@@ -273,16 +252,10 @@ def _layers(cfg: Config) -> tuple[int, int, int]:
     return cfg.n_encoder_layers, cfg.n_decoder_layers, cfg.n_decoder_layers if cfg.reads_memory else 0
 
 
-def _lengths(cfg: Config, source, target) -> tuple[int, int]:
+def _lengths(cfg: Config, source: int | None, target: int | None) -> tuple[int, int]:
     """The two lengths; 0 for a sequence that the model does not have."""
-    require_class("cfg", cfg, Config)
-    lengths = []
-    for name, value, layers in (("source", source, cfg.n_encoder_layers), ("target", target, cfg.n_decoder_layers)):
-        if layers == 0:
-            lengths.append(0)
-            continue
-        if value is None:
-            stack = "an encoder" if name == "source" else "a decoder"
-            raise ValueError(f"{name}: expected a number of tokens for a model with {stack}, got None")
-        lengths.append(positive_int(name, value))
-    return lengths[0], lengths[1]
+    if source is None and cfg.n_encoder_layers:
+        raise ValueError("source: expected a number of tokens for a model with an encoder, got None")
+    if target is None and cfg.n_decoder_layers:
+        raise ValueError("target: expected a number of tokens for a model with a decoder, got None")
+    return source if cfg.n_encoder_layers else 0, target if cfg.n_decoder_layers else 0

@@ -9,31 +9,20 @@ from dataclasses import dataclass
 
 from tqdm import tqdm
 
-from toytf._door import Count, Positive, door
+from toytf._door import Count, door
 from toytf._process import one_thread_if_small, whole_step
-from toytf.optim import clip, gradient_length
+from toytf.optim import gradient_length
 from toytf.tree import count
 
 
 @dataclass(frozen=True)
 class Record:
-    """What one step of training was like.
+    """What one step of training was like."""
 
-    Parameters
-    ----------
-    step : int
-        From 1.
-    loss : float
-        Of this step's batch, before the step.
-    learning_rate : float
-    gradient_length : float
-        The root of the sum of the squares of all gradients, before clipping.
-    """
-
-    step: int
-    loss: float
+    step: int  # from 1
+    loss: float  # of this step's batch, before the step
     learning_rate: float
-    gradient_length: float
+    gradient_length: float  # the root of the sum of the squares of all gradients
 
 
 @door
@@ -45,7 +34,6 @@ def train(
     learning_rate: Callable[[int], float],
     steps: Count,
     *,
-    clip_at: Positive | None = None,
     progress: bool | None = None,
 ) -> Iterator[Record]:
     """Improve `params` in place, step by step; yield a `Record` after each.
@@ -53,39 +41,16 @@ def train(
     Stop reading the records, and training stops. Ctrl-C ends the step under way and then stops
     with a message: `params` are those after the last whole step, nothing learned is lost.
 
-    Parameters
-    ----------
-    params
-        Any dataclass of arrays. Modified in place.
-    loss_and_gradients : callable
-        ``loss_and_gradients(params, batch) -> (loss, gradients)``, the gradients of the class of
-        `params`.
-    data : iterable
-        Batches, whatever `loss_and_gradients` takes; `toytf.corpus.batches` makes them.
-    optimiser
-        With a method ``step(params, gradients, learning_rate)``, for example `toytf.optim.Adam`.
-    learning_rate : callable
-        From the step, counted from 1, to the learning rate.
-    steps : int
-    clip_at : float, optional
-        Shorten gradients that are longer than this, all together.
-    progress : bool, optional
-        Show a progress bar. If left out: in a terminal yes, in a pipe no, in a notebook where
-        somebody runs it, but not where a program does, whose outputs are stored and compared.
+    ``loss_and_gradients(params, batch) -> (loss, gradients)`` gives gradients of the class of `params`, any dataclass
+    of arrays, for a batch of `data`, which for example `toytf.corpus.batches` makes. An optimiser has a method
+    ``step(params, gradients, learning_rate)``, for example that of `toytf.optim.Adam`; `learning_rate` goes from the
+    step, counted from 1, to the rate.
 
-    Yields
-    ------
-    Record
+    If `progress` is left out, there is a bar in a terminal and none in a pipe; in a notebook where somebody runs it,
+    but not where a program does, whose outputs are stored and compared.
 
-    Raises
-    ------
-    FloatingPointError
-        If the loss or a gradient is no longer finite; `params` are left as the step found them.
-    ValueError
-        If the batches run out before the last step.
+    A loss or a gradient that is no longer finite is a `FloatingPointError`; `params` are as the step found them.
 
-    Examples
-    --------
     Find the lowest point of ``(gamma - 3)^2``:
 
     >>> import numpy as np
@@ -111,8 +76,6 @@ def train(
                 loss, gradients = loss_and_gradients(params, batch)
                 rate, length = learning_rate(step), gradient_length(gradients)
                 _require_finite(step, rate, loss, length)
-                if clip_at is not None:
-                    clip(gradients, clip_at)
                 optimiser.step(params, gradients, rate)
             bar.set_postfix_str(f"loss {loss:.4f}", refresh=False)
             bar.update()
@@ -129,7 +92,7 @@ def _require_finite(step: int, rate: float, loss: float, length: float) -> None:
         raise FloatingPointError(
             f"step {step}: expected a finite loss and finite gradients, got loss {loss} and a gradient of length "
             f"{length} (learning rate {rate:.3g}). The parameters are those after step {step - 1}. "
-            "A smaller learning rate, more warm-up steps or clipping (clip_at) may help"
+            "A smaller learning rate, more warm-up steps or clipping (toytf.optim.clip) may help"
         )
 
 

@@ -44,8 +44,6 @@ def loss_and_gradients(
 class Translator:
     """Parameters, sizes and vocabularies that belong together.
 
-    Examples
-    --------
     >>> translator = Translator.load()  # the trained one that comes with the package
     >>> translator.translate(["hello world", "the small queens see a red house"])
     ['hola mundo', 'las reinas pequeñas ven una casa roja']
@@ -69,14 +67,7 @@ class Translator:
     ) -> Translator:
         """Make one that knows nothing yet.
 
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-        words : pair of Vocabulary, optional
-            Source and target; those of `toytf.grammar` if left out.
-        dtype : dtype, default float64
-        **sizes
-            Of `Config`; where left out, those of `SIZES`, the course's small model.
+        The two vocabularies are those of `toytf.grammar` if left out, and sizes of `Config` those of `SIZES`.
         """
         src_vocab, tgt_vocab = all_words() if words is None else words
         cfg = Config(len(src_vocab), len(tgt_vocab), **{**SIZES, **sizes})
@@ -92,30 +83,14 @@ class Translator:
         learning_rate: float | Callable[[int], float] = 0.01,
         warmup: int = 100,
         label_smoothing: float = 0.0,
-        clip_at: float | None = None,
         progress: bool | None = None,
         objective: Callable = loss_and_gradients,
     ) -> Iterator[Record]:
         """Learn from sentence pairs with Adam; yield a `toytf.train.Record` after each step.
 
-        Parameters
-        ----------
-        pairs : sequence of Pair
-        rng : numpy.random.Generator
-            For the order of the pairs.
-        steps, batch_size : int
-        learning_rate : float or callable, default 0.01
-            The largest, reached after `warmup` steps and then lowered along a cosine; or the whole
-            schedule, from step to rate.
-        warmup : int, default 100
-        label_smoothing, clip_at, progress
-            As in `toytf.ops.cross_entropy` and `toytf.train.train`.
-        objective : callable
-            What is computed of a batch; takes and returns what `loss_and_gradients` does.
-
-        Yields
-        ------
-        Record
+        The learning rate is the largest, reached after `warmup` steps and then lowered along a cosine; or the whole
+        schedule, from step to rate. `rng` draws the order of the pairs. An `objective` takes and returns what
+        `loss_and_gradients` does; all else is as in `toytf.ops.cross_entropy` and `toytf.train.train`.
         """
         rate = learning_rate if callable(learning_rate) else cosine_schedule(learning_rate, min(warmup, steps), steps)
         return train(
@@ -125,27 +100,13 @@ class Translator:
             Adam(),
             rate,
             steps,
-            clip_at=clip_at,
             progress=progress,
         )
 
     def translate(self, sentences: Sequence[str], width: int = 1) -> list[str]:
-        """Translate sentences; words are what spaces separate.
+        """Translate sentences; words are what spaces separate, and an unknown one is a `KeyError`.
 
-        Parameters
-        ----------
-        sentences : sequence of str
-        width : int, default 1
-            How many partial translations are kept: 1 is greedy, more is beam search.
-
-        Returns
-        -------
-        list of str
-
-        Raises
-        ------
-        KeyError
-            If a word is not in the vocabulary.
+        So many partial translations are kept as `width` says: 1 is greedy, more is beam search.
         """
         if isinstance(sentences, str):
             raise TypeError(f"sentences: expected a list of sentences, got the single string {sentences!r}")
@@ -177,12 +138,7 @@ class Translator:
         return written
 
     def exact(self, pairs: Sequence[Pair]) -> np.ndarray:
-        """Say for each pair whether the translation has every token right, the end included.
-
-        Returns
-        -------
-        Array of bool, shape (pairs,)
-        """
+        """Say for each pair whether the translation has every token right, the end included: (pairs,) of bool."""
         written = self.write([pair.src for pair in pairs])
         return np.array([h.ended and self._words(h) == pair.tgt for h, pair in zip(written, pairs, strict=True)])
 

@@ -16,8 +16,6 @@ T = TypeVar("T")
 def named_arrays(params) -> dict[str, Array]:
     """Return every array of a tree of parameters under its name, in a fixed order.
 
-    Examples
-    --------
     >>> from toytf.ops import LayerNorm
     >>> list(named_arrays(LayerNorm(np.ones(4), np.zeros(4))))
     ['gamma', 'beta']
@@ -26,13 +24,7 @@ def named_arrays(params) -> dict[str, Array]:
 
 
 def leaves(tree, kind: type[T]) -> dict[str, T]:
-    """Return every leaf of one kind in a tree of dataclasses and lists, under its name; pass over what else it holds.
-
-    Raises
-    ------
-    TypeError
-        If it is no tree.
-    """
+    """Return every leaf of one kind in a tree of dataclasses and lists, by its name; pass over what else it holds."""
     found: dict[str, T] = {}
 
     def visit(name: str, node) -> None:
@@ -52,13 +44,7 @@ def leaves(tree, kind: type[T]) -> dict[str, T]:
 
 
 def paired_arrays(params, grads) -> list[tuple[str, Array, Array]]:
-    """Return ``(name, array, gradient)`` for every array of a tree of parameters.
-
-    Raises
-    ------
-    ValueError
-        If an array has no gradient of its shape, or a gradient no array.
-    """
+    """Return ``(name, array, gradient)`` for every array of a tree; each must have a gradient of its shape."""
     arrays, gradients = named_arrays(params), named_arrays(grads)
     if arrays.keys() != gradients.keys():
         odd = sorted(arrays.keys() ^ gradients.keys())

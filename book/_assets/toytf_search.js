@@ -175,18 +175,14 @@
     const [how, found] = find(asked);
     const name = typed.trim();
     const count = `${found.length} ${found.length === 1 ? "place" : "places"}`;
-    if (!found.length) {
-      element("h2", out, `No page prints ${name}.`);
-      element("p", out, TYPE);
-    } else if (how === "begins") {
-      element("h2", out, `No page prints ${name} alone; ${count} with a number that begins so`);
-    } else if (how === "unsigned") {
-      element("h2", out, `No page prints ${name}; without the sign it stands in ${count}`);
-    } else if (how === "rounds") {
-      element("h2", out, `No page prints ${name}; rounded it stands in ${count}`);
-    } else {
-      element("h2", out, `${name} stands in ${count}`);
-    }
+    const told = {
+      "": `${name} stands in ${count}`,
+      begins: `No page prints ${name} alone; ${count} with a number that begins so`,
+      unsigned: `No page prints ${name}; without the sign it stands in ${count}`,
+      rounds: `No page prints ${name}; rounded it stands in ${count}`,
+    };
+    element("h2", out, found.length ? told[how] : `No page prints ${name}.`);
+    if (!found.length) element("p", out, TYPE);
     show(found, out);
   }
 

@@ -6,24 +6,25 @@ Three environment variables say where the book stands, and all are empty by defa
 - TOYTF_REPOSITORY, that of its source: ``https://github.com/somebody/course``
 - TOYTF_LITE_URL, that of what `make lite` makes: ``https://example.org/course/lite/``
 
-Each page describes itself, and its foot names version and date. With an address the
-site has canonical links, a map, a page for what is not there, and pictures for those
-who share a page (`toytf_cards`). With a repository, pages lead to Colab, to Binder and
-to a new issue. Without either, no page names anybody else's machine.
+Each page describes itself, and its foot names version and date. With an address the site has canonical links, a map, a
+page for what is not there, and a picture for those who share a page. With a repository, pages lead to Colab, to Binder
+and to a new issue. Without either, no page names anybody else's machine.
 """
 
-import html
 import os
 import re
 import subprocess
+import textwrap
 import time
+from html import escape, unescape
 from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
 
 from docutils import nodes
 from sphinx.errors import ConfigError
-from toytf_cards import SIZE, draw_card
 from toytf_site import questions
+
+from toytf import __version__
 
 SITE = re.compile(r"https://[A-Za-z0-9.-]+(:\d+)?(/[A-Za-z0-9._~%-]+)*/?")
 REPOSITORY = re.compile(r"(https://github\.com/[\w-]+/[\w.-]+?)(\.git)?/?", re.ASCII)
@@ -33,15 +34,22 @@ LONGEST = 200  # letters of a description: what previews show
 # The pages whose notebooks `make lite` takes along.
 IN_LITE = re.compile(r"notebooks/\d\d_\w+|book/(follow|machine)")
 # What the head of a page says of it, and where it stands.
-SAID = re.compile(
-    r'<meta (?:name="(?:description|twitter:card)|property="og:[^"]*)"[^>]*>'
-    r'|<link rel="canonical"[^>]*>'
-)
+SAID = re.compile(r'<meta (?:name="(?:description|twitter:card)|property="og:[^"]*)"[^>]*>|<link rel="canonical"[^>]*>')
 NOT_HERE = """\
 <h1>This page is not here</h1>
 <p>It may have moved, or the address has a slip.
 <a href="{first}">The first page</a> lists all chapters, and the
 <a href="search.html">search</a> finds words and numbers.</p>
+"""
+FRONT_DOOR = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<title>{title}</title>
+<meta http-equiv="refresh" content="0; url={first}">
+{said}
+<p><a href="{first}">{title}</a></p>
+</html>
 """
 
 # ---------------------------------------------------------------- the settings
@@ -50,101 +58,61 @@ NOT_HERE = """\
 def site_url(said, variable="TOYTF_SITE_URL"):
     """The address of a site, with a slash at its end; empty where there is none."""
     if said and not SITE.fullmatch(said):
-        raise ConfigError(
-            f"{variable}: expected the address of the site, "
-            f'as in "https://example.org/course/", got "{said}"'
-        )
+        example = '"https://example.org/course/"'
+        raise ConfigError(f'{variable}: expected the address of the site, as in {example}, got "{said}"')
     return f"{said.rstrip('/')}/" if said else ""
 
 
 def repository(said):
     """The address of a repository on GitHub, without a slash at its end; or empty."""
-    if not said:
-        return ""
-    if not (found := REPOSITORY.fullmatch(said)):
+    found = REPOSITORY.fullmatch(said)
+    if said and not found:
+        example = '"https://github.com/somebody/course"'
         raise ConfigError(
-            "TOYTF_REPOSITORY: expected the address of a repository on GitHub, "
-            f'as in "https://github.com/somebody/course", got "{said}"'
+            f'TOYTF_REPOSITORY: expected the address of a repository on GitHub, as in {example}, got "{said}"'
         )
-    return found[1]
+    return found[1] if found else ""
 
 
 def epoch(folder):
-    """The second of the last commit to a folder as a text, or SOURCE_DATE_EPOCH.
+    """The second of the last commit to a folder as a text, or SOURCE_DATE_EPOCH; empty where there is neither.
 
-    Empty where there is neither: a build never takes the time of the clock.
+    A build never takes the time of the clock.
     """
-    said = os.environ.get("SOURCE_DATE_EPOCH", "").strip()
-    if said and not said.isdecimal():
-        raise ConfigError(
-            f'SOURCE_DATE_EPOCH: expected seconds since 1970, got "{said}"'
-        )
-    if said:
+    if said := os.environ.get("SOURCE_DATE_EPOCH", "").strip():
         return said
     command = ["git", "-C", str(folder), "log", "-1", "--format=%ct", "--", "."]
     try:
-        run = subprocess.run(command, capture_output=True, encoding="utf-8")
+        return subprocess.run(command, capture_output=True, encoding="utf-8").stdout.strip()
     except OSError:  # no git: the folder was downloaded
         return ""
-    return run.stdout.strip() if run.returncode == 0 else ""
-
-
-def day(second):
-    """The day of a second since 1970, in UTC; empty for an empty text.
-
-    >>> day("1784000000")
-    '2026-07-14'
-    """
-    return time.strftime("%Y-%m-%d", time.gmtime(int(second))) if second else ""
 
 
 def check(app, config):
     config.toytf_site_url = site_url(config.toytf_site_url)
     config.toytf_repository = repository(config.toytf_repository)
     config.toytf_lite_url = site_url(config.toytf_lite_url, "TOYTF_LITE_URL")
-    if not config.toytf_epoch:
-        config.toytf_epoch = epoch(app.srcdir)
+    config.toytf_epoch = epoch(app.srcdir)
+    day = [time.strftime("%Y-%m-%d", time.gmtime(int(config.toytf_epoch)))] if config.toytf_epoch else []
+    config.toytf_version = ", ".join([__version__, *day])
     if config.toytf_site_url:
         config.html_baseurl = config.toytf_site_url
 
 
 # ---------------------------------------------------------------- what a page says
 
-NOT_WORDS = (nodes.math, nodes.raw, nodes.image)
-
-
-def text_of(node):
-    return " ".join(node.astext().split())
-
 
 def description(doctree, question, project):
-    """What a page is about, in one or two sentences.
-
-    A chapter says its question; another page what it says first, without formulas.
-    """
+    """What a page is about: a chapter's question; of another page what it says first, without formulas."""
     if question:
         return f"{question} A chapter of {project}, with every number computed."
     said = ""
     for paragraph in doctree.findall(nodes.paragraph):
-        strange = any(any(paragraph.findall(kind)) for kind in NOT_WORDS)
-        if strange or not isinstance(paragraph.parent, nodes.section):
-            continue
-        for sentence in re.split(r"(?<=[.?!]) (?=[A-Z“\"])", text_of(paragraph)):
-            if len(said) + len(sentence) >= LONGEST:
-                return said or f"{sentence[: sentence.rfind(' ', 0, LONGEST)]} …"
-            said = f"{said} {sentence}".strip()
-        if len(said) > LONGEST / 2:
-            break
-    return said.rstrip(":")
-
-
-def plain(title):
-    """A title without its tags.
-
-    >>> plain('<span class="section-number">4. </span>Queries &amp; keys')
-    '4. Queries & keys'
-    """
-    return html.unescape(re.sub(r"<[^>]*>", "", title))
+        strange = any(isinstance(node, (nodes.math, nodes.raw, nodes.image)) for node in paragraph.findall())
+        if not strange and isinstance(paragraph.parent, nodes.section) and len(said) < LONGEST / 2:
+            said += f" {paragraph.astext()}"
+    said = textwrap.shorten(said, LONGEST, placeholder=" …").rstrip(":")
+    return re.sub(r"(?<=[.?!]) [^.?!]*…$", "", said)  # rather whole sentences
 
 
 def tags(pairs):
@@ -152,32 +120,26 @@ def tags(pairs):
     lines = []
     for name, content in pairs.items():
         kind = "property" if name.startswith("og:") else "name"
-        lines.append(f'<meta {kind}="{name}" content="{html.escape(content)}">')
+        lines.append(f'<meta {kind}="{name}" content="{escape(content)}">')
     return "\n".join(["", *lines, ""])
 
 
-def describe(app, page, context, doctree):
-    """Description and Open Graph of a page; with an address its picture too."""
-    title, project = plain(context["title"]), app.config.html_title
-    question = questions().get(page)
-    said = description(doctree, question, project) or f"{title}. A page of {project}."
-    first = page == app.config.root_doc
+def describe(app, page, title, doctree):
+    """Description and Open Graph of a page; with an address its place and a picture too."""
+    project = app.config.html_title
+    said = description(doctree, questions().get(page), project) or f"{title}. A page of {project}."
     pairs = {
         "description": said,
         "og:title": title,
         "og:description": said,
-        "og:type": "website" if first else "article",
+        "og:type": "website" if page == app.config.root_doc else "article",
         "og:site_name": project,
     }
     if base := app.config.toytf_site_url:
-        place, alt = draw_card(app, page, title, question or said)
-        width, height = SIZE
         pairs |= {
             "og:url": base + app.builder.get_target_uri(page),
-            "og:image": base + place,
-            "og:image:width": str(width),
-            "og:image:height": str(height),
-            "og:image:alt": alt,
+            "og:image": f"{base}_static/look.png",
+            "og:image:alt": "Two pages of the course, on a laptop and on a phone.",
             "twitter:card": "summary_large_image",
         }
     return pairs
@@ -188,74 +150,54 @@ def launches(app, page):
 
     A book without solutions does not lead to a repository that has them.
     """
-    notebook = app.env.doc2path(page).endswith(".ipynb")
-    if not (app.config.toytf_solutions and notebook):
+    if not (app.config.toytf_solutions and app.env.doc2path(page).endswith(".ipynb")):
         return []
     found = []
     if app.config.toytf_repository:
         _, _, name = app.config.toytf_repository.partition("github.com/")
-        colab = f"https://colab.research.google.com/github/{name}/blob/{COLAB_BRANCH}"
         lab = quote(f"lab/tree/{page}.ipynb", safe="")
-        found.append(("Colab", f"{colab}/{page}.ipynb"))
-        found.append(
-            ("Binder", f"https://mybinder.org/v2/gh/{name}/HEAD?urlpath={lab}")
-        )
+        colab = f"https://colab.research.google.com/github/{name}/blob/{COLAB_BRANCH}/{page}.ipynb"
+        found += [("Colab", colab), ("Binder", f"https://mybinder.org/v2/gh/{name}/HEAD?urlpath={lab}")]
     if app.config.toytf_lite_url and IN_LITE.fullmatch(page):
-        lite = f"{app.config.toytf_lite_url}lab/index.html"
-        found.append(("Browser", f"{lite}?path={page.rpartition('/')[2]}.ipynb"))
+        notebook = f"{page.rpartition('/')[2]}.ipynb"
+        found.append(("Browser", f"{app.config.toytf_lite_url}lab/index.html?path={notebook}"))
     return found
 
 
-def issue(app, page, title, version):
+def issue(app, page, title):
     """The address at which an issue about a page begins."""
     if not app.config.toytf_repository:
         return ""
-    place = (app.config.toytf_site_url or "") + app.builder.get_target_uri(page)
-    body = f"Page: {place}\nVersion: {version}\n\nWhat is wrong or unclear:\n"
+    place = app.config.toytf_site_url + app.builder.get_target_uri(page)
+    body = f"Page: {place}\nVersion: {app.config.toytf_version}\n\nWhat is wrong or unclear:\n"
     asked = urlencode({"title": f"{title}: ", "body": body}, quote_via=quote)
     return f"{app.config.toytf_repository}/issues/new?{asked}"
 
 
 def prepare_page(app, page, template, context, doctree):
-    from toytf import __version__
-
-    date = day(app.config.toytf_epoch)
-    version = f"{__version__}, {date}" if date else __version__
-    context["toytf_version"] = version
+    context["toytf_version"] = app.config.toytf_version
     if app.builder.name != "html":  # a book for e-readers stands nowhere
         return
     if doctree is None:  # the search, and the page for what is not there
         context["pageurl"] = None
-        robots = tags({"robots": "noindex"})
-        context["metatags"] = context.get("metatags", "") + robots
-        return
-    pairs = describe(app, page, context, doctree)
-    context["metatags"] = context.get("metatags", "") + tags(pairs)
-    context["toytf_launches"] = launches(app, page)
-    context["toytf_issue"] = issue(app, page, pairs["og:title"], version)
+        said = {"robots": "noindex"}
+    else:
+        title = unescape(re.sub(r"<[^>]*>", "", context["title"]))
+        said = describe(app, page, title, doctree)
+        context["toytf_launches"] = launches(app, page)
+        context["toytf_issue"] = issue(app, page, title)
+    context["metatags"] = context.get("metatags", "") + tags(said)
 
 
 # ---------------------------------------------------------------- other forms
 
-FORMS = (  # behind the book's name in files/, where the workflow lays them
-    ("PDF", ".pdf"),
-    ("EPUB", ".epub"),
-    ("all pages as a zip", "-{version}.zip"),
-)
 
-
-def other_forms(app):
-    """The book's other forms: (name, address) of each."""
-    from toytf import __version__
-
-    title = app.config.html_title.lower()
-    name = re.sub(r"[^a-z0-9]+", "-", title).strip("-")
-    files = [(said, name + end.format(version=__version__)) for said, end in FORMS]
-    base = f"{app.config.toytf_site_url}files/"
-    found = [(said, base + file) for said, file in files]
-    if lite := app.config.toytf_lite_url:
-        found.append(("the notebooks with a Python in your browser", lite))
-    return found
+def other_forms(config):
+    """The book's other forms: (name, address) of each, in files/, where the workflow lays them."""
+    book = config.toytf_site_url + "files/" + re.sub(r"[^a-z0-9]+", "-", config.html_title.lower()).strip("-")
+    found = [("PDF", f"{book}.pdf"), ("EPUB", f"{book}.epub"), ("all pages as a zip", f"{book}-{__version__}.zip")]
+    lite = config.toytf_lite_url
+    return found + ([("the notebooks with a Python in your browser", lite)] if lite else [])
 
 
 def offer_forms(app, doctree, docname):
@@ -266,12 +208,10 @@ def offer_forms(app, doctree, docname):
     first = docname == app.config.root_doc and app.builder.name == "html"
     if not (first and app.config.toytf_site_url and app.config.toytf_solutions):
         return
-    sections = doctree.findall(nodes.section)
-    section = next((one for one in sections if "to-run-it" in one["ids"]), doctree)
+    section = next((one for one in doctree.findall(nodes.section) if "to-run-it" in one["ids"]), doctree)
     paragraph = nodes.paragraph("", "To take along: ", classes=["other-forms"])
-    for n, (said, address) in enumerate(other_forms(app)):
-        paragraph += nodes.Text(", " if n else "")
-        paragraph += nodes.reference("", said, refuri=address)
+    for n, (said, address) in enumerate(other_forms(app.config)):
+        paragraph += [nodes.Text(", " if n else ""), nodes.reference("", said, refuri=address)]
     paragraph += nodes.Text(".")
     section += paragraph
 
@@ -282,8 +222,7 @@ def offer_forms(app, doctree, docname):
 def not_here(app):
     """The page that a server shows for an address that leads nowhere."""
     if app.config.toytf_site_url and app.builder.name == "html":
-        first = app.builder.get_target_uri(app.config.root_doc)
-        body = NOT_HERE.format(first=html.escape(first))
+        body = NOT_HERE.format(first=escape(app.builder.get_target_uri(app.config.root_doc)))
         yield "404", {"title": "Not here", "body": body}, "page.html"
 
 
@@ -297,61 +236,39 @@ def from_anywhere(page, path):
     return re.sub(link, rf'\g<1>="{path}', page)
 
 
-def front_door(app):
-    """The page at the bare address, which says of itself what the first page says."""
-    first = app.builder.get_target_uri(app.config.root_doc)
-    page = (Path(app.outdir) / first).read_text("utf-8")
-    title = html.escape(app.config.html_title)
-    lines = [
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">',
-        f"<title>{title}</title>",
-        f'<meta http-equiv="refresh" content="0; url={html.escape(first)}">',
-        *SAID.findall(page.partition("</head>")[0]),
-        f'<p><a href="{html.escape(first)}">{title}</a></p>',
-        "</html>\n",
-    ]
-    return "\n".join(lines)
-
-
 def site_map(pages):
     """The list of a site's pages for those who search the web."""
-    lines = [f"<url><loc>{html.escape(page)}</loc></url>" for page in pages]
+    lines = "\n".join(f"<url><loc>{escape(page)}</loc></url>" for page in pages)
     space = "http://www.sitemaps.org/schemas/sitemap/0.9"
-    head = f'<?xml version="1.0" encoding="utf-8"?>\n<urlset xmlns="{space}">'
-    return "\n".join([head, *lines, "</urlset>\n"])
+    return f'<?xml version="1.0" encoding="utf-8"?>\n<urlset xmlns="{space}">\n{lines}\n</urlset>\n'
 
 
 def finish(app, exception):
     if exception is not None or app.builder.name != "html":
         return
-    site, base = Path(app.outdir), app.config.toytf_site_url
-    if app.config.root_doc != "index":
-        (site / "index.html").write_text(front_door(app), "utf-8", newline="\n")
+    site, base, first = Path(app.outdir), app.config.toytf_site_url, app.builder.get_target_uri(app.config.root_doc)
     files = {}
+    if first != "index.html":  # the bare address says of itself what the first page says
+        said = "\n".join(SAID.findall((site / first).read_text("utf-8").partition("</head>")[0]))
+        files["index.html"] = FRONT_DOOR.format(title=escape(app.config.html_title), first=escape(first), said=said)
     if base:
-        pages = [app.builder.get_target_uri(page) for page in app.env.found_docs]
-        lost = (site / "404.html").read_text("utf-8")
-        files = {
-            "sitemap.xml": site_map(base + page for page in sorted(pages)),
+        files |= {
+            "sitemap.xml": site_map(sorted(base + app.builder.get_target_uri(page) for page in app.env.found_docs)),
             "robots.txt": f"User-agent: *\nAllow: /\n\nSitemap: {base}sitemap.xml\n",
-            "404.html": from_anywhere(lost, urlsplit(base).path),
+            "404.html": from_anywhere((site / "404.html").read_text("utf-8"), urlsplit(base).path),
             ".nojekyll": "",  # else GitHub Pages leaves _static out
         }
-    for name in ("sitemap.xml", "robots.txt", "404.html", ".nojekyll"):
-        if name in files:
-            (site / name).write_text(files[name], "utf-8", newline="\n")
-        else:  # of an earlier build, which had an address
-            (site / name).unlink(missing_ok=True)
+    for name in {"sitemap.xml", "robots.txt", "404.html", ".nojekyll"} - files.keys():
+        (site / name).unlink(missing_ok=True)  # of an earlier build, which had an address
+    for name, text in files.items():
+        (site / name).write_text(text, "utf-8", newline="\n")
 
 
 def setup(app):
-    for name, variable in (
-        ("toytf_site_url", "TOYTF_SITE_URL"),
-        ("toytf_repository", "TOYTF_REPOSITORY"),
-        ("toytf_lite_url", "TOYTF_LITE_URL"),
-    ):
-        app.add_config_value(name, os.environ.get(variable, "").strip(), "html", str)
+    for name in ("site_url", "repository", "lite_url"):
+        app.add_config_value(f"toytf_{name}", os.environ.get(f"TOYTF_{name.upper()}", "").strip(), "html", str)
     app.add_config_value("toytf_epoch", "", "html", str)
+    app.add_config_value("toytf_version", "", "html", str)
     # before Sphinx compares with the settings of the last build
     app.connect("config-inited", check, priority=100)
     # after toytf_site, whose changes to the context it keeps

@@ -1,9 +1,8 @@
 """Sphinx extension: the pages of the package, and links between them and the course.
 
-autodoc and numpydoc read the docstrings. Added here: the fields of dataclasses that no
-docstring lists, names between single backticks, the checkers, the commands, for each
-entry the section that explains it (`explained.py`), and in the chapters a link from
-each name to its entry.
+autodoc and numpydoc read the docstrings. Added here: the fields of dataclasses that no docstring lists, names between
+single backticks, the checkers, the commands, in a chapter a link from each name to its entry, and in each entry the
+chapters that name it.
 """
 
 import ast
@@ -12,19 +11,21 @@ import inspect
 import os
 import re
 import textwrap
+from functools import cache
 from importlib import import_module
+from pathlib import Path
+from pydoc import locate
+from unittest.mock import patch
 
-import explained
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
-from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx_exercise.nodes import exercise_node, solution_node
 
-FOLDER = "book/api/"
-log = logging.getLogger(__name__)
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE, CHAPTERS = "book/api/", "notebooks/"
 
 # ------------------------------------------------------ docstrings
 
@@ -36,13 +37,12 @@ def keep_formula(app, what, name, thing, options, lines):
 
 
 def list_fields(app, what, name, thing, options, lines):
-    """A class whose docstring does not list its fields has them listed."""
-    if what == "class" and not any(line.startswith("Parameters") for line in lines):
-        listed = fields(thing)
-        if listed:
-            lines += ["", "Parameters", "----------"]
-            for field, kind, words in listed:
-                lines += [f"{field} : {kind}", *([f"    {words}"] if words else [])]
+    """A class whose docstring does not list its fields has them listed, and a function its arrays."""
+    listed = fields(thing) if what == "class" else arrays(thing) if what in ("function", "method") else []
+    if listed and not any(line.startswith("Parameters") for line in lines):
+        lines += ["", "Parameters", "----------"]
+        for field, kind, words in listed:
+            lines += [f"{field} : {kind}", *([f"    {words}"] if words else [])]
 
 
 def fields(thing):
@@ -51,25 +51,38 @@ def fields(thing):
     found = []
     for node in ast.parse("\n".join(lines)).body[0].body:
         if isinstance(node, ast.AnnAssign) and not node.target.id.startswith("_"):
-            behind = lines[node.end_lineno - 1][node.end_col_offset :]
-            comment = re.match(r"\s*#:?\s*(.*)", behind)
-            found.append(
-                (
-                    node.target.id,
-                    kind_in_words(ast.unparse(node.annotation)),
-                    comment[1] if comment else "",
-                )
-            )
+            comment = re.match(r"\s*#:?\s*(.*)", lines[node.end_lineno - 1][node.end_col_offset :])
+            found.append((node.target.id, kind_in_words(ast.unparse(node.annotation)), comment[1] if comment else ""))
     return found
+
+
+def arrays(function):
+    """``(name, type, "")`` of each argument of which the signature declares the axes."""
+    arguments = inspect.signature(function).parameters.values()
+    return [(one.name, kind_in_words(one.annotation), "") for one in arguments if "Annotated" in str(one.annotation)]
+
+
+KINDS = {
+    **dict.fromkeys(("Numbers", "Floats", "Seen", "Scores"), "array_like"),
+    "Gradient": "Array",
+    "Ids": "array_like of int",
+    **dict.fromkeys(("Flags", "Mask"), "array_like of bool"),
+}
+NUMBERS = {"Count": "int above 0", "Place": "int from 0", "Positive": "float above 0"}
 
 
 def kind_in_words(annotation):
     """``Annotated[Array, '... d']`` as numpydoc has it: "Array, shape (..., d)"."""
 
     def shape(found):
-        sizes = found[2].split()
-        return f"{found[1]}, shape ({', '.join(sizes)}{',' * (len(sizes) == 1)})"
+        sizes = found[2].partition("<")[0].split()
+        if found[1] == "Config":
+            return "Config"
+        return f"{KINDS.get(found[1], found[1])}, shape ({', '.join(sizes)}{',' * (len(sizes) == 1)})"
 
+    for name, number in NUMBERS.items():
+        annotation = re.sub(rf"\b{name}\b", number, annotation)
+    annotation = re.sub(r"Literal\[(.*?)\]", r"{\1}", annotation)
     words = re.sub(r"Annotated\[(\w+), '([^']*)'\]", shape, annotation)
     return re.sub(r" \| None$", " or None", words).replace(") or", "), or")
 
@@ -85,84 +98,31 @@ def short_signature(app, what, name, thing, options, signature, returns):
 
 def link_types(app, config):
     """In lists of parameters the package's own classes are links, and only they."""
-    known = {}
-    for name, thing in explained.names().items():
-        if inspect.isclass(thing):
-            known.setdefault(thing.__name__, []).append(name)
-    own = {short: full[0] for short, full in known.items() if len(full) == 1}
-    config.numpydoc_xref_aliases_complete = own
+    config.numpydoc_xref_aliases_complete = {
+        name: f"{'.'.join(path.relative_to(ROOT).with_suffix('').parts[:2])}.{name}"
+        for path in (ROOT / "toytf").rglob("*.py")
+        if "course" not in path.parts
+        for name in re.findall(r"^class ([A-Z]\w*)", path.read_text("utf-8"), re.MULTILINE)
+    }
     config.numpydoc_xref_ignore = "all"
 
 
-# ------------------------------------------------------ names between single backticks
-
-
-def name_locals(app, doctree):
-    """A name that is one of the entry's own arguments or fields is code, no link."""
-    if not app.env.docname.startswith(FOLDER):
-        return
-    for name in list(doctree.findall(addnodes.pending_xref)):
-        if (
-            name.get("refdomain") == "py"
-            and name["reftype"] == "obj"
-            and name["reftarget"] in _own_names(name)
-        ):
-            name.replace_self(nodes.literal("", name["reftarget"]))
-
-
-def _own_names(node):
-    """Arguments and fields of the entries around a node, and the arguments' fields."""
-    own = set()
-    while node is not None:
-        if isinstance(node, addnodes.desc):
-            head = node[0]
-            thing = import_module(head["module"])
-            for part in head["fullname"].split("."):
-                thing = getattr(thing, part, None)
-            hints = getattr(thing, "__annotations__", {})
-            own |= set(hints) | (set(dir(thing)) if inspect.isclass(thing) else set())
-            own |= (
-                set(inspect.signature(thing).parameters) if callable(thing) else set()
-            )
-            for word in re.findall(r"\w+", " ".join(map(str, hints.values()))):
-                given = explained.names().get(
-                    explained.name_of(f"{head['module']}.{word}")
-                )
-                own |= set(getattr(given, "__annotations__", ()))
-        node = node.parent
-    return own
-
-
 def find_name(app, env, node, shown):
-    """A name that Python would find in the entry's module is found here too."""
-    target = node["reftarget"]
-    if (
-        node.get("refdomain") != "py"
-        or not node.get("py:module")
-        or hasattr(builtins, target)
-    ):
-        return None
-    objects = env.get_domain("py").objects
-    inside = f"{node['py:module']}.{target}"
-    names = [
-        explained.name_of(inside),
-        explained.name_of(target),
-        inside,
-        *_called(target),
-    ]
-    place = next((objects[name] for name in names if name in objects), None)
-    if place is None:
-        return None
-    uri = app.builder.get_relative_uri(node["refdoc"], place.docname)
-    return nodes.reference(
-        "", "", shown, internal=True, refuri=f"{uri}#{place.node_id}"
-    )
+    """A name between backticks leads to what Python finds in the module, or to the one class that is called so.
 
-
-def _called(target):
-    """The one public name that ends so, for words that stand above all modules."""
-    ends = [name for name in explained.names() if name.endswith(f".{target}")]
-    return ends if len(ends) == 1 else []
+    Any other is code: it is an argument's or a field's.
+    """
+    if node.get("refdomain") != "py" or node["reftype"] != "obj":
+        return None
+    target, objects = node["reftarget"], env.domains["py"].objects
+    inside = f"{node.get('py:module')}.{target}"
+    ends = [name for name in objects if name.endswith(f".{target}") and target[0].isupper()]
+    names = [inside, home(inside), *(ends if len(ends) == 1 else [])]
+    name = next((name for name in names if name in objects), None)
+    if name is None or hasattr(builtins, target):
+        return shown
+    uri = app.builder.get_relative_uri(node["refdoc"], objects[name].docname)
+    return nodes.reference("", "", shown, internal=True, refuri=f"{uri}#{objects[name].node_id}", reftitle=name)
 
 
 # ------------------------------------------------------ pages that no docstring is
@@ -176,20 +136,19 @@ class Checkers(SphinxDirective):
 
         lines, chapter = [], None
         for name, checker in check.CHECKS.items():
-            number = int(checker.exercise.split("-")[1])
-            if number != chapter:
-                chapter = number
-                lines += [f".. rubric:: Chapter {chapter}", ""]
-            asked = (
-                inspect.getdoc(checker.solution).partition("\n\n")[0].replace("\n", " ")
-            )
+            _, begins, number = checker.exercise.split("-")
+            if begins != chapter:
+                chapter = begins
+                lines += [f".. rubric:: Chapter {int(chapter)}", ""]
+            asked = inspect.getdoc(checker.solution).partition("\n\n")[0].replace("\n", " ")
             takes = inspect.signature(checker.solution)
             lines += [f".. py:function:: {name}(mine)", "   :module: toytf.check", ""]
+            lines += [f"   :ref:`Exercise {int(chapter)}.{int(number)} <{checker.exercise}>`", ""]
             lines += [f"   ``{name}{takes}``: {asked}", ""]
         into = nodes.container()
-        self.state.nested_parse(
-            StringList(lines, "toytf.check"), self.content_offset, into
-        )
+        self.state.nested_parse(StringList(lines, "toytf.check"), self.content_offset, into)
+        for content in into.findall(addnodes.desc_content):
+            content[0]["classes"].append("api-chapters")
         return into.children
 
 
@@ -199,18 +158,10 @@ class Commands(SphinxDirective):
     def run(self):
         from toytf import __main__, _command
 
-        width, os.environ["COLUMNS"] = os.environ.get("COLUMNS"), "80"
-        try:
-            helps = {
-                name: _command.parser(name, import_module(module)).format_help()
-                for name, module in __main__.MODULES.items()
-            }
-        finally:
-            os.environ.pop("COLUMNS") if width is None else os.environ.update(
-                COLUMNS=width
-            )
         made = []
-        for name, words in helps.items():
+        for name, module in __main__.MODULES.items():
+            with patch.dict(os.environ, COLUMNS="80"):
+                words = _command.parser(name, import_module(module)).format_help()
             section = nodes.section(ids=[f"toytf-{name}"], names=[f"toytf {name}"])
             section += nodes.title("", "", nodes.literal("", f"toytf {name}"))
             section += nodes.literal_block(words, words, language="none")
@@ -219,202 +170,145 @@ class Commands(SphinxDirective):
         return made
 
 
-# ------------------------------------------------------ from the package to the course
+# ------------------------------------------------------ names in the chapters
 
 
-def entries(doctree):
-    """``(name, signature, content)`` of each entry of a page that is a public name."""
-    for entry in doctree.findall(addnodes.desc):
-        head = entry[0]
-        name = f"{head['module']}.{head['fullname']}" if head.get("module") else ""
-        if name in explained.names():
-            yield name, head, entry[-1]
+def used(code, known):
+    """From each name of the package in a cell, as it is written there, to its full name.
+
+    known: from each name that is imported to its full name; it learns from the cell's imports, and forgets what the
+    cell defines itself.
+    """
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:  # what only IPython can read
+        return {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            here = (node.module or "").split(".")[0] == "toytf"
+            known.update({a.asname or a.name: f"{node.module}.{a.name}" if here else None for a in node.names})
+    written = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.Attribute))}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            known.pop(node.name, None)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            known.pop(node.id, None)
+    return {path: name for path in written if (name := full_name(path, known))}
+
+
+def full_name(path, known):
+    """The full name that `softmax` or `ops.softmax` means on a page, or None."""
+    first, dot, rest = path.partition(".")
+    if first == "toytf":
+        return path
+    return f"{known[first]}{dot}{rest}" if known.get(first) else None
+
+
+@cache
+def home(name):
+    """The full name of a thing where it is defined: `toytf.parameters.init` of what is imported from the model."""
+    thing = locate(name)
+    return f"{thing.__module__}.{thing.__qualname__}" if hasattr(thing, "__qualname__") else name
+
+
+def named(doctree, left_out=("solution", "remove-input", "hide-cell", "hide-input")):
+    """The listings and the names in the prose of a chapter's lessons, each with `{as written: full name}`.
+
+    An exercise speaks of the reader's functions; links and headings stay. left_out: tags of cells that are passed over.
+    """
+    known = {}
+    for node in list(doctree.findall()):
+        if isinstance(node, nodes.container) and node.get("nb_element") == "cell_code":
+            listing = next(node.findall(nodes.literal_block), None)
+            names = used(listing.astext(), known) if listing else {}
+            tags = node.get("cell_metadata", {}).get("tags", ())
+            if names and not set(left_out) & set(tags) and not is_elsewhere(node):
+                yield listing, names
+        elif isinstance(node, nodes.literal) and not is_elsewhere(node):
+            path = re.match(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*|", node.astext())[0]
+            if name := full_name(path, known):
+                yield node, {path: name}
+
+
+def is_elsewhere(node):
+    others = (exercise_node, solution_node, nodes.reference, nodes.title, addnodes.pending_xref)
+    while node is not None:
+        if isinstance(node, others) or "exercises" in node.get("ids", ()):
+            return True
+        node = node.parent
+    return False
+
+
+def note_names(app, doctree):
+    """Keep for the package's pages in which section a chapter first has a name."""
+    if app.env.docname.startswith(CHAPTERS):
+        first = {}
+        in_sight, hidden = named(doctree), named(doctree, ("solution", "remove-input"))
+        for node, names in [*in_sight, *hidden]:
+            while not isinstance(node, (nodes.section, nodes.document)):
+                node = node.parent
+            for name in names.values():
+                first.setdefault(name, node["ids"][0])
+                first.setdefault(home(name), node["ids"][0])
+        app.env.metadata[app.env.docname]["toytf_names"] = first
 
 
 class LeadToChapters(SphinxPostTransform):
-    """Each entry says where it is explained, and each page which chapters that are."""
+    """Each entry of the package says which chapters have it."""
 
     default_priority = 5
 
     def run(self):
-        if not self.env.docname.startswith(FOLDER):
+        if not self.env.docname.startswith(PACKAGE):
             return
-        chapters = {}
-        for name, _, content in entries(self.document):
-            place = explained.places().get(name)
-            if place is None or place.docname not in self.env.titles:
-                continue
-            if place.chapter:
-                chapters.setdefault(place.chapter, place.docname)
-            content.insert(0, self.line(name, place))
-        if chapters:
-            words = nodes.paragraph(classes=["api-chapters"])
-            words += nodes.Text("Chapters: ")
-            for k, (number, docname) in enumerate(sorted(chapters.items())):
-                words += nodes.Text(", " if k else "")
-                words += self.link(docname, "", str(number))
-            self.document[0].insert(1, words)
-
-    def line(self, name, place):
-        """ "Explained in chapter 5, Softmax by hand", with its link."""
-        is_exercise = place.slug.startswith("ex-")
-        if is_exercise:
-            _, chapter, number = place.slug.split("-")
-            before, words = "", f"Exercise {int(chapter)}.{int(number)}"
-        else:
-            before = "Seen in " if name.startswith(explained.TOOLS) else "Explained in "
-            title = self.title(place)
-            words = f"chapter {place.chapter}, {title}" if place.chapter else title
-        line = nodes.paragraph(classes=["api-explained"])
-        line += nodes.Text(before)
-        line += self.link(
-            place.docname, place.slug if is_exercise else self.anchor(place), words
-        )
-        return line
-
-    def title(self, place):
-        if not place.slug:
-            return self.env.titles[place.docname].astext()
-        return self.heading(place)[1]
-
-    def anchor(self, place):
-        return self.heading(place)[0] if place.slug else ""
-
-    def heading(self, place):
-        """The id and the words of a section, as MyST has kept them."""
-        slugs = self.env.metadata[place.docname].get("myst_slugs", {})
-        if place.slug not in slugs:
-            log.warning(
-                "%s has no section #%s, see book/_ext/explained.py",
-                place.docname,
-                place.slug,
-            )
-            return "", ""
-        _, anchor, words = slugs[place.slug]
-        return anchor, words
-
-    def link(self, docname, anchor, words):
-        uri = self.app.builder.get_relative_uri(self.env.docname, docname)
-        return nodes.reference(
-            "", words, internal=True, refuri=uri + (f"#{anchor}" if anchor else "")
-        )
-
-
-def note_chapters(app, doctree):
-    """A page of the package is made again when a chapter is."""
-    if app.env.docname.startswith(FOLDER):
-        for docname, _ in explained.chapters():
-            app.env.note_dependency(app.env.doc2path(docname))
-
-
-# ------------------------------------------------------ from the course to the package
+        for entry in self.document.findall(addnodes.desc):
+            name = f"{entry[0].get('module')}.{entry[0].get('fullname')}"
+            line = nodes.paragraph("", "Chapters: ", classes=["api-chapters"])
+            for chapter, kept in sorted(self.env.metadata.items()):
+                if section := kept.get("toytf_names", {}).get(name):
+                    uri = self.app.builder.get_relative_uri(self.env.docname, chapter)
+                    number = str(int(chapter.removeprefix(CHAPTERS)[:2]))
+                    line += nodes.Text(", " if len(line) > 1 else "")
+                    line += nodes.reference("", number, internal=True, refuri=f"{uri}#{section}")
+            if len(line) > 1:
+                entry[-1].insert(0, line)
 
 
 class LeadToPackage(SphinxPostTransform):
-    """A chapter's names lead to their entries.
-
-    In its prose each one is a link, in the code that is in sight the first of each.
-    What it explains is listed at its end, behind the exercises.
-    """
+    """A chapter's names lead to their entries: in its prose each one, in the code that is in sight the first."""
 
     default_priority = 150  # before myst_nb folds cells
     formats = ("html",)
 
     def run(self):
-        if not self.env.docname.startswith("notebooks/"):
+        if not self.env.docname.startswith(CHAPTERS):
             return
-        self.objects = self.env.get_domain("py").objects
-        known, linked = explained.Names(), set()
-        for node in list(self.document.findall()):
-            if (
-                isinstance(node, nodes.container)
-                and node.get("nb_element") == "cell_code"
-            ):
-                self.link_code(node, known, linked)
-            elif isinstance(node, nodes.literal) and not self.is_elsewhere(node):
-                name = known.of_words(node.astext())
-                if uri := self.uri(name):
-                    link = nodes.reference(
-                        "",
-                        "",
-                        internal=True,
-                        refuri=uri,
-                        classes=["to-api"],
-                        reftitle=name,
-                    )
-                    node.replace_self(link)
-                    link += node
-        self.list_explained()
-
-    def list_explained(self):
-        """The paragraph "In the package: softmax, ..." at the end of the chapter."""
-        words = nodes.paragraph(classes=["api-names"])
-        words += nodes.Text("In the package: ")
-        for name in explained.explained_in(self.env.docname):
-            if uri := self.uri(name):
-                link = nodes.reference("", "", internal=True, refuri=uri, reftitle=name)
-                link += nodes.literal("", name.rpartition(".")[2])
-                words += [*([nodes.Text(", ")] if len(words) > 1 else []), link]
-        if len(words) > 1:
-            *_, last = self.document[0].findall(nodes.section)
-            last += words
-
-    def link_code(self, cell, known, linked):
-        source = next(cell.findall(nodes.literal_block), None)
-        if source is None:
-            return
-        found = known.of_code(source.astext())
-        tags = set(cell.get("cell_metadata", {}).get("tags", ()))
-        if tags & {
-            "hide-cell",
-            "hide-input",
-            "solution",
-            "remove-input",
-        } or self.is_elsewhere(cell):
-            return
-        links = {}
-        for line, start, end, name in found:
-            if name not in linked and (uri := self.uri(name)):
-                linked.add(name)
-                links[line, start, end] = uri, name
-        if links:
-            source["highlight_args"] = {
-                **source.get("highlight_args", {}),
-                "links": links,
-            }
-
-    def is_elsewhere(self, node):
-        """An exercise speaks of the reader's functions; links and headings stay."""
-        others = (
-            exercise_node,
-            solution_node,
-            nodes.reference,
-            nodes.title,
-            addnodes.pending_xref,
-        )
-        while node is not None:
-            if isinstance(node, others) or "exercises" in node.get("ids", ()):
-                return True
-            node = node.parent
-        return False
+        linked = set()
+        for node, names in named(self.document):
+            there = {path: (uri, name) for path, name in names.items() if (uri := self.uri(name))}
+            if isinstance(node, nodes.literal_block):
+                links = {path: (uri, name) for path, (uri, name) in there.items() if name not in linked}
+                linked |= {name for _, name in links.values()}
+                node["highlight_args"] = {**node.get("highlight_args", {}), "links": links}
+            for uri, name in there.values() if isinstance(node, nodes.literal) else ():
+                link = nodes.reference("", "", internal=True, refuri=uri, classes=["to-api"], reftitle=name)
+                node.replace_self(link)
+                link += node
 
     def uri(self, name):
-        place = self.objects.get(name) if name else None
-        if place is None:
+        objects = self.env.domains["py"].objects
+        place = objects.get(name) or objects.get(home(name))
+        if place is None or place.objtype not in {"function", "class"}:
             return None
-        uri = self.app.builder.get_relative_uri(self.env.docname, place.docname)
-        return f"{uri}#{place.node_id}"
+        return f"{self.app.builder.get_relative_uri(self.env.docname, place.docname)}#{place.node_id}"
 
 
 def setup(app):
     app.connect("config-inited", link_types, priority=900)  # after numpydoc
     app.connect("autodoc-process-docstring", keep_formula, priority=100)
-    app.connect(
-        "autodoc-process-docstring", list_fields, priority=100
-    )  # before numpydoc
+    app.connect("autodoc-process-docstring", list_fields, priority=100)  # before numpydoc
     app.connect("autodoc-process-signature", short_signature, priority=100)
-    app.connect("doctree-read", name_locals)
-    app.connect("doctree-read", note_chapters)
+    app.connect("doctree-read", note_names)
     app.connect("missing-reference", find_name)
     app.add_directive("toytf-checkers", Checkers)
     app.add_directive("toytf-commands", Commands)

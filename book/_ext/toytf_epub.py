@@ -34,9 +34,7 @@ GONE_CLASSES = {"headerlink", "hide", "live-controls", "live-foot", "live-said"}
 GONE_CLASSES |= {"live-complaint", "byhand-live", "byhand-all", "print-page"}
 GONE_CLASSES |= {"related-pages", "bottom-of-page"}  # of the site's frame
 # With the raw name: HTMLParser knows small letters only, and SVG has viewBox.
-ATTRIBUTE = re.compile(
-    r"""([^\s=/>"']+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+))?""", re.DOTALL
-)
+ATTRIBUTE = re.compile(r"""([^\s=/>"']+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+))?""", re.DOTALL)
 # In a style: the tag of a thing to touch.
 TOUCH = re.compile(r"(?<![\w.#-])toytf-(?=[a-z])")
 VARIABLE = re.compile(r"var\(--[\w-]+,((?:[^()]|\([^()]*\))*)\)")
@@ -82,9 +80,7 @@ class _Reader(HTMLParser):
         if not self.open or self.open[-1].lower() != tag:
             line, column = self.getpos()
             expected = f"</{self.open[-1]}>" if self.open else "no end tag"
-            raise PageError(
-                f"expected {expected}, got </{tag}> in line {line}, column {column}"
-            )
+            raise PageError(f"expected {expected}, got </{tag}> in line {line}, column {column}")
         self.tree.end(self.open.pop())
 
     def handle_data(self, data):
@@ -281,9 +277,7 @@ class Epub(Epub3Builder):
             mend_links(root, name, ids)
             root.attrib |= dict.fromkeys(("lang", "xml:lang"), self.config.language)
             kinds = [("mathml", "math"), ("svg", "svg")]
-            self.kinds[name] = " ".join(
-                word for word, tag in kinds if root.find(f".//{tag}") is not None
-            )
+            self.kinds[name] = " ".join(word for word, tag in kinds if root.find(f".//{tag}") is not None)
             Path(self.outdir, name).write_text(written(root), "utf-8", newline="\n")
 
     def mend_beside(self):

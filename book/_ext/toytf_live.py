@@ -15,9 +15,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-ELEMENT = re.compile(
-    r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?>'
-)
+ELEMENT = re.compile(r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?>')
 
 
 def without_parts(html):

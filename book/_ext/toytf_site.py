@@ -1,7 +1,6 @@
 """Sphinx extension: the site holds everything that its pages need, and nothing else.
 
-With the environment variable TOYTF_SOLUTIONS set to "no" it holds no solution of an
-exercise either.
+With the environment variable TOYTF_SOLUTIONS set to "no" it holds no solution of an exercise either.
 """
 
 import gc
@@ -16,8 +15,8 @@ from docutils import nodes
 from sphinx.errors import ConfigError
 from sphinx_exercise.nodes import solution_node
 
-# What the theme writes, and what stands in the pages instead. tests/test_site.py sees
-# when a new version of the theme writes something else.
+# What the theme writes, and what stands in the pages instead. tests/book/test_site.py sees when a new version of the
+# theme writes something else.
 MENDS = [
     # seen by the next build, which does not mend a page twice
     ('<html class="no-js"', r"\g<0> data-mended"),
@@ -32,16 +31,11 @@ MENDS = [
     # on a small screen the search is one tap away
     (
         '<div class="theme-toggle-container theme-toggle-header">',
-        r'<a class="header-search" href="{root}search.html" aria-label="Search">'
-        r'<svg viewBox="0 0 24 24" aria-hidden="true">'
-        r'<circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5"/></svg></a>'
-        r"\g<0>",
+        r'<a class="header-search" href="{root}search.html" aria-label="Search"><svg viewBox="0 0 24 24" '
+        r'aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5"/></svg></a>\g<0>',
     ),
     # everything stands in a landmark, every heading has a level
-    (
-        r'(<input type="checkbox" class="sidebar-toggle"[^>]*>\s*){2}',
-        r'<nav aria-label="Menus">\g<0></nav>',
-    ),
+    (r'(<input type="checkbox" class="sidebar-toggle"[^>]*>\s*){2}', r'<nav aria-label="Menus">\g<0></nav>'),
     ('<div class="content-icon-container"', r'\g<0> role="region" aria-label="Tools"'),
     ('<p class="caption" role="heading"', r'\g<0> aria-level="2"'),
     # each landmark has a name of its own
@@ -49,22 +43,18 @@ MENDS = [
     (r'<aside class="toc-drawer[^"]*"', r'\g<0> aria-label="On this page"'),
 ]
 # Styles that toytf.css has itself, shorter: colours of code, cells, exercises, buttons.
-STYLES_NOT_NEEDED = (
-    "pygments.css",
-    "mystnb.",
-    "exercise.css",
-    "furo-extensions.css",
-)
-# The headings of remarks in a replay: a list of seventy helps nobody, and the theme's
-# script would lay out the place of each, however far away, before the page stands.
+STYLES_NOT_NEEDED = ("pygments.css", "mystnb.", "exercise.css", "furo-extensions.css")
+# The headings of remarks in a replay: a list of seventy helps nobody, and the theme's script would lay out the place of
+# each, however far away, before the page stands.
 REMARK = re.compile(r'<li><a class="[^"]*" href="#e\d-\d\d-[^<]*</a></li>\s*')
-# Source maps, and fonts for browsers that cannot show these pages anyway.
-NOT_NEEDED = {".map", ".ttf"}
 
 
 def number_once(app, docname, source):
     """A chapter's title has its number in the notebook; in the book Sphinx counts."""
     source[0] = re.sub(r'"# \d+\. ', '"# ', source[0], count=1)
+
+
+# ---------------------------------------------------------------- without solutions
 
 
 def with_solutions():
@@ -79,8 +69,7 @@ def left_out(notebook):
     """The text of a notebook's file, with the solutions left out."""
     from toytf.course.exercises import without_solutions
 
-    left = without_solutions(json.loads(notebook))
-    return json.dumps(left, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(without_solutions(json.loads(notebook)), ensure_ascii=False, indent=1) + "\n"
 
 
 def start_empty(app):
@@ -95,10 +84,7 @@ def leave_out_solutions(app, docname, source):
         source[0] = left_out(source[0])
 
 
-def mend_sources(site):
-    """Sphinx copies sources from the disk, where the solutions are."""
-    for path in site.rglob("*.ipynb"):
-        path.write_text(left_out(path.read_text("utf-8")), "utf-8", newline="\n")
+# ---------------------------------------------------------------- the frame
 
 
 @cache
@@ -112,24 +98,18 @@ def questions():
 def prepare_page(app, page, template, context, doctree):
     """Leave the other styles out; the first page is the front door."""
     context["css_files"] = [
-        style
-        for style in context.get("css_files", [])
-        if not Path(str(style.filename)).name.startswith(STYLES_NOT_NEEDED)
+        style for style in context["css_files"] if not Path(str(style.filename)).name.startswith(STYLES_NOT_NEEDED)
     ]
-    for script in context.get("script_files", []):
-        if getattr(script, "filename", None):
-            # The page is read first. The search's own scripts, which its template
-            # names, need these at once.
-            script.attributes.pop("defer", None)
-            if page != "search":
-                script.attributes["defer"] = "defer"
-    if context.get("toc"):
-        listed = REMARK.sub("", context["toc"])
-        context["toc"] = re.sub(r"<ul>\s*</ul>\s*", "", listed)
+    for script in context["script_files"]:
+        # The page is read first. The search's own scripts, which its template names, need these at once.
+        script.attributes.pop("defer", None)
+        if page != "search":
+            script.attributes["defer"] = "defer"
+    context["toc"] = re.sub(r"<ul>\s*</ul>\s*", "", REMARK.sub("", context.get("toc") or ""))
     context["author"] = app.config.author
-    _, _, following = (*app.builder.relations.get(page, ()), None, None, None)[:3]
+    _, _, following = app.builder.relations.get(page, (None, None, None))
     context["next_question"] = questions().get(following)
-    if page == app.config.root_doc and "body" in context:
+    if page == app.config.root_doc:
         context["body"] = f'<div class="front">{context["body"]}</div>'
 
 
@@ -155,12 +135,10 @@ def open_box(writer, node):
     tag = "details" if "dropdown" in node["classes"] else "div"
     writer.body.append(writer.starttag(node, tag, CLASS="admonition"))
     if tag == "details":
-        title = node.pop(0)
         writer.body.append('<summary class="admonition-title">')
-        for part in title.children:
+        for part in node.pop(0):
             # a link there would be pressed by who wants to open
-            words = part.children if isinstance(part, nodes.reference) else [part]
-            for word in words:
+            for word in part.children if isinstance(part, nodes.reference) else [part]:
                 word.walkabout(writer)
         writer.body.append("</summary>")
 
@@ -169,9 +147,13 @@ def close_box(writer, node):
     writer.body.append("</details>" if "dropdown" in node["classes"] else "</div>")
 
 
+# ---------------------------------------------------------------- the pages as they are written
+
 # Where a name in code may break: behind "_", "(", "[" and "=", before a point.
-NAME_BREAKS = re.compile(
-    r"(?<=[^\W_]_)(?=[^\W_])|(?<=[^\W\d][(\[=])(?=.)|(?<=[\w)\]])(?=\.[^\W\d])"
+NAME_BREAKS = re.compile(r"(?<=[^\W_]_)(?=[^\W_])|(?<=[^\W\d][(\[=])(?=.)|(?<=[\w)\]])(?=\.[^\W\d])")
+# A short formula with the bracket before it, or with the sign after it.
+WITH_SIGNS = re.compile(
+    r'([(\[“]*)(<span class="math notranslate nohighlight">(?:(?!</?span).)*</span>)([.,;:?!)\]”’]*)', re.DOTALL
 )
 
 
@@ -179,36 +161,20 @@ def break_names(html):
     """In a table's narrow column a name breaks between its parts, not within a word."""
 
     def in_table(table):
-        return re.sub(r'(?<=<span class="pre">)[^<]{9,}', in_name, table[0])
-
-    def in_name(name):
-        return NAME_BREAKS.sub("<wbr>", name[0])
+        return re.sub(r'(?<=<span class="pre">)[^<]{9,}', lambda name: NAME_BREAKS.sub("<wbr>", name[0]), table[0])
 
     return re.sub(r'<table class="docutils.*?</table>', in_table, html, flags=re.DOTALL)
 
 
-# A short formula with the bracket before it, or with the sign after it.
-WITH_SIGNS = re.compile(
-    r'([(\[“]*)(<span class="math notranslate nohighlight">(?:(?!</?span).)*</span>)'
-    r"([.,;:?!)\]”’]*)",
-    re.DOTALL,
-)
-
-
 def keep_signs(html):
     """No line begins with the full stop of a formula, none ends with its bracket."""
-
-    def kept(found):
-        together = found[1] or found[3]
-        return f'<span class="kept">{found[0]}</span>' if together else found[0]
-
-    return WITH_SIGNS.sub(kept, html)
+    return WITH_SIGNS.sub(lambda it: f'<span class="kept">{it[0]}</span>' if it[1] or it[3] else it[0], html)
 
 
 def mend_pages(site):
     for page in site.rglob("*.html"):
         html = page.read_text("utf-8")
-        if "<html" in html and " data-mended" in html[:200]:
+        if " data-mended" in html[:200]:
             continue
         root = "../" * (len(page.relative_to(site).parts) - 1)
         for pattern, replacement in MENDS:
@@ -216,35 +182,41 @@ def mend_pages(site):
         page.write_text(keep_signs(break_names(html)), "utf-8", newline="\n")
 
 
+def also_plain(css):
+    """The styles, with the colours of the day for browsers that do not know light-dark()."""
+    colours = re.search(r":root \{\n  color-scheme.*?\n\}\n", css, re.DOTALL)[0]
+    plain = re.sub(r"light-dark\((\S+), \S+\)", r"\1", colours)
+    return css.replace(colours, f"{plain}@supports (color: light-dark(#000, #fff)) {{\n{colours}}}\n", 1)
+
+
 def remove_unused(site):
-    """Remove from _static what no page, style or script mentions: translations, ..."""
+    """Remove from _static what no page, style or script mentions, source maps, and fonts for old browsers."""
     static = [path for path in (site / "_static").rglob("*") if path.is_file()]
-    readers = [
-        path
-        for path in [*site.rglob("*.html"), *static]
-        if path.suffix in {".html", ".css", ".js"}
-    ]
+    readers = [path for path in [*site.rglob("*.html"), *static] if path.suffix in {".html", ".css", ".js"}]
     texts = {path: path.read_text("utf-8") for path in readers}
     for path in static:
-        others = (text for other, text in texts.items() if other != path)
-        mentioned = any(path.name in text for text in others)
-        if path.suffix in NOT_NEEDED or not mentioned:
+        mentioned = any(path.name in text for other, text in texts.items() if other != path)
+        if path.suffix in {".map", ".ttf"} or not mentioned:
             path.unlink()
 
 
 def finish(app, exception):
-    builder = app.builder
     # an EPUB is packed by now, and was mended by toytf_epub.py
-    if exception is None and builder.format == "html" and builder.name != "epub":
-        mend_pages(Path(app.outdir))
-        remove_unused(Path(app.outdir))
-        if not app.config.toytf_solutions:
-            mend_sources(Path(app.outdir))
+    if exception is not None or app.builder.format != "html" or app.builder.name == "epub":
+        return
+    site = Path(app.outdir)
+    styles = site / "_static" / "toytf.css"
+    if "@supports" not in (css := styles.read_text("utf-8")):  # not those of the last build
+        styles.write_text(also_plain(css), "utf-8", newline="\n")
+    mend_pages(site)
+    remove_unused(site)
+    # Sphinx copies sources from the disk, where the solutions are.
+    for path in [] if app.config.toytf_solutions else site.rglob("*.ipynb"):
+        path.write_text(left_out(path.read_text("utf-8")), "utf-8", newline="\n")
 
 
 def setup(app):
-    # A build makes millions of nodes and keeps them; a fifth of its time went into
-    # looking for those that may go.
+    # A build makes millions of nodes and keeps them; a fifth of its time went into looking for those that may go.
     gc.set_threshold(20_000, 20, 20)
     app.add_config_value("toytf_solutions", with_solutions(), "env", bool)
     app.connect("builder-inited", start_empty)

@@ -262,7 +262,7 @@ def blocks(section):
 
 def block(node, mark):
     """A block of the page as what slides are made of; nothing for what stays there."""
-    if node.name in ("p", "blockquote") and "api-names" not in classes(node):
+    if node.name in ("p", "blockquote"):
         yield Paragraph(str(node), sentences(node), mark)
     elif "math-wrapper" in classes(node):
         yield Thing("formula", [str(node)])

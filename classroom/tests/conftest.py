@@ -1,7 +1,6 @@
 """Settings that the tests of the classroom share."""
 
 import os
-import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,14 +20,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 def pytest_collection_modifyitems(items):
     for item in items if DEEP else ():
         item.add_marker(pytest.mark.timeout(0))
-
-
-@pytest.fixture
-def keyboard():
-    """Python's own answer to Ctrl-C; in the background of a shell Ctrl-C would be ignored."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from toytf_classroom.gradebook import grade_folder
-from toytf_classroom.grading import Receipt, read_assignment
+from toytf_classroom.grading import Receipt, grade_one, read_assignment
 from toytf_classroom.sandbox import Bubblewrap, Limits, SandboxError
 
 IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"
@@ -36,10 +36,8 @@ ASSIGNMENT = json.dumps(
 ).encode()
 # Seconds of the processor: few, for what never ends. On the clock each may take a minute: an honest student does not
 # fail because a machine is busy. Code that sleeps is tested with a `clock` of its own.
-SMALL = Limits(
-    cell=1.0, call=1.0, total=12.0, clock=60.0,
-    memory=512 << 20, folder=8 << 20, file=4 << 20, output=16 << 10, restarts=3,
-)  # fmt: skip
+SIZES = {"memory": 512 << 20, "folder": 8 << 20, "file": 4 << 20, "output": 16 << 10}
+SMALL = Limits(cell=1.0, call=1.0, total=12.0, clock=60.0, restarts=3, **SIZES)
 
 FULL, EMPTY = ["4", "2", "2", ""], ["", "", "", ""]  # of a line of the table
 
@@ -47,7 +45,6 @@ FULL, EMPTY = ["4", "2", "2", ""], ["", "", "", ""]  # of a line of the table
 needs_linux = pytest.mark.skipif(
     sys.platform != "linux", reason="the grader's sandbox is bubblewrap, which needs Linux"
 )
-needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows cannot limit a process; the grader refuses")
 
 
 def limits(**changed):
@@ -105,7 +102,7 @@ def folder(place, files):
         if callable(content):
             content(path)
         else:
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
     return place
 
@@ -115,6 +112,13 @@ def grade(submissions, out, sandbox=None, **how):
     how = {"limits": SMALL, "jobs": 2} | how
     summary = grade_folder(submissions, out, assignment(), sandbox or sandbox_or_skip(), **how)
     return summary, receipts(out)
+
+
+def one(*cells, box=None, limits=SMALL, key=b"k" * 32, task=None):
+    """The receipt of one notebook with these cells."""
+    return grade_one(
+        data(*cells), task or assignment(), "eve", sandbox=box or sandbox_or_skip(), limits=limits, key=key
+    )
 
 
 def receipts(out):
@@ -132,24 +136,21 @@ def printed(receipt):
 
 @functools.cache
 def _sandbox():
+    box = Bubblewrap()
     try:
-        sandbox = Bubblewrap()
-        sandbox.check()
-        return sandbox, ""
+        box.check()
     except SandboxError as error:
-        return None, str(error)
+        return str(error)
+    return box
 
 
 def sandbox_or_skip():
     """A sandbox that works; where there is none the test that asks is skipped, and fails in CI on Linux."""
     if sys.platform != "linux":
         pytest.skip("the grader's sandbox is bubblewrap, which needs Linux")
-    sandbox, trouble = _sandbox()
-    if sandbox is None:
-        (pytest.fail if os.environ.get("CI") else pytest.skip)(
-            f"no sandbox (on Debian: apt install bubblewrap): {trouble}"
-        )
-    return sandbox
+    if isinstance(box := _sandbox(), str):
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no sandbox (on Debian: apt install bubblewrap): {box}")
+    return box
 
 
 def table(path):
@@ -165,19 +166,10 @@ def lines(out):
 class Weak(Bubblewrap):
     """A sandbox without one of its protections."""
 
-    def __init__(self, namespaces=None, system=None, environment=None, filters=True):
+    def __init__(self, namespaces=lambda o: o, system=lambda o: o, environment=lambda e: e, filters=True):
         super().__init__()
-        self.changed = namespaces or (lambda o: o), system or (lambda o: o), environment or (lambda e: e)
-        self.filters = filters
-
-    def namespaces(self):
-        return self.changed[0](super().namespaces())
-
-    def system(self, limits):
-        return self.changed[1](super().system(limits))
-
-    def environment(self):
-        return self.changed[2](super().environment())
-
-    def filter(self):
-        return super().filter() if self.filters else None
+        whole = super()
+        self.namespaces = lambda: namespaces(whole.namespaces())
+        self.system = lambda limits: system(whole.system(limits))
+        self.environment = lambda: environment(whole.environment())
+        self.filter = lambda: whole.filter() if filters else None

@@ -4,31 +4,29 @@ import copy
 import json
 import re
 from functools import cache
-from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
 from nbclient import NotebookClient
 
-from toytf.course.exercises import read
-from toytf_classroom import assign, rubrics
+from toytf import check
+from toytf.course.exercises import read, words_for_links
+from toytf_classroom import ClassroomError, answers, assign, pages, rubrics
 from toytf_classroom.__main__ import main
 
-ROOT = Path(__file__).resolve().parents[2]
-MASTER = ROOT / "notebooks"
 ANSWER = re.compile(r"^[ \t]*### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION$", re.DOTALL | re.MULTILINE)
 
 
 @cache
 def book():
-    return read(MASTER)
+    return list(read(assign.MASTER).values())
 
 
 @cache
 def everything():
     """Both editions of an assignment that has all exercises of the book."""
-    return assign.notebooks(list(book().values()), "Everything")
+    return assign.notebooks(book(), "Everything")
 
 
 def source(cell):
@@ -39,41 +37,23 @@ def role(cell):
     return cell["metadata"].get("toytf", {}).get("role", "")
 
 
-def some(kind):
-    """The first exercise of a kind."""
-    return next(one for one in book().values() if one.kind == kind)
-
-
 def execute(notebook, folder):
     """Run from top to bottom; an error in a cell is an error here. What each cell printed and showed, by id."""
     loaded = nbformat.reads(json.dumps(notebook), as_version=4)
-    NotebookClient(
-        loaded,
-        coalesce_streams=True,
-        extra_arguments=["--log-level=ERROR"],
-        resources={"metadata": {"path": str(folder)}},
-    ).execute()
-    said = {}
-    for cell in loaded.cells:
-        texts = [o.get("text") or o["data"]["text/plain"] for o in cell.get("outputs", [])]
-        said[cell.id] = texts
-    return said
+    how = {"extra_arguments": ["--log-level=ERROR"], "resources": {"metadata": {"path": str(folder)}}}
+    NotebookClient(loaded, coalesce_streams=True, **how).execute()
+    return {c.id: [o.get("text") or o["data"]["text/plain"] for o in c.get("outputs", [])] for c in loaded.cells}
 
 
 # ---------------------------------------------------------------- the two editions
 
 
-def test_the_editions_have_the_same_cells_and_differ_only_where_answers_stand():
+def test_the_editions_differ_only_where_answers_stand_and_the_blank_one_is_the_solved_without_the_solution():
     student, instructor = everything()
     assert student["metadata"] == instructor["metadata"]
     for blank, solved in zip(student["cells"], instructor["cells"], strict=True):
         assert {k: v for k, v in blank.items() if k != "source"} == {k: v for k, v in solved.items() if k != "source"}
         assert (source(blank) == source(solved)) == (role(blank) != "answer")
-
-
-def test_a_blank_answer_is_the_solved_one_with_the_solution_taken_out():
-    student, instructor = everything()
-    for blank, solved in zip(student["cells"], instructor["cells"], strict=True):
         if role(blank) == "answer" and blank["cell_type"] == "code":
             (inside,) = ANSWER.findall(source(solved))
             assert inside.strip()
@@ -83,195 +63,134 @@ def test_a_blank_answer_is_the_solved_one_with_the_solution_taken_out():
             assert source(blank) == "YOUR ANSWER HERE"
 
 
-def test_the_instructor_finds_solutions_points_and_common_mistakes():
-    _, instructor = everything()
-    cells = {cell["id"]: source(cell) for cell in instructor["cells"]}
-    for one in book().values():
-        assert f"{one.points} point" in cells[f"{one.label}-text"]
-        answer = cells[f"{one.label}-answer"]
-        if one.kind == "text":
-            assert answer.startswith(assign.portable(one.solution, one))  # the rubric: tests/test_rubrics.py
-        if one.kind == "function":
-            for line in one.check.source.splitlines():
-                assert line in answer
-            for mistake in one.check.mistakes:
-                plain = re.sub(r"\s+#?\s+|\s+", " ", answer)
-                assert re.sub(r"\s+", " ", f"- {mistake.name}: {mistake.advice}") in plain
-
-
 def secret_lines():
     """The lines of all solutions that stand in no task and in no stub; with whom they belong to."""
-    tasks, hidden, known = [], [], rubrics.read()
-    for one in book().values():
+    tasks, hidden, known = [source(everything()[0]["cells"][0])], [], rubrics.read()
+    for one in book():
         tasks += [assign.portable(one.text, one), one.title]
-        hidden += [(one.label, line) for line in assign.portable(one.solution, one).splitlines()]
+        secret = assign.portable(one.solution, one).splitlines()
         if one.check:
             tasks.append(one.check.stub)
-            hidden += [(one.label, line) for line in one.check.source.splitlines()]
-            hidden += [(one.label, text) for mistake in one.check.mistakes for text in (mistake.name, mistake.advice)]
+            secret += one.check.source.splitlines()
+            secret += [text for mistake in one.check.mistakes for text in (mistake.name, mistake.advice)]
         if rubric := known.get(one.number):
-            points = [text for point in rubric.scoring for text in (point.text, point.also)]
-            hidden += [(one.label, text) for text in (*points, rubric.typical, rubric.say)]
+            secret += [text for point in rubric.scoring for text in (point.text, point.also)]
+            secret += [rubric.typical, rubric.say]
         if one.by_hand:
-            hidden += [(one.label, str(np.asarray(part.expected).tolist())) for part in one.by_hand.parts]
-    tasks.append(source(everything()[0]["cells"][0]))
+            secret += [str(np.asarray(part.expected).tolist()) for part in one.by_hand.parts]
+        hidden += [(one.label, line.strip()) for line in secret]
     tasks = "\n".join(tasks)
     return {
-        line.strip(): label
-        for label, line in hidden
-        if len(line.strip()) >= 8 and re.search(r"\w\W+\w", line) and line.strip() not in tasks
+        line: label for label, line in hidden if len(line) >= 8 and re.search(r"\w\W+\w", line) and line not in tasks
     }
 
 
 def traces(notebook):
     """Lines of solutions in any text of a notebook: sources, outputs, metadata."""
-    texts = []
 
-    def collect(value):
-        if isinstance(value, str):
-            texts.append(value)
-        elif isinstance(value, list):
-            texts.append("".join(v for v in value if isinstance(v, str)))
-            for v in value:
-                collect(v)
-        elif isinstance(value, dict):
-            for k, v in value.items():
-                collect(k)
-                collect(v)
+    def texts(value):
+        if isinstance(value, dict):
+            value = [*value, *value.values()]
+        if isinstance(value, list):
+            return "\n".join([*map(texts, value), "".join(v for v in value if isinstance(v, str))])
+        return str(value)
 
-    collect(notebook)
-    whole = "\n".join(texts)
-    return [f"{label}: {line}" for line, label in secret_lines().items() if line in whole]
+    whole = texts(notebook)
+    return [line for line in secret_lines() if line in whole]
 
 
 def test_the_student_finds_no_line_of_any_solution():
     assert traces(everything()[0]) == []
 
 
-def test_a_planted_line_of_a_rubric_is_found():
-    rubric = next(iter(rubrics.read().values()))
-    for text in (rubric.scoring[-1].text, rubric.typical, rubric.say):
+def test_a_planted_line_of_a_solution_or_of_a_rubric_is_found():
+    line = next(line for line, label in secret_lines().items() if label == next(o.label for o in book() if o.check))
+    for hidden in (line, next(iter(rubrics.read().values())).say):
         student = copy.deepcopy(everything()[0])
-        student["cells"][0]["source"].append(f"\n{text}")
-        assert [found for found in traces(student) if found.endswith(text)]
+        student["cells"][5]["metadata"]["hint"] = [hidden]
+        assert traces(student) == [hidden]
 
 
-@pytest.mark.parametrize("where", ["source", "outputs", "metadata"])
-def test_a_planted_line_of_a_solution_is_found(where):
-    student = copy.deepcopy(everything()[0])
-    line = next(line for line, label in secret_lines().items() if label == some("function").label)
-    cell = next(cell for cell in student["cells"] if role(cell) == "check")
-    if where == "source":
-        cell["source"].append(f"\n# {line}")
-    elif where == "outputs":
-        cell["outputs"] = [{"output_type": "stream", "name": "stdout", "text": [line + "\n"]}]
-    else:
-        cell["metadata"]["hint"] = line
-    assert [found for found in traces(student) if found.endswith(line)]
-
-
-# ---------------------------------------------------------------- for students
-
-
-def test_a_blank_notebook_runs_from_top_to_bottom_and_says_politely_what_is_missing(tmp_path):
-    said = execute(everything()[0], tmp_path)
-    for one in book().values():
-        if one.kind == "function":
-            assert said[f"{one.label}-check"] == [f"{one.check.name}: not written yet.\n", "0"]
-        elif one.kind == "by hand":
-            printed, points = said[f"{one.label}-check"]
-            assert printed.count(": not answered yet.\n") == len(one.by_hand.parts) == len(printed.splitlines())
-            assert float(points) == 0
-
-
-def test_the_solved_notebook_runs_and_is_right_everywhere_with_all_points(tmp_path):
-    said = execute(everything()[1], tmp_path)
-    for one in book().values():
+@pytest.mark.parametrize("solved", [False, True])
+def test_a_notebook_runs_from_top_to_bottom_and_says_what_is_missing_or_right(tmp_path, solved):
+    said = execute(everything()[solved], tmp_path)
+    for one in book():
         if one.kind != "text":
             printed, points = said[f"{one.label}-check"]
-            assert all(": right" in line for line in printed.splitlines()), printed
-            assert float(points) == one.points
-
-
-def test_links_become_words_or_addresses():
-    one = next(one for one in book().values() if one.chapter == 9)
-    text = (
-        "([Layer norm](#layer-norm)), [The formula](../notebooks/03_positions.ipynb#the-formula), "
-        "[chapter 5](../notebooks/05_scaling.ipynb), [E0-01](../book/errata.ipynb#e0-01), "
-        "[site](https://x.org/a), f[0](x)"
-    )
-    assert assign.portable(text, one) == (
-        "(*Layer norm*, chapter 9), *The formula* (chapter 3), chapter 5, E0-01, [site](https://x.org/a), f[0](x)"
-    )
-    there = assign.portable(text, one, "https://school.org/book/")
-    assert "[Layer norm](https://school.org/book/notebooks/09_residual_and_layer_norm.html#layer-norm)" in there
-    assert "[E0-01](https://school.org/book/book/errata.html#e0-01)" in there
-
-
-# ---------------------------------------------------------------- for nbgrader and toytf_classroom.grading
+            says = ": right" if solved else ": not written yet." if one.check else ": not answered yet."
+            assert all(says in line for line in printed.splitlines()), printed
+            assert float(points) == one.points * solved
 
 
 def test_both_editions_are_valid_notebooks_with_nbgrader_metadata():
     for notebook in everything():
         nbformat.validate(nbformat.from_dict(notebook))
-        names = [cell["id"] for cell in notebook["cells"]]
-        assert len(set(names)) == len(names)
+        assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
         for cell in notebook["cells"]:
             meta = cell["metadata"]["nbgrader"]
             assert meta["grade_id"] == cell["id"]
-            assert re.fullmatch(r"[\w-]+", meta["grade_id"])
             assert (meta["schema_version"], meta["task"], meta["cell_type"]) == (3, False, cell["cell_type"])
             assert ("points" in meta) == meta["grade"]
             assert (meta["solution"], meta["locked"]) == ((True, False) if role(cell) == "answer" else (False, True))
+        total = sum(cell["metadata"]["nbgrader"].get("points", 0) for cell in notebook["cells"])
+        assert total == sum(one["points"] for one in assign.manifest(book(), "Everything")["exercises"])
 
 
-def test_points_in_both_notebooks_and_the_manifest_agree():
-    chosen = list(book().values())
-    listed = assign.manifest(chosen, "Everything")["exercises"]
-    total = sum(one.points for one in chosen)
-    assert sum(entry["points"] for entry in listed) == total
-    for notebook in everything():
-        assert sum(cell["metadata"]["nbgrader"].get("points", 0) for cell in notebook["cells"]) == total
+# ---------------------------------------------------------------- answers on paper
 
 
-def test_the_manifest_says_what_is_asked_for_and_no_answer():
-    chosen = [some("function"), some("by hand"), some("text")]
-    made = assign.manifest(chosen, "Week 6")
-    assert (made["format"], made["version"], made["title"]) == ("toytf assignment", 1, "Week 6")
-    function, by_hand, text = made["exercises"]
-    assert function["name"] == chosen[0].check.name
-    assert by_hand["parts"] == [part.name for part in chosen[1].by_hand.parts]
-    assert text["kind"] == "text"
-    assert set(by_hand) == {"label", "number", "title", "kind", "name", "points", "parts"}
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    """Every exercise of the book, as an instructor's notebook, read for the printer."""
+    folder = tmp_path_factory.mktemp("book")
+    assign.write(folder, assign.files(book(), "All of it"))
+    return answers.read(folder / "instructor.ipynb")
 
 
-# ---------------------------------------------------------------- the choice
+def test_every_exercise_of_the_book_is_printed_with_points_code_and_mistakes(printed):
+    title, solved = printed
+    assert title == "All of it" and len(solved) == len(book())
+    for one, exercise in zip(solved, book(), strict=True):
+        assert (one["title"].split()[0], one["points"]) == (exercise.number, exercise.points)
+        assert one["text"].strip() and (one["worked"].strip() or one["code"])
+        if exercise.check:
+            worked = re.sub(r"\s+", " ", one["worked"])
+            assert one["code"] == exercise.check.source.rstrip("\n")
+            assert all(re.sub(r"\s+", " ", f"- {m.name}: {m.advice}") in worked for m in exercise.check.mistakes)
+        elif exercise.by_hand:
+            typed = {}
+            exec(one["code"], typed)
+            assert all(exercise.by_hand.reports(typed[assign.answer_name(exercise)]))
+            assert one["worked"] == words_for_links(exercise.solution, exercise.section.split("#")[0])
+    assert sum("Common mistakes" in one["worked"] for one in solved) == len(check.CHECKS)
+    page = answers.page(title, solved)
+    assert not re.search(r"<script|<img|<link\b|url\(", page)
+    said = re.sub("<pre.*?</pre>|<annotation.*?</annotation>|<[^>]+>", " ", page.split("</style>")[1], flags=re.DOTALL)
+    assert not re.search(r"\\(?:begin|frac|sqrt)|BEGIN SOLUTION|\]\((?:#|\.\.)", said)
+    assert page.count("<math") > 500 and page.count("<section") == len(solved)
 
 
-def numbers(**choice):
-    return [one.number for one in assign.select(book(), **choice)]
+def test_markdown_is_set_for_paper():
+    text = pages.prose("See *here*, [there](https://x.org/?a&b), <b> and $a < b$.\n\n| a |\n|---|\n| 1 |")
+    assert "<em>here</em>" in text and '<a href="https://x.org/?a&amp;b">there</a>' in text
+    assert "&lt;b&gt;" in text and "<mo>&lt;</mo>" in text and "<td>1</td>" in text
+    with pytest.raises(ClassroomError, match="expected TeX that can be set, got"):
+        pages.math(r"\frakture{x}")
 
 
-def test_exercises_are_chosen_by_number_chapter_kind_and_level():
-    assert numbers(numbers=["12.2", "11.1"]) == ["12.2", "11.1"]  # in this order
-    assert numbers() == [one.number for one in book().values()]
-    assert {n.split(".")[0] for n in numbers(chapters=[12, 11])} == {"11", "12"}
-    for one in assign.select(book(), kinds=["by hand"], levels=[1, 2]):
-        assert "by hand" in one.kinds
-        assert one.level < 3
-
-
-@pytest.mark.parametrize(
-    ("choice", "says"),
-    [
-        ({"numbers": ["11.99"]}, "expected numbers such as .*, got 11.99"),
-        ({"numbers": ["11.1", "11.1"]}, "got 11.1 twice"),
-        ({"chapters": [11], "levels": []}, "got one that none meets"),
-    ],
-)
-def test_a_choice_that_cannot_be_met_is_an_error(choice, says):
-    with pytest.raises(ValueError, match=says):
-        numbers(**choice)
+def test_what_a_teacher_changed_is_printed_and_a_student_s_notebook_is_refused(tmp_path, capsys):
+    week = tmp_path / "week"
+    assert run("--exercises", "9.1", "8.8", "9.2", "--title", "A week", "--out", week) == 0
+    notebook = json.loads((week / "instructor.ipynb").read_text("utf-8"))
+    (cell,) = (c for c in notebook["cells"] if c["id"] == "ex-09-2-answer")
+    cell["source"] = ["My own words, <b>, and **a rubric**."]
+    (week / "instructor.ipynb").write_text(json.dumps(notebook), "utf-8")
+    assert main(["answers", str(week)]) == 0
+    said = (week / "answers.html").read_text("utf-8")
+    assert "<p>My own words, &lt;b&gt;, and <strong>a rubric</strong>.</p>" in said
+    for word, says in (("student.ipynb", "without solutions"), ("submissions", "expected a folder with instructor")):
+        assert main(["answers", str(week / word)]) == 2
+        assert says in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- the command
@@ -279,53 +198,48 @@ def test_a_choice_that_cannot_be_met_is_an_error(choice, says):
 THREE = {"student.ipynb", "instructor.ipynb", "submissions/assignment.json"}
 
 
-def one_line(folder):
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-
-
 def run(*arguments):
     return main(["assign", *(str(argument) for argument in arguments)])
 
 
-def test_the_command_writes_three_files_and_the_same_bytes_again(tmp_path, capsys):
+def there(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_the_command_writes_three_files_and_overwrites_none_without_force(tmp_path, capsys):
     for name in ("a", "b"):
-        assert run("--exercises", "11.1", "12.1", "--title", "Week 6", "--out", tmp_path / name) == 0
-        assert one_line(tmp_path / name) == THREE
+        assert run("--exercises", "12.2", "11.1", "--title", "Week 6", "--out", tmp_path / name) == 0
     assert "2 exercises" in capsys.readouterr().out
-    for name in THREE:
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    assert {path.name for path in tmp_path.iterdir()} == {"a", "b"}  # nothing temporary is left
-    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o755
-
-
-def test_each_chapter_can_have_a_folder_of_its_own(tmp_path):
-    assert run("--chapters", 12, 11, "--apart", "--out", tmp_path / "all") == 0
-    assert one_line(tmp_path / "all") == {f"chapter-{n}/{name}" for n in (11, 12) for name in THREE}
-
-
-def test_nothing_is_overwritten_without_force_and_submissions_stay_with_it(tmp_path, capsys):
-    out = tmp_path / "week"
-    assert run("--exercises", "11.1", "--out", out) == 0
-    (out / "submissions" / "ada.ipynb").write_text("hers", "utf-8")
-    before = {name: (out / name).read_bytes() for name in THREE}
-    assert run("--exercises", "12.1", "--out", out) == 2
+    before = there(tmp_path / "a")
+    assert before.keys() == THREE and before == there(tmp_path / "b")
+    assert [one["number"] for one in json.loads(before["submissions/assignment.json"])["exercises"]] == ["12.2", "11.1"]
+    (tmp_path / "a" / "submissions" / "ada.ipynb").write_text("hers", "utf-8")
+    assert run("--exercises", "12.1", "--out", tmp_path / "a") == 2
     assert "expected a new file, got one that is there; --force replaces it" in capsys.readouterr().err
-    assert {name: (out / name).read_bytes() for name in THREE} == before
-    assert run("--exercises", "12.1", "--out", out, "--force") == 0
-    assert all((out / name).read_bytes() != before[name] for name in THREE)
-    assert one_line(out) == THREE | {"submissions/ada.ipynb"}
+    assert there(tmp_path / "a") == before | {"submissions/ada.ipynb": b"hers"}
+    assert run("--exercises", "12.1", "--out", tmp_path / "a", "--force") == 0
+    after = there(tmp_path / "a")
+    assert after.keys() == THREE | {"submissions/ada.ipynb"} and all(after[name] != before[name] for name in THREE)
+
+
+def test_exercises_are_listed_by_chapter_and_kind(capsys):
+    assert run("--list", "--chapters", "9", "--kinds", "code") == 0
+    *rows, last = capsys.readouterr().out.splitlines()
+    assert all(row.startswith("9.") and "(code, level" in row for row in rows)
+    assert last.startswith(f"{len(rows)} exercises, ")
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["--exercises", "11.99"], "got 11.99"),
+        (["--exercises", "11.1", "11.1"], "each once, got 11.1"),
         (["--exercises", "99.1"], "chapters: expected some of"),
-        (["--exercises", "one"], "exercises: expected numbers such as 1.1, got one"),
+        (["--exercises", "one"], "exercises: expected numbers such as 1.1, each once, got one"),
         (["--chapters", "99"], "chapters: expected some of 1, 2"),
         (["--exercises", "11.1", "--chapters", "11"], "expected these or --chapters, got both"),
-        (["--exercises", "11.1", "--apart"], "--apart: expected --chapters, got --exercises"),
-        (["--notebooks", "nowhere"], "folder: expected one with notebooks"),
+        (["--exercises", "11.1", "--kinds", "explore"], "got one that none meets"),
+        (["--topics", "all"], "expected --own-numbers with topics, got none"),
     ],
 )
 def test_mistakes_in_the_arguments_are_named(tmp_path, capsys, arguments, says):

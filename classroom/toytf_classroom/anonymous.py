@@ -19,38 +19,34 @@ import tempfile
 from pathlib import Path
 from types import CodeType
 
-NOT_SHOWN = {"direct_url.json"}  # where a package came from, if it came from a folder
+NOT_SHOWN = shutil.ignore_patterns("direct_url.json")  # where a package came from, if it came from a folder
 
 
 @functools.cache
 def without_names(packages: tuple[Path, ...], seen_as: str) -> Path:
-    """Make a folder that holds these packages, or find the one that was made before.
+    """Make a folder that holds these packages, or find the one that was made before; `OSError` if there is no room.
 
-    Parameters
-    ----------
-    packages : tuple of Path
-        Where each is installed.
-    seen_as : str
-        What the folder is called where it is shown.
-
-    Raises
-    ------
-    OSError
-        If there is no room for it.
+    With each package comes its dist-info, whose name has the version. `seen_as` is what the folder is called where it
+    is shown.
     """
-    files = sorted(_files(packages))
-    digest = hashlib.sha256(repr([seen_as, importlib.util.MAGIC_NUMBER, files]).encode()).hexdigest()[:24]
+    about = [(place.name, str(place), place.stat().st_mtime_ns) for place in sorted(packages)]
+    digest = hashlib.sha256(repr([seen_as, importlib.util.MAGIC_NUMBER, about]).encode()).hexdigest()[:24]
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toytf"
     folder = cache / f"packages-{digest}"
     if folder.is_dir():
         return folder
     cache.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=cache) as new:
-        new = os.path.join(new, "whole")
-        for name, path, _, _ in files:
-            _copy(os.path.realpath(path), os.path.join(new, name), f"{seen_as}/{name}")
-        for place, _, _ in os.walk(new):
-            os.chmod(place, 0o755)  # another user reads it, if root grades
+    with tempfile.TemporaryDirectory(dir=cache) as place:
+        new = Path(place, "whole")
+        new.mkdir()
+        for package in packages:
+            if package.is_dir():
+                copy = functools.partial(_copy, new, seen_as)
+                shutil.copytree(package, new / package.name, ignore=NOT_SHOWN, copy_function=copy)
+            else:
+                _copy(new, seen_as, package, new / package.name)
+        for inside, _, _ in os.walk(new):
+            os.chmod(inside, 0o755)  # another user reads it, if root grades
         try:
             os.rename(new, folder)
         except OSError:
@@ -59,38 +55,19 @@ def without_names(packages: tuple[Path, ...], seen_as: str) -> Path:
     return folder
 
 
-def _files(packages):
-    """All files of packages: name in the folder, where it is, size and time."""
-    for place in packages:
-        folders = os.walk(place, followlinks=True) if place.is_dir() else [(place.parent, [], [place.name])]
-        for folder, _, names in folders:
-            inside = os.path.relpath(folder, place.parent)
-            for name in set(names) - NOT_SHOWN:
-                path = os.path.join(folder, name)
-                with contextlib.suppress(FileNotFoundError):  # Python writes compiled files at any time
-                    about = os.stat(path)
-                    yield os.path.normpath(os.path.join(inside, name)), path, about.st_size, about.st_mtime_ns
-
-
-def _copy(path: str, new: str, seen_as: str) -> None:
+def _copy(root: Path, seen_as: str, path: str | Path, new: str | Path) -> None:
     """Put a file into the folder; a compiled one with the name that its source has there."""
-    os.makedirs(os.path.dirname(new), exist_ok=True)
-    if not path.endswith(".pyc"):
+    if not str(path).endswith(".pyc"):
         try:
-            os.link(path, new)
+            os.link(os.path.realpath(path), new)
         except OSError:  # on another disk, or of another user
             shutil.copy2(path, new)
         return
-    with open(path, "rb") as file:
-        head, content = file.read(16), file.read()
-    try:
-        code = marshal.loads(content) if head[:4] == importlib.util.MAGIC_NUMBER else None
-        source = importlib.util.source_from_cache(seen_as)
-    except (ValueError, EOFError, TypeError):
-        return
-    if isinstance(code, CodeType):
-        with open(new, "wb") as file:
-            file.write(head + marshal.dumps(_renamed(code, source)))
+    with contextlib.suppress(FileNotFoundError, ValueError, EOFError, TypeError):  # Python writes them at any time
+        content, source = Path(path).read_bytes(), importlib.util.source_from_cache(str(new))
+        if content[:4] == importlib.util.MAGIC_NUMBER:
+            code = _renamed(marshal.loads(content[16:]), source.replace(str(root), seen_as))
+            Path(new).write_bytes(content[:16] + marshal.dumps(code))
 
 
 def _renamed(code: CodeType, name: str) -> CodeType:

@@ -19,9 +19,8 @@ from pathlib import Path
 from toytf._command import place_for, write_whole
 from toytf_classroom import ClassroomError
 from toytf_classroom.feedback_pages import number
-from toytf_classroom.lms import Table, column_of, form_of, open_table, people_of, read_table, students_of
-from toytf_classroom.names import Roll
-from toytf_classroom.plain_text import is_formula
+from toytf_classroom.lms import Person, Table, decimal, form_of, open_table, people_of, read_table, students_of
+from toytf_classroom.plain_text import Roll, is_formula
 
 EMPTY = ("", "-")  # what systems write where there is no grade yet
 DECIDED = ("EX", "N/A")  # Canvas: excused, not assigned. These are no grades, and stay
@@ -40,104 +39,79 @@ class Filled:
 def fill(
     grades: Path, into: Path, column: str | None = None, *, student_column: str | None = None, force: bool = False
 ) -> Filled:
-    """Fill points into a table of Canvas or Moodle, or into one of your own.
+    """Fill the points of a ``grades.csv`` into a table of Canvas or Moodle, or into one of your own; it is not changed.
 
-    Parameters
-    ----------
-    grades : Path
-        ``grades.csv``, as `toytf_classroom.gradebook` wrote it.
-    into : Path
-        The table; it is not changed.
-    column : str, optional
-        Which column holds the grades. A worksheet of Moodle has one, and so has Canvas's gradebook of one assignment.
-    student_column : str, optional
-        The column with the students' ids, where the table has another form than those that are known.
-    force : bool
-        Replace other grades that stand there.
+    `column` holds the grades; a worksheet of Moodle has one, and so has Canvas's gradebook of one assignment.
+    `student_column` has the students' ids, where the table has another form than those that are known.
 
-    Raises
-    ------
-    ClassroomError
-        If a file or a column is not as expected, two rows mean one student, the table says another maximum, or
-        another grade stands there already: the message names what.
+    `ClassroomError` names what is wrong: a file or a column is not as expected, two rows mean one student, the table
+    says another maximum, or another grade stands there already and `force` is not set.
     """
     table, result = open_table(into), Filled()
     form, people = form_of(table, student_column), people_of(table, student_column)
-    at = column_of(table, column.strip()) if column else _grade_column(table, form)
-    points = _points(grades, people, result)
-    _same_maximum(table, form, at, {out_of for _, out_of in points.values()})
-    by_line, rows, kept = {one.line: one.student for one in people}, [], []
+    at = table.column(column.strip()) if column else _grade_column(table, form)
+    by_line = {one.line: one.student for one in people}
+    points = _points(grades, people, result, _maximum(table, form, at))
     for line, row in table.rows:
-        student = by_line.get(line)
-        if student in points:
-            row = [*row, *[""] * (len(table.names) - len(row))]
-            old, new = row[at].strip(), number(points[student][0])
-            if old in DECIDED:
-                result.notes.append(f"{student}: {old} stays.")
-            elif old in EMPTY or _value(old) == float(new) or force:
-                row[at] = new
-                result.filled.append(student)
-            else:
-                kept.append(f"{into}, line {line}: expected no grade for {student!r} yet, got {old} (new: {new})")
-        rows.append(row)
-    if kept:
-        raise ClassroomError("\n".join([*kept, "--force replaces these grades"]))
+        if (student := by_line.get(line)) not in points:
+            continue
+        row += [""] * (len(table.names) - len(row))
+        old, new = row[at].strip(), points[student]
+        if old in DECIDED:
+            result.notes.append(f"{student}: {old} stays.")
+        elif old in EMPTY or decimal(old) == new or force:
+            row[at] = number(new)
+            result.filled.append(student)
+        else:
+            raise ClassroomError(
+                f"{into}, line {line}: expected no grade for {student!r} yet, got {old} (new: {number(new)}); "
+                "--force replaces such grades"
+            )
     file = io.StringIO()
-    safe = [[f"'{cell}" if is_formula(cell) else cell for cell in row] for row in [table.names, *rows]]
+    rows = [table.names, *(row for _, row in table.rows)]
+    safe = [[f"'{cell}" if is_formula(cell) else cell for cell in row] for row in rows]
     csv.writer(file, delimiter=table.separator, lineterminator="\r\n").writerows(safe)
     result.data = file.getvalue().encode()
     return result
 
 
-def _points(path: Path, people, result: Filled) -> dict[str, tuple[float, float]]:
-    """Points and their maximum, by students of the table."""
+def _points(path: Path, people: list[Person], result: Filled, maximum: float | None) -> dict[str, float]:
+    """Points by students of the table."""
     roll, given = Roll([one.student for one in people]), {}
     for line, row in read_table(path, ["student", "points", "out of", "remark"]):
-        name = row["student"]
+        name, where = row["student"], f"{path}, line {line}"
         if not row["points"].strip():
             result.notes.append(f"{name!r} has no points, so nothing was filled in.")
             continue
-        points, out_of = _value(row["points"]), _value(row["out of"])
-        if points is None or out_of is None:
-            raise ClassroomError(f"{path}, line {line}: expected points as they were written, got {row['points']!r}")
+        points, out_of = decimal(row["points"]), decimal(row["out of"])
+        if points is None or maximum not in (None, out_of):
+            most = "" if maximum is None else f" out of {number(maximum)}, as the table says"
+            raise ClassroomError(f"{where}: expected points{most}, got {row['points']!r} out of {row['out of']}")
         student = roll(name)
         fits = students_of(name, people) if student is None else [student]
         if len(fits) > 1 or any(one in given for one in fits):
-            raise ClassroomError(f"{path}, line {line}: expected one student of the table, and once, got {name!r}")
-        if not fits:
-            result.left.append(name)
-            continue
-        given[fits[0]] = points, out_of
-        if "to be read" in row["remark"]:
+            raise ClassroomError(f"{where}: expected one student of the table, and once, got {name!r}")
+        given |= dict.fromkeys(fits, points)
+        result.left += [] if fits else [name]
+        if fits and "to be read" in row["remark"]:
             result.notes.append(f"{name!r} has answers that nobody has read: points may still grow.")
     return given
 
 
 def _grade_column(table: Table, form: str) -> int:
-    found = [i for i, name in enumerate(table.names) if re.search(r" \(\d+\)\Z", name)] if form == "canvas" else []
-    if form == "worksheet":
-        found = [table.names.index("Grade")]
+    name = {"canvas": r".* \(\d+\)", "worksheet": "Grade"}.get(form, "(?!)")
+    found = [i for i, column in enumerate(table.names) if re.fullmatch(name, column)]
     if len(found) != 1:
         raise ClassroomError(f"--column: expected the column of {table.path} for the grades, got none")
     return found[0]
 
 
-def _same_maximum(table: Table, form: str, at: int, ours: set[float]) -> None:
-    """Refuse a table that states another maximum than the grades have."""
-    stated = {row.get("Maximum Grade", "") for _, row in table.by_name()}
+def _maximum(table: Table, form: str, at: int) -> float | None:
+    """The most points that a table states, if it does."""
+    stated = [row.get("Maximum Grade", "") for _, row in table.by_name()]
     if form == "canvas":
-        stated = {row[at] for _, row in table.rows if at < len(row) and "Points Possible" in row[0]}
-    for theirs in {_value(one) for one in stated} - {None}:
-        if ours and ours != {theirs}:
-            got = ", ".join(map(number, sorted(ours)))
-            raise ClassroomError(f"{table.path}: expected grades out of {number(theirs)}, as it says, got {got}")
-
-
-def _value(text: str) -> float | None:
-    try:
-        return float(text.strip().replace(",", "."))
-    except ValueError:
-        return None
+        stated = [row[at] for _, row in table.rows if at < len(row) and "Points Possible" in row[0]]
+    return next(filter(None, map(decimal, stated)), None)
 
 
 # ---------------------------------------------------------------- the command

@@ -17,24 +17,11 @@ from toytf._command import place_for, write_whole
 from toytf_classroom.gradebook import HANDED_IN
 from toytf_classroom.grading import Receipt
 from toytf_classroom.lms import read_table
-from toytf_classroom.names import folder_name
-from toytf_classroom.plain_text import one_line, without_formula
+from toytf_classroom.plain_text import folder_name, one_line, without_formula
 
 
 def feedback_zip(table: Path) -> tuple[bytes, list[str]]:
-    """Put the feedback pages of a graded class into an archive, ``<student>/feedback.html``.
-
-    Parameters
-    ----------
-    table : Path
-        ``grades.csv``, as `toytf_classroom.gradebook` wrote it; the pages are in the folder beside it.
-
-    Returns
-    -------
-    archive : bytes
-    without : list of str
-        Students of the table who have no page: the others get theirs all the same.
-    """
+    """The feedback pages of a class as an archive, ``<student>/feedback.html`` of each; and who has none."""
     home = table.with_suffix("")
     handed_in = json.loads((home / HANDED_IN).read_bytes()) if (home / HANDED_IN).is_file() else {}
     pages = {}

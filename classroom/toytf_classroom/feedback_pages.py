@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from toytf_classroom.grading import Assignment, Receipt, Result
+from toytf_classroom.grading import Assignment, Receipt
 from toytf_classroom.pages import render
 from toytf_classroom.rubrics import Mark, Rubric
 
@@ -34,87 +35,34 @@ def _page(template: str, **values) -> bytes:
 def student_page(receipt: Receipt, assignment: Assignment, marks: Mapping[str, Mark] | None = None) -> bytes:
     """What one student is told: points and words for each exercise, and what the code printed.
 
-    Parameters
-    ----------
-    receipt : Receipt
-    assignment : Assignment
-    marks : mapping, optional
-        What a person found with the rubrics, by number of the exercise. Nothing of a rubric is shown without.
+    `marks` is what a person found with the rubrics, by number of the exercise. Nothing of a rubric is shown without.
     """
     waiting = [result.number for result in receipt.results if result.points is None]
-    return _page(
-        "student.html",
-        receipt=receipt,
-        assignment=assignment,
-        waiting=waiting,
-        marks=marks or {},
-        colour=_colour,
-        blocks=_blocks,
-    )
-
-
-def _colour(result: Result) -> str:
-    return "wait" if result.points is None else "good" if result.points >= result.out_of else "bad"
+    about = {"receipt": receipt, "assignment": assignment, "waiting": waiting, "marks": marks or {}}
+    return _page("student.html", **about, blocks=_blocks)
 
 
 def _blocks(details: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """What there is to say, and whether it is a paragraph; lines that follow each other are one block."""
-    block: list[str] = []
-    for detail in details:
-        if len(detail) <= 100 or "\n" in detail:
-            block.append(detail)
-            continue
-        if block:
-            yield "\n".join(block), False
-        yield detail, True
-        block = []
-    if block:
-        yield "\n".join(block), False
+    for is_paragraph, group in itertools.groupby(details, lambda line: len(line) > 100 and "\n" not in line):
+        lines = list(group)
+        yield from ((line, True) for line in lines) if is_paragraph else [("\n".join(lines), False)]
 
 
 # ---------------------------------------------------------------- the teacher's pages
 
 
-def index_row(receipt: Receipt, file: str) -> dict:
-    """One student's line in the teacher's table, with a link to the page."""
-    return {
-        "student": receipt.student,
-        "file": file,
-        "points": receipt.points if receipt.graded else None,
-        "each": [result.points for result in receipt.results],
-        "remark": remark(receipt),
-    }
-
-
 def index_page(
-    rows: list[dict | None],
-    mistakes: list[tuple[str, str]],
-    assignment: Assignment,
-    notes: list[str],
-    typical: Sequence[tuple[str, str]] = (),
+    rows: Sequence, mistakes: Sequence, assignment: Assignment, notes: list[str], typical: Sequence = ()
 ) -> bytes:
     """All students in one table, with links to their pages; for the teacher, not for students.
 
-    Parameters
-    ----------
-    rows : list of dict
-        From `index_row`; None for a student of whom nothing could be said.
-    mistakes : list of (str, str)
-        Exercise and name of each known mistake that was made.
-    assignment : Assignment
-    notes : list of str
-    typical : sequence of (str, str)
-        Exercise and typical wrong answer of its rubric, where a person found it.
+    `rows` are `toytf_classroom.gradebook.Graded`. `mistakes` are exercise and name of each known mistake that was made,
+    `typical` exercise and typical wrong answer of its rubric, where it was found.
     """
-    return _page(
-        "index.html",
-        rows=rows,
-        mistakes=_most(mistakes),
-        typical=_most(typical),
-        texts=any(exercise.kind == "text" for exercise in assignment.exercises),
-        assignment=assignment,
-        notes=notes,
-    )
+    texts = any(exercise.kind == "text" for exercise in assignment.exercises)
+    about = {"assignment": assignment, "rows": rows, "texts": texts, "notes": notes}
+    return _page("index.html", **about, mistakes=_most(mistakes), typical=_most(typical))
 
 
 def _most(mistakes: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], int]]:
@@ -122,18 +70,10 @@ def _most(mistakes: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], in
     return sorted(Counter(mistakes).items(), key=lambda item: (-item[1], item[0]))[:10]
 
 
-def reading_page(
-    answers: Sequence[tuple[dict, str, str]], assignment: Assignment, rubrics: Mapping[str, Rubric]
-) -> bytes:
+def reading_page(answers: Sequence, assignment: Assignment, rubrics: Mapping[str, Rubric]) -> bytes:
     """The rubrics of an assignment, each with the answers below it that are still to be read; for the teacher.
 
-    Parameters
-    ----------
-    answers : sequence of (dict, str, str)
-        The student's line from `index_row`, the exercise's number, and the text.
-    assignment : Assignment
-    rubrics : mapping
-        By number of the exercise.
+    `answers` are whose they are (`Graded`), the exercise's number, and the text; `rubrics` are by number.
     """
     parts = []
     for exercise in assignment.exercises:

@@ -13,12 +13,11 @@ from __future__ import annotations
 import re
 import zipfile
 from dataclasses import dataclass, field
-from email import message_from_bytes
 from pathlib import Path
 
 from toytf import __version__
 
-WHEEL = re.compile(r"(?P<name>[\w.]+)-(?P<version>[\w.!+]+)-py3-none-any\.whl")
+WHEEL = f"toytf-{__version__}-py3-none-any.whl"
 REQUIREMENT = re.compile(r"[A-Za-z0-9][\w.-]*(\[[\w,.-]+\])?==[\w.!+]+")
 ADDRESS = re.compile(r"(git\+)?(https://|http://127\.0\.0\.1[:/])[^\s\"'\\{}]+")
 
@@ -68,42 +67,28 @@ try:
 finally:
     del _make_ready
 '''
-PYTHON = """
+FIND = """
     if sys.version_info < (3, 11):
         stop("It needs Python 3.11 or newer, and this is Python " + sys.version.split()[0] + ".",
              "Choose another kernel (menu Kernel), or install a newer Python from python.org.",
              "On a JupyterHub: ask the people who run it.")
-"""
-OTHER = """\
-    if here not in ("", version):
-        print("toytf " + here + " is here; this notebook was made with " + version
-              + ". If a check below is missing, tell your teacher.")
-"""
-NOWHERE = (
-    PYTHON
-    + """\
     here = found()
     if here is None:
+"""
+NOWHERE = """\
         stop("It is not installed in this Python: " + sys.executable,
              "Your teacher says where it comes from: a file that ends in .whl, or an address. With that,",
              "put in quotation marks, run in a cell of its own:   %pip install \\"FILE OR ADDRESS\\"",
              "Do not install a package of this name from anywhere else: it may be somebody else's.")
 """
-    + OTHER
-)
-BY_PIP = (
-    PYTHON
-    + """\
-    here = found()
-    if here is None:
+BY_PIP = """\
         file = what if what.endswith(".whl") and "/" not in what else ""
-        by_hand = "%pip install \\"" + what + "\\""
         if file and not Path(file).is_file():
             stop("This notebook needs the file " + file + " beside it. It was handed out with the notebook.",
                  "Put it into the folder " + str(Path.cwd()),
                  "In Colab: click on the sign of a folder at the left edge, and drag the file into the list.")
         if sys.platform == "emscripten":
-            stop("This Python runs in your browser. Run in a cell of its own:   " + by_hand)
+            stop("This Python runs in your browser. Run in a cell of its own:   %pip install \\"" + what + "\\"")
         print("Installing toytf. This takes a minute at most.")
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check",
                "--retries", "1", "--timeout", "20", what]
@@ -111,38 +96,25 @@ BY_PIP = (
                               encoding="utf-8", errors="replace")
         if done.returncode:
             said = done.stdout.strip()
-
-            def has(*signs):
-                return any(sign in said for sign in signs)
-
-            if has("No module named pip"):
-                words = ["This Python has no pip, which installs packages: " + sys.executable,
-                         "In a terminal:   " + sys.executable + " -m ensurepip",
-                         "Or ask whoever looks after this computer to install " + what]
-            elif has("externally-managed-environment"):
-                words = ["This Python belongs to the system, which lets nobody else install into it.",
-                         "Make one of your own, in a terminal, and start Jupyter from it:",
-                         "    python3 -m venv mine", "    mine/bin/pip install jupyterlab", "    mine/bin/jupyter lab"]
-            elif has("requires a different Python"):
-                words = ["It needs another Python than this one, which is " + sys.version.split()[0] + ".",
-                         "Choose another kernel (menu Kernel)."]
-            elif has("Read-only file system", "Permission denied", "[Errno 13]", "[Errno 30]"):
-                words = ["This Python may not be changed: " + sys.executable,
-                         "On a JupyterHub: ask the people who run it to install " + what,
-                         "On your own computer: make a Python of your own (python3 -m venv mine), and take that."]
-            elif has("No space left", "[Errno 28]"):
-                words = ["The disk is full. Make room."]
-            elif has("HTTP error 40", "404 Client Error", "403 Client Error"):
-                words = ["The address leads nowhere: " + what, "Tell your teacher."]
-            elif has("resolve", "Connection", "connection", "unreachable", "timed out", "No matching distribution"):
-                words = ["What is needed could not be fetched. Is there a network here?"]
-                if file:
-                    words.append("The file is here, but NumPy, tqdm or threadpoolctl is missing beside it.")
-                words += ["With a network, run this cell again. On a machine without one, ask whoever looks",
-                          "after it to install " + what]
-            else:
-                words = ["pip could not install it. Show these lines to your teacher."]
-            stop(*words, "", "What pip said:", *("    " + line for line in said.splitlines()[-4:]))
+            locked = ("This Python may not be changed: " + sys.executable,
+                      "On a JupyterHub: ask the people who run it to install " + what,
+                      "On your own computer, in a terminal: python3 -m venv mine, mine/bin/pip install jupyterlab,",
+                      "and start mine/bin/jupyter lab.")
+            offline = ("What is needed could not be fetched. Is there a network here? Then run this cell again.",
+                       "The file is here, but NumPy, tqdm or threadpoolctl is missing beside it." if file else "",
+                       "Without a network, ask whoever looks after this computer to install " + what)
+            known = {
+                "No module named pip": ("This Python has no pip, which installs packages. In a terminal:",
+                                        "    " + sys.executable + " -m ensurepip"),
+                "externally-managed-environment": locked, "Read-only file": locked, "Permission denied": locked,
+                "No space left": ("The disk is full. Make room.",),
+                "HTTP error 40": ("The address leads nowhere: " + what, "Tell your teacher."),
+                "resolve": offline, "onnection": offline, "unreachable": offline, "timed out": offline,
+                "No matching distribution": offline,
+            }
+            words = [known[sign] for sign in known if sign in said]
+            words += [("pip could not install it. Show these lines to your teacher.",)]
+            stop(*words[0], "", "What pip said:", *("    " + line for line in said.splitlines()[-4:]))
         mine = site.getusersitepackages()  # where pip goes if the rest is not ours; perhaps it is new
         if site.ENABLE_USER_SITE and Path(mine).is_dir():
             site.addsitedir(mine)
@@ -150,46 +122,33 @@ BY_PIP = (
         if here is None:
             stop("It is installed, but this kernel does not find it. Restart the kernel (menu Kernel).")
 """
-    + OTHER
-)
+OTHER = """\
+    if here not in ("", version):
+        print("toytf " + here + " is here; this notebook was made with " + version
+              + ". If a check below is missing, tell your teacher.")
+"""
 
 
 @dataclass(frozen=True)
 class Ready:
-    """How a student's notebook gets `toytf`.
-
-    Parameters
-    ----------
-    cell : str
-        The code of the first cell.
-    beside : dict
-        Files to lie beside the notebook, by their names.
-    """
+    """How a student's notebook gets `toytf`: the code of its first cell, and files to lie beside it, by their names."""
 
     cell: str
     beside: dict[str, bytes] = field(default_factory=dict)
 
 
 def _cell(body: str, what: str) -> str:
-    text = START.replace("{BODY}", body.rstrip("\n"))
+    text = START.replace("{BODY}", (FIND + body + OTHER).rstrip("\n"))
     return text.replace("{WHAT}", what).replace("{VERSION}", __version__).rstrip("\n")
-
-
-def nowhere() -> Ready:
-    """Nothing is installed; the cell says what to do."""
-    return Ready(_cell(NOWHERE, ""))
 
 
 # ---------------------------------------------------------------- the place that a teacher names
 
 
-def named(where: str | None) -> Ready:
-    """What follows from ``--install WHERE``.
+def named(where: str | None = None) -> Ready:
+    """What follows from ``--install WHERE``: a wheel, an address, a requirement with its version.
 
-    Parameters
-    ----------
-    where : str or None
-        A wheel, an address, or a requirement with its version; None for nothing.
+    Without it nothing is installed; the cell says what to do.
 
     Raises
     ------
@@ -202,32 +161,15 @@ def named(where: str | None) -> Ready:
     '    _make_ready("toytf==0.1.0", "0.1.0")'
     """
     if where is None:
-        return nowhere()
+        return Ready(_cell(NOWHERE, ""))
     if ADDRESS.fullmatch(where):
         return Ready(_cell(BY_PIP, f"toytf @ {where}"))
     if REQUIREMENT.fullmatch(where):
         return Ready(_cell(BY_PIP, where))
     path = Path(where)
-    if path.suffix == ".whl":
-        return Ready(_cell(BY_PIP, path.name), {path.name: _read(path)})
+    if path.name == WHEEL and zipfile.is_zipfile(path):
+        return Ready(_cell(BY_PIP, WHEEL), {WHEEL: path.read_bytes()})
     raise ValueError(
-        "--install: expected a wheel (toytf-0.1.0-py3-none-any.whl), an address (https://...) or a package with its "
-        f"version (toytf=={__version__}), got {where}"
+        f"--install: expected a wheel ({WHEEL}), an address (https://...) or a package with its version "
+        f"(toytf=={__version__}), got {where}"
     )
-
-
-def _read(path: Path) -> bytes:
-    """A wheel of this `toytf`."""
-    named = WHEEL.fullmatch(path.name)
-    if not named:
-        raise ValueError(f"--install: expected a wheel named as toytf-{__version__}-py3-none-any.whl, got {path.name}")
-    try:
-        with zipfile.ZipFile(path) as archive:
-            (about,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
-            found = message_from_bytes(archive.read(about))
-    except (zipfile.BadZipFile, ValueError):
-        raise ValueError(f"--install: expected a wheel, got {path}, which is none") from None
-    got = f"{found['Name']} {found['Version']}"
-    if got != f"toytf {__version__}":
-        raise ValueError(f"--install: expected a wheel of toytf {__version__}, which makes this notebook, got {got}")
-    return path.read_bytes()

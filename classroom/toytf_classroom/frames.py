@@ -41,17 +41,11 @@ class Malformed(ValueError):
 def pack(header: dict, arrays=()) -> bytes:
     """Write one message; ``header["arrays"]`` will describe the arrays, whose bytes follow.
 
-    Raises
-    ------
-    Malformed
-        If it would be larger than the other side accepts.
+    `Malformed` if it would be larger than the other side accepts.
     """
-    descriptions, chunks = [], []
-    for array in arrays:
-        plain = _portable(array)
-        descriptions.append({"dtype": plain.dtype.str[1:], "shape": list(plain.shape)})
-        chunks.append(plain.tobytes())
-    body = b"".join(chunks)
+    arrays = [_portable(array) for array in arrays]
+    descriptions = [{"dtype": array.dtype.str[1:], "shape": list(array.shape)} for array in arrays]
+    body = b"".join(array.tobytes() for array in arrays)
     text = json.dumps({**header, "arrays": descriptions}).encode("ascii")
     if len(text) > MOST_HEADER or len(body) > MOST_BODY:
         raise Malformed(f"{len(descriptions)} arrays of {len(body)} bytes (at most {MOST_BODY} are read)")
@@ -142,14 +136,7 @@ def _description(one: Any) -> tuple[str, tuple[int, ...]]:
 
 
 def pack_value(value: Any, arrays: list) -> Any:
-    """Describe an argument in JSON; its arrays are appended to `arrays`.
-
-    Examples
-    --------
-    >>> kept = []
-    >>> pack_value((np.ones(2), None, 3), kept)
-    {'tuple': [{'array': 0}, None, 3]}
-    """
+    """Describe an argument in JSON, ``{'tuple': [{'array': 0}, None, 3]}``; its arrays are appended to `arrays`."""
     if isinstance(value, (np.ndarray, np.generic)):
         arrays.append(value)
         return {"array" if isinstance(value, np.ndarray) else "scalar": len(arrays) - 1}
@@ -165,13 +152,7 @@ def pack_value(value: Any, arrays: list) -> Any:
 
 
 def pack_argument(value: Any) -> tuple[str, list[np.ndarray]]:
-    """One argument as a text and arrays: two that give the same are the same, to the bit and in their types.
-
-    Examples
-    --------
-    >>> pack_argument([1, 2.0]) == pack_argument([1, 2])
-    False
-    """
+    """One argument as a text and arrays: two that give the same are the same, to the bit and in their types."""
     arrays: list = []
     text = json.dumps(pack_value(value, arrays))
     return text, [_portable(array) for array in arrays]

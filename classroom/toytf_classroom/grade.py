@@ -9,17 +9,10 @@ from pathlib import Path
 
 import toytf
 from toytf._command import reason
-from toytf_classroom import ClassroomError, gradebook, keys, lms, own_numbers, workers
-from toytf_classroom.grading import Assignment, read_assignment
-from toytf_classroom.sandbox import Bubblewrap, Limits, SandboxError, Unprotected, default_packages
+from toytf_classroom import ClassroomError, gradebook, lms, own_numbers, workers
+from toytf_classroom.grading import read_assignment
+from toytf_classroom.sandbox import Bubblewrap, Limits, default_packages
 
-LEAST_MEMORY = 256  # MB; Python and NumPy alone take most of it
-LOUD = """
-************************************************************************************************
-WITHOUT SANDBOX. The students' code can now read every file that this user can read, and use the
-network. Do this only in a container that holds nothing of value and is thrown away afterwards.
-************************************************************************************************
-"""
 EXAMPLES = (
     "toytf-classroom grade week6/submissions --class class.csv --out week6/grades.csv",
     "toytf-classroom grade week6/submissions --out week6/grades.csv --manual week6/points.csv",
@@ -51,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--allow", action="append", default=[], metavar="NAME", help="another package that students may use"
     )
     parser.add_argument("--again", action="store_true", help="grade also what was graded before")
-    keys.arguments(parser, "; needed where the numbers are each student's own")
+    own_numbers.key_argument(parser, "; needed where the numbers are each student's own")
     for option, seconds, what in (
         ("--cell-seconds", limits.cell, "one code cell"),
         ("--call-seconds", limits.call, "one call"),
@@ -60,18 +53,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         words = f"of the processor for {what} (default: %(default)g)"
         parser.add_argument(option, type=float, default=seconds, help=words)
     parser.add_argument("--memory", type=int, default=limits.memory >> 20, metavar="MB", help="default: %(default)d")
-    parser.add_argument(
-        "--without-sandbox-i-trust-this-code",
-        action="store_true",
-        help="run students' code unprotected; only in a container that is thrown away afterwards",
-    )
 
 
 def run(options) -> int:
     try:
         return _grade(options)
-    except SandboxError as error:
-        raise ClassroomError(str(error)) from error
     except OSError as error:  # the disk is full, a folder is read-only
         raise ClassroomError(f"{reason(error)}; {STOPPED}") from error
 
@@ -79,7 +65,7 @@ def run(options) -> int:
 def _grade(given) -> int:
     _refuse(given)
     assignment = read_assignment(given.assignment or given.submissions / "assignment.json")
-    answers = own_numbers.RightAnswers(assignment, _key(given, assignment)) if assignment.own else None
+    answers = own_numbers.RightAnswers(assignment, own_numbers.read_key(given)) if assignment.own else None
     sandbox = _sandbox(given)
     sandbox.check()
     limits = dataclasses.replace(
@@ -108,38 +94,22 @@ def _grade(given) -> int:
 def _refuse(given) -> None:
     """Say what is wrong with the arguments before anything is done."""
     home = given.out.resolve().with_suffix("")
-    times = {"--cell-seconds": given.cell_seconds, "--call-seconds": given.call_seconds, "--seconds": given.seconds}
+    seconds = [given.cell_seconds, given.call_seconds, given.seconds]
     for wrong, says in (
         (not given.submissions.is_dir(), f"submissions: expected a folder, got {given.submissions}"),
         (given.out.suffix != ".csv" or given.out.is_dir(), f"--out: expected a file .csv, got {given.out}"),
         (home.is_relative_to(given.submissions.resolve()), "--out: expected a place outside the folder of submissions"),
-        *(
-            (not 0 < value < 1e6, f"{option}: expected a number of seconds above 0, got {value:g}")
-            for option, value in times.items()
-        ),
+        (not all(0 < one < 1e6 for one in seconds), f"--..seconds: expected numbers above 0, got {seconds}"),
         (given.jobs < 1, f"--jobs: expected at least 1, got {given.jobs}"),
-        (
-            not LEAST_MEMORY <= given.memory < 1 << 20,
-            f"--memory: expected at least {LEAST_MEMORY} MB, got {given.memory}",
-        ),
+        (not 256 <= given.memory < 1 << 20, f"--memory: expected at least 256 MB, got {given.memory}"),
         (given.student_column and not given.class_list, "--student-column: expected --class CSV with it, got none"),
     ):
         if wrong:
             raise ClassroomError(says)
 
 
-def _sandbox(given) -> Bubblewrap | Unprotected:
+def _sandbox(given) -> Bubblewrap:
     allow = tuple(dict.fromkeys([*default_packages(), *given.allow]))
     ours = Path(toytf.__file__).parent, Path(__file__).parent
     hide = tuple(str(p.resolve()) for p in (given.submissions, given.out.with_suffix(""), *ours))
-    if given.without_sandbox_i_trust_this_code:
-        print(LOUD, file=sys.stderr)
-        return Unprotected(allow, hide)
     return Bubblewrap(allow, hide)
-
-
-def _key(given, assignment: Assignment) -> str:
-    try:
-        return keys.read(given)
-    except ValueError as error:
-        raise ClassroomError(f"{', '.join(assignment.own)}: the numbers are each student's own; {error}") from None

@@ -14,16 +14,16 @@ import json
 import secrets
 import time
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toytf._command import progress, write_whole
 from toytf_classroom import ClassroomError, feedback_pages, grading, rubrics, submission, workers
 from toytf_classroom.grading import Assignment, Receipt
-from toytf_classroom.lms import Matched, matched, read_class, read_table
-from toytf_classroom.names import Roll, composed, file_names, same_writing
-from toytf_classroom.plain_text import one_line, plain, to_csv
-from toytf_classroom.sandbox import GRACE, STARTING, Bubblewrap, Limits, SandboxError, Unprotected, settings
+from toytf_classroom.lms import decimal, matched, read_class, read_table
+from toytf_classroom.plain_text import Roll, file_names, one_line, plain, to_csv
+from toytf_classroom.sandbox import GRACE, STARTING, Bubblewrap, Limits, SandboxError, settings
 from toytf_classroom.submission import Found
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 HANDED_IN = "handed_in.json"  # from students to the folders by which Moodle finds them again
 TO_READ = ["student", "exercise", "met", "points", "comment"]
-TOO_SLOW = b"too slow"
+TOO_SLOW, NEW, OLD = b"too slow", b"+", b"="  # what a process says of its submission
 
 # ---------------------------------------------------------------- files
 
@@ -53,18 +53,13 @@ def locked(folder: Path):
         yield
 
 
-def read_key(folder: Path) -> bytes:
+def inputs_key(folder: Path) -> bytes:
     """Read the secret from which hidden inputs come; it is made at the first run."""
     path = folder / "key"
-    if not path.exists():
+    if not path.exists() or not path.read_bytes().strip():
         write_whole(path, secrets.token_hex(32).encode() + b"\n")
         path.chmod(0o600)
-    key = path.read_bytes().strip()
-    if len(key) < 32:
-        raise ClassroomError(
-            f"{path}: expected a key of at least 32 characters. Delete the file and a new one is made."
-        )
-    return key
+    return path.read_bytes().strip()
 
 
 # ---------------------------------------------------------------- what a person gave
@@ -86,11 +81,7 @@ def read_manual(path: Path, students: list[str], assignment: Assignment, known: 
     """What a person gave, from a table with the columns student, exercise, points, comment, and perhaps met.
 
     The letters in `met` make the points. Points beside them have to be the same, or have a comment that says why not.
-
-    Raises
-    ------
-    ClassroomError
-        Naming the line that is not as expected.
+    `ClassroomError` names the line that is not as expected.
     """
     roll, exercises = Roll(students), {exercise.number: exercise for exercise in assignment.exercises}
     given: Manual = {}
@@ -113,31 +104,16 @@ def read_manual(path: Path, students: list[str], assignment: Assignment, known: 
 
 def _given(row: dict[str, str], exercise: grading.Exercise, rubric: rubrics.Rubric | None) -> Given:
     value, met, comment = (row.get(name, "").strip() for name in ("points", "met", "comment"))
-    mark = _mark(met, exercise, rubric) if met else None
-    points = _points(value, exercise) if value or mark is None else mark.points
+    if met and (exercise.kind != "text" or rubric is None):
+        raise ValueError(f"met: expected nothing, since {exercise.number} has no rubric (write points), got {met!r}")
+    mark = rubric.mark(met, exercise.points) if met else None
+    points = mark.points if mark and not value else decimal(value)
+    if points is None or not 0 <= points <= exercise.points:
+        raise ValueError(f"points: expected a number from 0 to {exercise.points:g}, got {value!r}")
     if mark and points != mark.points and not comment:
         made = f"{feedback_pages.number(mark.points)}, which {met!r} makes"
         raise ValueError(f"points: expected {made}, or a comment that says why not, got {value!r} alone")
-    return Given(points, comment, mark)
-
-
-def _points(value: str, exercise: grading.Exercise) -> float:
-    try:
-        points = float(value.replace(",", "."))
-    except ValueError:
-        points = -1.0
-    if not 0 <= points <= exercise.points:
-        raise ValueError(f"points: expected a number from 0 to {exercise.points:g}, got {value!r}")
-    return round(points, 2)
-
-
-def _mark(met: str, exercise: grading.Exercise, rubric: rubrics.Rubric | None) -> rubrics.Mark:
-    if exercise.kind != "text" or rubric is None:
-        raise ValueError(f"met: expected nothing, since {exercise.number} has no rubric (write points), got {met!r}")
-    try:
-        return rubric.mark(met, exercise.points)
-    except ValueError as error:
-        raise ValueError(f"met: {error}") from None
+    return Given(round(points, 2), comment, mark)
 
 
 def with_manual(receipt: Receipt, given: Manual) -> Receipt:
@@ -152,50 +128,28 @@ def with_manual(receipt: Receipt, given: Manual) -> Receipt:
     return dataclasses.replace(receipt, results=results)
 
 
-def marks_of(student: str, given: Manual) -> dict[str, rubrics.Mark]:
-    """What a person found in the answers of one student with the rubrics, by number of the exercise."""
-    return {number: one.mark for (whose, number), one in given.items() if whose == student and one.mark}
-
-
 @dataclass(frozen=True)
-class Line:
-    """What the tables and the teacher's page say of one student."""
+class Graded:
+    """What the tables and the teacher's pages say of one student."""
 
-    student: str
-    grades: list[str]  # the line in grades.csv
-    to_read: list[list[str]]  # lines in to_read.csv
-    page: dict | None  # the line on the teacher's page
-    mistakes: list[list[str]]  # exercise and name of each known mistake
-    failed: list[str]  # exercises at which the checker itself failed
-    answers: list[list[str]] = field(default_factory=list)  # exercise and text of what is to be read
-    typical: list[str] = field(default_factory=list)  # exercises with the typical wrong answer of their rubric
+    receipt: Receipt  # with the points of a person
+    file: str  # the name of the page
+    remark: str
+    marks: dict[str, rubrics.Mark]  # what a person found with the rubrics, by number of the exercise
 
+    student = property(lambda self: self.receipt.student)
+    points = property(lambda self: self.receipt.points if self.receipt.graded else None)
+    each = property(lambda self: [result.points for result in self.receipt.results])
 
-def line_of(receipt: Receipt, assignment: Assignment, file: str, foreign: str, marks: dict[str, rubrics.Mark]) -> Line:
-    """The lines of one student: points empty where a person has still to read, or where the grader failed.
+    @property
+    def waiting(self) -> list[grading.Result]:
+        """What a person has to read, or at what the grader failed."""
+        return [result for result in self.receipt.results if result.points is None]
 
-    `foreign` says that the notebook is another student's, where it is; `marks` is what a person found with the rubrics.
-    """
-    number = feedback_pages.number
-    each = ["" if result.points is None else number(result.points) for result in receipt.results]
-    remark = "; ".join(filter(None, [feedback_pages.remark(receipt), foreign]))
-    name, waiting = one_line(receipt.student), [result for result in receipt.results if result.points is None]
-    return Line(
-        receipt.student,
-        grades=[name, number(receipt.points) if receipt.graded else "", number(assignment.points), *each, remark],
-        to_read=[[name, result.number, "", "", ""] for result in waiting],
-        page=feedback_pages.index_row(receipt, file) | {"remark": remark},
-        mistakes=[[result.number, result.mistake] for result in receipt.results if result.mistake],
-        failed=receipt.failed if receipt.graded else [],
-        answers=[[result.number, result.text] for result in waiting if result.text],
-        typical=[number for number, mark in marks.items() if mark.typical],
-    )
-
-
-def empty_line(student: str, assignment: Assignment, why: str) -> Line:
-    """The line of a student of whom nothing else can be said; nothing in it can fail."""
-    cells = ["" for _ in assignment.exercises]
-    return Line(student, [ascii(student), "", "", *cells, why], [], None, [], [])
+    def line(self, out_of: float) -> list[str]:
+        """The line in grades.csv: points empty where a person has still to read, or where the grader failed."""
+        points = ["" if one is None else feedback_pages.number(one) for one in (self.points, out_of, *self.each)]
+        return [one_line(self.student), *points, self.remark]
 
 
 # ---------------------------------------------------------------- the whole folder
@@ -214,57 +168,28 @@ class Summary:
 
 
 def grade_folder(
-    submissions: Path,
-    out: Path,
-    assignment: Assignment,
-    sandbox,
-    *,
-    class_list: Path | None = None,
-    student_column: str | None = None,
-    manual: Path | None = None,
-    limits: Limits | None = None,
-    jobs: int = 1,
-    again: bool = False,
-    answers: RightAnswers | None = None,
-) -> Summary:
-    """Grade all submissions of a folder and write `out` and the folder beside it.
+    submissions: Path, out: Path, assignment: Assignment, sandbox: Bubblewrap, *,
+    class_list: Path | None = None, student_column: str | None = None, manual: Path | None = None,
+    limits: Limits | None = None, jobs: int = 1, again: bool = False, answers: RightAnswers | None = None,
+) -> Summary:  # fmt: skip
+    """Grade all submissions of a folder, so many `jobs` at a time, and write `out` (CSV) and the folder beside it.
 
-    Parameters
-    ----------
-    submissions, out : Path
-        A folder, and the CSV file to write.
-    assignment : Assignment
-    sandbox : Bubblewrap or Unprotected
-    class_list : Path, optional
-        Who is expected: CSV with a column student, or a list of Canvas or Moodle.
-    student_column : str, optional
-        The column with the students' ids, if it is another one.
-    manual : Path, optional
-        CSV with the columns student, exercise, met, points, comment.
-    limits : Limits, optional
-    jobs : int
-        How many at a time.
-    again : bool
-        Grade also what was graded before.
-    answers : RightAnswers, optional
-        What is right for whom, if the assignment has exercises with numbers of one's own.
-
-    Raises
-    ------
-    ClassroomError
-        If something is to be put right first; nothing is written then.
+    `manual` is a table of what a person gave; `again` grades also what was graded before; `answers` says what is right
+    for whom, if the assignment has exercises with numbers of one's own. `ClassroomError` if something is to be put
+    right first; nothing is written then.
     """
     limits = limits or Limits()
     home = out.with_suffix("")
     if manual is not None and manual.resolve() == (home / "to_read.csv").resolve():
         raise ClassroomError(f"{manual}: this file is written anew by each run. Copy it, and give the copy's name.")
-    there = submission.find(submissions)
-    ours, expected = Matched(there.found), []
+    (found, notes), handed_in, unknown = submission.find(submissions), {}, []
     if class_list is not None:
         people = read_class(class_list, student_column)
-        ours, expected = matched(there.found, people), [one.student for one in people]
-    missing, unknown = _compare(ours.found, expected) if expected else ([], [])
-    found = ours.found + missing
+        found, more, handed_in = matched(found, people)
+        notes += more
+        came, expected = [one.student for one in found], [one.student for one in people]
+        unknown = sorted(set(came) - set(expected))
+        found += [Found(student, None, "no submission") for student in expected if student not in came]
     students = sorted(one.student for one in found)
     names, known = file_names(students), rubrics.read()
     points = read_manual(manual, students, assignment, known) if manual is not None else {}
@@ -274,100 +199,86 @@ def grade_folder(
         for folder in (home, home / "receipts", home / "feedback", out.parent):
             for left in folder.glob(".*.new"):  # of a run that was killed
                 left.unlink()
-        key = read_key(home)
-        if ours.handed_in or (home / HANDED_IN).exists():
-            write_whole(home / HANDED_IN, (json.dumps(ours.handed_in, indent=1, sort_keys=True) + "\n").encode())
-        summary = Summary(students=len(students), notes=[*there.notes, *ours.notes])
+        key = inputs_key(home)
+        if handed_in or (home / HANDED_IN).exists():
+            write_whole(home / HANDED_IN, (json.dumps(handed_in, indent=1, sort_keys=True) + "\n").encode())
+        summary = Summary(students=len(students), notes=notes)
         taken = " The numbers that belong to this name were taken." if answers else ""
         summary.notes += [f"{plain(s, 100)}: handed in, but is not in the class list.{taken}" for s in unknown]
         about = {"versions": grading.versions(), "settings": settings(sandbox, limits)}
         grader = _Grader(home, assignment, sandbox, limits, key, names, again, points, about, answers)
-        lines = _lines(grader, found, jobs, summary)
-        _write_tables(out, home, assignment, lines, summary, known)
+        graded = _grade(grader, found, jobs, summary)
+        _write_tables(out, home, assignment, graded, summary, known)
     return summary
 
 
-def _write_tables(out: Path, home: Path, assignment: Assignment, lines: list[Line], summary: Summary, known) -> None:
+def _write_tables(out: Path, home: Path, assignment: Assignment, graded: list[Graded], summary: Summary, known) -> None:
     """What is made of all students: the grades, what is to be read, and the teacher's pages."""
     head = ["student", "points", "out of", *(e.number for e in assignment.exercises), "remark"]
-    write_whole(out, to_csv([head, *(line.grades for line in lines)]))
-    to_read = [row for line in lines for row in line.to_read]
-    summary.to_read = len(to_read)
+    write_whole(out, to_csv([head, *(one.line(assignment.points) for one in graded)]))
+    waiting = [(one, result) for one in graded for result in one.waiting]
+    summary.to_read = len(waiting)
+    to_read = [[one_line(one.student), result.number, "", "", ""] for one, result in waiting]
     write_whole(home / "to_read.csv", to_csv([TO_READ, *to_read]))
-    answers = [(line.page, *answer) for line in lines if line.page for answer in line.answers]
+    answers = [(one, result.number, result.text) for one, result in waiting if result.text]
     write_whole(home / "to_read.html", feedback_pages.reading_page(answers, assignment, known))
-    mistakes = [tuple(mistake) for line in lines for mistake in line.mistakes]
-    typical = [(number, known[number].typical) for line in lines for number in line.typical]
+    mistakes = [(result.number, result.mistake) for one in graded for result in one.receipt.results if result.mistake]
+    typical = [(n, mark.rubric.typical) for one in graded for n, mark in one.marks.items() if mark.typical]
     notes = summary.notes + summary.failed
-    page = feedback_pages.index_page([line.page for line in lines], mistakes, assignment, notes, typical)
+    page = feedback_pages.index_page(graded, mistakes, assignment, notes, typical)
     write_whole(home / "feedback" / "index.html", page)
 
 
-def _compare(found: list[Found], expected: list[str]) -> tuple[list[Found], list[str]]:
-    """Who is in the class list and handed in nothing, and who handed in and is not in the list."""
-    roll = Roll([one.student for one in found])
-    came, missing = set(), {}
-    for name in expected:
-        there = {roll(name)} - {None} or set(roll.alike.get(same_writing(name), []))  # twins: all of them
-        came |= there
-        if not there:
-            student = composed(name).strip()
-            missing[student] = Found(student, None, "no submission")
-    return list(missing.values()), sorted(one.student for one in found if one.student not in came)
-
-
-def _lines(grader: _Grader, found: list[Found], jobs: int, summary: Summary) -> list[Line]:
+def _grade(grader: _Grader, found: list[Found], jobs: int, summary: Summary) -> list[Graded]:
     """Grade everybody, some at a time; what was too slow is graded again when nobody else is at work."""
-    lines: dict[str, Line] = {}
+    graded: dict[str, Graded] = {}
     limits = grader.limits
     clock = 2 * (limits.total * limits.clock + (limits.restarts + 1) * (STARTING + GRACE)) + workers.SECONDS
     alone = jobs == 1 or len(found) == 1
     with progress(total=len(found), desc="graded", unit="") as bar:
         while found:
             slow: list[Found] = []
-            for done in workers.work(
-                found, grader.alone if alone else grader.among_others, jobs=1 if alone else jobs, clock=clock
-            ):
-                one = done.task
-                try:
-                    if done.answer == TOO_SLOW:
-                        slow.append(one)
-                        continue
-                    if done.error:
-                        raise ClassroomError(done.error)
-                    new, said = json.loads(done.answer)
-                    line = lines[one.student] = Line(**said)
-                    if line.failed:
-                        what = f"{', '.join(line.failed)} could not be graded, the checker failed"
-                        summary.failed.append(f"{plain(one.student, 100)}: {what}")
-                    summary.graded += new
-                    summary.reused += not new
-                except Exception as error:  # the others are graded all the same
-                    why = str(error) if isinstance(error, ClassroomError) else f"{type(error).__name__}: {error}"
-                    lines[one.student] = _failed(grader, one.student, why, summary)
+            do = partial(grader.grade, alone=alone)
+            for done in workers.work(found, do, jobs=1 if alone else jobs, clock=clock):
+                if done.answer == TOO_SLOW:
+                    slow.append(done.task)
+                    continue
+                graded[done.task.student] = _filed(grader, done, summary)
                 bar.update()
             found, alone = slow, True
     summary.failed.sort()
-    return [lines[student] for student in sorted(lines)]
+    return [graded[student] for student in sorted(graded)]
 
 
-def _failed(grader: _Grader, student: str, why: str, summary: Summary) -> Line:
+def _filed(grader: _Grader, done: workers.Done, summary: Summary) -> Graded:
+    """What came of one student, once it is written; whatever went wrong, the others are graded all the same."""
+    student, why = done.task.student, done.error
+    if not why:
+        try:
+            receipt = Receipt.from_json(done.answer[1:])
+            one = grader.file(receipt)
+            summary.graded += done.answer[:1] == NEW
+            summary.reused += done.answer[:1] != NEW
+            if receipt.failed:
+                what = f"{', '.join(receipt.failed)} could not be graded, the checker failed"
+                summary.failed.append(f"{plain(student, 100)}: {what}")
+            return one
+        except OSError:  # the disk is full
+            raise
+        except Exception as error:
+            why = f"{type(error).__name__}: {error}"
     why = f"could not be graded, {plain(why, 300)}"
     summary.failed.append(f"{plain(student, 100)}: {why}")
-    try:
-        return grader.file(grading.not_graded(student, grader.assignment, why))
-    except Exception as error:  # perhaps the same again
-        summary.notes.append(f"{plain(student, 100)}: nothing could be filed, {type(error).__name__}: {error}")
-        return empty_line(student, grader.assignment, why)
+    return grader.file(grading.not_graded(student, grader.assignment, why))
 
 
 @dataclass(frozen=True)
 class _Grader:
-    """Grades one submission and files what came of it; all of this runs in a process of its own."""
+    """Grades one submission, and files what came of it."""
 
     home: Path
     assignment: Assignment
-    sandbox: Bubblewrap | Unprotected
+    sandbox: Bubblewrap
     limits: Limits
     key: bytes
     names: dict[str, str]
@@ -376,25 +287,25 @@ class _Grader:
     about: dict  # with what is graded
     answers: RightAnswers | None = None  # what is right for whom, where numbers are one's own
 
-    def among_others(self, found: Found, worker: int) -> bytes:
-        """Grade it while others are graded: what is too slow now is not filed, and gets another chance."""
+    def grade(self, found: Found, worker: int, *, alone: bool) -> bytes:
+        """The receipt, behind a sign whether it is new; what is too slow among others gets another chance alone.
+
+        This runs in a process of its own.
+        """
         receipt, new = self.receipt(found, worker)
-        return TOO_SLOW if new and receipt.slow else self.filed(receipt, new)
+        if new and receipt.slow and not alone:
+            return TOO_SLOW
+        return (NEW if new else OLD) + receipt.to_json()
 
-    def alone(self, found: Found, worker: int) -> bytes:
-        """Grade it while nobody else is graded; what is too slow now is too slow."""
-        return self.filed(*self.receipt(found, worker))
-
-    def filed(self, receipt: Receipt, new: bool) -> bytes:
-        return json.dumps([new, dataclasses.asdict(self.file(receipt))]).encode()
-
-    def file(self, receipt: Receipt) -> Line:
-        """Write receipt and feedback page, and return the student's lines."""
-        name = self.names[receipt.student]
+    def file(self, receipt: Receipt) -> Graded:
+        """Write receipt and feedback page."""
+        student, name = receipt.student, self.names[receipt.student]
         write_whole(self.home / "receipts" / f"{name}.json", receipt.to_json())
-        shown, marks = with_manual(receipt, self.manual), marks_of(receipt.student, self.manual)
+        shown = with_manual(receipt, self.manual)
+        marks = {number: one.mark for (whose, number), one in self.manual.items() if whose == student and one.mark}
         write_whole(self.home / "feedback" / f"{name}.html", feedback_pages.student_page(shown, self.assignment, marks))
-        return line_of(shown, self.assignment, f"{name}.html", self.foreign(receipt), marks)
+        remark = "; ".join(filter(None, [feedback_pages.remark(shown), self.foreign(receipt)]))
+        return Graded(shown, f"{name}.html", remark, marks)
 
     def foreign(self, receipt: Receipt) -> str:
         """Whose notebook it says it is, if not this student's. The notebook says so, and anybody can edit it."""
@@ -421,12 +332,11 @@ class _Grader:
             return old, False
         sandbox = copy.copy(self.sandbox)
         sandbox.worker = worker
-        how = {"sandbox": sandbox, "key": self.key, "student": found.student, "limits": self.limits}
-        if self.answers:
-            how["numbers"] = self.answers(found.student)
+        numbers = self.answers(found.student) if self.answers else None
+        how = {"sandbox": sandbox, "key": self.key, "limits": self.limits, "numbers": numbers}
         with contextlib.suppress(SandboxError):  # the machine may have been short of something for a moment
-            return grading.grade_one(data, self.assignment, **how), True
-        return grading.grade_one(data, self.assignment, **how), True
+            return grading.grade_one(data, self.assignment, found.student, **how), True
+        return grading.grade_one(data, self.assignment, found.student, **how), True
 
     def old_receipt(self, student: str) -> Receipt | None:
         """The receipt of an earlier run, if there is one that can be read."""

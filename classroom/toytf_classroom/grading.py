@@ -6,8 +6,9 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +16,12 @@ import numpy as np
 import toytf
 from toytf import check
 from toytf.check.answers import ByHand
-from toytf.check.core import Outcome, Report, diagnose
+from toytf.check.core import Outcome, diagnose
 from toytf.check.outcomes import KINDS
 from toytf.course.exercises import NOT_ANSWERED
 from toytf_classroom import frames, submission
-from toytf_classroom.code_version import code_version
 from toytf_classroom.plain_text import plain
-from toytf_classroom.sandbox import Failure, Limits, Session, lasting
+from toytf_classroom.sandbox import Failure, Limits, SandboxError, Session, lasting
 from toytf_classroom.sandbox import settings as sandbox_settings
 from toytf_classroom.submission import Unreadable
 
@@ -71,40 +71,20 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Numbers:
-    """What one student was given and what is right, where the numbers are one's own; see `own_numbers`.
+    """What one student was given and what is right, where the numbers are one's own; see `own_numbers`."""
 
-    Parameters
-    ----------
-    sheet : str
-        The number of the student's sheet.
-    sealed : str
-        Changes with anything here.
-    right : mapping
-        From the labels of exercises to the answers.
-    given : mapping
-        From labels to the tables that the student was given, as text.
-    only_with : mapping
-        From labels and names of answers to those that have to be right too for it to count.
-    refused : str
-        Why there are none.
-    """
-
-    sheet: str
-    sealed: str
-    right: Mapping[str, ByHand]
-    given: Mapping[str, tuple[str, ...]]
-    only_with: Mapping[str, Mapping[str, tuple[str, ...]]]
-    refused: str = ""
+    sheet: str  # its number
+    sealed: str  # changes with anything here
+    right: Mapping[str, ByHand]  # from labels of exercises to the answers
+    given: Mapping[str, tuple[str, ...]]  # from labels to the tables that the student was given, as text
+    only_with: Mapping[
+        str, Mapping[str, tuple[str, ...]]
+    ]  # label, answer: those that must be right too for it to count
+    refused: str = ""  # why there are none
 
 
 def read_assignment(source: Path | bytes) -> Assignment:
-    """Read assignment.json.
-
-    Raises
-    ------
-    BadAssignment
-        Naming the entry that is not as expected.
-    """
+    """Read assignment.json; `BadAssignment` names the entry that is not as expected."""
     try:
         data = source if isinstance(source, bytes) else Path(source).read_bytes()
         whole = json.loads(data)
@@ -112,40 +92,33 @@ def read_assignment(source: Path | bytes) -> Assignment:
         raise BadAssignment(f"assignment: expected what toytf-classroom assign wrote, got {error}") from None
     if not isinstance(whole, dict) or whole.get("format") != "toytf assignment" or whole.get("version") != 1:
         raise BadAssignment('assignment: expected {"format": "toytf assignment", "version": 1, ...}')
-    entries = whole.get("exercises")
-    if not isinstance(entries, list) or not entries:
-        raise BadAssignment("assignment: expected a list of exercises, got none")
-    exercises = tuple(_exercise(i, entry) for i, entry in enumerate(entries))
+    entries, belongs = whole.get("exercises"), whole.get("belongs", "")
+    if not isinstance(entries, list) or not entries or not isinstance(belongs, str):
+        raise BadAssignment(
+            f"assignment: expected a list of exercises, got {entries!r:.100} and belongs {belongs!r:.40}"
+        )
+    exercises = tuple(_exercise(f"assignment: exercises[{i}]", entry) for i, entry in enumerate(entries))
     numbers = [exercise.number for exercise in exercises]
     if len(set(numbers)) < len(numbers):
         raise BadAssignment(f"assignment: expected each exercise once, got {', '.join(numbers)}")
-    belongs = whole.get("belongs", "")
-    if not isinstance(belongs, str):
-        raise BadAssignment(f"assignment: belongs: expected text, got {belongs!r}")
-    title = str(whole.get("title") or "Assignment")
-    return Assignment(title, exercises, hashlib.sha256(data).hexdigest(), belongs)
+    return Assignment(str(whole.get("title") or "Assignment"), exercises, hashlib.sha256(data).hexdigest(), belongs)
 
 
-def _exercise(i: int, entry) -> Exercise:
-    where = f"assignment: exercises[{i}]"
+def _exercise(where: str, entry) -> Exercise:
     if not isinstance(entry, dict):
         raise BadAssignment(f"{where}: expected an object, got {type(entry).__name__}")
-    label, number, kind, name = (entry.get(key) for key in ("label", "number", "kind", "name"))
-    points = entry.get("points")
-    if not isinstance(label, str) or not isinstance(number, str):
-        raise BadAssignment(f"{where}: expected label and number, got {label!r} and {number!r}")
-    if not isinstance(points, (int, float)) or isinstance(points, bool) or not 0 <= points < 1e6:
-        raise BadAssignment(f"{where}: points: expected a number, got {points!r}")
-    if kind == "function" and (not isinstance(name, str) or name not in check.CHECKS):
-        raise BadAssignment(f"{where}: name: expected a checker of this version of toytf, got {name!r}")
-    if kind == "by hand" and number not in check.BY_HAND:
-        raise BadAssignment(f"{where}: number: expected a by-hand exercise with answers, got {number!r}")
-    topic = entry.get("topic", "")
-    if kind == OWN and (not isinstance(topic, str) or not topic):
-        raise BadAssignment(f"{where}: topic: expected a topic of the worksheets, got {topic!r}")
-    if kind not in ("function", "by hand", OWN, "text"):
-        raise BadAssignment(f'{where}: kind: expected "function", "by hand", "{OWN}" or "text", got {kind!r}')
-    title = entry.get("title")
+    label, number, kind, name, points, topic, title = (
+        entry.get(key) for key in ("label", "number", "kind", "name", "points", "topic", "title")
+    )
+    known = {"function": name in [*check.CHECKS], "by hand": number in [*check.BY_HAND], OWN: isinstance(topic, str)}
+    for holds, expected, got in (
+        (isinstance(label, str) and isinstance(number, str), "label and number", (label, number)),
+        (type(points) in (int, float) and 0 <= points < 1e6, "points: a number", points),
+        (kind in ("function", "by hand", OWN, "text"), f'kind: "function", "by hand", "{OWN}" or "text"', kind),
+        (known.get(kind, True), "an exercise of this version of toytf", name if kind == "function" else number),
+    ):
+        if not holds:
+            raise BadAssignment(f"{where}: expected {expected}, got {got!r}")
     return Exercise(
         label,
         number,
@@ -153,7 +126,7 @@ def _exercise(i: int, entry) -> Exercise:
         name if kind == "function" else None,
         points,
         topic if kind == OWN else "",
-        title if isinstance(title, str) else "",
+        str(title or ""),
     )
 
 
@@ -162,65 +135,36 @@ def _exercise(i: int, entry) -> Exercise:
 
 @dataclass
 class Result:
-    """What one exercise is worth, and why.
-
-    ``points`` is None where a person has to look: at a text, or where the checker failed; ``mistake`` is the
-    name of a known mistake.
-    """
+    """What one exercise is worth, and why."""
 
     label: str
     number: str
     kind: str
     name: str | None
     out_of: float
-    points: float | None
+    points: float | None  # None where a person has to look: at a text, or where the checker failed
     headline: str
     details: list[str] = field(default_factory=list)
-    mistake: str | None = None
+    mistake: str | None = None  # the name of a known one
     text: str | None = None  # a text answer
-    person: bool = False  # whether a person has to look at it
 
 
 @dataclass
 class Receipt:
-    """What was graded, and how it came out; the same submission gives the same receipt.
-
-    Parameters
-    ----------
-    student, sha256 : str
-        Whose file, and the hash of its bytes; "" if it could not be read.
-    assignment : str
-        Hash of assignment.json.
-    reason : str
-        Why there is nothing to grade; "" if there is.
-    results : list of Result
-    cells : list of dict
-        For each code cell of which there is something to say: its number, what it printed, its error.
-    notes : list of str
-    versions, settings : dict
-        With what it was graded.
-    slow : bool
-        Whether something was stopped because its time was over, and might not be at another try: what
-        slept would sleep again.
-    graded : bool
-        False if the grader itself failed: then no points are said, and ``reason`` is for the teacher.
-    own : dict
-        Where numbers are one's own: ``sheet``, the number of this student's; ``sealed``, which changes with the
-        answers; ``carried``, the number that the notebook says it has.
-    """
+    """What was graded, and how it came out; the same submission gives the same receipt."""
 
     student: str
-    sha256: str
-    assignment: str
+    sha256: str  # of the file's bytes; "" if it could not be read
+    assignment: str  # hash of assignment.json
     results: list[Result]
-    reason: str = ""
-    cells: list[dict] = field(default_factory=list)
+    reason: str = ""  # why there is nothing to grade
+    cells: list[dict] = field(default_factory=list)  # of each of which there is something to say: number, print, error
     notes: list[str] = field(default_factory=list)
-    versions: dict[str, str] = field(default_factory=dict)
+    versions: dict[str, str] = field(default_factory=dict)  # with what it was graded
     settings: dict = field(default_factory=dict)
-    slow: bool = False
-    graded: bool = True
-    own: dict[str, str] = field(default_factory=dict)
+    slow: bool = False  # whether something was stopped because its time was over, and might not be at another try
+    graded: bool = True  # False if the grader itself failed: no points are said, and `reason` is for the teacher
+    own: dict[str, str] = field(default_factory=dict)  # own numbers: the student's sheet, its `sealed`, the one carried
 
     @property
     def points(self) -> float:
@@ -249,6 +193,16 @@ class Receipt:
             raise ValueError(f"expected a receipt, got {error}") from None
 
 
+@cache
+def code_version() -> str:
+    """A hash of the code that can decide what an answer is worth: with another one a class is graded anew."""
+    whole = hashlib.sha256()
+    for root in (Path(toytf.__file__).parent, Path(__file__).parent):
+        for file in sorted(file for pattern in ("*.py", "byhand/*.py", "check/*.py") for file in root.glob(pattern)):
+            whole.update(f"{file.relative_to(root).as_posix()}\0".encode() + file.read_bytes())
+    return whole.hexdigest()[:16]
+
+
 def versions() -> dict[str, str]:
     return {"toytf": toytf.__version__, "numpy": np.__version__, "code": code_version()}
 
@@ -257,57 +211,23 @@ def versions() -> dict[str, str]:
 
 
 def grade_one(
-    path: Path | bytes,
-    assignment: Assignment,
-    *,
-    sandbox,
-    key: bytes = b"",
-    student: str | None = None,
-    limits: Limits | None = None,
+    data: bytes, assignment: Assignment, student: str, *, sandbox, limits: Limits, key: bytes = b"",
     numbers: Numbers | None = None,
-) -> Receipt:
-    """Grade one notebook.
+) -> Receipt:  # fmt: skip
+    """Grade one notebook; also a file that cannot be read has a receipt, with ``reason`` and 0 points.
 
-    Parameters
-    ----------
-    path : Path or bytes
-        The notebook's file, or its bytes.
-    assignment : Assignment
-        From `read_assignment`.
-    sandbox : Bubblewrap or Unprotected
-        Where the student's code runs.
-    key : bytes
-        A secret; with the submission's hash it decides the hidden inputs.
-    student : str, optional
-        The file's name if not given.
-    limits : Limits, optional
-    numbers : Numbers, optional
-        This student's, if the assignment has exercises with numbers of one's own.
-
-    Returns
-    -------
-    Receipt
-        Also for a file that cannot be read: then with ``reason``, and 0 points.
-
-    Raises
-    ------
-    BadAssignment
-        If it needs `numbers` and there are none.
-    SandboxError
-        If the sandbox does not work; that is no student's doing.
+    The `key` is a secret: with the submission's hash it decides the hidden inputs. `numbers` are this student's, if the
+    assignment has exercises with numbers of one's own; `BadAssignment` if they are missing. `SandboxError` if the
+    sandbox does not work: that is no student's doing.
     """
     if assignment.own and numbers is None:
         what = "expected the student's own numbers, which follow from the key"
         raise BadAssignment(f"assignment: {', '.join(assignment.own)}: {what}; got none")
-    limits = limits or Limits()
-    student = student if student is not None else Path(path).stem if not isinstance(path, bytes) else "student"
     about = {"versions": versions(), "settings": sandbox_settings(sandbox, limits)}
-    data = None
     try:
-        data = path if isinstance(path, bytes) else submission.read_bytes(Path(path))
         read = submission.read(data)
     except Unreadable as error:
-        seen = "" if data is None else hashlib.sha256(data).hexdigest()
+        seen = hashlib.sha256(data).hexdigest()
         return nothing_to_grade(student, assignment, str(error), sha256=seen, **about)
     run = _Run(read, assignment, sandbox, limits, key, numbers)
     results = run.grade()
@@ -323,20 +243,26 @@ def grade_one(
 
 def nothing_to_grade(student: str, assignment: Assignment, reason: str, sha256: str = "", **about) -> Receipt:
     """The receipt of a submission that is none."""
-    results = [
-        Result(e.label, e.number, e.kind, e.name, e.points, 0, f"{e.number}: nothing to grade.")
-        for e in assignment.exercises
-    ]
+    results = _all(assignment, 0, "nothing to grade")
     return Receipt(student, sha256, assignment.sha256, results, plain(reason), **about)
 
 
 def not_graded(student: str, assignment: Assignment, why: str) -> Receipt:
     """What is known of a submission at which the grader itself failed: no points, not even 0."""
-    results = [
-        Result(e.label, e.number, e.kind, e.name, e.points, None, f"{e.number}: not graded.", person=True)
-        for e in assignment.exercises
-    ]
+    results = _all(assignment, None, "not graded")
     return Receipt(student, "", assignment.sha256, results, plain(why, 300), graded=False)
+
+
+def _all(assignment: Assignment, points: float | None, said: str) -> list[Result]:
+    """The same result for every exercise."""
+    return [_result(e, points, f"{e.number}: {said}.") for e in assignment.exercises]
+
+
+def _result(exercise: Exercise, points: float | None, headline: str, *details: str, **more) -> Result:
+    lines = [plain(line, 4000) for line in details[:MOST_LINES]]
+    headline = plain(headline, 2200)
+    about = exercise.label, exercise.number, exercise.kind, exercise.name, exercise.points
+    return Result(*about, points, headline, lines, **more)
 
 
 class _Run:
@@ -345,7 +271,7 @@ class _Run:
     def __init__(self, read: submission.Submission, assignment, sandbox, limits, key, numbers: Numbers | None = None):
         self.read, self.assignment, self.sandbox, self.limits, self.key = read, assignment, sandbox, limits, key
         self.numbers = numbers
-        self.slow = self.asleep = False  # whether anything was stopped for its time, at work or asleep
+        self.slow = False  # whether anything was stopped because its time was over
         self.session: Session | None = None
         self.spent = 0.0  # seconds of the processor, in the sandboxes that are gone
         self.results: dict[str, Result] = {}
@@ -368,7 +294,6 @@ class _Run:
                 self._exercises()
             except Failure as failure:
                 self.slow |= failure.kind == "slow"
-                self.asleep |= failure.kind == "asleep"
             finally:
                 self.spent += self.session.used()
                 self.session.close()
@@ -376,7 +301,7 @@ class _Run:
         why = "too many sandboxes had to be ended before it"
         if self._over():
             why = f"its {lasting(self.limits.total)} were used up"
-            self.slow |= self._left()[0] <= 0 or not self.asleep
+            self.slow = True
         for exercise in self.assignment.exercises:
             if exercise.label not in self.results:
                 self._no_points(exercise, f"{exercise.name or exercise.number}: not reached, {why}.")
@@ -399,13 +324,9 @@ class _Run:
 
     def _stopped(self, reply) -> str:
         """After how long the code that was just asked was stopped, in words."""
-        if reply.header.get("clock") == "clock":
-            if self.session.starved(self.clock):
-                self.slow = True
-            else:
-                self.asleep = True
-            return f"stopped after {lasting(self.clock)} on the clock"
         self.slow = True
+        if reply.header.get("clock") == "clock":
+            return f"stopped after {lasting(self.clock)} on the clock"
         return f"stopped after {lasting(self.seconds)} of processor time"
 
     def _cells(self) -> None:
@@ -458,6 +379,11 @@ class _Run:
             except Failure as failure:
                 self._no_points(exercise, f"{name}: not yet. It {failure}.")
                 raise
+            except SandboxError:
+                raise
+            except Exception as error:  # a checker that fails must not fail a batch
+                what = f"{type(error).__name__}: {error}"
+                self._record(exercise, None, f"{name}: the checker itself failed.", what)
 
     # ---- the kinds of exercises
 
@@ -472,77 +398,60 @@ class _Run:
         blank = text.strip() in ("", NOT_ANSWERED)
         said = "no answer was found." if blank else "to be read by a person."
         points = 0 if blank else None
-        return Result(
-            exercise.label, exercise.number, "text", None, exercise.points, points, f"{exercise.number}: {said}",
-            text=text, person=True,
-        )  # fmt: skip
+        return _result(exercise, points, f"{exercise.number}: {said}", text=text)
 
     def _function(self, exercise: Exercise) -> None:
-        checker = check.CHECKS[exercise.name]
-        try:
-            cases = checker.draw(self._inputs(exercise))
-        except Exception as error:  # a checker that fails must not fail a batch
-            return self._checker_failed(exercise, error)
+        checker, name = check.CHECKS[exercise.name], exercise.name
+        cases = checker.draw(self._inputs(exercise))
         outcomes: list[Outcome] = []
         for i, case in enumerate(cases, start=1):
             arrays: list = []
-            header = {"do": "call", "name": exercise.name, "args": frames.pack_value(tuple(case.args), arrays)["tuple"]}
+            header = {"do": "call", "name": name, "args": frames.pack_value(tuple(case.args), arrays)["tuple"]}
             reply = self._request(header, arrays, most=self.limits.call)
             kind = reply.header.get("kind")
             if kind == "missing":
-                return self._no_points(
-                    exercise, f"{exercise.name}: not found. No cell defines a function of this name."
-                )
+                return self._no_points(exercise, f"{name}: not found. No cell defines a function of this name.")
             if kind == "not callable":
-                what = f"expected your function, got {plain(reply.text('text', 100))}"
-                return self._no_points(exercise, f"{exercise.name}: {what}.")
+                return self._no_points(exercise, f"{name}: expected your function, got {reply.text('text', 100)}.")
             if kind == "too slow":
-                what = f"not yet. On input {i} it was {self._stopped(reply)}"
-                return self._no_points(exercise, f"{exercise.name}: {what}.")
+                return self._no_points(exercise, f"{name}: not yet. On input {i} it was {self._stopped(reply)}.")
             outcomes.append(_outcome(reply, case.args))
-        self._decide(exercise, lambda: diagnose(checker, cases, outcomes))
+        with np.errstate(all="ignore"):
+            said = diagnose(checker, cases, outcomes)
+        points = exercise.points if said.right else 0.0
+        self._record(exercise, points, said.headline, *said.details, mistake=said.mistake or None)
 
     def _by_hand(self, exercise: Exercise) -> None:
-        own = exercise.kind == OWN
+        own, number = exercise.kind == OWN, exercise.number
         if own and self.numbers.refused:
-            return self._no_points(
-                exercise, f"{exercise.number}: no numbers belong to this name. {self.numbers.refused}"
-            )
-        expected = self.numbers.right[exercise.label] if own else check.BY_HAND[exercise.number]
-        variable = "answer_" + re.sub(r"[.-]", "_", exercise.number)
+            return self._no_points(exercise, f"{number}: no numbers belong to this name. {self.numbers.refused}")
+        expected = self.numbers.right[exercise.label] if own else check.BY_HAND[number]
+        variable = answer_name(exercise)
         reply = self._request({"do": "read", "name": variable}, most=self.limits.call)
         if reply.header.get("kind") == "missing":
-            return self._no_points(exercise, f"{exercise.number}: not found. No cell sets {variable}.")
-        named, answers, notes = _answers(reply)
+            return self._no_points(exercise, f"{number}: not found. No cell sets {variable}.")
+        named, answers = _answers(reply)
         known = [part.name for part in expected.parts]
+        listed = ", ".join(map(repr, known))
         if not named:
             if len(known) > 1:
-                what = f"expected {variable} to be a dictionary with {', '.join(map(repr, known))}"
-                return self._no_points(exercise, f"{exercise.number}: {what}.")
+                return self._no_points(exercise, f"{number}: expected {variable} to be a dictionary with {listed}.")
             answers = {known[0]: answers.get(None)}
-        notes += [
-            f"{plain(name, 60)!r} is none of {', '.join(map(repr, known))}." for name in answers if name not in known
-        ]
+        notes = [f"{plain(name, 60)!r} is none of {listed}." for name in answers if name not in known]
         given = {name: answers.get(name) for name in known}
-        try:
-            if own:
-                given = {name: None if _blank(mine) else mine for name, mine in given.items()}
-            reports = [expected.reports(value, part=name)[0] for name, value in given.items()]
-        except Exception as error:  # a checker that fails must not fail a batch
-            return self._checker_failed(exercise, error)
+        if own:  # a table in which nothing was written: None comes as NaN
+            blank = [name for name, mine in given.items() if isinstance(mine, np.ndarray) and np.isnan(mine).all()]
+            given |= dict.fromkeys(blank)
+        reports = [expected.reports(value, part=name)[0] for name, value in given.items()]
         right = {name for name, report in zip(known, reports, strict=True) if report.right}
-        headline = (
-            f"{exercise.number}: right."
-            if len(right) == len(reports)
-            else f"{exercise.number}: {len(right)} of {len(reports)} right."
-        )
-        said, counts = [str(report) for report in reports], len(right)
+        counts, said = len(right), [str(report) for report in reports]
+        headline = f"{number}: right." if counts == len(reports) else f"{number}: {counts} of {len(reports)} right."
         if own:
             alone = self._alone(exercise, right)
             counts -= len(alone)
             headline += f" {counts} of these count{'s' * (counts == 1)}." if alone else ""
             said = ["Your numbers:", *self.numbers.given[exercise.label], "", *said, *alone]
-        self._record(exercise, round(exercise.points * counts / len(reports), 2), headline, [*said, *notes])
+        self._record(exercise, round(exercise.points * counts / len(reports), 2), headline, *said, *notes)
 
     def _alone(self, exercise: Exercise, right: set[str]) -> list[str]:
         """Right answers that do not count without others, since a neighbour's may be the same: a sentence for each."""
@@ -559,31 +468,11 @@ class _Run:
         seed = b"\0".join([self.key, self.read.sha256.encode(), exercise.label.encode()])
         return np.random.default_rng(int.from_bytes(hashlib.sha256(seed).digest(), "little"))
 
-    def _decide(self, exercise: Exercise, report: Callable[[], Report]) -> None:
-        try:
-            with np.errstate(all="ignore"):
-                said = report()
-        except Exception as error:  # a checker that fails must not fail a batch
-            return self._checker_failed(exercise, error)
-        points = exercise.points if said.right else 0.0
-        self._record(exercise, points, said.headline, list(said.details), said.mistake or "")
-
-    def _checker_failed(self, exercise: Exercise, error: Exception) -> None:
-        what = f"{type(error).__name__}: {error}"
-        self._record(exercise, None, f"{exercise.name or exercise.number}: the checker itself failed.", [what])
-        self.results[exercise.label].person = True
-
     def _no_points(self, exercise: Exercise, headline: str) -> None:
-        self._record(exercise, 0, headline, [])
+        self._record(exercise, 0, headline)
 
-    def _record(
-        self, exercise: Exercise, points, headline: str, details: list[str], mistake: str | None = None
-    ) -> None:
-        lines = [plain(line, 4000) for line in details[:MOST_LINES]]
-        self.results[exercise.label] = Result(
-            exercise.label, exercise.number, exercise.kind, exercise.name, exercise.points, points,
-            plain(headline, 2200), lines, mistake or None,
-        )  # fmt: skip
+    def _record(self, exercise: Exercise, points, headline: str, *details: str, **more) -> None:
+        self.results[exercise.label] = _result(exercise, points, headline, *details, **more)
 
     def cells_said(self) -> list[dict]:
         """What there is to tell about the code cells, for the student."""
@@ -640,13 +529,13 @@ def _same_bytes(ours: list, theirs: list) -> bool:
     )
 
 
-def _blank(answer) -> bool:
-    """Whether nothing was written into any of the boxes: None in a table comes as NaN."""
-    return isinstance(answer, np.ndarray) and bool(np.isnan(answer).all())
+def answer_name(one) -> str:
+    """The variable of a by-hand answer, of an exercise with a number: ``answer_9_1``."""
+    return f"answer_{re.sub(r'[.-]', '_', one.number)}"
 
 
-def _answers(reply) -> tuple[bool, dict, list[str]]:
-    """By-hand answers from a reply: whether they have names, name -> array, text or None, and notes."""
+def _answers(reply) -> tuple[bool, dict]:
+    """By-hand answers from a reply: whether they have names, and name -> array, text or None."""
     parts, named = reply.header.get("parts"), reply.header.get("named")
     if reply.header.get("kind") != "answers" or not isinstance(parts, list) or not isinstance(named, bool):
         raise frames.Malformed("expected answers")
@@ -662,4 +551,4 @@ def _answers(reply) -> tuple[bool, dict, list[str]]:
         else:
             text = part.get("text")
             answers[name] = plain(text, 100) if isinstance(text, str) else "something else"
-    return named, answers, []
+    return named, answers

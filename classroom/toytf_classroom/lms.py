@@ -23,24 +23,23 @@ import csv
 import dataclasses
 import io
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from toytf_classroom import ClassroomError
-from toytf_classroom.names import composed, same_writing
-from toytf_classroom.plain_text import plain
+from toytf_classroom.plain_text import composed, plain
 from toytf_classroom.submission import Found
 
-STUDENT = "student"
 CANVAS = re.compile(r"(?P<name>.*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>\d+)_(?P<rest>.+)", re.DOTALL)
 MOODLE = re.compile(r"(?P<name>[^_]+)_(?P<number>\d+)_assignsubmission_[a-z]+_?", re.DOTALL)
 FORMS = {  # the columns by which a list is known
-    "own": (STUDENT,),
+    "own": ("student",),
     "canvas": ("Student", "ID", "Section"),
     "worksheet": ("Identifier", "Full name", "Grade"),
     "participants": ("First name", "Last name"),
-    "participants of older ones": ("First name", "Surname"),
+    "older participants": ("First name", "Surname"),
 }
 KNOWN = "Canvas's gradebook (Student, ID, Section), Moodle's worksheet (Identifier, Full name, Grade) or participants"
 
@@ -62,15 +61,19 @@ class Table:
         width = len(self.names)
         return [(line, dict(zip(self.names, [*row, *[""] * width], strict=False))) for line, row in self.rows]
 
+    def column(self, name: str) -> int:
+        """Where a column stands that the table has to have once."""
+        if self.names.count(name) != 1:
+            raise ClassroomError(f"{self.path}, line 1: expected one column {name!r}, got {self.columns}")
+        return self.names.index(name)
+
+    @property
+    def columns(self) -> str:
+        return ascii(", ".join(self.names))[1:-1][:200] or "none"
+
 
 def open_table(path: Path) -> Table:
-    """Read a table: CSV in UTF-8, with commas or semicolons.
-
-    Raises
-    ------
-    ClassroomError
-        If the file cannot be read: the message names the line.
-    """
+    """Read a table: CSV in UTF-8, with commas or semicolons; `ClassroomError` names the line that is wrong."""
     try:
         content = Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -94,16 +97,16 @@ def read_table(path: Path, columns: Sequence[str]) -> list[tuple[int, dict[str, 
     """The rows of a table that has each of these columns once."""
     table = open_table(path)
     for column in columns:
-        column_of(table, column)
+        table.column(column)
     return table.by_name()
 
 
-def column_of(table: Table, name: str) -> int:
-    """Where a column stands that the table has to have once."""
-    if table.names.count(name) != 1:
-        got = ascii(", ".join(table.names))[1:-1][:200] or "none"
-        raise ClassroomError(f"{table.path}, line 1: expected one column {name!r}, got {got}")
-    return table.names.index(name)
+def decimal(text: str) -> float | None:
+    """A number with a point or a comma before its decimals; None if it is none."""
+    try:
+        return float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
 
 
 # ---------------------------------------------------------------- class lists
@@ -111,11 +114,11 @@ def column_of(table: Table, name: str) -> int:
 
 @dataclass(frozen=True)
 class Person:
-    """A row of a class list: the student's id, a number of the system, the ways to write the name, the line."""
+    """A row of a class list."""
 
-    student: str
-    number: str = ""
-    names: tuple[str, ...] = ()
+    student: str  # the id
+    number: str = ""  # the system's
+    names: tuple[str, ...] = ()  # the ways to write the name
     line: int = 0
 
 
@@ -128,51 +131,35 @@ def arguments(parser: argparse._ActionsContainer, who: str) -> None:
     parser.add_argument("--student-column", metavar="NAME", help="another column that holds the students' ids")
 
 
-def read_class(path: Path, column: str | None = None, clean: Callable[[str], str] = str) -> list[Person]:
-    """Read a class list.
+def read_class(path: Path, column: str | None = None, clean: Callable[[str], str] = composed) -> list[Person]:
+    """Read a class list; `column` holds the ids, where the list has another form than those that are known.
 
-    Parameters
-    ----------
-    path : Path
-    column : str, optional
-        The column that holds the ids, where the list has another form than those that are known.
-    clean : callable, optional
-        Gives an id the form in which it is used, or says what is wrong with it.
-
-    Raises
-    ------
-    ClassroomError
-        If the file is no such table, or rows are empty, twice there or not fit for an id: the message names
-        each of these lines.
+    `clean` gives an id the form in which it is used, or says what is wrong with it. `ClassroomError` if the file is no
+    such table, or rows are empty, twice there or not fit for an id: the message names each of these lines.
     """
     return people_of(open_table(path), column, clean)
 
 
-def people_of(table: Table, column: str | None = None, clean: Callable[[str], str] = str) -> list[Person]:
+def people_of(table: Table, column: str | None = None, clean: Callable[[str], str] = composed) -> list[Person]:
     """The students of a table; `read_class` says what may be wrong."""
     form = form_of(table, column)
-    people = [_person(form, row, line, column or STUDENT) for line, row in table.by_name() if not _filler(form, row)]
-    by_name: dict[str, list[Person]] = {}
+    people = [_person(form, row, line, column or "student") for line, row in table.by_name() if not _filler(form, row)]
+    counts = Counter(one.student.casefold() for one in people)
+    found, wrong, seen = [], [], set()
     for one in people:
-        by_name.setdefault(same_writing(one.student).casefold(), []).append(one)
-    found, wrong = [], []
-    for one in people:
-        alike = by_name[same_writing(one.student).casefold()]
-        if len(alike) > 1 and one.number:  # two of one name
-            one = dataclasses.replace(one, student=f"{one.student} ({one.number})")
-        elif len(alike) > 1 and one.line != alike[0].line and one.student.strip():
-            wrong.append(f"{table.path}, line {one.line}: expected each student once, got {one.student!r} again")
+        twin, name = counts[one.student.casefold()] > 1, one.student
         try:
-            student = clean(one.student)
-            if not student.strip():
+            student = clean(f"{name} ({one.number})" if twin and one.number else name)
+            if not student:
                 raise ValueError("student: expected at least one character, got none")
+            if student.casefold() in seen:
+                raise ValueError(f"expected each student once, got {student!r} again")
+            seen.add(student.casefold())
             found.append(dataclasses.replace(one, student=student))
         except ValueError as error:
             wrong.append(f"{table.path}, line {one.line}: {error}")
-    if wrong:
-        raise ClassroomError("\n".join(wrong))
-    if not found:
-        raise ClassroomError(f"{table.path}: expected at least one student, got none")
+    if wrong or not found:
+        raise ClassroomError("\n".join(wrong) or f"{table.path}: expected at least one student, got none")
     return found
 
 
@@ -180,28 +167,29 @@ def form_of(table: Table, column: str | None = None) -> str:
     """In which of `FORMS` a table is; a column that is named makes it our own."""
     form = "own" if column else next((name for name, cs in FORMS.items() if {*cs} <= {*table.names}), None)
     if form is None:
-        got = ascii(", ".join(table.names))[1:-1][:200] or "none"
         raise ClassroomError(
-            f"{table.path}, line 1: expected one column {STUDENT!r}, or {KNOWN}, got {got}. "
+            f"{table.path}, line 1: expected one column 'student', or {KNOWN}, got {table.columns}. "
             "In another list, name the column of the students (--student-column)"
         )
     for name in [column] if column else FORMS[form]:
-        column_of(table, name)
+        table.column(name)
     return form
 
 
 def _person(form: str, row: dict[str, str], line: int, column: str) -> Person:
+    number = ""
     if form == "canvas":
-        last, comma, first = row["Student"].strip().partition(",")
-        turned = f"{first.strip()} {last.strip()}" if comma else last.strip()
-        return Person(row["Student"].strip(), row["ID"].strip(), (row["Student"], turned), line)
-    if form == "worksheet":
-        number = re.search(r"\d*\Z", row["Identifier"].strip()).group()
-        return Person(row["Full name"].strip(), number, (row["Full name"],), line)
-    if form.startswith("participants"):
-        first, last = row["First name"].strip(), row.get("Last name", row.get("Surname", "")).strip()
-        return Person(f"{first} {last}".strip(), "", (f"{first} {last}", f"{last} {first}"), line)
-    return Person(row[column], "", (row[column],), line)
+        last, _, first = row["Student"].partition(",")
+        names, number = [row["Student"], f"{first} {last}"], row["ID"].strip()
+    elif form == "worksheet":
+        names, number = [row["Full name"]], re.search(r"\d*\Z", row["Identifier"].strip()).group()
+    elif form == "own":
+        names = [row[column]]
+    else:
+        first, last = row["First name"].strip(), row[FORMS[form][1]].strip()
+        names = [f"{first} {last}", f"{last} {first}"]
+    names = [composed(name) for name in names]
+    return Person(names[0], number, tuple(names), line)
 
 
 def _filler(form: str, row: dict[str, str]) -> bool:
@@ -213,40 +201,27 @@ def _filler(form: str, row: dict[str, str]) -> bool:
 # ---------------------------------------------------------------- whose a submission is
 
 
-@dataclass
-class Matched:
-    """Submissions by the ids of a class list, notes for the teacher, and the folders by which Moodle finds its own."""
-
-    found: list[Found] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    handed_in: dict[str, str] = field(default_factory=dict)
-
-
-def matched(found: Sequence[Found], people: Sequence[Person]) -> Matched:
+def matched(found: Sequence[Found], people: Sequence[Person]) -> tuple[list[Found], list[str], dict[str, str]]:
     """Give what was handed in the ids of a class list; what fits nobody keeps its name.
 
-    Raises
-    ------
-    ClassroomError
-        Where two students fit: the message names both.
+    Besides: notes for the teacher, and from students to the folders by which Moodle finds them again. `ClassroomError`
+    names both where two students fit.
     """
-    result, groups, ids = Matched(), {}, {same_writing(one.student) for one in people}
+    ours, notes, handed_in, groups = [], [], {}, {}
     for one in found:
-        # An id of the list stays as it was handed in, blanks too: two may differ in these alone.
-        fits = [] if same_writing(one.student) in ids else students_of(one.student, people)
+        fits = students_of(one.student, people)
         if len(fits) > 1:
             both = " and ".join(map(repr, fits))
             raise ClassroomError(f"{plain(one.student, 100)}: expected one student of the class list, got {both}")
         groups.setdefault(fits[0] if fits else one.student, []).append(one)
     for student, group in sorted(groups.items()):
-        chosen = _chosen(student, group, result.notes)
-        name = composed(chosen.student)
-        if MOODLE.fullmatch(name):
-            result.handed_in[student] = chosen.student
-        elif (canvas := CANVAS.fullmatch(name)) and canvas["late"]:
-            result.notes.append(f"{plain(student, 100)}: handed in late, says the name of the file.")
-        result.found.append(dataclasses.replace(chosen, student=student))
-    return result
+        chosen = _chosen(student, group, notes)
+        if MOODLE.fullmatch(chosen.student):
+            handed_in[student] = chosen.student
+        elif (canvas := CANVAS.fullmatch(chosen.student)) and canvas["late"]:
+            notes.append(f"{plain(student, 100)}: handed in late, says the name of the file.")
+        ours.append(dataclasses.replace(chosen, student=student))
+    return ours, notes, handed_in
 
 
 def students_of(name: str, people: Sequence[Person]) -> list[str]:
@@ -259,7 +234,7 @@ def students_of(name: str, people: Sequence[Person]) -> list[str]:
     (['Anna Abt'], ['Bo'], [])
     """
     name = composed(name)
-    if same := [one.student for one in people if same_writing(one.student) == same_writing(name)]:
+    if same := [one.student for one in people if one.student == name]:
         return same
     form = MOODLE.fullmatch(name) or CANVAS.fullmatch(name)
     if form is None:
@@ -274,7 +249,7 @@ def students_of(name: str, people: Sequence[Person]) -> list[str]:
 
 def _letters(name: str) -> str:
     """What is left of a name where a system writes it into the name of a file."""
-    return re.sub(r"[\W_]", "", composed(name)).lower()
+    return re.sub(r"[\W_]", "", name).lower()
 
 
 def _chosen(student: str, group: list[Found], notes: list[str]) -> Found:
@@ -283,10 +258,9 @@ def _chosen(student: str, group: list[Found], notes: list[str]) -> Found:
     if len(notebooks) == 1:
         return notebooks[0]
     names = ", ".join(plain(one.student, 100) for one in notebooks)
-    again = [CANVAS.fullmatch(composed(one.student)) for one in notebooks]
+    again = [CANVAS.fullmatch(one.student) for one in notebooks]
     if all(again) and len({re.sub(r"-\d+\Z", "", one["rest"]) for one in again}) == 1:
-        newest = max(zip(again, notebooks, strict=True), key=lambda pair: int(pair[0]["file"]))[1]
         notes.append(f"{plain(student, 100)}: handed in {len(notebooks)} times; the newest counts.")
-        return newest
+        return max(zip(again, notebooks, strict=True), key=lambda pair: int(pair[0]["file"]))[1]
     notes.append(f"{plain(student, 100)}: {len(notebooks)} notebooks were handed in, and none is graded: {names}.")
     return Found(student, None, f"Expected one notebook (.ipynb), got {len(notebooks)}: {names}.")

@@ -11,19 +11,21 @@ out, and can try out keys against it: so take a long one that no person thought 
 
 A student is who handed in. What the notebook says of its student, or of the numbers that are given, is read
 for a remark to the teacher, and decides nothing.
-
-An answer that can be one of a few only (a root of `d_k`, the causal mask) is often the neighbour's too. It
-counts when the answers that it belongs to (`Asked.only_with`) are right as well.
 """
 
 from __future__ import annotations
 
+import argparse
+import dataclasses
 import hashlib
 import hmac
 import json
+import os
 import re
 import string
+import sys
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,17 +34,16 @@ import numpy as np
 
 from toytf.check.answers import ByHand, Part
 from toytf.course.exercises import Exercise
-from toytf_classroom import ClassroomError, drawn
-from toytf_classroom.drawn import Given, chain, fixed_width
-from toytf_classroom.grading import OWN, Assignment, Numbers
+from toytf_classroom import ClassroomError
+from toytf_classroom.grading import OWN, Assignment, Numbers, answer_name
 from toytf_classroom.lms import read_class
-from toytf_classroom.names import folder_name, person
-from toytf_classroom.topics import TOPICS
+from toytf_classroom.plain_text import CONTROL, composed, folder_name, person
+from toytf_classroom.topics import TOPICS, Drawn, Given, chain, fixed_width, is_word
 
 VERSION = 1  # of the recipes: a change that gives other numbers is another version
 LONGEST = 100  # characters of a student's id and of a title
-# They turn the direction of the text around them, so that an id could pass for another.
-_DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+SHORT = 16  # characters of a key that can be guessed by trying
+VARIABLE = "TOYTF_KEY"
 
 
 # ---------------------------------------------------------------- one student's numbers
@@ -50,22 +51,12 @@ _DIRECTIONS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\
 
 @dataclass(frozen=True)
 class Sheet:
-    """A student's exercises.
+    """A student's exercises."""
 
-    Parameters
-    ----------
-    student, title : str
-        As they are printed.
-    number : str
-        Nine digits that follow from the key and from everything that is printed. Sheet and answer sheet belong
-        together if their numbers are the same.
-    exercises : tuple of drawn.Exercise
-    """
-
-    student: str
+    student: str  # as it is printed, like the title
     title: str
-    number: str
-    exercises: tuple[drawn.Exercise, ...]
+    number: str  # nine digits that follow from the key and all that is printed: by it an answer sheet is known
+    exercises: tuple[Drawn, ...]
 
     @property
     def minutes(self) -> int:
@@ -75,22 +66,10 @@ class Sheet:
 def sheet(student: str, key: str, topics: Sequence[str], title: str) -> Sheet:
     """Make a student's numbers; the same arguments give the same, on any machine.
 
-    Parameters
-    ----------
-    student : str
-        A name, a number, an address; at most 100 characters. Blanks around it do not count, neither does how its
-        accents are encoded, nor what Moodle adds to a folder's name.
-    key : str
-        The teacher's secret: long, and thought up by no person.
-    topics : sequence of str
-        Names in `TOPICS`, in the order of the sheet. An exercise does not depend on the others.
-    title : str
-        Under another title the same student gets other numbers.
-
-    Raises
-    ------
-    ValueError
-        If id, title or key is empty, id or title too long or not printable, or a topic unknown or twice there.
+    In an id blanks around it do not count, nor how its accents are encoded, nor what Moodle adds to a folder's name.
+    The key is the teacher's secret: long, and thought up by no person. An exercise does not depend on the other topics.
+    Under another title the same student gets other numbers. `ValueError` if id, title or key is empty, id or title too
+    long or not printable, or a topic unknown or twice there.
 
     Examples
     --------
@@ -110,20 +89,12 @@ def sheet(student: str, key: str, topics: Sequence[str], title: str) -> Sheet:
 
 
 def sheets(students: Iterable[str], make: Callable[[str], Sheet]) -> list[Sheet]:
-    """A sheet for each student.
-
-    Raises
-    ------
-    ValueError
-        If two students get the same numbers: not to be expected, but nothing forbids it.
-    """
-    made = [make(student) for student in students]
-    seen: dict[tuple[str, ...], str] = {}
+    """A sheet for each student; `ValueError` if two have the same numbers, which nothing forbids."""
+    made, seen = [make(student) for student in students], {}
     for one in made:
         other = seen.setdefault(tuple(exercise.fingerprint for exercise in one.exercises), one.student)
         if other != one.student:
-            both = f"{other!r} and {one.student!r}"
-            raise ValueError(f"{both} would get the same numbers: give another title or more topics")
+            raise ValueError(f"{other!r} and {one.student!r} would get the same numbers: give another title")
     return made
 
 
@@ -138,20 +109,17 @@ def belongs(key: str, title: str, topics: Sequence[str]) -> str:
 
 
 def _clean(name: str, text: str) -> str:
-    text = unicodedata.normalize("NFC", text).strip()
-    if not text:
-        raise ValueError(f"{name}: expected at least one character, got none")
-    if len(text) > LONGEST:
-        raise ValueError(f"{name}: expected at most {LONGEST} characters, got {len(text)}")
-    for char in text:
-        if unicodedata.category(char) in ("Cc", "Cs", "Cn", "Zl", "Zp") or char in _DIRECTIONS:
-            raise ValueError(f"{name}: expected printable characters, got U+{ord(char):04X}")
+    text = composed(text).strip()
+    if not 0 < len(text) <= LONGEST:
+        raise ValueError(f"{name}: expected at least one character and at most {LONGEST}, got {len(text)}")
+    if odd := CONTROL.search(text) or re.search("[\t\n\u061c]", text):
+        raise ValueError(f"{name}: expected printable characters, got U+{ord(odd.group()):04X}")
     return text
 
 
 def _known(topics: Sequence[str]) -> tuple[str, ...]:
     if not topics or len(set(topics)) < len(topics) or set(topics) - set(TOPICS):
-        raise ValueError(f"topics: expected some of {', '.join(TOPICS)}, each once; got {', '.join(topics)}")
+        raise ValueError(f"topics: expected some of {', '.join(TOPICS)}, each once; got {', '.join(topics) or 'none'}")
     return tuple(topics)
 
 
@@ -164,146 +132,118 @@ def _hmac(key: str, purpose: str, *parts: str) -> bytes:
     return hmac.new(secret, message.encode(), hashlib.sha256).digest()
 
 
-# ---------------------------------------------------------------- which exercises of an assignment
+# ---------------------------------------------------------------- exercises of an assignment
 
 
 @dataclass(frozen=True)
-class Planned:
-    """An exercise of an assignment whose numbers will be each student's own.
+class OwnExercise:
+    """An exercise of an assignment whose numbers are each student's own, with or without those of one student.
 
-    Parameters
-    ----------
-    label, number : str
-        "ex-09-1" and "9.1"; of a topic that stands for no exercise "own-product" and "product".
-    topic : str
-        A name in `TOPICS`.
-    level : int
-        1, 2 or 3, which is also the points.
+    `toytf_classroom.assign` takes it where it takes an exercise of the book.
     """
 
-    label: str
-    number: str
-    topic: str
-    level: int
-    kind = OWN
-    kinds = (OWN,)
+    label: str  # "ex-09-1"; of a topic that stands for no exercise "own-product"
+    number: str  # "9.1" or "product"
+    topic: str  # a name in `TOPICS`
+    level: int  # 1, 2 or 3, which is also the points
+    drawn: Drawn | None = None
+    kind, kinds, section, check = OWN, (OWN,), "", None
 
     title = property(lambda self: TOPICS[self.topic].title)
     chapter = property(lambda self: TOPICS[self.topic].chapter)
     minutes = property(lambda self: TOPICS[self.topic].minutes)
     points = property(lambda self: self.level)
+    text = property(lambda self: markdown(self.drawn))
+
+    @property
+    def by_hand(self) -> ByHand:
+        """The answers in the form in which answers are checked."""
+        parts = tuple(Part(asked.expected, asked.terms, asked.decimals, asked.name) for asked in self.drawn.asked)
+        return ByHand(self.number, parts)
+
+    @property
+    def solution(self) -> str:
+        """The arithmetic, a line for each entry."""
+        lines = []
+        for asked in self.drawn.asked:
+            lines.append(f"{asked.name}{f': {asked.note}' if asked.note else ''}")
+            for entry in asked.work().entries:
+                where = f"{entry.where}: " if entry.where else ""
+                lines.append(f"  {where}{' '.join(chain(entry, 'text'))}")
+        return "\n".join(lines)
+
+    @property
+    def blank(self) -> str:
+        """The lines into which a student types the answers: a dictionary with None in every box."""
+        lines = [f"{answer_name(self)} = {{"]
+        for asked in self.drawn.asked:
+            if len(asked.shape) == 2:
+                row = f"        [{', '.join(['None'] * asked.shape[1])}],"
+                lines += [f'    "{asked.name}": [  # {asked.how}', *[row] * asked.shape[0], "    ],"]
+            else:
+                blank = f"[{', '.join(['None'] * asked.shape[0])}]" if asked.shape else "None"
+                lines.append(f'    "{asked.name}": {blank},  # {asked.how}')
+        return "\n".join([*lines, "}"])
+
+    @property
+    def look(self) -> str:
+        """The line that says what is missing."""
+        shapes = json.dumps({asked.name: list(asked.shape) for asked in self.drawn.asked})
+        return f'look("{self.number}", {answer_name(self)}, {shapes})'
 
 
 def plan(chosen: Sequence[Exercise], topics: Sequence[str] = (), same_for_all: bool = False) -> list:
-    """Put a `Planned` in the place of each by-hand exercise, and one for each further topic behind all.
+    """Put an `OwnExercise` in the place of each by-hand exercise, and one for each further topic behind all.
 
-    Parameters
-    ----------
-    chosen : sequence of Exercise
-    topics : sequence of str
-        Topics that come as exercises of their own.
-    same_for_all : bool
-        Whether by-hand exercises without a topic may stay as they are, with the same numbers for everybody.
-
-    Raises
-    ------
-    ValueError
-        If some have no topic and are not allowed to stay, if a topic would come twice, or if none comes.
+    With `same_for_all` by-hand exercises without a topic may stay as they are, the same for everybody. `ValueError` if
+    some have none and are not allowed to stay, if a topic would come twice, or if none comes.
     """
     instead = {number: name for name in TOPICS for number in TOPICS[name].instead_of}
+    having = f"--own-numbers: expected by-hand exercises that have a topic ({', '.join(instead)})"
     without = [one.number for one in chosen if one.kind == "by hand" and one.number not in instead]
     if without and not same_for_all:
         raise ValueError(
-            f"--own-numbers: expected by-hand exercises that have a topic ({', '.join(instead)}), got "
-            f"{', '.join(without)}. Leave them out, or say --same-for-all to keep their numbers the same for everybody"
+            f"{having}, got {', '.join(without)}. Leave them out, or say --same-for-all to keep their numbers the same "
+            "for everybody"
         )
     if unknown := [topic for topic in topics if topic not in TOPICS]:
         raise ValueError(f"--topics: expected some of {', '.join(TOPICS)}; got {unknown[0]!r}")
     planned = [
-        Planned(one.label, one.number, instead[one.number], one.level)
+        OwnExercise(one.label, one.number, instead[one.number], one.level)
         if one.kind == "by hand" and one.number in instead
         else one
         for one in chosen
     ]
-    planned += [Planned(f"own-{name}", name, name, min(3, 1 + TOPICS[name].minutes // 10)) for name in topics]
+    planned += [OwnExercise(f"own-{name}", name, name, min(3, 1 + TOPICS[name].minutes // 10)) for name in topics]
     used = topics_of(planned)
     if not used or len(set(used)) < len(used):
-        raise ValueError(
-            f"--own-numbers: expected by-hand exercises that have a topic ({', '.join(instead)}) or --topics, and each "
-            f"topic once, got {', '.join(used) or 'none'}"
-        )
+        raise ValueError(f"{having} or --topics, and each topic once, got {', '.join(used) or 'none'}")
     return planned
 
 
 def topics_of(planned: Iterable) -> list[str]:
-    """The topics of an assignment, in its order; of a plan, of a student's exercises, or as the grader reads it."""
+    """The topics of an assignment, in its order; of a plan, or as the grader reads it."""
     return [one.topic for one in planned if one.kind == OWN]
 
 
-# ---------------------------------------------------------------- an assignment for one student
-
-
-@dataclass(frozen=True)
-class OwnExercise(Exercise):
-    """An exercise with one student's numbers, as `toytf_classroom.assign` writes exercises into notebooks."""
-
-    own_number: str = ""
-    topic: str = ""
-    blank: str = ""  # the lines to fill in
-    look: str = ""  # the line that says what is missing
-
-    kind = property(lambda self: OWN)
-    number = property(lambda self: self.own_number)
-    chapter = property(lambda self: TOPICS[self.topic].chapter)
-
-
-def by_hand(exercise: drawn.Exercise, number: str) -> ByHand:
-    """The answers of an exercise in the form in which answers are checked; `number` is what a report calls it."""
-    parts = tuple(Part(a.expected, a.terms, a.decimals, a.name) for a in exercise.asked)
-    return ByHand(number, parts)
-
-
-def for_student(planned: Sequence, sheet: Sheet) -> list[Exercise]:
+def for_student(planned: Sequence, sheet: Sheet) -> list:
     """The exercises of an assignment, with the numbers of a student's sheet in those that are planned."""
     by_topic = {exercise.topic: exercise for exercise in sheet.exercises}
-    return [_own(one, by_topic[one.topic]) if isinstance(one, Planned) else one for one in planned]
+    return [dataclasses.replace(one, drawn=by_topic[one.topic]) if one.kind == OWN else one for one in planned]
 
 
-def _own(one: Planned, exercise: drawn.Exercise) -> OwnExercise:
-    variable = f"answer_{re.sub(r'[.-]', '_', one.number)}"
-    shapes = json.dumps({asked.name: list(asked.shape) for asked in exercise.asked})
-    return OwnExercise(
-        one.label, one.title, one.kinds, one.level, one.minutes,
-        section="",
-        text=markdown(exercise),
-        solution="\n".join(_worked(exercise)),
-        by_hand=by_hand(exercise, one.number),
-        own_number=one.number,
-        topic=one.topic,
-        blank=blanks(exercise, variable),
-        look=f'look("{one.number}", {variable}, {shapes})',
-    )  # fmt: skip
-
-
-def _worked(exercise: drawn.Exercise) -> list[str]:
-    """The arithmetic, a line for each entry."""
-    lines = []
-    for asked in exercise.asked:
-        working = asked.working()
-        lines.append(f"{asked.name}{f': {asked.note}' if asked.note else ''}")
-        for entry in working.entries:
-            where = f"{entry.where}: " if entry.where else ""
-            lines.append(f"  {where}{' '.join(chain(entry, 'text'))}")
-    return lines
+# ---------------------------------------------------------------- a notebook for one student
 
 
 def edition(notebook: dict, sheet: Sheet, planned: Sequence, locked: Callable[..., dict]) -> dict:
     """A notebook of `toytf_classroom.assign`, made a student's own: whose it is, and the cell with `look`."""
-    numbers = [one.number for one in planned if isinstance(one, Planned)]
+    numbers = [one.number for one in planned if one.kind == OWN]
     title, *cells = notebook["cells"]
     listed = f"{', '.join(numbers[:-1])} and {numbers[-1]}" if len(numbers) > 1 else numbers[0]
+    # As Markdown shows it letter by letter: every sign that could mean something is an entity.
+    student = "".join(f"&#{ord(c)};" if c in string.punctuation else c for c in sheet.student)
     said = (
-        f"\n\nStudent {_as_it_is(sheet.student)}, sheet {sheet.number}. The numbers in {listed} are yours alone. "
+        f"\n\nStudent {student}, sheet {sheet.number}. The numbers in {listed} are yours alone. "
         "Work with a pencil, and type the answers in place of `None`. The cell below them says what is still missing. "
         "It does not say what is right: this notebook holds no answers."
     )
@@ -315,54 +255,35 @@ def edition(notebook: dict, sheet: Sheet, planned: Sequence, locked: Callable[..
     return notebook | {"cells": [title, *cells[:at], look, *cells[at:]], "metadata": metadata}
 
 
-def _as_it_is(text: str) -> str:
-    """Text as Markdown shows it letter by letter: every sign that could mean something is an entity."""
-    return "".join(f"&#{ord(c)};" if c in string.punctuation else c for c in text)
-
-
 # To check without the key, a notebook would have to hold the answers, their hashes (a few thousand guesses undo
 # those: the answers are small whole numbers), or code that computes them.
 LOOK = """\
 # Says what is still missing, and what cannot be read. What is right it cannot say: this notebook
 # holds no answers.
 def look(number, answer, shapes):
-    def boxes(value):
-        return [box for part in value for box in boxes(part)] if isinstance(value, list) else [value]
-
-    def number_like(box):
-        return isinstance(box, (int, float, np.number)) and not isinstance(box, bool) and box == box
-
-    def words(size):
-        return " rows of ".join(map(str, size)) + " numbers" if size else "one number"
-
     if not isinstance(answer, dict):
         return print(f"{number}: expected a dictionary with {', '.join(shapes)}; got {answer!r}")
     for name in answer:
         if name not in shapes:
             print(f"{number}: {name!r} is none of {', '.join(shapes)}")
-    for name, wanted in shapes.items():
+    for name, shape in shapes.items():
+        mine = answer.get(name)
+        wanted = " rows of ".join(map(str, shape)) + " numbers" if shape else "one number"
         try:
-            mine = np.array(answer.get(name), dtype=object)
-        except ValueError:
-            mine = np.array("rows of different lengths", dtype=object)
-        found = boxes(mine.tolist())
-        odd = [box for box in found if box is not None and not number_like(box)]
-        empty = sum(box is None for box in found)
-        if answer.get(name) is None:
-            said = f"not answered yet, {words(wanted)}"
-        elif list(mine.shape) != wanted:
-            said = f"expected {words(wanted)}, got {answer[name]!r:.60}"
-        elif odd:
-            said = f"could not read {odd[0]!r:.30}: write a number, with a point before its decimals, such as 0.25"
-        else:
-            said = f"{empty} of {len(found)} numbers still missing" if empty else "filled in"
+            found = np.array(mine, dtype=float)
+            empty = int(np.isnan(found).sum())
+            if mine is None:
+                said = f"not answered yet, {wanted}"
+            elif list(found.shape) != shape:
+                said = f"expected {wanted}, got {mine!r:.60}"
+            else:
+                said = f"{empty} of {found.size} numbers still missing" if empty else "filled in"
+        except (TypeError, ValueError):
+            said = f"could not read {mine!r:.60}: write {wanted}, with a point before decimals, such as 0.25"
         print(f"{number}, {name}: {said}")"""
 
 
-# ---------------------------------------------------------------- how an exercise is written
-
-
-def markdown(exercise: drawn.Exercise) -> str:
+def markdown(exercise: Drawn) -> str:
     """What an exercise gives and asks, as a notebook shows it, without a heading."""
     asked = ", ".join(
         (f"`{a.name}`" if a.symbol == a.name else f"`{a.name}`, ${a.symbol}$") + f" ({a.how})" for a in exercise.asked
@@ -379,34 +300,18 @@ def _table(given: Given) -> str:
         return word if not word or word.isdigit() else f"`{word}`"
 
     cells = [[f"${c}$" if given.words else c.replace("-", "−") for c in row] for row in given.cells()]
-    name = given.name if drawn.is_word(given.name) else f"${given.name}$"
+    name = given.name if is_word(given.name) else f"${given.name}$"
     head = f"| {name} | " + " | ".join(label(c) for c in given.cols) + " |"
     line = "|---|" + "---:|" * len(given.cols)
     body = [f"| {label(name)} | " + " | ".join(row) + " |" for name, row in zip(given.rows, cells, strict=True)]
     return "\n".join([head, line, *body])
 
 
-def blanks(exercise: drawn.Exercise, variable: str) -> str:
-    """The lines into which a student types the answers: a dictionary with None in every box."""
-    lines = [f"{variable} = {{"]
-    for asked in exercise.asked:
-        if len(asked.shape) == 2:
-            row = f"        [{', '.join(['None'] * asked.shape[1])}],"
-            lines += [f'    "{asked.name}": [  # {asked.how}', *[row] * asked.shape[0], "    ],"]
-        else:
-            blank = f"[{', '.join(['None'] * asked.shape[0])}]" if asked.shape else "None"
-            lines.append(f'    "{asked.name}": {blank},  # {asked.how}')
-    return "\n".join([*lines, "}"])
-
-
 # ---------------------------------------------------------------- whose
 
 
 def read_names(path: Path, column: str | None = None) -> list[str]:
-    """A class whose names can be those of files, since the grader knows students by their files.
-
-    `column` holds the names, where the list has another form than those that are known.
-    """
+    """A class whose names can be those of files, since the grader knows students by their files."""
 
     def clean(student: str) -> str:
         student = clean_student(student)
@@ -415,33 +320,20 @@ def read_names(path: Path, column: str | None = None) -> list[str]:
         return student
 
     students = [one.student for one in read_class(path, column, clean)]
-    seen: dict[str, str] = {}
-    for student in students:
-        other = seen.setdefault(person(student).casefold(), student)
-        if other != student:
+    for name, count in Counter(person(student).casefold() for student in students).items():
+        if count > 1:
             raise ClassroomError(
-                f"{path}: expected names that differ in more than what Moodle adds, got {other!r} and {student!r}"
+                f"{path}: expected names that differ in more than what Moodle adds, got {name!r} twice"
             )
     return students
 
 
 class RightAnswers:
-    """Knows by the key what is right for whom.
-
-    Raises
-    ------
-    ClassroomError
-        If the assignment was made with another key.
-    """
+    """Knows by the key what is right for whom; `ClassroomError` if the assignment was made with another key."""
 
     def __init__(self, assignment: Assignment, key: str):
         self.own = [one for one in assignment.exercises if one.kind == OWN]
         self.key, self.title, self.topics = key, assignment.title, topics_of(self.own)
-        for one in self.own:
-            if one.topic not in TOPICS:
-                raise ClassroomError(
-                    f"assignment: {one.number}: expected a topic of this version of toytf, got {one.topic!r}"
-                )
         if belongs(key, self.title, self.topics) != assignment.belongs:
             raise ClassroomError(
                 "the key: expected the one with which this assignment was made, got another one (or assignment.json "
@@ -454,10 +346,10 @@ class RightAnswers:
             made = sheet(student, self.key, self.topics, self.title)
         except ValueError as error:
             return Numbers("", hashlib.sha256(str(error).encode()).hexdigest(), {}, {}, {}, str(error))
-        by_label = {one.label: exercise for one, exercise in zip(self.own, made.exercises, strict=True)}
-        right: Mapping[str, ByHand] = {one.label: by_hand(by_label[one.label], one.number) for one in self.own}
-        given = {label: tuple(map(fixed_width, exercise.given)) for label, exercise in by_label.items()}
-        only_with = {label: {a.name: a.only_with for a in exercise.asked} for label, exercise in by_label.items()}
+        mine = [OwnExercise(e.label, e.number, e.topic, 1, d) for e, d in zip(self.own, made.exercises, strict=True)]
+        right: Mapping[str, ByHand] = {one.label: one.by_hand for one in mine}
+        given = {one.label: tuple(map(fixed_width, one.drawn.given)) for one in mine}
+        only_with = {one.label: {a.name: a.only_with for a in one.drawn.asked} for one in mine}
         answers = [[a.values.tolist() for a in exercise.asked] for exercise in made.exercises]
         # Under the key: whoever sees a receipt could else try out small numbers.
         sealed = _hmac(self.key, "sealed", json.dumps([answers, given, only_with], sort_keys=True)).hex()
@@ -466,3 +358,32 @@ class RightAnswers:
     def whose(self, number: str, students: Iterable[str]) -> str | None:
         """The student of a class to whom a sheet belongs."""
         return next((student for student in students if self(student).sheet == number), None)
+
+
+# ---------------------------------------------------------------- the teacher's key
+
+
+def key_argument(parser: argparse.ArgumentParser, needed: str = "") -> None:
+    """Add ``--key-file``; `needed` says when."""
+    about = f"a file that holds the teacher's key (default: the environment variable {VARIABLE}){needed}"
+    parser.add_argument("--key-file", metavar="FILE", type=Path, help=about)
+
+
+def read_key(options: argparse.Namespace) -> str:
+    """The key that the option or the environment gives, `ValueError` if there is none; a short one is remarked on."""
+    key = os.environ.get(VARIABLE, "")
+    if options.key_file is not None:
+        try:
+            key = options.key_file.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise ValueError(f"--key-file: expected a file that holds the key in UTF-8, got {error}") from None
+    if not key.strip():
+        raise ValueError(f"expected a key: --key-file FILE, or the variable {VARIABLE}")
+    key = key.strip()
+    if len(key) < SHORT:
+        print(
+            f"note: a key of {len(key)} characters can be guessed by trying; take {SHORT} or more that no person "
+            'thought up, such as the output of python -c "import secrets; print(secrets.token_hex(32))"',
+            file=sys.stderr,
+        )
+    return key

@@ -62,13 +62,7 @@ def inline(markdown: str) -> Markup:
 
 
 def math(tex: str, display: bool = False) -> Markup:
-    """A formula as MathML.
-
-    Raises
-    ------
-    ClassroomError
-        If it cannot be set.
-    """
+    """A formula as MathML; `ClassroomError` if it cannot be set."""
     try:
         converter = LatexToMathML(fancy_error=False)
         body = _DISTANCE.sub(r"\\\\", tex)  # math-core would print it
@@ -79,14 +73,8 @@ def math(tex: str, display: bool = False) -> Markup:
 
 def code(source: str) -> Markup:
     """Python in its colours."""
-    coloured = highlight(source, get_lexer_by_name("python"), HtmlFormatter(nowrap=True)).rstrip()
+    coloured = highlight(source, get_lexer_by_name("python"), HtmlFormatter(nowrap=True, noclasses=True)).rstrip()
     return Markup(f'<pre class="code">{coloured}</pre>\n')
-
-
-def code_styles() -> Markup:
-    """The colours of `code`, dark enough for paper."""
-    rules = HtmlFormatter().get_style_defs("pre.code")
-    return Markup("\n".join(line for line in rules.splitlines() if line.startswith("pre.code .")))
 
 
 @cache
@@ -97,8 +85,6 @@ def _reader() -> MarkdownIt:
         reader.add_render_rule(name, lambda _, tokens, at, *__: str(code(tokens[at].content)))
     for name in ("math_inline", "math_block", "math_inline_double"):
         reader.add_render_rule(name, _formula)
-    reader.add_render_rule("link_open", lambda _, tokens, at, *__: _link(tokens[at], "a"))
-    reader.add_render_rule("link_close", lambda _, tokens, at, *__: _link(_opening(tokens, at), "/a"))
     reader.add_render_rule("image", lambda _, tokens, at, *__: str(escape(tokens[at].content)))
     return reader
 
@@ -107,15 +93,3 @@ def _formula(_, tokens, at, *__) -> str:
     if tokens[at].type == "math_inline":
         return str(math(tokens[at].content))  # a `Markup` would escape what it is added to
     return f'<div class="formula">{math(tokens[at].content, display=True)}</div>\n'
-
-
-def _opening(tokens, at):
-    return next(token for token in reversed(tokens[:at]) if token.type == "link_open")
-
-
-def _link(opens, tag: str) -> str:
-    """A link that leads on from paper; of one into the book only its words are left, in italics."""
-    address = str(opens.attrs.get("href", ""))
-    if not address.startswith(("https://", "http://")):
-        return f"<{tag.replace('a', 'em')}>"
-    return f'<a href="{escape(address)}">' if tag == "a" else "</a>"

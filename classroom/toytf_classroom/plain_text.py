@@ -1,10 +1,13 @@
-"""Strangers' text, as tables and pages may hold it."""
+"""Strangers' text as tables and pages may hold it, and their names, also as those of files."""
 
 from __future__ import annotations
 
+import collections
 import csv
+import hashlib
 import io
 import re
+import unicodedata
 from collections.abc import Iterable
 
 CONTROL = re.compile(
@@ -66,3 +69,71 @@ def to_csv(rows: Iterable[Iterable[str]]) -> bytes:
     safe = [[without_formula(cell) for cell in row] for row in rows]
     csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerows(safe)
     return file.getvalue().encode("utf-8", "replace")
+
+
+# ---------------------------------------------------------------- names
+
+_MOODLE = re.compile(r"(.+?)_\d+_assignsubmission_\w*\Z", re.DOTALL)
+_HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+-]{0,63}\Z")
+
+
+def composed(student: str) -> str:
+    """One spelling of a name: é as macOS writes it in files and é as others do are one letter; no blanks around it."""
+    return unicodedata.normalize("NFC", student).strip()
+
+
+def person(student: str) -> str:
+    """Whose submission it is: the name in front of what Moodle adds to a student's folder.
+
+    Examples
+    --------
+    >>> person("Anna Abt_1001_assignsubmission_file"), person("anna_1")
+    ('Anna Abt', 'anna_1')
+    """
+    moodle = _MOODLE.match(composed(student))
+    return composed(moodle[1] if moodle else student)
+
+
+def file_names(students: list[str]) -> dict[str, str]:
+    """A file name for each student: the id if it is harmless, else what is left of it and a hash.
+
+    No two are equal, not even where capital letters do not count.
+
+    Examples
+    --------
+    >>> file_names(["anna.k", "../../etc/passwd"])
+    {'anna.k': 'anna.k', '../../etc/passwd': 'etc-passwd~3754d6cb3a38e1185e5b382d5f3ef3f1'}
+    """
+    counts = collections.Counter(student.lower() for student in students)
+    names = {}
+    for student in students:
+        harmless = _HARMLESS.match(student) and student.lower() != "index" and counts[student.lower()] == 1
+        left = student if _HARMLESS.match(student) else re.sub(r"[^A-Za-z0-9_]+", "-", student)[:40].strip("-")
+        # Too long for anybody to find a second name with the same one.
+        digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        names[student] = student if harmless else f"{left}~{digest}"
+    return names
+
+
+def folder_name(student: str, otherwise: str) -> str:
+    """The student's own name where every system takes it for a folder's, else the other, which is harmless."""
+    odd = set('/\\:*?"<>|') & set(student) or student != student.strip(" .") or not student.isprintable()
+    return otherwise if odd or not student or len(student) > 100 else student
+
+
+class Roll:
+    """Finds the student whom a table means: by the name as we write it in tables, else as it is.
+
+    Examples
+    --------
+    >>> roll = Roll(["anna", "=1", "'=1"])
+    >>> roll("anna"), roll("'=1"), roll("''=1"), roll(" anna"), roll("cem")
+    ('anna', '=1', "'=1", 'anna', None)
+    """
+
+    def __init__(self, students: list[str]):
+        self.known = {student: student for student in students}
+        self.known |= {without_formula(one_line(student)): student for student in students}
+
+    def __call__(self, name: str) -> str | None:
+        return self.known.get(name) or self.known.get(composed(name))

@@ -24,10 +24,10 @@ import numpy as np
 from toytf import check
 from toytf.check.answers import ByHand
 from toytf.check.core import Check
-from toytf_classroom import ClassroomError, keys
+from toytf_classroom import ClassroomError
 from toytf_classroom.assign import assign_answer, rounded, write
 from toytf_classroom.grading import OWN, read_assignment
-from toytf_classroom.own_numbers import RightAnswers
+from toytf_classroom.own_numbers import RightAnswers, key_argument, read_key
 
 NAMES = (
     "adam alma amir anna bao bea carlos chen dana diego elif emma farah felix gita hugo iris ivan jana joao kim lena "
@@ -48,14 +48,8 @@ def made_up(
 ) -> dict[str, bytes | None]:
     """What the students hand in: file names in the folder of submissions, and contents; None for nothing.
 
-    Parameters
-    ----------
-    notebooks : mapping
-        Each student's notebook, as JSON, by name.
-    assignment : dict
-        The content of assignment.json.
-    answers : RightAnswers, optional
-        What is right for whom, where numbers are one's own.
+    `notebooks` are the students' own, by name; `assignment` is the content of assignment.json; `answers` says what is
+    right for whom, where numbers are one's own.
     """
     ways, names = _Answers(notebooks, assignment["exercises"], answers).ways(), list(notebooks)
     # Who sits beside whom in the list says nothing about what they know.
@@ -73,28 +67,30 @@ class _Answers:
         self.notebooks, self.entries, self.answers = notebooks, entries, answers
         functions = {e["label"]: check.CHECKS[e["name"]] for e in entries if e["kind"] == "function"}
         self.functions = {label: one.source.rstrip("\n") for label, one in functions.items()}
-        self.wrong = {label: wrong_sources(one) or [one.source] for label, one in functions.items()}
+        self.wrong = {label: _wrong_sources(one) or [one.source] for label, one in functions.items()}
         self.in_code = [*functions, *(e["label"] for e in entries if e["kind"] in ("by hand", OWN))]
 
     def ways(self) -> list[Callable[[str, str], bytes | None]]:
         """What thirty students do, each a function of who it is and of a neighbour."""
-        blank = lambda who, _: self.file(who, {})  # noqa: E731
-        broken = [lambda who, _, s=s: self.file(who, self.broken(who, s)) for s in (UNFINISHED, ENDLESS)]
-        cheats = lambda who, _: self.file(who, dict.fromkeys(self.in_code, CHEAT))  # noqa: E731
-        with_mistakes = [lambda who, _, k=k: self.file(who, self.with_mistakes(who, k)) for k in range(9)]
-        hands_in_the_neighbours = lambda _, beside: self.file(beside, self.half(beside, 0))  # noqa: E731
-        types_the_neighbours = lambda who, beside: self.file(who, self.right(beside))  # noqa: E731
-        first = [lambda who, _: self.file(who, self.right(who))] * 7
-        first += [lambda who, _, k=k: self.file(who, self.half(who, k)) for k in range(5)]
+
+        def writes(answers, *more):
+            return lambda who, _: self.file(who, answers(who, *more))
+
+        blank, cheats = writes(lambda who: {}), writes(lambda who: dict.fromkeys(self.in_code, CHEAT))
+        unfinished, endless = writes(self.broken, UNFINISHED), writes(self.broken, ENDLESS)
+        with_mistakes = [writes(self.with_mistakes, k) for k in range(9)]
+        first = [writes(self.right)] * 7 + [writes(self.half, k) for k in range(5)]
         last = [
             lambda who, _: None,
             lambda who, _: b"%PDF-1.7 not a notebook",
             lambda who, _: self.file(who, self.right(who))[:300],
         ]
+        hands_in_the_neighbours = lambda _, beside: self.file(beside, self.half(beside, 0))  # noqa: E731
+        types_the_neighbours = lambda who, beside: self.file(who, self.right(beside))  # noqa: E731
         if self.answers:  # a group of ten, which has every third of these, has both who copy and no endless loop
-            some = [blank, hands_in_the_neighbours, blank, broken[0], types_the_neighbours, cheats]
-            return [*first, *with_mistakes[:8], *some, *last, broken[1]]
-        return [*first, *with_mistakes, blank, blank, *broken, cheats, *last, hands_in_the_neighbours]
+            some = [blank, hands_in_the_neighbours, blank, unfinished, types_the_neighbours, cheats]
+            return [*first, *with_mistakes[:8], *some, *last, endless]
+        return [*first, *with_mistakes, blank, blank, unfinished, endless, cheats, *last, hands_in_the_neighbours]
 
     def parts(self, who: str) -> dict[str, ByHand]:
         same = {e["label"]: check.BY_HAND[e["number"]] for e in self.entries if e["kind"] == "by hand"}
@@ -126,7 +122,7 @@ class _Answers:
         return (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode()
 
 
-def wrong_sources(one: Check) -> list[str]:
+def _wrong_sources(one: Check) -> list[str]:
     """The solution with each of its known mistakes, where that is an edit of it."""
     return [mistake.source for mistake in one.mistakes if mistake.source]
 
@@ -140,10 +136,7 @@ def _numbers(one: ByHand, wrong: int | None = None) -> str:
 
 # ---------------------------------------------------------------- the command
 
-EXAMPLES = (
-    "toytf-classroom rehearse week6",
-    "toytf-classroom rehearse week5 --key-file key.txt --out trial --force",
-)
+EXAMPLES = ("toytf-classroom rehearse week6", "toytf-classroom rehearse week5 --key-file key.txt --out trial --force")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -154,14 +147,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("assignment", type=Path, help="the folder that toytf-classroom assign wrote")
     parser.add_argument("--out", type=Path, default=Path("."), metavar="FOLDER", help="where to (default: here)")
     parser.add_argument("--force", action="store_true", help="replace files that are there")
-    keys.arguments(parser, "; needed where the numbers are each student's own")
+    key_argument(parser, "; needed where the numbers are each student's own")
 
 
 def run(options) -> int:
     data = (options.assignment / "submissions" / "assignment.json").read_bytes()
     assignment, answers = read_assignment(data), None  # complains if it is none
     if assignment.own:
-        answers = RightAnswers(assignment, keys.read(options))
+        answers = RightAnswers(assignment, read_key(options))
         notebooks = {path.stem: _notebook(path) for path in sorted((options.assignment / "students").glob("*.ipynb"))}
         if not notebooks:
             raise ClassroomError(f"{options.assignment}: expected the students' notebooks, got none")
@@ -170,7 +163,7 @@ def run(options) -> int:
     files = made_up(notebooks, json.loads(data), answers)
     handed_in = {f"handed-in/{name}": content for name, content in files.items() if content is not None}
     students = [name.split("/")[0].removesuffix(".ipynb") for name in files]
-    write({options.out: {"class.csv": "\n".join(["student", *students]) + "\n", **handed_in}}, options.force)
+    write(options.out, {"class.csv": "\n".join(["student", *students]) + "\n", **handed_in}, options.force)
     print(f"class.csv: {len(students)} students")
     print(f"handed-in: {len(handed_in)} submissions")
     return 0

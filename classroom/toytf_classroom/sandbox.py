@@ -43,14 +43,13 @@ import struct
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from toytf.byhand import expressions
 from toytf.check import outcomes
-from toytf_classroom import frames
+from toytf_classroom import ClassroomError, frames
 from toytf_classroom.anonymous import without_names
 
 HERE = Path(__file__).parent
@@ -59,24 +58,21 @@ FIRST_USER = 61184  # of the range that systemd keeps for users who exist only f
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 GRACE = 1.0  # seconds between asking a student's code to stop and ending its process
 STARTING = 60.0  # seconds for Python and NumPy to start, on a machine that has much else to do
-INSTALL = """The grader runs the code of strangers and needs bubblewrap (version 0.7 or newer) to do so safely.
+INSTALL = """The grader runs the code of strangers: to do so safely it needs bubblewrap 0.7 and Linux 5.14, or newer.
     Debian, Ubuntu:  sudo apt install bubblewrap
     Fedora:          sudo dnf install bubblewrap
 Ubuntu 24.04 and newer forbid user namespaces to programs without an AppArmor profile; allow them with
     sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
-Debian 10 and some servers forbid them with  sysctl kernel.unprivileged_userns_clone=0  (1 allows them).
 Inside a container, start the container with  --security-opt seccomp=unconfined
-Windows and macOS have no bubblewrap: grade on a Linux machine, in a virtual machine, or (Windows) in WSL2.
-In a container that holds nothing of value and is thrown away afterwards, the option
---without-sandbox-i-trust-this-code grades without it."""
+Windows and macOS have no bubblewrap: grade on a Linux machine, in a virtual machine, or (Windows) in WSL2."""
 
 
-class SandboxError(RuntimeError):
+class SandboxError(ClassroomError):
     """The sandbox itself does not work here; no student is to blame."""
 
 
 class Failure(Exception):
-    """A sandbox had to be ended: `kind` is slow, asleep, memory, processes, flood, ended or broken."""
+    """A sandbox had to be ended: `kind` is slow, memory, processes, flood, ended or broken."""
 
     def __init__(self, kind: str, text: str):
         super().__init__(text)
@@ -85,48 +81,25 @@ class Failure(Exception):
 
 @dataclass(frozen=True)
 class Limits:
-    """What one submission may use; times in seconds of the processor, sizes in bytes.
+    """What one submission may use; times in seconds of the processor, sizes in bytes."""
 
-    Parameters
-    ----------
-    cell, call : float
-        For one code cell, and for one call of an exercise's function.
-    total : float
-        For the whole submission.
-    clock : float
-        How many seconds on the clock each of these seconds may take: what sleeps ends too, and what
-        has to wait for a busy machine does not end at once.
-    memory : int
-        Of all its processes together.
-    processes : int
-        Processes and threads at the same time.
-    file, folder : int
-        Largest file, and all of its temporary folder.
-    files : int
-        Open files of one process.
-    output : int
-        Of what it prints, how much is kept.
-    restarts : int
-        How often a new sandbox is started after one had to be ended.
-    """
-
-    cell: float = 20.0
-    call: float = 10.0
+    cell: float = 20.0  # one code cell
+    call: float = 10.0  # one call of an exercise's function
     total: float = 180.0
-    clock: float = 3.0
-    memory: int = 1 << 30
-    processes: int = 32
+    clock: float = 3.0  # seconds on the clock for each of these: what sleeps ends too, what waits its turn goes on
+    memory: int = 1 << 30  # of all its processes together
+    processes: int = 32  # and threads, at the same time
     file: int = 16 << 20
-    folder: int = 64 << 20
-    files: int = 128
-    output: int = 64 << 10
-    restarts: int = 8
+    folder: int = 64 << 20  # all of its temporary folder
+    files: int = 128  # open ones of one process
+    output: int = 64 << 10  # of what it prints, how much is kept
+    restarts: int = 8  # of the sandbox, after one had to be ended
 
-    def rlimits(self, processes: int) -> dict[str, int]:
+    def rlimits(self) -> dict[str, int]:
         return {
             "RLIMIT_AS": self.memory,
             "RLIMIT_CPU": max(1, int(self.total) + 5),
-            "RLIMIT_NPROC": processes,
+            "RLIMIT_NPROC": self.processes,
             "RLIMIT_FSIZE": self.file,
             "RLIMIT_NOFILE": self.files,
             "RLIMIT_CORE": 0,
@@ -138,13 +111,7 @@ class Limits:
 
 @functools.cache  # to look through all names of files takes longer than to start a sandbox
 def packages(names: tuple[str, ...]) -> dict[str, Path]:
-    """Find the files of packages and of all that they need: name in site-packages -> where it is.
-
-    Raises
-    ------
-    SandboxError
-        If one of the names is not installed here.
-    """
+    """Find the files of installed packages and of all that they need: name in site-packages -> where it is."""
     found: dict[str, Path] = {}
     todo, seen, asked = list(names), set(), set(map(_canonical, names))
     while todo:
@@ -303,34 +270,17 @@ def seccomp(machine: str | None = None) -> bytes | None:
 
 @dataclass
 class Bubblewrap:
-    """A process without network, with a read-only system, and without any privilege.
+    """A process without network, with a read-only system, and without any privilege."""
 
-    Parameters
-    ----------
-    allow : tuple of str
-        Installed packages that students may import, with what these need.
-    hide : tuple of path
-        Folders that must not be seen, should they lie in one that is.
-    worker : int
-        Two that work at the same time have different ones: started by root, each gets a user of its own.
-    """
-
-    allow: tuple[str, ...] = field(default_factory=default_packages)
-    hide: tuple[str, ...] = ()
-    name: str = "bubblewrap"
-    worker: int = 0
+    allow: tuple[str, ...] = field(default_factory=default_packages)  # packages to import, with what these need
+    hide: tuple[str, ...] = ()  # folders that must not be seen, should they lie in one that is
+    worker: int = 0  # two at work at the same time have different ones: started by root, each is a user of its own
 
     def __post_init__(self):
         self.site = dict(packages(self.allow))
 
     def check(self) -> None:
-        """Start a sandbox and have it answer once.
-
-        Raises
-        ------
-        SandboxError
-            With what to do about it, if bubblewrap is missing or not allowed to work here.
-        """
+        """Start a sandbox and have it answer once; `SandboxError` says what to do, if bubblewrap does not work here."""
         if sys.platform != "linux" or shutil.which("bwrap") is None:
             raise SandboxError(f"bubblewrap (the command bwrap) was not found.\n{INSTALL}")
         try:
@@ -434,78 +384,19 @@ class Bubblewrap:
                 with open(write_end, "wb") as file:
                     file.write(program)
             _wipe_devices()
-            process = _popen(self.command(limits, user, read_end), [] if read_end is None else [read_end])
+            return _popen(self.command(limits, user, read_end), [] if read_end is None else [read_end])
         except OSError as error:
             raise SandboxError(str(error)) from error
         finally:
             if read_end is not None:
                 os.close(read_end)
-        process.free = lambda: None
-        return process
-
-    def first_request(self, limits: Limits) -> dict:
-        return {"rlimits": limits.rlimits(limits.processes + _counted_already()), "user": 0, "preload": False}
 
 
-@dataclass
-class Unprotected:
-    """A process of its own with limits, and another user if started by root; but it sees the machine and the network.
-
-    For a container that holds nothing of value and is thrown away afterwards.
-    """
-
-    allow: tuple[str, ...] = field(default_factory=default_packages)
-    hide: tuple[str, ...] = ()
-    name: str = "none"
-    worker: int = 0
-
-    def __post_init__(self):
-        self.site = dict(packages(self.allow))
-        self._folder = tempfile.TemporaryDirectory(prefix="toytf-grade-", ignore_cleanup_errors=True)
-        root = Path(self._folder.name)
-        root.chmod(0o755)
-        for name in ("site", "grader", "work"):
-            (root / name).mkdir()
-        for top, place in self.site.items():
-            (root / "site" / top).symlink_to(place)
-        for path in INSIDE:
-            shutil.copy(path, root / "grader" / path.name)
-
-    def check(self) -> None:
-        """Have it answer once."""
-        if sys.platform == "win32":
-            raise SandboxError("Windows cannot limit a process. Grade on Linux, or in WSL2.")
-        Session(self, Limits()).close()
-
-    def _user(self) -> int:
-        return FIRST_USER + self.worker if os.geteuid() == 0 else 0
-
-    def start(self, limits: Limits) -> subprocess.Popen:
-        root = Path(self._folder.name)
-        work = tempfile.mkdtemp(dir=root / "work")
-        if self._user():
-            os.chown(work, self._user(), self._user())
-        environment = Bubblewrap.environment(self) | {"HOME": work, "TMPDIR": work, "MPLCONFIGDIR": f"{work}/mpl"}
-        command = [_python(), "-s", "-S", "-P", "-B", str(root / "grader/runner.py"), str(root / "site")]
-        try:
-            process = _popen(command, [], env=environment, cwd=work)
-        except OSError as error:
-            raise SandboxError(str(error)) from error
-        process.free = lambda: shutil.rmtree(work, ignore_errors=True)
-        return process
-
-    def first_request(self, limits: Limits) -> dict:
-        everything = [Path(_python()), *(place for place in self.site.values())]
-        closed = any(not p.stat().st_mode & 0o005 for path in everything for p in path.resolve().parents)
-        processes = limits.processes + (0 if self._user() else _tasks(os.getuid()))
-        return {"rlimits": limits.rlimits(processes), "user": self._user(), "preload": bool(self._user() and closed)}
-
-
-def _popen(command: list[str], passed: list[int], **how) -> subprocess.Popen:
-    # Inside, bwrap itself is process 1. Its environment is as empty as the one inside.
-    how = {"env": {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, "cwd": "/"} | how
+def _popen(command: list[str], passed: list[int]) -> subprocess.Popen:
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    return subprocess.Popen(command, **pipes, pass_fds=passed, start_new_session=True, **how)
+    # Inside, bwrap itself is process 1. Its environment is as empty as the one inside.
+    environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
+    return subprocess.Popen(command, **pipes, pass_fds=passed, start_new_session=True, env=environment, cwd="/")
 
 
 def _wipe_devices() -> None:
@@ -515,50 +406,17 @@ def _wipe_devices() -> None:
             os.utime(place)
 
 
-def _counted_already() -> int:
-    """Older kernels count all processes of a user, newer ones only those of the sandbox."""
-    release = tuple(int(n) for n in re.findall(r"\d+", platform.release())[:2])
-    return 0 if release >= (5, 14) or os.geteuid() == 0 else _tasks(os.getuid())
-
-
-def _tasks(user: int) -> int:
-    count = 0
-    for place in glob.glob("/proc/[0-9]*"):
-        with contextlib.suppress(OSError):
-            if os.stat(place).st_uid == user:
-                count += len(os.listdir(f"{place}/task"))
-    return count
-
-
 # ---------------------------------------------------------------- what it uses
 
 
 def family(pid: int) -> list[int]:
     """A process and all that descend from it."""
-    children = _listed if os.path.exists("/proc/thread-self/children") else _all_parents().get
     found, todo = [], [pid]
     while todo:
         found.append(todo.pop())
-        todo += children(found[-1]) or []
-    return found
-
-
-def _listed(pid: int) -> list[int]:
-    """The children of a process, as the kernel lists them."""
-    found = []
-    for listing in glob.glob(f"/proc/{pid}/task/*/children"):
-        with contextlib.suppress(OSError), open(listing) as file:
-            found += [int(child) for child in file.read().split()]
-    return found
-
-
-def _all_parents() -> dict[int, list[int]]:
-    """Every process's children, for kernels that keep no such lists."""
-    found: dict[int, list[int]] = {}
-    for place in glob.glob("/proc/[0-9]*/stat"):
-        with contextlib.suppress(OSError), open(place, "rb") as file:
-            pid, _, rest = file.read().partition(b" (")
-            found.setdefault(int(rest.rpartition(b")")[2].split()[1]), []).append(int(pid))
+        for listing in glob.glob(f"/proc/{found[-1]}/task/*/children"):
+            with contextlib.suppress(OSError), open(listing) as file:
+                todo += [int(child) for child in file.read().split()]
     return found
 
 
@@ -583,17 +441,6 @@ def processor_seconds(pids: list[int]) -> float:
     return ticks / os.sysconf("SC_CLK_TCK")
 
 
-def waiting_seconds(pids: list[int]) -> float | None:
-    """How long these processes wanted a processor and had none; None where the kernel does not say."""
-    nanoseconds, said = 0, False
-    for pid in pids:
-        for place in glob.glob(f"/proc/{pid}/task/*/schedstat"):
-            with contextlib.suppress(OSError, ValueError, IndexError), open(place) as file:
-                nanoseconds += int(file.read().split()[1])
-                said = True
-    return nanoseconds / 1e9 if said else None
-
-
 # ---------------------------------------------------------------- talking with it
 
 
@@ -614,20 +461,9 @@ class Reply:
 
 
 class Session:
-    """One sandbox, from its start to its end.
+    """One sandbox, from its start to its end; `SandboxError` if it does not start."""
 
-    Parameters
-    ----------
-    sandbox : Bubblewrap or Unprotected
-    limits : Limits
-
-    Raises
-    ------
-    SandboxError
-        If it does not start.
-    """
-
-    def __init__(self, sandbox, limits: Limits):
+    def __init__(self, sandbox: Bubblewrap, limits: Limits):
         self.limits = limits
         self.process = sandbox.start(limits)
         self.count = 0
@@ -639,8 +475,8 @@ class Session:
         for pipe in self.pipes:
             os.set_blocking(pipe.fileno(), False)
         try:
-            first = {**sandbox.first_request(limits), "fmt": fmt_source(), "do": "start"}
-            ready = self.request(first, seconds=STARTING, clock=STARTING)
+            first = {"do": "start", "rlimits": limits.rlimits(), "fmt": fmt_source()}
+            self.request(first, seconds=STARTING, clock=STARTING)
         except Failure as failure:
             said = bytes(self.printed).decode("utf-8", "replace").strip()
             self.close()
@@ -648,7 +484,6 @@ class Session:
         except BaseException:
             self.close()
             raise
-        self.versions = ready.header["versions"]  # said before any of a student's code ran
         self.starting, self.most_used = self.used(), 0.0  # what Python and NumPy took to start is nobody's time
 
     def used(self) -> float:
@@ -656,34 +491,18 @@ class Session:
         self.most_used = max(self.most_used, processor_seconds(family(self.process.pid)) - self.starting)
         return self.most_used  # also of what has ended and left no trace
 
-    def starved(self, clock: float) -> bool:
-        """Whether the code of the last request had to wait for a processor for half of its time on the clock."""
-        now = waiting_seconds(family(self.process.pid))
-        return now is None or self.waited is None or now - self.waited > clock / 2
-
     # ---- requests
 
     def request(self, header: dict, arrays=(), *, seconds: float, clock: float) -> Reply:
-        """Ask once and wait for the answer.
+        """Ask once and wait for the answer: so many seconds on the processor and on the clock.
 
-        Parameters
-        ----------
-        header : dict
-        arrays : sequence of Array
-        seconds, clock : float
-            How long it may take, on the processor and on the clock. Inside it is asked to stop then; a
-            moment later all of it is ended.
-
-        Raises
-        ------
-        Failure
-            If none came within the limits. The session is of no use afterwards.
+        Inside it is asked to stop then; a moment later all of it is ended, and `Failure` is raised. The session is of
+        no use afterwards.
         """
         self.count += 1
         waiting = memoryview(frames.pack({"n": self.count, "seconds": seconds, "clock": clock, **header}, arrays))
         now, most = time.monotonic(), self.used() + seconds + GRACE
         until, watch_next = now + clock + GRACE, now + 0.1
-        self.waited = waiting_seconds(family(self.process.pid))
         with selectors.DefaultSelector() as selector:
             selector.register(self.process.stdin, selectors.EVENT_WRITE)
             selector.register(self.process.stdout, selectors.EVENT_READ)
@@ -704,8 +523,7 @@ class Session:
                 if self.process.stdout in ready and (reply := self._read()) is not None:
                     self._drain()
                     return reply
-        kind = "slow" if self.starved(clock) else "asleep"
-        raise Failure(kind, f"did not stop within {lasting(clock)} on the clock")
+        raise Failure("slow", f"did not stop within {lasting(clock)} on the clock")
 
     def _write(self, waiting: memoryview) -> memoryview:
         try:
@@ -790,16 +608,11 @@ class Session:
 
     def close(self) -> None:
         """End it and everything that it started."""
-        inside = family(self.process.pid)[1:]
         self.process.kill()  # bwrap's whole process namespace ends with it
         self.process.wait()
-        for pid in inside:  # without bwrap these would live on
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
         for pipe in self.pipes:
             with contextlib.suppress(OSError):
                 pipe.close()
-        self.process.free()
 
 
 def lasting(seconds: float) -> str:
@@ -814,4 +627,4 @@ def fmt_source() -> str:
 
 def settings(sandbox, limits: Limits) -> dict:
     """What a grade depends on besides the submission."""
-    return {"sandbox": sandbox.name, "allow": sorted(sandbox.allow), "limits": asdict(limits)}
+    return {"allow": sorted(sandbox.allow), "limits": asdict(limits)}

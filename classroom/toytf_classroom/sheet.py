@@ -6,10 +6,9 @@ import argparse
 from pathlib import Path
 
 from toytf._command import place_for, write_whole
-from toytf_classroom import keys, lms, own_numbers
-from toytf_classroom.drawn import chain, is_word
-from toytf_classroom.pages import Markup, math, render
-from toytf_classroom.topics import TOPICS
+from toytf_classroom import lms, own_numbers
+from toytf_classroom.pages import render
+from toytf_classroom.topics import TOPICS, chain, is_word
 
 DEFAULT = ("product", "scores", "softmax", "weighted-sum", "feed-forward", "layer-norm")
 EXAMPLES = (
@@ -22,21 +21,8 @@ EXAMPLES = (
 
 def page(sheets: list[own_numbers.Sheet], answers: bool) -> str:
     """Sheets, or their answers, as one page to print; each begins on a new sheet of paper."""
-    return render("sheet.html", sheets=sheets, answers=answers, symbol=_symbol, heading=_heading, steps=_steps) + "\n"
-
-
-def _symbol(name: str) -> str:
-    """Words stay upright, symbols are set as mathematics."""
-    return name if is_word(name) else math(name)
-
-
-def _heading(name: str) -> str:
-    return math(name) if name.startswith("\\") else name
-
-
-def _steps(entry) -> Markup:
-    """The steps of a working; `toytf.byhand` writes them as HTML."""
-    return Markup(" ").join(Markup(f'<span class="step">{step}</span>') for step in chain(entry, "html"))
+    how = {"markdown": own_numbers.markdown, "chain": chain, "is_word": is_word}
+    return render("sheet.html", sheets=sheets, answers=answers, **how) + "\n"
 
 
 # ---------------------------------------------------------------- the command
@@ -50,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Keep the key: the answers can be made again at any time, but with this key alone."
     parser.add_argument("--student", metavar="ID", help="one student's id: a name, a number, an address")
     lms.arguments(parser, "a class")
-    keys.arguments(parser)
+    own_numbers.key_argument(parser)
     parser.add_argument(
         "--topics", nargs="+", metavar="TOPIC", default=list(DEFAULT),
         help=f"which exercises, in which order; 'all' for all (default: {' '.join(DEFAULT)})",
@@ -71,7 +57,7 @@ def run(options) -> int:
         return 0
     if (options.student is None) == (options.class_list is None) or options.out is None:
         raise ValueError("expected either --student ID or --class FILE, and --out FILE.html")
-    out, key = place_for("--out", options.out), keys.read(options)
+    out, key = place_for("--out", options.out), own_numbers.read_key(options)
     topics = list(TOPICS) if options.topics == ["all"] else options.topics
     students = [options.student]
     if options.class_list:

@@ -1,11 +1,13 @@
-"""The topics: each draws an exercise, or None where the numbers are not fit for a pencil.
+"""By-hand exercises whose numbers are drawn: what one is made of, the rule that its numbers obey, and the topics.
 
-Where a topic has a choice, it leaves out numbers that hide a mistake: scores that are the same
-turned over, weights that are all alike, units that are all on.
+Each topic draws an exercise, or None where the numbers are not fit for a pencil. Where it has a choice, it leaves out
+numbers that hide a mistake: scores that are the same turned over, weights that are all alike, units that are all on.
 """
 
 from __future__ import annotations
 
+import html
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -15,8 +17,12 @@ import numpy as np
 from toytf import byhand
 from toytf.attention import causal_mask
 from toytf.byhand import Difference, Entry, Larger, Num, Power, Prod, Quotient, Root, Sum, Working
-from toytf_classroom.drawn import Array, Asked, Exercise, Given, Word, complaints
+from toytf.byhand.expressions import fixed, trimmed
 
+Array = np.ndarray
+
+DIVISORS = (2, 4, 5, 8, 10, 20)  # whatever is divided by one of these ends after few decimals
+LARGEST = 99  # of what is given, and of an answer
 SUBJECTS = ("we", "they", "cats", "dogs", "birds", "friends")
 VERBS = ("like", "see", "want", "find", "draw")
 OBJECTS = ("tea", "books", "rain", "snow", "music", "bread")
@@ -26,36 +32,164 @@ TRIES = 10_000
 
 
 @dataclass(frozen=True)
-class Topic:
-    """One kind of exercise.
+class Given:
+    """A table that stands on the sheet."""
 
-    Parameters
-    ----------
-    title : str
-    chapter, minutes : int
-        Where the book explains it, and about how long it takes.
-    draw : callable
-        Gives text, givens and what is asked, or None where the numbers are not fit.
-    instead_of : tuple of str
-        The by-hand exercises of the book whose place it can take: it asks for the same computation, or for
-        the main one where the exercise asks for several.
+    name: str  # what the text calls it, in TeX: "W^Q"
+    array: Array  # shape (rows, columns)
+    rows: tuple[str, ...]  # labels; empty strings for none
+    cols: tuple[str, ...]
+    words: tuple[tuple[str, ...], ...] | None = None  # how entries are written that are no plain numbers: "\\ln 3"
+    decimals: int = 0  # so many everywhere, where the entries are plain numbers
+
+    def cells(self) -> list[list[str]]:
+        """The entries as they are printed, row by row."""
+        if self.words is not None:
+            return [list(row) for row in self.words]
+        return [[fixed(float(v), self.decimals) for v in row] for row in self.array]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One answer: a table with blanks on the student's sheet, worked out on the answer sheet."""
+
+    name: str  # what an answer to a machine calls it: "A"
+    symbol: str  # what the text calls it, in TeX
+    expected: Array  # any shape up to two axes; the blanks stand in len(rows) x len(cols)
+    rows: tuple[str, ...]
+    cols: tuple[str, ...]
+    work: Callable[[], Working]  # an entry for each number or for each row
+    decimals: int = 0  # 0: whole numbers; otherwise the answer is exact with so many
+    note: str = ""  # what the answer sheet says before the arithmetic
+    # Answers that have to be right too if this one is to earn points: of an answer that can be one of a few only
+    # (the root of `d_k`), a neighbour often has the same.
+    only_with: tuple[str, ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return np.shape(self.expected)
+
+    @property
+    def how(self) -> str:
+        """In which form the answer is wanted."""
+        if self.decimals:
+            return f"exact, at most {self.decimals} decimal{'s'[: self.decimals != 1]}"
+        return "whole numbers" if self.shape else "a whole number"
+
+    @property
+    def values(self) -> Array:
+        """The answer, rounded as it is asked for."""
+        return np.round(np.asarray(self.expected, dtype=float), self.decimals) + 0.0  # no -0
+
+    def cells(self) -> list[list[str]]:
+        """The right answers as they are written, row by row."""
+        table = np.reshape(self.expected, (len(self.rows), len(self.cols)))
+        return [[trimmed(float(v), self.decimals) for v in row] for row in table]
+
+    def terms(self, place: tuple[int, ...]) -> str:
+        """How one entry comes about: ``"1·4 + 0·8 = 4 + 0 = 4"``."""
+        entries = self.work().entries
+        if not entries:
+            return f"expected {float(np.asarray(self.expected)[place]):g}"
+        whole_rows = len(entries) < np.size(self.expected)
+        at = place[0] if whole_rows else int(np.ravel_multi_index(place, self.shape)) if place else 0
+        return " ".join(chain(entries[at], "text"))
+
+
+@dataclass(frozen=True)
+class Word:
+    """A number that is written as a word: ``ln 4``. Nothing of it is rounded."""
+
+    value: float
+    word: str
+    exact = True
+
+    def render(self, form: str, tight: bool = False) -> str:
+        return html.escape(self.word).replace("-", "−") if form == "html" else self.word
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One exercise of a sheet: what is given, what is asked, and how it is worked out."""
+
+    number: int  # its place on the sheet, from 1
+    topic: str  # a name in `TOPICS`
+    title: str
+    chapter: int  # where the book explains it
+    minutes: int  # for somebody who has read the chapter
+    text: tuple[str, ...]  # paragraphs, with TeX between dollar signs and code between backticks
+    given: tuple[Given, ...]
+    asked: tuple[Asked, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """All that differs between two students' exercises, as text."""
+        return "|".join(f"{g.name};{g.rows};{g.cols};{g.cells()}" for g in self.given)
+
+
+def chain(entry: Entry, form: str) -> list[str]:
+    """The steps to one entry, from the second on with the sign before it: ``["1·4 + 0·8", "= 4 + 0", "= 4"]``."""
+    (_, first), *rest = entry.chain(form)
+    return [first, *(f"{relation} {step}" for relation, step in rest)]
+
+
+def is_word(name: str) -> bool:
+    """Whether a name is a word, which stays upright where a symbol is set as mathematics."""
+    return len(name) > 2 and name.isalpha() and name.islower()
+
+
+def fixed_width(given: Given) -> str:
+    """A table as plain text."""
+
+    def spoken(tex: str) -> str:
+        return re.sub(r"\\mathrm\{(\w+)\}", r"\1", tex).replace("\\", "")
+
+    head = ["", *map(spoken, given.cols)]
+    rows = [[spoken(label), *map(spoken, row)] for label, row in zip(given.rows, given.cells(), strict=True)]
+    rows = [head, *rows] if any(head) else rows
+    wide, *widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
+    lines = []
+    for label, *row in rows:
+        entries = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        lines.append(f"  {label.ljust(wide)}  {entries}" if wide else f"  {entries}")
+    return "\n".join([spoken(given.name), *lines])
+
+
+def complaints(exercise: Drawn) -> list[str]:
+    """Say what is wrong with an exercise's numbers; nothing, if they are fit for a pencil.
+
+    What is given is written in full, an answer ends within the decimals that are asked for, and no number is larger
+    than 99. That every divisor is one of `DIVISORS` is part of the rule too; a test looks at it.
     """
+    found = []
+    plain = [(one.name, one.array, one.decimals if one.words is None else None) for one in exercise.given]
+    for name, values, decimals in [*plain, *((one.name, one.expected, one.decimals) for one in exercise.asked)]:
+        values = np.asarray(values, dtype=float)
+        if np.abs(values).max() > LARGEST:
+            found.append(f"{name}: expected nothing above {LARGEST}, got {np.abs(values).max():g}")
+        if decimals is not None and np.abs(values - np.round(values, decimals)).max() > 1e-6 / 10**decimals:
+            found.append(f"{name}: expected at most {decimals} decimals")
+    return found
+
+
+@dataclass(frozen=True)
+class Topic:
+    """One kind of exercise."""
 
     title: str
-    chapter: int
+    chapter: int  # where the book explains it
     minutes: int
-    draw: Callable[[np.random.Generator], tuple | None]
+    draw: Callable[[np.random.Generator], tuple | None]  # text, givens and what is asked; None where they are not fit
+    # The by-hand exercises of the book whose place it can take: it asks for the same computation, or for the main one.
     instead_of: tuple[str, ...] = ()
 
-    def exercise(self, name: str, number: int, rng: np.random.Generator) -> Exercise:
+    def exercise(self, name: str, number: int, rng: np.random.Generator) -> Drawn:
         """Draw until the numbers obey the rule."""
         for _ in range(TRIES):
-            drawn = self.draw(rng)
-            if drawn is None:
-                continue
-            exercise = Exercise(number, name, self.title, self.chapter, self.minutes, *drawn)
-            if not complaints(exercise):
-                return exercise
+            if (parts := self.draw(rng)) is not None:
+                exercise = Drawn(number, name, self.title, self.chapter, self.minutes, *parts)
+                if not complaints(exercise):
+                    return exercise
         raise RuntimeError(f"{name}: {TRIES} draws, and none obeys the rule")
 
 
@@ -79,17 +213,13 @@ def _sentence(rng, n: int) -> tuple[str, ...]:
     return words if n == 3 else ("<sos>", *words)
 
 
-def _shares(rng, parts: int, totals: Sequence[int], fit: Callable[[Array], bool], smallest: int = 1) -> Array:
-    """Whole numbers whose sum is one of `totals`: divided by it they are weights that end."""
+def _shares(rng, parts: int, totals: Sequence[int]) -> Array:
+    """Whole numbers, not all alike, whose sum is one of `totals`: divided by it they are weights that end."""
     while True:
-        many = rng.integers(smallest, 10, (128, parts))  # most sums are none of the totals
+        many = rng.integers(1, 10, (128, parts))  # most sums are none of the totals
         for numbers in many[(many.sum(axis=1)[:, None] == totals).any(axis=1)]:
-            if fit(numbers):
+            if numbers.min() < numbers.max():
                 return numbers.astype(float)
-
-
-def _not_all_alike(numbers: Array) -> bool:
-    return numbers.min() < numbers.max()
 
 
 def _numbers(n: int) -> tuple[str, ...]:
@@ -109,26 +239,26 @@ def _listed(words: Sequence[str]) -> str:
 # ---------------------------------------------------------------- working out
 
 
-def _num(value, decimals: int = 4) -> Num:
-    return Num(float(value), decimals)
+def _num(value) -> Num:
+    return Num(float(value), 4)
 
 
-def _nums(values, decimals: int = 4) -> list[Num]:
-    return [_num(v, decimals) for v in values]
+def _nums(values) -> list[Num]:
+    return [_num(v) for v in values]
 
 
-def _work(result, rows, cols, steps: Callable[[int, int], tuple]) -> Working:
-    """A `Working` from the steps of entry (i, j); each of them is evaluated and must give the result."""
-    result = np.asarray(result, dtype=float).reshape(len(rows), len(cols))
-    entries = []
-    for i, j in np.ndindex(result.shape):
-        where = ", ".join(word for word in (rows[i], cols[j]) if word)
-        for step in (made := steps(i, j)):
-            if abs(step.value - result[i, j]) > 1e-9:
-                raise AssertionError(f"{where}: the arithmetic gives {step.value}, NumPy gives {result[i, j]}")
-        value = float(result[i, j])
-        entries.append(Entry(where, (*made, _num(value))))
-    return Working("", "", result, tuple(rows), tuple(cols), tuple(entries))
+def _worked(name: str, symbol: str, result, rows, cols, steps: Callable[[int, int], tuple], *more, **how) -> Asked:
+    """An answer whose entry (i, j) comes about by these steps."""
+    result, rows, cols = np.asarray(result, dtype=float), tuple(rows), tuple(cols)
+
+    def work():
+        table, entries = result.reshape(len(rows), len(cols)), []
+        for i, j in np.ndindex(table.shape):
+            where = ", ".join(word for word in (rows[i], cols[j]) if word)
+            entries.append(Entry(where, (*steps(i, j), _num(table[i, j]))))
+        return Working("", "", table, rows, cols, tuple(entries))
+
+    return Asked(name, symbol, result, rows, cols, work, *more, **how)
 
 
 def _product(name: str, symbol: str, a: Array, b: Array, rows, cols=None, **how) -> Asked:
@@ -140,28 +270,27 @@ def _product(name: str, symbol: str, a: Array, b: Array, rows, cols=None, **how)
 
 def _affine(name: str, symbol: str, a: Array, b: Array, bias: Array, rows) -> Asked:
     """``a @ b + bias``."""
-    rows, cols = tuple(rows), _numbers(b.shape[1])
 
     def steps(i, j):
         products = [Prod(_num(x), _num(y)) for x, y in zip(a[i], b[:, j], strict=True)]
         return Sum(*products, _num(bias[j])), Sum(*_nums(p.value for p in products), _num(bias[j]))
 
-    expected = a @ b + bias
-    return Asked(name, symbol, expected, rows, cols, partial(_work, expected, rows, cols, steps))
+    return _worked(name, symbol, a @ b + bias, rows, _numbers(b.shape[1]), steps)
 
 
-def _totals(powers: Sequence[Array], rows) -> Asked:
-    """The sums that a softmax divides by."""
-
-    def steps(i, _):
-        return (Sum(*_nums(powers[i])),)
-
-    expected = np.array([p.sum() for p in powers])
-    work = partial(_work, expected, rows, ("",), steps)
-    return Asked("sums", "sums", expected, tuple(rows), ("",), work, only_with=("A",))
+def _scaled(scores: Array, d_k: int, said, *more, **how) -> Asked:
+    """``scores / sqrt(d_k)``."""
+    work = partial(byhand.divide, scores, d_k, root=True, rows=said, cols=said)
+    return Asked("scaled", r"S / \sqrt{d_k}", scores / np.sqrt(d_k), said, said, work, *more, **how)
 
 
-def _weights(powers: Sequence[Array], rows, cols, decimals: int, note: str) -> Asked:
+def _mixed(a: Array, v: Array, rows) -> Asked:
+    """``a @ v``, each row a weighted sum."""
+    work = partial(byhand.weighted_sum, a, v, rows=rows, cols=_numbers(2))
+    return Asked("Z", "Z", a @ v, rows, _numbers(2), work, 2)
+
+
+def _weights(powers: Sequence[Array], rows, cols, note: str) -> Asked:
     """Each power divided by the sum of its row; a row may be shorter than the table, then 0 follows."""
     n = len(cols)
     expected = np.array([np.append(p / p.sum(), np.zeros(n - len(p))) for p in powers])
@@ -173,8 +302,7 @@ def _weights(powers: Sequence[Array], rows, cols, decimals: int, note: str) -> A
         short = Quotient(_num(row[j]), _num(row.sum()))
         return (Quotient(_num(row[j]), Sum(*_nums(row))), short) if len(row) > 1 else (short,)
 
-    work = partial(_work, expected, tuple(rows), tuple(cols), steps)
-    return Asked("A", "A", expected, tuple(rows), tuple(cols), work, decimals, note=note)
+    return _worked("A", "A", expected, rows, cols, steps, 3, note=note)
 
 
 def _logarithms(name: str, powers: Array, rows, cols) -> Given:
@@ -183,7 +311,7 @@ def _logarithms(name: str, powers: Array, rows, cols) -> Given:
     return Given(name, np.log(powers), tuple(rows), tuple(cols), words)
 
 
-# ---------------------------------------------------------------- words and positions
+# ---------------------------------------------------------------- the topics
 
 
 def embedding(rng):
@@ -200,7 +328,7 @@ def embedding(rng):
     def row_number(i, _):
         return (Word(float(ids[i]), f"number of the row of {said[i]}"),)
 
-    def scaled(i, j):
+    def doubled(i, j):
         return Prod(Root(Num(4.0)), _num(taken[i, j])), Prod(Num(2.0), _num(taken[i, j]))
 
     text = (
@@ -210,13 +338,10 @@ def embedding(rng):
     )
     given = (_matrix("table", table, vocabulary, cols),)
     asked = (
-        Asked("ids", "ids", ids.astype(float), said, ("",), partial(_work, ids, said, ("",), row_number)),
-        Asked("E", "E", 2 * taken, said, cols, partial(_work, 2 * taken, said, cols, scaled)),
+        _worked("ids", "ids", ids, said, ("",), row_number),
+        _worked("E", "E", 2 * taken, said, cols, doubled),
     )
     return text, given, asked
-
-
-# ---------------------------------------------------------------- attention, step by step
 
 
 def product(rng):
@@ -250,30 +375,11 @@ def scaling(rng):
     if (scaled == np.round(scaled)).sum() > 6:
         return None
 
-    def find_root(_i, _j):
-        return (Root(_num(d_k)),)
-
     text = (r"These are the scores $S$ of queries and keys of width $d_k$. Find $\sqrt{d_k}$, and divide each by it.",)
     given = (_matrix("d_k", np.array([[float(d_k)]])), _matrix("S", s, said, said))
     asked = (
-        Asked(
-            "root",
-            r"\sqrt{d_k}",
-            np.array(root),
-            ("",),
-            ("",),
-            partial(_work, root, ("",), ("",), find_root),
-            only_with=("scaled",),
-        ),
-        Asked(
-            "scaled",
-            r"S / \sqrt{d_k}",
-            scaled,
-            said,
-            said,
-            partial(byhand.divide, s, d_k, root=True, rows=said, cols=said),
-            1,
-        ),
+        _worked("root", r"\sqrt{d_k}", root, ("",), ("",), lambda _i, _j: (Root(_num(d_k)),), only_with=("scaled",)),
+        _scaled(s, d_k, said, 1),
     )
     return text, given, asked
 
@@ -283,29 +389,34 @@ _POWER_OF_LN = r"$e^{\ln a} = a$, so the powers of each row are the numbers whos
 
 def softmax(rng):
     rows, cols = [f"query {i}" for i in (1, 2, 3)], [f"key {j}" for j in (1, 2, 3, 4)]
-    powers = np.array([_shares(rng, 4, (5, 8, 10, 20), _not_all_alike) for _ in rows])
+    powers = np.array([_shares(rng, 4, (5, 8, 10, 20)) for _ in rows])
     text = (
         r"These scores are already scaled, and they are logarithms: $e^{\ln a} = a$. Take the softmax of each row: "
         "write down the sum of the row's powers, then the weights $A$.",
     )
-    asked = (_totals(powers, rows), _weights(powers, rows, cols, 3, _POWER_OF_LN))
+
+    def total(i, _):
+        return (Sum(*_nums(powers[i])),)
+
+    asked = (
+        _worked("sums", "sums", powers.sum(axis=1), rows, ("",), total, only_with=("A",)),
+        _weights(powers, rows, cols, _POWER_OF_LN),
+    )
     return text, (_logarithms("S", powers, rows, cols),), asked
 
 
 def weighted_sum(rng):
     said = _sentence(rng, 3)
-    parts = np.array([_shares(rng, 3, (4, 5, 10), _not_all_alike) for _ in range(2)])
+    parts = np.array([_shares(rng, 3, (4, 5, 10)) for _ in range(2)])
     a, v = parts / parts.sum(axis=1, keepdims=True), _whole(rng, 0, 9, (3, 2))
-    rows, cols = ("query 1", "query 2"), _numbers(2)
+    rows = ("query 1", "query 2")
     if np.array_equal(a[0], a[1]) or len(np.unique(v)) < 4:
         return None
     text = (
         f"Two queries look at {_listed(said)} with the weights $A$. Mix the values: each row of $Z = A V$ is a "
         "weighted sum of the rows of $V$.",
     )
-    work = partial(byhand.weighted_sum, a, v, rows=rows, cols=cols)
-    given = (_matrix("A", a, rows, said, decimals=2), _matrix("V", v, said))
-    return text, given, (Asked("Z", "Z", a @ v, rows, cols, work, 2),)
+    return text, (_matrix("A", a, rows, said, decimals=2), _matrix("V", v, said)), (_mixed(a, v, rows),)
 
 
 def attention(rng):
@@ -347,23 +458,15 @@ def attention(rng):
         r"(It is the softmax of the scaled scores times $\ln 3$.)",
     )
     given = tuple(_matrix(name, m) for name, m in (("W^Q", w_q), ("W^K", w_k), ("W^V", w_v)))
-    cols, both = _numbers(2), ("Q", "K")  # scores of 0, 1 and 2 are too few to be anybody's own
+    both = ("Q", "K")  # scores of 0, 1 and 2 are too few to be anybody's own
     asked = (
         _product("Q", "Q", x, w_q, said),
         _product("K", "K", x, w_k, said),
         _product("V", "V", x, w_v, said),
         _product("S", "S", q, k.T, said, said, only_with=both),
-        Asked(
-            "scaled",
-            r"S / \sqrt{d_k}",
-            scaled,
-            said,
-            said,
-            partial(byhand.divide, s, 4, root=True, rows=said, cols=said),
-            only_with=both,
-        ),
-        Asked("A", "A", a, said, said, partial(_work, a, said, said, weight), 2, only_with=both),
-        Asked("Z", "Z", a @ v, said, cols, partial(byhand.weighted_sum, a, v, rows=said, cols=cols), 2),
+        _scaled(s, 4, said, only_with=both),
+        _worked("A", "A", a, said, said, weight, 2, only_with=both),
+        _mixed(a, v, said),
     )
     return text, (_matrix("X", x, said), *given), asked
 
@@ -371,7 +474,7 @@ def attention(rng):
 def masked(rng):
     said = _sentence(rng, 4)
     powers = _whole(rng, 1, 9, (4, 4))
-    longer = [_shares(rng, n, (4, 5, 8, 10, 20), _not_all_alike) for n in (2, 3, 4)]
+    longer = [_shares(rng, n, (4, 5, 8, 10, 20)) for n in (2, 3, 4)]
     seen = [rng.permutation([2.0, 4.0, 5.0, 8.0])[:1], *longer]
     for i, row in enumerate(seen):
         powers[i, : i + 1] = row
@@ -385,12 +488,9 @@ def masked(rng):
     )
     asked = (
         Asked("M", "M", mask, said, said, partial(byhand.table, mask, rows=said, cols=said), only_with=("A",)),
-        _weights(seen, said, said, 3, note),
+        _weights(seen, said, said, note),
     )
     return text, (_logarithms("S", powers, said, said),), asked
-
-
-# ---------------------------------------------------------------- around attention
 
 
 def feed_forward(rng):
@@ -401,7 +501,6 @@ def feed_forward(rng):
     on = np.maximum(0.0, inner)
     if not 2 <= (inner < 0).sum() <= 3 or (x == 0).any() or (w_1 == 0).sum() > 1 or (w_2 == 0).sum() > 1:
         return None
-    cols = _numbers(3)
 
     def larger(i, j):
         return (Larger(Num(0.0), _num(inner[i, j])),)
@@ -410,16 +509,11 @@ def feed_forward(rng):
         r"Send both rows through the feed-forward network $F(X) = \max(0, X W_1 + b_1) W_2 + b_2$. Write down what "
         "stands before the ReLU, after it, and what comes out.",
     )
-    given = (
-        _matrix("X", x, said),
-        _matrix("W_1", w_1),
-        _matrix("b_1", b_1[None]),
-        _matrix("W_2", w_2),
-        _matrix("b_2", b_2[None]),
-    )
+    weights = {"W_1": w_1, "b_1": b_1[None], "W_2": w_2, "b_2": b_2[None]}
+    given = (_matrix("X", x, said), *(_matrix(name, array) for name, array in weights.items()))
     asked = (
         _affine("before", "X W_1 + b_1", x, w_1, b_1, said),
-        Asked("after", r"\max(0, X W_1 + b_1)", on, said, cols, partial(_work, on, said, cols, larger)),
+        _worked("after", r"\max(0, X W_1 + b_1)", on, said, _numbers(3), larger),
         _affine("F", "F(X)", on, w_2, b_2, said),
     )
     return text, given, asked
@@ -462,18 +556,14 @@ def layer_norm(rng):
         r"the squared distances from $\mu$; divide by 5), its standard deviation $\sigma$, and the row "
         r"$Y = (X - \mu) / \sigma$.",
     )
+    variance = partial(byhand.variance, x, rows=said)
     asked = (
         Asked("mean", r"\mu", means, said, ("",), partial(byhand.mean, x, rows=said)),
-        Asked(
-            "variance", r"\sigma^2", variances, said, ("",), partial(byhand.variance, x, rows=said), only_with=("mean",)
-        ),
-        Asked("std", r"\sigma", stds, said, ("",), partial(_work, stds, said, ("",), root), only_with=("mean",)),
-        Asked("Y", "Y", out, said, cols, partial(_work, out, said, cols, normalised), 2),
+        Asked("variance", r"\sigma^2", variances, said, ("",), variance, only_with=("mean",)),
+        _worked("std", r"\sigma", stds, said, ("",), root, only_with=("mean",)),
+        _worked("Y", "Y", out, said, cols, normalised, 2),
     )
     return text, (_matrix("X", x, said, cols),), asked
-
-
-# ---------------------------------------------------------------- words come out, and learning
 
 
 def gradient(rng):

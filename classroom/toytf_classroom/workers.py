@@ -10,19 +10,19 @@ take no time from an honest student.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import multiprocessing
 import os
 import signal
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any
 
 from toytf._process import whole_step
+from toytf_classroom import ClassroomError
 
 MEMORY = 1 << 30  # bytes that one worker may take besides what the grader had when it began
 SECONDS = 120  # of the processor, for the worker itself; the sandbox has limits of its own
@@ -46,22 +46,10 @@ def cores() -> list[int]:
 
 
 def work(tasks: Sequence, do: Callable[[Any, int], bytes], *, jobs: int, clock: float) -> Iterator[Done]:
-    """Do each task in a process of its own, some at a time, and yield what came of it.
+    """Do each task in a process of its own, so many at a time, and yield what came of it, as they end.
 
-    Parameters
-    ----------
-    tasks : sequence
-    do : callable
-        From a task and the number of its worker to bytes. It runs in the other process.
-    jobs : int
-        How many at a time.
-    clock : float
-        Seconds after which one is ended that has not come back.
-
-    Yields
-    ------
-    Done
-        In the order in which they end.
+    `do` makes bytes of a task and the number of its worker, in the other process; one that has not come back after
+    `clock` seconds is ended.
     """
     todo, busy = list(reversed(tasks)), {}
     try:
@@ -107,15 +95,11 @@ def _answer(task, line: Connection, one) -> Done:
         said = line.recv_bytes(MOST_ANSWER)
     except (EOFError, OSError):
         one.join()
-        if one.exitcode == -signal.SIGXCPU:
-            return Done(task, error=f"it took more than {SECONDS} seconds of processor time outside the sandbox")
         how = signal.Signals(-one.exitcode).name if one.exitcode < 0 else f"exit status {one.exitcode}"
         return Done(task, error=f"its process ended ({how})")
     finally:
         _end(line, one)
-    if said[:1] == b"+":
-        return Done(task, said[1:])
-    return Done(task, error=said[1:].decode("utf-8", "replace"))
+    return Done(task, said[1:]) if said[:1] == b"+" else Done(task, error=said[1:].decode("utf-8", "replace"))
 
 
 def _end(line: Connection, one) -> None:
@@ -126,9 +110,7 @@ def _end(line: Connection, one) -> None:
 
 def _in_words(error: BaseException) -> str:
     """What went wrong, in a line; an error that was meant to be read says it in its own words."""
-    from toytf_classroom.sandbox import SandboxError
-
-    return str(error) if isinstance(error, SandboxError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, ClassroomError) else f"{type(error).__name__}: {error}"
 
 
 # ---------------------------------------------------------------- in the other process
@@ -140,9 +122,8 @@ def _child(ours: Connection, theirs: Connection, do: Callable, task, worker: int
         _end_with_the_grader()
         signal.signal(signal.SIGINT, lambda *_: os._exit(130))  # Ctrl-C goes to all; the grader has the word
         _limit()
-        if hasattr(os, "sched_setaffinity"):
-            mine = cores()
-            os.sched_setaffinity(0, {mine[worker % len(mine)]})
+        mine = cores()
+        os.sched_setaffinity(0, {mine[worker % len(mine)]})
         answer = b"+" + do(task, worker)
     except BaseException as error:
         answer = b"-" + _in_words(error)[:1000].encode("utf-8", "replace")
@@ -153,22 +134,16 @@ def _child(ours: Connection, theirs: Connection, do: Callable, task, worker: int
 
 def _end_with_the_grader() -> None:
     """Have the kernel end this process when the grader is killed, or end it now if that has happened."""
-    if sys.platform == "linux":
-        parent = multiprocessing.parent_process()
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-        if parent is not None and os.getppid() != parent.pid:
-            os._exit(1)
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    if os.getppid() != multiprocessing.parent_process().pid:
+        os._exit(1)
 
 
 def _limit() -> None:
     """Limit this process; what it starts sets limits of its own, so the hard ones stay as they are."""
     import resource
 
-    def lower(which, most):
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    for which, most in ((resource.RLIMIT_CPU, SECONDS), (resource.RLIMIT_AS, size + MEMORY)):
         hard = resource.getrlimit(which)[1]
         resource.setrlimit(which, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
-
-    lower(resource.RLIMIT_CPU, SECONDS)
-    with contextlib.suppress(OSError, ValueError), open("/proc/self/statm") as file:
-        lower(resource.RLIMIT_AS, int(file.read().split()[0]) * resource.getpagesize() + MEMORY)

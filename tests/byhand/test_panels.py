@@ -1,297 +1,153 @@
-"""The panels of `toytf.byhand` in Chromium: what mouse, finger and keyboard make of them, and what stays without."""
+"""The HTML of `toytf.byhand`: each matrix and each sum once, operands named, steps found again in a chain."""
 
 import re
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
-import sitecheck
-from sitecheck import DESKTOP, PHONE
-from test_byhand_panels import small_chain
-from toytf import byhand
+from toytf import byhand, live, ops
 from toytf.byhand import panels
-from toytf.example import PUBLISHED, TOKENS, W_K
+from toytf.example import PUBLISHED, TOKENS, W_K, W_Q, W_V
 
 RNG = np.random.default_rng(0)
-WORDS = "hello mundo world how ? EOS SOS a hola c".split()
-KEYS = byhand.matmul(PUBLISHED.x, W_K[0], "K₁", "X W_K", rows=TOKENS)
-THINGS = [
-    KEYS,
-    byhand.softmax(RNG.normal(size=(1, 10)), "p", "softmax(logits)", rows=["SOS"], cols=WORDS).only("SOS, hola"),
-    byhand.weighted_sum([[0.25, 0.75]], [[6, 4], [8, 2]], "out", "A V", rows=["it"]),
-    byhand.matmul(RNG.normal(size=(2, 4)), RNG.normal(size=(4, 8)), "before", "Z W₁", rows=TOKENS),
-    byhand.add(RNG.normal(size=(2, 8)), RNG.normal(size=(2, 8)), "X", "E + PE", rows=TOKENS),
-    byhand.table(RNG.normal(size=(12, 6)), "many", rows=[f"a long name {i}" for i in range(12)]),
-    byhand.table(RNG.normal(size=(7, 4)), "long numbers", rows=["self-attention"] * 7, decimals=8),
-    byhand.table(RNG.normal(size=(9, 9)) * 1e6, "far too wide", rows=["a long name"] * 9),
-    byhand.beside(KEYS, KEYS),
-    byhand.chain("Attention ([chapter 4](04_self_attention.html))", *small_chain()),
-]
-DARK = """:root { color-scheme: dark; --toytf-ink: #e6eaf0; --toytf-paper: #14181d; --toytf-quiet: #a3adbb;
-  --toytf-row: #1e3a5f; --toytf-col: #5b4313; --toytf-hit: #7db2ff; --toytf-hit-ink: #0b1220 }"""
+A, B = RNG.normal(size=(2, 3)), RNG.normal(size=(3, 4))
 
 
-def document(*things, dark=False, with_parts=True):
-    """A page with panels, as the site makes it: ids, one style and one script, a text after each panel."""
-    body = "".join(f"<p>Before.</p>{thing.html() if hasattr(thing, 'html') else beside(thing)}" for thing in things)
-    numbers = iter(range(1, 1000))
-    body = re.sub(r'<div class="byhand (?=s\d)', lambda _: f'<div id="panel-{next(numbers)}" class="byhand ', body)
-    style = "body { margin: 1rem auto; max-width: 44rem; padding: 0 20px; font: 16px/1.5 Arial, sans-serif; "
-    style += "background: var(--toytf-paper, #fff); color: var(--toytf-ink, #1c2430) }"
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Panels</title>'
-        '<meta name="viewport" content="width=device-width">'
-        f"<style>{style} {DARK if dark else ''}</style>{panels.style_and_script() if with_parts else ''}"
-        f"<main><h1>Panels</h1>{body}<p id=after>{'After. ' * 400}</p></main></html>"
-    )
+@pytest.mark.parametrize(
+    ("working", "names"),
+    [
+        (byhand.matmul(A, B, "K₁", "X W_K"), ["X", "W_K"]),
+        (byhand.matmul(A, B, "X W"), ["X", "W"]),
+        (byhand.matmul(A, B, "E", "one-hot · table"), ["one-hot", "table"]),
+        (byhand.matmul(A, B, "Z", "[head₁, head₂] W_O"), ["[head₁, head₂]", "W_O"]),
+        (byhand.weighted_sum(A, B, "out", "softmax(S / 30) V₁"), ["softmax(S / 30)", "V₁"]),
+        (byhand.matmul(A, B, "keys in layer 1"), ["", ""]),
+        (byhand.matmul(A, B, "K"), ["", ""]),
+        (byhand.add(A, A, "X", "E + PE"), ["E", "PE"]),
+        (byhand.add(A, A, "dX", "(by Q + by K) + by V"), ["(by Q + by K)", "by V"]),
+        (byhand.mask(A, A > 0, "S′", "S + B"), ["S", "B"]),
+        (byhand.mask(A, A > 0, "S′"), ["", "M"]),
+        (byhand.divide(A, 3, "S / √3", root=True), ["S"]),
+        (byhand.softmax(A, "A", "softmax(S / √3)"), ["S / √3"]),
+        (byhand.softmax(A, "A", "softmax of each row"), [""]),
+        (byhand.relu(A, "hidden", "max(0, before)"), ["before"]),
+        (byhand.layer_norm(A, "U", "LN₁(X + Z)"), ["X + Z"]),
+        (byhand.cross_entropy_backward(A, A, "dlogits", "(p − g) / 2"), ["p", "g"]),
+    ],
+    ids=lambda x: str(x).partition(" (")[0] if isinstance(x, byhand.Working) else "",
+)
+def test_operands_are_named_by_the_formula_where_it_has_one_name_for_each(working, names):
+    assert [operand.name for operand in working.operands] == names
 
 
-def beside(thing):
-    return re.sub("<style>.*?</script>", "", thing._repr_html_(), flags=re.DOTALL)
+def test_a_working_brings_its_name_its_labels_and_the_way_back():
+    x = byhand.table(PUBLISHED.x, "X", rows=TOKENS)
+    k = byhand.matmul(x, byhand.table(W_K[0], "W_K"), "K")
+    assert (k.formula, k.rows) == ("X W_K", TOKENS)
+    s = byhand.matmul(k, k.T, "S")
+    assert (s.formula, s.rows, s.cols) == ("K Kᵀ", TOKENS, TOKENS)
+    assert [o.source for o in s.operands] == [k, s.operands[1].source] and k.T.T is k
+    assert byhand.softmax(s).formula == "softmax(S)"
+    assert byhand.matmul(x, W_K[0], "K").formula == ""  # one of the two has no name
 
 
-@pytest.fixture
-def show(browser, tmp_path, request):
-    """Open a page with panels; it has no errors in the end."""
-    problems, contexts = [], []
-
-    def opened(*things, width=DESKTOP, fragment="", settings=None, **how):
-        with_script = (settings or {}).get("java_script_enabled", True)
-        path = tmp_path / "panels.html"
-        path.write_text(document(*things, **how), "utf-8")
-        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, **(settings or {})))
-        page = contexts[-1].new_page()
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda said: problems.append(said.text) if said.type in ("error", "warning") else None)
-        page.goto(path.as_uri() + fragment)
-        if with_script and page.locator(".byhand-sums").count():
-            page.wait_for_selector("[role=grid]", state="attached")
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert not problems, problems
+def test_a_mean_over_one_row_is_shown_without_a_division_and_one_over_two_rows_with_brackets():
+    one, two = (byhand.cross_entropy_backward(A[:n], A[:n]) for n in (1, 2))
+    assert ([operand.sign for operand in one.operands], one.sign) == (["", "−"], "=")
+    assert ([operand.sign for operand in two.operands], two.sign) == (["(", "−"], ") / 2 =")
 
 
-def lit(page):
-    """The words of the lit cells: those of the row's colour, those of the column's, the entry."""
-    return [page.locator(f"td.{name}").all_inner_texts() for name in ("b-r", "b-c", "b-h")]
+def test_each_matrix_stands_in_a_panel_once_and_each_sum_in_one_disclosure_without_a_script():
+    markup = byhand.matmul(PUBLISHED.x, W_K[0], "K₁", "X W_K", rows=TOKENS, cols=["a", "b", "c"]).html()
+    assert markup.count("<table") == markup.count("<caption>") == 3
+    assert markup.count("<details") == markup.count("<summary>All 6 sums<") == 1
+    assert markup.count("<p><b>World, b</b> = 2.84·0 + 3.99·1 + 4·0 + 6·1\n= 0 + 3.99 + 0 + 6\n= 9.99</p>") == 1
+    assert re.findall(r'data-l="([^"]*)"', markup) == ["i*r", "*jc"]
+    assert '<th scope="row">World</th>' in markup and '<th scope="col">b</th>' in markup
+    assert not re.search("<script|onclick|style=", markup)
 
 
-def sum_shown(page):
-    return " ".join(" ".join(page.locator(".byhand-live").all_inner_texts()).split())
+def test_sums_of_some_entries_say_which():
+    markup = byhand.matmul(A, B, rows=TOKENS).only("World, 2").html()
+    assert '<p data-at="1.1"><b>World, 2</b>' in markup and markup.count("<p") == 1
 
 
-def entry(page, i, j):
-    return page.locator("#panel-1 .byhand-result tbody tr").nth(i).locator("td").nth(j)
+def test_labels_and_headings_can_neither_smuggle_markup_in_nor_lead_away():
+    working = byhand.table([[1.0]], "<b>", rows=["<script>"], cols=["a & b"])
+    strip = byhand.chain("<b> [x](javascript:alert) [y](https://a.b)", working)
+    for markup in (working.html(), strip.html()):
+        assert not re.search("<script>|<b>|<a", markup) and "&lt;script&gt;" in markup
 
 
-SUM = "World, 2 = 2.84·0 + 3.99·1 + 4·0 + 6·1 = 0 + 3.99 + 0 + 6 = 9.99"
-LIT = [["2.84", "3.99", "4.00", "6.00"], ["0", "1", "0", "1"], ["9.99"]]
+def test_each_output_is_whole_and_the_same_whether_it_is_the_first_or_the_tenth():
+    working = byhand.table([[1.0]])
+    widget = live.divisor([[1.0]], 4, rows=["a"], cols=["a"])
+    for thing in (working, byhand.beside(working), byhand.chain(working), widget):
+        assert thing._repr_html_() == thing._repr_html_() and thing._repr_html_().startswith(panels.style_and_script())
 
 
-def test_the_mouse_lights_an_entry_and_leaves_it(show):
-    page = show(KEYS)
-    entry(page, 1, 1).hover()
-    assert lit(page) == LIT and sum_shown(page) == SUM
-    assert page.locator(".byhand-live .b-r").all_inner_texts() == ["2.84", "3.99", "4", "6"]
-    assert page.locator(".byhand-live .b-c").all_inner_texts() == ["0", "1", "0", "1"]
-    page.locator("h1").hover()
-    assert lit(page) == [[], [], []] and sum_shown(page) == ""
-
-
-def test_a_click_keeps_it_until_the_next_or_escape(show):
-    page = show(KEYS)
-    entry(page, 1, 1).click()
-    page.locator("h1").hover()
-    assert lit(page) == LIT
-    entry(page, 0, 0).click()
-    assert sum_shown(page).startswith("Hello, 1 =")
-    entry(page, 0, 0).click()
-    assert sum_shown(page) == ""
-    entry(page, 1, 1).click()
-    page.keyboard.press("Escape")
-    assert lit(page) == [[], [], []] and sum_shown(page) == ""
-
-
-def test_a_finger_opens_an_entry_and_puts_it_away(show):
-    page = show(KEYS, width=PHONE, settings={"has_touch": True, "is_mobile": True})
-    entry(page, 1, 1).tap()
-    assert lit(page) == LIT and sum_shown(page) == SUM
-    entry(page, 0, 0).tap()
-    assert sum_shown(page).startswith("Hello, 1 =")
-    entry(page, 0, 0).tap()
-    assert sum_shown(page) == ""
-
-
-def test_keys_walk_and_a_panel_is_one_tab_stop(show):
-    page = show(KEYS, KEYS)
-    page.keyboard.press("Tab")
-    assert sum_shown(page).startswith("Hello, 1 =")
-    said = []
-    for key in ("ArrowRight", "ArrowDown", "End", "Home", "ArrowUp", "ArrowUp", "ArrowLeft"):
-        page.keyboard.press(key)
-        said.append(sum_shown(page).partition(" =")[0])
-    assert said == ["Hello, 2", "World, 2", "World, 3", "World, 1", "Hello, 1", "Hello, 1", "Hello, 1"]
-    for _ in range(2):  # the disclosure, then the next panel
-        page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.closest('.byhand').id") == "panel-2"
-
-
-def test_keys_walk_a_turned_matrix_the_way_it_is_seen(show):
-    page = show(THINGS[4], width=PHONE)
-    entry(page, 0, 0).click()
-    page.keyboard.press("ArrowDown")
-    assert sum_shown(page).startswith("Hello, 2")
-
-
-def test_only_entries_that_are_worked_out_can_be_opened(show):
-    page = show(THINGS[1])
-    hola = WORDS.index("hola")
-    entry(page, 0, 0).click()
-    assert sum_shown(page) == ""
-    entry(page, 0, hola).click()
-    assert sum_shown(page).startswith("SOS, hola")
-    assert page.locator(".byhand-result [tabindex='0']").inner_text() == entry(page, 0, hola).inner_text()
-
-
-def test_a_whole_row_has_one_sum(show):
-    page = show(THINGS[2])
-    entry(page, 0, 1).hover()
-    assert sum_shown(page).startswith("it = 0.25·[6 4] + 0.75·[8 2]")
-    assert lit(page)[:2] == [["0.25", "0.75"], ["6", "4", "8", "2"]]
-
-
-def test_a_fragment_opens_its_entry_at_once_and_later(show):
-    page = show(*[KEYS] * 9, fragment="#panel-9.1.1")
-    assert sum_shown(page) == SUM and page.locator("#panel-9 .b-h").is_visible()
-    assert page.evaluate("scrollY") > 0
-    page.evaluate("location.hash = '#panel-2.0.2'")
-    page.wait_for_function("document.querySelector('#panel-2 .b-h')")
-    assert sum_shown(page).startswith("Hello, 3")
-    page.evaluate("location.hash = '#panel-99.5.5'")  # nothing there, and no error
-
-
-@pytest.mark.parametrize("width", [PHONE, DESKTOP])
-def test_nothing_moves_when_a_sum_is_shown(show, width):
-    page = show(KEYS, THINGS[1], width=width)
-    before = page.evaluate("document.querySelector('#after').getBoundingClientRect().top")
-    entry(page, 1, 1).hover()
-    assert sum_shown(page) == SUM
-    assert page.evaluate("document.querySelector('#after').getBoundingClientRect().top") == before
-
-
-CUT = """() => [...document.querySelectorAll(".byhand td, .byhand th, .byhand caption, .byhand-title")].filter(x => {
-  const box = x.getBoundingClientRect()
-  if (!box.width || x.closest(".byhand-scroll")) return false
-  const panel = x.closest(".byhand").getBoundingClientRect()
-  return box.right > panel.right + 1 || box.left < panel.left - 1 || x.scrollWidth > x.clientWidth + 1
-}).map(x => x.textContent)"""
-
-
-@pytest.mark.parametrize("width", [PHONE, 768, DESKTOP])
-def test_nothing_is_cut(show, width):
-    page = show(*THINGS, width=width)
-    assert page.evaluate(CUT) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-def test_factors_cross_on_a_phone_too(show):
-    page = show(KEYS, width=PHONE)
-    where = page.evaluate(
-        """() => [...document.querySelectorAll("table")].map(t => [...t.tBodies[0].rows].map(r =>
-        [...r.querySelectorAll("td")].map(x => x.getBoundingClientRect())).map(r => r.map(x => [x.right, x.bottom])))"""
-    )
-    left, above, result = where
-    for i in range(2):
-        assert left[i][0][1] == pytest.approx(result[i][0][1], abs=1)  # rows beside rows
-    for j in range(3):
-        assert above[0][j][0] == pytest.approx(result[0][j][0], abs=1)  # columns above columns
-
-
-@pytest.mark.parametrize("width, told", [(PHONE, 1), (DESKTOP, 0)])
-def test_every_turned_matrix_says_so_with_a_caption_and_without_one(show, width, told):
-    """X and Xᵀ would look the same."""
-    x = RNG.normal(size=(2, 8))
-    page = show(byhand.table(x, "X", rows=TOKENS), byhand.add(x, x, "2 X", "X + X", rows=TOKENS), width=width)
-    said = page.evaluate(
-        """() => [...document.querySelectorAll('table')].map(table => [table.caption, table]
-            .map(one => one && getComputedStyle(one, '::after'))
-            .filter(after => after?.display !== 'none' && after?.content.includes('a line is a column')).length)"""
-    )
-    assert said == [told] * 4
-
-
-def test_no_name_of_a_column_is_broken_where_the_matrix_fits(show):
-    names = "a am i thanks student <eos>".split()
-    page = show(byhand.table(np.eye(6, dtype=int), "one-hot", rows=names, cols=names))
-    lines = """[...document.querySelectorAll("thead th")].map(x => {
-        const all = document.createRange(); all.selectNodeContents(x); return all.getClientRects().length })"""
-    assert page.evaluate(lines) == [1] * 6
-
-
-def test_without_a_script_the_sums_are_one_disclosure_away(show):
-    page = show(KEYS, byhand.chain(*small_chain()), settings={"java_script_enabled": False})
-    page.locator("#panel-1 summary").click()
-    assert page.locator("#panel-1 .byhand-sums p").nth(4).is_visible()
-    text = " ".join(page.locator("#panel-1 .byhand-sums p").nth(4).inner_text().split())
-    assert text == SUM
-
-
-def test_outputs_of_a_notebook_bring_their_script_many_times_and_it_runs_once(show):
-    page = show(KEYS, KEYS)
-    for _ in range(3):
-        page.add_script_tag(content=panels.script())
-    entry(page, 1, 1).click()
-    assert sum_shown(page) == SUM and page.locator(".byhand-live").count() == 1
-
-
-@pytest.mark.parametrize(("width", "dark"), [(PHONE, False), (DESKTOP, True)], ids=["phone", "dark desktop"])
-def test_anybody_can_use_it(show, dark, width):
-    page = show(*THINGS, dark=dark, width=width)
-    entry(page, 1, 1).click()
-    assert sitecheck.axe_problems(page) == []
+@given(hnp.arrays(np.float64, st.tuples(st.integers(1, 9), st.integers(1, 9)), elements=st.floats(-1e4, 1e4)))
+def test_every_panel_has_one_of_the_widths_that_the_style_knows(array):
+    style = panels.style()
+    for kind, digits in re.findall(r"\b([stu])(\d+)\b", byhand.add(array, array, "sum").html()):
+        assert re.search(rf"\.{kind}{digits}\b", style)
 
 
 # ---------------------------------------------------------------- chains
 
 
-def tap(page, title, i, j):
-    panel = page.locator(".byhand").filter(has=page.locator(f".byhand-title:text-matches('^{title}( |$)')"))
-    panel.locator(".byhand-result tbody tr").nth(i).locator("td").nth(j).click()
-
-
-def test_tapping_leads_from_the_output_back_to_the_embedding(show):
-    page = show(byhand.chain(*small_chain()))
-    tap(page, "S", 1, 0)
-    # row World of Q, and row Hello of K, which is column Hello of its transpose
-    assert lit(page)[0] == ["9.99", "3.99", "4.00"] and lit(page)[1] == ["4.00", "8.00", "4.00"]
-    tap(page, "K", 0, 1)
-    assert "Made of X" in sum_shown(page) and "Back to S, World, Hello = 87.8800" in sum_shown(page)
-    tap(page, "X", 0, 2)
-    assert "The way ends here." in sum_shown(page)
-    page.get_by_role("button", name="S, World, Hello = 87.8800").click()
-    assert sum_shown(page).startswith("World, Hello = 9.99·4 + 3.99·8 + 4·4")
-    assert "Back to" not in sum_shown(page)
-    page.get_by_role("button", name="Close").click()
-    assert sum_shown(page) == "" and lit(page) == [[], [], []]
-
-
-def long_chain():
+def small_chain():
     x = byhand.table(PUBLISHED.x, "X", rows=TOKENS)
-    steps = ["The first part", x]
-    for n in range(14):
-        steps += [f"Part {n}", byhand.relu(steps[-1], f"r{n}")]
-    return byhand.chain(*steps)
+    q, k, v = (byhand.matmul(x, byhand.table(w[0], n), n[1:]) for w, n in ((W_Q, "WQ"), (W_K, "WK"), (W_V, "WV")))
+    s = byhand.matmul(q, k.T, "S")
+    a = byhand.softmax(byhand.divide(s, 30, "scaled"), "A")
+    return x, q, k, v, s, a, byhand.weighted_sum(a, v, "out")
 
 
-def test_a_closed_part_opens_when_the_way_leads_there_and_the_entry_stays(show):
-    page = show(long_chain())
-    assert page.locator(".byhand-part[open]").count() == 1
-    cell = page.locator(".byhand-result").last.locator("tbody td").first
-    cell.evaluate("x => x.scrollIntoView({ block: 'center' })")
-    before = cell.bounding_box()["y"]
-    cell.click()
-    assert page.locator(".byhand-part[open]").count() == 2
-    assert abs(cell.bounding_box()["y"] - before) < 2
+def test_a_chain_finds_each_operand_among_the_earlier_steps_turned_too():
+    markup = byhand.chain(*small_chain()).html()
+    assert re.findall(r'data-from="([^"]*)"', markup) == [
+        *["0:i*r:0"] * 3,  # X; the matrices of weights stand nowhere else
+        "1:i*r:0 2:j*c:0",  # row i of Q, and row j of K for column j of its transpose
+        "5:i*r:0 3:**c:0",  # not A: the scaled scores were left out, so they stand beside the weights
+    ]
+    assert markup.count(">X <") == 1 and markup.count("<details") == 1
+
+
+def test_a_long_chain_opens_with_its_last_part():
+    steps = small_chain()
+    few = byhand.chain("First ([chapter 4](../notebooks/04_self_attention.ipynb))", *steps)
+    assert few.html().count('<details class="byhand-part" open>') == 1
+    assert '<a href="../notebooks/04_self_attention.ipynb">chapter 4</a>' in few.html()
+    assert few.text().startswith("First (chapter 4)\n\nX (2 x 4)")
+    many = byhand.chain("one", *steps, "two", *small_chain(), "three", *small_chain())
+    assert re.findall('<details class="byhand-part"( open)?>', many.html()) == ["", "", " open"]
+
+
+def test_attention_as_a_whole_is_the_chain_of_its_steps():
+    _, q, k, v, *_ = small_chain()
+    strip = byhand.attention(q, k, v, "Z", divisor=30)
+    assert [step.name for step in strip.workings] == ["Q", "K", "V", "S", "scaled", "A", "Z"]
+    expected = ops.softmax(q.result @ k.result.T / 30) @ v.result
+    np.testing.assert_allclose(strip.workings[-1].result, expected)
+    masked = byhand.attention(q, k, v, may_attend=[[True, False], [True, True]])
+    assert masked.workings[5].name == "masked"
+    np.testing.assert_allclose(masked.workings[-1].result[0], v.result[0])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x, q: byhand.chain("heading"), ValueError, "steps: expected at least one table"),
+        (lambda x, q: byhand.chain(x, 3), TypeError, "steps: expected tables as matmul gives them and headings, got"),
+        (lambda x, q: byhand.chain(q, x), ValueError, "steps: expected X before Q"),
+        (lambda x, q: byhand.attention(x, q, q), ValueError, "q has width 4"),
+        (lambda x, q: byhand.attention(q, q, [[1.0]]), ValueError, "weights has width 2 .*values has 1 rows"),
+    ],
+)
+def test_bad_steps_are_named_with_what_was_expected_and_what_came(call, error, message):
+    with pytest.raises(error, match=message):
+        call(*small_chain()[:2])

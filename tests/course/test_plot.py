@@ -1,22 +1,44 @@
-"""What `toytf.course.plot` promises."""
+"""Figures: heat maps, and how all are written: text that is text, the page's colours, panels, the same bytes twice."""
 
-import ast
-from pathlib import Path
+import base64
+import io
+import re
 
 import matplotlib
-import numpy as np
-import pytest
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+import numpy as np
+import pytest
 
 from toytf.course import plot
+from toytf.course.plot_svg import PALETTE, number, paint, svg
 
 
 @pytest.fixture(autouse=True)
-def _close_figures():
-    yield
+def _the_style():
+    with plt.rc_context():
+        plot.style()
+        yield
     plt.close("all")
+
+
+def curve(**looks):
+    figure, ax = plt.subplots()
+    ax.plot([0, 1, 2], [0, 1, 4], "o-", color=plot.BLUE)
+    ax.set(**{"title": "Up it goes", "xlabel": "width $d_k$", "ylabel": "height"} | looks)
+    return figure
+
+
+def pair():
+    figure, axes = plt.subplots(1, 2, figsize=plot.PAIR)
+    for ax, name in zip(axes, ("left", "right"), strict=True):
+        plot.heatmap([[0.25, 0.5], [0.75, 1.0]], title=name, ax=ax)
+    figure.suptitle("Two panels say one thing")
+    return figure
+
+
+# ---------------------------------------------------------------- heat maps
 
 
 def test_a_heat_map_shows_the_matrix_it_was_given_with_its_numbers():
@@ -25,12 +47,13 @@ def test_a_heat_map_shows_the_matrix_it_was_given_with_its_numbers():
     np.testing.assert_array_equal(ax.images[0].get_array(), matrix)
     assert [t.get_text() for t in ax.texts] == ["0.00", "0.25", "0.50", "1.00"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
-    assert ax.get_title(loc="left") or ax.get_title() == "Weights"
 
 
-def test_a_large_heat_map_has_a_scale_instead_of_numbers():
-    ax = plot.heatmap(np.zeros((20, 512)), title="Positions")
+def test_a_large_heat_map_has_a_scale_instead_of_numbers_and_that_is_no_raster():
+    ax = plot.heatmap(np.eye(20), title="Many cells")
+    text = svg(ax.figure)
     assert not ax.texts and len(ax.figure.axes) == 2
+    assert text.count('<svg class="panel"') == 1 and "linearGradient" in text and "<image" not in text
 
 
 def test_a_heat_map_refuses_what_is_no_matrix():
@@ -38,17 +61,74 @@ def test_a_heat_map_refuses_what_is_no_matrix():
         plot.heatmap(np.zeros(3), title="")
 
 
-def test_only_plot_and_its_writer_import_matplotlib():
-    for path in Path(plot.__file__).parent.rglob("*.py"):
-        imported = {
-            name.split(".")[0]
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            for name in (
-                [alias.name for alias in node.names]
-                if isinstance(node, ast.Import)
-                else [node.module or ""]
-                if isinstance(node, ast.ImportFrom)
-                else []
-            )
-        }
-        assert ("matplotlib" in imported) == (path.name in {"plot.py", "plot_svg.py"}), path.name
+def test_cells_have_the_colours_of_their_numbers_in_their_places():
+    text = svg(plot.heatmap([[0.0, 1.0], [0.5, 0.25]], title="Cells").figure)
+    cells = re.findall(r'<path d="M(\S+?) (\S+?)h[^"]*" shape-rendering="crispEdges" style="fill:(#\w+)"', text)
+    by_place = [c for *_, c in sorted((float(y), float(x), c) for x, y, c in cells)]
+    cividis = matplotlib.colormaps["cividis"]
+    assert by_place == ["#" + bytes(cividis(v, bytes=True)[:3]).hex() for v in (0.0, 1.0, 0.5, 0.25)]
+
+
+def test_very_many_cells_are_a_small_picture_with_the_first_row_on_top():
+    matrix = np.zeros((20, 512))
+    matrix[0] = 1
+    text = svg(plot.heatmap(matrix, title="Many").figure)
+    pixels = plt.imread(io.BytesIO(base64.b64decode(re.search(r"base64,([^\"]+)", text)[1])))
+    assert pixels.shape[:2] == (20, 512)
+    np.testing.assert_allclose(pixels[0, 0, :3], matplotlib.colormaps["cividis"](1.0)[:3], atol=0.01)
+
+
+# ---------------------------------------------------------------- how a figure is written
+
+
+def test_text_is_text_a_formula_too():
+    text = svg(curve())
+    assert {"height", "Up it goes", "0.50"} <= set(re.findall(r"<text[^>]*>([^<]*)</text>", text))
+    assert re.search(r'italic">d</tspan><tspan dy="[^"]+" font-size="[^"]+" font-style="italic">k</tspan>', text)
+
+
+def test_a_root_in_a_figure_is_refused_with_its_text():
+    with pytest.raises(ValueError, match=r"text in a figure: expected no root or fraction, got"):
+        svg(curve(xlabel=r"$\sqrt{d}$"))
+
+
+def test_colours_of_the_palette_are_the_pages_and_others_stay():
+    assert not re.search(r"(?<!,)#[0-9A-Fa-f]{6}", svg(curve()))
+    assert {paint(matplotlib.colors.to_rgb(c)) for c in PALETTE} == {
+        f"var(--toytf-{n},{c})" for c, n in PALETTE.items()
+    }
+    assert paint((0.5, 0.5, 0.5)) == "#808080"
+
+
+def test_two_panels_are_two_pictures_and_one_message_and_a_narrow_figure_is_one():
+    text = svg(pair())
+    assert text.count('<svg class="panel"') == 2
+    assert re.search(r'<g class="message"><text[^>]*>Two panels say one thing</text></g>', text)
+    assert svg(plt.subplots(2, 1, figsize=(6.4, 5))[0]).count('<svg class="panel"') == 1
+
+
+@pytest.mark.parametrize("figure", [curve, pair])
+def test_the_same_figure_gives_the_same_bytes(figure):
+    assert svg(figure()) == svg(figure())
+
+
+def test_names_in_two_different_figures_differ():
+    one, other = (svg(plot.heatmap(np.eye(20) * k, title=f"{k}").figure) for k in (1, 2))
+    names = [set(re.findall(r'id="([^"]+)"', text)) for text in (one, other)]
+    assert names[0] and not names[0] & names[1]
+
+
+def test_a_long_message_is_wrapped_and_not_cut():
+    words = "A message that is so long that no figure of this width could hold it in a single line of text"
+    message = re.search(r'<g class="message">(.*?)</g>\n', svg(curve(title=words)))[1]
+    lines = re.findall(r"<text[^>]*>([^<]*)</text>", message)
+    assert len(lines) > 1 and " ".join(lines) == words
+
+
+def test_what_leaves_its_axes_is_clipped_and_what_stays_is_not():
+    assert "clip-path" in svg(curve(ylim=(0, 1))) and "clip-path" not in svg(curve())
+
+
+@pytest.mark.parametrize("value, word", [(0.5, ".5"), (-0.04, "0"), (12.0, "12"), (-0.5, "-.5"), (100.0, "100")])
+def test_numbers_are_written_short(value, word):
+    assert number(value) == word

@@ -78,7 +78,6 @@ class Case:
     finger: tuple[Callable, dict]
     wrong_links: dict[str, tuple[str, dict]]  # what a link says, what is said to it, and the state
     wrong_numbers: dict[tuple[str, str], str] = field(default_factory=dict)  # (setting, what is typed): what is said
-    wrong_calls: dict[str, Callable] = field(default_factory=dict)  # what the error says (a pattern)
 
 
 def shown(page, where, of="td"):

@@ -3,12 +3,9 @@
 import json
 import re
 
-import pytest
 import toytf_live
 
-from livecheck import document
 from toytf import live
-from toytf.live import element, wire
 
 SCORES = [[1.0, 2.0], [3.0, 5.0]]
 LABELS = {"rows": ["a", "b"], "cols": ["a", "b"]}
@@ -17,17 +14,6 @@ FIRST, SECOND = live.divisor(SCORES, 4, **LABELS), live.divisor(SCORES, 9, id="o
 
 def test_each_output_brings_its_scripts():
     assert [thing._repr_html_().count("customElements.define") for thing in (FIRST, SECOND)] == [1, 1]
-
-
-def test_scripts_lose_their_comments_and_nothing_else():
-    for name in ("live", "divisor"):
-        text = element.script(name)
-        assert not re.search(r"(?m)^\s*//", text)
-        assert text.count("{") == text.count("}") and text.count("(") == text.count(")")
-    for name in ("live", "translator"):
-        assert "/*" not in element.style(name)
-        assert element.style(name).count("{") == element.style(name).count("}") > 0
-    assert element.style("divisor") == ""  # what all share is enough for it
 
 
 def test_data_cannot_end_the_element_that_it_stands_in():
@@ -54,18 +40,3 @@ def test_two_on_a_page_keep_their_own_state(touch):
     typed.first.press("Enter")
     assert [box.input_value() for box in typed.all()] == ["7", "50"]
     page.wait_for_function("location.hash == '#divisor?divisor=7'")
-
-
-def test_an_element_that_is_read_before_its_data_waits_for_them(browser, tmp_path):
-    """In a page that is still being read a script above the element sees it begin, and no more."""
-    path = tmp_path / "page.html"
-    path.write_text(document(FIRST), "utf-8")
-    page = browser.new_page()
-    page.goto(path.as_uri())
-    assert page.locator(".live-on").count() == 1
-    page.close()
-
-
-def test_what_the_wire_cannot_carry_is_refused():
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        wire.as_json({"x": float("nan")})

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from livecheck import Case, said, shown, type_number
+from livecheck import Case, shown, type_number
 from toytf import live
 from toytf.byhand import fmt
 from toytf.example import PUBLISHED, TOKENS, W_K, W_Q
@@ -64,11 +64,3 @@ def test_the_two_slopes_of_a_row_of_two_are_equal_however_shut_it_is(touch, divi
     assert first == second
     assert number(first) == pytest.approx(softmax(SCORES[0] / float(divisor)).prod(), rel=1e-3)
     assert first in page.locator(".live-said").inner_text()
-
-
-def test_an_open_sum_follows(touch):
-    page = touch(DIVISOR)
-    page.locator(".live-scaled .byhand-result tbody td").nth(1).click()
-    type_number(page, "divisor", "30")
-    assert page.locator(".byhand-live").first.inner_text().endswith("105.21 / 30 = 3.507")
-    assert "Divided by 30" in said(page)

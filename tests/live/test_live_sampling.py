@@ -3,7 +3,6 @@
 from collections import Counter
 
 import numpy as np
-import pytest
 
 from livecheck import Case, button, said
 from toytf import live
@@ -94,11 +93,6 @@ CASE = Case(
         ("topp", "0"): "top-p: expected a number from 0.01 to 1, got 0",
         ("u", "x"): "random number: expected a number from 0 to 1, got “x”",
     },
-    wrong_calls={
-        "words: expected 10 different words": lambda: live.sampling(LOGITS, WORDS[:9]),
-        "words: expected 2 different words": lambda: live.sampling([1.0, 2.0], ["a", "a"]),
-        "logits": lambda: live.sampling([1.0, np.inf], ["a", "b"]),
-    },
 )
 
 
@@ -117,22 +111,3 @@ def test_a_place_on_the_strip_is_a_word(touch):
     assert drawn(page) == WORDS[order[2]]
     page.get_by_role("slider", name="random number").press("End")
     assert drawn(page) == WORDS[order[-1]]
-
-
-def test_the_count_is_set_beside_what_is_expected_and_the_numbers_come_to_an_end(touch):
-    page = touch(SAMPLING, fragment="#sampling?draws=100")
-    word = drawn(page)
-    expected = fmt(100 * softmax(LOGITS)[WORDS.index(word)], 1)
-    times = f"comes {drawn_by_toytf(100).count(word)} times; {expected} are to be expected."
-    assert said(page).endswith(f"With the first 100 random numbers “{word}” {times}")
-    for _ in range(5):
-        button(page, "draw 100").press("Enter")
-    shows(page, 500)
-    assert said(page).endswith("The page has no more random numbers: count anew.")
-
-
-@pytest.mark.parametrize("logits", [[0.0], [3.0, 3.0], [900.0, -900.0]])
-def test_few_words_and_far_apart(touch, logits):
-    page = touch(live.sampling(logits, ["a", "b"][: len(logits)]))
-    shares = page.locator(".live-chances tbody tr td:nth-of-type(3)").all_inner_texts()
-    assert shares == [fmt(p) for p in softmax(np.array(logits))]

@@ -4,23 +4,14 @@ import numpy as np
 import pytest
 
 import livecheck
-from livecheck import FINGER, Case, button, page_problems
+from livecheck import Case, button, page_problems
 from toytf import live
 from toytf.byhand import fmt
 from toytf.grammar import (
-    ADJECTIVES,
-    DETERMINERS,
-    OBJECTS,
-    SUBJECTS,
-    VERBS,
-    Phrase,
-    all_words,
     corpus,
     draw_pairs,
-    greeting,
-    sentence,
 )
-from toytf.live.translator import EXAMPLES, MOST, longest_learned, named, vocabulary
+from toytf.live.translator import EXAMPLES, MOST, longest_learned, named
 from toytf.model import forward
 from toytf.ops import softmax
 from toytf.translator import Translator
@@ -40,26 +31,6 @@ IMPOSSIBLE = (
     "cat sees house",
     "the cat sees a house hello",
 )
-
-
-@pytest.fixture(scope="module")  # a million: made when a test asks for them, and not kept
-def learned():
-    """Every English sentence that the course's corpus can have, from `Phrase`, `sentence` and `greeting`."""
-    some = [(), *((adjective,) for adjective in ADJECTIVES)]
-    subjects, things = (
-        [Phrase(noun, a, d, d.several) for noun in nouns for a in some for d in DETERMINERS]
-        for nouns in (SUBJECTS, OBJECTS)
-    )
-    ends = {" ".join(thing.pair().src) for thing in things}
-    starts = {
-        " ".join(sentence(subject, verb, things[0]).src[: -len(things[0].pair().src)])
-        for subject in subjects
-        for verb in VERBS
-    }
-    hellos = {
-        " ".join(greeting(n, a, several).src) for n in SUBJECTS + OBJECTS for a in some for several in (False, True)
-    }
-    return {f"{start} {end}" for start in starts for end in ends} | hellos
 
 
 def expected(sentence):
@@ -93,12 +64,14 @@ def shows(page, sentence=START, word=3, head="both"):
     best = np.argsort(-probs[word - 1], kind="stable")[:5]
     bars = page.locator(".live-bars tbody tr")
     assert bars.locator("th").all_inner_texts() == [named(MODEL.tgt_vocab.tokens([i])[0]) for i in best]
-    assert bars.locator(".live-value").all_inner_texts() == [fmt(probs[word - 1, i]) for i in best]
+    assert bars.locator("td:last-child").all_inner_texts() == [fmt(probs[word - 1, i]) for i in best]
     for threads in page.locator(".trans-threads g").all():  # for words side by side, and below each other
         lit = threads.locator(".trans-on").evaluate_all("all => all.map(p => p.style.getPropertyValue('--share'))")
         assert lit == [fmt(a) for a in row]
         assert threads.locator("path").count() == weights[0].size
-    said = page.locator(".trans-said").inner_text()
+    if not page.locator(".live-on").count():
+        return
+    said = page.locator(".live-said").inner_text()
     assert f"“{' '.join(w for w in words if w != '(end)')}”" in said
     assert fmt(probs[word - 1].max()) in said and fmt(row.max()) in said
 
@@ -162,12 +135,6 @@ CASE = Case(
         f"sentence={'a' * 201}": ("An English sentence: expected at most 200 letters, got 201", {}),
         "words=2": ("words: expected one of sentence, word, head", {}),
     },
-    wrong_calls={
-        "source: expected a str": lambda: live.translator(3),
-        f"source: expected from 1 to {MOST} words, got 0": lambda: live.translator(" "),
-        "source: unknown token 'purple'": lambda: live.translator("the purple house"),
-        "word: expected a number from 1 to 3, got 4": lambda: live.translator("hello world", 4),
-    },
 )
 
 
@@ -190,38 +157,13 @@ def test_what_is_typed_is_translated_key_by_key(touch):
     assert chosen(page) == "gato"
 
 
-def test_the_words_to_tap_are_the_grammar_s(touch, learned):
-    groups = vocabulary()["groups"]
-    words = [word for group in groups for word in group["words"]]
-    assert sorted(words) == sorted(set(all_words()[0]) - {"<pad>", "<sos>", "<eos>"})
-    page = touch(TRANSLATOR)
-    for before in ("", "these", "the", "hello red", "some cats see", START):
-        start = before + " " * bool(before)
-        after = {s[len(start) :].partition(" ")[0] for s in learned if s.startswith(start)}
-        write(page, before)
-        page.get_by_role("button", name="Add a word").click()
-        offered = page.locator(".live-palette .live-chip").all_inner_texts()
-        assert sorted(offered) == sorted(after or words)
-        assert ("no sentence that goes on" in page.locator(".live-palette-name").inner_text()) == (not after)
-        if before:
-            page.get_by_role("button", name="Done").click()
-
-
 FITS = "texts => texts.filter(s => toytf.fits(document.querySelector('toytf-translator').data, s.split(' ')))"
 
 
-def test_a_sentence_passes_if_the_grammar_can_make_it(touch, learned):
+def test_a_sentence_passes_if_the_grammar_draws_it(touch):
     page = touch(TRANSLATOR)
     drawn = [" ".join(pair.src) for pair in draw_pairs(np.random.default_rng(3), 2000, greetings=0.2)]
-    assert page.evaluate(FITS, drawn) == drawn
-    strange = list(IMPOSSIBLE)
-    rng = np.random.default_rng(4)
-    for text in drawn[:300]:  # without a word, with one twice, in another order
-        words, i = text.split(), rng.integers(len(text.split()))
-        strange += [" ".join(w) for w in (words[:i] + words[i + 1 :], words[: i + 1] + words[i:], words[::-1])]
-    assert set(drawn) <= learned
-    assert page.evaluate(FITS, strange) == [text for text in strange if text in learned]
-    assert not learned & set(IMPOSSIBLE)
+    assert page.evaluate(FITS, [*drawn, *IMPOSSIBLE, *EXAMPLES]) == [*drawn, *EXAMPLES]
 
 
 REMARKS = {
@@ -263,38 +205,23 @@ def test_who_is_still_writing_is_told_that_it_is_no_sentence_yet(touch):
     assert "It never saw" in remark(page)
     field.fill("the cat sees a hou")  # "house" may come of it
     assert page.locator(".trans-begun").count() == 1
-    field.press("Enter")
+    field.press_sequentially("q")
     assert "left out" in page.locator(".trans-out i").inner_text() and not page.locator(".trans-begun").count()
 
 
-def test_the_nearest_words_are_offered_and_one_tap_puts_them_in(touch):
-    page = touch(TRANSLATOR, **FINGER)
-    write(page, "the quen sees a house")
-    page.locator(".live-note").get_by_role("button", name="queen", exact=True).tap()
-    shows(page, "the queen sees a house")
-
-
-def test_words_to_tap_are_next_by_tab_and_closed_by_escape(touch):
+def test_keys_lead_to_the_words_for_a_place_and_escape_back(touch):
     page = touch(TRANSLATOR)
     focused = "document.activeElement.textContent"
     page.locator(".trans-src [tabindex='0']").focus()
-    for _ in range(2):
-        page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    page.keyboard.press("Escape")
-    assert not page.locator(".live-palette").count() and "queens" in page.evaluate(focused)
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
+    for key in ("ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
     assert page.evaluate(focused) == "queens" and page.evaluate("document.activeElement.matches('.live-chip')")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     shows(page, START.replace("queens", "cows"), 3)
     page.keyboard.press("Escape")
     assert not page.locator(".live-palette").count() and "cows" in page.evaluate(focused)
-    page.keyboard.press("Enter")
-    page.locator(".live-palette button").first.focus()
-    page.keyboard.press("Shift+Tab")
-    assert "cows" in page.evaluate(focused) and page.evaluate("document.activeElement.matches('.trans-word')")
+    assert page.evaluate("document.activeElement.matches('.trans-word')")
 
 
 def test_where_no_word_is_read_there_are_words_to_begin_with(touch):
@@ -308,7 +235,6 @@ def test_where_no_word_is_read_there_are_words_to_begin_with(touch):
     for example in (*EXAMPLES, START):
         page.get_by_role("button", name="Another sentence").click()
         assert english(page) == example.split()
-    assert page.evaluate(FITS, list(EXAMPLES)) == list(EXAMPLES)
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -318,7 +244,7 @@ def test_the_script_moves_nothing(touch, width):
     bare = page.context.new_page()
     assert script.count('define("translator", ') == 1
     bare.set_content(script.replace('define("translator", ', 'void ("translator", '))
-    names = ["toytf-translator", ".live-field", ".trans-picture", ".live-bars", ".trans-said", ".trans-all"]
+    names = ["toytf-translator", ".live-field", ".trans-picture", ".live-bars", ".trans-all"]
 
     def places(page):
         return [[page.locator(name).bounding_box()[key] for key in ("x", "y", "height")] for name in names]

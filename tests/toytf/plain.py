@@ -38,11 +38,6 @@ def log_softmax(row):
     return [x - max(row) - math.log(math.fsum(math.exp(y - max(row)) for y in row)) for x in row]
 
 
-def softmax_backward(weights, dout):
-    along = math.fsum(a * d for a, d in zip(weights, dout, strict=True))
-    return [a * (d - along) for a, d in zip(weights, dout, strict=True)]
-
-
 def linear(x, weight, bias=None):
     y = matmul(x, weight)
     return y if bias is None else [[v + b for v, b in zip(row, bias, strict=True)] for row in y]
@@ -75,14 +70,6 @@ def normalised(row, eps):
 
 def layer_norm(row, gamma, beta, eps):
     return [g * y + b for g, y, b in zip(gamma, normalised(row, eps), beta, strict=True)]
-
-
-def layer_norm_backward(row, gamma, eps, dout):
-    std = math.sqrt(mean([(x - mean(row)) ** 2 for x in row]) + eps)
-    y = normalised(row, eps)
-    g = [d * c for d, c in zip(dout, gamma, strict=True)]
-    along = mean([a * b for a, b in zip(g, y, strict=True)])
-    return [(a - mean(g) - b * along) / std for a, b in zip(g, y, strict=True)]
 
 
 def cross_entropy(logits, targets, counted, smoothing):
@@ -118,17 +105,6 @@ def attention(q, k, v, mask, scale):
     scores = times(matmul(q, transposed(k)), scale)
     weights = [masked_softmax(row, may_attend) for row, may_attend in zip(scores, mask, strict=True)]
     return matmul(weights, v), weights
-
-
-def attention_backward(q, k, v, mask, scale, dout):
-    _, a = attention(q, k, v, mask, scale)
-    da = matmul(dout, transposed(v))
-    ds = times([softmax_backward(row, d) for row, d in zip(a, da, strict=True)], scale)
-    return matmul(ds, k), matmul(transposed(ds), q), matmul(transposed(a), dout)
-
-
-def columns(a, begin, end):
-    return [row[begin:end] for row in a]
 
 
 def multi_head_attention(p, x, memory, n_heads, mask, scale):
@@ -215,17 +191,6 @@ def forward(params, cfg, src, tgt, src_is_token, tgt_is_token):
 # ---------------------------------------------------------------- generate
 
 
-def greedy(logits_after, sos, eos, max_length):
-    """`logits_after` takes the tokens so far, the first of them `sos`."""
-    tokens, log_prob = [], 0.0
-    while len(tokens) < max_length and eos not in tokens[-1:]:
-        row = logits_after([sos, *tokens])
-        best = max(range(len(row)), key=lambda token: row[token])
-        log_prob += log_softmax(row)[best]
-        tokens.append(best)
-    return tuple(tokens), log_prob
-
-
 def kept_tokens(probs, top_k, top_p):
     order = sorted(range(len(probs)), key=lambda token: (-probs[token], token))
     if top_k is not None:
@@ -242,7 +207,7 @@ def kept_tokens(probs, top_k, top_p):
 
 
 def sample(logits_after, sos, eos, max_length, temperature, top_k, top_p, random):
-    """`random` gives the next random number between 0 and 1."""
+    """`logits_after` takes the tokens so far, the first of them `sos`; `random` gives the next random number."""
     tokens, log_prob = [], 0.0
     while len(tokens) < max_length and eos not in tokens[-1:]:
         row = logits_after([sos, *tokens])

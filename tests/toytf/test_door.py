@@ -1,220 +1,112 @@
-"""What `toytf._door` promises: a signature is held against the arguments, once, at the outermost call."""
+"""What `toytf._door` promises: a signature is held against the arguments, once, at the outermost call.
+
+How the errors read: `test_errors.py`.
+"""
 
 import inspect
 import threading
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Annotated, Literal
 
 import numpy as np
 import pytest
 
-from toytf._door import (
-    Array,
-    Count,
-    Flags,
-    Floats,
-    Gradient,
-    Ids,
-    Mask,
-    Numbers,
-    Place,
-    Positive,
-    Scores,
-    Seen,
-    Share,
-    check_fields,
-    door,
-)  # fmt: skip
+from toytf import attention, generate, gradcheck, model, ops, positions, size
+from toytf._door import Count, door
+from toytf.model import Config, init
+from toytf.ops import LayerNorm, Linear
 
-NAN = float("nan")
-
-
-@dataclass
-class Map:
-    weight: Annotated[Array, "d_in d_out"]
-    bias: Annotated[Array, "d_out"] | None = None
-
-
-@dataclass
-class Maps:
-    first: Map
-    others: list[Map]
+X = np.random.default_rng(1).normal(size=(2, 3, 4))
+CFG = Config(src_vocab=5, tgt_vocab=7, d_model=4, n_heads=2, d_ff=3, n_encoder_layers=1, n_decoder_layers=1)
+PARAMS = init(CFG, np.random.default_rng(0))
+NORM = LayerNorm(np.ones(4), np.zeros(4))
+LINEAR = Linear(np.ones((4, 3)), np.ones(3))
+RIGHT = {  # a right call for each kind of argument
+    ops.softmax: {"x": X, "axis": -1},
+    ops.linear: {"p": LINEAR, "x": X},
+    ops.linear_backward: {"p": LINEAR, "x": X, "dout": X[..., :3]},
+    ops.embedding: {"table": X[0], "ids": np.array([0, 2])},
+    ops.layer_norm: {"p": NORM, "x": X, "eps": 1e-5},
+    ops.layer_norm_backward: {"p": NORM, "trace": ops.layer_norm(NORM, X)[1], "dout": X},
+    ops.cross_entropy: {"logits": X, "targets": np.zeros((2, 3), int), "is_token": np.ones((2, 3), bool)},
+    positions.sinusoids: {"length": 3, "d_model": 4, "start": 0},
+    attention.attention: {"q": X, "k": X, "v": X, "mask": np.ones((3, 3), bool), "scale": 1.0},
+    model.feed_forward: {"p": PARAMS.encoder[0].feed_forward, "x": X, "activation": "relu"},
+    model.forward: {"params": PARAMS, "cfg": CFG, "src": np.array([[1, 2]]), "tgt": np.array([[1, 2]])},
+    gradcheck.numeric_gradient: {"f": lambda x: 0.0, "x": X[0], "step": 0.1},
+}
 
 
-@dataclass
-class Left:
-    rows: Annotated[Array, "... length d_in"]
-
-
-@dataclass(frozen=True)
-class Sizes:
-    d_in: Count
-    switch: bool = True
-    name: Literal["a", "b"] = "a"
-
-    def __post_init__(self):
-        check_fields(self)
-
-
-@door
-def both(x: Annotated[Floats, "... n d"], y: Annotated[Floats, "... m d"]):
-    return x, y
-
-
-@door
-def mapped(p: Map, x: Annotated[Floats, "... d_in"]):
-    return x
-
-
-@door
-def back(trace: Left, dout: Annotated[Gradient, "... length d_out"]):
-    return dout
-
-
-@door
-def looked_up(table: Annotated[Numbers, "vocabulary d"], ids: Annotated[Ids, "... < vocabulary"]):
-    return ids
-
-
-@door
-def seen(k: Annotated[Seen, "... key d"], q: Annotated[Floats, "... query d"], mask: Annotated[Mask, "... query key"]):
-    return k, mask
-
-
-@door
-def scored(x: Annotated[Scores, "... n"], axis: int = -1):
-    return x
-
-
-@door
-def flagged(x: Annotated[Floats, "... n d"], flags: Annotated[Flags, "... n"]):
-    return flags
-
-
-@door
-def scalars(n: Count = 1, start: Place = 0, eps: Positive = 1.0, share: Share = 0.0, keep: bool = True):
-    return n, start, eps, share, keep
-
-
-@door
-def whole(p: Maps, cfg: Annotated[Sizes, "sizes"]):
-    return p
-
-
-def test_lists_become_arrays_and_integers_floats_and_float32_stays():
-    x, y = both([[1, 2]], np.ones((3, 2), np.float32))
-    assert x.dtype == np.float64 and y.dtype == np.float32 and x.tolist() == [[1, 2]]
-
-
-W23 = np.ones((2, 3))
+def six_wrong(value):
+    """Six values that stand for all that is wrong at such a place."""
+    if isinstance(value, np.ndarray):
+        no_dtype = value.astype(int) if value.dtype == bool else value.astype(complex)
+        return ["abc", None, object(), [[1.0], [1.0, 2.0]], value[..., :0], no_dtype]
+    return ["abc", None, object(), -1.5, True, {"a": 1}]
 
 
 @pytest.mark.parametrize(
-    ("call", "error", "message"),
-    [
-        (lambda: both(W23, np.ones((2, 4))), ValueError, r"x has width 3 \(shape 2 x 3\), but y has 4 columns"),
-        (lambda: both(y=np.ones((2, 4)), x=W23), ValueError, r"^x has width 3"),  # in the signature's order
-        (lambda: mapped(Map(W23), W23), ValueError, r"x has width 3 .* but weight has 2 rows \(shape 2 x 3\)"),
-        (lambda: mapped(Map(W23, np.ones(4)), W23), ValueError, r"weight has width 3 .* but bias has 4 entries"),
-        (lambda: both(np.ones((2, 2, 3)), np.ones((5, 2, 3))), ValueError, r"leading axes of x \(shape 2 x 2 x 3\)"),
-        (lambda: both([1.0], W23), ValueError, "x: expected at least 2 axes, got 1"),
-        (lambda: both([[NAN, 1.0]], W23), ValueError, r"x: expected finite numbers, got nan at \[0, 0\]"),
-        (lambda: both([[1.0], [1.0, 2.0]], W23), TypeError, "x: expected rows of equal length"),
-        (lambda: both("abc", W23), TypeError, "x: expected real numbers"),
-        (lambda: both(W23), TypeError, "missing 1 required positional argument: 'y'"),
-        (lambda: both(W23, W23, y=W23), TypeError, "multiple values"),
-        (lambda: mapped([W23], W23), TypeError, "p: expected a Map, got a list"),
-        (lambda: mapped(Map(W23.tolist()), W23), TypeError, "weight: expected an array, .* got a list"),
-        (lambda: back(Left(np.ones((5, 2, 3))), np.ones((4, 2, 7))), ValueError, "leading axes of trace.rows"),
-        (lambda: back(Left(np.ones((5, 2, 3))), np.ones((1, 2, 7))), ValueError, "leading axes"),  # never repeated
-        (lambda: looked_up(W23, [0, 2]), ValueError, r"ids: expected ids from 0 to 1 \(the vocabulary has 2 tokens\)"),
-        (lambda: looked_up(W23, [0.0]), TypeError, "ids: expected integer token ids"),
-        (lambda: seen(W23, W23, [[1, 0]] * 2), TypeError, "mask: expected booleans, .* mask == 0"),
-        (lambda: seen(W23, W23, np.ones((3, 2), bool)), ValueError, "mask: expected a shape that broadcasts to 2 x 2"),
-        (lambda: scored([[0.0, 1], [-np.inf] * 2]), ValueError, r"only -inf in the row at \[1, 0\]"),
-        (lambda: scored([1.0, np.inf]), ValueError, "x: expected finite numbers, got inf"),
-        (lambda: flagged(np.ones((2, 2, 3)), np.ones((1, 2), bool)), ValueError, "flags: expected shape 2 x 2 as x"),
-        (lambda: scalars(n=0), ValueError, "n: expected at least 1, got 0"),
-        (lambda: scalars(n=2.0), TypeError, "n: expected a whole number, got 2.0"),
-        (lambda: scalars(start=-1), ValueError, "start: expected at least 0"),
-        (lambda: scalars(eps=0), ValueError, "eps: expected a positive number"),
-        (lambda: scalars(share=1.0), ValueError, "share: expected at least 0 and below 1"),
-        (lambda: scalars(keep=1), TypeError, "keep: expected True or False"),
-        (lambda: Sizes(3, name="c"), ValueError, "name: expected one of a, b"),
-        (lambda: whole(Maps(Map(W23), []), Sizes(4)), ValueError, "first.weight has 2 rows .* but cfg.d_in is 4"),
-        (lambda: whole(Maps(Map(W23), [Map(W23.T)]), Sizes(2)), ValueError, r"and others\[0\].weight has 3 "),
-    ],
+    ("f", "name", "k"),
+    [(f, name, k) for f, right in RIGHT.items() for name in right for k in range(6)],
+    ids=lambda value: getattr(value, "__name__", value),
 )
-def test_what_does_not_fit_is_named(call, error, message):
-    with pytest.raises(error, match=message):
-        call()
+def test_a_wrong_value_is_refused(f, name, k):
+    wrong = six_wrong(RIGHT[f][name])[k]
+    f(**RIGHT[f])
+    allowed = wrong is None and inspect.signature(f).parameters[name].default is None  # it may be left out
+    if allowed or (name == "scale" and wrong == -1.5):
+        return
+    with pytest.raises((ValueError, TypeError), match=".{10}"):
+        f(**{**RIGHT[f], name: wrong})
 
 
-def test_leading_axes_of_floats_may_be_repeated():
-    x, y = both(np.ones((5, 2, 3)), np.ones((1, 4, 3)))
-    assert x.shape == (5, 2, 3) and y.shape == (1, 4, 3)
+@pytest.mark.parametrize("home", [ops, positions, attention, model, generate, size])
+def test_every_public_function_of_the_formulas_stands_behind_it(home):
+    own = [f for name, f in vars(home).items() if inspect.isfunction(f) and f.__module__ == home.__name__]
+    assert [f.__name__ for f in own if f.__name__[0] != "_" and not hasattr(f, "__wrapped__")] == []
 
 
-@pytest.mark.parametrize("hidden", [NAN, np.inf, -np.inf])
-def test_what_a_mask_hides_becomes_zeros_and_what_it_shows_must_be_finite(hidden):
-    k = np.array([[1.0, 2.0], [hidden, 3.0]])
-    kept, mask = seen(k, np.ones((1, 2)), [[True, False]])
-    assert kept.tolist() == [[1, 2], [0, 0]] and mask.tolist() == [[True, False]] and not np.isfinite(k[1, 0])
-    with pytest.raises(ValueError, match=r"k: expected finite numbers, got -?(nan|inf) at \[1, 0\]"):
-        seen(k, np.ones((1, 2)), [[True, True]])
+def test_lists_become_arrays_and_integers_floats_and_leading_axes_are_repeated():
+    _, trace = attention.attention([[1, 2]], np.ones((5, 3, 2), np.float32), np.ones((1, 3, 4), np.float32))
+    assert (trace.q.dtype, trace.k.dtype) == (np.float64, np.float32) and trace.v.shape == (1, 3, 4)
 
 
-def test_shared_keys_do_not_grow_to_the_masks_batch():
-    k, _ = seen(np.ones((2, 3)), np.ones((5, 1, 3)), np.ones((5, 1, 2), bool))
-    assert k.shape == (2, 3)
+def test_what_a_mask_hides_becomes_zeros_and_shared_keys_do_not_grow_to_the_masks_batch():
+    k = np.array([[1.0, 2.0], [np.nan, 3.0]])
+    _, trace = attention.attention(np.ones((5, 1, 2)), k, np.ones((2, 2)), np.ones((5, 1, 2), bool) & [True, False])
+    assert trace.k[..., 1, :].tolist() == [[0, 0]] * 5 and np.isnan(k[1, 0])
+    _, trace = attention.attention(np.ones((5, 1, 2)), np.ones((2, 2)), np.ones((2, 2)), np.ones((5, 1, 2), bool))
+    assert trace.k.shape == (2, 2)
 
 
 def test_only_the_outermost_call_is_checked_in_each_thread_for_itself():
     found = []
 
+    def error():
+        with pytest.raises(ValueError, match="length: expected at least 1") as caught:
+            attention.causal_mask(0)
+        found.append(caught)
+
     @door
     def outer(n: Count):
-        found.append(scalars(n=0)[0])  # not looked at in here
-        other = threading.Thread(target=lambda: found.append(_error(lambda: scalars(n=0))))
+        assert attention.causal_mask(0).shape == (0, 0)  # not looked at in here
+        other = threading.Thread(target=error)
         other.start()
         other.join()
-
-    outer(1)
-    assert found[0] == 0 and "expected at least 1" in found[1]
-    assert "expected at least 1" in _error(lambda: scalars(n=0))  # and afterwards outside again
-
-
-def _error(call):
-    try:
-        return call()
-    except ValueError as error:
-        return str(error)
-
-
-def test_after_an_error_the_next_call_is_checked():
-    @door
-    def breaks(n: Count):
-        raise RuntimeError
+        raise RuntimeError  # what comes after an error is outside again
 
     with pytest.raises(RuntimeError):
-        breaks(1)
-    with pytest.raises(ValueError):
-        scalars(n=0)
+        outer(1)
+    error()
+    assert len(found) == 2
 
 
 def test_a_function_of_the_callers_stands_outside():
-    @door
-    def calls(f: Callable, x: Annotated[Floats, "n"]):
-        return f(x)
-
-    assert calls(lambda x: both([[1]], [[2]])[0].dtype, [1.0]) == np.float64
-    with pytest.raises(ValueError, match="n: expected at least 1"):
-        calls(lambda x: scalars(n=0), [1.0])
+    assert gradcheck.numeric_gradient(lambda x: x[0] * ops.relu([1, -1]).sum(), [1.0]).round(6).tolist() == [1.0]
+    with pytest.raises(ValueError, match="length: expected at least 1"):
+        gradcheck.numeric_gradient(lambda x: attention.causal_mask(0).sum(), [1.0])
 
 
 def test_name_signature_and_docstring_are_those_of_the_function():
-    def named(x: Annotated[Floats, "n"], k: Count = 2):
+    def named(k: Count = 2):
         """What it does."""
 
     kept = door(named)

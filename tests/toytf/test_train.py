@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from toytf.gradcheck import directional
 from toytf.ops import LayerNorm
 from toytf.optim import Adam
 from toytf.train import Record, train
@@ -50,39 +49,22 @@ def test_nothing_happens_before_the_records_are_read_and_reading_may_stop_at_any
     records.close()
 
 
-def test_clipping_limits_the_step_and_the_record_tells_the_true_length():
-    p = point()
-    (record,) = train(p, bowl, [3.0], Descent(), lambda t: 1.0, 1, clip_at=0.5, progress=False)
-    assert record.gradient_length == 6.0 and p.gamma[0] == 0.5
-
-
-@pytest.mark.parametrize("loss", [math.nan, math.inf])
-def test_a_loss_that_is_not_finite_stops_before_it_does_harm(loss):
-    p = point()
-
+@pytest.mark.parametrize(("loss", "gradient"), [(math.nan, 1.0), (math.inf, 1.0), (1.0, math.nan)])
+def test_what_is_not_finite_stops_before_it_does_harm(loss, gradient):
     def breaks(p, batch):
-        return (loss if batch is None else 1.0), LayerNorm(np.ones(1), np.zeros(1))
+        return (1.0, point(1.0)) if batch else (loss, point(gradient))
 
-    with pytest.raises(FloatingPointError, match=rf"step 2: .*got loss {loss} .*those after step 1"):
-        list(train(p, breaks, [1, None, 1], Descent(), lambda t: 0.1, 3, progress=False))
+    p = point()
+    with pytest.raises(
+        FloatingPointError, match=rf"step 2: .*got loss {loss} .* length {gradient} .*those after step 1"
+    ):
+        list(train(p, breaks, [1, 0, 1], Descent(), lambda t: 0.1, 3, progress=False))
     np.testing.assert_allclose(p.gamma, [-0.1])
-
-
-def test_a_gradient_that_is_not_finite_stops_too():
-    def breaks(p, batch):
-        return 1.0, LayerNorm(np.array([np.nan]), np.zeros(1))
-
-    p = point()
-    with pytest.raises(FloatingPointError, match="a gradient of length nan"):
-        list(train(p, breaks, [1], Adam(), lambda t: 0.1, 1, progress=False))
-    assert p.gamma[0] == 0
 
 
 def test_batches_that_run_out_are_missed():
     with pytest.raises(ValueError, match="data: expected a batch for each of 3 steps, got 2"):
         list(train(point(), bowl, [3.0] * 2, Descent(), lambda t: 0.1, 3, progress=False))
-    with pytest.raises(ValueError, match="steps: expected at least 1, got 0"):
-        next(train(point(), bowl, [], Descent(), lambda t: 0.1, 0))
 
 
 def interrupting(at, times=1):
@@ -131,19 +113,6 @@ def test_training_works_outside_the_main_thread():
     assert len(found) == 3
 
 
-class Terminal:
-    """A stream that says it is a terminal and keeps what is written."""
-
-    def __init__(self, stream):
-        self.stream = stream
-
-    def isatty(self):
-        return True
-
-    def __getattr__(self, name):
-        return getattr(self.stream, name)
-
-
 def test_the_bar_shows_to_people_and_not_in_pipes_or_stored_outputs(capsys, monkeypatch):
     def run(progress=None):
         list(train(point(), bowl, [3.0] * 3, Descent(), lambda t: 0.25, 3, progress=progress))
@@ -156,12 +125,5 @@ def test_the_bar_shows_to_people_and_not_in_pipes_or_stored_outputs(capsys, monk
             shell = SimpleNamespace(kernel=kernel)
             notebook.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda shell=shell: shell))
             assert ("/3" in run()) == answers
-    monkeypatch.setattr(sys, "stderr", Terminal(sys.stderr))
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: True, raising=False)
     assert "/3" in run() and run(progress=False) == ""
-
-
-def test_a_loss_whose_arrays_are_moved_is_put_back_when_it_fails():
-    p = point(2.0)
-    with pytest.raises(TypeError, match="0-dimensional|only length-1|only size-1"):
-        directional(lambda: np.zeros(2), p, point(1.0), np.random.default_rng(0))
-    np.testing.assert_array_equal([p.gamma[0], p.beta[0]], [2.0, 0.0])

@@ -44,7 +44,6 @@ from toytf.byhand.operations import (
     concat,
     cross_entropy_backward,
     divide,
-    dot,
     layer_norm,
     layer_norm_backward,
     mask,
@@ -63,6 +62,6 @@ from toytf.byhand.workings import Entry, Operand, Working, beside
 __all__ = [
     "Chain", "Cos", "Difference", "Entry", "Exp", "Larger", "Num", "Operand", "Power", "Prod", "Quotient", "Root",
     "Row", "Sin", "Step", "Sum", "Working", "add", "attention", "beside", "chain", "concat", "cross_entropy_backward",
-    "divide", "dot", "fmt", "follow", "layer_norm", "layer_norm_backward", "mask", "matmul", "mean", "positions",
+    "divide", "fmt", "follow", "layer_norm", "layer_norm_backward", "mask", "matmul", "mean", "positions",
     "relu", "softmax", "softmax_backward", "table", "variance", "weighted_sum",
 ]  # fmt: skip

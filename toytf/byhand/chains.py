@@ -6,17 +6,17 @@ import html as _html
 import re
 from dataclasses import dataclass, replace
 
-from toytf._validate import as_bool, number, require_class, require_width, shape_text, shown, shown_class, whole_number
+from toytf._validate import as_bool, number, require_class, require_width, shown, shown_class
 from toytf.byhand import panels
 from toytf.byhand.operations import _matrix, divide, mask, matmul, softmax, table, weighted_sum
-from toytf.byhand.workings import Working
+from toytf.byhand.workings import Shown, Working
 
 FEW = 14  # so many steps are seen at once; of more, the last part is open and the others are opened
 LINK = re.compile(r"\[([^\]]+)\]\(([^\s():]+)\)")  # no colon: a page of the book, not an address
 
 
-@dataclass(frozen=True, eq=False)
-class Chain:
+@dataclass(frozen=True, eq=False, repr=False)
+class Chain(Shown):
     """Steps in their order; strings among them are headings.
 
     Parameters
@@ -31,58 +31,38 @@ class Chain:
         """The steps without the headings."""
         return tuple(step for step in self.steps if isinstance(step, Working))
 
-    def sources(self, k: int) -> list[tuple[int, bool] | None]:
-        """For each operand of step `k`: the earlier step that gave it, and whether it is that one's transpose.
-
-        None stands for an operand that no earlier step gave, a matrix of weights.
-        """
-        if whole_number("k", k, least=0) >= len(self.workings):
-            raise ValueError(f"k: expected a step from 0 to {len(self.workings) - 1}, got {k}")
-        return [panels.place(operand, self.workings[:k]) for operand in self.workings[k].operands]
-
     def text(self) -> str:
         """Return it as plain text, for a terminal."""
         return "\n\n".join(LINK.sub(r"\1", s) if isinstance(s, str) else s.text() for s in self.steps)
 
-    def __str__(self) -> str:
-        return self.text()
-
-    __repr__ = __str__
-
     def html(self) -> str:
         """Return it as HTML: the tables in order, then one ``<details>`` with all sums; no script needed."""
-        parts: list[tuple[str, list[str]]] = [("", [])]
-        known: list[Working] = []
+        parts: list[tuple[str, list[Working]]] = [("", [])]
         for step in self.steps:
             if isinstance(step, str):
                 parts.append((step, []))
-                continue
-            parts[-1][1].append(panels.panel(step, known, in_chain=True))
-            known.append(step)
-        few = len(known) <= FEW
-        out = []
-        for at, (heading, inside) in enumerate(parts):
-            body = f'<div class="byhand-beside">{"".join(inside)}</div>' if inside else ""
+            else:
+                parts[-1][1].append(step)
+        out, known = "", []
+        for heading, inside in parts:
+            shown = ""
+            for step in inside:
+                shown += panels.panel(step, known, in_chain=True)
+                known.append(step)
+            body = shown and f'<div class="byhand-beside">{shown}</div>'
             if heading:
-                opened = " open" if few or at == len(parts) - 1 else ""
+                opened = " open" if len(self.workings) <= FEW or inside is parts[-1][1] else ""
                 said, links = _linked(heading)
                 body = f'<details class="byhand-part"{opened}><summary>{said}</summary>{links}{body}</details>'
-            out.append(body)
-        return f'<div class="byhand-chain">{"".join(out)}{self._sums()}</div>'
-
-    def _sums(self) -> str:
-        n = sum(len(w.entries) for w in self.workings)
-        if not n:
-            return ""
-        lines = "".join(
-            f'<div data-k="{k}"><i>{_html.escape(w._heading())}</i>{panels.sum_lines(w)}</div>'
-            for k, w in enumerate(self.workings)
-            if w.entries
-        )
-        return f'<details class="byhand-sums"><summary>All {n} entries, worked out</summary>{lines}</details>'
-
-    def _repr_html_(self) -> str:
-        return panels.style_and_script() + self.html()
+            out += body
+        if n := sum(len(w.entries) for w in self.workings):
+            lines = "".join(
+                f'<div data-k="{k}"><i>{_html.escape(w._heading())}</i>{panels.sum_lines(w)}</div>'
+                for k, w in enumerate(self.workings)
+                if w.entries
+            )
+            out += f'<details class="byhand-sums"><summary>All {n} entries, worked out</summary>{lines}</details>'
+        return f'<div class="byhand-chain">{out}</div>'
 
 
 def _linked(heading: str) -> tuple[str, str]:
@@ -115,10 +95,7 @@ def chain(*steps: Working | str) -> Chain:
     >>> from toytf import byhand
     >>> X = byhand.table([[1, 2]], "X", rows=["Hello"])
     >>> Q = byhand.matmul(X, [[1], [1]], "Q", "X W")
-    >>> strip = byhand.chain(X, Q, byhand.matmul(Q, Q.T, "S"))
-    >>> strip.sources(2)
-    [(1, False), (1, True)]
-    >>> print(strip)
+    >>> print(byhand.chain(X, Q, byhand.matmul(Q, Q.T, "S")))
     X (1 x 2)
            1  2
     Hello  1  2
@@ -191,9 +168,6 @@ def attention(
     ]
     queries, keys, values = start
     require_width("q", queries.result, "k", keys.result, axis=-1)
-    if len(keys.result) != len(values.result):
-        shapes = shape_text(keys.result.shape), shape_text(values.result.shape)
-        raise ValueError(f"k has shape {shapes[0]} and v {shapes[1]}: they must have as many rows")
     how = {"decimals": decimals, "sci": sci}
     scores = matmul(queries, keys.T, "S", **how)
     by = queries.result.shape[1] if divisor is None else number("divisor", divisor)

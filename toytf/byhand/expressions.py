@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,25 +97,31 @@ def _is_exact(value: float, word: str) -> bool:
 
 # ---------------------------------------------------------------- expressions
 #
-# Each class has a `value` and two renderings, `text` and `html`, that differ in powers and in the sign of minus.
-# `tight` says that a neighbour binds strongly (a product, a power): a sum or a negative number needs parentheses.
+# Each has a `value` and two renderings, `text` and `html`, that differ in powers and in the sign of minus. It is
+# `exact` if all of its numbers are shown in full. `tight` says that a neighbour binds strongly (a product, a power): a
+# sum or a negative number needs parentheses. `height` counts the operations below each other; `evaluated` is the same
+# expression with the lowest of them worked out, as the next line of a calculation shows it.
 
 
 @dataclass(frozen=True)
 class Num:
-    """A number, shown with at most `decimals` decimals."""
+    """A number, shown with at most `decimals` decimals: 4, or as many as the calculation has in which it stands."""
 
     value: float
-    decimals: int = 4
+    decimals: int | None = None
     sci: bool = False
+    height = 0
 
     @property
     def word(self) -> str:
-        return trimmed(self.value, self.decimals, self.sci)
+        return trimmed(self.value, 4 if self.decimals is None else self.decimals, self.sci)
 
     @property
     def exact(self) -> bool:
         return _is_exact(self.value, self.word)
+
+    def evaluated(self, height: int, decimals: int, sci: bool = False) -> Num:
+        return self if self.decimals is not None else Num(self.value, decimals, sci)
 
     def render(self, form: str, tight: bool = False) -> str:
         word = self.word
@@ -128,6 +136,7 @@ class Row:
     """A row of numbers, as one operand."""
 
     numbers: tuple[Num, ...]
+    height = 0
 
     @property
     def value(self) -> Array:
@@ -137,48 +146,61 @@ class Row:
     def exact(self) -> bool:
         return all(n.exact for n in self.numbers)
 
+    def evaluated(self, height: int, decimals: int, sci: bool = False) -> Row:
+        return Row(tuple(n.evaluated(height, decimals, sci) for n in self.numbers))
+
     def render(self, form: str, tight: bool = False) -> str:
         words = [n.render(form) for n in self.numbers]
         return "[" + ("&ensp;" if form == "html" else " ").join(words) + "]"
 
 
-@dataclass(frozen=True)
-class _Parts:
-    """An expression made of other expressions; a plain number among them is a `Num`."""
+def leaf(value) -> Num | Row:
+    """A number, or an array as a row of numbers, as an operand."""
+    return Row(tuple(map(Num, value))) if np.ndim(value) else Num(value)
 
-    parts: tuple
+
+class _Operation:
+    """An expression made of others; a plain number or array among them becomes a `Num` or a `Row`."""
 
     def __init__(self, *parts):
-        object.__setattr__(self, "parts", tuple(part if hasattr(part, "render") else Num(part) for part in parts))
+        self.parts = tuple(part if hasattr(part, "render") else leaf(part) for part in parts)
+
+    @property
+    def value(self):
+        return self.compute(*(part.value for part in self.parts))
 
     @property
     def exact(self) -> bool:
         return all(part.exact for part in self.parts)
 
+    @property
+    def height(self) -> int:
+        return 1 + max(part.height for part in self.parts)
 
-class Sum(_Parts):
+    def evaluated(self, height: int, decimals: int, sci: bool = False):
+        if self.height <= height:
+            return leaf(self.value).evaluated(height, decimals, sci)
+        return type(self)(*(part.evaluated(height, decimals, sci) for part in self.parts))
+
+
+class Sum(_Operation):
     """``a + b + ...``"""
 
-    @property
-    def value(self):
-        return sum(part.value for part in self.parts)
+    def compute(self, *values):
+        return sum(values)
 
     def render(self, form: str, tight: bool = False) -> str:
         if len(self.parts) == 1:
             return self.parts[0].render(form, tight)
         first, *rest = (part.render(form) for part in self.parts)
-        minus = ("-", "−")
-        text = first + "".join(f" − {w[1:]}" if w.startswith(minus) else f" + {w}" for w in rest)
-        text = text.replace("−", "-") if form != "html" else text
+        text = first + "".join(f" {w[0]} {w[1:]}" if w[0] in "-−" else f" + {w}" for w in rest)
         return f"({text})" if tight else text
 
 
-class Difference(_Parts):
+class Difference(_Operation):
     """``a - b``"""
 
-    @property
-    def value(self):
-        return self.parts[0].value - self.parts[1].value
+    compute = staticmethod(operator.sub)
 
     def render(self, form: str, tight: bool = False) -> str:
         a, b = self.parts
@@ -186,118 +208,85 @@ class Difference(_Parts):
         return f"({text})" if tight else text
 
 
-class Prod(_Parts):
+class Prod(_Operation):
     """``a · b · ...``"""
 
-    @property
-    def value(self):
-        value = self.parts[0].value
-        for part in self.parts[1:]:
-            value = value * part.value
-        return value
+    def compute(self, *values):
+        return math.prod(values)
 
     def render(self, form: str, tight: bool = False) -> str:
         return "·".join(part.render(form, tight=True) for part in self.parts)
 
 
-class Quotient(_Parts):
+class Quotient(_Operation):
     """``a / b``"""
 
-    @property
-    def value(self):
-        return self.parts[0].value / self.parts[1].value
+    compute = staticmethod(operator.truediv)
 
     def render(self, form: str, tight: bool = False) -> str:
         return " / ".join(part.render(form, tight=True) for part in self.parts)
 
 
-class Root(_Parts):
+class Root(_Operation):
     """``√a``"""
 
-    @property
-    def value(self):
-        return np.sqrt(self.parts[0].value)
+    compute = staticmethod(np.sqrt)
 
     def render(self, form: str, tight: bool = False) -> str:
         return f"√{self.parts[0].render(form, tight=True)}"
 
 
-class Power(_Parts):
-    """``base ^ exponent``; the base may be the letter e."""
+class Power(_Operation):
+    """``base ^ exponent``"""
 
-    @property
-    def value(self):
-        return self.parts[0].value ** self.parts[1].value
+    compute = staticmethod(operator.pow)
 
     def render(self, form: str, tight: bool = False) -> str:
-        base, exponent = self.parts[0].render(form, tight=True), self.parts[1]
-        if form == "html":
-            return f"{base}<sup>{exponent.render(form)}</sup>"
-        inner = exponent.render(form)
-        return f"{base}^{inner}" if isinstance(exponent, Num) and exponent.value >= 0 else f"{base}^({inner})"
+        return _power(self.parts[0].render(form, tight=True), self.parts[1], form)
 
 
-@dataclass(frozen=True)
-class _Euler:
-    """The letter e: shown as a letter, so never rounded."""
-
-    value = float(np.e)
-    exact = True
-
-    def render(self, form: str, tight: bool = False) -> str:
-        return "e"
-
-
-class Exp(Power):
+class Exp(_Operation):
     """``e ^ a``"""
 
-    def __init__(self, exponent):
-        super().__init__(_Euler(), exponent)
+    compute = staticmethod(np.exp)
 
-    @property
-    def value(self):
-        return np.exp(self.parts[1].value)
+    def render(self, form: str, tight: bool = False) -> str:
+        return _power("e", self.parts[0], form)
 
 
-class Larger(_Parts):
+def _power(base: str, exponent, form: str) -> str:
+    raised = exponent.render(form)
+    if form == "html":
+        return f"{base}<sup>{raised}</sup>"
+    return f"{base}^{raised}" if isinstance(exponent, Num) and exponent.value >= 0 else f"{base}^({raised})"
+
+
+class _Called(_Operation):
+    """A function's name with what it is given in brackets."""
+
+    def render(self, form: str, tight: bool = False) -> str:
+        return f"{self.name}({', '.join(part.render(form) for part in self.parts)})"
+
+
+class Larger(_Called):
     """``max(a, b)``"""
 
-    @property
-    def value(self):
-        return max(part.value for part in self.parts)
-
-    def render(self, form: str, tight: bool = False) -> str:
-        return f"max({', '.join(part.render(form) for part in self.parts)})"
+    name, compute = "max", staticmethod(max)
 
 
-class _Wave(_Parts):
-    name = ""
-
-    def render(self, form: str, tight: bool = False) -> str:
-        return f"{self.name}({self.parts[0].render(form)})"
-
-
-class Sin(_Wave):
+class Sin(_Called):
     """``sin(a)``"""
 
-    name = "sin"
-
-    @property
-    def value(self):
-        return np.sin(self.parts[0].value)
+    name, compute = "sin", staticmethod(np.sin)
 
 
-class Cos(_Wave):
+class Cos(_Called):
     """``cos(a)``"""
 
-    name = "cos"
-
-    @property
-    def value(self):
-        return np.cos(self.parts[0].value)
+    name, compute = "cos", staticmethod(np.cos)
 
 
 def is_transcendental(step) -> bool:
-    if isinstance(step, (Exp, _Wave)):
-        return bool(step.parts[-1].value != 0)
-    return isinstance(step, _Parts) and any(is_transcendental(part) for part in step.parts)
+    """Whether exp, sin or cos of anything but 0 stands in it: no finite number of digits is all of such a number."""
+    parts = getattr(step, "parts", ())
+    return (isinstance(step, (Exp, Sin, Cos)) and bool(parts[0].value != 0)) or any(map(is_transcendental, parts))

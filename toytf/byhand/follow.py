@@ -5,13 +5,15 @@ from __future__ import annotations
 import html as _html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
-from toytf._validate import as_list, positive_int, require_class, shape_text, shown, whole_number
+from toytf import ops
+from toytf._validate import as_labels, as_list, one_of, positive_int, require_class, shape_text, whole_number
 from toytf.byhand.expressions import Num
-from toytf.byhand.workings import OPENS, require_decimals
-from toytf.model import Config, SublayerTrace, Trace, Transformer
+from toytf.byhand.workings import OPENS
+from toytf.model import Config, Trace, Transformer
 from toytf.parameters import require_model
 
 SOFTMAX = "softmax over these scores"
@@ -39,6 +41,12 @@ class Term:
     def value(self) -> float:
         return float(np.prod([factor.value for factor in self.factors]))
 
+    def words(self) -> tuple[str, str]:
+        """Its numbers, ``"-0.5 = (-1)·0.5"``, and their names."""
+        product = "·".join(_word(factor.value, tight=True) for factor in self.factors)
+        numbers = _word(self.value) + (f" = {product}" if len(self.factors) > 1 else "")
+        return numbers, " · ".join(factor.name for factor in self.factors)
+
 
 @dataclass(frozen=True)
 class Step:
@@ -54,8 +62,6 @@ class Step:
     terms : tuple of Term
     opened : dict
         The factors that were followed further: ``{(term, factor): Step}``, counted from 0.
-    decimals : int
-        At most so many decimals are shown.
     """
 
     name: str
@@ -63,16 +69,13 @@ class Step:
     rule: str
     terms: tuple[Term, ...]
     opened: dict[tuple[int, int], Step] = field(default_factory=dict)
-    decimals: int = field(default=4, compare=False)
-
-    # -- showing
 
     def lines(self, indent: int = 0) -> list[str]:
         """Return it as indented lines of text."""
         pad = "  " * indent
-        out = [f"{pad}{self.name} = {self._word(self.value)}" + (f"   ({self.rule})" if self.rule else "")]
+        out = [f"{pad}{self.name} = {_word(self.value)}   ({self.rule})"]
         for t, term in enumerate(self.terms):
-            out.append(f"{pad}  {self._term(term)}")
+            out.append(f"{pad}  {'   '.join(term.words())}")
             for step in self._below(t):
                 out += step.lines(indent + 2)
         return out
@@ -80,18 +83,6 @@ class Step:
     def _below(self, t: int) -> list[Step]:
         """The steps that were opened under term `t`."""
         return [step for (term, _), step in sorted(self.opened.items()) if term == t]
-
-    def _word(self, value: float) -> str:
-        return Num(value, self.decimals, sci=abs(value) > 1e-14).render("text")
-
-    def _term(self, term: Term) -> str:
-        names = " · ".join(factor.name for factor in term.factors)
-        if len(term.factors) == 1:
-            return f"{self._word(term.value)}   {names}"
-        numbers = "·".join(
-            Num(f.value, self.decimals, sci=abs(f.value) > 1e-14).render("text", tight=True) for f in term.factors
-        )
-        return f"{self._word(term.value)} = {numbers}   {names}"
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -103,19 +94,21 @@ class Step:
 
     def html(self, outermost: bool = False) -> str:
         """Return it as nested ``<details>``: each step opens by mouse, touch or keyboard, no script needed."""
-        esc = _html.escape
-        items = []
+        esc, items = _html.escape, ""
         for t, term in enumerate(self.terms):
-            numbers, _, names = esc(self._term(term)).partition("   ")
-            line = f'{numbers.replace("-", "−")} <span class="byhand-where">{names}</span>'
-            items.append(f"<li>{line}{''.join(step.html() for step in self._below(t))}</li>")
-        rule = f' <span class="byhand-shape">{esc(self.rule)}</span>' if self.rule else ""
+            numbers, names = map(esc, term.words())
+            below = "".join(step.html() for step in self._below(t))
+            items += f'<li>{numbers.replace("-", "−")} <span class="byhand-where">{names}</span>{below}</li>'
+        value = _word(self.value).replace("-", "−")
         head = (
             f'<summary>{OPENS}<span class="byhand-where">{esc(self.name)}</span> '
-            f'<span class="byhand-value">= {esc(self._word(self.value)).replace("-", "−")}</span>{rule}</summary>'
+            f'<span class="byhand-value">= {value}</span> <span class="byhand-shape">{esc(self.rule)}</span></summary>'
         )
-        opened = " open" if outermost else ""
-        return f"<details{opened}>{head}<ul>{''.join(items)}</ul></details>"
+        return f"<details{' open' if outermost else ''}>{head}<ul>{items}</ul></details>"
+
+
+def _word(value: float, tight: bool = False) -> str:
+    return Num(value, sci=abs(value) > 1e-14).render("text", tight)
 
 
 # ---------------------------------------------------------------- the way back
@@ -129,18 +122,16 @@ def follow(
     index: Sequence[int] = (0, 0),
     *,
     depth: int | None = None,
-    breadth: int = 1,
     attention: str = "values",
     src: Sequence[str] | None = None,
     tgt: Sequence[str] | None = None,
     words: Sequence[str] | None = None,
-    decimals: int = 4,
 ) -> Step:
     """Write out where one number of a forward pass came from, back to the embeddings.
 
-    Every step names its terms and their values. At each, the `breadth` terms furthest from 0 are
-    followed further, in a softmax the `breadth` largest scores. What is written is computed again
-    from the terms and compared with the trace.
+    Every step names its terms and their values. At each, the term furthest from 0 is followed further,
+    in a softmax the largest score. What is written is computed again from the terms and compared with
+    the trace.
 
     Parameters
     ----------
@@ -155,14 +146,11 @@ def follow(
         Row and column.
     depth : int, optional
         How many steps at most; all of them, back to the embeddings, if left out.
-    breadth : int, default 1
-        How many terms are followed at each step.
     attention : {"values", "all"}
         At a weighted sum, follow the values only, or the attention weights as well, back through
         the softmax to queries and keys.
     src, tgt, words : sequence of str, optional
         Names of the source rows, of the target rows, and of the vocabulary's columns.
-    decimals : int, default 4
 
     Returns
     -------
@@ -194,356 +182,262 @@ def follow(
                 f"trace: expected one sentence, got {name} ids of shape {shape_text(stack.ids.shape)}; "
                 "call forward without a batch axis"
             )
-    if depth is not None:
-        positive_int("depth", depth)
-    positive_int("breadth", breadth)
-    if not isinstance(attention, str) or attention not in ("values", "all"):
-        raise ValueError(f"attention: expected 'values' or 'all', got {shown(attention)}")
-    require_decimals(decimals)
-    way = _WayBack(
-        params, cfg, trace,
-        _names("src", src, 0 if trace.encoder is None else len(trace.encoder.ids)),
-        _names("tgt", tgt, 0 if trace.decoder is None else len(trace.decoder.ids)),
-        _names("words", words, 0 if trace.logits is None else trace.logits.shape[-1]),
-    )  # fmt: skip
-    find, shape = way.find(array)
+    depth = float("inf") if depth is None else positive_int("depth", depth)
+    one_of("attention", attention, ("values", "all"))
+    ids = [stack and stack.ids for stack in (trace.encoder, trace.decoder)]
+    sizes = [0 if array is None else array.shape[-1] for array in (*ids, trace.logits)]
+    names = [
+        list(map(str, range(n))) if given is None else as_labels(name, given, n, "names")
+        for name, given, n in zip(("src", "tgt", "words"), (src, tgt, words), sizes, strict=True)
+    ]
+    find, shape = _Model(params, cfg, trace, *names).find(array)
     index = tuple(whole_number("index", i) for i in as_list("index", index, "two numbers"))
     if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape, strict=False)):
         raise ValueError(f"index: expected a row and a column of {array} ({shape_text(shape)}), got {index}")
-    return _open(find(*index), depth, breadth, attention == "all", decimals)
+    return _open(find(*index), depth, attention == "all")
 
 
-def _names(name: str, names, n: int) -> list[str] | None:
-    """Return names for `n` rows or columns at least."""
-    if names is None:
-        return None
-    names = as_list(name, names, "names")
-    if len(names) < n:
-        raise ValueError(f"{name}: expected {n} names, got {len(names)}")
-    return names
-
-
-def _open(step: Step, depth: int | None, breadth: int, weights_too: bool, decimals: int) -> Step:
-    """Follow the terms of a step that weigh most, and theirs, down to `depth`."""
-    opened = {}
+def _open(step: Step, depth: float, weights_too: bool) -> Step:
+    """Follow the term of a step that weighs most, and its, down to `depth`."""
     weight = float if step.rule == SOFTMAX else abs  # a sum is moved by −9 as by 9, a softmax is won by the largest
-    if depth is None or depth > 1:
-        below = None if depth is None else depth - 1
-        ways = [t for t, term in enumerate(step.terms) if any(f.back for f in term.factors)]
-        for t in sorted(ways, key=lambda t: -weight(step.terms[t].value))[:breadth]:
-            for f, factor in enumerate(step.terms[t].factors):
-                if factor.back and (weights_too or not factor.is_weight):
-                    opened[t, f] = _open(factor.back(), below, breadth, weights_too, decimals)
-    return replace(step, opened=opened, decimals=decimals)
+    followable = [t for t, term in enumerate(step.terms) if any(f.back for f in term.factors)]
+    if depth <= 1 or not followable:
+        return step
+    t = max(followable, key=lambda t: weight(step.terms[t].value))
+    opened = {
+        (t, f): _open(factor.back(), depth - 1, weights_too)
+        for f, factor in enumerate(step.terms[t].factors)
+        if factor.back and (weights_too or not factor.is_weight)
+    }
+    return replace(step, opened=opened)
 
 
-class _WayBack:
-    """For every kind of array, how an entry of it was made."""
+# ---------------------------------------------------------------- how each number was made
+
+
+def _step(name: str, value, rule: str, terms: list[tuple[Factor, ...]], combine: Callable = sum) -> Step:
+    """A step, once its terms have been combined again and found to give its value."""
+    value, terms = float(value), tuple(map(Term, terms))
+    again = combine([term.value for term in terms])
+    if not np.isclose(again, value, rtol=1e-9, atol=1e-12):
+        raise AssertionError(f"{name}: the terms give {again}, the trace has {value}")
+    return Step(name, value, rule, terms)
+
+
+def _row(before: str, row, back: Callable[[int], Step]) -> list[Factor]:
+    """A row of an array, each entry with the step that made it; `before` is what its name begins with."""
+    return [Factor(f"{before}, {k}]", float(x), partial(back, k)) for k, x in enumerate(row)]
+
+
+def _linear(name: str, value, row: list[Factor], weight, bias, j: int, column: str = "") -> Step:
+    """``value = row · weight[:, j] + bias[j]``; a parameter is a pair of its name and its array."""
+    (w_name, w), (b_name, b), column = weight, bias, column or str(j)
+    terms = [(x, Factor(f"{w_name}[{k}, {column}]", float(w[k, j]))) for k, x in enumerate(row)]
+    if b is not None:
+        terms.append((Factor(f"{b_name}[{column}]", float(b[j])),))
+    return _step(name, value, f"sum of {len(terms)} terms", terms)
+
+
+def _norm(name: str, value, row, j: int, std, p_name: str, p, before: Callable[[], Step]) -> Step:
+    """``gamma * (x - mean) / std + beta``."""
+    scale = Factor(f"{p_name}.gamma[{j}] / std", float(p.gamma[j] / std))
+    terms = [
+        (Factor(before().name, float(row[j]), before), scale),
+        (Factor("minus the row's mean", -float(np.mean(row))), scale),
+        (Factor(f"{p_name}.beta[{j}]", float(p.beta[j])),),
+    ]
+    return _step(name, value, f"layer norm: std of the row {Num(float(std)).word}", terms)
+
+
+class _Model:
+    """What lies around the layers: embeddings, last norms, logits."""
 
     def __init__(self, params, cfg, trace, src, tgt, words):
-        self.params, self.cfg, self.trace = params, cfg, trace
+        self.params, self.cfg, self.trace, self.words = params, cfg, trace, words
         self.rows = {"encoder": src, "decoder": tgt}
-        self.words = words
 
-    # -- names
-
-    def row(self, side: str, i: int) -> str:
-        names = self.rows[side]
-        return str(i) if names is None else str(names[i])
-
-    def word(self, j: int) -> str:
-        return str(j) if self.words is None else str(self.words[j])
-
-    def find(self, array: str) -> tuple[Callable, tuple[int, int]]:
-        """Return the function that makes a step of an entry, and the array's shape."""
-        parts = array.split(".")
-        stack = getattr(self.trace, parts[0], None) if parts[0] in ("encoder", "decoder") else None
+    def find(self, array: str) -> tuple[Callable[[int, int], Step], tuple[int, ...]]:
+        """The function that makes a step of an entry, and the array's shape."""
+        side, *rest = array.split(".")
+        stack = getattr(self.trace, side) if side in self.rows else None
         if array == "logits" and self.trace.logits is not None:
             return self.logit, self.trace.logits.shape
-        if stack is not None and len(parts) >= 2:
-            side = parts[0]
-            if parts[1:] == ["out"]:
-                return lambda i, j: self.stack_out(side, i, j), stack.out.shape
-            if parts[1:] == ["x"]:
-                return lambda i, j: self.embedded(side, i, j), stack.x.shape
-            if parts[1].isdigit() and int(parts[1]) < len(stack.layers) and len(parts) == 3:
-                layer = int(parts[1])
-                if parts[2] == "out":
-                    return lambda i, j: self.layer_out(side, layer, i, j), stack.out.shape
-                if isinstance(getattr(stack.layers[layer], parts[2], None), SublayerTrace):
-                    return lambda i, j: self.sublayer(side, layer, parts[2], i, j), stack.out.shape
+        if stack is not None and rest in (["x"], ["out"]):
+            return partial({"x": self.embedded, "out": self.stack_out}[rest[0]], side), stack.x.shape
+        if stack is not None and len(rest) == 2 and rest[0].isdigit() and int(rest[0]) < len(stack.layers):
+            kind = "feed_forward" if rest[1] == "out" else rest[1]
+            if kind in SUBLAYERS and getattr(stack.layers[int(rest[0])], kind, None) is not None:
+                return _Sublayer(self, side, int(rest[0]), kind).out, stack.x.shape
         known = "logits, encoder.out, encoder.x, encoder.0.out, decoder.0.cross_attention, ..."
         raise ValueError(f"array: expected one of {known}, got {array!r}")
 
-    # -- making steps
-
-    def step(self, name: str, value, rule: str, terms: list[Term], combine: Callable | None = None) -> Step:
-        """Make a step, once its terms have been combined again and found to give its value."""
-        value = float(value)
-        again = combine([t.value for t in terms]) if combine else sum(t.value for t in terms)
-        if not np.isclose(again, value, rtol=1e-9, atol=1e-12):
-            raise AssertionError(f"{name}: the terms give {again}, the trace has {value}")
-        return Step(name, value, rule, tuple(terms))
-
-    def linear(self, name, value, row, back, row_name, weight, bias, w_name, b_name, j, column=None) -> Step:
-        """``value = row · weight[:, j] + bias[j]``; `back(k)` gives the step of ``row[k]``."""
-        column = str(j) if column is None else column
-        terms = [
-            Term((
-                Factor(f"{row_name}{k}]", float(row[k]), lambda k=k: back(k)),
-                Factor(f"{w_name}[{k}, {column}]", float(weight[k, j])),
-            ))
-            for k in range(len(row))
-        ]  # fmt: skip
-        if bias is not None:
-            terms.append(Term((Factor(f"{b_name}[{column}]", float(bias[j])),)))
-        return self.step(name, value, f"sum of {len(terms)} terms", terms)
-
     def logit(self, i: int, j: int) -> Step:
-        out, p = self.trace.decoder.out, self.params.output
-        return self.linear(
-            f"logits[{self.row('decoder', i)}, {self.word(j)}]", self.trace.logits[i, j], out[i],
-            lambda k: self.stack_out("decoder", i, k), f"decoder.out[{self.row('decoder', i)}, ",
-            p.weight, p.bias, "output.weight", "output.bias", j, self.word(j),
-        )  # fmt: skip
+        p, row = self.params.output, self.rows["decoder"][i]
+        out = _row(f"decoder.out[{row}", self.trace.decoder.out[i], partial(self.stack_out, "decoder", i))
+        parameters = ("output.weight", p.weight), ("output.bias", p.bias)
+        return _linear(f"logits[{row}, {self.words[j]}]", self.trace.logits[i, j], out, *parameters, j, self.words[j])
 
     def stack_out(self, side: str, i: int, j: int) -> Step:
-        stack = getattr(self.trace, side)
+        stack, name = getattr(self.trace, side), f"{side}.out[{self.rows[side][i]}, {j}]"
+        last = partial(_Sublayer(self, side, len(stack.layers) - 1, "feed_forward").out, i, j)
         if stack.last_norm is None:  # the same number under the name that the next part knows
-            return replace(
-                self.layer_out(side, len(stack.layers) - 1, i, j), name=f"{side}.out[{self.row(side, i)}, {j}]"
-            )
-        last = stack.layers[-1].out
-        return self.norm(
-            f"{side}.out[{self.row(side, i)}, {j}]", stack.out[i, j], last[i], j,
-            getattr(self.params, f"{side}_norm"), stack.last_norm, i, f"{side}_norm",
-            lambda: self.layer_out(side, len(stack.layers) - 1, i, j),
-        )  # fmt: skip
-
-    def layer_out(self, side: str, layer: int, i: int, j: int) -> Step:
-        return self.sublayer(side, layer, "feed_forward", i, j)
-
-    def sublayer_input(self, side: str, layer: int, kind: str, i: int, j: int) -> Step:
-        """The step of an entry of the rows that enter a sub-layer."""
-        trace = getattr(self.trace, side).layers[layer]
-        order = ["self_attention", "cross_attention", "feed_forward"]
-        before = [k for k in order[: order.index(kind)] if getattr(trace, k, None) is not None]
-        if before:
-            return self.sublayer(side, layer, before[-1], i, j)
-        return self.layer_out(side, layer - 1, i, j) if layer else self.embedded(side, i, j)
-
-    def sublayer(self, side: str, layer: int, kind: str, i: int, j: int) -> Step:
-        """``norm(x + inner)``, or what `Config` makes of it."""
-        trace = getattr(getattr(self.trace, side).layers[layer], kind)
-        p = getattr(self.params, side)[layer]
-        norms = {"self_attention": "norm_1", "cross_attention": "norm_2", "feed_forward": "norm_3"}
-        norm_name = "norm_2" if side == "encoder" and kind == "feed_forward" else norms[kind]
-        place = f"{side}.{layer}.{kind}"
-        name = f"{place}[{self.row(side, i)}, {j}]"
-        if self.cfg.norm == "post":
-            return self.norm(
-                name, trace.out[i, j], trace.total[i], j, getattr(p, norm_name), trace.norm, i,
-                f"{side}.{layer}.{norm_name}", lambda: self.total(side, layer, kind, i, j),
-            )  # fmt: skip
-        total = self.total(side, layer, kind, i, j)
-        return Step(name, total.value, total.rule, total.terms)
-
-    def total(self, side: str, layer: int, kind: str, i: int, j: int) -> Step:
-        """``x + inner``, the residual connection."""
-        trace = getattr(getattr(self.trace, side).layers[layer], kind)
-        place, at = f"{side}.{layer}.{kind}", f"[{self.row(side, i)}, {j}]"
-        terms = [
-            Term((
-                Factor(
-                    f"{place}.inner_out{at}", float(trace.inner_out[i, j]),
-                    lambda: self.inner(side, layer, kind, i, j),
-                ),
-            ))
-        ]  # fmt: skip
-        if self.cfg.residual:
-            before = Factor(
-                f"{place}.x{at}", float(trace.x[i, j]), lambda: self.sublayer_input(side, layer, kind, i, j)
-            )
-            terms.insert(0, Term((before,)))
-        rule = "residual: the input plus the sub-layer" if self.cfg.residual else "the sub-layer alone"
-        return self.step(f"{place}.total{at}", trace.total[i, j], rule, terms)
-
-    def norm(self, name, value, row, j, p, trace, i, p_name, back) -> Step:
-        """``gamma * (x - mean) / std + beta``."""
-        mean, std = float(np.mean(row)), float(trace.std[i, 0])
-        gamma, beta = float(p.gamma[j]), float(p.beta[j])
-        scale = Factor(f"{p_name}.gamma[{j}] / std", gamma / std)
-        terms = [
-            Term((Factor(back().name, float(row[j]), back), scale)),
-            Term((Factor("minus the row's mean", -mean), scale)),
-            Term((Factor(f"{p_name}.beta[{j}]", beta),)),
-        ]
-        return self.step(name, value, f"layer norm: std of the row {Num(std).word}", terms)
-
-    def norm_input(self, side: str, layer: int, kind: str, i: int, j: int) -> Step:
-        """The step of an entry of the rows that a sub-layer sees: normalised first with pre-norm."""
-        if self.cfg.norm != "pre":
-            return self.sublayer_input(side, layer, kind, i, j)
-        trace = getattr(getattr(self.trace, side).layers[layer], kind)
-        p = getattr(self.params, side)[layer]
-        norms = {"self_attention": "norm_1", "cross_attention": "norm_2", "feed_forward": "norm_3"}
-        norm_name = "norm_2" if side == "encoder" and kind == "feed_forward" else norms[kind]
-        q = getattr(p, norm_name)
-        value = q.gamma[j] * trace.norm.normalised[i, j] + q.beta[j]
-        return self.norm(
-            f"{side}.{layer}.{kind}.normed[{self.row(side, i)}, {j}]", value, trace.x[i], j, q, trace.norm, i,
-            f"{side}.{layer}.{norm_name}", lambda: self.sublayer_input(side, layer, kind, i, j),
-        )  # fmt: skip
-
-    def inner(self, side: str, layer: int, kind: str, i: int, j: int) -> Step:
-        """An entry of what a sub-layer adds: feed-forward or attention."""
-        trace = getattr(getattr(self.trace, side).layers[layer], kind)
-        p = getattr(getattr(self.params, side)[layer], kind)
-        place, row = f"{side}.{layer}.{kind}", self.row(side, i)
-        name, value = f"{place}.inner_out[{row}, {j}]", trace.inner_out[i, j]
-        if kind == "feed_forward":
-            return self.linear(
-                name, value, trace.inner.hidden[i], lambda k: self.hidden(side, layer, i, k),
-                f"{place}.hidden[{row}, ", p.w_2, p.b_2, f"{place}.w_2", f"{place}.b_2", j,
-            )  # fmt: skip
-        return self.linear(
-            name, value, trace.inner.heads[i], lambda k: self.head_out(side, layer, kind, i, k),
-            f"{place}.heads[{row}, ", p.w_o, p.b_o, f"{place}.w_o", f"{place}.b_o", j,
-        )  # fmt: skip
-
-    def hidden(self, side: str, layer: int, i: int, j: int) -> Step:
-        """``max(0, before)``, or gelu."""
-        trace = getattr(self.trace, side).layers[layer].feed_forward.inner
-        place, at = f"{side}.{layer}.feed_forward", f"[{self.row(side, i)}, {j}]"
-        before = Factor(f"{place}.before{at}", float(trace.before[i, j]), lambda: self.before(side, layer, i, j))
-        hidden = float(trace.hidden[i, j])
-        if self.cfg.activation == "relu":
-            return self.step(
-                f"{place}.hidden{at}", hidden, "relu: max(0, x)", [Term((before,))], lambda v: max(0.0, v[0])
-            )
-        return self.step(f"{place}.hidden{at}", hidden, "gelu", [Term((before,))], lambda v: hidden)
-
-    def before(self, side: str, layer: int, i: int, j: int) -> Step:
-        trace = getattr(self.trace, side).layers[layer].feed_forward.inner
-        p = getattr(self.params, side)[layer].feed_forward
-        place, row = f"{side}.{layer}.feed_forward", self.row(side, i)
-        return self.linear(
-            f"{place}.before[{row}, {j}]", trace.before[i, j], trace.x[i],
-            lambda k: self.norm_input(side, layer, "feed_forward", i, k),
-            f"{place}.x[{row}, ", p.w_1, p.b_1, f"{place}.w_1", f"{place}.b_1", j,
-        )  # fmt: skip
-
-    def head_out(self, side: str, layer: int, kind: str, i: int, column: int) -> Step:
-        """A head's output: the values, weighted."""
-        trace = getattr(getattr(self.trace, side).layers[layer], kind).inner
-        d_v = trace.attention.v.shape[-1]
-        h, c = divmod(column, d_v)
-        place, keys = f"{side}.{layer}.{kind}", self.key_side(side, kind)
-        terms = [
-            Term((
-                Factor(
-                    f"{place}.attn_weights[head {h}, {self.row(side, i)}, {self.row(keys, k)}]",
-                    float(trace.attention.attn_weights[h, i, k]),
-                    lambda k=k: self.weight(side, layer, kind, h, i, k),
-                    is_weight=True,
-                ),
-                Factor(
-                    f"{place}.v[head {h}, {self.row(keys, k)}, {c}]", float(trace.attention.v[h, k, c]),
-                    lambda k=k: self.projected(side, layer, kind, "v", h, k, c),
-                ),
-            ))
-            for k in range(trace.attention.v.shape[-2])
-        ]  # fmt: skip
-        name = f"{place}.heads[{self.row(side, i)}, {column}]"
-        return self.step(name, trace.heads[i, column], "values, weighted by attention", terms)
-
-    def key_side(self, side: str, kind: str) -> str:
-        """Keys and values come from the encoder in cross-attention, from the same rows otherwise."""
-        return "encoder" if kind == "cross_attention" else side
-
-    def weight(self, side: str, layer: int, kind: str, h: int, i: int, k: int) -> Step:
-        """An attention weight: the softmax of a row of scores."""
-        trace = getattr(getattr(self.trace, side).layers[layer], kind).inner.attention
-        place, keys = f"{side}.{layer}.{kind}", self.key_side(side, kind)
-        mask = trace.mask
-        seen = [True] * trace.k.shape[-2]
-        if mask is not None:
-            seen = np.broadcast_to(mask, trace.scaled_scores.shape)[h, i]
-        allowed = [m for m in range(len(seen)) if seen[m]]
-        terms = [
-            Term((
-                Factor(
-                    f"{place}.score[head {h}, {self.row(side, i)}, {self.row(keys, m)}]",
-                    float(trace.scaled_scores[h, i, m]), lambda m=m: self.score(side, layer, kind, h, i, m),
-                ),
-            ))
-            for m in allowed
-        ]  # fmt: skip
-
-        def softmax(scores):
-            if k not in allowed:
-                return 0.0
-            powers = np.exp(np.array(scores) - max(scores))
-            return float(powers[allowed.index(k)] / powers.sum())
-
-        name = f"{place}.attn_weights[head {h}, {self.row(side, i)}, {self.row(keys, k)}]"
-        return self.step(name, trace.attn_weights[h, i, k], SOFTMAX, terms, softmax)
-
-    def score(self, side: str, layer: int, kind: str, h: int, i: int, k: int) -> Step:
-        """A scaled score: query times key."""
-        trace = getattr(getattr(self.trace, side).layers[layer], kind).inner.attention
-        place, keys = f"{side}.{layer}.{kind}", self.key_side(side, kind)
-        scale = Factor("scale", trace.scale)
-        terms = [
-            Term((
-                Factor(
-                    f"{place}.q[head {h}, {self.row(side, i)}, {c}]", float(trace.q[h, i, c]),
-                    lambda c=c: self.projected(side, layer, kind, "q", h, i, c),
-                ),
-                Factor(
-                    f"{place}.k[head {h}, {self.row(keys, k)}, {c}]", float(trace.k[h, k, c]),
-                    lambda c=c: self.projected(side, layer, kind, "k", h, k, c),
-                ),
-                scale,
-            ))
-            for c in range(trace.q.shape[-1])
-        ]  # fmt: skip
-        name = f"{place}.score[head {h}, {self.row(side, i)}, {self.row(keys, k)}]"
-        return self.step(name, trace.scaled_scores[h, i, k], "query · key · scale", terms)
-
-    def projected(self, side: str, layer: int, kind: str, what: str, h: int, i: int, c: int) -> Step:
-        """An entry of a query, key or value: a row times a column of its weight matrix."""
-        trace = getattr(getattr(self.trace, side).layers[layer], kind).inner
-        p = getattr(getattr(self.params, side)[layer], kind)
-        from_memory = kind == "cross_attention" and what != "q"
-        rows = trace.memory if what != "q" else trace.x
-        row_side = "encoder" if from_memory else side
-        array = getattr(trace.attention, what)
-        column = h * array.shape[-1] + c
-        place, row = f"{side}.{layer}.{kind}", self.row(row_side, i)
-
-        def back(m):
-            if from_memory:
-                return self.stack_out("encoder", i, m)
-            return self.norm_input(side, layer, kind, i, m)
-
-        source = "encoder.out" if from_memory else f"{place}.rows"
-        return self.linear(
-            f"{place}.{what}[head {h}, {row}, {c}]", array[h, i, c], rows[i], back, f"{source}[{row}, ",
-            getattr(p, f"w_{what}"), getattr(p, f"b_{what}"), f"{place}.w_{what}", f"{place}.b_{what}", column,
-        )  # fmt: skip
+            return replace(last(), name=name)
+        p, row = getattr(self.params, f"{side}_norm"), stack.layers[-1].out[i]
+        return _norm(name, stack.out[i, j], row, j, stack.last_norm.std[i, 0], f"{side}_norm", p, last)
 
     def embedded(self, side: str, i: int, j: int) -> Step:
         """The first row: the token's embedding, scaled, plus its position."""
-        stack = getattr(self.trace, side)
-        table = self.params.src_embedding if side == "encoder" else self.params.tgt_embedding
-        token = int(stack.ids[i])
+        stack, row = getattr(self.trace, side), self.rows[side][i]
         which = "src_embedding" if side == "encoder" else "tgt_embedding"
-        factors = [Factor(f"{which}[{self.row(side, i)}: id {token}, {j}]", float(table[token, j]))]
+        token = int(stack.ids[i])
+        factors = [Factor(f"{which}[{row}: id {token}, {j}]", float(getattr(self.params, which)[token, j]))]
         if self.cfg.scale_embeddings:
             factors.append(Factor("√d_model", float(np.sqrt(self.cfg.d_model))))
-        terms = [Term(tuple(factors))]
+        terms = [tuple(factors)]
         if self.cfg.positions:
-            terms.append(Term((Factor(f"PE[{i}, {j}]", float(stack.x[i, j] - stack.embedded[i, j])),)))
+            terms.append((Factor(f"PE[{i}, {j}]", float(stack.x[i, j] - stack.embedded[i, j])),))
         rule = "embedding plus position" if self.cfg.positions else "embedding"
-        return self.step(f"{side}.x[{self.row(side, i)}, {j}]", stack.x[i, j], rule, terms)
+        return _step(f"{side}.x[{row}, {j}]", stack.x[i, j], rule, terms)
+
+
+SUBLAYERS = ("self_attention", "cross_attention", "feed_forward")
+
+
+class _Sublayer:
+    """A sub-layer: how an entry of each of its arrays was made."""
+
+    def __init__(self, model: _Model, side: str, layer: int, kind: str):
+        self.model, self.side, self.layer, self.kind, self.cfg = model, side, layer, kind, model.cfg
+        self.traces, params = getattr(model.trace, side).layers[layer], getattr(model.params, side)[layer]
+        self.trace, self.inner_params = getattr(self.traces, kind), getattr(params, kind)
+        self.inner = self.trace.inner
+        self.name = f"{side}.{layer}.{kind}"
+        which = SUBLAYERS.index(kind) + 1 if side == "decoder" or kind == "self_attention" else 2
+        self.norm_params, self.norm_name = getattr(params, f"norm_{which}", None), f"{side}.{layer}.norm_{which}"
+        # keys and values come from the encoder in cross-attention, from the same rows otherwise
+        self.rows = model.rows[side]
+        self.key_rows = model.rows["encoder"] if kind == "cross_attention" else self.rows
+
+    def at(self, array: str, *labels) -> str:
+        return f"{self.name}.{array}[{', '.join(map(str, labels))}]"
+
+    def parameter(self, name: str):
+        return f"{self.name}.{name}", getattr(self.inner_params, name)
+
+    def factors(self, array: str, i: int, row, back: Callable[[int, int], Step]) -> list[Factor]:
+        """A row of an array, each entry with the step that made it."""
+        return _row(f"{self.name}.{array}[{self.rows[i]}", row, partial(back, i))
+
+    def out(self, i: int, j: int) -> Step:
+        """``norm(x + inner)``, or what `Config` makes of it."""
+        name, total = f"{self.name}[{self.rows[i]}, {j}]", partial(self.total, i, j)
+        if self.cfg.norm != "post":
+            return replace(total(), name=name)
+        t = self.trace
+        return _norm(name, t.out[i, j], t.total[i], j, t.norm.std[i, 0], self.norm_name, self.norm_params, total)
+
+    def total(self, i: int, j: int) -> Step:
+        """``x + inner``, the residual connection."""
+        terms = [(self.factors("inner_out", i, self.trace.inner_out[i], self.inner_out)[j],)]
+        if self.cfg.residual:
+            terms.insert(0, (self.factors("x", i, self.trace.x[i], self.before)[j],))
+        rule = "residual: the input plus the sub-layer" if self.cfg.residual else "the sub-layer alone"
+        return _step(self.at("total", self.rows[i], j), self.trace.total[i, j], rule, terms)
+
+    def before(self, i: int, j: int) -> Step:
+        """An entry of the rows that enter."""
+        earlier = [k for k in SUBLAYERS[: SUBLAYERS.index(self.kind)] if getattr(self.traces, k, None) is not None]
+        if earlier:
+            return _Sublayer(self.model, self.side, self.layer, earlier[-1]).out(i, j)
+        if self.layer:
+            return _Sublayer(self.model, self.side, self.layer - 1, "feed_forward").out(i, j)
+        return self.model.embedded(self.side, i, j)
+
+    def seen(self, i: int, j: int) -> Step:
+        """An entry of the rows that attention or feed-forward sees: normalised first with pre-norm."""
+        if self.cfg.norm != "pre":
+            return self.before(i, j)
+        t, p = self.trace, self.norm_params
+        value = p.gamma[j] * t.norm.normalised[i, j] + p.beta[j]
+        name, before = self.at("normed", self.rows[i], j), partial(self.before, i, j)
+        return _norm(name, value, t.x[i], j, t.norm.std[i, 0], self.norm_name, p, before)
+
+    def inner_out(self, i: int, j: int) -> Step:
+        """An entry of what the sub-layer adds."""
+        name, value = self.at("inner_out", self.rows[i], j), self.trace.inner_out[i, j]
+        if self.kind == "feed_forward":
+            row = self.factors("hidden", i, self.inner.hidden[i], self.hidden)
+            return _linear(name, value, row, self.parameter("w_2"), self.parameter("b_2"), j)
+        row = self.factors("heads", i, self.inner.heads[i], self.head)
+        return _linear(name, value, row, self.parameter("w_o"), self.parameter("b_o"), j)
+
+    # -- feed-forward
+
+    def hidden(self, i: int, j: int) -> Step:
+        """``max(0, x)``, or gelu."""
+        before = self.factors("before", i, self.inner.before[i], self.activated)[j]
+        rule = {"relu": "relu: max(0, x)"}.get(self.cfg.activation, self.cfg.activation)
+        name, activation = self.at("hidden", self.rows[i], j), getattr(ops, self.cfg.activation)
+        return _step(name, self.inner.hidden[i, j], rule, [(before,)], lambda values: activation(np.array(values))[0])
+
+    def activated(self, i: int, j: int) -> Step:
+        """What the activation is given."""
+        row = self.factors("x", i, self.inner.x[i], self.seen)
+        name, value = self.at("before", self.rows[i], j), self.inner.before[i, j]
+        return _linear(name, value, row, self.parameter("w_1"), self.parameter("b_1"), j)
+
+    # -- attention
+
+    def head_name(self, array: str, h: int, i: int, j: int) -> str:
+        row = (self.key_rows if array in ("k", "v") else self.rows)[i]
+        return self.at(array, f"head {h}", row, j if array in ("q", "k", "v") else self.key_rows[j])
+
+    def head_factor(self, array: str, h: int, i: int, j: int) -> Factor:
+        """An entry of an array of one head, with the step that made it."""
+        back = {"attn_weights": self.weight, "score": self.score}.get(array) or partial(self.projected, array)
+        values = getattr(self.inner.attention, "scaled_scores" if array == "score" else array)
+        name, value, is_weight = self.head_name(array, h, i, j), float(values[h, i, j]), array == "attn_weights"
+        return Factor(name, value, partial(back, h, i, j), is_weight)
+
+    def head(self, i: int, column: int) -> Step:
+        """An entry of the heads' outputs: the values, weighted."""
+        h, c = divmod(column, self.inner.attention.v.shape[-1])
+        terms = [
+            (self.head_factor("attn_weights", h, i, k), self.head_factor("v", h, k, c))
+            for k in range(len(self.key_rows))
+        ]
+        name, value = self.at("heads", self.rows[i], column), self.inner.heads[i, column]
+        return _step(name, value, "values, weighted by attention", terms)
+
+    def weight(self, h: int, i: int, k: int) -> Step:
+        """An attention weight: the softmax of a row of scores."""
+        found = self.inner.attention
+        seen = np.broadcast_to(True if found.mask is None else found.mask, found.scaled_scores.shape)[h, i]
+        places = np.flatnonzero(seen)
+        terms = [(self.head_factor("score", h, i, m),) for m in places]
+
+        def softmax(scores):
+            return float(ops.softmax(np.array(scores)) @ (places == k))
+
+        name = self.head_name("attn_weights", h, i, k)
+        return _step(name, found.attn_weights[h, i, k], SOFTMAX, terms, softmax)
+
+    def score(self, h: int, i: int, k: int) -> Step:
+        """A scaled score: query times key."""
+        found, scale = self.inner.attention, Factor("scale", self.inner.attention.scale)
+        terms = [
+            (self.head_factor("q", h, i, c), self.head_factor("k", h, k, c), scale) for c in range(found.q.shape[-1])
+        ]
+        name = self.head_name("score", h, i, k)
+        return _step(name, found.scaled_scores[h, i, k], "query · key · scale", terms)
+
+    def projected(self, array: str, h: int, i: int, c: int) -> Step:
+        """An entry of a query, key or value: a row times a column of its weight matrix."""
+        values, from_memory = getattr(self.inner.attention, array), self.kind == "cross_attention" and array != "q"
+        back = partial(self.model.stack_out, "encoder") if from_memory else self.seen
+        rows, labels = (self.inner.x, self.rows) if array == "q" else (self.inner.memory, self.key_rows)
+        source = "encoder.out" if from_memory else f"{self.name}.rows"
+        row = _row(f"{source}[{labels[i]}", rows[i], partial(back, i))
+        parameters = self.parameter(f"w_{array}"), self.parameter(f"b_{array}")
+        name = self.head_name(array, h, i, c)
+        return _linear(name, values[h, i, c], row, *parameters, h * values.shape[-1] + c)

@@ -31,6 +31,8 @@
     return lines[lines.length == grid.length ? i : i * grid[0].length + j];
   }
 
+  // The steps of a chain that a panel was made of: "2:i*r:0" is the third one, and what is lit there.
+  const origins = (panel) => (panel.dataset.from ? panel.dataset.from.split(" ").map((x) => x.split(":")) : []);
   const touchable = (td) => chainOf(td) || sum(td);
   const text = (row, what) => (row.querySelector(what) || { textContent: "" }).textContent;
   // What a step of a chain is called, and one of its entries: "K₁, Hello, 2 = 8"
@@ -111,15 +113,11 @@
     td.classList.add("b-h");
     td.setAttribute("aria-selected", true);
     all(panel, "[data-l]").forEach((t) => light(t, t.dataset.l, t.dataset.s || 0, i, j));
-    const sources = (panel.dataset.from || "")
-      .split(" ")
-      .filter((x) => x)
-      .map((x) => {
-        const [k, lights, shift] = x.split(":"),
-          table = result(panels(chain)[k]);
-        light(table, lights, +shift, i, j);
-        return table;
-      });
+    const sources = origins(panel).map(([k, lights, shift]) => {
+      const table = result(panels(chain)[k]);
+      light(table, lights, +shift, i, j);
+      return table;
+    });
     const live = bar(td);
     let html = line ? line.innerHTML.replace(/\n/g, " ") : `<b>${name(td)}</b>`;
     if (panel.querySelector(".b-left ~ *,.b-above") || /\*[jc]|j\*c/.test(panel.dataset.from))
@@ -127,24 +125,20 @@
     live.innerHTML = html;
     panel.classList.add("b-on");
     if (chain && keep) {
-      const way = (label, made) => {
+      const way = (label, buttons) => {
         const line = d.createElement("div");
-        made.forEach((x) => line.append(line.firstChild ? " " : label, x));
+        line.append(label, ...buttons.flatMap((x) => [x, " "]));
         live.append(line);
       };
-      const first = (t) =>
-        cells(t)
-          .flat()
-          .find((x) => x.matches(".b-r,.b-c"));
-      way(
-        "Made of ",
-        sources.map((t) => button(title(t), () => go(first(t), true))),
-      );
-      if (!sources.length) live.append(" The way ends here.");
-      way(
-        "Back to ",
-        [...trail].reverse().map((x) => button(name(x), () => go(x))),
-      );
+      const first = (t) => t.querySelector("td:is(.b-r, .b-c)");
+      const back = sources.map((t) => button(title(t), () => go(first(t), true)));
+      if (back.length) way("Made of ", back);
+      else live.append(" The way ends here.");
+      if (trail.length)
+        way(
+          "Back to ",
+          [...trail].reverse().map((x) => button(name(x), () => go(x))),
+        );
       way("", [button("Close", close)]);
       trail.forEach((x) => x.classList.add("b-v"));
       trail.push(td);
@@ -196,12 +190,7 @@
     if (td == open && kept) return close();
     if (!show(td, true)) return;
     focus(td);
-    const chain = chainOf(td);
-    if (chain)
-      (panelOf(td).dataset.from || "")
-        .split(" ")
-        .filter((x) => x)
-        .forEach((x) => reveal(result(panels(chain)[parseInt(x)]), td));
+    origins(panelOf(td)).forEach(([k]) => reveal(result(panels(chainOf(td))[k]), td));
   }
 
   d.addEventListener("pointerover", (e) => {
@@ -279,17 +268,9 @@
     tds.forEach((td, k) => (td.tabIndex = k ? -1 : 0));
   }
 
-  // Left until the page has been shown, and then a few at a time: nobody has to wait for them.
-  const idle = w.requestIdleCallback || ((run) => setTimeout(() => run({ timeRemaining: () => 0 })));
-  w.toytfPanels = () => {
-    const left = all(d, ".byhand-chain,.byhand");
-    const some = (deadline) => {
-      do prepare(left.shift());
-      while (left.length && deadline.timeRemaining() > 9);
-      if (left.length) idle(some, { timeout: 1000 });
-    };
-    if (left.length) idle(some, { timeout: 1000 });
-  };
+  // Left until the page has been shown, and one at a time: nobody has to wait for them.
+  const idle = w.requestIdleCallback || setTimeout;
+  w.toytfPanels = () => all(d, ".byhand-chain,.byhand").forEach((part) => idle(() => prepare(part), { timeout: 1000 }));
   const begin = () => {
     w.toytfPanels();
     follow();

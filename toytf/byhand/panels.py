@@ -18,6 +18,8 @@ import numpy as np
 
 from toytf.byhand.expressions import Array, Num, fixed, trimmed
 
+# Which cells of an operand make entry (i, j) of the result: rows, columns (* is all of them), and their colour.
+LIGHTS = {"row": "i*r", "column": "*jc", "cell": "ijr", "other cell": "ijc", "all": "**c", "row, cell": "i*r,ijc"}
 PHONE = 41  # so many digits stand in a line of a panel on a phone
 LETTER, PADDING = 0.78, 0.9  # of a label and of a cell, in digits
 SMALL = 0.86  # type of 11 pixels beside the usual one on a phone
@@ -134,43 +136,38 @@ class _Matrix:
         smaller = "" if width <= PHONE else " b-y" if width * SMALL <= PHONE else " b-x"
         return f" b-u u{step} n{n_cols}{smaller}"
 
-    def html(self, classes: str = "", caption: str = "") -> str:
-        esc = _html.escape
-        shape = " × ".join(str(n) for n in self.array.shape)
-        name = f'{esc(self.name)} <span class="byhand-shape">{shape}</span>' if self.name else (
-            f'<span class="byhand-shape">{shape}</span>'
-        )  # fmt: skip
-        head = ""
-        if self.cols is not None:
-            corner = "" if self.rows is None else "<td></td>"
-            head = "".join(f'<th scope="col">{esc(c)}</th>' for c in self.cols)
-            head = f"<thead><tr>{corner}{head}</tr></thead>"
-        labels = [""] * len(self.cells)
+    def html(self, classes: str = "", caption: bool = True) -> str:
+        esc, folding = _html.escape, self.folding()
+        head, labels = "", [""] * len(self.cells)
         if self.rows is not None:
             labels = [f'<th scope="row">{esc(label)}</th>' for label in self.rows]
+        if self.cols is not None:
+            corner = "" if self.rows is None else "<td></td>"
+            names = "".join(f'<th scope="col">{esc(c)}</th>' for c in self.cols)
+            head = f"<thead><tr>{corner}{names}</tr></thead>"
         body = "".join(
             f"<tr>{label}{''.join(f'<td>{c}</td>' for c in row)}</tr>"
             for label, row in zip(labels, self.cells, strict=True)
         )
+        name = f"<caption>{f'{esc(self.name)} ' if self.name else ''}{_shape(self.array)}</caption>" if caption else ""
         lights = f' data-l="{self.lights}"' if self.lights else ""
         lights += f' data-s="{self.shift}"' if self.shift else ""
-        folding = self.folding()
-        table = (
-            f'<table class="byhand-matrix{classes and " " + classes}{folding}"{lights}>'
-            f"{f'<caption>{name}</caption>' if caption else ''}{head}<tbody>{body}</tbody></table>"
-        )
-        return (
-            f'<div class="byhand-scroll {folding.split()[1]}" tabindex="0">{table}</div>'
-            if folding.endswith("b-x")
-            else table
-        )
+        kind = f"byhand-matrix{classes and ' ' + classes}{folding}"
+        table = f'<table class="{kind}"{lights}>{name}{head}<tbody>{body}</tbody></table>'
+        if not folding.endswith("b-x"):
+            return table
+        return f'<div class="byhand-scroll {folding.split()[1]}" tabindex="0">{table}</div>'
+
+
+def _shape(array: Array) -> str:
+    return f'<span class="byhand-shape">{" × ".join(map(str, array.shape))}</span>'
 
 
 def _step(width: float) -> int:
     return next((step for step in STEPS if step >= width), STEPS[-1])
 
 
-def _own(labels: Sequence[str] | None) -> Sequence[str] | None:
+def _unless_numbers(labels: Sequence[str] | None) -> Sequence[str] | None:
     """Labels that say something; numbers from 1 do not."""
     return None if labels is None or list(labels) == [str(i + 1) for i in range(len(labels))] else labels
 
@@ -180,46 +177,39 @@ def _own(labels: Sequence[str] | None) -> Sequence[str] | None:
 
 def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
     """Return a working as HTML; in a chain, operands among the `known` results are lit there and not shown again."""
-    esc = _html.escape
     cols = None if tuple(working.cols) == ("",) else working.cols
-    result = _Matrix(working.result, words(working.result, working.decimals, working.sci, "html"), working.rows, cols)
+    cells = words(working.result, working.decimals, working.sci, "html")
+    result = _Matrix(working.result, cells, working.rows, cols)
     places = [(operand, place(operand, known)) for operand in working.operands]
     shown = [operand for operand, at in places if at is None]
     linked = [f"{at[0]}:{_lights(operand, at[1])}:{operand.shift}" for operand, at in places if at is not None]
-    title = f'<div class="byhand-title">{esc(working._heading())}</div>'
+    title = f'<div class="byhand-title">{_html.escape(working._heading())}</div>'
     if not shown:
-        shape = " × ".join(str(n) for n in working.result.shape)
-        shape = f' <span class="byhand-shape">{shape}</span>'
-        title = f'<div class="byhand-title">{esc(working._heading())}{shape}</div>'
-        body, width = result.html("byhand-result"), result.width
+        title = title.replace("</div>", f" {_shape(working.result)}</div>")
+        body, width = result.html("byhand-result", caption=False), result.width
     elif working.layout == "product":
         body, width = _product(working, result, title, shown)
         title = "" if title in body else title
     else:
         body, width = _line(working, result, shown)
     linked = f' data-from="{" ".join(linked)}"' if linked else ""
-    out = f'<div class="byhand s{_step(width)}"{linked}>{title}<div class="byhand-parts s{_step(width)}">{body}</div>'
-    if working.entries and not in_chain:
-        out += all_sums(working)
-    return out + "</div>"
+    sums = all_sums(working) if working.entries and not in_chain else ""
+    step = f"s{_step(width)}"
+    return f'<div class="byhand {step}"{linked}>{title}<div class="byhand-parts {step}">{body}</div>{sums}</div>'
 
 
 def place(operand, known: Sequence) -> tuple[int, bool] | None:
     """Where an operand stands among earlier steps, and whether it is the transpose of what stands there."""
-    source, turned = operand.source, False
-    if source is not None and source.source is not None:
-        source, turned = source.source, True
-    for k, step in enumerate(known):
-        if source is not None and step.result is source.result:
-            return k, turned
-    return None
+    source = operand.source
+    if source is None:
+        return None
+    turned, source = source.source is not None, source.source or source
+    return next(((k, turned) for k, step in enumerate(known) if step.result is source.result), None)
 
 
 def _lights(operand, turned: bool = False) -> str:
-    from toytf.byhand.workings import LIGHTS
-
-    specs = LIGHTS[operand.lights]
-    return ",".join((where[::-1] if turned else where) + colour for where, colour in specs)
+    lights = LIGHTS[operand.lights]
+    return re.sub(r"(.)(.)(?=[rc])", r"\2\1", lights) if turned else lights
 
 
 def _operand(operand, working, rows, cols) -> _Matrix:
@@ -235,55 +225,48 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
     result.name = working.name if working.formula else ""
     left = right = None
     if first in shown:
-        left = _operand(first, working, _own(first.rows) or working.rows, _own(first.cols))
+        left = _operand(first, working, _unless_numbers(first.rows) or working.rows, _unless_numbers(first.cols))
     if second in shown:
-        right = _operand(second, working, _own(second.rows), result.cols)
+        right = _operand(second, working, _unless_numbers(second.rows), result.cols)
         result.longest = right.longest = max(result.longest, right.longest)
         result.at_least = right.at_least = max(result.width, right.width)
     inside = "byhand-result" + (" b-in" if left else "") + (" b-ih" if right else "")
     digits = min(14, max(2, math.ceil(max(m.column for m in (result, right) if m is not None) - PADDING)))
-    column = digits + PADDING
-    crossed = result.html(f"{inside} w{digits}", "yes")
+    width = (digits + PADDING) * result.array.shape[1]
+    crossed = result.html(f"{inside} w{digits}")
     if right is not None:
-        crossed = right.html(f"b-above{' b-in' if left else ''} w{digits}", "yes") + crossed
+        crossed = right.html(f"b-above{' b-in' if left else ''} w{digits}") + crossed
     if left is None:
         # the rows' names stand beside the result, so the right factor moves in by as much
         turned = re.search(r" t\d+", result.folding() if right is not None else "")
-        return (
-            f'<div class="b-block b-end{turned[0] if turned else ""}">{crossed}</div>',
-            result.stub + column * result.array.shape[1],
-        )
-    body = (
-        f'<div class="b-block b-left">{title}{left.html("", "yes")}</div>'
-        f'<div class="b-block">{crossed}</div>'
-    )  # fmt: skip
-    crossed_width = max(column * result.array.shape[1] + 0.5, result.name_width)
-    return body, max(left.width, left.name_width) + 1.5 + crossed_width
+        return f'<div class="b-block b-end{turned[0] if turned else ""}">{crossed}</div>', result.stub + width
+    body = f'<div class="b-block b-left">{title}{left.html()}</div><div class="b-block">{crossed}</div>'
+    return body, max(left.width, left.name_width) + 1.5 + max(width + 0.5, result.name_width)
 
 
 def _line(working, result: _Matrix, shown) -> tuple[str, float]:
     """The operands beside each other, then the result."""
-    blocks, width = [], 0.0
+    blocks = []
     for operand in shown:
-        rows = working.rows if len(operand.array) == len(working.rows) else _own(operand.rows)
+        rows = working.rows if len(operand.array) == len(working.rows) else _unless_numbers(operand.rows)
         same = operand.array.shape[1] == working.result.shape[1]
-        m = _operand(operand, working, rows, result.cols if same else _own(operand.cols))
-        blocks.append((operand.sign, m, ""))
+        m = _operand(operand, working, rows, result.cols if same else _unless_numbers(operand.cols))
+        blocks.append((operand.sign, m, []))
     result.name = working.name if working.formula else ""
-    blocks.append((working.sign, result, "byhand-result"))
-    out, widest = [], max((m for _, m, _ in blocks), key=lambda m: m.width)
+    blocks.append((working.sign, result, ["byhand-result"]))
+    widest = max((m for _, m, _ in blocks), key=lambda m: m.width)
     turned = " b-t" in widest.folding()
+    out, width = "", -1.5
     for k, (sign, m, classes) in enumerate(blocks):
         # a row beside a column cannot be added to it by eye
         m.turns = turned and len(m.array) == len(widest.array)
         m.at_least = widest.width if m.turns or m.array.shape == working.result.shape else 0.0
-        before = f'<span class="b-sign">{_html.escape(sign)}</span>' if sign else ""
-        inner = "b-in" if k and blocks[0][1].rows == m.rows else ""
-        out.append(f'<div class="b-block">{before}{m.html(f"{classes} {inner}".strip(), "yes")}</div>')
-        width += (
-            max(m.width - (m.stub if inner else 0), m.name_width) + (1.5 if k else 0) + (len(sign) + 1.3 if sign else 0)
-        )
-    return "".join(out), width
+        before, beside = f'<span class="b-sign">{_html.escape(sign)}</span>' if sign else "", 0.0
+        if k and blocks[0][1].rows == m.rows:
+            classes, beside = [*classes, "b-in"], m.stub
+        out += f'<div class="b-block">{before}{m.html(" ".join(classes))}</div>'
+        width += max(m.width - beside, m.name_width) + 1.5 + (len(sign) + 1.3 if sign else 0)
+    return out, width
 
 
 # ---------------------------------------------------------------- the sums
@@ -292,18 +275,16 @@ def _line(working, result: _Matrix, shown) -> tuple[str, float]:
 def all_sums(working) -> str:
     """One disclosure: every entry's arithmetic, the only place where it stands."""
     n = len(working.entries)
-    what = "sum" if working.layout == "product" else "entry, worked out" if n == 1 else "entries, worked out"
-    what = f"{what}s" if what == "sum" and n > 1 else what
-    label = f"All {n} {what}" if n > 1 else f"The {what}"
+    if working.layout == "product":
+        label = f"All {n} sums" if n > 1 else "The sum"
+    else:
+        label = f"All {n} entries, worked out" if n > 1 else "The entry, worked out"
     return f'<details class="byhand-sums"><summary>{label}</summary>{sum_lines(working)}</details>'
 
 
 def sum_lines(working) -> str:
     n_rows, n_cols = np.shape(working.result)
-    ordered = [e.at for e in working.entries] in (
-        [(i, j) for i in range(n_rows) for j in range(n_cols)],
-        [(i,) for i in range(n_rows)],
-    )
+    ordered = [e.at for e in working.entries] in (list(np.ndindex(n_rows, n_cols)), list(np.ndindex(n_rows)))
     lines = []
     for entry in working.entries:
         at = "" if ordered or not entry.at else f' data-at="{".".join(map(str, entry.at))}"'

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from toytf._validate import as_bool, list_of, require_class, shape_text, whole_number
 from toytf.byhand import panels
@@ -36,22 +34,15 @@ class Entry:
             relations.append("=" if shown_in_full and not evaluated else "≈")
         return [(relation, step.render(form)) for relation, step in zip(relations, self.steps, strict=True)]
 
+    def __str__(self) -> str:
+        return f"[{self.where}] " + " ".join(f"{relation} {step}" for relation, step in self.chain("text"))
 
-def require_decimals(decimals) -> None:
+
+def require_decimals(decimals) -> int:
     """Raise an error unless Python can write a number with so many decimals."""
     if whole_number("decimals", decimals, least=0) > 1000:
         raise ValueError(f"decimals: expected at most 1000, got {decimals}")
-
-
-# Which cells of an operand make entry (i, j) of the result: the rows and columns meant, and their colour.
-LIGHTS = {
-    "row": (("i*", "r"),),
-    "column": (("*j", "c"),),
-    "cell": (("ij", "r"),),
-    "other cell": (("ij", "c"),),
-    "all": (("**", "c"),),
-    "row, cell": (("i*", "r"), ("ij", "c")),
-}
+    return decimals
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +66,6 @@ class Operand:
         The operand's first column is this column of the result, counted from 0.
     source : Working, optional
         The step that gave it.
-    turned : bool
-        It is the source's transpose.
     """
 
     name: str
@@ -87,18 +76,22 @@ class Operand:
     sign: str = ""
     shift: int = 0
     source: Working | None = None
-    turned: bool = False
-
-    def lit(self, i: int, j: int) -> list[tuple[int, int]]:
-        """Return the cells that entry (i, j) of the result is made of, in order."""
-        j -= self.shift
-        wanted = {(r, c) for where, _ in LIGHTS[self.lights] for r, c in np.ndindex(self.array.shape)
-                  if where[0] in "*" + "i" * (r == i) and where[1] in "*" + "j" * (c == j)}  # fmt: skip
-        return sorted(wanted)
 
 
-@dataclass(frozen=True)
-class Working:
+class Shown:
+    """Shows itself: as HTML in the book and in JupyterLab, as plain text elsewhere."""
+
+    def __str__(self) -> str:
+        return self.text()
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return panels.style_and_script() + self.html()
+
+
+@dataclass(frozen=True, repr=False)
+class Working(Shown):
     """A result as a labelled table, with what it was made of and the arithmetic of its entries.
 
     Parameters
@@ -148,7 +141,7 @@ class Working:
     operands: tuple[Operand, ...] = ()
     layout: str = ""
     sign: str = "="
-    source: Working | None = field(default=None, repr=False)  # of which this is the transpose
+    source: Working | None = None
 
     def __post_init__(self):
         require_class("name", self.name, str)
@@ -174,9 +167,8 @@ class Working:
         if self.source is not None:
             return self.source
         name = self.name and (f"({self.name})ᵀ" if " " in self.name else f"{self.name}ᵀ")
-        return Working(
-            name, "", self.result.T, self.cols, self.rows, decimals=self.decimals, sci=self.sci, source=self
-        )  # fmt: skip
+        turned = self.result.T, self.cols, self.rows
+        return Working(name, "", *turned, decimals=self.decimals, sci=self.sci, source=self)
 
     def only(self, *where: str) -> Working:
         """Return the same table with the arithmetic of the named entries alone.
@@ -201,12 +193,9 @@ class Working:
     def _heading(self) -> str:
         return " = ".join(part for part in (self.name, self.formula) if part)
 
-    def _cells(self, form: str = "text") -> list[list[str]]:
-        return panels.words(self.result, self.decimals, self.sci, form)
-
     def text(self) -> str:
         """Return it as plain text, for a terminal."""
-        cells = self._cells()
+        cells = panels.words(self.result, self.decimals, self.sci, "text")
         stub = max(len(r) for r in self.rows)
         widths = [max(len(c), *(len(row[j]) for row in cells)) for j, c in enumerate(self.cols)]
 
@@ -216,21 +205,11 @@ class Working:
 
         lines = [f"{self._heading()} ({shape_text(self.result.shape)})".strip(), line("", self.cols)]
         lines += [line(label, row) for label, row in zip(self.rows, cells, strict=True)]
-        for entry in self.entries:
-            lines.append(f"[{entry.where}] " + " ".join(f"{r} {e}" for r, e in entry.chain("text")))
-        return "\n".join(lines)
+        return "\n".join([*lines, *map(str, self.entries)])
 
     def html(self) -> str:
         """Return it as HTML: the operands, the result, and one ``<details>`` with all sums; no script needed."""
         return panels.panel(self)
-
-    def __str__(self) -> str:
-        return self.text()
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return panels.style_and_script() + self.html()
 
 
 def beside(*workings: Working) -> _Beside:
@@ -238,14 +217,12 @@ def beside(*workings: Working) -> _Beside:
     return _Beside(tuple(list_of("workings", workings, Working, "tables as matmul gives them")))
 
 
-@dataclass(frozen=True)
-class _Beside:
+@dataclass(frozen=True, repr=False)
+class _Beside(Shown):
     workings: tuple[Working, ...]
 
-    def __str__(self) -> str:
+    def text(self) -> str:
         return "\n\n".join(w.text() for w in self.workings)
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f'{panels.style_and_script()}<div class="byhand-beside">{"".join(w.html() for w in self.workings)}</div>'
+    def html(self) -> str:
+        return f'<div class="byhand-beside">{"".join(w.html() for w in self.workings)}</div>'

@@ -86,21 +86,19 @@ def sentences(data: Data, rng: np.random.Generator) -> tuple[list[Pair], dict[st
     >>> len(train), {name: len(pairs) for name, pairs in tests.items()}
     (3200, {'held out': 800, '2 adjectives': 800, '2 adjectives, no longer': 800})
     """
+    longer = {}
     if data.unseen:
         away = unseen_combinations(data.unseen, rng)
         drawn, _ = corpus(rng, 10_000, adjectives=data.adjectives)
-        new = [bool(combinations(pair) & away) for pair in drawn]
-        train = [pair for pair, is_new in zip(drawn, new, strict=True) if not is_new]
-        tests = {HELD_OUT: [pair for pair, is_new in zip(drawn, new, strict=True) if is_new]}
+        train, held_out = ([pair for pair in drawn if bool(combinations(pair) & away) == new] for new in (False, True))
     elif data.longest is not None:
         drawn, held_out = corpus(rng, 20_000, adjectives=data.adjectives)
-        train = [pair for pair in drawn if len(pair.src) <= data.longest]
-        tests = {HELD_OUT: [pair for pair in held_out if len(pair.src) <= data.longest]}
-        for length in range(data.longest + 1, max(len(pair.src) for pair in held_out) + 1):
-            tests[f"{length} words"] = [pair for pair in drawn if len(pair.src) == length]
+        lengths = range(data.longest + 1, max(len(pair.src) for pair in held_out) + 1)
+        longer = {f"{n} words": [pair for pair in drawn if len(pair.src) == n] for n in lengths}
+        train, held_out = ([pair for pair in pairs if len(pair.src) <= data.longest] for pairs in (drawn, held_out))
     else:
         train, held_out = corpus(rng, adjectives=data.adjectives)
-        tests = {HELD_OUT: held_out}
+    tests = {HELD_OUT: held_out} | longer
     longest = max(len(pair.src) for pair in train)
     if data.with_two:
         two = draw_pairs(rng, data.with_two, adjectives=(2,), greetings=0.0)
@@ -305,37 +303,21 @@ def run(experiment: Experiment, seed: int) -> Result:
 # ---------------------------------------------------------------- what is stored
 
 
+def read(path=STORED) -> dict:
+    """Read the file as it is: for each experiment's name its settings and its runs."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))["experiments"]
+
+
 def load(path=STORED) -> dict[str, list[Result]]:
     """Read results: for each experiment's name those of seed 0, 1, and so on.
-
-    Raises
-    ------
-    ValueError
-        If the file is not one of ours.
 
     Examples
     --------
     >>> [result.right["held out"] for result in load()["nothing, 1+1"]]
     [800, 799, 800, 800, 800]
     """
-    found = {}
-    for name, kept in read(path).items():
-        seeds = [int(seed) for seed in kept["runs"]]
-        found[name] = [Result(**kept["runs"][str(seed)]) for seed in sorted(seeds)]
-    return found
-
-
-def read(path=STORED) -> dict:
-    """Read the file as it is: for each experiment's name its settings and its runs."""
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-        if content["format"] != "toytf experiments" or content["version"] != 1:
-            raise ValueError("another format or version")
-        for kept in content["experiments"].values():
-            kept["settings"], [Result(**result) for result in kept["runs"].values()]
-        return content["experiments"]
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"{path}: expected a file of toytf experiments, got another ({error})") from error
+    runs = {name: kept["runs"] for name, kept in read(path).items()}
+    return {name: [Result(**of[seed]) for seed in sorted(of, key=int)] for name, of in runs.items()}
 
 
 def _experiments() -> dict[str, Experiment]:

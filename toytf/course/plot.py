@@ -13,10 +13,10 @@ except ImportError as error:
 import numpy as np
 from matplotlib.colors import to_rgb
 
-from toytf._validate import one_of, shape_text
+from toytf._validate import shape_text
 from toytf.byhand import fmt
 from toytf.course.plot_spine import spine as spine
-from toytf.course.plot_svg import FONT, png, svg
+from toytf.course.plot_svg import FONT, svg
 
 BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW, GREY = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#6E6E6E",
@@ -70,20 +70,10 @@ STYLE = {
 }
 
 
-def style(form: str = "svg") -> None:
-    """Set the course's figure style, and the form in which a notebook shows figures from now on.
-
-    Parameters
-    ----------
-    form : {"svg", "png"}
-        "svg" for a page: text is text, colours follow the page's light and dark. "png" for paper.
-
-    Raises
-    ------
-    ValueError
-        If the form is another.
+def style() -> None:
+    """Set the course's figure style; a notebook shows figures as SVG from now on, whose text is text and whose colours
+    follow the page's light and dark.
     """
-    one_of("form", form, ("svg", "png"))
     plt.rcParams.update(STYLE)
     try:
         from IPython import get_ipython
@@ -96,13 +86,11 @@ def style(form: str = "svg") -> None:
 
     shell = get_ipython()
     inline = InlineBackend.instance(parent=shell)
-    inline.rc = {}
-    inline.figure_formats = {form}
+    inline.rc, inline.figure_formats = {}, {"svg"}
     configure_inline_support(shell, "inline")  # whatever it sets up later, it has set up now
-    kind, write = {"svg": ("image/svg+xml", svg), "png": ("image/png", png)}[form]
     for formatter in shell.display_formatter.formatters.values():
         formatter.pop(plt.Figure, None)
-    shell.display_formatter.formatters[kind].for_type(plt.Figure, write)
+    shell.display_formatter.formatters["image/svg+xml"].for_type(plt.Figure, svg)
 
 
 def ink_on(color) -> str:

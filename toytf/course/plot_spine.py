@@ -7,13 +7,12 @@ picture and lights its own part. No matplotlib here: the picture is written as S
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from xml.sax.saxutils import escape
 
 import numpy as np
 
-from toytf._validate import require_class, shape_text
 from toytf.byhand import fmt
 from toytf.course import journey
 from toytf.model import Trace
@@ -34,6 +33,7 @@ ACCENT, PLUS, MINUS = "var(--toytf-accent,#0B63A5)", "var(--toytf-blue,#0072B2)"
 SANS = "var(--toytf-sans,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif)"
 CELL, STRONGEST = 11, 9.0  # pixels; from this size on a cell has the full colour
 FIRST = 113  # where the frames of the layers begin, in the wide form
+HEADS = {"right": ((-6, -4), (-6, 4)), "down": ((-4, -6), (4, -6)), "up": ((-4, 6), (4, 6)), "left": ((6, -4), (6, 4))}
 UNLIT = 0.6  # opacity of the strips of other chapters
 PITCH, COLUMN = 156, 168  # from one box to the next in the wide form; the width of a stack in the tall one
 
@@ -57,15 +57,7 @@ class Spine:
         return self.svg
 
 
-def spine(
-    trace: Trace,
-    *,
-    lit: Iterable[str],
-    title: str,
-    source: Sequence[str] = journey.source,
-    target: Sequence[str] = journey.target,
-    words: Sequence[str] = journey.words,
-) -> Spine:
+def spine(trace: Trace, *, lit: Iterable[str], title: str) -> Spine:
     """Draw the way from the words to the next word in colour strips, with this chapter's part lit.
 
         >>> from toytf.course import journey
@@ -76,13 +68,11 @@ def spine(
     Parameters
     ----------
     trace : Trace
-        What `toytf.model.forward` left behind: one sentence, one encoder and one decoder layer.
+        What `toytf.model.forward` left behind for the example, one encoder and one decoder layer.
     lit : iterable of str
         Names of parts, for example ``{"self-attention"}``; ``"all"`` for everything.
     title : str
         What the picture says, as a sentence.
-    source, target, words : sequence of str
-        The words of the two sentences, and of the target vocabulary; those of the example if left out.
 
     Returns
     -------
@@ -91,41 +81,23 @@ def spine(
     Raises
     ------
     ValueError
-        If a part is unknown, or the trace is not of one sentence and one layer on each side.
+        If a part is unknown.
     """
-    require_class("trace", trace, Trace)
-    lit = PARTS if isinstance(lit, str) and lit == "all" else [lit] if isinstance(lit, str) else list(lit)
-    unknown = sorted(set(lit) - set(PARTS))
-    if unknown:
+    lit = PARTS if lit == "all" else tuple(lit)
+    if unknown := sorted(set(lit) - set(PARTS)):
         raise ValueError(f"lit: expected some of {', '.join(map(repr, PARTS))}, got {', '.join(map(repr, unknown))}")
-    for side in (trace.encoder, trace.decoder):
-        if side is None or len(side.layers) != 1 or side.x.ndim != 2:
-            raise ValueError("trace: expected one sentence, one encoder layer and one decoder layer")
-    got = (len(source), len(target), len(words))
-    rows = (len(trace.encoder.x), len(trace.decoder.x), trace.logits.shape[-1])
-    if got != rows:
-        raise ValueError(f"source, target, words: expected lengths {rows}, got {got}")
-    if trace.encoder.x.shape[-1] > 4 or len(source) > 2 or len(target) > 2 or rows[2] > 12:
-        raise ValueError(
-            f"trace: expected rows of at most 4 numbers, 2 words a side and 12 to choose from, got a source of "
-            f"shape {shape_text(trace.encoder.x.shape)} and {rows[2]} words"
-        )
-    lit = tuple(part for part in PARTS if part in lit)
-    drawing = _Journey(trace, frozenset(lit), tuple(source), tuple(target), tuple(words))
+    lit, top = tuple(part for part in PARTS if part in lit), 30
+    drawing = _Journey(trace, frozenset(lit))
     wide = drawing.wide()
     tall = drawing.tall(wide.known)
-    top = 30
     look = f"font-size:15.7px;font-weight:600;fill:{INK}"
-    said = f'<g class="message"><text y="17" style="{look}">{escape(title)}</text></g>'
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="toytf-spine" viewBox="0 0 {wide.width} {wide.height + top}" '
         f'width="{wide.width}" height="{wide.height + top}" style="font:11.5px {SANS}">',
         f'<rect class="paper" width="100%" height="100%" style="fill:{PAPER}"/>',
-        said,
-        f'<svg class="wide" y="{top}" width="{wide.width}" height="{wide.height}" '
-        f'viewBox="0 0 {wide.width} {wide.height}">{"".join(wide.found)}</svg>',
-        f'<svg class="tall" display="none" width="{tall.width}" height="{tall.height}" '
-        f'viewBox="0 0 {tall.width} {tall.height}">{"".join(tall.found)}</svg>',
+        f'<g class="message"><text y="17" style="{look}">{escape(title)}</text></g>',
+        f'<svg class="wide" y="{top}" {wide.content()}</svg>',
+        f'<svg class="tall" display="none" {tall.content()}</svg>',
         "</svg>\n",
     ]
     return Spine("\n".join(lines), lit)
@@ -135,8 +107,7 @@ def spine(
 
 
 def _n(value: float, decimals: int = 1) -> str:
-    text = f"{value:.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return f"{round(float(value), decimals):g}"
 
 
 @dataclass
@@ -148,6 +119,10 @@ class _Sheet:
     height: int
     known: dict[str, str] = field(default_factory=dict)  # strips that are drawn, by name
     found: list[str] = field(default_factory=list)
+
+    def content(self) -> str:
+        size = f'width="{self.width}" height="{self.height}" viewBox="0 0 {self.width} {self.height}"'
+        return f"{size}>{''.join(self.found)}"
 
     def text(self, x, y, words, *, on=False, anchor="start", style="", ink=None, room=math.inf) -> None:
         look = f"fill:{ink or (INK if on else QUIET)}" + (";font-weight:600" if on else "") + style
@@ -197,35 +172,42 @@ class _Sheet:
             self.frame(x - 4, y - 4, wide + 8, high + 8, on=True)
         self.strip(x, y, matrix, name=name, rows=rows, on=on)
 
-    def path(self, shape, *, on=False, wide=1.5, ink=None, head=None) -> None:
+    def path(self, shape, *, on=False, wide=1.5, head=None) -> None:
         """A line, and an arrow's head at its end: (x, y, direction)."""
-        ink = ink or (ACCENT if on else QUIET)
+        ink = ACCENT if on else QUIET
         self.found.append(
             f'<path d="{shape}" style="fill:none;stroke:{ink};stroke-width:{_n(wide + on)};stroke-linecap:round"/>'
         )
         if head:
             x, y, way = head
-            a, b = {"right": ((-6, -4), (-6, 4)), "down": ((-4, -6), (4, -6)), "up": ((-4, 6), (4, 6)),
-                    "left": ((6, -4), (6, 4))}[way]  # fmt: skip
-            points = f"M{_n(x)} {_n(y)}L{_n(x + a[0])} {_n(y + a[1])}L{_n(x + b[0])} {_n(y + b[1])}z"
+            (a, b), (c, d) = HEADS[way]
+            points = f"M{_n(x)} {_n(y)}L{_n(x + a)} {_n(y + b)}L{_n(x + c)} {_n(y + d)}z"
             self.found.append(f'<path d="{points}" style="fill:{ink}"/>')
 
     def plus(self, x, y, *, on) -> None:
-        ink = ACCENT if on else QUIET
-        ground = LIT if on else PAPER
+        ink, ground = (ACCENT, LIT) if on else (QUIET, PAPER)
         self.found.append(
             f'<circle cx="{_n(x)}" cy="{_n(y)}" r="7" style="fill:{ground};stroke:{ink};stroke-width:1.5"/>'
             f'<path d="M{_n(x - 4)} {_n(y)}h8M{_n(x)} {_n(y - 4)}v8" style="stroke:{ink};stroke-width:1.5"/>'
         )
 
 
-@dataclass
 class _Journey:
-    trace: Trace
-    lit: frozenset
-    source: tuple
-    target: tuple
-    words: tuple
+    """The parts of the picture, and the two ways in which they are laid out."""
+
+    def __init__(self, trace: Trace, lit: frozenset):
+        self.trace, self.lit = trace, lit
+        self.source, self.target, self.words = tuple(journey.source), tuple(journey.target), tuple(journey.words)
+        enc, dec = trace.encoder.layers[0], trace.decoder.layers[0]
+        self.encoder = (
+            ("self-attention", "self-attention", enc.self_attention, "encoder add & norm 1"),
+            ("feed-forward", "feed-forward", enc.feed_forward, "encoder add & norm 2"),
+        )
+        self.decoder = (
+            ("masked self-attention", "masked self-attention", dec.self_attention, "decoder add & norm 1"),
+            ("cross-attention", "cross-attention", dec.cross_attention, "decoder add & norm 2"),
+            ("decoder feed-forward", "feed-forward", dec.feed_forward, "decoder add & norm 3"),
+        )
 
     # -- the parts
 
@@ -273,16 +255,12 @@ class _Journey:
 
     def start(self, sheet, x, y, stack, rows, parts, mirrored=False) -> float:
         """Embedding and positions, one below the other; return where they end."""
-        _, embedding, positions = parts
-        high = len(rows) * CELL
-        for words, part, matrix in (
-            ("embedding", embedding, stack.embedded),
-            ("+ positions", positions, stack.x - stack.embedded),
-        ):
-            at = (x + stack.x.shape[-1] * CELL, "end") if mirrored else (x, "start")
-            sheet.text(at[0], y + 9, words, on=part in self.lit, anchor=at[1])
+        matrices = stack.embedded, stack.x - stack.embedded
+        left, anchor = (x + stack.x.shape[-1] * CELL, "end") if mirrored else (x, "start")
+        for words, part, matrix in zip(("embedding", "+ positions"), parts[1:], matrices, strict=True):
+            sheet.text(left, y + 9, words, on=part in self.lit, anchor=anchor)
             sheet.state(x, y + 16, matrix, name=f"{self.side(rows)}, {words.strip('+ ')}", rows=rows, part=part)
-            y += 28 + high
+            y += 28 + len(rows) * CELL
         return y - 12
 
     def side(self, rows) -> str:
@@ -304,17 +282,17 @@ class _Journey:
 
     def choice(self, sheet, x, y) -> None:
         """The words that may come next: a logit's cell and a probability's bar for each."""
-        logits = self.trace.logits[-1]
-        chances = softmax(logits)
+        logits, chances = self.trace.logits[-1], softmax(self.trace.logits[-1])
         best = int(np.argmax(chances))
         linear, soft, last = (part in self.lit for part in ("linear", "softmax", "next word"))
         pitch, high = 14, len(self.words) * 14
-        if linear:
-            sheet.frame(x + 42, y - 4, CELL + 8, high + 6, on=True)
-        if soft:
-            sheet.frame(x + 66, y - 4, 72, high + 6, on=True)
-        if last:
-            sheet.frame(x - 2, y + best * pitch - 1.5, 43, pitch + 1, on=True)
+        for on, *box in (
+            (linear, x + 42, y - 4, CELL + 8, high + 6),
+            (soft, x + 66, y - 4, 72, high + 6),
+            (last, x - 2, y + best * pitch - 1.5, 43, pitch + 1),
+        ):
+            if on:
+                sheet.frame(*box, on=True)
         for k, word in enumerate(self.words):
             top = y + k * pitch
             sheet.text(x + 38, top + 10, word, anchor="end", on=last and k == best)
@@ -327,19 +305,6 @@ class _Journey:
                 f'style="fill:{PLUS}"{quiet}><title>{escape(told)}</title></rect>'
             )
             sheet.text(x + 74 + long, top + 10, fmt(chances[k], 2), on=last and k == best, ink=INK if soft else None)
-
-    def sublayers(self):
-        enc, dec = self.trace.encoder.layers[0], self.trace.decoder.layers[0]
-        encoder = [
-            ("self-attention", "self-attention", enc.self_attention, "encoder add & norm 1"),
-            ("feed-forward", "feed-forward", enc.feed_forward, "encoder add & norm 2"),
-        ]
-        decoder = [
-            ("masked self-attention", "masked self-attention", dec.self_attention, "decoder add & norm 1"),
-            ("cross-attention", "cross-attention", dec.cross_attention, "decoder add & norm 2"),
-            ("decoder feed-forward", "feed-forward", dec.feed_forward, "decoder add & norm 3"),
-        ]
-        return encoder, decoder
 
     # -- wide: two streams from left to right, what is added to them above
 
@@ -375,15 +340,14 @@ class _Journey:
 
     def wide(self) -> _Sheet:
         sheet = _Sheet(self.lit, 724, 350)
-        encoder, decoder = self.sublayers()
         top, low = 14, 218
         right = FIRST + 2 * PITCH + 60
         sheet.frame(FIRST, 0, right - FIRST, 175, ground=SHADE, dashed=True)
         sheet.text(FIRST + PITCH + 10, 17, "encoder layer")
         sheet.frame(FIRST, low - 12, 3 * PITCH + 60, 143, ground=SHADE, dashed=True)
         sheet.text(FIRST + 2 * PITCH + 10, low + 5, "decoder layer")
-        middle, end, _ = self.lane(sheet, top, 100, self.trace.encoder, self.source, PARTS[:3], encoder)
-        below, _, places = self.lane(sheet, low, 78, self.trace.decoder, self.target, PARTS[8:11], decoder)
+        middle, end, _ = self.lane(sheet, top, 100, self.trace.encoder, self.source, PARTS[:3], self.encoder)
+        below, _, places = self.lane(sheet, low, 78, self.trace.decoder, self.target, PARTS[8:11], self.decoder)
         on, (x, y) = bool({"memory", "cross-attention"} & self.lit), places["cross-attention"]
         x += PITCH - 46
         sheet.path(
@@ -416,9 +380,7 @@ class _Journey:
         sheet.path(f"M{_n(left + wide / 2)} {_n(end + 5)}V{_n(y - 9)}", head=(left + wide / 2, y - 4, "down"))
         sheet.strip(left, y, stack.x, name=f"{word}, input", rows=rows, on=bool({parts[1], parts[2]} & self.lit))
         y += high
-        sheet.frame(x, y + 7, COLUMN, 1, ground=SHADE, dashed=True)
-        ground = len(sheet.found) - 1
-        places = {}
+        start, ground, places = y, len(sheet.found), {}
         for part, title, sublayer, norm in sublayers:
             on = norm in self.lit
             top, tall = y + 14, self.box_height(rows, sublayer)
@@ -436,15 +398,14 @@ class _Journey:
             where = (left - 10, "end") if mirrored else (left + wide + 10, "start")
             sheet.text(where[0], after + high / 2 + 4, "add & norm", on=on, anchor=where[1])
             y = after + high
-        frame_top = float(sheet.found[ground].split('y="')[1].split('"')[0])
-        sheet.found[ground] = sheet.found[ground].replace('height="1"', f'height="{_n(y + 8 - frame_top)}"')
+        sheet.frame(x, start + 7, COLUMN, y + 1 - start, ground=SHADE, dashed=True)
+        sheet.found.insert(ground, sheet.found.pop())  # under all of it
         return y, places
 
     def tall(self, known) -> _Sheet:
         sheet = _Sheet(self.lit, 350, 0, known)
-        encoder, decoder = self.sublayers()
-        end, _ = self.column(sheet, 1, False, self.trace.encoder, self.source, PARTS[:3], encoder)
-        low, places = self.column(sheet, 349 - COLUMN, True, self.trace.decoder, self.target, PARTS[8:11], decoder)
+        end, _ = self.column(sheet, 1, False, self.trace.encoder, self.source, PARTS[:3], self.encoder)
+        low, places = self.column(sheet, 349 - COLUMN, True, self.trace.decoder, self.target, PARTS[8:11], self.decoder)
         edge, top, high = places["cross-attention"]
         on = bool({"memory", "cross-attention"} & self.lit)
         edge -= COLUMN - 30
@@ -474,18 +435,15 @@ def ribbon(trace: Trace = journey.trace) -> str:
     Each part of the way that has numbers is a strip of them, in the order of `PARTS`. How visible it is, the
     custom property with its name says.
     """
-    encoder, decoder = trace.encoder, trace.decoder
-    (enc,), (dec,) = encoder.layers, decoder.layers
-    strips = {
-        "embedding": encoder.embedded, "positions": encoder.x - encoder.embedded,
-        "self-attention": enc.self_attention.inner_out, "encoder add & norm 1": enc.self_attention.out,
-        "feed-forward": enc.feed_forward.inner_out, "encoder add & norm 2": enc.feed_forward.out,
-        "target embedding": decoder.embedded, "target positions": decoder.x - decoder.embedded,
-        "masked self-attention": dec.self_attention.inner_out, "decoder add & norm 1": dec.self_attention.out,
-        "cross-attention": dec.cross_attention.inner_out, "decoder add & norm 2": dec.cross_attention.out,
-        "decoder feed-forward": dec.feed_forward.inner_out, "decoder add & norm 3": dec.feed_forward.out,
-        "linear": trace.logits[-1:], "softmax": 9 * softmax(trace.logits[-1:]),  # 1 has the full colour
-    }  # fmt: skip
+    strips: dict = {}
+    for stack, parts in ((trace.encoder, PARTS[1:7]), (trace.decoder, PARTS[9:17])):
+        layer = stack.layers[0]
+        sublayers = [
+            s for s in (layer.self_attention, getattr(layer, "cross_attention", None), layer.feed_forward) if s
+        ]
+        ways = [array for sublayer in sublayers for array in (sublayer.inner_out, sublayer.out)]
+        strips |= zip(parts, (stack.embedded, stack.x - stack.embedded, *ways), strict=True)
+    strips |= {"linear": trace.logits[-1:], "softmax": 9 * softmax(trace.logits[-1:])}  # 1 has the full colour
     groups, x = [], 0
     for part, matrix in strips.items():
         cells = "".join(

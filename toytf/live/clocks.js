@@ -1,233 +1,182 @@
 // The positional encoding as clocks, to be turned. Beside clocks.py.
-(() => {
-  "use strict";
-  const {
-    Live,
-    Panel,
-    define,
-    html,
-    uniqueId,
-    number,
-    choice,
-    sinusoids,
-    shift,
-    matmul,
-    angleSum,
-    positionSum,
-    productSum,
-    fixed,
-    shown,
-    onPage,
-  } = toytf;
-  const BASE = 10000;
-  const TURN = 2 * Math.PI;
+import { fixed, shown, onPage } from "./engine/numbers.js";
+import { matmul } from "./engine/ops.js";
+import { sinusoids, shift } from "./engine/positions.js";
+import { button, html, set, uniqueId } from "./page/make.js";
+import { number, choice, place } from "./page/settings.js";
+import { Live, define } from "./page/element.js";
+import { angleSum, positionSum, productSum } from "./page/sums.js";
+import { Panel } from "./page/tables.js";
 
-  class Clocks extends Live {
-    settings({ pos, k, last, furthest, d_model: width, widths }) {
-      const options = Object.fromEntries(widths.map((w) => [w, String(w)]));
-      const whole = { from: 0, step: 1, whole: true };
-      return {
-        pos: inSteps(number({ label: "position pos", start: pos, to: last, ...whole }), "position"),
-        k: inSteps(number({ label: "steps k", start: k, to: furthest, ...whole }), "k"),
-        d_model: choice({ label: "width d_model", start: String(width), options }),
-        clock: this.clockSetting(widths.at(-1) / 2),
-      };
-    }
+const BASE = 10000;
+const TURN = 2 * Math.PI;
 
-    // The clock whose turn is shown below: each dial's name is a radio button.
-    clockSetting(clocks) {
-      const numbers = Array.from({ length: clocks }, (_, i) => String(i));
-      return {
-        start: "0",
-        read: (text) =>
-          numbers.includes(text)
-            ? { value: text }
-            : { error: `clock: expected one of ${numbers.join(", ")}, got “${text}”` },
-        write: String,
-        control: (name, change) => {
-          const group = uniqueId();
-          this.radios = this.dials.map((dial, i) => {
-            const caption = dial.querySelector(".live-name");
-            const radio = html("input", { type: "radio", name: group, value: i, change: () => change(String(i)) });
-            caption.replaceWith(html("label", { class: "live-name" }, radio, caption.textContent));
-            dial.querySelector("svg").addEventListener("click", () => change(String(i)));
-            return radio;
-          });
-          return null;
-        },
-        display: (value) =>
-          this.radios.forEach((radio) => {
-            radio.checked = radio.value === value;
-          }),
-      };
-    }
-
-    take() {
-      this.dials = [...this.querySelectorAll(".live-dial")];
-      this.dials[0].parentNode.setAttribute("role", "radiogroup");
-      this.dials[0].parentNode.setAttribute("aria-label", "clock whose turn is worked out below");
-      this.widths = [...this.querySelectorAll(".live-width")].map((box) => ({
-        box,
-        width: Number(box.dataset.width),
-        panel: this.panel(box),
-      }));
-      this.turn = this.querySelector(".live-turn");
-      this.turnedPanel = this.panel(this.querySelector(".live-turned"));
-    }
-
-    panel(box) {
-      return new Panel(box.querySelector(".byhand"), { decimals: this.data.decimals });
-    }
-
-    // A narrower encoding has fewer clocks.
-    change(some) {
-      const { clock, d_model: width } = { ...this.state, ...some };
-      super.change(2 * clock < width ? some : { ...some, clock: "0" });
-    }
-
-    display() {
-      const { clock, d_model: width } = this.state;
-      if (2 * clock >= width) {
-        // so says a link
-        this.complaint.textContent = `clock: with width ${width} expected 0 to ${width / 2 - 1}, got ${clock}.`;
-        this.state.clock = "0";
-      }
-      super.display();
-    }
-
-    show({ pos, k, d_model: wide, clock }) {
-      const { decimals } = this.data;
-      const [width, i] = [Number(wide), Number(clock)];
-      const places = [pos, pos + k];
-      const rows = places.map((place) => sinusoids(1, width, place)[0]);
-      this.showDials(rows, places, width);
-      for (const { box, panel, width: its } of this.widths) {
-        box.hidden = its !== width;
-        if (!box.hidden)
-          panel.set({
-            operands: [places.map((place) => [place])],
-            result: rows,
-            sum: (where, r, j) => positionSum(where, places[r], j, width, rows[r][j], decimals),
-          });
-      }
-      // one pair of columns, and its block of the matrix that turns all
-      const pair = rows[0].slice(2 * i, 2 * i + 2);
-      const block = shift(k, width)
-        .slice(2 * i, 2 * i + 2)
-        .map((row) => row.slice(2 * i, 2 * i + 2));
-      const turned = matmul([pair], block);
-      this.turn.innerHTML = angleSum(`Turn of clock ${i}`, k, i, width);
-      this.turnedPanel.set({
-        operands: [[pair], block],
-        result: turned,
-        sum: (where, _, j) =>
-          productSum(
-            where,
-            pair,
-            block.map((row) => row[j]),
-            turned[0][j],
-            decimals,
-          ),
-      });
-      const [allTurned] = matmul([rows[0]], shift(k, width));
-      this.same = allTurned.every((x, j) => Math.abs(x - rows[1][j]) < 1e-12);
-    }
-
-    showDials(rows, places, width) {
-      this.dials[0].parentNode.classList.toggle("live-few", width < this.data.widths.at(-1));
-      this.dials.forEach((dial, i) => {
-        dial.hidden = 2 * i >= width;
-        if (dial.hidden) return;
-        const [hand, later] = rows.map((row) => row.slice(2 * i, 2 * i + 2));
-        this.showDial(dial, i, hand, later, places, (places[1] - places[0]) / BASE ** ((2 * i) / width));
-      });
-    }
-
-    // The parts that Python drew, in their new places (clocks.py, _picture)
-    showDial(dial, i, hand, later, places, angle) {
-      const { radius, label, closest, sector, decimals } = this.data;
-      const part = (name) => dial.querySelector(`.live-${name}`);
-      const at = ([sin, cos], by) => [fixed(by * sin, 2), fixed(-by * cos, 2)];
-      function set(name, attributes) {
-        for (const [key, value] of Object.entries(attributes)) part(name).setAttribute(key, value);
-      }
-      const line = (name, [x1, y1], [x2, y2]) => set(name, { x1, y1, x2, y2 });
-      const centre = [0, 0];
-      const foot = at([0, hand[1]], radius);
-      for (const [name, place] of [
-        ["", hand],
-        ["later-", later],
-      ]) {
-        const [cx, cy] = at(place, radius);
-        const [x, y] = at(place, label);
-        set(`${name}tip`, { cx, cy });
-        set(`${name}at`, { x, y, "text-anchor": place[0] > 0.5 ? "start" : place[0] < -0.5 ? "end" : "middle" });
-        part(`${name}at`).textContent = places[Number(place === later)];
-      }
-      line("hand", centre, at(hand, radius));
-      line("later", centre, at(later, radius));
-      line("leg-cos", centre, foot);
-      line("leg-sin", foot, at(hand, radius));
-      part("later-at").toggleAttribute("hidden", Math.hypot(later[0] - hand[0], later[1] - hand[1]) * label < closest);
-      set("sector", {
-        d:
-          `M0 0L${at(hand, sector).join(" ")}A${sector} ${sector} 0 ${Number(angle % TURN > Math.PI)} 1 ` +
-          `${at(later, sector).join(" ")}Z`,
-      });
-      const word = (x) => onPage(fixed(x, decimals));
-      const stands = (pos, [sin, cos]) => `position ${pos} at sine ${word(sin)} and cosine ${word(cos)}`;
-      dial
-        .querySelector("svg")
-        .setAttribute("aria-label", `Dial of clock ${i}: ${stands(places[0], hand)}, ${stands(places[1], later)}.`);
-      dial.querySelector(".live-sin span").textContent = word(hand[0]);
-      dial.querySelector(".live-cos span").textContent = word(hand[1]);
-    }
-
-    say({ pos, k, d_model: width, clock }) {
-      const angle = (places) => shown(places / BASE ** ((2 * clock) / width), 6);
-      const steps = k === 1 ? "1 step" : `${k} steps`;
-      const radians = angle(pos) === "1" ? "radian" : "radians";
-      return (
-        `At position ${pos} clock ${clock} has turned by ${angle(pos)} ${radians}. ${steps} further it has ` +
-        `turned by ${angle(k)} more, wherever you start. Each of the ${width / 2} pairs turned by its own angle, ` +
-        `PE[${pos}] ${this.same ? "becomes" : "does not become"} PE[${pos + k}].`
-      );
-    }
-  }
-
-  // A whole number with two buttons: one back, one on
-  function inSteps(setting, what) {
-    let now;
-    let buttons;
-    const possible = (value) => !setting.read(String(value)).error;
+class Clocks extends Live {
+  settings({ pos, k, last, furthest, d_model: width, widths }) {
+    const whole = { from: 0, step: 1, whole: true };
     return {
-      ...setting,
-      control(name, change) {
-        buttons = [-1, 1].map((by) =>
-          html(
-            "button",
-            {
-              type: "button",
-              "aria-label": `${what}: one ${by < 0 ? "back" : "on"}`,
-              click: () => possible(now + by) && change(now + by),
-            },
-            by < 0 ? "−1" : "+1",
-          ),
-        );
-        const control = setting.control(name, change);
-        control.classList.add("live-steps");
-        const slider = control.querySelector("[type=range]");
-        slider.before(buttons[0]);
-        slider.after(buttons[1]);
-        return control;
-      },
-      display(value) {
-        now = value;
-        setting.display(value);
-        buttons.forEach((button, at) => button.setAttribute("aria-disabled", !possible(value + (at ? 1 : -1))));
-      },
+      pos: inSteps(number({ label: "position pos", start: pos, to: last, ...whole }), "position"),
+      k: inSteps(number({ label: "steps k", start: k, to: furthest, ...whole }), "k"),
+      d_model: choice({ label: "width d_model", start: String(width), options: widths }),
+      clock: place({ label: "clock", start: 0, from: 0, to: widths.at(-1) / 2 - 1 }),
     };
   }
 
-  define("clocks", Clocks);
-})();
+  take() {
+    this.dials = [...this.querySelectorAll(".live-dial")];
+    set(this.dials[0].parentNode, { role: "radiogroup", "aria-label": "clock whose turn is worked out below" });
+    this.widths = [...this.querySelectorAll(".live-width")].map((box) => ({
+      box,
+      width: Number(box.dataset.width),
+      panel: this.panel(box),
+    }));
+    this.turn = this.querySelector(".live-turn");
+    // the clock whose turn is worked out: each dial's name is a radio button
+    const group = uniqueId();
+    this.radios = this.dials.map((dial, i) => {
+      const caption = dial.querySelector(".live-name");
+      const choose = () => this.change({ clock: i });
+      const radio = html("input", { type: "radio", name: group, value: i, change: choose });
+      caption.replaceWith(html("label", { class: "live-name" }, radio, caption.textContent));
+      dial.querySelector("svg").addEventListener("click", choose);
+      return radio;
+    });
+    this.turnedPanel = this.panel(this.querySelector(".live-turned"));
+  }
+
+  panel(box) {
+    return new Panel(box.querySelector(".byhand"), { decimals: this.data.decimals });
+  }
+
+  // A narrower encoding has fewer clocks.
+  display() {
+    if (2 * this.state.clock >= this.state.d_model) this.state.clock = 0;
+    super.display();
+  }
+
+  show({ pos, k, d_model: wide, clock }) {
+    const { decimals } = this.data;
+    const [width, i] = [Number(wide), clock];
+    this.radios[i].checked = true;
+    const places = [pos, pos + k];
+    const rows = places.map((place) => sinusoids(1, width, place)[0]);
+    this.showDials(rows, places, width);
+    for (const { box, panel, width: its } of this.widths) {
+      box.hidden = its !== width;
+      if (!box.hidden)
+        panel.set({
+          operands: [places.map((place) => [place])],
+          result: rows,
+          sum: (where, r, j) => positionSum(where, places[r], j, width, rows[r][j], decimals),
+        });
+    }
+    // one pair of columns, and its block of the matrix that turns all
+    const pair = rows[0].slice(2 * i, 2 * i + 2);
+    const block = shift(k, width)
+      .slice(2 * i, 2 * i + 2)
+      .map((row) => row.slice(2 * i, 2 * i + 2));
+    const turned = matmul([pair], block);
+    this.turn.innerHTML = angleSum(`Turn of clock ${i}`, k, i, width);
+    this.turnedPanel.set({
+      operands: [[pair], block],
+      result: turned,
+      sum: (where, _, j) =>
+        productSum(
+          where,
+          pair,
+          block.map((row) => row[j]),
+          turned[0][j],
+          decimals,
+        ),
+    });
+    const [allTurned] = matmul([rows[0]], shift(k, width));
+    this.same = allTurned.every((x, j) => Math.abs(x - rows[1][j]) < 1e-12);
+  }
+
+  showDials(rows, places, width) {
+    this.dials[0].parentNode.classList.toggle("live-few", width < this.data.widths.at(-1));
+    this.dials.forEach((dial, i) => {
+      dial.hidden = 2 * i >= width;
+      if (dial.hidden) return;
+      const [hand, later] = rows.map((row) => row.slice(2 * i, 2 * i + 2));
+      this.showDial(dial, i, hand, later, places, (places[1] - places[0]) / BASE ** ((2 * i) / width));
+    });
+  }
+
+  showDial(dial, i, hand, later, places, angle) {
+    const word = (x) => onPage(fixed(x, this.data.decimals));
+    const stands = (pos, [sin, cos]) => `position ${pos} at sine ${word(sin)} and cosine ${word(cos)}`;
+    const svg = dial.querySelector("svg");
+    svg.innerHTML = picture(this.data, hand, later, places, angle);
+    const said = `Dial of clock ${i}: ${stands(places[0], hand)}, ${stands(places[1], later)}.`;
+    svg.setAttribute("aria-label", said);
+    dial.querySelector(".live-sin span").textContent = word(hand[0]);
+    dial.querySelector(".live-cos span").textContent = word(hand[1]);
+  }
+
+  say({ pos, k, d_model: width, clock }) {
+    const angle = (places) => shown(places / BASE ** ((2 * clock) / width), 6);
+    const steps = k === 1 ? "1 step" : `${k} steps`;
+    const radians = angle(pos) === "1" ? "radian" : "radians";
+    return (
+      `At position ${pos} clock ${clock} has turned by ${angle(pos)} ${radians}. ${steps} further it has ` +
+      `turned by ${angle(k)} more, wherever you start. Each of the ${width / 2} pairs turned by its own angle, ` +
+      `PE[${pos}] ${this.same ? "becomes" : "does not become"} PE[${pos + k}].`
+    );
+  }
+}
+
+// What is in a dial, as clocks.py draws it (_picture)
+function picture({ radius, label, closest, sector }, hand, later, places, angle) {
+  const at = ([sin, cos], by) => `${fixed(by * sin, 2)} ${fixed(-by * cos, 2)}`;
+  const line = (name, start, end) => `<path class="live-${name}" d="M${start}L${end}"/>`;
+  const tip = (name, place) => `<circle class="live-${name}" transform="translate(${at(place, radius)})" r="4"/>`;
+  const text = (name, place, words) => {
+    const anchor = place[0] > 0.5 ? "start" : place[0] < -0.5 ? "end" : "middle";
+    return `<text class="live-${name}" transform="translate(${at(place, label)})" text-anchor="${anchor}">${words}</text>`;
+  };
+  const [foot, tips] = [at([0, hand[1]], radius), [hand, later].map((place) => at(place, radius))];
+  const near = Math.hypot(later[0] - hand[0], later[1] - hand[1]) * label < closest;
+  const arc = `A${sector} ${sector} 0 ${Number(angle % TURN > Math.PI)} 1 ${at(later, sector)}`;
+  return [
+    `<circle class="live-rim" r="${radius}"/>`,
+    line("up", "0 0", at([0, 1], radius)),
+    `<path class="live-sector" d="M0 0L${at(hand, sector)}${arc}Z"/>`,
+    line("later", "0 0", tips[1]),
+    tip("later-tip", later),
+    line("leg-cos", "0 0", foot),
+    line("leg-sin", foot, tips[0]),
+    line("hand", "0 0", tips[0]),
+    tip("tip", hand),
+    near ? "" : text("later-at", later, places[1]),
+    text("at", hand, places[0]),
+  ].join("");
+}
+
+// A whole number with two buttons: one back, one on
+function inSteps(setting, what) {
+  let [now, buttons] = [];
+  const possible = (value) => !setting.read(String(value)).error;
+  return {
+    ...setting,
+    control(name, change) {
+      buttons = [-1, 1].map((by) => {
+        const click = () => possible(now + by) && change(now + by);
+        return button(by < 0 ? "−1" : "+1", click, { "aria-label": `${what}: one ${by < 0 ? "back" : "on"}` });
+      });
+      const control = setting.control(name, change);
+      control.classList.add("live-steps");
+      const slider = control.querySelector("[type=range]");
+      slider.before(buttons[0]);
+      slider.after(buttons[1]);
+      return control;
+    },
+    display(value) {
+      now = value;
+      setting.display(value);
+      buttons.forEach((one, at) => one.setAttribute("aria-disabled", !possible(value + (at ? 1 : -1))));
+    },
+  };
+}
+
+define("clocks", Clocks);

@@ -7,19 +7,18 @@ import math
 import numpy as np
 
 from toytf import byhand
-from toytf._validate import as_id, positive_int, shown, whole_number
 from toytf.byhand import Entry, Num, Power, Quotient, fmt
 from toytf.live.element import Element
 from toytf.positions import BASE, shift, sinusoids
 
 WIDTHS = (4, 8, 16)  # a clock for every two columns: of more no hand would be told from the next
-LONGEST = 10_000  # positions: a slider tells no more of them apart
+LAST = 200  # position
 FURTHEST = 100  # steps from the one position to the other
 DECIMALS = 5  # the first small steps of the slow hands
 SIZE, RADIUS, LABEL, CLOSEST, SECTOR = 104, 36.0, 44.0, 22.0, 16.0  # of a dial's picture
 
 
-def clocks(d_model: int = 4, length: int = 201, *, pos: int = 1, k: int = 3, id: str = "clocks") -> Element:
+def clocks(d_model: int = 4, *, pos: int = 1, k: int = 3, id: str = "clocks") -> Element:
     """Move a position along the clocks of the positional encoding, and see its row change::
 
         angle of clock i = pos / 10000^(2i / d_model),   PE[pos + k] = PE[pos] shift(k)
@@ -30,10 +29,8 @@ def clocks(d_model: int = 4, length: int = 201, *, pos: int = 1, k: int = 3, id:
     ----------
     d_model : int, default 4
         Width of the encoding at first: 4, 8 or 16, a clock for every two columns.
-    length : int, default 201
-        How many positions there are to choose from, counted from 0; at most 10,000.
     pos : int, default 1
-        The position at first.
+        The position at first, at most 200.
     k : int, default 3
         How many steps further a second position is at first, at most 100.
     id : str
@@ -42,11 +39,6 @@ def clocks(d_model: int = 4, length: int = 201, *, pos: int = 1, k: int = 3, id:
     Returns
     -------
     Element
-
-    Raises
-    ------
-    ValueError
-        If the width is another one, or a position is not among the `length`.
 
     Notes
     -----
@@ -57,11 +49,6 @@ def clocks(d_model: int = 4, length: int = 201, *, pos: int = 1, k: int = 3, id:
     >>> print(clocks(4, pos=1, k=1).text.splitlines()[3])
     PE[pos + k]        0.90930       -0.41615        0.02000        0.99980
     """
-    d_model, id = positive_int("d_model", d_model), as_id("id", id)
-    length = _up_to("length", length, LONGEST, least=2)
-    if d_model not in WIDTHS:
-        raise ValueError(f"d_model: expected one of {', '.join(map(str, WIDTHS))}, got {shown(d_model)}")
-    pos, k = _up_to("pos", pos, length - 1), _up_to("k", k, FURTHEST)
     places = {"rows": ["PE[pos]", "PE[pos + k]"], "decimals": DECIMALS}
     encodings = {width: byhand.positions([pos, pos + k], width, **places) for width in WIDTHS}
     turned = byhand.matmul(
@@ -82,22 +69,10 @@ def clocks(d_model: int = 4, length: int = 201, *, pos: int = 1, k: int = 3, id:
         f'<p class="live-turn">{_turn(0, k, d_model)}</p><div class="live-turned">{turned.html()}</div>'
     )
     sizes = {"radius": RADIUS, "label": LABEL, "closest": CLOSEST, "sector": SECTOR}
-    data = {"d_model": d_model, "widths": list(WIDTHS), "last": length - 1, "furthest": FURTHEST, "pos": pos, "k": k}
-    return Element(
-        "clocks",
-        "Move the position: how far does a step turn each hand?",
-        data | sizes | {"decimals": DECIMALS},
-        static,
-        f"{encodings[d_model].text()}\n{turned.text()}",
-        id,
-    )
-
-
-def _up_to(name: str, value: int, most: int, least: int = 0) -> int:
-    value = whole_number(name, value, least)
-    if value > most:
-        raise ValueError(f"{name}: expected at most {most}, got {shown(value)}")
-    return value
+    data = {"d_model": d_model, "widths": list(WIDTHS), "last": LAST, "furthest": FURTHEST, "pos": pos, "k": k}
+    data |= sizes | {"decimals": DECIMALS}
+    title = "Move the position: how far does a step turn each hand?"
+    return Element("clocks", title, data, static, f"{encodings[d_model].text()}\n{turned.text()}", id)
 
 
 def _turn(i: int, k: int, d_model: int) -> str:
@@ -133,37 +108,41 @@ def _dials(pos: int, k: int, d_model: int) -> str:
 
 
 def _picture(i: int, pos: int, k: int, hand: np.ndarray, later: np.ndarray, angle: float) -> str:
-    """One dial: the hand at `pos`, as sine and cosine, the hand at `pos + k`, dashed, and the turn between them."""
+    """One dial: the hand at `pos`, as sine and cosine, the hand at `pos + k`, dashed, and the turn between them.
+
+    clocks.js draws what is in it again.
+    """
 
     def at(place, radius):
         return f"{fmt(radius * place[0], 2)} {fmt(-radius * place[1], 2)}"
 
     def line(name, start, end):
-        x1, y1, x2, y2 = f"{start} {end}".split()
-        return f'<line class="{name}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>'
+        return f'<path class="live-{name}" d="M{start}L{end}"/>'
 
     def tip(name, place):
-        x, y = at(place, RADIUS).split()
-        return f'<circle class="{name}" cx="{x}" cy="{y}" r="4"/>'
+        return f'<circle class="live-{name}" transform="translate({at(place, RADIUS)})" r="4"/>'
 
-    def label(name, place, text, hidden=False):
-        x, y = at(place, LABEL).split()
+    def label(name, place, text):
         anchor = "start" if place[0] > 0.5 else "end" if place[0] < -0.5 else "middle"
-        hide = " hidden" if hidden else ""
-        return f'<text class="{name}" x="{x}" y="{y}" text-anchor="{anchor}"{hide}>{text}</text>'
+        return (
+            f'<text class="live-{name}" transform="translate({at(place, LABEL)})" text-anchor="{anchor}">{text}</text>'
+        )
 
-    large = int(angle % math.tau > math.pi)
-    up, foot, centre = (0.0, 1.0), at((0.0, hand[1]), RADIUS), "0 0"
+    large, foot, tips = (
+        int(angle % math.tau > math.pi),
+        at((0.0, hand[1]), RADIUS),
+        (at(hand, RADIUS), at(later, RADIUS)),
+    )
     near = np.hypot(*(later - hand)) * LABEL < CLOSEST
     sector = f"M0 0L{at(hand, SECTOR)}A{SECTOR:g} {SECTOR:g} 0 {large} 1 {at(later, SECTOR)}Z"
     return (
         f'<svg viewBox="{-SIZE / 2:g} {-SIZE / 2:g} {SIZE} {SIZE}" role="img" '
         f'aria-label="{_said(i, pos, k, hand, later)}"><circle class="live-rim" r="{RADIUS:g}"/>'
-        f'{line("live-up", centre, at(up, RADIUS))}<path class="live-sector" d="{sector}"/>'
-        f"{line('live-later', centre, at(later, RADIUS))}{tip('live-later-tip', later)}"
-        f"{line('live-leg-cos', centre, foot)}{line('live-leg-sin', foot, at(hand, RADIUS))}"
-        f"{line('live-hand', centre, at(hand, RADIUS))}{tip('live-tip', hand)}"
-        f"{label('live-later-at', later, pos + k, near)}{label('live-at', hand, pos)}</svg>"
+        f'{line("up", "0 0", at((0.0, 1.0), RADIUS))}<path class="live-sector" d="{sector}"/>'
+        f"{line('later', '0 0', tips[1])}{tip('later-tip', later)}"
+        f"{line('leg-cos', '0 0', foot)}{line('leg-sin', foot, tips[0])}"
+        f"{line('hand', '0 0', tips[0])}{tip('tip', hand)}"
+        f"{'' if near else label('later-at', later, pos + k)}{label('at', hand, pos)}</svg>"
     )
 
 

@@ -8,12 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from toytf import byhand
-from toytf._validate import as_id, as_labels, positive_int, shown
-from toytf.live.element import Element, bars, matrix
+from toytf.live.element import Element, bars
 from toytf.ops import softmax
 
 LARGEST = 100.0  # divisor that the page's slider reaches
-WIDEST = 1e9  # of the scores: floats of this size still have all decimals that are shown
 SLOPES = "the slope of each weight: how fast it grows with its own divided score, for a tiny nudge"
 
 
@@ -27,7 +25,7 @@ def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: s
     scores : array_like, shape (query, key)
         Dot products of queries and keys, not divided.
     d_k : int
-        Width of a head, at most 10,000; the divisor is its root at first.
+        Width of a head; the divisor is its root at first.
     rows, cols : sequence of str
         What the queries and the keys are called.
     id : str
@@ -41,10 +39,6 @@ def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: s
     -----
     *Attention Is All You Need*, section 3.2.1 and its footnote 4.
     """
-    scores, d_k, id = matrix("scores", scores, WIDEST), positive_int("d_k", d_k), as_id("id", id)
-    if d_k > LARGEST**2:
-        raise ValueError(f"d_k: expected at most {LARGEST**2:g}, whose root the slider reaches, got {shown(d_k)}")
-    rows, cols = as_labels("rows", rows, scores.shape[0]), as_labels("cols", cols, scores.shape[1])
     start = math.sqrt(d_k)
     scaled = byhand.divide(scores, start, "S / divisor", rows=rows, cols=cols)
     weights = softmax(scaled.result)

@@ -17,15 +17,12 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 
-import numpy as np
-
-from toytf._validate import as_floats, require_ndim, require_some, require_within
 from toytf.byhand import fmt, panels
 from toytf.live import wire
 from toytf.translator import Translator
 
 ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator")
-PAGE = ("make", "settings", "element", "sums", "tables")
+PAGE = ("make", "settings", "element", "sums", "tables", "chart")
 SHARED = {
     "live": (*(f"engine/{part}" for part in ENGINE), *(f"page/{part}" for part in PAGE)),
     "base": ("engine/numbers", "page/make"),  # what a box for an answer needs of it (answer.js)
@@ -45,9 +42,16 @@ def script(name: str) -> str:
         return f"toytf.trained = new toytf.Translator({wire.as_json(wire.translator(Translator.load()))});\n"
     if name in SHARED:
         return "".join(map(script, SHARED[name]))
-    text = resources.files("toytf.live").joinpath(f"{name}.js").read_text("utf-8")
-    text = re.sub(r"(?m)^\s*//.*\n|(?<=[;{},]) // .*$", "", text)  # comments are for who reads the file
-    return re.sub(r"\n\s*", "\n", text).strip() + "\n"
+    return _classic(resources.files("toytf.live").joinpath(f"{name}.js").read_text("utf-8"))
+
+
+def _classic(module: str) -> str:
+    """Return a module as a classic script, which runs from the disk too: `toytf` holds what modules share."""
+    text = re.sub(r"(?m)^\s*//.*\n|(?<=[;{},]) // .*$", "", module)  # comments are for who reads the file
+    text = re.sub(r'import (\{[^}]*\}) from "[^"]*";', r"const \1 = toytf;", text)
+    text, given = re.sub(r"(?m)^export ", "", text), re.findall(r"(?m)^export (?:const|class|function\*?) (\w+)", text)
+    text = re.sub(r"\n\s*", "\n", f"const toytf = (globalThis.toytf ??= {{}});\n{text}").strip()
+    return f'(() => {{\n"use strict";\n{text}\nObject.assign(toytf, {{ {", ".join(given)} }});\n}})();\n'
 
 
 @cache
@@ -116,45 +120,102 @@ class Element:
     __repr__ = __str__
 
 
-# ---------------------------------------------------------------- what elements are given, and what they are made of
+# ---------------------------------------------------------------- what elements are made of
+
+SAID = '<p class="live-said"></p>'  # where the script says what is seen
+LEFT, TOP, WIDE, HIGH = 50, 8, 264, 180  # of the plane of a chart, within a picture of 320 x 220
+SHAPES = {"square": "M-4 -4h8v8h-8z", "disc": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"}
 
 
-def matrix(name: str, x, largest: float) -> np.ndarray:
-    """Return a matrix with at least one entry, none of them beyond `largest`, or raise an error."""
-    x = as_floats(name, x)
-    require_ndim(name, x, 2)
-    require_some(name, x)
-    require_within(name, x, largest)
-    return x
+def table(name: str, lines, heads: Sequence[str] = (), caption: str = "") -> str:
+    """Return a table of the look `name`. Its lines: what stands to the left, then cells, as HTML, or whole ``<td>``.
+
+    Examples
+    --------
+    >>> table("list", [("a", "1")], caption="One line")
+    '<table class="live-table live-list"><caption>One line</caption><tbody><tr><th scope="row">a</th><td>1</td></tr></tbody></table>'
+    """  # noqa: E501
+    body = "".join(f'<tr><th scope="row">{_html.escape(head)}</th>{_cells(cells)}</tr>' for head, *cells in lines)
+    above = "".join(f'<th scope="col">{head}</th>' if head else "<td></td>" for head in heads)
+    above = f"<thead><tr>{above}</tr></thead>" if heads else ""
+    caption = f"<caption>{_html.escape(caption)}</caption>" if caption else ""
+    return f'<table class="live-table live-{name}">{caption}{above}<tbody>{body}</tbody></table>'
 
 
-def bars(
-    labels: Sequence[str], values, name: str, *, decimals: int = 4, sci: bool = False, rows: int | None = None
-) -> str:
-    """Return shares as a table with a bar for each, from 0 to 1.
+def _cells(cells) -> str:
+    return "".join(cell if cell.startswith("<td") else f"<td>{cell}</td>" for cell in cells)
 
-    `sci` writes what would round to zero as a power of ten. `rows` makes room for so many, of which those
-    beyond `labels` are hidden at first.
+
+def bars(labels: Sequence[str], values, name: str, *, sci: bool = False) -> str:
+    """Return shares as a table with a bar for each, from 0 to 1; `sci` writes what would round to zero otherwise.
 
     Examples
     --------
     >>> "0.7500" in bars(["Hello", "World"], [0.25, 0.75], "weights")
     True
     """
-    values = np.asarray(values, float)
-    lines = []
-    for i in range(rows or len(labels)):
-        label, value = (labels[i], values[i]) if i < len(labels) else ("", 0.0)
-        lines.append(
-            f'<tr{"" if i < len(labels) else " hidden"}><th scope="row">{_html.escape(label)}</th>'
-            f'<td class="live-bar" style="--share:{value:.6g}"></td>'
-            f'<td class="live-value">{_word(value, decimals, sci)}</td></tr>'
-        )
-    return f'<table class="live-bars"><caption>{_html.escape(name)}</caption><tbody>{"".join(lines)}</tbody></table>'
+    lines = [(label, bar(value), on_page(value, sci)) for label, value in zip(labels, values, strict=True)]
+    return table("bars", lines, caption=name)
 
 
-def _word(value: float, decimals: int, sci: bool) -> str:
-    if sci and value and float(fmt(value, decimals)) == 0:
+def bar(value: float) -> str:
+    return f'<td class="live-bar" style="--share:{value:.6g}"></td>'
+
+
+def on_page(value: float, sci: bool = False) -> str:
+    """Return a number with four decimals, and with `sci` as a power of ten if these were all zero."""
+    if sci and value and float(fmt(value)) == 0:
         digits, power = fmt(value, 3, sci=True).split("e")
         return f"{digits} × 10<sup>{int(power)}</sup>".replace("-", "−")
-    return fmt(value, decimals).replace("-", "−")
+    return fmt(value).replace("-", "−")
+
+
+def chart(alt: str, x, y, ticks, lines, marks=(), texts=(), below: Sequence[str] = ()) -> str:
+    """Return a picture of lines and marks in a plane. page/chart.js draws it again, with the same words for it.
+
+    Parameters
+    ----------
+    alt : str
+        What is seen.
+    x, y : pair of float
+        The ends of the axes.
+    ticks : pair of lists of (float, str)
+        Places on each axis, with what stands there.
+    lines, marks : list of (str, points), list of (str, str, point)
+        The look of each, ``"blue dashed"``, and of a mark its shape.
+    texts : list of (str, point, str, float)
+        The look of a text, where it stands, its words, and how far below that.
+    below : sequence of str
+        What stands below the x axis: in its middle, or at its ends.
+    """
+
+    def at(point):
+        return WIDE * (point[0] - x[0]) / (x[1] - x[0]), HIGH * (y[1] - point[1]) / (y[1] - y[0])
+
+    def path(points):
+        return "".join(f"{'L' if k else 'M'}{a:.1f} {b:.1f}" for k, (a, b) in enumerate(map(at, points)))
+
+    def text(a, b, words, look="", anchor="middle"):
+        return f'<text class="{look}" x="{a:.1f}" y="{b:.1f}" text-anchor="{anchor}">{words}</text>'
+
+    names = "".join(text(LEFT + at((v, 0))[0], TOP + HIGH + 15, word) for v, word in ticks[0])
+    names += "".join(text(LEFT - 6, TOP + at((0, v))[1] + 4, word, "", "end") for v, word in ticks[1])
+    ends = [(LEFT + WIDE / 2, "middle")] if len(below) == 1 else [(LEFT, "start"), (LEFT + WIDE, "end")]
+    names += "".join(text(a, 217, word, "", anchor) for (a, anchor), word in zip(ends, below, strict=False))
+    drawn = "".join(f'<path class="grid" d="M0 {at((0, v))[1]:.1f}H{WIDE}"/>' for v, _ in ticks[1])
+    drawn += "".join(f'<path class="{look}" d="{path(points)}"/>' for look, points in lines)
+    for look, shape, point in marks:
+        a, b = at(point)
+        drawn += f'<path class="mark {look}" transform="translate({a:.1f} {b:.1f})" d="{SHAPES[shape]}"/>'
+    for look, point, word, down in texts:
+        a, b = at(point)
+        drawn += text(a, b + down, word, look, "end" if "end" in look else "middle")
+    return (
+        f'<svg class="live-chart" viewBox="0 0 320 220" role="img" aria-label="{_html.escape(alt)}">{names}'
+        f'<svg x="{LEFT}" y="{TOP}" width="{WIDE}" height="{HIGH}">{drawn}</svg></svg>'
+    )
+
+
+def power(p: int) -> str:
+    """Return a power of ten as a chart has it."""
+    return f'10<tspan dy="-4">{str(p).replace("-", "−")}</tspan>' if p else "1"

@@ -1,361 +1,303 @@
 // The machine: a whole small Transformer, each of its numbers in a cell that can be changed. Beside machine.py.
-(() => {
-  "use strict";
-  const {
-    Live,
-    Panel,
-    Bars,
-    define,
-    html,
-    number,
-    choice,
-    toggle,
-    own,
-    onPage,
-    shown,
-    fixed,
-    trimmed,
-    isLong,
-    isExact,
-    powerOfTen,
-    machine,
-  } = toytf;
-  const { cellsOf, filledIn, parameters, computed, fit, widen, Weights, readCell } = machine;
+import { onPage, shown, fixed, trimmed, isLong, isExact, powerOfTen } from "./engine/numbers.js";
+import { button, html } from "./page/make.js";
+import { number, choice, toggle, own } from "./page/settings.js";
+import { Live, define } from "./page/element.js";
+import { Panel, Bars } from "./page/tables.js";
+import { cellsByName, computed } from "./machine_steps.js";
+import { fit, widen, Weights, readCell } from "./machine_cells.js";
 
-  // The largest change of a step's numbers; what is new is none
-  const largestChange = (now, before) =>
-    Math.max(
-      0,
-      ...now.flatMap((row, i) =>
-        row.map((value, j) =>
-          before?.[i]?.[j] === undefined || Object.is(value, before[i][j]) ? 0 : Math.abs(value - before[i][j]),
-        ),
+// The largest change of a step's numbers; what is new is none
+const largestChange = (now, before) =>
+  Math.max(
+    0,
+    ...now.flatMap((row, i) =>
+      row.map((value, j) =>
+        before?.[i]?.[j] === undefined || Object.is(value, before[i][j]) ? 0 : Math.abs(value - before[i][j]),
       ),
-    );
-  const isWhole = ({ value, hides }) => value.flat().every((x) => Number.isFinite(x) || (hides && x === -Infinity));
-  // A change so small that four decimals do not show it is no zero
-  const tiny = (x) => x !== 0 && Math.abs(x) < 5e-5;
-  const amount = (x) => (tiny(x) ? powerOfTen(x, 1) : shown(x));
-  const rounded = (x) => (tiny(x) || isLong(x) || !isExact(x, trimmed(x, 4)) ? "≈ " : "");
-  const signed = (x) => `${rounded(x)}${x > 0 ? "+" : ""}${amount(x)}`;
-  // Two numbers with so many decimals, four or more, that one sees that they differ: [words], or null
-  function apart(a, b, write, most) {
-    for (let decimals = 4; decimals <= most; decimals += 1) {
-      const pair = [write(a, decimals), write(b, decimals)];
-      if (pair[0] !== pair[1]) return pair;
-    }
-    return null;
+    ),
+  );
+const isWhole = ({ value, hides }) => value.flat().every((x) => Number.isFinite(x) || (hides && x === -Infinity));
+// A change so small that four decimals do not show it is no zero
+const tiny = (x) => x !== 0 && Math.abs(x) < 5e-5;
+const amount = (x) => (tiny(x) ? powerOfTen(x, 1) : shown(x));
+const rounded = (x) => (tiny(x) || isLong(x) || !isExact(x, trimmed(x, 4)) ? "≈ " : "");
+const signed = (x) => `${rounded(x)}${x > 0 ? "+" : ""}${amount(x)}`;
+// Two numbers with so many decimals, four or more, that one sees that they differ: [words], or null
+function apart(a, b, write, most) {
+  for (let decimals = 4; decimals <= most; decimals += 1) {
+    const pair = [write(a, decimals), write(b, decimals)];
+    if (pair[0] !== pair[1]) return pair;
   }
-  const listed = (all) => all.join(", ").replace(/, ([^,]*)$/, " and $1");
+  return null;
+}
+const listed = (all) => all.join(", ").replace(/, ([^,]*)$/, " and $1");
 
-  // ---------------------------------------------------------------- the page
+// ---------------------------------------------------------------- the page
 
-  class Machine extends Live {
-    settings({ start, positions, until, target, matrices }) {
-      const onlyWhole = until
-        ? {}
-        : {
-            residual: toggle({ label: "residual: add what went in", start: true }),
-            norm: choice({ label: "norm", start: "post", options: { post: "after", pre: "before", none: "none" } }),
-            mask: toggle({ label: "mask: no look ahead", start: true }),
-          };
-      const read = until
-        ? {}
-        : {
-            target: choice({
-              label: "the target so far",
-              start: "1",
-              options: Object.fromEntries(target.map((_, n) => [String(n + 1), target.slice(0, n + 1).join(" ")])),
-            }),
-          };
-      return {
-        ...read,
-        positions: choice({
-          label: "positions",
-          start: positions,
-          options: { paper: "as in the paper", published: "as published", none: "none" },
-        }),
-        divisor: number({ label: "scores divided by", start, from: 0.1, to: 1000, scale: "log" }),
-        softmax: choice({
-          label: "softmax",
-          start: "safe",
-          options: { safe: "largest subtracted", naive: "as usually typed" },
-        }),
-        ...onlyWhole,
-        ...Object.fromEntries(
-          Object.entries(matrices)
-            .flatMap(([name, array]) => cellsOf(name, array))
-            .map(([name, value]) => [name, own({ start: value, read: readCell, write: String })]),
-        ),
-      };
-    }
-
-    // A link's mistake is answered with the names of the switches: there are hundreds of cells.
-    names() {
-      return (
-        `${Object.keys(this.can)
-          .filter((name) => !name.includes("."))
-          .join(", ")}, or a cell such as ` + `${Object.keys(this.can).find((name) => name.includes("w_q"))}`
-      );
-    }
-
-    take({ cells, until }) {
-      const table = this.querySelector(".live-bars");
-      this.bars = until ? null : new Bars(table);
-      const nodes = [...this.querySelectorAll("[data-step]")];
-      this.panels = new Map(
-        nodes.map((node) => [node.dataset.step, new Panel(node, { sci: /\.A\d$/.test(node.dataset.step) })]),
-      );
-      this.order = [...this.panels.keys()];
-      this.formulas = new Map(nodes.map((node) => [node.dataset.step, formulaOf(node, this.order)]));
-      this.parts = [...this.querySelectorAll(".byhand-part")].map((node) => {
-        const size = html("span", { class: "live-size" });
-        node.querySelector("summary").append(" ", size);
-        node.addEventListener("toggle", () => node.open && this.paint(node));
-        return { node, size, keys: [...node.querySelectorAll("[data-step]")].map(({ dataset }) => dataset.step) };
-      });
-      addEventListener("beforeprint", () => this.parts.forEach(({ node }) => this.paint(node))); // paper shows them all
-      this.labels = {}; // of every cell, by its name
-      this.grids = Object.entries(cells).map(([key, blocks]) =>
-        Object.assign(new Weights(this, this.panels.get(key), blocks), { key }),
-      );
-      for (const grid of this.grids) Object.assign(this.labels, (grid.labels = grid.allLabels()));
-      this.firsts = {}; // what is computed of the unchanged numbers, by the target
-    }
-
-    build() {
-      super.build();
-      this.list = html("ul", { class: "live-list" });
-      const heading = html("p", {}, "Changed numbers:");
-      this.changes = html("div", { class: "live-changes", hidden: true }, heading, this.list);
-      this.controls.after(this.changes, this.said, this.complaint);
-    }
-
-    compute(state) {
-      const { data } = this;
-      const cfg = {
-        ...data.cfg,
-        softmax: state.softmax,
-        positions: state.positions !== "none",
-        residual: state.residual ?? true,
-        norm: state.norm ?? "post",
-        causal: state.mask ?? true,
-        scale: state.divisor === data.start ? true : 1 / state.divisor,
-      };
-      const positions = data.tables[state.positions];
-      return computed({ data, params: parameters(filledIn(data.matrices, state)), cfg, positions, state });
-    }
-
-    // A link opens the steps whose numbers it names, and the first step that moves.
-    follow() {
-      const before = this.state;
-      super.follow();
-      if (this.state === before) return; // the link was for another
-      const changed = (name) => !Object.is(this.state[name], this.can[name].start);
-      const named = this.grids.filter(({ labels }) => Object.keys(labels).some(changed));
-      const parts = this.parts.filter(({ keys }) => named.some(({ key }) => keys.includes(key)));
-      const first = this.parts.find(({ size }) => size.textContent);
-      for (const { node } of first ? [...parts, first] : parts) node.open = true;
-    }
-
-    // Everything is compared with the unchanged machine that reads the same words.
-    unchanged({ target }) {
-      this.firsts[target] ??= this.compute({ ...this.begin(), ...(target && { target }) });
-      return this.firsts[target];
-    }
-
-    show(state) {
-      this.first = this.unchanged(state);
-      const moved = Object.keys(this.can).some(
-        (name) => name !== "target" && !Object.is(state[name], this.can[name].start),
-      );
-      this.steps = moved ? this.compute(state) : this.first;
-      for (const [key, panel] of this.panels) panel.node.hidden = !this.steps.has(key);
-      let broken = null;
-      for (const { node, size, keys } of this.parts) {
-        const there = keys.filter((key) => this.steps.has(key));
-        const bad = there.find((key) => !isWhole(this.steps.get(key)));
-        const changes = there.map((key) => largestChange(this.steps.get(key).value, this.first.get(key)?.value));
-        const largest = Math.max(0, ...changes);
-        let text = largest > 0 ? `largest change ${rounded(largest)}${amount(largest)}` : "";
-        if (bad) {
-          text = broken ? "NaN or ∞ comes in" : "NaN or ∞ arises here";
-          broken ??= { key: bad, name: node.querySelector("summary").firstChild.textContent.trim() };
-        }
-        if (size.textContent !== text) size.textContent = text;
-        size.classList.toggle("live-nan", Boolean(bad));
-        if (node.open) this.paint(node);
-      }
-      this.broken = broken;
-      this.listChanges();
-      if (this.bars) {
-        const p = this.steps.get("out.p").value.at(-1);
-        const largest = p.indexOf(Math.max(...p));
-        this.bars.set(p, { lit: largest < 0 ? [] : [largest] });
-        this.bars.table.caption.textContent = `The next word after ${this.data.target[Number(state.target) - 1]}`;
-      }
-    }
-
-    // The panels of one step of the way; those of closed ones wait until they are opened.
-    paint(node) {
-      for (const { keys } of this.parts.filter((part) => part.node === node)) {
-        for (const key of keys) if (this.steps.has(key)) this.paintStep(key, this.panels.get(key), this.steps.get(key));
-      }
-    }
-
-    // "U WQ₁" becomes "N₁ WQ₁" where a switch has put another step before this one.
-    entitle(key, { from, divisor }) {
-      const { text, made } = this.formulas.get(key);
-      if (!text) return;
-      let formula = text;
-      from.forEach(([of], k) => {
-        const [old, now] = [made[k], of].map((one) => one && nameOf(this.panels.get(one)));
-        if (!old || old === now) return;
-        const alone = !now.includes(" ") || formula.includes(`(${old})`);
-        formula = formula.replace(old, alone ? now : `(${now})`);
-      });
-      if (divisor) formula = formula.replace(/\/ .*/, `/ ${divisor}`);
-      const title = this.panels.get(key).node.querySelector(".byhand-title").firstChild;
-      const all = `${nameOf(this.panels.get(key))} = ${formula} `; // its shape follows
-      if (title.data !== all) title.data = all;
-    }
-
-    paintStep(key, panel, { value, from, sum, rows, cols, sci, ...more }) {
-      const before = this.first.get(key)?.value;
-      const grid = this.grids.find((one) => one.panel === panel);
-      fit(panel.result, rows, cols, value[0].length);
-      panel.rows = rows;
-      if (cols) panel.cols = cols;
-      panel.node.dataset.from = from
-        .map(([of, lights, shift = 0]) => `${this.order.indexOf(of)}:${lights}:${shift}`)
-        .join(" ");
-      this.entitle(key, { from, ...more });
-      widen(panel.node, rows, value, sci);
-      if (grid) grid.paint();
-      panel.set({
-        result: value,
-        start: value.map((row, i) => row.map((x, j) => before?.[i]?.[j] ?? x)),
-        sum: (where, i, j) => sum(where, i, j) + was(value[i][j], before?.[i]?.[j]),
-      });
-    }
-
-    listChanges() {
-      const changed = Object.keys(this.labels).filter((name) => !Object.is(this.state[name], this.can[name].start));
-      this.changes.hidden = !changed.length;
-      this.list.replaceChildren(
-        ...changed.map((name) =>
-          html(
-            "li",
-            {},
-            `${this.labels[name]}: ${onPage(String(this.can[name].start))} → ${onPage(String(this.state[name]))} `,
-            html(
-              "button",
-              { type: "button", "aria-label": `Put back ${this.labels[name]}`, click: () => this.putBack(name) },
-              "Put back",
-            ),
-          ),
-        ),
-      );
-    }
-
-    putBack(name) {
-      const at = [...this.list.children].findIndex((item) => item.contains(document.activeElement));
-      this.change({ [name]: this.can[name].start });
-      // the button is gone: the next one takes its place, or the way back to the start
-      (
-        this.list.querySelectorAll("button")[Math.min(at, this.list.children.length - 1)] ??
-        this.querySelector(".live-reset")
-      ).focus();
-    }
-
-    say({ target, mask }) {
-      if (this.broken) {
-        const { name, key } = this.broken;
-        return `In “${name}”, ${nameOf(this.panels.get(key))} has NaN or ∞, and so it goes on from there.`;
-      }
-      return this.data.until ? this.sayWeights() : this.sayNext(Number(target), mask);
-    }
-
-    // "Hello gives 0.7756 of its attention to World (before: 1.0000)", and so for each row
-    sayWeights() {
-      const { source } = this.data;
-      const [now, then] = [this.steps, this.first].map((steps) => steps.get("enc.att.A1").value);
-      const said = now.map((a, i) => {
-        const { best, first, words, moved } = compared(a, then[i]);
-        const was = moved ? ` (before: ${words[1]}${best === first ? "" : ` to ${source[first]}`})` : "";
-        return `${source[i]} gives ${words[0]} of its attention to ${source[best]}${was}`;
-      });
-      const all = now.every((a) => Math.max(...a) > 0.999);
-      return `${said.join("; ")}.${
-        all ? " Each gives nearly all to one word, and few changes move that: " + "divide the scores by 30 first." : ""
-      }`;
-    }
-
-    // "After “SOS”, the most probable word is “EOS” with 0.2358; before it was 0.2372."
-    sayNext(n, mask) {
-      const { target, words: vocabulary } = this.data;
-      const [now, then] = [this.steps, this.first].map((steps) => steps.get("out.p").value);
-      const after = (i) => {
-        const { best, first, words, moved } = compared(now[i], then[i]);
-        const other = best === first ? "" : `“${vocabulary[first]}” with `;
-        const size = largestChange([now[i]], [then[i]]);
-        const little = size ? `; the probabilities move by at most ${rounded(size)}${amount(size)}` : "";
-        const was = moved ? `; before it was ${other}${words[1]}` : little;
-        return (
-          `after “${target.slice(0, i + 1).join(" ")}”, the most probable word is ` +
-          `“${vocabulary[best]}” with ${words[0]}${was}.`
-        );
-      };
-      const said = after(n - 1).replace("a", "A");
-      if (mask) return said;
-      if (n === 1) return `${said} With one word the mask has nothing to hide: let the decoder read more.`;
-      const moves = now.slice(0, -1).map((row, i) => largestChange([row], [then[i]]));
-      const ahead =
-        n > 2
-          ? `The rows of ${listed(target.slice(0, n - 1))} now look ahead`
-          : `The row of ${target[0]} now looks ahead`;
-      return `${said} The last row sees every word anyway, with a mask or without. ${ahead}: ${after(
-        moves.indexOf(Math.max(...moves)),
-      )}`;
-    }
-  }
-
-  // The largest number of a row, now and in the unchanged row: where they stand, and in words that show what moved
-  function compared(now, then) {
-    const [best, first] = [now, then].map((row) => row.indexOf(Math.max(...row)));
-    const pair = apart(now[best], then[first], fixed, 8);
+class Machine extends Live {
+  settings({ start, positions, until, target, matrices }) {
+    const words = target.map((_, n) => [n + 1, target.slice(0, n + 1).join(" ")]);
+    const read = { target: choice({ label: "the target so far", start: "1", options: Object.fromEntries(words) }) };
+    const onlyWhole = {
+      residual: toggle({ label: "residual: add what went in", start: true }),
+      norm: choice({ label: "norm", start: "post", options: { post: "after", pre: "before", none: "none" } }),
+      mask: toggle({ label: "mask: no look ahead", start: true }),
+    };
+    const cells = Object.entries(matrices).flatMap(([name, array]) => cellsByName(name, array));
+    const [tables, ways] = [
+      { paper: "as in the paper", published: "as published", none: "none" },
+      { safe: "largest subtracted", naive: "as usually typed" },
+    ];
     return {
-      best,
-      first,
-      words: pair ?? [now[best], then[first]].map((x) => fixed(x, 4)),
-      moved: pair !== null || best !== first,
+      ...(until ? {} : read),
+      positions: choice({ label: "positions", start: positions, options: tables }),
+      divisor: number({ label: "scores divided by", start, from: 0.1, to: 1000, scale: "log" }),
+      softmax: choice({ label: "softmax", start: "safe", options: ways }),
+      ...(until ? {} : onlyWhole),
+      ...Object.fromEntries(cells.map(([name, value]) => [name, own({ start: value, read: readCell, write: String })])),
     };
   }
 
-  // "Q₁"
-  function nameOf(panel) {
-    return panel.node.querySelector(".byhand-title").firstChild.data.split(" = ")[0].trim();
+  // A link's mistake is answered with the names of the switches: there are hundreds of cells.
+  names() {
+    const [all, isCell] = [Object.keys(this.can), (name) => name.includes(".")];
+    const cell = all.find((name) => name.includes("w_q"));
+    return `${all.filter((name) => !isCell(name)).join(", ")}, or a cell such as ${cell}`;
   }
 
-  // The formula in a panel's title as Python wrote it, and the steps that it names
-  function formulaOf(node, order) {
-    const [, text] = node.querySelector(".byhand-title").firstChild.data.split(" = ");
-    const made = (node.dataset.from ?? "")
-      .split(" ")
-      .filter((one) => one)
-      .map((one) => order[parseInt(one, 10)]);
-    return { text, made };
+  take({ cells, until }) {
+    const table = this.querySelector(".live-bars");
+    this.bars = until ? null : new Bars(table);
+    const nodes = [...this.querySelectorAll("[data-step]")];
+    this.panels = new Map(
+      nodes.map((node) => [node.dataset.step, new Panel(node, { sci: /\.A\d$/.test(node.dataset.step) })]),
+    );
+    this.order = [...this.panels.keys()];
+    this.formulas = new Map(nodes.map((node) => [node.dataset.step, formulaOf(node, this.order)]));
+    this.parts = [...this.querySelectorAll(".byhand-part")].map((node) => {
+      const size = html("span", { class: "live-size" });
+      node.querySelector("summary").append(" ", size);
+      node.addEventListener("toggle", () => node.open && this.paint(node));
+      return { node, size, keys: [...node.querySelectorAll("[data-step]")].map(({ dataset }) => dataset.step) };
+    });
+    addEventListener("beforeprint", () => this.parts.forEach(({ node }) => this.paint(node))); // paper shows them all
+    this.labels = {}; // of every cell, by its name
+    this.grids = Object.entries(cells).map(([key, blocks]) =>
+      Object.assign(new Weights(this, this.panels.get(key), blocks), { key }),
+    );
+    for (const grid of this.grids) Object.assign(this.labels, (grid.labels = grid.allLabels()));
+    this.firsts = {}; // what is computed of the unchanged numbers, by the target
   }
 
-  // " (was 8: +0.2)"; where both would be the same word, " (0.23721, was 0.23718: ≈ +3.1 × 10⁻⁵)"
-  function was(value, before) {
-    if (before === undefined || Object.is(value, before)) return "";
-    const change = value - before;
-    const size = Number.isFinite(change) ? signed(change) : "no number now";
-    const [now, then] = apart(value, before, shown, 12) ?? [null, null];
-    const here = now !== null && now !== shown(value) ? `${now}, ` : "";
-    return ` <span class="live-was">(${then === null ? "moved" : `${here}was ${then}`}: ${size})</span>`;
+  build() {
+    super.build();
+    this.list = html("ul", { class: "live-list" });
+    const heading = html("p", {}, "Changed numbers:");
+    this.changes = html("div", { class: "live-changes", hidden: true }, heading, this.list);
+    this.controls.after(this.changes, this.said, this.complaint);
   }
 
-  define("machine", Machine);
-})();
+  // A link opens the steps whose numbers it names, and the first step that moves.
+  follow() {
+    const before = this.state;
+    super.follow();
+    if (this.state === before) return; // the link was for another
+    const changed = (name) => !Object.is(this.state[name], this.can[name].start);
+    const named = this.grids.filter(({ labels }) => Object.keys(labels).some(changed));
+    const parts = this.parts.filter(({ keys }) => named.some(({ key }) => keys.includes(key)));
+    const first = this.parts.find(({ size }) => size.textContent);
+    for (const { node } of first ? [...parts, first] : parts) node.open = true;
+  }
+
+  // Everything is compared with the unchanged machine that reads the same words.
+  unchanged({ target }) {
+    this.firsts[target] ??= computed(this.data, { ...this.begin(), ...(target && { target }) });
+    return this.firsts[target];
+  }
+
+  show(state) {
+    this.first = this.unchanged(state);
+    const moved = Object.keys(this.can).some(
+      (name) => name !== "target" && !Object.is(state[name], this.can[name].start),
+    );
+    this.steps = moved ? computed(this.data, state) : this.first;
+    for (const [key, panel] of this.panels) panel.node.hidden = !this.steps.has(key);
+    let broken = null;
+    for (const { node, size, keys } of this.parts) {
+      const there = keys.filter((key) => this.steps.has(key));
+      const bad = there.find((key) => !isWhole(this.steps.get(key)));
+      const changes = there.map((key) => largestChange(this.steps.get(key).value, this.first.get(key)?.value));
+      const largest = Math.max(0, ...changes);
+      let text = largest > 0 ? `largest change ${rounded(largest)}${amount(largest)}` : "";
+      if (bad) {
+        text = broken ? "NaN or ∞ comes in" : "NaN or ∞ arises here";
+        broken ??= { key: bad, name: node.querySelector("summary").firstChild.textContent.trim() };
+      }
+      if (size.textContent !== text) size.textContent = text;
+      size.classList.toggle("live-nan", Boolean(bad));
+      if (node.open) this.paint(node);
+    }
+    this.broken = broken;
+    this.listChanges();
+    if (this.bars) {
+      const p = this.steps.get("out.p").value.at(-1);
+      const largest = p.indexOf(Math.max(...p));
+      this.bars.set(p, { lit: largest < 0 ? [] : [largest] });
+      this.bars.table.caption.textContent = `The next word after ${this.data.target[Number(state.target) - 1]}`;
+    }
+  }
+
+  // The panels of one step of the way; those of closed ones wait until they are opened.
+  paint(node) {
+    for (const { keys } of this.parts.filter((part) => part.node === node)) {
+      for (const key of keys) if (this.steps.has(key)) this.paintStep(key, this.panels.get(key), this.steps.get(key));
+    }
+  }
+
+  // "U WQ₁" becomes "N₁ WQ₁" where a switch has put another step before this one.
+  entitle(key, { from, divisor }) {
+    const { text, made } = this.formulas.get(key);
+    if (!text) return;
+    let formula = text;
+    from.forEach(([of], k) => {
+      const [old, now] = [made[k], of].map((one) => one && nameOf(this.panels.get(one)));
+      if (!old || old === now) return;
+      const alone = !now.includes(" ") || formula.includes(`(${old})`);
+      formula = formula.replace(old, alone ? now : `(${now})`);
+    });
+    if (divisor) formula = formula.replace(/\/ .*/, `/ ${divisor}`);
+    const title = this.panels.get(key).node.querySelector(".byhand-title").firstChild;
+    const all = `${nameOf(this.panels.get(key))} = ${formula} `; // its shape follows
+    if (title.data !== all) title.data = all;
+  }
+
+  paintStep(key, panel, { value, from, sum, rows, cols, sci, ...more }) {
+    const before = this.first.get(key)?.value;
+    const grid = this.grids.find((one) => one.panel === panel);
+    fit(panel.result, rows, cols, value[0].length);
+    panel.rows = rows;
+    if (cols) panel.cols = cols;
+    panel.node.dataset.from = from
+      .map(([of, lights, shift = 0]) => `${this.order.indexOf(of)}:${lights}:${shift}`)
+      .join(" ");
+    this.entitle(key, { from, ...more });
+    widen(panel.node, rows, value, sci);
+    if (grid) grid.paint();
+    panel.set({
+      result: value,
+      start: value.map((row, i) => row.map((x, j) => before?.[i]?.[j] ?? x)),
+      sum: (where, i, j) => sum(where, i, j) + was(value[i][j], before?.[i]?.[j]),
+    });
+  }
+
+  listChanges() {
+    const changed = Object.keys(this.labels).filter((name) => !Object.is(this.state[name], this.can[name].start));
+    this.changes.hidden = !changed.length;
+    this.list.replaceChildren(
+      ...changed.map((name) => {
+        const [label, was, is] = [this.labels[name], this.can[name].start, this.state[name]];
+        const back = button("Put back", () => this.putBack(name), { "aria-label": `Put back ${label}` });
+        return html("li", {}, `${label}: ${onPage(String(was))} → ${onPage(String(is))} `, back);
+      }),
+    );
+  }
+
+  putBack(name) {
+    const at = [...this.list.children].findIndex((item) => item.contains(document.activeElement));
+    this.change({ [name]: this.can[name].start });
+    // the button is gone: the next one takes its place, or the way back to the start
+    const buttons = [...this.list.querySelectorAll("button")];
+    (buttons[at] ?? buttons.at(-1) ?? this.querySelector(".live-reset")).focus();
+  }
+
+  say({ target, mask }) {
+    if (this.broken) {
+      const { name, key } = this.broken;
+      return `In “${name}”, ${nameOf(this.panels.get(key))} has NaN or ∞, and so it goes on from there.`;
+    }
+    return this.data.until ? this.sayWeights() : this.sayNext(Number(target), mask);
+  }
+
+  // "Hello gives 0.7756 of its attention to World (before: 1.0000)", and so for each row
+  sayWeights() {
+    const { source } = this.data;
+    const [now, then] = [this.steps, this.first].map((steps) => steps.get("enc.att.A1").value);
+    const said = now.map((a, i) => {
+      const { best, first, words, moved } = compared(a, then[i]);
+      const was = moved ? ` (before: ${words[1]}${best === first ? "" : ` to ${source[first]}`})` : "";
+      return `${source[i]} gives ${words[0]} of its attention to ${source[best]}${was}`;
+    });
+    const all = now.every((a) => Math.max(...a) > 0.999);
+    return `${said.join("; ")}.${
+      all ? " Each gives nearly all to one word, and few changes move that: " + "divide the scores by 30 first." : ""
+    }`;
+  }
+
+  // "After “SOS”, the most probable word is “EOS” with 0.2358; before it was 0.2372."
+  sayNext(n, mask) {
+    const { target, words: vocabulary } = this.data;
+    const [now, then] = [this.steps, this.first].map((steps) => steps.get("out.p").value);
+    const after = (i) => {
+      const { best, first, words, moved } = compared(now[i], then[i]);
+      const other = best === first ? "" : `“${vocabulary[first]}” with `;
+      const size = largestChange([now[i]], [then[i]]);
+      const little = size ? `; the probabilities move by at most ${rounded(size)}${amount(size)}` : "";
+      const was = moved ? `; before it was ${other}${words[1]}` : little;
+      return (
+        `after “${target.slice(0, i + 1).join(" ")}”, the most probable word is ` +
+        `“${vocabulary[best]}” with ${words[0]}${was}.`
+      );
+    };
+    const said = after(n - 1).replace("a", "A");
+    if (mask) return said;
+    if (n === 1) return `${said} With one word the mask has nothing to hide: let the decoder read more.`;
+    const moves = now.slice(0, -1).map((row, i) => largestChange([row], [then[i]]));
+    const ahead =
+      n > 2
+        ? `The rows of ${listed(target.slice(0, n - 1))} now look ahead`
+        : `The row of ${target[0]} now looks ahead`;
+    return `${said} The last row sees every word anyway, with a mask or without. ${ahead}: ${after(
+      moves.indexOf(Math.max(...moves)),
+    )}`;
+  }
+}
+
+// The largest number of a row, now and in the unchanged row: where they stand, and in words that show what moved
+function compared(now, then) {
+  const [best, first] = [now, then].map((row) => row.indexOf(Math.max(...row)));
+  const pair = apart(now[best], then[first], fixed, 8);
+  return {
+    best,
+    first,
+    words: pair ?? [now[best], then[first]].map((x) => fixed(x, 4)),
+    moved: pair !== null || best !== first,
+  };
+}
+
+// "Q₁"
+function nameOf(panel) {
+  return panel.node.querySelector(".byhand-title").firstChild.data.split(" = ")[0].trim();
+}
+
+// The formula in a panel's title as Python wrote it, and the steps that it names
+function formulaOf(node, order) {
+  const [, text] = node.querySelector(".byhand-title").firstChild.data.split(" = ");
+  const made = (node.dataset.from ?? "")
+    .split(" ")
+    .filter((one) => one)
+    .map((one) => order[parseInt(one, 10)]);
+  return { text, made };
+}
+
+// " (was 8: +0.2)"; where both would be the same word, " (0.23721, was 0.23718: ≈ +3.1 × 10⁻⁵)"
+function was(value, before) {
+  if (before === undefined || Object.is(value, before)) return "";
+  const change = value - before;
+  const size = Number.isFinite(change) ? signed(change) : "no number now";
+  const [now, then] = apart(value, before, shown, 12) ?? [null, null];
+  const here = now !== null && now !== shown(value) ? `${now}, ` : "";
+  return ` <span class="live-was">(${then === null ? "moved" : `${here}was ${then}`}: ${size})</span>`;
+}
+
+define("machine", Machine);

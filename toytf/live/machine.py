@@ -11,31 +11,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from toytf import byhand
-from toytf._door import require_all_parameters
-from toytf._validate import (
-    as_floats,
-    as_id,
-    as_labels,
-    list_of,
-    one_of,
-    require_class,
-    require_within,
-    shape_text,
-    shown,
-)
-from toytf.attention import MultiHead
 from toytf.byhand import Operand, Working, panels
 from toytf.corpus import Vocabulary
 from toytf.live.element import Element, bars
 from toytf.ops import Array, LayerNorm, layer_norm
-from toytf.parameters import Config, FeedForward, Transformer, shapes
+from toytf.parameters import Config, Transformer
 from toytf.positions import sinusoids, sinusoids_column_as_i
-from toytf.tree import named_arrays
 
 SUBSCRIPTS = str.maketrans("123456789", "₁₂₃₄₅₆₇₈₉")
 NEEDS = ("machine_steps", "machine_cells")  # scripts beside machine.js
-LARGEST = 1e6  # of the numbers that go in: products of several of them are still floats
-POSITIONS = ("paper", "published", "none")
 
 
 def machine(
@@ -83,7 +67,7 @@ def machine(
     Raises
     ------
     ValueError
-        If the model is another one than is described above, a word is not in the vocabulary, or the shapes differ.
+        If the model is another one than is described above.
 
     Notes
     -----
@@ -114,63 +98,31 @@ def machine(
     >>> print(touch.text.splitlines()[0])
     X = E + PE (2 x 4)
     """
-    id = as_id("id", id)
-    one_of("positions", positions, POSITIONS)
-    if until is not None:
-        one_of("until", until, ("attention",))
-    _require_plain(params, cfg)
-    source = as_labels("source", source, cfg.src_vocab, "words as cfg says")
-    words = as_labels("words", words, cfg.tgt_vocab, "words as cfg says", different=True)
-    target = list_of("target", target, str, "words")
-    unknown = [word for word in target if word not in words]
-    if unknown or not target:
-        got = shown(unknown[0]) if unknown else "none"
-        raise ValueError(f"target: expected words of {shown(words)}, got {got}")
-    ids = Vocabulary(words).ids(target)
-    n = max(len(source), len(target))
-    tables = {"paper": sinusoids(n, cfg.d_model), "published": _continued(published, n, cfg.d_model)}
-    tables["none"] = np.zeros((n, cfg.d_model))
-
-    way = _Way(params, cfg, tuple(source), tuple(target), tuple(words), tables[positions])
-    way.encoder(until)
-    if until is None:
-        way.decoder(ids)
-    named = way.named()
-    data = {
-        "cfg": cfg, "start": math.sqrt(cfg.head_width), "positions": positions, "tables": tables, "until": until,
-        "source": source, "target": target, "words": words, "ids": ids, "cells": way.cells,
-        "matrices": {name: matrix for name, matrix in matrices(params, cfg).items() if name in named},
-    }  # fmt: skip
-    return Element("machine", way.title(until), data, way.html(until), way.text(until), id, NEEDS)
-
-
-def _require_plain(params: Transformer, cfg: Config) -> None:
-    """Raise an error unless the page's switches can begin with this model, and all its arrays are as `cfg` says."""
-    require_class("cfg", cfg, Config)
     plain = replace(
         cfg, n_encoder_layers=1, n_decoder_layers=1, norm="post", residual=True, scale=True, causal=True,
         activation="relu", cross_attention=True, bias=False, scale_embeddings=False,
     )  # fmt: skip
     if plain != cfg:
-        wrong = next(name for name in vars(cfg) if getattr(cfg, name) != getattr(plain, name))
-        raise ValueError(f"cfg: expected {wrong} {getattr(plain, wrong)!r}, got {getattr(cfg, wrong)!r}")
-    require_all_parameters("params", params, Transformer)
-    arrays, expected = named_arrays(params), shapes(cfg)
-    for name in expected | arrays:  # those of a part that is left out, and of one too many
-        shape = arrays[name].shape if name in arrays else None
-        if shape != expected.get(name):
-            wanted, got = (shape_text(s) if s is not None else "no array" for s in (expected.get(name), shape))
-            raise ValueError(f"params.{name}: expected {wanted} as cfg says, got {got}")
-        require_within(f"params.{name}", arrays[name], LARGEST)
+        raise ValueError(f"cfg: expected {plain}, with which the page's switches can begin, got {cfg}")
+    ids = Vocabulary(words).ids(target)
+    n = max(len(source), len(target))
+    continued = sinusoids_column_as_i(n, cfg.d_model)[len(published) :]
+    tables = {"paper": sinusoids(n, cfg.d_model), "published": np.vstack([published, continued])[:n]}
+    tables["none"] = np.zeros((n, cfg.d_model))
 
-
-def _continued(published, n: int, d_model: int) -> Array:
-    """Return printed positions, and from there on those of the formula that they are printed for."""
-    published = as_floats("published", published, 2)
-    if published.ndim != 2 or published.shape[1] != d_model:
-        raise ValueError(f"published: expected {d_model} columns, got shape {shape_text(published.shape)}")
-    require_within("published", published, LARGEST)
-    return np.vstack([published, sinusoids_column_as_i(n, d_model)[len(published) :]])[:n]
+    arrays = matrices(params, cfg)
+    seen = {"source": list(source), "target": list(target[:1])}, {"source": list(range(len(source))), "target": ids[:1]}
+    plan = _Plan(arrays, cfg, *seen, tables[positions])
+    plan.encoder(1 if until else cfg.n_heads)
+    if until is None:
+        plan.decoder(target, ids, words)
+    named = {block["name"] for blocks in plan.cells.values() for block in blocks}
+    data = {
+        "cfg": cfg, "start": math.sqrt(cfg.head_width), "positions": positions, "tables": tables, "until": until,
+        "source": source, "target": target, "words": words, "ids": ids, "cells": plan.cells,
+        "steps": list(plan.by_key.values()), "matrices": {name: arrays[name] for name in arrays if name in named},
+    }  # fmt: skip
+    return Element("machine", plan.title(until), data, plan.html(until, words, target), plan.text(until), id, NEEDS)
 
 
 def matrices(params: Transformer, cfg: Config) -> dict[str, Array]:
@@ -198,164 +150,196 @@ def matrices(params: Transformer, cfg: Config) -> dict[str, Array]:
 # ---------------------------------------------------------------- the steps
 
 
-@dataclass
-class _Way:
-    """The steps from the words to the probabilities, each as a table with what it was made of."""
+def _side(key: str) -> str:
+    return "source" if key.startswith("enc") else "target"
 
-    params: Transformer
+
+def _product(name: str, formula: str, result: Array, x: Working, other: Operand, lights="row") -> Working:
+    """A panel of a step that `byhand` has not: its two factors, side by side."""
+    first = Operand(x.name, x.result, x.rows, x.cols, lights, source=x)
+    return Working(name, formula, result, x.rows, other.cols, operands=(first, other), layout="product")
+
+
+def _block(step, w, called, cols=None) -> Working:
+    return byhand.table(w[:, step.get("from") : step.get("to")], called, cols=cols)
+
+
+def _masked(name: str, s: Working) -> Working:
+    scores = Operand(s.name, s.result, s.rows, s.cols, source=s)
+    return Working(name, f"{s.name} + mask", s.result, s.rows, s.cols, operands=(scores,))
+
+
+def _affine(name: str, x: Working, weight, bias, w, b) -> Working:
+    """``x W + b``; the bias stands below the matrix, as a row more."""
+    cols, rows = (tuple(str(k + 1) for k in range(n)) for n in (len(bias), len(weight)))
+    stacked = Operand(f"{w} over {b}", np.vstack([weight, bias]), (*rows, b), cols, "column")
+    return _product(name, f"{x.name} {w} + {b}", x.result @ weight + bias, x, stacked)
+
+
+def _bias(name: str, x: Working, bias, called) -> Working:
+    other = Operand(called, bias[None], ("b",), x.cols, "column")
+    return _product(name, f"{x.name} + {called}", x.result + bias, x, other, "cell")
+
+
+def _norm(name: str, x: Working, gamma, beta, eps) -> Working:
+    other = Operand("γ over β", np.vstack([gamma, beta]), ("γ", "β"), x.cols, "column")
+    return _product(name, f"LN({x.name})", layer_norm(LayerNorm(gamma, beta), x.result, eps)[0], x, other, "row, cell")
+
+
+# The panel of each kind of step, of those before it and of arrays; machine_steps.js has the same kinds
+PANELS = {
+    "look": lambda plan, name, step, w: byhand.table(w[plan.ids[step["rows"]]], name, rows=plan.labels[step["rows"]]),
+    "positions": lambda plan, name, step: byhand.table(
+        plan.positions[: len(plan.labels[step["rows"]])], name, rows=plan.labels[step["rows"]]
+    ),
+    "add": lambda plan, name, step, a, b: byhand.add(a, b, name),
+    "product": lambda plan, name, step, x, w, called, cols=None: byhand.matmul(x, _block(step, w, called, cols), name),
+    "dots": lambda plan, name, step, q, k: byhand.matmul(q, k.T, name),
+    "divide": lambda plan, name, step, s: byhand.divide(s, step["width"], name, root=True),
+    "mask": lambda plan, name, step, s: _masked(name, s),
+    "softmax": lambda plan, name, step, s: byhand.softmax(s, name, subtract_max=True, sci=step.get("sci", False)),
+    "mix": lambda plan, name, step, a, v: byhand.weighted_sum(a, v, name),
+    "concat": lambda plan, name, step, *heads: byhand.concat(*heads, name=name),
+    "affine": lambda plan, name, step, *made: _affine(name, *made),
+    "bias": lambda plan, name, step, *made: _bias(name, *made),
+    "relu": lambda plan, name, step, x: byhand.relu(x, name),
+    "norm": lambda plan, name, step, x, gamma, beta: _norm(name, x, gamma, beta, plan.cfg.eps),
+}
+
+
+@dataclass
+class _Plan:
+    """The steps from the words to the probabilities: what the page computes, and the panel of each at the start."""
+
+    arrays: dict[str, Array]
     cfg: Config
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    words: tuple[str, ...]
+    labels: dict[str, Sequence[str]]  # of the rows of "source" and "target" at the start
+    ids: dict[str, list[int]]
     positions: Array
     steps: list = field(default_factory=list)  # headings, and (key, working, whether it is seen at first)
+    by_key: dict = field(default_factory=dict)  # the steps as the page reads them, by their keys
     cells: dict = field(default_factory=dict)  # by the key of a step: which weights stand in it
 
-    # -- the three kinds of steps
+    def put(self, key: str, name: str, op: str, of: Sequence[str] = (), w: Sequence = (), called=(), **more) -> None:
+        """Add a step: `op` of the steps `of` and of arrays, ``(name, what it is called)``.
 
-    def put(self, key: str, working: Working, seen: bool = True) -> Working:
-        self.steps.append((key, working, seen))
-        return working
+        Of a step that a switch can leave out, `when` says the switch, and `or` which one of `of` stands in its place.
+        """
+        names = [array for array, _ in w]
+        step = {"key": key, "op": op, "of": list(of), "w": names, "rows": _side(key), "or": 0} | more
+        made = [*map(self.working, of), *(self.arrays[array] for array in names)]
+        working = PANELS[op](self, name, step, *made, *called)
+        self.by_key[key] = step
+        self.steps.append((key, working, step.get("when") not in ("pre", "mask")))
+        if w:
+            self.cells[key] = [self.block(step, *one) for one in w]
 
-    def weights(self, key: str, *blocks: tuple) -> None:
-        """Say which weights stand in a step: blocks below each other, ``(name, what it is called, rows, shift)``."""
-        self.cells[key] = [dict(zip(("name", "says", "rows", "shift"), block, strict=True)) for block in blocks]
+    def block(self, step: dict, name: str, says) -> dict:
+        """Which weights stand in a step, below one another: of an array of more than one row each by its own name."""
+        rows = None if self.arrays[name].ndim == 1 else list(range(len(self.arrays[name])))
+        return {"name": name, "says": says, "rows": step.get("ids", rows), "shift": step.get("from", 0)}
 
-    def rows(self, side: str, name: str, table: Array, ids, rows, mark: str, where: str) -> Working:
+    def working(self, key: str) -> Working:
+        """The panel of a step, or of what stands in its place at the start."""
+        step = self.by_key[key]
+        if step.get("when") in ("pre", "mask"):
+            return self.working(step["of"][step["or"]])
+        return next(one[1] for one in self.steps if one[0] == key)
+
+    def rows(self, side: str, name: str, mark: str, where: str, words, ids) -> None:
         """Embeddings, and with their positions."""
-        e = self.put(f"{side}.E", byhand.table(table[ids], f"E{mark}", rows=rows))
-        self.weights(f"{side}.E", (name, [f"{where}, embedding of {row}" for row in rows], list(ids), 0))
-        pe = self.put(f"{side}.PE", byhand.table(self.positions[: len(rows)], f"PE{mark}", rows=rows))
-        return self.put(f"{side}.X", byhand.add(e, pe, f"X{mark}"))
+        says = [f"{where}, embedding of {word}" for word in words]
+        self.put(f"{side}.E", f"E{mark}", "look", w=[(name, says)], ids=list(ids))
+        self.put(f"{side}.PE", f"PE{mark}", "positions", when="positions")
+        self.put(f"{side}.X", f"X{mark}", "add", [f"{side}.E", f"{side}.PE"], when="positions")
 
-    def attention(self, part, name, p: MultiHead, x, memory, mark, where, heading, heads=None) -> Working:
+    def attention(self, part, name, mark, where, heading, heads) -> None:
         """The heads of an attention, then the output matrix."""
         d = self.cfg.head_width
-        outputs = []
-        for h in range(heads or self.cfg.n_heads):
-            n = str(h + 1)
+        asked, cols = ("enc.last", "source") if part == "dec.cross" else (f"{part}.N", _side(part))
+        for h in range(heads):
+            n, sub = str(h + 1), str(h + 1).translate(SUBSCRIPTS) + mark
             more = ", and all heads together" if h + 1 == self.cfg.n_heads > 1 else ""
             self.steps.append(f"{heading}, head {n}{more}")
             if h == 0:
-                self.norm_first(part, x, where)
-            sub = n.translate(SUBSCRIPTS) + mark
-            made = []
-            for letter, rows, w in (("Q", x, p.w_q), ("K", memory, p.w_k), ("V", memory, p.w_v)):
-                key = f"{part}.{letter}{n}"
-                w = byhand.table(w[:, h * d : (h + 1) * d], f"W{letter}{sub}")
-                made.append(self.put(key, byhand.matmul(rows, w, f"{letter}{sub}")))
-                says = f"{where}, W_{letter} of head {n}"
-                self.weights(key, (f"{name}.w_{letter.lower()}", says, list(range(len(w.result))), h * d))
-            q, k, v = made
-            s = self.put(f"{part}.S{n}", byhand.matmul(q, k.T, f"S{sub}"))
-            scaled = self.put(f"{part}.scaled{n}", byhand.divide(s, d, f"scaled{sub}", root=True))
-            if part == "dec.att":
-                scores = Operand(scaled.name, scaled.result, scaled.rows, scaled.cols, source=scaled)
-                made = (scaled.result, scaled.rows, scaled.cols)
-                masked = Working(f"masked{sub}", f"{scaled.name} + mask", *made, operands=(scores,))
-                self.put(f"{part}.masked{n}", masked, seen=False)
-            a = self.put(f"{part}.A{n}", byhand.softmax(scaled, f"A{sub}", subtract_max=True, sci=True))
-            outputs.append(self.put(f"{part}.head{n}", byhand.weighted_sum(a, v, f"head{sub}")))
-        if heads:
-            return outputs[-1]
-        both = self.put(f"{part}.heads", byhand.concat(*outputs, name=f"heads{mark}"))
-        w_o = byhand.table(p.w_o, f"WO{mark}")
-        self.weights(f"{part}.Z", (f"{name}.w_o", f"{where}, W_O", list(range(len(p.w_o))), 0))
-        return self.put(f"{part}.Z", byhand.matmul(both, w_o, f"Z{mark}"))
+                self.norm_first(part, where)
 
-    def feed_forward(self, part, name, p: FeedForward, x, mark, where, heading) -> Working:
+            def put(letters, op, of="", sources=(), w=(), called=(), n=n, sub=sub, **more):
+                of = [*sources, *(f"{part}.{one}{n}" for one in of.split())]
+                self.put(f"{part}.{letters}{n}", f"{letters}{sub}", op, of, w, called, **more)
+
+            for letter, of, rows in (("Q", f"{part}.N", _side(part)), ("K", asked, cols), ("V", asked, cols)):
+                w = [(f"{name}.w_{letter.lower()}", f"{where}, W_{letter} of head {n}")]
+                block = {"from": h * d, "to": (h + 1) * d, "rows": rows}
+                put(letter, "product", "", [of], w, [f"W{letter}{sub}"], **block)
+            put("S", "dots", "Q K", cols=cols)
+            put("scaled", "divide", "S", cols=cols, width=d)
+            causal = part == "dec.att"
+            if causal:
+                put("masked", "mask", "scaled", cols=cols, when="mask")
+            put("A", "softmax", "masked" if causal else "scaled", cols=cols, sci=True)
+            put("head", "mix", "A V", causal=causal)
+        if heads == self.cfg.n_heads:
+            self.put(f"{part}.heads", f"heads{mark}", "concat", [f"{part}.head{h + 1}" for h in range(heads)])
+            w = [(f"{name}.w_o", f"{where}, W_O")]
+            self.put(f"{part}.Z", f"Z{mark}", "product", [f"{part}.heads"], w, [f"WO{mark}"])
+
+    def feed_forward(self, part, name, mark, where, heading) -> None:
         self.steps.append(heading)
-        self.norm_first(part, x, where)
-        before = self.affine(f"{part}.before", x, p.w_1, p.b_1, f"before{mark}", f"W₁{mark}", f"b₁{mark}")
-        self.weights(f"{part}.before", *_stacked(name, "w_1", "b_1", where, "W_1", "b_1", len(p.w_1)))
-        hidden = self.put(f"{part}.hidden", byhand.relu(before, f"hidden{mark}"))
-        self.weights(f"{part}.F", *_stacked(name, "w_2", "b_2", where, "W_2", "b_2", len(p.w_2)))
-        return self.affine(f"{part}.F", hidden, p.w_2, p.b_2, f"F{mark}", f"W₂{mark}", f"b₂{mark}")
+        self.norm_first(part, where)
+        first, second = ([(f"{name}.{a}_{k}", f"{where}, {called}_{k}") for a, called in ("wW", "bb")] for k in (1, 2))
+        self.put(f"{part}.before", f"before{mark}", "affine", [f"{part}.N"], first, [f"W₁{mark}", f"b₁{mark}"])
+        self.put(f"{part}.hidden", f"hidden{mark}", "relu", [f"{part}.before"])
+        self.put(f"{part}.F", f"F{mark}", "affine", [f"{part}.hidden"], second, [f"W₂{mark}", f"b₂{mark}"])
 
-    def affine(self, key, x: Working, weight, bias, name, w, b) -> Working:
-        """``x W + b``; the bias stands below the matrix, as a row more."""
-        cols = tuple(str(j + 1) for j in range(len(bias)))
-        rows = (*(str(k + 1) for k in range(len(weight))), b)
-        factors = (
-            Operand(x.name, x.result, x.rows, x.cols, "row", source=x),
-            Operand(f"{w} over {b}", np.vstack([weight, bias]), rows, cols, "column"),
-        )
-        result = x.result @ weight + bias
-        formula = f"{x.name} {w} + {b}"
-        return self.put(key, Working(name, formula, result, x.rows, cols, operands=factors, layout="product"))
-
-    def add_and_norm(self, part, x, inner, name, where, heading) -> Working:
+    def add_and_norm(self, part, name, where, heading) -> None:
         self.steps.append(heading)
-        total = self.put(f"{part}.T", byhand.add(x, inner, f"{name}, before"))
-        return self.norm(f"{part}.U", total, name, where, *NORMS[part])
+        of = [INTO[part], f"{part}.F" if part.endswith("ff") else f"{part}.Z"]
+        self.put(f"{part}.T", f"{name}, before", "add", of, when="residual", **{"or": 1})
+        self.norm(f"{part}.U", f"{part}.T", name, where, *NORMS[part], when="post")
 
-    def norm_first(self, part, x, where) -> None:
+    def norm_first(self, part, where) -> None:
         """Where the norm comes first it stands here; at the start it is not seen."""
         side, k = NORMS[part]
         name = f"N{str(k).translate(SUBSCRIPTS)}{'′' if side == 'dec' else ''}"
-        self.norm(f"{part}.N", x, name, where, side, k, seen=False)
+        self.norm(f"{part}.N", INTO[part], name, where, side, k)
 
-    def norm(self, key, x, name, where, side, k, seen=True) -> Working:
-        layer = {"enc": self.params.encoder, "dec": self.params.decoder}[side][0]
-        p = getattr(layer, f"norm_{k}") if k else LayerNorm(np.ones(self.cfg.d_model), np.zeros(self.cfg.d_model))
-        factors = (
-            Operand(x.name, x.result, x.rows, x.cols, "row, cell", source=x),
-            Operand("γ over β", np.vstack([p.gamma, p.beta]), ("γ", "β"), x.cols, "column"),
-        )
-        result, _ = layer_norm(p, x.result, self.cfg.eps)
+    def norm(self, key, of, name, where, side, k, when="pre") -> None:
         mark, called = (f"_{k}", f"{where}, norm {k}") if k else ("", f"{where}, last norm")
-        self.weights(key, *((f"{side}.{name}{mark}", f"{called}, {name}", None, 0) for name in ("gamma", "beta")))
-        formula = f"LN({x.name})"
-        return self.put(key, Working(name, formula, result, x.rows, x.cols, operands=factors, layout="product"), seen)
+        w = [(f"{side}.{array}{mark}", f"{called}, {array}") for array in ("gamma", "beta")]
+        self.put(key, name, "norm", [of], w, when=when)
 
     # -- the two stacks
 
-    def encoder(self, until: str | None) -> None:
-        p, where = self.params.encoder[0], "Encoder"
+    def encoder(self, heads: int) -> None:
+        where, source = "Encoder", self.labels["source"]
         self.steps.append("Source words: embedding and positions")
-        x = self.rows("enc", "src", self.params.src_embedding, range(len(self.source)), self.source, "", where)
-        heads = 1 if until else None
-        z = self.attention("enc.att", "enc", p.self_attention, x, x, "", where, "Encoder: self-attention", heads)
-        if until:
+        self.rows("enc", "src", "", where, source, range(len(source)))
+        self.attention("enc.att", "enc", "", where, "Encoder: self-attention", heads)
+        if heads < self.cfg.n_heads:
             return
-        u = self.add_and_norm("enc.att", x, z, "U", where, "Encoder: add & norm 1")
-        f = self.feed_forward("enc.ff", "enc", p.feed_forward, u, "", where, "Encoder: feed-forward")
-        memory = self.add_and_norm("enc.ff", u, f, "memory", where, "Encoder: add & norm 2, the memory")
-        self.norm("enc.last", memory, "normed memory", where, "enc", None, seen=False)
-        self.memory = memory
+        self.add_and_norm("enc.att", "U", where, "Encoder: add & norm 1")
+        self.feed_forward("enc.ff", "enc", "", where, "Encoder: feed-forward")
+        self.add_and_norm("enc.ff", "memory", where, "Encoder: add & norm 2, the memory")
+        self.norm("enc.last", "enc.ff.U", "normed memory", where, "enc", None)
 
-    def decoder(self, ids) -> None:
-        p, where = self.params.decoder[0], "Decoder"
+    def decoder(self, target: Sequence[str], ids, words: Sequence[str]) -> None:
+        where, heads = "Decoder", self.cfg.n_heads
         self.steps.append("Target words: embedding and positions")
-        y = self.rows("dec", "tgt", self.params.tgt_embedding, ids[:1], self.target[:1], "′", where)
-        names = [f"{where}, embedding of {word}" for word in self.target]
-        self.weights("dec.E", ("tgt", names, list(ids), 0))
-        z = self.attention("dec.att", "dec", p.self_attention, y, y, "′", where, "Decoder: masked self-attention")
-        u = self.add_and_norm("dec.att", y, z, "Y", where, "Decoder: add & norm 1")
-        cross, heading = p.cross_attention, "Decoder: cross-attention"
-        z = self.attention("dec.cross", "cross", cross, u, self.memory, "″", "Cross-attention", heading)
-        y = self.add_and_norm("dec.cross", u, z, "Y₂", where, "Decoder: add & norm 2")
-        f = self.feed_forward("dec.ff", "dec", p.feed_forward, y, "′", where, "Decoder: feed-forward")
-        out = self.add_and_norm("dec.ff", y, f, "out", where, "Decoder: add & norm 3")
-        self.norm("dec.last", out, "normed out", where, "dec", None, seen=False)
+        self.rows("dec", "tgt", "′", where, target, ids)
+        self.attention("dec.att", "dec", "′", where, "Decoder: masked self-attention", heads)
+        self.add_and_norm("dec.att", "Y", where, "Decoder: add & norm 1")
+        self.attention("dec.cross", "cross", "″", "Cross-attention", "Decoder: cross-attention", heads)
+        self.add_and_norm("dec.cross", "Y₂", where, "Decoder: add & norm 2")
+        self.feed_forward("dec.ff", "dec", "′", where, "Decoder: feed-forward")
+        self.add_and_norm("dec.ff", "out", where, "Decoder: add & norm 3")
+        self.norm("dec.last", "dec.ff.U", "normed out", where, "dec", None)
         self.steps.append("Linear and softmax: the next word")
-        weight, bias = self.params.output.weight, self.params.output.bias
-        scores = self.put("out.scores", byhand.matmul(out, byhand.table(weight, "Wout", cols=self.words), "scores"))
-        self.weights("out.scores", ("out.w", "Output, W", list(range(len(weight))), 0))
-        factors = (
-            Operand("scores", scores.result, scores.rows, scores.cols, "cell", source=scores),
-            Operand("bout", bias[None], ("b",), scores.cols, "column"),
-        )
-        made = (scores.result + bias, scores.rows, scores.cols)
-        logits = self.put("out.logits", Working("logits", "scores + bout", *made, operands=factors, layout="product"))
-        self.weights("out.logits", ("out.b", "Output, b", None, 0))
-        self.put("out.p", byhand.softmax(logits, "p", subtract_max=True))
+        self.put("out.scores", "scores", "product", ["dec.last"], [("out.w", "Output, W")], ["Wout", words])
+        self.put("out.logits", "logits", "bias", ["out.scores"], [("out.b", "Output, b")], ["bout"])
+        self.put("out.p", "p", "softmax", ["out.logits"])
 
     # -- showing
-
-    def named(self) -> set[str]:
-        """The names of the arrays whose cells are shown."""
-        return {block["name"] for blocks in self.cells.values() for block in blocks}
 
     def title(self, until) -> str:
         return f"Change a number: {'what does this head give' if until else 'which word comes next'}?"
@@ -366,7 +350,7 @@ class _Way:
         for k, end in zip(at, [*at[1:], len(self.steps)], strict=True):
             yield self.steps[k], self.steps[k + 1 : end]
 
-    def html(self, until) -> str:
+    def html(self, until, words, target) -> str:
         known: list[Working] = []
         out = []
         for heading, steps in self.parts():
@@ -383,22 +367,22 @@ class _Way:
             )
         first = ""
         if until is None:
-            first = bars(self.words, self.last("out.p").result[-1], f"The next word after {self.target[0]}")
+            first = bars(words, self.working("out.p").result[-1], f"The next word after {target[0]}")
         return f'{first}<div class="byhand-chain">{"".join(out)}</div>'
-
-    def last(self, key: str) -> Working:
-        return next(step[1] for step in self.steps if step[0] == key)
 
     def text(self, until) -> str:
         keys = ("enc.X", "enc.att.A1", "enc.att.head1") if until else ("enc.X", "enc.ff.U", "dec.ff.U", "out.p")
-        return "\n\n".join(replace(self.last(key), entries=()).text() for key in keys)
+        return "\n\n".join(replace(self.working(key), entries=()).text() for key in keys)
 
 
-# Which norm stands beside which sub-layer
+# Of each sub-layer: the step that goes in, and the norm beside it
+INTO = {
+    "enc.att": "enc.X",
+    "enc.ff": "enc.att.U",
+    "dec.att": "dec.X",
+    "dec.cross": "dec.att.U",
+    "dec.ff": "dec.cross.U",
+}
 NORMS = {
     "enc.att": ("enc", 1), "enc.ff": ("enc", 2), "dec.att": ("dec", 1), "dec.cross": ("dec", 2), "dec.ff": ("dec", 3),
 }  # fmt: skip
-
-
-def _stacked(name, w, b, where, called_w, called_b, n) -> tuple[tuple, tuple]:
-    return (f"{name}.{w}", f"{where}, {called_w}", list(range(n)), 0), (f"{name}.{b}", f"{where}, {called_b}", None, 0)

@@ -1,262 +1,228 @@
 // Tables of the machine: cells that can be changed, and as many rows and columns as there are words. Beside machine.py.
-(() => {
-  "use strict";
-  const toytf = (globalThis.toytf ??= {});
-  const { html, parsed, onPage, words } = toytf;
-  const STEP = 0.1; // what the buttons below a cell add
+import { parsed, onPage, words } from "./engine/numbers.js";
+import { button, html, stopAt, walk, TYPED } from "./page/make.js";
 
-  // ---------------------------------------------------------------- tables
+const STEP = 0.1; // what the buttons below a cell add
 
-  // A table gets as many rows and columns as there are words. Python wrote those of the start.
-  function fit(table, rows, cols, width) {
-    const body = table.tBodies[0];
-    if (rows && rows.length < body.rows.length && table.querySelector(".b-h")) {
-      document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" })); // puts away what is open in it
-    }
-    while (rows && body.rows.length > rows.length) body.rows[body.rows.length - 1].remove();
-    while (rows && body.rows.length < rows.length) body.append(likeNew(body.rows[0].cloneNode(true)));
-    for (const row of [...(table.tHead?.rows ?? []), ...body.rows]) {
-      const kind = row.parentNode === body ? "td" : "th";
-      const cells = () => row.querySelectorAll(kind);
-      while (cols && cells().length > width) [...cells()].at(-1).remove();
-      while (cols && cells().length < width) row.append(likeNew(cells()[0].cloneNode(true)));
-      if (cols && kind === "th") cells().forEach((th, j) => write(th, cols[j]));
-    }
-    [...body.rows].forEach((row, i) => {
-      const th = row.querySelector("th");
-      if (rows && th) write(th, rows[i]);
-    });
-    const named = table.caption ?? table.closest(".byhand").querySelector(".byhand-title");
-    const shape = named?.querySelector(".byhand-shape");
-    if (shape) write(shape, `${body.rows.length} × ${width}`);
+// ---------------------------------------------------------------- tables
+
+// A table gets as many rows and columns as there are words. Python wrote those of the start.
+export function fit(table, rows, cols, width) {
+  const body = table.tBodies[0];
+  if (rows && rows.length < body.rows.length && table.querySelector(".b-h")) {
+    document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" })); // puts away what is open in it
+  }
+  while (rows && body.rows.length > rows.length) body.rows[body.rows.length - 1].remove();
+  while (rows && body.rows.length < rows.length) body.append(likeNew(body.rows[0].cloneNode(true)));
+  for (const row of [...(table.tHead?.rows ?? []), ...body.rows]) {
+    const kind = row.parentNode === body ? "td" : "th";
+    const cells = () => row.querySelectorAll(kind);
+    while (cols && cells().length > width) [...cells()].at(-1).remove();
+    while (cols && cells().length < width) row.append(likeNew(cells()[0].cloneNode(true)));
+    if (cols && kind === "th") cells().forEach((th, j) => write(th, cols[j]));
+  }
+  [...body.rows].forEach((row, i) => {
+    const th = row.querySelector("th");
+    if (rows && th) write(th, rows[i]);
+  });
+  const named = table.caption ?? table.closest(".byhand").querySelector(".byhand-title");
+  const shape = named?.querySelector(".byhand-shape");
+  if (shape) write(shape, `${body.rows.length} × ${width}`);
+}
+
+function write(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+// A panel whose numbers have become longer, or more, asks for more room in its line. (byhand/panels.py: _Matrix)
+export function widen(node, rows, value, sci = false) {
+  const longest = Math.max(...words(value, 4, sci).flat().map(lengthOf)) + 0.9;
+  const least = node.querySelector(".byhand-result.live-weights-table") ? 3.2 : 0; // room for a finger
+  const need =
+    Math.max(...rows.map((row) => row.length)) * 0.78 + 0.5 + Math.max(longest, least) * value[0].length + 0.5;
+  const has = Number(/\bs(\d+)/.exec(node.className)[1]);
+  node.style.setProperty("--w", `${Math.ceil(Math.max(need, has))}ch`);
+}
+
+// Powers, and the spaces around their ×, are narrower than digits.
+const lengthOf = (word) =>
+  [...word].reduce((all, c) => all + (c === " " ? 0.5 : "⁰¹²³⁴⁵⁶⁷⁸⁹⁻".includes(c) ? 0.83 : 1), 0);
+
+function likeNew(node) {
+  for (const td of [node, ...node.querySelectorAll("td")]) {
+    td.removeAttribute("class");
+    td.removeAttribute("aria-selected");
+    if (td.hasAttribute("tabindex")) td.tabIndex = -1;
+  }
+  return node;
+}
+
+// ---------------------------------------------------------------- cells that can be changed
+
+export const readCell = (text) => {
+  const value = parsed(text);
+  if (value === undefined) return { error: `expected a number, got “${text.trim() || "nothing"}”` };
+  if (!Number.isFinite(value)) return { error: `expected a number up to 1.797e308, got ${onPage(text.trim())}` };
+  return { value };
+};
+
+// A table of weights: one tab stop, arrow keys walk, Enter, a digit, a click or a tap opens a cell.
+export class Weights {
+  constructor(owner, panel, blocks) {
+    Object.assign(this, { owner, panel, blocks, table: panel.operands[0] ?? panel.result });
+    this.table.classList.add("live-weights-table");
+    this.table.setAttribute("role", "grid");
+    this.table.addEventListener("click", (event) => this.clicked(event));
+    this.table.addEventListener("keydown", (event) => this.pressed(event));
+    this.table.addEventListener("pointerover", (event) => event.stopPropagation()); // there is no sum to show
   }
 
-  function write(node, text) {
-    if (node.textContent !== text) node.textContent = text;
+  grid() {
+    return [...this.table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
   }
 
-  // A panel whose numbers have become longer, or more, asks for more room in its line. (byhand/panels.py: _Matrix)
-  function widen(node, rows, value, sci = false) {
-    const longest = Math.max(...words(value, 4, sci).flat().map(lengthOf)) + 0.9;
-    const least = node.querySelector(".byhand-result.live-weights-table") ? 3.2 : 0; // room for a finger
-    const need =
-      Math.max(...rows.map((row) => row.length)) * 0.78 + 0.5 + Math.max(longest, least) * value[0].length + 0.5;
-    const has = Number(/\bs(\d+)/.exec(node.className)[1]);
-    node.style.setProperty("--w", `${Math.ceil(Math.max(need, has))}ch`);
+  // The blocks' rows below each other: which one row i is
+  places() {
+    return this.blocks.flatMap(({ name, says, rows, shift }) =>
+      (rows ?? [null]).map((row, i) => ({
+        name,
+        row,
+        shift,
+        says: Array.isArray(says) ? says[i] : row === null ? says : `${says}, row ${i + 1}`,
+      })),
+    );
   }
 
-  // Powers, and the spaces around their ×, are narrower than digits.
-  const lengthOf = (word) =>
-    [...word].reduce((all, c) => all + (c === " " ? 0.5 : "⁰¹²³⁴⁵⁶⁷⁸⁹⁻".includes(c) ? 0.83 : 1), 0);
-
-  function likeNew(node) {
-    for (const td of [node, ...node.querySelectorAll("td")]) {
-      td.removeAttribute("class");
-      td.removeAttribute("aria-selected");
-      if (td.hasAttribute("tabindex")) td.tabIndex = -1;
-    }
-    return node;
+  name(i, j) {
+    const { name, row, shift } = this.places()[i];
+    return `${name}${row === null ? "" : `.${row}`}.${shift + j}`;
   }
 
-  // ---------------------------------------------------------------- cells that can be changed
+  allLabels() {
+    const width = this.grid()[0].length;
+    return Object.fromEntries(
+      this.places().flatMap(({ says }, i) =>
+        Array.from({ length: width }, (_, j) => [this.name(i, j), `${says}, column ${j + 1}`]),
+      ),
+    );
+  }
 
-  const readCell = (text) => {
-    const value = parsed(text);
-    if (value === undefined) return { error: `expected a number, got “${text.trim() || "nothing"}”` };
-    if (!Number.isFinite(value)) return { error: `expected a number up to 1.797e308, got ${onPage(text.trim())}` };
-    return { value };
-  };
+  paint() {
+    const { owner } = this;
+    const grid = this.grid();
+    // a row that went away took its box along
+    if (!this.table.querySelector("input")) this.panel.node.querySelector(".live-tools")?.remove();
+    const values = grid.map((row, i) => row.map((_, j) => owner.state[this.name(i, j)]));
+    const text = words(values);
+    grid.forEach((row, i) =>
+      row.forEach((td, j) => {
+        const name = this.name(i, j);
+        td.dataset.cell = name;
+        if (!td.hasAttribute("tabindex")) td.tabIndex = i || j ? -1 : 0;
+        if (td.querySelector("input")) return;
+        write(td, text[i][j]);
+        const label = `${owner.labels[name]}: ${onPage(String(values[i][j]))}`;
+        if (td.getAttribute("aria-label") !== label) td.setAttribute("aria-label", label);
+        td.classList.toggle("live-changed", !Object.is(values[i][j], owner.can[name].start));
+      }),
+    );
+    if (!grid.flat().some((td) => td.tabIndex === 0)) grid[0][0].tabIndex = 0;
+  }
 
-  // A table of weights: one tab stop, arrow keys walk, Enter, a digit, a click or a tap opens a cell.
-  class Weights {
-    constructor(owner, panel, blocks) {
-      Object.assign(this, { owner, panel, blocks, table: panel.operands[0] ?? panel.result });
-      this.table.classList.add("live-weights-table");
-      this.table.setAttribute("role", "grid");
-      this.table.addEventListener("click", (event) => this.clicked(event));
-      this.table.addEventListener("keydown", (event) => this.pressed(event));
-      this.table.addEventListener("pointerover", (event) => event.stopPropagation()); // there is no sum to show
-    }
+  clicked(event) {
+    const td = event.target.closest("tbody td");
+    if (!td) return;
+    event.stopPropagation(); // a panel's own answer to a click is for results
+    if (!td.querySelector("input")) this.open(td);
+  }
 
-    grid() {
-      return [...this.table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
-    }
+  pressed(event) {
+    const td = event.target.closest("tbody td");
+    if (!td || event.altKey || event.ctrlKey || event.metaKey || event.target !== td) return;
+    if (event.key === "Enter" || event.key === "F2") this.open(td);
+    else if (/^[\d.,−-]$/.test(event.key)) this.open(td, event.key);
+    else if (!this.walk(td, event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
 
-    // The blocks' rows below each other: which one row i is
-    places() {
-      return this.blocks.flatMap(({ name, says, rows, shift }) =>
-        (rows ?? [null]).map((row, i) => ({
-          name,
-          row,
-          shift,
-          says: Array.isArray(says) ? says[i] : row === null ? says : `${says}, row ${i + 1}`,
-        })),
-      );
-    }
+  walk(td, key) {
+    const grid = this.grid();
+    const turned = getComputedStyle(this.table).display === "flex"; // on a phone: rows stand as columns
+    return walk(turned ? grid[0].map((_, j) => grid.map((row) => row[j])) : grid, td, key);
+  }
 
-    name(i, j) {
-      const { name, row, shift } = this.places()[i];
-      return `${name}${row === null ? "" : `.${row}`}.${shift + j}`;
-    }
-
-    allLabels() {
-      const width = this.grid()[0].length;
-      return Object.fromEntries(
-        this.places().flatMap(({ says }, i) =>
-          Array.from({ length: width }, (_, j) => [this.name(i, j), `${says}, column ${j + 1}`]),
-        ),
-      );
-    }
-
-    paint() {
-      const { owner } = this;
-      const grid = this.grid();
-      // a row that went away took its box along
-      if (!this.table.querySelector("input")) this.panel.node.querySelector(".live-tools")?.remove();
-      const values = grid.map((row, i) => row.map((_, j) => owner.state[this.name(i, j)]));
-      const text = words(values);
-      grid.forEach((row, i) =>
-        row.forEach((td, j) => {
-          const name = this.name(i, j);
-          td.dataset.cell = name;
-          if (!td.hasAttribute("tabindex")) td.tabIndex = i || j ? -1 : 0;
-          if (td.querySelector("input")) return;
-          write(td, text[i][j]);
-          const label = `${owner.labels[name]}: ${onPage(String(values[i][j]))}`;
-          if (td.getAttribute("aria-label") !== label) td.setAttribute("aria-label", label);
-          td.classList.toggle("live-changed", !Object.is(values[i][j], owner.can[name].start));
-        }),
-      );
-      if (!grid.flat().some((td) => td.tabIndex === 0)) grid[0][0].tabIndex = 0;
-    }
-
-    clicked(event) {
-      const td = event.target.closest("tbody td");
-      if (!td) return;
-      event.stopPropagation(); // a panel's own answer to a click is for results
-      if (!td.querySelector("input")) this.open(td);
-    }
-
-    pressed(event) {
-      const td = event.target.closest("tbody td");
-      if (!td || event.altKey || event.ctrlKey || event.metaKey || event.target !== td) return;
-      if (event.key === "Enter" || event.key === "F2") this.open(td);
-      else if (/^[\d.,−-]$/.test(event.key)) this.open(td, event.key);
-      else if (/^Arrow|^Home$|^End$/.test(event.key)) this.walk(td, event.key);
+  // The cell becomes a box to type in, with buttons below it.
+  open(td, typed = null) {
+    const { owner } = this;
+    const name = td.dataset.cell;
+    const width = td.getBoundingClientRect().width;
+    const label = { "aria-label": owner.labels[name] };
+    const input = html("input", { ...TYPED, ...label, inputmode: "decimal", class: "live-cell" });
+    const complaint = html("p", { class: "live-complaint", role: "alert" });
+    const tools = html("div", { class: "live-tools" });
+    let done = false;
+    const close = () => {
+      done = true;
+      input.remove();
+      tools.remove();
+      td.removeAttribute("style");
+      this.paint();
+    };
+    const complain = (error) => {
+      complaint.textContent = error ?? "";
+      input.toggleAttribute("aria-invalid", Boolean(error));
+    };
+    // Whether what stands in the box is taken
+    const take = () => {
+      const { value, error } = owner.can[name].read(input.value);
+      complain(error);
+      if (!error && !Object.is(value, owner.state[name])) owner.change({ [name]: value });
+      return !error;
+    };
+    const put = (change) => {
+      const { value } = owner.can[name].read(input.value);
+      if (value === undefined) return;
+      input.value = onPage(String(change(value)));
+      take();
+    };
+    const mousedown = (event) => event.preventDefault();
+    const tool = (sign, says, change) =>
+      button(sign, () => put(change), { tabindex: -1, "aria-label": says, mousedown });
+    const by = (step) => (x) => Number((x + step).toPrecision(12));
+    tools.append(
+      tool("±", "other sign", (x) => -x || 0),
+      tool(`−${STEP}`, `${STEP} less`, by(-STEP)),
+      tool(`+${STEP}`, `${STEP} more`, by(STEP)),
+      tool("put back", "as unchanged", () => owner.can[name].start),
+      complaint,
+    );
+    input.value = typed ?? onPage(String(owner.state[name]));
+    input.style.width = `${Math.max(width, 56)}px`;
+    input.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key === "Enter" && take()) close();
+      else if (event.key === "Escape") close();
+      else if (event.key === "ArrowUp" || event.key === "ArrowDown") put(by(event.key === "ArrowUp" ? STEP : -STEP));
       else return;
       event.preventDefault();
-      event.stopPropagation();
-    }
-
-    walk(td, key) {
-      const grid = this.grid();
-      const i = grid.findIndex((row) => row.includes(td));
-      const j = grid[i].indexOf(td);
-      const turned = getComputedStyle(this.table).display === "flex"; // on a phone: rows stand as columns
-      const [down, right] = {
-        ArrowRight: [0, 1],
-        ArrowLeft: [0, -1],
-        ArrowDown: [1, 0],
-        ArrowUp: [-1, 0],
-        Home: [0, -j],
-        End: [0, grid[i].length - 1 - j],
-      }[key];
-      const next = turned && key.startsWith("Arrow") ? grid[i + right]?.[j + down] : grid[i + down]?.[j + right];
-      if (next) this.focus(next);
-    }
-
-    focus(td) {
-      for (const other of this.grid().flat()) other.tabIndex = other === td ? 0 : -1;
-      td.focus();
-    }
-
-    // The cell becomes a box to type in, with buttons below it.
-    open(td, typed = null) {
-      const { owner } = this;
-      const name = td.dataset.cell;
-      const width = td.getBoundingClientRect().width;
-      const input = html("input", {
-        type: "text",
-        inputmode: "decimal",
-        class: "live-cell",
-        autocomplete: "off",
-        spellcheck: "false",
-        "aria-label": owner.labels[name],
-      });
-      const complaint = html("p", { class: "live-complaint", role: "alert" });
-      const tools = html("div", { class: "live-tools" });
-      let done = false;
-      const close = () => {
-        done = true;
-        input.remove();
-        tools.remove();
-        td.removeAttribute("style");
-        this.paint();
-      };
-      const complain = (error) => {
-        complaint.textContent = error ?? "";
-        input.toggleAttribute("aria-invalid", Boolean(error));
-        if (error) input.setAttribute("aria-invalid", "true");
-      };
-      // Whether what stands in the box is taken
-      const take = () => {
-        const { value, error } = owner.can[name].read(input.value);
-        complain(error);
-        if (!error && !Object.is(value, owner.state[name])) owner.change({ [name]: value });
-        return !error;
-      };
-      const put = (change) => {
-        const { value } = owner.can[name].read(input.value);
-        if (value === undefined) return;
-        input.value = onPage(String(change(value)));
-        take();
-      };
-      const tool = (label, says, change) =>
-        html(
-          "button",
-          {
-            type: "button",
-            tabindex: -1,
-            "aria-label": says,
-            mousedown: (event) => event.preventDefault(),
-            click: () => put(change),
-          },
-          label,
-        );
-      const by = (step) => (x) => Number((x + step).toPrecision(12));
-      tools.append(
-        tool("±", "other sign", (x) => -x || 0),
-        tool(`−${STEP}`, `${STEP} less`, by(-STEP)),
-        tool(`+${STEP}`, `${STEP} more`, by(STEP)),
-        tool("put back", "as unchanged", () => owner.can[name].start),
-        complaint,
-      );
-      input.value = typed ?? onPage(String(owner.state[name]));
-      input.style.width = `${Math.max(width, 56)}px`;
-      input.addEventListener("keydown", (event) => {
-        event.stopPropagation();
-        if (event.key === "Enter" && take()) close();
-        else if (event.key === "Escape") close();
-        else if (event.key === "ArrowUp" || event.key === "ArrowDown") put(by(event.key === "ArrowUp" ? STEP : -STEP));
-        else return;
-        event.preventDefault();
-        if (done) this.focus(td);
-      });
-      input.addEventListener("input", () => complain());
-      input.addEventListener("blur", ({ relatedTarget }) => {
-        if (tools.contains(relatedTarget)) input.focus(); // a finger on a button below
-        else if (!done && take()) close();
-      });
-      const box = getComputedStyle(td);
-      Object.assign(td.style, { minWidth: box.width, height: box.height }); // it stays as wide meanwhile
-      td.textContent = "";
-      td.removeAttribute("aria-label");
-      td.append(input);
-      this.panel.node.append(tools);
-      input.focus();
-      if (typed === null) input.select();
-    }
+      if (done) {
+        stopAt(this.grid(), td);
+        td.focus();
+      }
+    });
+    input.addEventListener("input", () => complain());
+    input.addEventListener("blur", ({ relatedTarget }) => {
+      if (tools.contains(relatedTarget)) input.focus(); // a finger on a button below
+      else if (!done && take()) close();
+    });
+    const box = getComputedStyle(td);
+    Object.assign(td.style, { minWidth: box.width, height: box.height }); // it stays as wide meanwhile
+    td.textContent = "";
+    td.removeAttribute("aria-label");
+    td.append(input);
+    this.panel.node.append(tools);
+    input.focus();
+    if (typed === null) input.select();
   }
-
-  Object.assign(toytf.machine, { fit, widen, Weights, readCell });
-})();
+}

@@ -6,26 +6,13 @@ import copy
 import html as _html
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 
 import numpy as np
 
-from toytf._validate import as_id, as_list, one_of, shown, whole_number
-from toytf.byhand import fmt
 from toytf.corpus import EOS, SOS
 from toytf.generate import greedy, start, stepper
-from toytf.live.element import Element, bars
-from toytf.live.translator import (
-    MOST,
-    NAMES,
-    longest_learned,
-    named,
-    quoted,
-    require_known,
-    vocabulary,
-    weight_table,
-    words_of,
-)
+from toytf.live.element import SAID, Element, bars
+from toytf.live.translator import MOST, NAMES, longest_learned, named, vocabulary, weight_table, word_line
 from toytf.model import Transformer, decode, encode
 from toytf.ops import linear, softmax
 from toytf.translator import Translator
@@ -37,7 +24,7 @@ PARTS = {
 }
 HEADS = tuple(f"{part}{head}" for part in PARTS for head in (1, 2))
 TOP = 3  # the most probable words, before and after
-SHOWN = 2 * TOP
+MEMORY = "The memory of “{}”. Swapped rows come from “{}”."
 CAPTION = "Where heads 1 and 2 of cross-attention look for it"
 
 
@@ -74,8 +61,6 @@ def patching(
 
     Raises
     ------
-    ValueError
-        If a sentence has no word or more than are read, or one of them has no such row, word, or head.
     KeyError
         If a word is not in the vocabulary.
 
@@ -88,44 +73,41 @@ def patching(
     -----
     *Attention Is All You Need*, section 3.2.2: a head speaks through its own rows of ``W_O``.
     """
-    src, others = words_of("source", source), words_of("other", other)
-    both = min(len(src), len(others))
-    rows = sorted({whole_number("rows", row, least=1) for row in as_list("rows", rows, "whole numbers")})
-    for row in rows:
-        if row > both:
-            raise ValueError(f"rows: expected numbers from 1 to {both}, got {shown(row)}")
-    asked = {one_of("silent", head, HEADS) for head in as_list("silent", silent, "names of heads")}
-    silent = [head for head in HEADS if head in asked]
-    word, id = whole_number("word", word, least=1), as_id("id", id)
-    model = Translator.load()
-    require_known("source", src, model)
-    require_known("other", others, model)
-
+    src, others, rows, at = source.split(), other.split(), sorted(rows), word - 1
+    silent, model = [head for head in HEADS if head in silent], Translator.load()
     before = patched(model, src, others)
-    if word > len(before.words):
-        raise ValueError(f"word: expected a number from 1 to {len(before.words)}, got {shown(word)}")
     after = patched(model, src, others, rows, silent, like=before.ids)
-    at = word - 1
     best = favourites(before.probs[at], after.probs[at])
     labels = [named(token) for token in model.tgt_vocab.tokens(best)]
     runs = (("before", before), ("after", after))
     looks = [(_row_name(h, when, silent), run.heads[h, at]) for h in (0, 1) for when, run in runs]
-    said = _sentence(model, before, after, at, _swaps(src, others, rows), silent)
+    beyond = len(before.words)
+    lines = {"before": [], "after": []}
+    for name, run in runs:
+        for t, said in enumerate(run.words):
+            changed = t >= beyond or said != before.words[t]
+            look = f"patch-word{' patch-changed' * changed}{' patch-on' * (t == at)}{' patch-beyond' * (t >= beyond)}"
+            lines[name].append((said, look, "", 0))
+    so_far = " ".join(before.words[:at])
+    where = f"the next word after “{so_far}”" if so_far else "the first word"
     static = (
-        f'<div class="patch-memory">{_memory(src, others, rows)}</div>'
-        f'<div class="patch-lines">{_line("before", before.words, before.words, at)}'
-        f"{_line('after', after.words, before.words, at)}</div>"
-        f'<p class="patch-at">{_html.escape(_place(before.words, at))}</p>'
-        f'<div class="live-side patch-bars">{bars(labels, before.probs[at][best], "before", rows=SHOWN)}'
-        f"{bars(labels, after.probs[at][best], 'after', rows=SHOWN)}</div>"
+        f'<p class="patch-name">{_html.escape(MEMORY.format(source, other))}</p>'
+        f'<div class="patch-cells" lang="en">{_memory(src, others, rows)}</div><div class="patch-lines">'
+        + "".join(
+            f'<div class="patch-line"><span class="patch-name">{name}</span>'
+            f'<div class="patch-{name}" lang="es">{word_line(line)}</div></div>'
+            for name, line in lines.items()
+        )
+        + f'</div><p class="patch-at">{_html.escape(f"Probabilities of {where}")}</p>'
+        f'<div class="live-side patch-bars">{bars(labels, before.probs[at][best], "before")}'
+        f"{bars(labels, after.probs[at][best], 'after')}</div>"
         '<div class="trans-scroll" role="region" aria-label="Where it looks" tabindex="0">'
-        f"{weight_table(_columns(src, others, rows), looks, CAPTION)}</div>"
-        f'<p class="patch-said">{_html.escape(said)}</p>'
+        f"{weight_table(_columns(src, others, rows), looks, CAPTION)}</div>{SAID}"
     )
-    data: dict = {"sentence": " ".join(src), "other": " ".join(others), "rows": rows, "silent": silent}
-    data |= {"word": word, "most": MOST, "learned": longest_learned(), **vocabulary()}
-    what = f"rows {', '.join(map(str, rows)) or 'none'} from: {' '.join(others)}; silent: {', '.join(silent) or 'none'}"
-    text = f"source: {' '.join(src)}; {what}\nbefore: {before.sentence()}\nafter:  {after.sentence()}"
+    data = {"sentence": source, "other": other, "rows": rows, "silent": silent, "word": word, "most": MOST}
+    data |= {"learned": longest_learned(), **vocabulary()}
+    what = f"rows {', '.join(map(str, rows)) or 'none'} from: {other}; silent: {', '.join(silent) or 'none'}"
+    text = f"source: {source}; {what}\nbefore: {before.sentence()}\nafter:  {after.sentence()}"
     title = "Silence a head, or swap a row of the memory. Which word changes?"
     return Element("patching", title, data, static, text, id, ("trained", "sentence"))
 
@@ -189,29 +171,11 @@ def favourites(before: np.ndarray, after: np.ndarray) -> list[int]:
 
 
 def _memory(src, others, rows) -> str:
-    cells = "".join(
-        f'<span class="patch-cell{" patch-other" if k + 1 in rows else ""}"><b>{_html.escape(word)}</b>'
-        f"<i>{_html.escape('← ' + others[k] if k + 1 in rows else 'its own')}</i></span>"
-        for k, word in enumerate(src)
+    swapped = [k + 1 in rows for k in range(len(src))]
+    return word_line(
+        (word, f"patch-cell{' patch-other' * on}", f"← {others[k]}" if on else "its own", 0)
+        for k, (word, on) in enumerate(zip(src, swapped, strict=True))
     )
-    name = f"The memory of “{' '.join(src)}”. Swapped rows come from “{' '.join(others)}”."
-    return f'<p class="patch-name">{_html.escape(name)}</p><div class="patch-cells" lang="en">{cells}</div>'
-
-
-def _line(name: str, words, like, at: int) -> str:
-    tiles = "".join(
-        f'<span class="patch-word{" patch-changed" if t >= len(like) or word != like[t] else ""}'
-        f'{" patch-on" if t == at else ""}{" patch-beyond" if t >= len(like) else ""}">'
-        f"<b>{_html.escape(word)}</b></span>"
-        for t, word in enumerate(words)
-    )
-    tiles = f'<div class="patch-{name}" lang="es">{tiles}</div>'
-    return f'<div class="patch-line"><span class="patch-name">{name}</span>{tiles}</div>'
-
-
-def _place(words, at: int) -> str:
-    so_far = " ".join(words[:at])
-    return f"Probabilities of the next word after “{so_far}”" if so_far else "Probabilities of the first word"
 
 
 def _columns(src, others, rows) -> list[str]:
@@ -221,26 +185,3 @@ def _columns(src, others, rows) -> list[str]:
 
 def _row_name(h: int, when: str, silent) -> str:
     return f"{h + 1}, {'silent' if when == 'after' and f'cross{h + 1}' in silent else when}"
-
-
-def _swaps(src, others, rows) -> list[str]:
-    return [f"row {row} swapped (“{src[row - 1]}” ← “{others[row - 1]}”)" for row in rows]
-
-
-def _sentence(model: Translator, before: Run, after: Run, at: int, swaps, silent) -> str:
-    """What is seen, in a sentence or three."""
-    done = [*(f"{head[:-1]} {head[-1]} silent" for head in silent), *swaps]
-    if not done:
-        best = int(after.probs[at].argmax())
-        has = f"{quoted(*model.tgt_vocab.tokens([best]))} has probability {fmt(after.probs[at, best])}"
-        return f"Nothing is changed: it writes “{after.sentence()}”. {has}."
-    what = ", ".join(done)
-    pairs = zip_longest(before.words, after.words)
-    changed = sum(was != now for was, now in pairs)
-    differ = f"{changed} place{'s differ' if changed > 1 else ' differs'}" if changed else "No word differs"
-    best = dict.fromkeys(int(run.probs[at].argmax()) for run in (before, after))
-    shares = []
-    for i in best:
-        (token,) = model.tgt_vocab.tokens([i])
-        shares.append(f"{quoted(token)} had probability {fmt(before.probs[at, i])}, now {fmt(after.probs[at, i])}")
-    return f"{what[0].upper()}{what[1:]}: it writes “{after.sentence()}”. {differ}. {'; '.join(shares)}."

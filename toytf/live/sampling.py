@@ -7,14 +7,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from toytf._validate import as_floats, as_id, as_labels, require_ndim, require_some, require_within
 from toytf.byhand import fmt
 from toytf.generate import _draw, kept_tokens
 from toytf.live import wire
-from toytf.live.element import Element
+from toytf.live.element import SAID, Element, table
 from toytf.ops import softmax
 
-LARGEST = 1e300  # of the logits: the page divides them by a temperature from 0.1
 DRAWS = 500  # random numbers that the page has
 
 
@@ -42,20 +40,11 @@ def sampling(logits, words: Sequence[str], *, id: str = "sampling") -> Element:
     The random numbers are the first 500 of ``np.random.default_rng(0)``: with this generator `toytf.generate.sample`
     draws the same words. Holtzman et al., *The Curious Case of Neural Text Degeneration*, 2020, for top-p.
     """
-    logits, id = as_floats("logits", logits), as_id("id", id)
-    require_ndim("logits", logits, 1)
-    require_some("logits", logits)
-    require_within("logits", logits, LARGEST)
-    words = as_labels("words", words, len(logits), "words", different=True)
     numbers = np.random.default_rng(0).random(DRAWS)
-    probs = softmax(logits)
+    probs = softmax(np.asarray(logits, float))
     word = words[_draw(probs, np.random.default_rng(0), None, None)]
-    static = _strip(words, probs, kept_tokens(probs), numbers[0], word) + _table(words, probs)
-    data = {
-        "logits": logits,
-        "words": words,
-        "numbers": wire.many(numbers),
-    }
+    static = _strip(words, probs, kept_tokens(probs), numbers[0], word) + SAID + _table(words, probs)
+    data = {"logits": logits, "words": words, "numbers": wire.many(numbers)}
     text = "\n".join(f"{word} {fmt(p)}" for word, p in zip(words, probs, strict=True))
     return Element("sampling", "Which word comes out? Point at the strip", data, static, text, id)
 
@@ -77,14 +66,9 @@ def _strip(words, probs, order, u: float, drawn: str) -> str:
 
 def _table(words, probs) -> str:
     """For each word a bar, its probability, that at the temperature, its share, and how often it was drawn."""
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("at T = 1", "at T", "share", "drawn"))
-    rows = "".join(
-        f'<tr><th scope="row">{_html.escape(word)}</th>'
-        f'<td class="live-bar" style="--share:{p:.6g};--before:{p:.6g}"></td>'
-        f"<td>{fmt(p)}</td><td>{fmt(p)}</td><td>{fmt(p)}</td><td>0</td></tr>"
+    lines = [
+        (word, f'<td class="live-bar" style="--share:{p:.6g};--before:{p:.6g}"></td>', *[fmt(p)] * 3, "0")
         for word, p in zip(words, probs, strict=True)
-    )
-    return (
-        '<table class="live-chances"><caption>Bar: its share; line: its probability at temperature T = 1</caption>'
-        f"<thead><tr><td></td><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table>"
-    )
+    ]
+    heads = ("", "", "at T = 1", "at T", "share", "drawn")
+    return table("chances", lines, heads, "Bar: its share; line: its probability at temperature T = 1")

@@ -1,343 +1,294 @@
 // A sentence in the words of the translator: the field to type it, what is not among its words, and the words to tap.
 // Python writes the field's static form and the groups of words (live/translator.py).
-(() => {
-  "use strict";
-  const toytf = (globalThis.toytf ??= {});
-  const { html, uniqueId, fixed } = toytf;
-  const LETTERS = 200; // of a sentence
-  const NEVER = "It never saw a sentence of this kind: expect mistakes.";
-  const UNFINISHED = "It learned whole sentences, and this is none yet: go on, or expect mistakes.";
-  const NAMES = { "<eos>": "(end)", "<sos>": "(start)", "<pad>": "(padding)" };
+import { fixed } from "./engine/numbers.js";
+import { button, html, set, uniqueId, walk, TYPED } from "./page/make.js";
+import { fillTable } from "./page/tables.js";
 
-  const named = (token) => NAMES[token] ?? token;
-  const listed = (words) =>
-    (words.length > 3 ? [...words.slice(0, 2), `${words.length - 2} others`] : words)
-      .map((word) => (word.includes(" ") ? word : `“${word}”`))
-      .join(", ")
-      .replace(/, ([^,]*)$/, " and $1");
-  const quoted = (word) => (Object.values(NAMES).includes(word) ? word : `“${word}”`);
+const LETTERS = 200; // of a sentence
+const NEVER = "It never saw a sentence of this kind: expect mistakes.";
+const UNFINISHED = "It learned whole sentences, and this is none yet: go on, or expect mistakes.";
+const NOTHING = "Nothing to translate: type a word, or tap one.";
+const NAMES = { "<eos>": "(end)", "<sos>": "(start)", "<pad>": "(padding)" };
 
-  // ---------------------------------------------------------------- reading
+export const named = (token) => NAMES[token] ?? token;
+const listed = (words) =>
+  (words.length > 3 ? [...words.slice(0, 2), `${words.length - 2} others`] : words)
+    .map((word) => (word.includes(" ") ? word : `“${word}”`))
+    .join(", ")
+    .replace(/, ([^,]*)$/, " and $1");
+export const quoted = (word) => (Object.values(NAMES).includes(word) ? word : `“${word}”`);
 
-  // Words are what spaces and punctuation separate; capitals do not count.
-  const cut = (text) => text.toLowerCase().match(/[^\s.,;:!?¡¿"“”„()<>/\\|]+/g) ?? [];
+// ---------------------------------------------------------------- reading
 
-  // What is read of a text: its words, those that are not known, those that are too many
-  function reading(text, { groups, most }) {
-    const known = groups.flatMap(({ words }) => words);
-    const tokens = cut(text).map((word) => ({ word, known: known.includes(word) }));
-    let read = 0;
-    for (const token of tokens) token.place = token.known && read < most ? read++ : -1;
-    return {
-      tokens,
-      words: tokens.filter(({ place }) => place >= 0).map(({ word }) => word),
-      unknown: tokens.filter((token) => !token.known),
-      late: tokens.filter((token) => token.known && token.place < 0),
-    };
-  }
+// Words are what spaces and punctuation separate; capitals do not count.
+const cut = (text) => text.toLowerCase().match(/[^\s.,;:!?¡¿"“”„()<>/\\|]+/g) ?? [];
 
-  // Whether the last word is one that somebody has begun to type
-  function begun(text, { groups }) {
-    const last = cut(text).at(-1);
-    const known = groups.flatMap(({ words }) => words);
-    return Boolean(last) && /\S$/.test(text) && !known.includes(last) && known.some((word) => word.startsWith(last));
-  }
+// What is read of a text: its words, those that are not known, those that are too many
+export function reading(text, { groups, most }) {
+  const known = groups.flatMap(({ words }) => words);
+  const tokens = cut(text).map((word) => ({ word, known: known.includes(word) }));
+  let read = 0;
+  for (const token of tokens) token.place = token.known && read < most ? read++ : -1;
+  return {
+    tokens,
+    words: tokens.filter(({ place }) => place >= 0).map(({ word }) => word),
+    unknown: tokens.filter((token) => !token.known),
+    late: tokens.filter((token) => token.known && token.place < 0),
+  };
+}
 
-  // How many letters must be changed, left out or put in (Levenshtein)
-  function letters(a, b) {
-    let row = Array.from({ length: b.length + 1 }, (_, j) => j);
-    for (let i = 1; i <= a.length; i += 1) {
-      const next = [i];
-      for (let j = 1; j <= b.length; j += 1) {
-        next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + Number(a[i - 1] !== b[j - 1])));
-      }
-      row = next;
+// Whether the last word is one that somebody has begun to type
+export function begun(text, { groups }) {
+  const last = cut(text).at(-1);
+  const known = groups.flatMap(({ words }) => words);
+  return Boolean(last) && /\S$/.test(text) && !known.includes(last) && known.some((word) => word.startsWith(last));
+}
+
+// How many letters must be changed, left out or put in (Levenshtein)
+function letters(a, b) {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + Number(a[i - 1] !== b[j - 1])));
     }
-    return row[b.length];
+    row = next;
+  }
+  return row[b.length];
+}
+
+// The known words that are nearest by spelling: one letter in three may differ. Of a longer word half is enough.
+export function nearest(word, known) {
+  const begun = known.filter((other) => word.length > 2 && other.startsWith(word));
+  const near = known
+    .map((other) => [letters(word, other), other])
+    .filter(([distance, other]) => !begun.includes(other) && distance <= Math.floor(word.length / 3))
+    .sort(([a], [b]) => a - b)
+    .map(([, other]) => other);
+  return [...begun, ...near].slice(0, 4);
+}
+
+// ---------------------------------------------------------------- the sentences that it learned
+
+// A kind of sentence names for each place the words that may stand there.
+const begins = ({ places }, kind, words) => words.every((word, i) => places[kind[i]]?.includes(word));
+export const fits = (about, words) =>
+  about.kinds.some((kind) => kind.length === words.length && begins(about, kind, words));
+export const mayBegin = (about, words) =>
+  about.kinds.some((kind) => kind.length >= words.length && begins(about, kind, words));
+
+// The words that may follow, in all kinds that begin so
+export function mayFollow(about, words) {
+  const longer = about.kinds.filter((kind) => kind.length > words.length && begins(about, kind, words));
+  return new Set(longer.flatMap((kind) => about.places[kind[words.length]]));
+}
+
+// ---------------------------------------------------------------- the field
+
+// A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say, `nothing`
+// while there is no word; with `offers`, words to put in the place of the one where the caret is. Without kinds any
+// sentence will do.
+export function sentence({ label, start, hint = "", nothing = NOTHING, examples = [], offers = false, ...about }) {
+  const all = [...examples.filter((example) => example !== start), start];
+  const known = about.groups.flatMap(({ words }) => words);
+  let [input, note, changed, tried] = [null, null, null, -1];
+  const tidy = (text) => text.trim().replace(/\s+/g, " ");
+
+  function another() {
+    tried = (tried + 1) % all.length;
+    if (all[tried] === tidy(input.value)) tried = (tried + 1) % all.length;
+    input.value = all[tried];
+    changed(input.value);
   }
 
-  // The known words that are nearest by spelling: one letter in three may differ. Of a longer word half is enough.
-  function nearest(word, known) {
-    const begun = known.filter((other) => word.length > 2 && other.startsWith(word));
-    const near = known
-      .map((other) => [letters(word, other), other])
-      .filter(([distance, other]) => !begun.includes(other) && distance <= Math.floor(word.length / 3))
-      .sort(([a], [b]) => a - b)
-      .map(([, other]) => other);
-    return [...begun, ...near].slice(0, 4);
+  function replaceWord(at, word) {
+    const words = cut(input.value);
+    const last = at === words.length - 1;
+    words[at] = word;
+    input.value = words.join(" ") + (last && !offers ? " " : ""); // one goes on typing
+    input.focus();
+    const end = last ? input.value.length : words.slice(0, at + 1).join(" ").length;
+    input.setSelectionRange(end, end);
+    changed(input.value);
   }
 
-  // ---------------------------------------------------------------- the sentences that it learned
-
-  // A kind of sentence names for each place the words that may stand there.
-  const begins = ({ places }, kind, words) => words.every((word, i) => places[kind[i]]?.includes(word));
-  const fits = (about, words) => about.kinds.some((kind) => kind.length === words.length && begins(about, kind, words));
-  const mayBegin = (about, words) =>
-    about.kinds.some((kind) => kind.length >= words.length && begins(about, kind, words));
-
-  // The words that may follow, in all kinds that begin so
-  function mayFollow(about, words) {
-    const longer = about.kinds.filter((kind) => kind.length > words.length && begins(about, kind, words));
-    return new Set(longer.flatMap((kind) => about.places[kind[words.length]]));
+  // What there is to say, and the words to tap for it, each with its question
+  function remark(text) {
+    const { tokens, words, unknown, late } = reading(text, about);
+    if (!tokens.length) return { said: nothing, asks: [] };
+    if (begun(text, about)) {
+      const { word } = tokens.at(-1);
+      const some = known.filter((other) => other.startsWith(word)).slice(0, 4);
+      return { said: "", asks: [{ lead: `${word}…`, words: some, at: tokens.length - 1 }] };
+    }
+    const [said, asks] = [[], []];
+    if (unknown.length) {
+      const odd = [...new Set(unknown.map(({ word }) => word))];
+      const is = odd.length > 1 ? "are" : "is";
+      said.push(`${listed(odd)} ${is} not among its ${known.length} words and ${is} left out.`);
+      if (!words.length && all.length > 1) said.push(`Try “${all[1]}”.`);
+      for (const word of odd) {
+        const near = nearest(word, known).slice(0, odd.length > 1 ? 2 : 4);
+        const [lead, end] = [asks.length ? "" : "Did you mean", odd.length > 1 ? `for “${word}”?` : "?"];
+        if (near.length) asks.push({ lead, words: near, at: tokens.findIndex((token) => token.word === word), end });
+      }
+    }
+    const learned = `It learned from sentences of up to ${about.learned} words`;
+    if (late.length) {
+      said.push(`It reads ${about.most} words here; “${late[0].word}” and what follows is left out. ${learned}.`);
+    } else if (words.length > about.learned) said.push(`${learned}; this one has ${words.length}. Expect mistakes.`);
+    else if (words.length && about.kinds.length && !asks.length && !fits(about, words))
+      said.push(mayBegin(about, words) ? UNFINISHED : NEVER);
+    return { said: said.length || asks.length ? said.join(" ") : hint, asks };
   }
 
-  // ---------------------------------------------------------------- the field
+  // Words of the kind of the one where the caret is
+  function offered(text) {
+    const at = Math.max(0, cut(text.slice(0, input.selectionStart)).length - 1);
+    const word = cut(text)[at];
+    const others = about.groups.find(({ words }) => words.includes(word))?.words.filter((other) => other !== word);
+    return others ? [{ lead: `In place of “${word}”:`, words: others, at, look: "live-offers" }] : [];
+  }
 
-  // A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say, `nothing`
-  // while there is no word; with `offers`, words to put in the place of the one where the caret is. Without kinds any
-  // sentence will do.
-  function sentence({
-    label,
-    start,
-    hint = "",
-    nothing = "Nothing to translate: type a word, or tap one.",
-    examples = [],
-    offers = false,
-    ...about
-  }) {
-    const all = [...examples.filter((example) => example !== start), start];
-    const known = about.groups.flatMap(({ words }) => words);
-    let [input, note, box, changed, tried] = [null, null, null, null, -1];
-    const tidy = (text) => text.trim().replace(/\s+/g, " ");
-
-    function another() {
-      tried = (tried + 1) % all.length;
-      if (all[tried] === tidy(input.value)) tried = (tried + 1) % all.length;
-      input.value = all[tried];
-      changed(input.value);
-    }
-
-    function replaceWord(at, word) {
-      const words = cut(input.value);
-      const last = at === words.length - 1;
-      words[at] = word;
-      input.value = words.join(" ") + (last && !offers ? " " : ""); // one goes on typing
-      input.focus();
-      const end = last ? input.value.length : words.slice(0, at + 1).join(" ").length;
-      input.setSelectionRange(end, end);
-      changed(input.value);
-    }
-
-    // What there is to say, and the words to tap for it, each with its question
-    function remark(text) {
-      const { tokens, words, unknown, late } = reading(text, about);
-      const last = tokens.at(-1);
-      const here = box.contains(document.activeElement);
-      if (!tokens.length) return { said: nothing, asks: [] };
-      if (here && begun(text, about)) {
-        const some = known.filter((word) => word.startsWith(last.word)).slice(0, 4);
-        return { said: "", asks: [{ lead: `${last.word}…`, words: some, at: tokens.length - 1 }] };
-      }
-      const [said, asks] = [[], []];
-      if (unknown.length) {
-        const odd = [...new Set(unknown.map(({ word }) => word))];
-        const is = odd.length > 1 ? "are" : "is";
-        said.push(`${listed(odd)} ${is} not among its ${known.length} words and ${is} left out.`);
-        if (!words.length && all.length > 1) said.push(`Try “${all[1]}”.`);
-        for (const word of odd) {
-          const near = nearest(word, known).slice(0, odd.length > 1 ? 2 : 4);
-          const [lead, end] = [asks.length ? "" : "Did you mean", odd.length > 1 ? `for “${word}”?` : "?"];
-          if (near.length) asks.push({ lead, words: near, at: tokens.findIndex((token) => token.word === word), end });
-        }
-      }
-      if (late.length) {
-        said.push(
-          `It reads ${about.most} words here; “${late[0].word}” and what follows is left out. ` +
-            `It learned from sentences of up to ${about.learned} words.`,
-        );
-      } else if (words.length > about.learned) {
-        said.push(
-          `It learned from sentences of up to ${about.learned} words; this one has ${words.length}. ` +
-            "Expect mistakes.",
-        );
-      } else if (words.length && about.kinds.length && !asks.length && !fits(about, words)) {
-        said.push(here && mayBegin(about, words) ? UNFINISHED : NEVER); // it may still become one
-      }
-      if (offers && here && !unknown.length && !late.length) {
-        const at = Math.max(0, cut(text.slice(0, input.selectionStart)).length - 1);
-        const group = about.groups.find((some) => some.words.includes(tokens[at].word));
-        const others = group.words.filter((word) => word !== tokens[at].word);
-        asks.push({ lead: `In place of “${tokens[at].word}”:`, words: others, at });
-      }
-      return { said: said.length || asks.length ? said.join(" ") : hint, asks };
-    }
-
-    function display(text) {
-      if (tidy(input.value) !== tidy(text)) input.value = text;
-      const { said, asks } = remark(text);
-      const key = JSON.stringify([said, asks]);
-      if (note.dataset.key === key) return;
-      note.dataset.key = key;
-      note.classList.toggle("live-remark", said !== hint);
-      const chip = (word, at) =>
+  function display(text) {
+    if (tidy(input.value) !== tidy(text)) input.value = text;
+    const { said, asks } = remark(text);
+    if (offers) asks.push(...offered(text));
+    const key = JSON.stringify([said, asks]);
+    if (note.dataset.key === key) return; // or it would be read aloud again
+    note.dataset.key = key;
+    note.classList.toggle("live-remark", said !== hint);
+    const pointerdown = (event) => event.preventDefault(); // the field keeps the caret
+    note.replaceChildren(
+      ...(said ? [`${said} `] : []),
+      ...asks.map(({ lead, words, at, end = "", look = "" }) =>
         html(
-          "button",
-          {
-            type: "button",
-            class: "live-chip",
-            pointerdown: (event) => event.preventDefault(), // the field keeps the caret
-            click: () => replaceWord(at, word),
-          },
-          word,
-        );
-      note.replaceChildren(
-        ...(said ? [`${said} `] : []),
-        ...asks.map(({ lead, words, at, end = "" }) =>
-          html("span", { class: "live-ask" }, lead, ...words.map((word) => chip(word, at)), end),
-        ),
-      );
-    }
-
-    return {
-      start,
-      display,
-      write: tidy,
-      read: (text) =>
-        text.length <= LETTERS
-          ? { value: tidy(text) }
-          : { error: `${label}: expected at most ${LETTERS} letters, got ${text.length}` },
-      control(name, change) {
-        const id = uniqueId();
-        const again = () => display(input.value);
-        function left(event) {
-          if (box.contains(event.relatedTarget)) return;
-          // What is being pressed must not move away: the words to tap go when it is let go
-          if (document.querySelector(":active")) addEventListener("mouseup", () => setTimeout(again), { once: true });
-          else again();
-        }
-        changed = change;
-        input = html("input", {
-          type: "text",
-          "aria-label": label,
-          "aria-describedby": id,
-          maxlength: LETTERS,
-          lang: "en",
-          autocomplete: "off",
-          autocapitalize: "off",
-          autocorrect: "off",
-          spellcheck: "false",
-          enterkeyhint: "done",
-          input: () => change(input.value),
-          ...(offers ? { focus: again, keyup: again, click: again } : {}),
-          blur: left,
-          keydown: (event) => event.key === "Enter" && input.blur(),
-        });
-        note = html("p", { class: "live-note", id, "aria-live": "polite", focusout: left });
-        const button = html(
-          "button",
-          { type: "button", class: "live-another", click: another, "aria-label": "Another sentence" },
-          html("span", {}, "Another sentence "),
-          "↻",
-        );
-        const field = html("div", { class: "live-field" }, input, ...(examples.length ? [button] : []));
-        box = html("div", { class: "live-sentence", "data-setting": name }, field, note);
-        return box;
-      },
-    };
-  }
-
-  // ---------------------------------------------------------------- words to tap
-
-  // Words in their groups, those that `wanted(word, kind)` admits; dashed, if they are `odd(word)`. `choose(word)` is called
-  // with the one that is tapped.
-  function palette({ groups }, wanted, { label, now = null, choose, odd = () => false, more = [] }) {
-    const some = groups.map(({ kind, words, ...group }) => ({ ...group, words: words.filter((w) => wanted(w, kind)) }));
-    const rows = some
-      .filter(({ words }) => words.length)
-      .map((group) =>
-        html(
-          "div",
-          { class: "live-group" },
-          html("span", { class: "live-group-name" }, group.label),
-          html(
-            "span",
-            { class: "live-chips" },
-            ...group.words.map((word) =>
-              html(
-                "button",
-                {
-                  type: "button",
-                  class: `live-chip${odd(word) ? " live-odd" : ""}`,
-                  "aria-pressed": String(word === now),
-                  click: () => choose(word),
-                },
-                word,
-              ),
-            ),
-          ),
-        ),
-      );
-    return html(
-      "div",
-      { class: "live-palette", role: "group", "aria-label": label },
-      html("p", { class: "live-palette-name" }, label),
-      ...rows,
-      html("div", { class: "live-chips" }, ...more),
-    );
-  }
-
-  const kindOf = ({ groups }, word) => groups.find(({ words }) => words.includes(word))?.kind ?? "";
-
-  // ---------------------------------------------------------------- a line of words, one of which has the focus
-
-  // Arrow keys, Home and End go from word to word, Enter and the space bar choose. `pick(i)` is told which;
-  // with `follow` the focus alone is enough.
-  function wordKeys(box, pick, { follow = false } = {}) {
-    const words = () => [...box.children].filter((word) => word.tabIndex >= -1 && word.hasAttribute("tabindex"));
-    box.addEventListener("click", (event) => {
-      const at = words().findIndex((word) => word.contains(event.target));
-      if (at >= 0) pick(at);
-    });
-    box.addEventListener("keydown", (event) => {
-      const all = words();
-      const at = all.indexOf(document.activeElement);
-      if (at < 0) return;
-      const [back, on, last] = [at - 1, at + 1, all.length - 1];
-      const ways = { ArrowRight: on, ArrowDown: on, ArrowLeft: back, ArrowUp: back, Home: 0, End: last };
-      const to = ways[event.key];
-      if (event.key === "Enter" || event.key === " ") pick(at);
-      else if (to === undefined) return;
-      else if (all[to]) {
-        for (const word of all) word.tabIndex = -1;
-        all[to].tabIndex = 0;
-        all[to].focus();
-        if (follow) pick(to);
-      }
-      event.preventDefault();
-    });
-  }
-
-  // ---------------------------------------------------------------- weights as a table
-
-  // A row of shares for each name, over the words of a sentence
-  function weightTable(table, words, rows) {
-    const head = words.map((word) => html("th", { scope: "col" }, html("span", {}, word)));
-    table.tHead.rows[0].replaceChildren(html("td"), ...head);
-    table.tBodies[0].replaceChildren(
-      ...rows.map(([name, shares]) =>
-        html(
-          "tr",
-          {},
-          html("th", { scope: "row" }, name),
-          ...shares.map((share) => html("td", { style: `--share:${share.toFixed(4)}` }, fixed(share, 2))),
+          "span",
+          { class: `live-ask ${look}` },
+          lead,
+          ...words.map((word) => chip(word, () => replaceWord(at, word), { pointerdown })),
+          end,
         ),
       ),
     );
   }
 
-  Object.assign(toytf, {
-    named,
-    quoted,
-    reading,
-    begun,
-    nearest,
-    fits,
-    mayBegin,
-    mayFollow,
-    sentence,
-    palette,
-    kindOf,
-    wordKeys,
-    weightTable,
+  return {
+    start,
+    display,
+    write: tidy,
+    read: (text) =>
+      text.length <= LETTERS
+        ? { value: tidy(text) }
+        : { error: `${label}: expected at most ${LETTERS} letters, got ${text.length}` },
+    control(name, change) {
+      const id = uniqueId();
+      const again = () => display(input.value);
+      changed = change;
+      input = html("input", {
+        ...TYPED,
+        "aria-label": label,
+        "aria-describedby": id,
+        maxlength: LETTERS,
+        lang: "en",
+        enterkeyhint: "done",
+        input: () => change(input.value),
+        ...(offers ? { focus: again, keyup: again, click: again } : {}),
+        keydown: (event) => event.key === "Enter" && input.blur(),
+      });
+      note = html("p", { class: "live-note", id, "aria-live": "polite" });
+      const words = [html("span", {}, "Another sentence "), "↻"];
+      const next = { type: "button", class: "live-another", click: another, "aria-label": "Another sentence" };
+      const field = html(
+        "div",
+        { class: "live-field" },
+        input,
+        ...(examples.length ? [html("button", next, ...words)] : []),
+      );
+      return html("div", { class: "live-sentence", "data-setting": name }, field, note);
+    },
+  };
+}
+
+// ---------------------------------------------------------------- words to tap
+
+const chip = (word, click, attributes) => button(word, click, { class: "live-chip", ...attributes });
+
+// Words in their groups, those that `wanted(word, kind)` admits; dashed, if they are `odd(word)`. `choose(word)` is called
+// with the one that is tapped.
+export function palette({ groups }, wanted, { label, now = null, choose, odd = () => false, more = [] }) {
+  const some = groups.map(({ kind, words, ...group }) => ({ ...group, words: words.filter((w) => wanted(w, kind)) }));
+  const look = (word) => `live-chip${odd(word) ? " live-odd" : ""}`;
+  const chips = (words) =>
+    words.map((word) => chip(word, () => choose(word), { class: look(word), "aria-pressed": `${word === now}` }));
+  const rows = some
+    .filter(({ words }) => words.length)
+    .map((group) =>
+      html(
+        "div",
+        { class: "live-group" },
+        html("span", { class: "live-group-name" }, group.label),
+        html("span", { class: "live-chips" }, ...chips(group.words)),
+      ),
+    );
+  return html(
+    "div",
+    { class: "live-palette", role: "group", "aria-label": label },
+    html("p", { class: "live-palette-name" }, label),
+    ...rows,
+    html("div", { class: "live-chips" }, ...more),
+  );
+}
+
+export const kindOf = ({ groups }, word) => groups.find(({ words }) => words.includes(word))?.kind ?? "";
+
+// ---------------------------------------------------------------- a line of words, one of which has the focus
+
+// Arrow keys, Home and End go from word to word, Enter and the space bar choose. `pick(i)` is told which;
+// with `follow` the focus alone is enough.
+export function wordKeys(box, pick, { follow = false } = {}) {
+  const at = (node) => [...box.children].findIndex((word) => word.contains(node));
+  box.addEventListener("click", ({ target }) => at(target) >= 0 && pick(at(target)));
+  box.addEventListener("keydown", (event) => {
+    if (at(event.target) < 0) return;
+    const key = { ArrowDown: "ArrowRight", ArrowUp: "ArrowLeft" }[event.key] ?? event.key;
+    if (key === "Enter" || key === " ") pick(at(event.target));
+    else if (!walk([[...box.children]], event.target, key)) return;
+    else if (follow) pick(at(document.activeElement));
+    event.preventDefault();
   });
-})();
+}
+
+// Writes the words of a line, as word_line of translator.py does: each with its look, and what is small beside it. With a
+// role, "radio" or "button", one can choose among them; those that are `on` are chosen.
+export function writeWords(box, role, items) {
+  while (box.children.length > items.length) box.lastChild.remove();
+  while (box.children.length < items.length) box.append(html("span", {}, html("i"), html("b")));
+  const nodes = [...box.children];
+  const held = nodes.findIndex((node) => node.tabIndex === 0);
+  const focus = role === "radio" ? items.findIndex(({ on }) => on) : Math.max(0, held);
+  nodes.forEach((node, i) => {
+    const { word, look, small = "", share = 0, on = false, label = null, off = false } = items[i];
+    node.className = look;
+    node.firstChild.textContent = small;
+    node.lastChild.textContent = word;
+    node.style.setProperty("--share", share.toFixed(4));
+    if (!role) return;
+    const chosen = { [role === "radio" ? "aria-checked" : "aria-pressed"]: String(on) };
+    set(node, { role, ...chosen, "aria-label": label, "aria-disabled": off ? "true" : null });
+    node.tabIndex = i === focus ? 0 : -1;
+  });
+}
+
+// ---------------------------------------------------------------- weights as a table
+
+// A row of shares for each name, over the words of a sentence
+export function weightTable(table, words, rows) {
+  const head = words.map((word) => html("th", { scope: "col" }, html("span", {}, word)));
+  table.tHead.rows[0].replaceChildren(html("td"), ...head);
+  const cell = (share) => html("td", { style: `--share:${share.toFixed(4)}` }, fixed(share, 2));
+  fillTable(
+    table,
+    rows.map(([name, shares]) => [name, ...shares.map(cell)]),
+  );
+}

@@ -11,7 +11,6 @@ from itertools import product, zip_longest
 import numpy as np
 
 from toytf import byhand
-from toytf._validate import as_id, require_class, shown, whole_number
 from toytf.byhand import fmt
 from toytf.corpus import EOS, PAD, SOS
 from toytf.grammar import (
@@ -26,7 +25,7 @@ from toytf.grammar import (
     draw_pairs,
     sentence,
 )
-from toytf.live.element import Element, bars
+from toytf.live.element import SAID, Element, bars, table
 from toytf.model import forward
 from toytf.ops import softmax
 from toytf.translator import Translator
@@ -72,8 +71,6 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
 
     Raises
     ------
-    ValueError
-        If there is no word, or more than are read; if the translation has no such word.
     KeyError
         If a word is not in the vocabulary.
 
@@ -86,54 +83,33 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
     -----
     *Attention Is All You Need*, section 3.1, and figure 3 of its appendix, whose threads these are.
     """
-    src, word, id = words_of("source", source), whole_number("word", word, least=1), as_id("id", id)
-    model = Translator.load()
-    require_known("source", src, model)
+    src, model = source.split(), Translator.load()
     said, probs, heads = written(model, src)
-    if word > len(said):
-        raise ValueError(f"word: expected a number from 1 to {len(said)}, got {shown(word)}")
     at, weights = word - 1, heads.mean(axis=0)
     size = count(model.params)
     title = f"Type a sentence. {size:,} numbers turn it into Spanish."
     top = np.argsort(-probs[at], kind="stable")[:TOP]
+    name = f"The {TOP} most probable words where it wrote {quoted(said[at])}"
     labels = [named(model.tgt_vocab.tokens([i])[0]) for i in top]
     static = (
         f'<div class="live-sentence"><div class="live-field"><span>{_html.escape(" ".join(src))}</span></div>'
         f'<p class="live-note">{HINT}</p></div>'
         f"{_picture(src, said, weights, at)}"
-        f'<div class="trans-detail">{bars(labels, probs[at][top], _what(said[at]))}'
+        f'<div class="trans-detail">{bars(labels, probs[at][top], name)}'
         '<div class="trans-side"><p class="trans-head">Threads and shares: the mean of both heads.</p>'
-        f'<p class="trans-said">{_html.escape(_sentence(src, said, probs, weights, at, model))}</p></div></div>'
-        '<details class="trans-all"><summary>All of this attention, as a table</summary>'
+        f'{SAID}</div></div><details class="trans-all"><summary>All of this attention, as a table</summary>'
         '<div class="trans-scroll" role="region" aria-label="All of this attention" tabindex="0">'
         f"{weight_table(src, zip(said, weights, strict=True))}</div></details>"
     )
     learned = longest_learned()
-    data = {"sentence": " ".join(src), "word": word, "slots": SLOTS, **vocabulary(), "examples": list(EXAMPLES)}
+    data = {"sentence": source, "word": at + 1, "slots": SLOTS, **vocabulary(), "examples": list(EXAMPLES)}
     data |= {"room": ROOM, "narrowest": NARROWEST, "gap": GAP, "most": MOST, "learned": learned, "hint": HINT}
     table = byhand.table(weights, "where each word looks, mean of both heads", rows=said, cols=src, decimals=2)
-    text = f"{' '.join(src)} -> {' '.join(said[:-1] if said[-1] == NAMES[EOS] else said)}\n{table.text()}"
+    text = f"{source} -> {' '.join(said[:-1] if said[-1] == NAMES[EOS] else said)}\n{table.text()}"
     return Element("translator", title, data, static, text, id, ("trained", "sentence"))
 
 
 # ---------------------------------------------------------------- what the model does
-
-
-def words_of(name: str, source: str) -> list[str]:
-    """Return a sentence's words, as many as are read."""
-    require_class(name, source, str)
-    words = source.split()
-    if not 1 <= len(words) <= MOST:
-        raise ValueError(f"{name}: expected from 1 to {MOST} words, got {len(words)}")
-    return words
-
-
-def require_known(name: str, words: Sequence[str], model: Translator) -> None:
-    """Raise `KeyError`, as the vocabulary does, if it lacks one of the words; the error says whose word that is."""
-    try:
-        model.src_vocab.ids(words)
-    except KeyError as error:
-        raise KeyError(f"{name}: {error.args[0]}") from None
 
 
 def written(model: Translator, src: Sequence[str]) -> tuple[list[str], np.ndarray, np.ndarray]:
@@ -216,15 +192,9 @@ def _kinds() -> list[list[tuple[str, ...]]]:
 
 def _picture(src, said, weights, at) -> str:
     """Two lines of words, and between them the threads: each as wide as its weight."""
-    english = "".join(
-        f'<span class="trans-word" style="--share:{a:.4f}"><i>{fmt(a)}</i><b>{_html.escape(word)}</b></span>'
-        for word, a in zip(src, weights[at], strict=True)
-    )
-    spanish = "".join(
-        f'<span class="trans-word{" trans-on" if t == at else ""}{" trans-end" if word == NAMES[EOS] else ""}">'
-        f"<b>{_html.escape(word)}</b></span>"
-        for t, word in enumerate(said)
-    )
+    english = word_line((word, "trans-word", fmt(a), a) for word, a in zip(src, weights[at], strict=True))
+    looks = [f"trans-word{' trans-on' * (t == at)}{' trans-end' * (word == NAMES[EOS])}" for t, word in enumerate(said)]
+    spanish = word_line((word, look, "", 0) for word, look in zip(said, looks, strict=True))
     slots, columns = max(SLOTS, len(src), len(said)), _columns(src, said)
     side, below = _middles(columns, max(ROOM, sum(columns))), _middles([1] * slots, slots)
     threads = "".join(
@@ -257,7 +227,7 @@ def _columns(src, said) -> list[float]:
 def _middles(widths, total) -> list[int]:
     """Where the middles of the places are, in thousandths of the whole."""
     ends = np.cumsum(widths)
-    return [round((end - width / 2) / total * 1000) for end, width in zip(ends, widths, strict=True)]
+    return [int((end - width / 2) / total * 1000 + 0.5) for end, width in zip(ends, widths, strict=True)]
 
 
 def _thread(a: int, b: int) -> str:
@@ -265,29 +235,16 @@ def _thread(a: int, b: int) -> str:
     return f"M{a} 0C{a} 500 {b} 500 {b} 1000"
 
 
+def word_line(items: Iterable[tuple[str, str, str, float]]) -> str:
+    """Return words, each with its look, with what is small beside it, and with its share; sentence.js goes on."""
+    return "".join(
+        f'<span class="{look}" style="--share:{share:.4f}"><i>{_html.escape(small)}</i>'
+        f"<b>{_html.escape(word)}</b></span>"
+        for word, look, small, share in items
+    )
+
+
 def weight_table(columns: Sequence[str], rows: Iterable[tuple[str, np.ndarray]], caption: str = "") -> str:
     """Return attention weights as a table: rows, each with its name, and a shade for each weight."""
-    head = "".join(f'<th scope="col"><span>{_html.escape(word)}</span></th>' for word in columns)
-    body = "".join(
-        f'<tr><th scope="row">{_html.escape(name)}</th>'
-        + "".join(f'<td style="--share:{a:.4f}">{fmt(a, 2)}</td>' for a in row)
-        + "</tr>"
-        for name, row in rows
-    )
-    name = f"<caption>{caption}</caption>" if caption else ""
-    return f'<table class="trans-map">{name}<thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
-
-
-def _what(word: str) -> str:
-    return f"The {TOP} most probable words where it wrote {quoted(word)}"
-
-
-def _sentence(src, said, probs, weights, at, model) -> str:
-    """What is seen, in a sentence."""
-    words = [word for word in said if word != NAMES[EOS]]
-    k = int(weights[at].argmax())
-    name = f"{said[at]}, its sign that it is done," if said[at] == NAMES[EOS] else quoted(said[at])
-    return (
-        f"It writes “{' '.join(words)}”. {name} has probability {fmt(probs[at].max())} and looks most at "
-        f"“{src[k]}”, with {fmt(weights[at, k])} of its attention."
-    )
+    lines = ((name, *(f'<td style="--share:{a:.4f}">{fmt(a, 2)}</td>' for a in row)) for name, row in rows)
+    return table("map", lines, ["", *(f"<span>{_html.escape(word)}</span>" for word in columns)], caption)

@@ -6,10 +6,7 @@ away one at a time, and the attacks succeed: so they do test something.
 """
 
 import contextlib
-import csv
 import dataclasses
-import functools
-import glob
 import html
 import io
 import json
@@ -30,6 +27,7 @@ import gradecheck
 import toytf
 from gradecheck import HONEST, IMPORTS, SOFTMAX, Weak, code, data, notebook, words
 from toytf_classroom import grading, sandbox
+from toytf_classroom.plain_text import composed
 
 HERE = pathlib.Path(__file__).parent
 
@@ -38,8 +36,13 @@ HERE = pathlib.Path(__file__).parent
 # Finds what the grader's side of the sandbox uses to answer, as a student could.
 RUNNER = """import gc, os, struct, sys
 runner = next(x for x in gc.get_objects() if type(x).__name__ == "Runner")
-def forge(header, body=b"", magic=b"TTF1"):
-    os.write(runner.replies, struct.pack("<4sII", magic, len(header), len(body)) + header + body)
+def forge(header, body=b""):
+    os.write(runner.replies, struct.pack("<4sII", b"TTF1", len(header), len(body)) + header + body)
+def answer(header, body=b""):
+    frame = sys._getframe()
+    while "request" not in frame.f_locals: frame = frame.f_back
+    forge(header % frame.f_locals["request"]["n"], body)
+    os._exit(0)
 """
 
 
@@ -130,55 +133,12 @@ EDITED = {
 }
 
 NAMES = [
-    "=1+1",
-    '=HYPERLINK("x","y")',
-    "+cmd|' /C calc'!A0",
-    "-2",
-    "@SUM(A1)",
-    "\tx",
-    " =1",
-    "%2e%2e%2fx",
-    "x\\..\\..\\x",
-    "..%2F..%2Fx",
-    "...",
-    "<script>alert(1)<script>",
-    "a\nb",
-    "a\rb",
-    "index",
-    "Honest",
-    "\u202ecod.exe",
-    "nul\x01l",
-    "x" * 200,
-    "'; DROP TABLE",
-    "–",
-    "key",
-    "~",
-    "a~b",
-    "receipts",
-    "é",
-    'a"b,c',
-    "\udcff",
-    "'=1+1",
-    "''=1+1",
-    "\uff1d1+1",
-    "a;=1+1",
-    "a\t=1+1",
-    "anna ",
-    " anna",
-    "anna\u200d",
-    "e\u0301",
-    "con",
-    "-rf",
-    "--out",
-    "$(touch x)",
-    "`id`",
-    "%s%n",
-    "{0}",
-    "x.ipynb",
-]
-
-HIDDEN = sum(name.startswith(".") for name in NAMES)
-SHOWN = len(NAMES) - HIDDEN
+    "=1+1", '=HYPERLINK("x","y")', "+cmd|' /C calc'!A0", "-2", "@SUM(A1)", "\tx", " =1", "%2e%2e%2fx", "x\\..\\..\\x",
+    "..%2F..%2Fx", "...", "<script>alert(1)<script>", "a\nb", "a\rb", "index", "Honest", "\u202ecod.exe", "nul\x01l",
+    "x" * 200, "'; DROP TABLE", "–", "key", "~", "a~b", "receipts", "é", 'a"b,c',
+    "\udcff", "'=1+1", "''=1+1", "\uff1d1+1", "a;=1+1", "a\t=1+1", "anna ", " anna", "anna\u200d",
+    "e\u0301", "con", "-rf", "--out", "$(touch x)", "`id`", "%s%n", "{0}", "x.ipynb",
+]  # fmt: skip
 
 # What an attack has solved honestly besides, and keeps.
 KEEPS = {
@@ -188,46 +148,26 @@ KEEPS = {
 SAYS = {  # words that its receipt must hold
     "infinite_loop": "The cell was stopped after",
     "infinite_loop_that_ignores_signals": "The cell did not stop within",
-    "infinite_loop_in_the_function": "softmax: not yet. On input 1 it was stopped",
     "sleeps_for_ever": "stopped after 3 seconds on the clock",
     "loop_in_c": "did not stop within",
     "os_exit": "The cell ended the whole Python process",
-    "os_exit_in_the_function": "softmax: not yet. It ended the whole Python process",
     "output_flood": "cut: more than 16 KB",
     "memory_flood": "MemoryError",
     "disk_flood": "No space left on device",
     "forged_object_array": "handed back no arrays",
-    "forged_huge_shape": "handed back no arrays",
-    "forged_kind": "handed back no arrays",
     "answers_that_are_no_dictionary": "to be a dictionary with",
     "more_privileges": "capabilities [0, 0, 0, 0, 0, 0] [] no new 1 filter 2",
-    "ast_transformer": "NoneType",
     "float16_to_be_compared_coarsely": "Work with float64",
-    "endless_recursion": "softmax: not yet",
     "many_cells_that_hang": "too many sandboxes had to be ended",
     "imports_the_solution": "No module named 'toytf'",
     "truncated": "was the file cut off?",
-    "zip_bomb": "no UTF-8 text",
-    "deep": "nested 200001 deep",
-    "many_parts": "parts",
+    "many_parts": "at most 2000 are read",
     "too_large": "at most 16 MB are read",
     "link": "links are not followed",
-    "link_to_folder": "links are not followed",
     "pipe": "no ordinary file",
-    "two": "got 2 notebooks",
-    "none": "got no notebook",
     "both": "several submissions",
-    "folder.ipynb": "links are not followed",
-    "quotes": "was the file cut off?",
-    "cut_html_output": "was the file cut off?",
-    "folder_inside": "got no notebook",
     "deaf_and_asleep": "The cell did not stop within 3 seconds on the clock",
-    "stops_itself": "The cell did not stop within 3 seconds on the clock",
-    "forged_empty_shape_of_many_axes": "handed back no arrays",
-    "forged_without_arguments": "handed back no arrays",
-    "forged_count_of_results": "handed back no arrays",
     "forged_that_nothing_was_changed": "changes its argument scores",
-    "gives_back_its_argument_as_an_alias": "softmax: not yet",
 }
 
 
@@ -239,63 +179,48 @@ class World:
 
     def __init__(self, root):
         self.root, self.mark = root, f"toytf-{os.getpid()}-{time.time_ns()}"
-        self.heard = []
+        self.submissions, self.out, self.heard = root / "submissions", root / "grades.csv", []
         self.canary = root / "birds" / "canary"
         self.canary.parent.mkdir()
-        self.canary.parent.chmod(0o777)
         self.canary.write_text("sings")
         self.ears = [socket.socket(family) for family in (socket.AF_INET, socket.AF_UNIX, socket.AF_UNIX)]
         for ear, place in zip(self.ears, [("127.0.0.1", 0), f"/tmp/{self.mark}", f"\0{self.mark}"], strict=True):
             ear.bind(place)
             ear.listen()
             threading.Thread(target=self.listen, args=(ear,), daemon=True).start()
-        os.chmod(f"/tmp/{self.mark}", 0o777)
-        self.submissions, self.out = root / "submissions", root / "grades.csv"
+        for place in (root, self.canary.parent, self.canary, f"/tmp/{self.mark}"):
+            os.chmod(place, 0o777)  # what protects it shall be the sandbox alone
 
     def listen(self, ear):
-        while True:
-            try:
+        with contextlib.suppress(OSError):
+            while True:
                 self.heard.append(ear.accept())
-            except OSError:
-                return
 
-    def filled(self, source):
+    def notebook(self, parts):
         places = {
             "SUBMISSIONS": self.submissions, "CANARY": self.canary, "CSV": self.out, "HOME": self.out.with_suffix(""),
             "PORT": self.ears[0].getsockname()[1], "UNIX": f"/tmp/{self.mark}", "MARK": self.mark,
             "PROJECT": pathlib.Path(toytf.__file__).parents[1],
             "ENVIRONMENT": pathlib.Path(tqdm.__file__).resolve().parents[1],
         }  # fmt: skip
-        return re.sub("@([A-Z]+)@", lambda m: str(places[m.group(1)]), source)
-
-    def notebook(self, parts):
-        return data(*(self.filled(part) if isinstance(part, str) else part for part in parts))
-
-    def close(self):
-        for ear in self.ears:
-            ear.close()
-        os.unlink(f"/tmp/{self.mark}")
+        fill = lambda m: str(places[m.group(1)])  # noqa: E731
+        return data(*(re.sub("@([A-Z]+)@", fill, part) if isinstance(part, str) else part for part in parts))
 
     def left_behind(self):
-        found = []
-        for path in glob.glob("/proc/[0-9]*/cmdline"):
-            try:
-                with open(path, "rb") as file:
-                    if self.mark.encode() in file.read():
-                        found.append(path)
-            except OSError:
-                pass
-        return found
+        for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                if self.mark.encode() in path.read_bytes():
+                    yield path
 
 
 @pytest.fixture(scope="module")
 def world():
     with tempfile.TemporaryDirectory(prefix="toytf-hostile-") as place:  # not pytest's, which is closed to other users
         world = World(pathlib.Path(place))
-        os.chmod(world.root, 0o777)  # what protects it shall be the sandbox alone
-        os.chmod(world.canary, 0o666)
         yield world
-        world.close()
+        for ear in world.ears:
+            ear.close()
+        os.unlink(f"/tmp/{world.mark}")
 
 
 @pytest.fixture(scope="module")
@@ -306,15 +231,8 @@ def batch(world):
     files |= {"honest.ipynb": HONEST, "zz_honest.ipynb": HONEST, "folder_honest/Week 6 (copy).ipynb": HONEST, **FILES}
     files |= {"bomb.zip": zip_bomb(), "notes.txt": b"x", ".hidden.ipynb": HONEST}
     os.environ["TOYTF_SECRET"] = f"secret-{world.mark}"
-    gradecheck.folder(world.submissions, {})
-    with contextlib.chdir(world.submissions):  # the name of a socket must be short
-        for name, content in files.items():
-            path = pathlib.Path(name)
-            if callable(content):
-                content(path)
-            else:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
+    with contextlib.chdir(world.root):  # the name of a socket must be short
+        gradecheck.folder(pathlib.Path("submissions"), files)
     before = {p: p.read_bytes() for p in world.submissions.glob("*.ipynb") if p.is_file() and p.stat().st_size < 10**6}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grading, "grade_one", _impatient_with_attacks(grading.grade_one))
@@ -325,56 +243,34 @@ def batch(world):
 def _impatient_with_attacks(grade_one):
     """Many of them sleep: on the clock they get seconds, and who solved something as much as everybody."""
 
-    def one(content, assignment, *, student, limits, **how):
+    def one(content, assignment, student, *, limits, **how):
         if "honest" not in student and student not in KEEPS:
             limits = dataclasses.replace(limits, clock=3.0)
-        return grade_one(content, assignment, student=student, limits=limits, **how)
+        return grade_one(content, assignment, student, limits=limits, **how)
 
     return one
 
 
-def test_everybody_is_graded_whatever_the_others_hand_in(batch):
-    assert batch["summary"].failed == []
-    missing = (set(CODE) | set(EDITED)) - set(batch["receipts"])
-    assert not missing
-    assert len(CODE) + len(EDITED) + len(FILES) >= 40
-
-
 @pytest.mark.parametrize("name", CODE)
-def test_hostile_code_gets_nothing_for_what_it_did_not_solve(batch, name):
+def test_hostile_code_gets_nothing_for_what_it_did_not_solve_and_gets_at_nothing(batch, world, name):
     receipt = batch["receipts"][name]
     wanted = {"8.8": 0, "9.1": 0} | KEEPS.get(name, {})
     got = {number: value for number, value in gradecheck.points(receipt).items() if number in wanted}
     assert got == wanted, receipt.to_json().decode()
+    assert "GOT" not in gradecheck.printed(receipt)
+    assert f"secret-{world.mark}" not in receipt.to_json().decode()
 
 
-@pytest.mark.parametrize("name", CODE)
-def test_hostile_code_gets_at_nothing(batch, world, name):
-    text = batch["receipts"][name].to_json().decode()
-    assert "GOT" not in gradecheck.printed(batch["receipts"][name])
-    assert f"secret-{world.mark}" not in text
+HANDED_IN = {name.split("/")[0].removesuffix(".ipynb"): name for name in FILES}
+# Notebooks, with nothing of use in them.
+EMPTY = {*EDITED, "wrong_types", "half_characters", "one_long_line", "many_lines", "null_in_source"}
 
 
-@pytest.mark.parametrize("name", EDITED)
-def test_edited_duplicated_and_deleted_cells_give_nothing(batch, name):
-    assert batch["receipts"][name].points == 0
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *dict.fromkeys(
-            name.split("/")[0].removesuffix(".ipynb") for name in FILES if name != "folder.ipynb/link.ipynb"
-        ),
-        "folder.ipynb",
-    ],
-)
-def test_a_file_that_is_no_notebook_gives_nothing_and_a_reason(batch, name):
-    receipt = batch["receipts"][name]
+@pytest.mark.parametrize("name", [*EDITED, *HANDED_IN])
+def test_what_is_no_notebook_or_was_edited_gives_nothing_and_a_reason(batch, name):
+    receipt = batch["receipts"]["folder.ipynb" if name == "folder" else name]
     assert receipt.points == 0
-    # Notebooks, with nothing of use in them.
-    empty = {"wrong_types", "half_characters", "one_long_line", "many_lines", "null_in_source"}
-    assert receipt.reason or name in empty
+    assert receipt.reason or name in EMPTY
 
 
 @pytest.mark.parametrize("name", SAYS)
@@ -383,25 +279,20 @@ def test_the_receipt_says_what_happened(batch, name):
     assert SAYS[name] in text, text
 
 
-def test_honest_students_in_the_same_batch_lose_nothing(batch):
+def test_honest_students_in_the_same_batch_lose_nothing_and_everybody_is_graded(batch):
+    assert batch["summary"].failed == []
     for name in ("honest", "zz_honest", "folder_honest"):
         receipt = batch["receipts"][name]
         assert gradecheck.points(receipt) == {"8.8": 2, "9.1": 2, "9.3": None}, receipt.to_json().decode()
         assert receipt.notes == []
 
 
-def test_nothing_outside_the_sandbox_changed(batch, world):
+def test_nothing_outside_the_sandbox_changed_nobody_was_called_and_no_process_is_left(batch, world):
     assert world.canary.read_text() == "sings"
     assert {p: p.read_bytes() for p in batch["before"]} == batch["before"]
     assert b"GOT" not in world.out.read_bytes()
-
-
-def test_nobody_was_called_over_any_socket(batch, world):
     assert world.heard == []
-
-
-def test_no_process_is_left_behind(batch, world):
-    assert world.left_behind() == []
+    assert list(world.left_behind()) == []
 
 
 def test_other_files_in_the_folder_are_named_and_never_opened(batch):
@@ -432,44 +323,27 @@ def test_pages_hold_no_script_and_load_nothing(batch, world):
 # ---------------------------------------------------------------- names
 
 
-@pytest.fixture(scope="module")
-def names(tmp_path_factory):
-    root = tmp_path_factory.mktemp("names")
+def test_no_name_leads_out_of_the_folder_or_meets_another_or_is_a_formula_or_markup(tmp_path):
     files = {f"{name}.ipynb": b"{" for name in NAMES}
-    submissions = gradecheck.folder(root / "submissions", files | {"honest.ipynb": b"{"})
-    (root / "class.csv").write_text('student\n../../../etc/passwd\n=cmd\n"<img src=x>"\n/absolute\nhonest\n', "utf-8")
-    summary, receipts = gradecheck.grade(submissions, root / "grades.csv", class_list=root / "class.csv")
-    assert sum("its name begins with a dot" in note for note in summary.notes) == HIDDEN
-    return root, receipts
-
-
-def test_no_name_of_a_student_leads_out_of_the_folder_or_meets_another(names):
-    root, receipts = names
-    assert len(receipts) == SHOWN + 5
-    assert sorted(p.name for p in root.iterdir()) == ["class.csv", "grades", "grades.csv", "submissions"]
+    submissions = gradecheck.folder(tmp_path / "submissions", files | {"honest.ipynb": b"{"})
+    listed = ["../../../etc/passwd", "=cmd", "<img src=x>", "/absolute", "honest"]
+    (tmp_path / "class.csv").write_text("student\n" + "\n".join(listed) + "\n", "utf-8")
+    summary, receipts = gradecheck.grade(submissions, tmp_path / "grades.csv", class_list=tmp_path / "class.csv")
+    hidden = {name for name in NAMES if name.startswith(".")}
+    students = {composed(name.partition("/")[0]) for name in set(NAMES) - hidden} | set(listed)
+    assert set(receipts) == students
+    assert sum("its name begins with a dot" in note for note in summary.notes) == len(hidden)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["class.csv", "grades", "grades.csv", "submissions"]
     for kind in ("receipts", "feedback"):
-        files = [p.name for p in (root / "grades" / kind).iterdir()]
-        assert len({name.lower() for name in files}) == SHOWN + 5 + (kind == "feedback")
-        assert all(re.fullmatch(r"[A-Za-z0-9_.@+~-]+", name) and not name.startswith(".") for name in files)
-
-
-def test_no_name_of_a_student_is_a_formula_for_a_spreadsheet(names):
-    root, _ = names
-    with open(root / "grades.csv", encoding="utf-8", newline="") as file:
-        rows = list(csv.reader(file))
-    assert len(rows) == SHOWN + 6
-    for row in rows:
-        for cell in row:
-            assert not cell.lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r")), row
-            assert "\n" not in cell or cell == "a\nb"
-
-
-def test_no_name_of_a_student_is_markup_on_a_page(names):
-    root, _ = names
-    for page in (root / "grades" / "feedback").glob("*.html"):
-        text = page.read_text("utf-8")
-        assert "<script" not in text
-        assert "<img" not in text
+        found = [p.name for p in (tmp_path / "grades" / kind).iterdir()]
+        assert len({name.lower() for name in found}) == len(students) + (kind == "feedback")
+        assert all(re.fullmatch(r"[A-Za-z0-9_.@+~-]+", name) and not name.startswith(".") for name in found)
+    rows = gradecheck.table(tmp_path / "grades.csv")
+    assert len(rows) == len(students) + 1
+    for cell in (cell for row in rows for cell in row):
+        assert not cell.lstrip(" ").startswith(("=", "+", "-", "@", "\t", "\r")) and "\n" not in cell
+    for page in (tmp_path / "grades" / "feedback").glob("*.html"):
+        assert "<script" not in page.read_text("utf-8") and "<img" not in page.read_text("utf-8")
 
 
 # ---------------------------------------------------------------- each protection is needed
@@ -481,24 +355,41 @@ def attack(world, name, box, tmp_path, **how):
     return receipts[name]
 
 
-def test_with_a_network_the_attack_is_heard(world, batch, tmp_path):
-    weak = Weak(namespaces=lambda options: [o for o in options if o != "--unshare-net"])
-    assert "GOT" in gradecheck.printed(attack(world, "network", weak, tmp_path))
-    assert world.heard
+def without(*names):
+    return lambda options: [option for option in options if option not in names]
+
+
+def shown(*option):
+    """Something more to see, behind /tmp, in which it may lie."""
+    return lambda options: [*options[:2], option, *options[2:]]
+
+
+def as_installed(options):
+    at = next(i for i, option in enumerate(options) if option[-1] == "/site")
+    packages = [("--ro-bind", str(place), f"/site/{place.name}") for place in Weak().site.values()]
+    return [*options[:at], *packages, *options[at + 1 :]]
+
+
+# An attack, what is taken away, and what the attack then says.
+HOLES = {
+    "network": lambda w: {"namespaces": without("--unshare-net")},
+    "reads_other_submissions": lambda w: {"system": shown("--ro-bind", str(w.submissions), str(w.submissions))},
+    "writes_outside": lambda w: {"system": shown("--bind", str(w.canary.parent), str(w.canary.parent))},
+    "reads_other_processes": lambda w: {"namespaces": without("--unshare-pid")},
+    "reads_the_environment": lambda w: {"environment": lambda e: e | {"TOYTF_SECRET": f"GOT secret-{w.mark}"}},
+    "memory_that_no_limit_counts": lambda w: {"filters": False},
+    "reads_what_the_system_says_of_itself": lambda w: {"system": shown("--proc", "/proc")},
+    "opens_terminals": lambda w: {"system": lambda options: [("--dev", "/dev"), *options]},
+    "learns_where_the_project_is": lambda w: {"system": as_installed},
+    "disk_flood": lambda w: {"system": lambda options: [option for option in options if option[0] != "--size"]},
+}
+
+
+@pytest.mark.parametrize("name", HOLES)
+def test_with_one_protection_taken_away_its_attack_succeeds(world, batch, tmp_path, name):
+    gradecheck.sandbox_or_skip()
+    assert "GOT" in gradecheck.printed(attack(world, name, Weak(**HOLES[name](world)), tmp_path))
     world.heard.clear()
-
-
-def test_with_the_submissions_in_sight_they_are_read(world, batch, tmp_path):
-    show = ("--ro-bind", str(world.submissions), str(world.submissions))  # after /tmp, in which it may lie
-    weak = Weak(system=lambda options: [*options[:2], show, *options[2:]])
-    assert "GOT" in gradecheck.printed(attack(world, "reads_other_submissions", weak, tmp_path))
-
-
-def test_with_the_canary_writable_it_is_overwritten(world, batch, tmp_path):
-    show = ("--bind", str(world.canary.parent), str(world.canary.parent))
-    weak = Weak(system=lambda options: [*options[:2], show, *options[2:]])
-    assert "GOT" in gradecheck.printed(attack(world, "writes_outside", weak, tmp_path))
-    assert not world.canary.exists()
 
 
 def test_with_toytf_in_sight_the_solution_is_imported(world, batch, tmp_path):
@@ -507,115 +398,32 @@ def test_with_toytf_in_sight_the_solution_is_imported(world, batch, tmp_path):
     assert gradecheck.points(attack(world, "imports_the_solution", weak, tmp_path))["8.8"] == 2
 
 
-def test_with_the_machine_s_processes_in_sight_they_are_seen(world, batch, tmp_path):
-    weak = Weak(namespaces=lambda options: [o for o in options if o != "--unshare-pid"])
-    assert "GOT" in gradecheck.printed(attack(world, "reads_other_processes", weak, tmp_path))
-
-
-def test_with_the_environment_handed_in_it_is_read(world, batch, tmp_path):
-    weak = Weak(environment=lambda e: e | {"TOYTF_SECRET": os.environ["TOYTF_SECRET"]})
-    assert f"secret-{world.mark}" in gradecheck.printed(attack(world, "reads_the_environment", weak, tmp_path))
-
-
-def test_without_the_filter_of_calls_memory_is_taken_that_no_limit_counts(world, batch, tmp_path):
-    gradecheck.sandbox_or_skip()
-    assert "GOT" in gradecheck.printed(attack(world, "memory_that_no_limit_counts", Weak(filters=False), tmp_path))
-
-
-def test_with_proc_in_sight_it_tells_of_the_machine(world, batch, tmp_path):
-    weak = Weak(system=lambda options: [*options[:2], ("--proc", "/proc"), *options[2:]])
-    said = gradecheck.printed(attack(world, "reads_what_the_system_says_of_itself", weak, tmp_path))
-    assert "GOT /proc/self/mountinfo" in said
-    assert "GOT /proc/1/cmdline" in said
-
-
-def test_with_all_of_dev_in_sight_there_are_terminals(world, batch, tmp_path):
-    weak = Weak(system=lambda options: [("--dev", "/dev"), *options])
-    assert "GOT" in gradecheck.printed(attack(world, "opens_terminals", weak, tmp_path))
-
-
-def test_with_the_packages_shown_where_they_are_installed_they_name_the_place(world, batch, tmp_path):
-    def as_installed(options):
-        at = next(i for i, option in enumerate(options) if option[-1] == "/site")
-        shown = [("--ro-bind", str(place), f"/site/{place.name}") for place in weak.site.values()]
-        return [*options[:at], *shown, *options[at + 1 :]]
-
-    weak = Weak(system=as_installed)
-    assert "GOT" in gradecheck.printed(attack(world, "learns_where_the_project_is", weak, tmp_path))
-
-
 # A call that the filter refuses, the attack that tries it, and what that attack says if it gets through.
 CALLS = [
-    *[("asks_how_busy_the_machine_is", call, call) for call in "sysinfo statfs fstatfs adjtimex clock_adjtime".split()],
-    *[("asks_how_busy_the_machine_is", "ustat", "ustat")] * (platform.machine() == "x86_64"),
+    ("asks_how_busy_the_machine_is", "sysinfo", "sysinfo"),
     ("asks_the_kernel_for_the_mounts", "listmount", "[b'"),
     ("leaves_its_core", "sched_setaffinity", "sched_setaffinity"),
     ("locks_a_file_that_others_see", "flock", "flock"),
-    ("locks_a_file_that_others_see", "fcntl", "lockf"),
-    ("locks_a_file_that_others_see", "fcntl", "F_OFD_GETLK"),
-    ("locks_a_file_that_others_see", "fcntl", "F_GETLEASE"),
-    *[("watches_what_others_do", call, call) for call in ("inotify_init1", "fanotify_init")],
-    *[("watches_what_others_do", "inotify_init", "inotify_init")] * (platform.machine() == "x86_64"),
-    ("watches_what_others_do", "fcntl", "F_NOTIFY"),
-    *[("asks_what_is_in_the_machine_s_memory", call, call) for call in "mincore preadv2 fadvise64".split()],
-    ("asks_what_is_in_the_machine_s_memory", "listmount", "cachestat"),
-    *[("asks_what_is_in_the_machine_s_memory", "madvise", f"MADV_{what}") for what in ("MERGEABLE", "PAGEOUT")],
-    ("asks_what_is_in_the_machine_s_memory", "prctl", "PR_SET_MEMORY_MERGE"),
-    ("leaves_a_note_for_the_next", "fcntl", "fcntl 1035"),
+    ("watches_what_others_do", "inotify_init1", "inotify_init1"),
+    ("asks_what_is_in_the_machine_s_memory", "mincore", "mincore"),
+    ("asks_what_is_in_the_machine_s_memory", "madvise", "MADV_PAGEOUT"),
     ("leaves_a_note_for_the_next", "ioctl", "ioctl"),
-    ("uses_up_what_the_machine_has_once", "io_setup", "io_setup"),
     ("uses_up_what_the_machine_has_once", "fcntl", "fcntl, a pipe"),
-]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def unfiltered(world, batch, tmp_path_factory):
-    """What each of these attacks says without any filter: not every kernel has every call."""
-
-    @functools.cache
-    def said(name):
-        return gradecheck.printed(attack(world, name, Weak(filters=False), tmp_path_factory.mktemp("open")))
-
-    return said
+]
 
 
 @pytest.mark.parametrize(("name", "call", "says"), CALLS, ids=lambda word: word.replace(" ", "_"))
-def test_with_one_call_allowed_again_its_attack_succeeds(
-    world, batch, unfiltered, tmp_path, monkeypatch, name, call, says
-):
-    if f"GOT {says}" not in unfiltered(name):
-        pytest.skip(f"Linux {platform.release()} does not do this at all")
+def test_with_one_call_allowed_again_its_attack_succeeds(world, batch, tmp_path, monkeypatch, name, call, says):
     if call == "listmount":
         monkeypatch.setattr(sandbox, "_NEWEST", 1000)
     else:
         monkeypatch.delitem(sandbox._REFUSED if call in sandbox._REFUSED else sandbox._BY_ARGUMENT, call)
-    assert f"GOT {says}" in gradecheck.printed(attack(world, name, Weak(), tmp_path))
+    if f"GOT {says}" not in gradecheck.printed(attack(world, name, Weak(), tmp_path)):
+        assert f"GOT {says}" not in gradecheck.printed(attack(world, name, Weak(filters=False), tmp_path / "open"))
+        pytest.skip(f"Linux {platform.release()} does not do this at all")
 
 
-def test_without_a_limit_to_the_folder_the_disk_is_flooded(world, batch, tmp_path):
-    def no_size(options):
-        return [option for option in options if option[0] != "--size"]
-
-    assert "GOT" in gradecheck.printed(attack(world, "disk_flood", Weak(system=no_size), tmp_path))
-
-
-def test_the_memory_of_many_processes_counts_together_and_without_the_watch_outside_it_would_not(
-    world, batch, tmp_path, monkeypatch
-):
-    name, patient = "memory_flood_in_many_processes", dataclasses.replace(gradecheck.SMALL, cell=30.0, total=60.0)
-    watched = attack(world, name, gradecheck.sandbox_or_skip(), tmp_path / "watched", limits=patient)
+def test_the_memory_of_many_processes_counts_together(world, batch, tmp_path):
+    patient = gradecheck.limits(cell=30.0, total=60.0)
+    watched = attack(world, "memory_flood_in_many_processes", gradecheck.sandbox_or_skip(), tmp_path, limits=patient)
     assert "used more than 512 MB of memory" in gradecheck.printed(watched)
-    monkeypatch.setattr("toytf_classroom.sandbox.usage", lambda pids: (1, 1))
-    impatient = gradecheck.limits(clock=3.0)  # it sleeps then
-    receipt = attack(world, name, gradecheck.sandbox_or_skip(), tmp_path, limits=impatient)
-    assert "used more than" not in receipt.to_json().decode()
-
-
-def test_compared_in_the_student_s_process_a_patched_allclose_gets_full_marks(world, batch, tmp_path):
-    inside = data(
-        *CODE["patched_allclose"], "print('FULL MARKS') if np.allclose(softmax(np.ones(2)), [0.5, 0.5]) else print('0')"
-    )
-    submissions = gradecheck.folder(tmp_path / "s", {"x.ipynb": inside})
-    _, receipts = gradecheck.grade(submissions, tmp_path / "g.csv")
-    assert "FULL MARKS" in gradecheck.printed(receipts["x"])  # what a grader in the same process would believe
-    assert receipts["x"].points == 0

@@ -2,128 +2,126 @@
 //
 // All work on a step: a function that takes a state and the last token of each sentence, and returns the scores of
 // the next token and the new state. A state is passed in and comes out, and is never changed.
-(() => {
-  "use strict";
-  const toytf = (globalThis.toytf ??= {});
-  const { linear, softmax, logSoftmax, encode, decode, sum } = toytf;
+import { linear, softmax, logSoftmax, sum } from "./ops.js";
+import { encode, decode } from "./model.js";
 
-  // ---------------------------------------------------------------- one step of the model
+// ---------------------------------------------------------------- one step of the model
 
-  // Each sentence's tokens so far, and the memory, which is the same for all.
-  function start(params, cfg, src) {
-    const [memory, trace] = encode(params, cfg, src);
-    return { ids: [[]], memory, encoder: trace };
+// Each sentence's tokens so far, and the memory, which is the same for all.
+export function start(params, cfg, src) {
+  const [memory, trace] = encode(params, cfg, src);
+  return { ids: [[]], memory, encoder: trace };
+}
+
+export const stepper = (params, cfg) => (state, last) => {
+  const ids = state.ids.map((tokens, row) => [...tokens, last[row]]);
+  const read = ids.map((tokens) => decode(params, cfg, tokens, state.memory));
+  const logits = read.map(([rows]) => linear(params.output, rows.slice(-1))[0]);
+  return [logits, { ...state, ids, decoders: read.map(([, trace]) => trace) }];
+};
+
+// The state of some of the sentences, in the order of `rows`, repeated if repeated there
+export const take = (state, rows) => ({ ...state, ids: rows.map((row) => state.ids[row]) });
+
+// ---------------------------------------------------------------- choosing tokens
+
+// All ids, that of the largest number first
+export const order = (row) => row.map((_, i) => i).sort((a, b) => row[b] - row[a]);
+
+export const largestAt = (row) => row.reduce((best, x, i) => (x > row[best] ? i : best), 0);
+
+// The most probable token at every step. Each step is handed out as it is taken: token, scores, state.
+export function* greedySteps(step, state, { sos, eos, maxLength }) {
+  let last = sos;
+  for (let t = 0; t < maxLength && last !== eos; t += 1) {
+    let logits;
+    [logits, state] = step(state, [last]);
+    last = largestAt(logits[0]);
+    yield { token: last, logits: logits[0], state };
   }
+}
 
-  const stepper = (params, cfg) => (state, last) => {
-    const ids = state.ids.map((tokens, row) => [...tokens, last[row]]);
-    const read = ids.map((tokens) => decode(params, cfg, tokens, state.memory));
-    const logits = read.map(([rows]) => linear(params.output, rows.slice(-1))[0]);
-    return [logits, { ...state, ids, decoders: read.map(([, trace]) => trace) }];
-  };
+export function greedy(step, state, ends) {
+  const steps = [...greedySteps(step, state, ends)];
+  const logProb = sum(steps.map(({ token, logits }) => logSoftmax(logits)[token]));
+  return hypothesis(
+    steps.map(({ token }) => token),
+    logProb,
+    steps.at(-1).token === ends.eos,
+  );
+}
 
-  // The state of some of the sentences, in the order of `rows`, repeated if repeated there
-  const take = (state, rows) => ({ ...state, ids: rows.map((row) => state.ids[row]) });
+const hypothesis = (ids, logProb, ended, penalty = 0) => ({
+  ids,
+  log_prob: logProb,
+  ended,
+  score: logProb / ((5 + ids.length) / 6) ** penalty,
+});
 
-  // ---------------------------------------------------------------- choosing tokens
-
-  const largestAt = (row) => row.reduce((best, x, i) => (x > row[best] ? i : best), 0);
-
-  // The most probable token at every step. Each step is handed out as it is taken: token, scores, state.
-  function* greedySteps(step, state, { sos, eos, maxLength }) {
-    let last = sos;
-    for (let t = 0; t < maxLength && last !== eos; t += 1) {
-      let logits;
-      [logits, state] = step(state, [last]);
-      last = largestAt(logits[0]);
-      yield { token: last, logits: logits[0], state };
-    }
-  }
-
-  function greedy(step, state, ends) {
-    const steps = [...greedySteps(step, state, ends)];
-    const logProb = sum(steps.map(({ token, logits }) => logSoftmax(logits)[token]));
-    return hypothesis(
-      steps.map(({ token }) => token),
-      logProb,
-      steps.at(-1).token === ends.eos,
+// The `width` best sentences so far, at every step. All continuations of all kept sentences compete; those that
+// end are set aside. Each step is handed out: all candidates, best first, and what became of them.
+export function* beamSteps(step, state, { sos, eos, maxLength, width, lengthPenalty = 0, nBest = 1 }) {
+  let alive = [{ ids: [], logProb: 0 }];
+  const done = [];
+  for (let t = 0; t < maxLength; t += 1) {
+    let logits;
+    [logits, state] = step(
+      state,
+      alive.map(({ ids }) => ids.at(-1) ?? sos),
+    );
+    const candidates = logits.flatMap((row, parent) =>
+      logSoftmax(row).map((gained, token) => ({
+        parent,
+        token,
+        ids: [...alive[parent].ids, token],
+        logProb: alive[parent].logProb + gained,
+      })),
+    );
+    candidates.sort((a, b) => b.logProb - a.logProb);
+    const best = candidates.slice(0, width);
+    const ended = best.filter(({ token }) => token === eos);
+    done.push(...ended.map(({ ids, logProb }) => hypothesis(ids, logProb, true, lengthPenalty)));
+    alive = best.filter(({ token }) => token !== eos);
+    yield { candidates, best, alive, done: [...done], state };
+    if (!alive.length || settled(done, alive, nBest, lengthPenalty)) break;
+    state = take(
+      state,
+      alive.map(({ parent }) => parent),
     );
   }
+  const cut = alive.map(({ ids, logProb }) => hypothesis(ids, logProb, false, lengthPenalty));
+  const byScore = (a, b) => b.score - a.score;
+  return [...done.sort(byScore), ...cut.sort(byScore)].slice(0, nBest);
+}
 
-  const hypothesis = (ids, logProb, ended, penalty = 0) => ({
-    ids,
-    log_prob: logProb,
-    ended,
-    score: logProb / ((5 + ids.length) / 6) ** penalty,
-  });
+// Whether no living sentence can still overtake: a log-probability only falls as a sentence grows.
+function settled(done, alive, nBest, lengthPenalty) {
+  if (lengthPenalty || done.length < nBest) return false;
+  const worstKept = done.map((h) => h.log_prob).sort((a, b) => b - a)[nBest - 1];
+  return worstKept >= Math.max(...alive.map((h) => h.logProb));
+}
 
-  // The `width` best sentences so far, at every step. All continuations of all kept sentences compete; those that
-  // end are set aside. Each step is handed out: all candidates, best first, and what became of them.
-  function* beamSteps(step, state, { sos, eos, maxLength, width, lengthPenalty = 0, nBest = 1 }) {
-    let alive = [{ ids: [], logProb: 0 }];
-    const done = [];
-    for (let t = 0; t < maxLength; t += 1) {
-      let logits;
-      [logits, state] = step(
-        state,
-        alive.map(({ ids }) => ids.at(-1) ?? sos),
-      );
-      const candidates = logits.flatMap((row, parent) =>
-        logSoftmax(row).map((gained, token) => ({
-          parent,
-          token,
-          ids: [...alive[parent].ids, token],
-          logProb: alive[parent].logProb + gained,
-        })),
-      );
-      candidates.sort((a, b) => b.logProb - a.logProb);
-      const best = candidates.slice(0, width);
-      const ended = best.filter(({ token }) => token === eos);
-      done.push(...ended.map(({ ids, logProb }) => hypothesis(ids, logProb, true, lengthPenalty)));
-      alive = best.filter(({ token }) => token !== eos);
-      yield { candidates, best, alive, done: [...done], state };
-      if (!alive.length || settled(done, alive, nBest, lengthPenalty)) break;
-      state = take(
-        state,
-        alive.map(({ parent }) => parent),
-      );
-    }
-    const cut = alive.map(({ ids, logProb }) => hypothesis(ids, logProb, false, lengthPenalty));
-    const byScore = (a, b) => b.score - a.score;
-    return [...done.sort(byScore), ...cut.sort(byScore)].slice(0, nBest);
-  }
+// ---------------------------------------------------------------- drawing
 
-  // Whether no living sentence can still overtake: a log-probability only falls as a sentence grows.
-  function settled(done, alive, nBest, lengthPenalty) {
-    if (lengthPenalty || done.length < nBest) return false;
-    const worstKept = done.map((h) => h.log_prob).sort((a, b) => b - a)[nBest - 1];
-    return worstKept >= Math.max(...alive.map((h) => h.logProb));
-  }
-
-  // ---------------------------------------------------------------- drawing
-
-  // The ids that may be drawn, the most probable first
-  function keptTokens(probs, topK = null, topP = null) {
-    let order = probs.map((_, i) => i).sort((a, b) => probs[b] - probs[a]);
-    if (topK !== null) order = order.slice(0, topK);
-    if (topP !== null) {
-      let reached = 0;
-      const enough = order.findIndex((i) => (reached += probs[i]) >= topP * (1 - 1e-12));
-      if (enough >= 0) order = order.slice(0, enough + 1);
-    }
-    return order;
-  }
-
-  // What is drawn from these scores with `u`, a random number from 0 to 1; with all shares, for the page
-  function draw(logits, u, { temperature = 1, topK = null, topP = null } = {}) {
-    const probs = softmax(logits.map((x) => x / temperature));
-    const kept = keptTokens(probs, topK, topP);
-    const total = sum(kept.map((i) => probs[i]));
-    const shares = kept.map((i) => probs[i] / total);
+// The ids that may be drawn, the most probable first
+function keptTokens(probs, topK = null, topP = null) {
+  let best = order(probs);
+  if (topK !== null) best = best.slice(0, topK);
+  if (topP !== null) {
     let reached = 0;
-    const at = shares.findIndex((share) => (reached += share) > u);
-    return { token: kept[at < 0 ? kept.length - 1 : at], probs, kept, shares };
+    const enough = best.findIndex((i) => (reached += probs[i]) >= topP * (1 - 1e-12));
+    if (enough >= 0) best = best.slice(0, enough + 1);
   }
+  return best;
+}
 
-  Object.assign(toytf, { start, stepper, take, largestAt, greedySteps, greedy, beamSteps, keptTokens, draw });
-})();
+// What is drawn from these scores with `u`, a random number from 0 to 1; with all shares, for the page
+export function draw(logits, u, { temperature = 1, topK = null, topP = null } = {}) {
+  const probs = softmax(logits.map((x) => x / temperature));
+  const kept = keptTokens(probs, topK, topP);
+  const total = sum(kept.map((i) => probs[i]));
+  const shares = kept.map((i) => probs[i] / total);
+  let reached = 0;
+  const at = shares.findIndex((share) => (reached += share) > u);
+  return { token: kept[at < 0 ? kept.length - 1 : at], probs, kept, shares };
+}

@@ -1,46 +1,41 @@
 // A Transformer with its two vocabularies. Beside toytf/translator.py.
-(() => {
-  "use strict";
-  const toytf = (globalThis.toytf ??= {});
-  const { start, stepper, greedySteps } = toytf;
-  const SOS = "<sos>";
-  const EOS = "<eos>";
+import { start, stepper, greedySteps } from "./generate.js";
 
-  // Base64 of float64 numbers: the lowest byte of each, then the next of each, up to the highest (live/wire.py)
-  function floats(base64) {
-    const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-    const size = bytes.length / 8;
-    const view = new DataView(new ArrayBuffer(bytes.length));
-    bytes.forEach((byte, at) => view.setUint8(8 * (at % size) + Math.floor(at / size), byte));
-    return Array.from({ length: size }, (_, i) => view.getFloat64(8 * i, true));
+const SOS = "<sos>";
+const EOS = "<eos>";
+
+// Base64 of float64 numbers: the lowest byte of each, then the next of each, up to the highest (live/wire.py)
+export function floats(base64) {
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const size = bytes.length / 8;
+  const view = new DataView(new ArrayBuffer(bytes.length));
+  bytes.forEach((byte, at) => view.setUint8(8 * (at % size) + Math.floor(at / size), byte));
+  return Array.from({ length: size }, (_, i) => view.getFloat64(8 * i, true));
+}
+
+// `tree` has a shape in the place of each array; its numbers follow one another.
+function filled(tree, numbers) {
+  let at = 0;
+  const array = ([first, ...rest]) =>
+    first === undefined ? numbers[at++] : Array.from({ length: first }, () => array(rest));
+  const fill = (part) => {
+    if (part === null) return null;
+    if (Array.isArray(part)) return typeof part[0] === "number" ? array(part) : part.map(fill);
+    return Object.fromEntries(Object.entries(part).map(([name, x]) => [name, fill(x)]));
+  };
+  return fill(tree);
+}
+
+export class Translator {
+  constructor({ cfg, shapes, numbers, src_vocab, tgt_vocab }) {
+    Object.assign(this, { cfg, src_vocab, tgt_vocab, params: filled(shapes, floats(numbers)) });
+    this.ends = { sos: tgt_vocab.indexOf(SOS), eos: tgt_vocab.indexOf(EOS) };
   }
 
-  // `tree` has a shape in the place of each array; its numbers follow one another.
-  function filled(tree, numbers) {
-    let at = 0;
-    const array = ([first, ...rest]) =>
-      first === undefined ? numbers[at++] : Array.from({ length: first }, () => array(rest));
-    const fill = (part) => {
-      if (part === null) return null;
-      if (Array.isArray(part)) return typeof part[0] === "number" ? array(part) : part.map(fill);
-      return Object.fromEntries(Object.entries(part).map(([name, x]) => [name, fill(x)]));
-    };
-    return fill(tree);
+  // Word by word: what greedySteps hands out
+  steps(words) {
+    const ids = words.map((word) => this.src_vocab.indexOf(word));
+    const ends = { ...this.ends, maxLength: 2 * words.length + 4 };
+    return greedySteps(stepper(this.params, this.cfg), start(this.params, this.cfg, ids), ends);
   }
-
-  class Translator {
-    constructor({ cfg, shapes, numbers, src_vocab, tgt_vocab }) {
-      Object.assign(this, { cfg, src_vocab, tgt_vocab, params: filled(shapes, floats(numbers)) });
-      this.ends = { sos: tgt_vocab.indexOf(SOS), eos: tgt_vocab.indexOf(EOS) };
-    }
-
-    // Word by word: what greedySteps hands out
-    steps(words) {
-      const ids = words.map((word) => this.src_vocab.indexOf(word));
-      const ends = { ...this.ends, maxLength: 2 * words.length + 4 };
-      return greedySteps(stepper(this.params, this.cfg), start(this.params, this.cfg, ids), ends);
-    }
-  }
-
-  Object.assign(toytf, { floats, Translator });
-})();
+}

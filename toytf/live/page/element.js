@@ -10,157 +10,147 @@
 //
 // Python wrote the element's static form, which stays where there is no script, in print, and where the output is not
 // trusted. The script adds the controls and takes the static form over: its numbers follow from then on.
-(() => {
-  "use strict";
-  const toytf = (globalThis.toytf ??= {});
-  const { html } = toytf;
-  const onSite = () => "content_root" in document.documentElement.dataset; // elsewhere the address is not ours
-  const LATER = 400; // milliseconds: who drags a slider hears one sentence, and writes one address
+import { button, html } from "./make.js";
 
-  class Live extends HTMLElement {
-    connectedCallback() {
-      if (this.state) return;
-      const data = this.querySelector(":scope > script[type='application/json']");
-      if (!data) {
-        // the page is still being read
-        document.addEventListener("DOMContentLoaded", () => this.connectedCallback(), { once: true });
-        return;
-      }
-      this.data = JSON.parse(data.textContent);
-      this.can = this.settings(this.data);
-      this.state = this.begin();
-      this.take(this.data);
-      this.build();
-      this.watchWidths();
-      this.classList.add("live-on");
-      // JupyterLab leaves keys alone that are pressed in a place with this mark
-      this.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", ""));
-      addEventListener("hashchange", () => this.follow());
-      this.display();
-      this.follow();
+const onSite = () => "content_root" in document.documentElement.dataset; // elsewhere the address is not ours
+const LATER = 400; // milliseconds: who drags a slider hears one sentence, and writes one address
+
+export class Live extends HTMLElement {
+  connectedCallback() {
+    if (this.state) return;
+    const data = this.querySelector(":scope > script[type='application/json']");
+    if (!data) {
+      // the page is still being read
+      document.addEventListener("DOMContentLoaded", () => this.connectedCallback(), { once: true });
+      return;
     }
+    this.data = JSON.parse(data.textContent);
+    this.can = this.settings(this.data);
+    this.state = this.begin();
+    this.take(this.data);
+    this.build();
+    this.watchWidths();
+    this.classList.add("live-on");
+    // JupyterLab leaves keys alone that are pressed in a place with this mark
+    this.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", ""));
+    addEventListener("hashchange", () => this.follow());
+    this.display();
+    this.follow();
+  }
 
-    // What a subclass may leave out
-    settings() {
-      return {};
-    }
-    take() {}
-    say() {
-      return "";
-    }
-    names() {
-      return Object.keys(this.can).join(", ");
-    } // what a link may set, in an error
+  // What a subclass may leave out
+  settings() {
+    return {};
+  }
+  take() {}
+  say() {
+    return "";
+  }
+  names() {
+    return Object.keys(this.can).join(", ");
+  } // what a link may set, in an error
 
-    begin() {
-      return Object.fromEntries(Object.entries(this.can).map(([name, setting]) => [name, setting.start]));
-    }
+  begin() {
+    return Object.fromEntries(Object.entries(this.can).map(([name, setting]) => [name, setting.start]));
+  }
 
-    build() {
-      const controls = Object.entries(this.can)
-        .map(([name, setting]) => setting.control(name, (value) => this.change({ [name]: value })))
-        .filter((control) => control);
-      this.said = html("p", { class: "live-said" });
-      this.spoken = html("p", { class: "live-spoken", role: "status" });
-      this.complaint = html("p", { class: "live-complaint", role: "alert" });
-      this.link = html("a", { class: "live-link", href: `#${this.id}` }, "Link to this");
-      const reset = html("button", { type: "button", class: "live-reset", click: () => this.reset() }, "Reset");
-      this.controls = html("div", { class: "live-controls", role: "group", "aria-label": this.title_() }, ...controls);
-      this.querySelector(".live-static").before(this.controls);
-      this.append(this.said, this.spoken, this.complaint, html("p", { class: "live-foot" }, reset, " ", this.link));
-    }
+  build() {
+    const controls = Object.entries(this.can)
+      .map(([name, setting]) => setting.control(name, (value) => this.change({ [name]: value })))
+      .filter((control) => control);
+    this.said = this.querySelector(".live-said") ?? this.appendChild(html("p", { class: "live-said" }));
+    this.spoken = html("p", { class: "live-spoken", role: "status" });
+    this.complaint = html("p", { class: "live-complaint", role: "alert" });
+    this.link = html("a", { class: "live-link", href: `#${this.id}` }, "Link to this");
+    const reset = button("Reset", () => this.reset(), { class: "live-reset" });
+    this.controls = html("div", { class: "live-controls", role: "group", "aria-label": this.title_() }, ...controls);
+    this.querySelector(".live-static").before(this.controls);
+    this.append(this.spoken, this.complaint, html("p", { class: "live-foot" }, reset, " ", this.link));
+  }
 
-    title_() {
-      return this.querySelector(".live-title")?.textContent ?? this.id;
-    }
+  title_() {
+    return this.querySelector(".live-title")?.textContent ?? this.id;
+  }
 
-    // Some settings change; everything follows.
-    change(some) {
-      this.complaint.textContent = "";
-      this.state = { ...this.state, ...some };
-      this.display();
-      clearTimeout(this.later);
-      this.later = setTimeout(() => {
-        this.spoken.textContent = this.said.textContent;
-        if (onSite()) history.replaceState(history.state, "", this.address());
-      }, LATER);
-    }
-
-    reset() {
-      this.change(this.begin());
-    }
-
-    display() {
-      for (const [name, setting] of Object.entries(this.can)) setting.display(this.state[name]);
-      this.show(this.state);
-      this.said.textContent = this.say(this.state);
-      this.link.href = this.address();
-      requestAnimationFrame(() => this.markWide());
-    }
-
-    // Numbers have grown out of a panel: it scrolls, by keyboard too. Only what is near is measured, for the browser
-    // lays out what is far away when it comes near.
-    watchWidths() {
-      this.near = new Set();
-      const watch = new IntersectionObserver(
-        (changes) => {
-          for (const { target, isIntersecting } of changes) this.near[isIntersecting ? "add" : "delete"](target);
-          this.markWide();
-        },
-        { rootMargin: "600px" },
-      );
-      for (const box of this.querySelectorAll(".byhand-parts")) watch.observe(box);
-    }
-
-    markWide() {
-      const boxes = [...this.near];
-      const areWide = boxes.map((box) => box.scrollWidth > box.clientWidth + 1); // all, before the first is changed
-      boxes.forEach((box, i) => {
-        box.classList.toggle("live-wide", areWide[i]);
-        if (areWide[i]) box.tabIndex = 0;
-        else box.removeAttribute("tabindex");
-      });
-    }
-
-    // Whether all is as Python wrote it: then nothing has to be computed yet
-    atStart(state) {
-      return Object.entries(this.can).every(([name, { start, write }]) => write(state[name]) === write(start));
-    }
-
-    // ---------------------------------------------------------------- the address: #divisor?divisor=1&row=World
-
-    address() {
-      const set = new URLSearchParams();
-      for (const [name, setting] of Object.entries(this.can)) {
-        const text = setting.write(this.state[name]);
-        if (text !== setting.write(setting.start)) set.set(name, text);
-      }
-      return `#${this.id}?${set}`;
-    }
-
-    follow() {
-      const [id, asked] = location.hash.slice(1).split("?");
-      if (id !== this.id || asked === undefined) return;
-      const [found, errors] = [this.begin(), []];
-      for (const [name, text] of new URLSearchParams(asked)) {
-        const { value, error } = Object.hasOwn(this.can, name)
-          ? this.can[name].read(text)
-          : { error: `${name}: expected one of ${this.names()}` };
-        if (error) errors.push(error);
-        else found[name] = value;
-      }
-      this.state = found;
-      this.display();
+  // Some settings change; everything follows.
+  change(some) {
+    this.complaint.textContent = "";
+    this.state = { ...this.state, ...some };
+    this.display();
+    clearTimeout(this.later);
+    this.later = setTimeout(() => {
       this.spoken.textContent = this.said.textContent;
-      if (errors.length) this.complaint.textContent = `The link says something else. ${errors.join(". ")}.`;
-      this.scrollIntoView({ block: "start" });
+      if (onSite()) history.replaceState(history.state, "", this.address());
+    }, LATER);
+  }
+
+  reset() {
+    this.change(this.begin());
+  }
+
+  display() {
+    for (const [name, setting] of Object.entries(this.can)) setting.display(this.state[name]);
+    this.show(this.state);
+    this.said.textContent = this.say(this.state);
+    this.link.href = this.address();
+    requestAnimationFrame(() => this.markWide());
+  }
+
+  // Numbers have grown out of a panel: it scrolls, by keyboard too. Only what is near is measured, for the browser
+  // lays out what is far away when it comes near.
+  watchWidths() {
+    this.near = new Set();
+    const watch = new IntersectionObserver(
+      (changes) => {
+        for (const { target, isIntersecting } of changes) this.near[isIntersecting ? "add" : "delete"](target);
+        this.markWide();
+      },
+      { rootMargin: "600px" },
+    );
+    for (const box of this.querySelectorAll(".byhand-parts")) watch.observe(box);
+  }
+
+  markWide() {
+    const boxes = [...this.near];
+    const areWide = boxes.map((box) => box.scrollWidth > box.clientWidth + 1); // all, before the first is changed
+    boxes.forEach((box, i) => {
+      box.classList.toggle("live-wide", areWide[i]);
+      if (areWide[i]) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    });
+  }
+
+  // ---------------------------------------------------------------- the address: #divisor?divisor=1&row=World
+
+  address() {
+    const set = new URLSearchParams();
+    for (const [name, setting] of Object.entries(this.can)) {
+      const text = setting.write(this.state[name]);
+      if (text !== setting.write(setting.start)) set.set(name, text);
     }
+    return `#${this.id}?${set}`;
   }
 
-  // A notebook may run the same script twice.
-  function define(name, element) {
-    if (!customElements.get(`toytf-${name}`)) customElements.define(`toytf-${name}`, element);
+  follow() {
+    const [id, asked] = location.hash.slice(1).split("?");
+    if (id !== this.id || asked === undefined) return;
+    const [found, errors] = [this.begin(), []];
+    for (const [name, text] of new URLSearchParams(asked)) {
+      const { value, error } = Object.hasOwn(this.can, name)
+        ? this.can[name].read(text)
+        : { error: `${name}: expected one of ${this.names()}` };
+      if (error) errors.push(error);
+      else found[name] = value;
+    }
+    this.state = found;
+    this.display();
+    this.spoken.textContent = this.said.textContent;
+    if (errors.length) this.complaint.textContent = `The link says something else. ${errors.join(". ")}.`;
+    this.scrollIntoView({ block: "start" });
   }
+}
 
-  Object.assign(toytf, { Live, define });
-})();
+// A notebook may run the same script twice.
+export function define(name, element) {
+  if (!customElements.get(`toytf-${name}`)) customElements.define(`toytf-${name}`, element);
+}

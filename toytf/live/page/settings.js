@@ -5,163 +5,139 @@
 //   write(value) -> text
 //   control(name, change) -> what stands on the page; change(value) is called by it
 //   display(value) -> sets the control
-(() => {
-  "use strict";
-  const toytf = (globalThis.toytf ??= {});
-  const { html, uniqueId, parsed, onPage } = toytf;
+import { parsed, onPage } from "../engine/numbers.js";
+import { html, uniqueId, TYPED } from "./make.js";
 
-  // A number from a slider, and typed beside it. `scale: "log"` moves the slider by factors; `whole` refuses 2.5.
-  function number({ label, start, from, to, step, unit = "", scale = "linear", whole = false }) {
-    const bend = scale === "log" ? Math.log : (x) => x;
-    const unbend = scale === "log" ? Math.exp : (x) => x;
-    const short = (x) => String(Number(x.toPrecision(12)));
-    const range = `a ${whole ? "whole " : ""}number from ${onPage(short(from))} to ${onPage(short(to))}`;
-    let slider;
-    let typed;
-    let complaint;
+// A number from a slider, and typed beside it. `scale: "log"` moves the slider by factors; `whole` refuses 2.5.
+export function number({ label, start, from, to, step, unit = "", scale = "linear", whole = false }) {
+  const bend = scale === "log" ? Math.log : (x) => x;
+  const unbend = scale === "log" ? Math.exp : (x) => x;
+  const short = (x) => String(Number(x.toPrecision(12)));
+  const range = `a ${whole ? "whole " : ""}number from ${onPage(short(from))} to ${onPage(short(to))}`;
+  let slider;
+  let typed;
+  let complaint;
 
-    function read(text) {
-      const value = parsed(text);
-      if (value === undefined) return { error: `${label}: expected ${range}, got “${text.trim() || "nothing"}”` };
-      if (!(value >= from && value <= to) || (whole && !Number.isInteger(value)))
-        return { error: `${label}: expected ${range}, got ${onPage(short(value))}` };
-      return { value };
-    }
+  function read(text) {
+    const value = parsed(text);
+    if (value === undefined) return { error: `${label}: expected ${range}, got “${text.trim() || "nothing"}”` };
+    if (!(value >= from && value <= to) || (whole && !Number.isInteger(value)))
+      return { error: `${label}: expected ${range}, got ${onPage(short(value))}` };
+    return { value };
+  }
 
-    // The places of the slider are whole numbers; a linear one stops at each step.
-    const places = scale === "log" ? 200 : Math.round((to - from) / step);
-    const place = (value) => Math.round(((bend(value) - bend(from)) / (bend(to) - bend(from))) * places);
-    function at(position) {
-      const value =
-        scale === "log" ? unbend(bend(from) + ((bend(to) - bend(from)) * position) / places) : from + position * step;
-      return scale === "log" ? Number(value.toPrecision(3)) : Number(value.toPrecision(12));
-    }
+  // The places of the slider are whole numbers; a linear one stops at each step.
+  const places = scale === "log" ? 200 : Math.round((to - from) / step);
+  const place = (value) => Math.round(((bend(value) - bend(from)) / (bend(to) - bend(from))) * places);
+  function at(position) {
+    const value =
+      scale === "log" ? unbend(bend(from) + ((bend(to) - bend(from)) * position) / places) : from + position * step;
+    return scale === "log" ? Number(value.toPrecision(3)) : Number(value.toPrecision(12));
+  }
 
-    function complain(error) {
-      complaint.textContent = error ?? "";
-      typed.toggleAttribute("aria-invalid", Boolean(error));
-    }
+  function complain(error) {
+    complaint.textContent = error ?? "";
+    typed.toggleAttribute("aria-invalid", Boolean(error));
+  }
 
-    return {
-      start,
-      read,
-      write: short,
-      complain,
-      control(name, change) {
-        const [id, says] = [uniqueId(), uniqueId()];
-        slider = html("input", {
-          type: "range",
-          id,
-          min: 0,
-          max: places,
-          step: 1,
-          input: () => {
-            complain();
-            change(at(Number(slider.value)));
-          },
-        });
-        typed = html("input", {
-          type: "text",
-          inputmode: "decimal",
-          class: "live-typed",
-          size: 9,
-          "aria-label": `${label}, typed`,
-          "aria-describedby": says,
-          autocomplete: "off",
-          spellcheck: "false",
-          change: () => {
-            const { value, error } = read(typed.value);
-            complain(error);
-            if (!error) change(value);
-          },
-        });
-        complaint = html("p", { class: "live-complaint", role: "alert", id: says });
-        return html(
-          "div",
-          { class: "live-setting", "data-setting": name },
-          html("label", { for: id }, label),
-          slider,
-          typed,
-          unit,
-          complaint,
-        );
-      },
-      display(value) {
-        slider.value = place(value);
-        slider.setAttribute("aria-valuetext", onPage(short(value)) + unit);
-        if (document.activeElement !== typed || read(typed.value).value !== value) typed.value = onPage(short(value));
+  return {
+    start,
+    read,
+    write: short,
+    complain,
+    control(name, change) {
+      const [id, says] = [uniqueId(), uniqueId()];
+      const input = () => {
         complain();
-      },
-    };
-  }
+        change(at(Number(slider.value)));
+      };
+      slider = html("input", { type: "range", id, min: 0, max: places, step: 1, input });
+      typed = html("input", {
+        ...TYPED,
+        inputmode: "decimal",
+        class: "live-typed",
+        size: 9,
+        "aria-label": `${label}, typed`,
+        "aria-describedby": says,
+        change: () => {
+          const { value, error } = read(typed.value);
+          complain(error);
+          if (!error) change(value);
+        },
+      });
+      complaint = html("p", { class: "live-complaint", role: "alert", id: says });
+      const parts = [html("label", { for: id }, label), slider, typed, unit, complaint];
+      return html("div", { class: "live-setting", "data-setting": name }, ...parts);
+    },
+    display(value) {
+      slider.value = place(value);
+      slider.setAttribute("aria-valuetext", onPage(short(value)) + unit);
+      if (document.activeElement !== typed || read(typed.value).value !== value) typed.value = onPage(short(value));
+      complain();
+    },
+  };
+}
 
-  // One of a few: `options` maps what stands in the address to what stands on the page.
-  function choice({ label, start, options }) {
-    let inputs;
-    return {
-      start,
-      read: (text) =>
-        Object.hasOwn(options, text)
-          ? { value: text }
-          : { error: `${label}: expected one of ${Object.keys(options).join(", ")}, got “${text}”` },
-      write: String,
-      control(name, change) {
-        const group = uniqueId();
-        inputs = Object.entries(options).map(([value, words]) => {
-          const input = html("input", { type: "radio", name: group, value, change: () => change(value) });
-          return [input, html("label", {}, input, html("span", {}, words))];
-        });
-        return html(
-          "fieldset",
-          { class: "live-setting live-choice", "data-setting": name },
-          html("legend", {}, label),
-          html("div", { class: "live-options" }, ...inputs.map(([, box]) => box)),
-        );
-      },
-      display(value) {
-        for (const [input] of inputs) input.checked = input.value === value;
-      },
-    };
-  }
+// One of a few: `options` maps what stands in the address to what stands on the page, or is a list of words for both.
+export function choice({ label, start, options: some }) {
+  const options = Array.isArray(some) ? Object.fromEntries(some.map((word) => [word, word])) : some;
+  let inputs;
+  return {
+    start,
+    read: (text) =>
+      Object.hasOwn(options, text)
+        ? { value: text }
+        : { error: `${label}: expected one of ${Object.keys(options).join(", ")}, got “${text}”` },
+    write: String,
+    control(name, change) {
+      const group = uniqueId();
+      inputs = Object.entries(options).map(([value, words]) => {
+        const input = html("input", { type: "radio", name: group, value, change: () => change(value) });
+        return [input, html("label", {}, input, html("span", {}, words))];
+      });
+      return html(
+        "fieldset",
+        { class: "live-setting live-choice", "data-setting": name },
+        html("legend", {}, label),
+        html("div", { class: "live-options" }, ...inputs.map(([, box]) => box)),
+      );
+    },
+    display(value) {
+      for (const [input] of inputs) input.checked = input.value === value;
+    },
+  };
+}
 
-  // On or off
-  function toggle({ label, start }) {
-    let input;
-    return {
-      start,
-      read: (text) =>
-        ["on", "off"].includes(text)
-          ? { value: text === "on" }
-          : { error: `${label}: expected on or off, got “${text}”` },
-      write: (value) => (value ? "on" : "off"),
-      control(name, change) {
-        input = html("input", { type: "checkbox", role: "switch", change: () => change(input.checked) });
-        return html(
-          "label",
-          { class: "live-setting live-switch", "data-setting": name },
-          input,
-          html("span", {}, label),
-        );
-      },
-      display(value) {
-        input.checked = value;
-      },
-    };
-  }
+// On or off
+export function toggle({ label, start }) {
+  let input;
+  return {
+    start,
+    read: (text) =>
+      ["on", "off"].includes(text)
+        ? { value: text === "on" }
+        : { error: `${label}: expected on or off, got “${text}”` },
+    write: (value) => (value ? "on" : "off"),
+    control(name, change) {
+      input = html("input", { type: "checkbox", role: "switch", change: () => change(input.checked) });
+      return html("label", { class: "live-setting live-switch", "data-setting": name }, input, html("span", {}, label));
+    },
+    display(value) {
+      input.checked = value;
+    },
+  };
+}
 
-  // Something with a control of its own, such as a cell of a table or a place in a picture: only the address needs this.
-  const own = ({ start, read, write }) => ({ start, read, write, control: () => null, display() {} });
+// Something with a control of its own, such as a cell of a table or a place in a picture: only the address needs this.
+export const own = ({ start, read, write }) => ({ start, read, write, control: () => null, display() {} });
 
-  // The same for a place that is counted: a word, a step
-  const place = ({ label, start, from = 1, to }) =>
-    own({
-      start,
-      write: String,
-      read: (text) =>
-        /^\d+$/.test(text) && Number(text) >= from && Number(text) <= to
-          ? { value: Number(text) }
-          : { error: `${label}: expected a whole number from ${from} to ${to}, got “${text}”` },
-    });
-
-  Object.assign(toytf, { number, choice, toggle, own, place });
-})();
+// The same for a place that is counted: a word, a step
+export const place = ({ label, start, from = 1, to }) =>
+  own({
+    start,
+    write: String,
+    read: (text) =>
+      /^\d+$/.test(text) && Number(text) >= from && Number(text) <= to
+        ? { value: Number(text) }
+        : { error: `${label}: expected a whole number from ${from} to ${to}, got “${text}”` },
+  });

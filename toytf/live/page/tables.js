@@ -1,103 +1,105 @@
 // Panels and bars that Python wrote: their numbers follow.
-(() => {
-  "use strict";
-  const toytf = (globalThis.toytf ??= {});
-  const { words, fixed, onPage, powerOfTen, vanishes } = toytf;
+import { words, fixed, onPage, powerOfTen, vanishes } from "../engine/numbers.js";
+import { html } from "./make.js";
 
-  const cellsOf = (table) => [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
+export const cellsOf = (table) => [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
 
-  // A panel of toytf.byhand (byhand/panels.py): operands, result, and the sum of each entry.
-  class Panel {
-    constructor(node, { decimals = 4, sci = false } = {}) {
-      const tables = [...node.querySelectorAll("table.byhand-matrix")];
-      this.node = node;
-      Object.assign(this, { decimals, sci });
-      this.result = tables.find((table) => table.matches(".byhand-result"));
-      this.operands = tables.filter((table) => table !== this.result);
-      this.rows = [...this.result.tBodies[0].rows].map((row) => row.querySelector("th")?.textContent ?? "");
-      this.cols = [...(this.result.tHead?.querySelectorAll("th") ?? [])].map((th) => th.textContent);
-      this.signs = [...node.querySelectorAll(".b-sign")];
-      this.allSums = node.querySelector(".byhand-sums");
-      this.allSums?.addEventListener("toggle", () => this.allSums.open && this.writeSums());
-      // Paper shows them all, and is made before a disclosure that opens for it says so.
-      addEventListener("beforeprint", () => this.writeSums());
-      node.toytfSum = (i, j) => this.sum?.(i, j); // panel.js asks this
-    }
-
-    // "Hello, 2", as byhand names an entry
-    where(i, j) {
-      return [
-        this.rows[i] || String(i + 1),
-        this.cols.length ? this.cols[j].replaceAll("\u00a0", " ") : this.columns > 1 ? String(j + 1) : "",
-      ]
-        .filter((part) => part)
-        .join(", ");
-    }
-
-    // New numbers: matrices in the order in which the page has the operands, the result, and a function that gives the
-    // sum of entry (i, j) as HTML. `sign` is what stands before the result: "/ 2 =". `start`, if given, is what the
-    // result was at first: what differs is marked.
-    set({ operands = [], result, sum, sign = null, start = null }) {
-      this.columns = result[0].length;
-      operands.forEach((matrix, k) => matrix && writeMatrix(this.operands[k], matrix, this));
-      writeMatrix(this.result, result, this, start);
-      if (sign !== null) this.signs.at(-1).textContent = sign;
-      this.sum = sum && ((i, j) => sum(this.where(i, j), i, j));
-      this.size = [result.length, result[0].length];
-      if (this.allSums?.open) this.writeSums();
-      this.node.dispatchEvent(new CustomEvent("toytf-changed", { bubbles: true }));
-    }
-
-    writeSums() {
-      if (!this.allSums || !this.sum) return;
-      const [rows, columns] = this.size;
-      const lines = Array.from({ length: rows * columns }, (_, k) => this.sum(Math.floor(k / columns), k % columns));
-      [...this.allSums.querySelectorAll("p")].forEach((line) => line.remove());
-      for (const line of new Set(lines)) {
-        // a row as one sum has it for each of its entries
-        const p = document.createElement("p");
-        p.innerHTML = line;
-        this.allSums.append(p);
-      }
-    }
+// A panel of toytf.byhand (byhand/panels.py): operands, result, and the sum of each entry.
+export class Panel {
+  constructor(node, { decimals = 4, sci = false } = {}) {
+    const tables = [...node.querySelectorAll("table.byhand-matrix")];
+    this.node = node;
+    Object.assign(this, { decimals, sci });
+    this.result = tables.find((table) => table.matches(".byhand-result"));
+    this.operands = tables.filter((table) => table !== this.result);
+    this.rows = [...this.result.tBodies[0].rows].map((row) => row.querySelector("th")?.textContent ?? "");
+    this.cols = [...(this.result.tHead?.querySelectorAll("th") ?? [])].map((th) => th.textContent);
+    this.signs = [...node.querySelectorAll(".b-sign")];
+    this.allSums = node.querySelector(".byhand-sums");
+    this.allSums?.addEventListener("toggle", () => this.allSums.open && this.writeSums());
+    // Paper shows them all, and is made before a disclosure that opens for it says so.
+    addEventListener("beforeprint", () => this.writeSums());
+    node.toytfSum = (i, j) => this.sum?.(i, j); // panel.js asks this
   }
 
-  function writeMatrix(table, matrix, { decimals = 4, sci = false } = {}, start = null) {
-    const text = words(matrix, decimals, sci);
-    cellsOf(table).forEach((row, i) =>
-      row.forEach((td, j) => {
-        // who types there goes on
-        if (td.textContent !== text[i][j] && !td.querySelector("input")) td.textContent = text[i][j];
-        td.classList.toggle("live-nan", Number.isNaN(matrix[i][j]));
-        const changed = start !== null && !Object.is(start[i][j], matrix[i][j]);
-        td.classList.toggle("live-changed", changed);
-      }),
-    );
+  // "Hello, 2", as byhand names an entry
+  where(i, j) {
+    return [
+      this.rows[i] || String(i + 1),
+      this.cols.length ? this.cols[j].replaceAll("\u00a0", " ") : this.columns > 1 ? String(j + 1) : "",
+    ]
+      .filter((part) => part)
+      .join(", ");
   }
 
-  // Bars from 0 to 1 beside their numbers: a table, which Python wrote (live/element.py)
-  class Bars {
-    constructor(table, { decimals = 4, sci = false } = {}) {
-      Object.assign(this, { table, decimals, sci, rows: [...table.tBodies[0].rows] });
-    }
-
-    // `labels` changes the names; rows that are too many are hidden
-    set(values, { labels = null, lit = [] } = {}) {
-      this.rows.forEach((row, i) => {
-        row.hidden = i >= values.length;
-        if (row.hidden) return;
-        if (labels) row.querySelector("th").textContent = labels[i];
-        row.querySelector(".live-bar").style.setProperty("--share", Number.isFinite(values[i]) ? values[i] : 0);
-        row.classList.toggle("live-lit", lit.includes(i));
-        const number = row.querySelector(".live-value");
-        number.textContent =
-          this.sci && vanishes(values[i], this.decimals)
-            ? powerOfTen(values[i])
-            : onPage(fixed(values[i], this.decimals));
-        number.classList.toggle("live-nan", Number.isNaN(values[i]));
-      });
-    }
+  // New numbers: matrices in the order in which the page has the operands, the result, and a function that gives the
+  // sum of entry (i, j) as HTML. `sign` is what stands before the result: "/ 2 =". `start`, if given, is what the
+  // result was at first: what differs is marked.
+  set({ operands = [], result, sum, sign = null, start = null }) {
+    this.columns = result[0].length;
+    operands.forEach((matrix, k) => matrix && writeMatrix(this.operands[k], matrix, this));
+    writeMatrix(this.result, result, this, start);
+    if (sign !== null) this.signs.at(-1).textContent = sign;
+    this.sum = sum && ((i, j) => sum(this.where(i, j), i, j));
+    this.size = [result.length, result[0].length];
+    if (this.allSums?.open) this.writeSums();
+    this.node.dispatchEvent(new CustomEvent("toytf-changed", { bubbles: true }));
   }
 
-  Object.assign(toytf, { Panel, Bars, writeMatrix, cellsOf });
-})();
+  writeSums() {
+    if (!this.allSums || !this.sum) return;
+    const [rows, columns] = this.size;
+    const lines = Array.from({ length: rows * columns }, (_, k) => this.sum(Math.floor(k / columns), k % columns));
+    [...this.allSums.querySelectorAll("p")].forEach((line) => line.remove());
+    for (const line of new Set(lines)) {
+      // a row as one sum has it for each of its entries
+      const p = document.createElement("p");
+      p.innerHTML = line;
+      this.allSums.append(p);
+    }
+  }
+}
+
+export function writeMatrix(table, matrix, { decimals = 4, sci = false } = {}, start = null) {
+  const text = words(matrix, decimals, sci);
+  cellsOf(table).forEach((row, i) =>
+    row.forEach((td, j) => {
+      // who types there goes on
+      if (td.textContent !== text[i][j] && !td.querySelector("input")) td.textContent = text[i][j];
+      td.classList.toggle("live-nan", Number.isNaN(matrix[i][j]));
+      const changed = start !== null && !Object.is(start[i][j], matrix[i][j]);
+      td.classList.toggle("live-changed", changed);
+    }),
+  );
+}
+
+// Bars from 0 to 1 beside their numbers: a table, which Python wrote (live/element.py)
+export class Bars {
+  constructor(table, { sci = false } = {}) {
+    Object.assign(this, { table, sci });
+  }
+
+  // `labels` changes the names; there are as many rows as values
+  set(values, { labels = null, lit = [] } = {}) {
+    const body = this.table.tBodies[0];
+    while (body.rows.length > values.length) body.lastElementChild.remove();
+    while (body.rows.length < values.length) body.append(body.rows[0].cloneNode(true));
+    values.forEach((value, i) => {
+      const [name, bar, number] = body.rows[i].cells;
+      if (labels) name.textContent = labels[i];
+      bar.style.setProperty("--share", Number.isFinite(value) ? value : 0);
+      body.rows[i].classList.toggle("live-lit", lit.includes(i));
+      number.textContent = this.sci && vanishes(value, 4) ? powerOfTen(value) : onPage(fixed(value, 4));
+      number.classList.toggle("live-nan", Number.isNaN(value));
+    });
+  }
+}
+
+// Writes the lines of a table: what stands to the left, then cells
+export const fillTable = (table, lines) =>
+  table.tBodies[0].replaceChildren(
+    ...lines.map(([name, ...cells]) => {
+      const boxes = cells.map((cell) => (cell instanceof Node ? cell : html("td", {}, onPage(String(cell)))));
+      return html("tr", {}, html("th", { scope: "row" }, name), ...boxes);
+    }),
+  );

@@ -1,6 +1,5 @@
 """The index of the numbers that the book prints: what is in it, and what is not."""
 
-import json
 import re
 
 import pytest
@@ -14,7 +13,7 @@ PANEL = """<div class="byhand"{own}><div class="byhand-title">K₁ = X W <span c
 
 def read(body):
     """The reader of a page with a title, one section and this body."""
-    return numbers.Reader(f'<article><section id="one"><h1>1. One</h1>{body}</section></article>')
+    return numbers.Page(f'<article><section id="one"><h1>1. One</h1>{body}</section></article>')
 
 
 def texts(body):
@@ -33,7 +32,7 @@ def texts(body):
     ],
 )
 def test_a_number_is_what_has_a_point_in_it_once(text, found):
-    assert numbers.numbers(text) == found
+    assert numbers.NUMBER.findall(text) == found
 
 
 def test_prose_outputs_and_tables_are_lines_of_their_section():
@@ -48,7 +47,7 @@ def test_a_long_sentence_is_shortened_around_its_numbers():
     words = "word " * 60
     (line,) = texts(f"<p>{words}0.5 {words}0.25 {words}</p>")
     assert len(line) < 300
-    assert numbers.numbers(line) == ["0.5", "0.25"]
+    assert numbers.NUMBER.findall(line) == ["0.5", "0.25"]
 
 
 @pytest.mark.parametrize(
@@ -64,8 +63,10 @@ def test_code_and_what_nobody_reads_is_left_out(hidden):
     assert texts(f"<p>{hidden} nothing</p>") == []
 
 
-def test_what_stands_outside_of_the_article_is_left_out():
-    assert numbers.Reader("<nav><p>0.5</p></nav>").lines == []
+def test_what_stands_outside_of_the_article_is_left_out(tmp_path):
+    html = '<nav><p>0.5</p></nav><article><section id="one"><h1>1</h1><p>0.25</p></section></article>'
+    (tmp_path / "page.html").write_text(html, "utf-8")
+    assert numbers.index(tmp_path) == [["page.html", "1", [["one", "1"]], [[0, "0.25"]], []]]
 
 
 @pytest.mark.parametrize("own, number", [("", 1), (' id="panel-7"', 7)])
@@ -103,13 +104,3 @@ def test_powers_of_ten_are_kept():
 def test_the_texts_of_a_figure_are_one_line():
     body = '<svg aria-label="Two bars"><text>0.5</text><text>weight</text><text>0.25</text></svg>'
     assert read(body).lines == [[0, "0.5 0.25", "Two bars"]]
-
-
-def test_leaving_code_out_first_changes_nothing(tmp_path):
-    code = '<div class="cell_input x"><div><pre><span>y = 0.5</span></pre></div></div>'
-    formulas = "<math><mn>3</mn></math><math><mn>0.75</mn></math>"
-    html = f'<html><article><section id="one"><h1>1</h1>{code}<p>{formulas} 0.25</p></section></article></html>'
-    short, whole = numbers.Reader(numbers.without_code(html)), numbers.Reader(html)
-    assert short.lines == whole.lines and "0.75" in json.dumps(short.lines)
-    (tmp_path / "page.html").write_text(html, "utf-8")
-    assert numbers.index(tmp_path) == [["page.html", "1", [["one", "1"]], short.lines, []]]

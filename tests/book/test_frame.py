@@ -1,59 +1,22 @@
-"""Listings in the book: marked up only where they have a colour, and copied as they can be run."""
+"""The frame of a page: listings are copied as they can be run, names and formulas break where they may."""
 
-import html
 import re
-import sys
-from io import StringIO
-from pathlib import Path
 
 import pytest
-from pygments import lex
-from pygments.lexers import get_lexer_by_name
+import toytf_site
 
 import sitecheck
+from bookcheck.reading import ROOT
 
-BOOK = Path(__file__).resolve().parent.parent / "book"
-sys.path.append(str(BOOK / "_ext"))
-
-import toytf_code  # noqa: E402
-import toytf_site  # noqa: E402
-
-CODE = '''def half(x):  # of each entry
-    """Return x / 2."""
-    return {"x": x * 0.5, "self": [None, f"{x}"]}
-'''
-
-
-def marked(code, language="python"):
-    formatter, out = toytf_code.Formatter(nowrap=True), StringIO()
-    formatter.format(lex(code, get_lexer_by_name(language)), out)
-    return out.getvalue()
-
-
-def test_a_listing_keeps_every_character():
-    assert html.unescape(re.sub(r"<[^>]*>", "", marked(CODE))) == CODE
-
-
-def test_only_what_has_a_colour_is_marked():
-    styles = (BOOK / "_assets" / "toytf.css").read_text("utf-8")
-    coloured = set(re.findall(r"\.(\w+)", " ".join(re.findall(r"\.highlight [^{]*\{ color", styles))))
-    used = set(re.findall(r'<span class="(\w+)">', marked(CODE)))
-    assert {"k", "s", "m", "c", "nf"} <= used <= coloured | {"gp"}
-
-
-def test_names_and_brackets_have_no_mark():
-    assert marked("f(x) + y\n") == "f(x) + y\n"
-
-
-CONSOLE = ">>> 1 + 2\n3\n"
-PAGE = """<!doctype html><title>Code</title><article>
-<div class="highlight"><pre>{}</pre></div></article><script src="code.js"></script>"""
+CONSOLE = '<span class="gp">&gt;&gt;&gt; </span>1 + 2\n<span class="go">3</span>\n'
+PAGE = f"""<!doctype html><title>Code</title><article>
+<div class="highlight"><pre>{CONSOLE}</pre></div></article><script src="code.js"></script>"""
 
 
 @pytest.fixture
 def address(tmp_path):
-    (tmp_path / "index.html").write_text(PAGE.format(marked(CONSOLE, "pycon")), encoding="utf-8")
-    (tmp_path / "code.js").write_text((BOOK / "_assets" / "code.js").read_text("utf-8"), encoding="utf-8")
+    (tmp_path / "index.html").write_text(PAGE, encoding="utf-8")
+    (tmp_path / "code.js").write_text((ROOT / "book" / "_assets" / "code.js").read_text("utf-8"), encoding="utf-8")
     with sitecheck.serve(tmp_path) as server:
         yield f"{server}/index.html"
 
@@ -76,7 +39,7 @@ def test_where_a_page_may_not_copy_the_listing_is_selected(browser, address):
     page.goto(address)
     page.locator(".copybtn").click()
     page.locator(".copybtn[aria-label^='Press Ctrl+C']").wait_for()
-    assert page.evaluate("String(getSelection())").strip() == CONSOLE.strip()
+    assert page.evaluate("String(getSelection())").strip() == ">>> 1 + 2\n3"
     page.close()
 
 
@@ -118,3 +81,12 @@ LONG = FORMULA.replace("nohighlight", "nohighlight long")
 )
 def test_a_formula_keeps_its_full_stop(text, kept):
     assert toytf_site.keep_signs(text) == kept
+
+
+def test_browsers_without_light_dark_have_the_colours_of_the_day():
+    css = (ROOT / "book" / "_assets" / "toytf.css").read_text("utf-8")
+    colours = re.findall(r"(--[\w-]+): light-dark\((#\w+), (#\w+)\);", css)
+    plain, _, modern = toytf_site.also_plain(css).partition("@supports (color: light-dark(#000, #fff)) {")
+    assert len(colours) > 20
+    for name, day, night in colours:
+        assert f"{name}: {day};" in plain and f"{name}: light-dark({day}, {night});" in modern

@@ -1,0 +1,322 @@
+"""Formulas, set when the book is built: what the MathML says, and how Chromium draws it.
+
+Two things are compared that know nothing of each other: math-core with latex2mathml (the same signs), and the MathML
+with the boxes that the browser makes of it.
+"""
+
+import base64
+import functools
+import html
+import io
+import re
+import subprocess
+import sys
+import unicodedata
+import xml.etree.ElementTree as ET
+import zipfile
+from pathlib import Path
+
+import latex2mathml.converter
+import pytest
+import toytf_formulas
+import toytf_mathfont
+from fontTools.ttLib import TTFont
+from toytf_formulas import FormulaError, element, mathml
+
+from bookcheck.reading import ROOT
+
+TEXTS = sorted([*ROOT.glob("book/*.md"), *ROOT.glob("book/chapters/*.md"), *ROOT.glob("book/pages/*.md")])
+
+
+@functools.cache
+def book_formulas():
+    """The formulas of all texts: (TeX, displayed)."""
+    found = set()
+    for path in TEXTS:
+        text = re.sub(r"```.*?```|`[^`\n]*`", "", path.read_text("utf-8"), flags=re.DOTALL)
+        found |= {(tex, True) for tex in re.findall(r"\$\$(.+?)\$\$", text, re.DOTALL)}
+        text = re.sub(r"\$\$.+?\$\$", "", text, flags=re.DOTALL)
+        found |= {(tex, False) for tex in re.findall(r"(?<![\\\w])\$([^$]+?)\$", text)}
+    return sorted(found)
+
+
+# --- TeX becomes MathML -------------------------------------------------------------------------
+
+ALIKE = {"−": "-", "⋅": "·", "″": "′′", "‴": "′′′", "⋯": "…", "···": "…", "...": "…", "¯": "‾", "―": "‾", "'": "′"}
+
+
+def signs(text):
+    """The signs of a formula, in any order: one engine has the upper limit first, the other the lower."""
+    text = re.sub(r"[\s\u2061-\u2064\u200b&]", "", html.unescape(text))
+    for one, other in ALIKE.items():
+        text = text.replace(one, other)
+    return sorted(unicodedata.normalize("NFKC", text))
+
+
+def read_unlike(formulas):
+    """The formulas in which another engine reads other signs."""
+    found = []
+    for tex, display in formulas:
+        # it prints the distance of a row, too
+        other = latex2mathml.converter.convert(re.sub(r"\\\\\[[^\]]*\]", r"\\\\", tex))
+        if signs("".join(element(tex, display).itertext())) != signs(re.sub(r"<[^>]*>", "", other)):
+            found.append(tex)
+    return found
+
+
+def test_another_engine_reads_the_same_signs_in_every_formula(monkeypatch):
+    assert len(book_formulas()) > 900
+    assert read_unlike(book_formulas()) == []
+    right = latex2mathml.converter.convert
+    monkeypatch.setattr(latex2mathml.converter, "convert", lambda tex: right(tex.replace("+", "")))
+    assert read_unlike([("a + b", False)]) == ["a + b"]
+
+
+@pytest.mark.parametrize(
+    "tex, words",
+    [
+        (r"a + \planted{b}", r'4: Unknown command "\planted". in a + \planted{b}'),
+        (r"\begin{planted} a \end{planted}", 'Unknown environment "planted"'),
+        (r"\left( a", r"\right"),
+        ("a_1_2", "Duplicate subscript"),
+    ],
+)
+def test_a_mistake_is_refused_and_named(tex, words):
+    with pytest.raises(FormulaError) as error:
+        mathml(tex, False)
+    assert words in str(error.value)
+
+
+def test_the_tex_goes_along_as_an_annotation_and_a_display_is_a_block():
+    math = ET.fromstring(mathml(r" a < b \& c ", True))
+    assert [child.tag for child in math[0]] == ["mrow", "annotation"] and math.get("display") == "block"
+    assert math.find("semantics/annotation").text == r"a < b \& c"
+    assert mathml("a", False).startswith("<math><semantics><mi>a</mi>")
+    assert ">‾</mo>" in mathml(r"\overline{ab}", False)
+
+
+def test_a_row_that_begins_with_a_sign_has_a_term_before_it_and_no_distance_is_printed():
+    rows = element(r"\begin{aligned} a = {} & b \\[4pt] & + c \end{aligned}", True).findall(".//mtr")
+    assert ["".join(row.itertext()) for row in rows] == ["a=b", "+c"]
+    assert (rows[1][1][0].text, rows[1][1][0].get("form")) == ("+", "infix")
+
+
+# --- The font -----------------------------------------------------------------------------------
+
+
+@functools.cache
+def book_characters():
+    return "".join(sorted(set().union(*(toytf_mathfont.characters(element(*formula)) for formula in book_formulas()))))
+
+
+@functools.cache
+def book_font():
+    return toytf_mathfont.font(book_characters())
+
+
+def test_the_font_has_every_character_that_is_used_and_hardly_another():
+    font, missing = book_font()
+    assert missing == set() and len(font) < 25_000
+    names = TTFont(io.BytesIO(font)).getBestCmap()
+    assert set(map(chr, names)) == set(book_characters())
+    assert toytf_mathfont.font("a我")[1] == {"我"}
+    prime = TTFont(io.BytesIO(font))["glyf"][names[ord("′")]]
+    assert prime.yMax - prime.yMin > 400  # a small one, made smaller, is a dot
+
+
+@pytest.mark.parametrize(
+    "tex, looked_up",
+    [(r"x_h + \Delta", "𝑥ℎ+Δ"), (r"\beta \sin 2", "𝛽sin2"), (r"\text{a b}", "a\u00a0b"), (r"\sqrt{2}", "√2")],
+)
+def test_letters_are_looked_up_as_the_browser_draws_them(tex, looked_up):
+    assert toytf_mathfont.characters(element(tex, False)) == set(looked_up)
+
+
+def test_the_font_has_another_name_and_its_licence_beside_it():
+    names = TTFont(io.BytesIO(book_font()[0]))["name"]
+    assert {names.getDebugName(number) for number in (1, 4)} == {toytf_mathfont.NAME}
+    assert "STIX" not in "".join(names.getDebugName(number) for number in (1, 3, 4, 6))
+    licence = toytf_mathfont.licence()
+    assert names.getDebugName(0) in licence and "PERMISSION & CONDITIONS" in licence
+
+
+# --- What Chromium draws ------------------------------------------------------------------------
+
+
+def body_of(tex, display):
+    if display:
+        return f'<div class="math">{mathml(tex, True)}</div>'
+    return f'<span class="math{" long" if toytf_formulas.is_long(tex) else ""}">{mathml(tex, False)}</span>'
+
+
+@pytest.fixture(scope="module")
+def draw(browser):
+    """Draw a formula at 20 px a letter; returns the page."""
+    context = browser.new_context(viewport={"width": 800, "height": 600})
+    font_styles = toytf_formulas.styles(toytf_mathfont.font(book_characters() + "}¯")[0])
+    scripts = [(ROOT / "book" / "_assets" / name).read_text("utf-8") for name in ("toytf.js", "formulas.js")]
+
+    def drawn(tex, display=True, styles="", before="", after=""):
+        page = context.new_page()
+        page.set_content(
+            f"<!doctype html><style>{font_styles} body {{ margin: 0; font: 20px/1.5 sans-serif }} "
+            f"math {{ font-size: 20px }} {styles}</style>"
+            f"<article><section><p>{before}{body_of(tex, display)}{after}</p></section></article>"
+            f"<script>{''.join(scripts)}</script>"
+        )
+        page.evaluate("document.fonts.ready")
+        return page
+
+    yield drawn
+    context.close()
+
+
+def boxes(page, selector):
+    """Left, top, right and bottom of each element, in order."""
+    return page.evaluate(
+        """selector => [...document.querySelectorAll(selector)].map(element => {
+            const { left, top, right, bottom } = element.getBoundingClientRect();
+            return [left, top, right, bottom];
+        })""",
+        selector,
+    )
+
+
+def height(box):
+    return box[3] - box[1]
+
+
+def width(box):
+    return box[2] - box[0]
+
+
+MATRIX = r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \\ 5 & 6 \\ 7 & 8 \\ 9 & 0 \end{bmatrix}"
+
+
+def brackets_hold(page):
+    """Whether a pair of brackets is as tall as the table between them, and close to it."""
+    (left, right), (table,) = boxes(page, "mo"), boxes(page, "mtable")
+    return (
+        height(left) >= 0.95 * height(table)
+        and height(right) >= 0.95 * height(table)
+        and width(left) + width(right) < 0.8 * 20
+        and abs(left[2] - table[0]) < 3
+    )
+
+
+def test_brackets_are_as_tall_as_their_matrix_and_close_to_it(draw):
+    for tex in MATRIX, MATRIX.replace("bmatrix", "pmatrix"), r"\left\{ \begin{matrix} 1 \\ 2 \end{matrix} \right\}":
+        assert brackets_hold(draw(tex)), tex
+    assert not brackets_hold(draw(MATRIX, styles="math { font-family: sans-serif !important }"))
+
+
+# --- On a page ----------------------------------------------------------------------------------
+
+LONG = "x_1 + x_2 + x_3 + x_4 + x_5 + x_6 + x_7 + x_8 + x_9 + y_1 + y_2 + y_3 + y_4 + y_5"
+
+
+@pytest.mark.parametrize("display, box", [(False, "span.long"), (True, "div.math")])
+def test_a_long_formula_scrolls_in_its_box_and_can_be_reached(draw, display, box):
+    page = draw(LONG, display, before="Here ", after=" ends.")
+    assert page.locator(box).get_attribute("tabindex") is None
+    page.set_viewport_size({"width": 320, "height": 600})
+    page.locator(f"{box}[tabindex='0']").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    assert boxes(page, "math mi")[0][0] >= 0
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"document.querySelector('{box}').scrollLeft > 0")
+
+
+def test_formulas_stand_on_the_line_of_their_text_whether_long_or_short(draw):
+    for tex in ("x", LONG):
+        page = draw(tex, display=False, before="<math><mi>x</mi></math>")
+        first, *letters = boxes(page, "math mi")
+        assert letters[0][3] == pytest.approx(first[3], abs=1.5), tex
+
+
+def copied(page, script):
+    return page.evaluate(
+        """script => {
+            getSelection().removeAllRanges();
+            new Function(script)();
+            const clipboardData = new DataTransfer();
+            const event = new ClipboardEvent("copy", { clipboardData, cancelable: true, bubbles: true });
+            document.body.dispatchEvent(event);
+            return [event.defaultPrevented, clipboardData.getData("text/plain")];
+        }""",
+        script,
+    )
+
+
+def test_a_copied_formula_is_its_tex(draw):
+    page = draw(r"\sqrt{d_k} < 2", display=False, before="Divide by ", after=" here.")
+    everything = "getSelection().selectAllChildren(document.querySelector('p'))"
+    assert copied(page, everything) == [True, r"Divide by $\sqrt{d_k} < 2$ here."]
+    half = "getSelection().setBaseAndExtent(document.querySelector('p').firstChild, 7, document.querySelector('mi'), 0)"
+    assert copied(page, half) == [True, r"by $\sqrt{d_k} < 2$"]
+    words = "getSelection().setBaseAndExtent(document.querySelector('p').firstChild, 0, "
+    assert copied(page, words + "document.querySelector('p').firstChild, 6)") == [False, ""]
+    assert copied(draw("a", display=True), everything.replace("'p'", "'article'"))[1].strip() == "$$a$$"
+
+
+# --- In Sphinx ----------------------------------------------------------------------------------
+
+CONF = f"""\
+import sys
+sys.path.append({str(ROOT / "book" / "_ext")!r})
+extensions = ["myst_parser", "toytf_formulas"]
+myst_enable_extensions = ["dollarmath", "amsmath"]
+html_static_path = [{str(ROOT / "book" / "_assets" / "formulas.js")!r}]
+project = "Small"
+html_theme = "basic"
+suppress_warnings = ["epub.unknown_project_files"]
+"""
+PAGE = "# First\n\nIn the line $x < y$: {eq}`root`.\n\n$$\n\\sqrt{d_k} = 2\n$$ (root)\n\n```{toctree}\nsecond\n```\n"
+SECOND = "# Second\n\nNo formula.\n"
+
+
+def sphinx(folder, second=SECOND, builder="html"):
+    source = folder / "source"
+    source.mkdir(exist_ok=True)
+    for name, text in {"conf.py": CONF, "index.md": PAGE, "second.md": second}.items():
+        if not (source / name).exists() or (source / name).read_text("utf-8") != text:
+            (source / name).write_text(text, "utf-8")
+    command = [sys.executable, "-m", "sphinx", "-b", builder, str(source), str(folder / builder)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8")
+
+
+def font_characters(folder):
+    styles = (folder / "html" / "_static" / "formulas.css").read_text("utf-8")
+    font = base64.b64decode(re.search('base64,([^"]*)', styles)[1])
+    return set(map(chr, TTFont(io.BytesIO(font)).getBestCmap()))
+
+
+def test_a_page_has_its_formulas_set_and_only_such_a_page_asks_for_their_styles(tmp_path):
+    result = sphinx(tmp_path)
+    assert result.returncode == 0, result.stderr
+    page, *others = ((tmp_path / "html" / f"{name}.html").read_text("utf-8") for name in ("index", "second", "search"))
+    assert page.count("<math") == page.count("</math>") == 2 and 'href="#equation-root">(1)</a>' in page
+    assert "formulas.css?v=" in page and "formulas.js?v=" in page
+    assert not [other for other in others if "formulas." in other]
+    static = tmp_path / "html" / "_static"
+    assert "SIL OPEN FONT LICENSE" in (static / toytf_formulas.LICENCE).read_text("utf-8")
+    # a second build of one changed page keeps the font of all
+    had = font_characters(tmp_path)
+    assert sphinx(tmp_path, SECOND + "\nNow it has $\\Phi$.\n").returncode == 0
+    assert font_characters(tmp_path) - had == {"Φ"} and had < font_characters(tmp_path)
+
+
+def test_a_mistake_ends_the_build_and_names_the_page_and_the_formula(tmp_path):
+    result = sphinx(tmp_path, SECOND + "\n$a + \\planted$\n\n$\\text{我}$\n")
+    assert result.returncode != 0
+    assert r'second: 4: Unknown command "\planted". in a + \planted' in result.stderr
+    assert r"second: no '我' in the font, needed in \text{我}" in result.stderr
+
+
+def test_an_epub_is_xml_with_its_formulas(tmp_path):
+    result = sphinx(tmp_path, builder="epub")
+    assert result.returncode == 0, result.stderr
+    with zipfile.ZipFile(Path(tmp_path) / "epub" / "Small.epub") as book:
+        page = ET.fromstring(book.read("index.xhtml"))
+    assert len(page.findall(".//{http://www.w3.org/1998/Math/MathML}math")) == 2

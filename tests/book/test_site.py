@@ -1,0 +1,401 @@
+"""The built site: every page opened in Chromium, with nobody else to talk to.
+
+Below, mistakes are planted to see that each of these checks catches what it is for.
+"""
+
+import html
+import re
+
+import pytest
+
+import sitecheck
+from replays.published import REPLAYS
+from sitecheck import DESKTOP, FIRST, PHONE, ROOT, write_small_book
+from toytf.course.chapters import outline
+
+PAGES = [*sitecheck.toc_pages(ROOT), "search"]
+OF_PACKAGE = sitecheck.toc_sections(ROOT)
+# All are made alike of docstrings: the longest is opened, and the one that a directive of ours writes.
+OPENED = [*PAGES, "book/api/byhand", "book/api/check"]
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The book, built as the README says."""
+    output = tmp_path_factory.mktemp("site")
+    result = sitecheck.build(ROOT, output)
+    assert result.returncode == 0, result.stdout
+    return output / "_build" / "html"
+
+
+@pytest.fixture(scope="module")
+def addresses(site):
+    """Where the site is: in a sub-folder of a server, and on the disk."""
+    with sitecheck.serve(site.parent.parent) as server:
+        yield {"http": f"{server}/_build/html", "file": site.as_uri()}
+
+
+def test_the_site_has_the_pages_of_the_contents_and_no_others(site):
+    pages = {path.relative_to(site).with_suffix("").as_posix() for path in site.rglob("*.html")}
+    assert pages == {*PAGES, *OF_PACKAGE, "index"}
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    """The HTML of each page by its name."""
+    return {name: (site / f"{name}.html").read_text("utf-8") for name in [*PAGES, *OF_PACKAGE]}
+
+
+def test_each_page_says_what_it_is_about(pages):
+    said = [
+        html.unescape(re.findall(r'<meta name="description" content="([^"]*)">', pages[name])[0]) for name in PAGES[:-1]
+    ]
+    assert all(40 < len(about) <= 200 for about in said) and len(set(said)) == len(said)
+
+
+def test_without_an_address_the_site_names_none(site, pages):
+    """Nor does it have what only an address makes useful; test_site_address.py builds one with an address."""
+    made_for_others = ("sitemap.xml", "robots.txt", "404.html", ".nojekyll")
+    assert not [name for name in made_for_others if (site / name).exists()] + list(site.glob("*.whl"))
+    elsewhere = r'rel="canonical"|og:url|og:image|twitter:|colab\.research|mybinder\.org|/issues/new'
+    assert not [name for name, page in pages.items() if re.search(elsewhere, page) or "MIT. Version " not in page]
+
+
+def test_every_link_leads_somewhere_and_nothing_is_fetched_from_elsewhere(site):
+    assert sitecheck.link_problems(site) == []
+    assert sitecheck.address_problems(site) == []
+
+
+def test_each_source_is_linked_from_the_references_and_from_its_replay(site):
+    named = set(re.findall(r"https://[^\s)]+", (ROOT / "NOTICE").read_text("utf-8")))
+    assert len(named) == 10
+    assert named == set(sitecheck.links_elsewhere(site / "book" / "references.html"))
+    of_replays = {0: "/hackerllama/blog/", 1: "/illustrated-transformer/", 3: "/MorvanZhou/"}  # 2 and 4: not known
+    for source, part in of_replays.items():
+        leads = sitecheck.links_elsewhere(site / "book" / f"{REPLAYS[source]}.html")
+        assert part in " ".join(leads) and set(leads) <= named
+
+
+def test_each_chapter_has_its_number_its_machine_and_the_next_question(pages):
+    for number, (before, chapter) in enumerate(zip(PAGES, outline(), strict=False), 1):
+        asked = re.findall(r'<span class="next-question">(.*?)</span>', pages[before])
+        assert [html.unescape(question) for question in asked] == [chapter.question], before
+        page = pages[f"notebooks/{chapter.name}"]
+        assert re.search(rf"<title>{number}\. \D", page), chapter.name
+        assert re.search(r'href="../book/machine.html">\s*<svg', page), chapter.name
+    last = pages[PAGES[len(outline())]]
+    assert 'class="next-question"' not in last and 'machine.html">\n  <svg' not in pages["book/notation"]
+
+
+def test_the_index_of_numbers_and_of_words_is_loaded_by_the_search_alone(pages):
+    assert [name for name, page in pages.items() if "toytf_numbers.js" in page] == []
+    assert [name for name, page in pages.items() if "searchindex.js" in page] == ["search"]
+
+
+def test_the_list_of_headings_has_a_replays_steps_and_not_its_remarks(pages):
+    """The theme's script would lay out the place of each heading that is listed."""
+    page = pages["book/replay_notes"]
+    listed = re.search(r'<div class="toc-tree">(.*?)</aside>', page, re.DOTALL)[1]
+    assert 'href="#five-steps"' in listed and "E4-08" in page
+    assert not re.search(r"E4-\d\d", listed)
+
+
+def test_the_sum_of_an_entry_is_not_cut_off(browser, addresses):
+    """It lies over what follows, so no box around its panel may clip it."""
+    path = "notebooks/13_words_come_out.html"
+    with sitecheck.open_page(browser, addresses["http"], path, PHONE) as (page, problems):
+        page.locator(".byhand-result[role=grid]").first.wait_for()
+        cut = page.evaluate("""() => {
+            const cut = []
+            for (const grid of document.querySelectorAll(".byhand-result[role=grid]")) {
+                const entry = [...grid.querySelectorAll("tbody td[tabindex]")].at(-1)
+                if (!entry.checkVisibility()) continue
+                entry.scrollIntoView({ block: "center", behavior: "instant" })
+                entry.focus({ preventScroll: true })
+                const live = grid.closest(".byhand").querySelector(".byhand-live").getBoundingClientRect()
+                const at = document.elementFromPoint(live.left + 9, live.bottom - 4)
+                if (!at || !at.closest(".byhand-live")) cut.push(entry.textContent)
+            }
+            return cut
+        }""")
+    assert not problems
+    assert cut == []
+
+
+@pytest.mark.parametrize("name", OPENED)
+@pytest.mark.parametrize(
+    "where, width, dark", [("http", PHONE, False), ("file", DESKTOP, True)], ids=["http-390-light", "file-1280-dark"]
+)
+def test_page(browser, addresses, where, width, dark, name):
+    with sitecheck.open_page(browser, addresses[where], f"{name}.html", width, dark) as (page, problems):
+        problems += sitecheck.page_problems(page)
+    assert not problems, "\n".join(problems)
+
+
+# Chapters and pages are named by what they are about: their word leads to them first.
+FIRST_FOUND = {
+    "softmax": "5. ",
+    "masks": "11. ",
+    "loss": "14. ",
+    "heads": "6. ",
+    "PyTorch": "20. ",
+    "glossary": "Glossary",
+}
+
+
+def test_a_word_of_a_title_finds_its_page_first(browser, addresses):
+    found = {}
+    for word in FIRST_FOUND:
+        with sitecheck.open_page(browser, addresses["file"], f"search.html?q={word}") as (page, _):
+            hit = page.locator("#search-results ul.search li a").first
+            hit.wait_for()
+            found[word] = hit.inner_text()
+    wrong = {word: hit for word, hit in found.items() if not hit.startswith(FIRST_FOUND[word])}
+    assert not wrong
+
+
+@pytest.mark.parametrize("where, shown", [("http", True), ("file", False)])
+def test_found_pages_have_summaries_where_pages_may_be_fetched(browser, addresses, where, shown):
+    with sitecheck.open_page(browser, addresses[where], "search.html?q=transformer") as (page, problems):
+        page.locator("#search-results .search-summary", has_text="found").wait_for()
+        page.wait_for_load_state("networkidle")
+        assert bool(page.locator("#search-results p.context").count()) == shown
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("where", ["http", "file"])
+def test_a_number_finds_each_step_that_prints_it(browser, addresses, where):
+    with sitecheck.open_page(browser, addresses[where], "search.html") as (page, problems):
+        hits = sitecheck.number_hits(page, "0.2244")
+        assert any("[Hello, Hello] = 0.2244" in hit for hit in hits), hits
+        assert any("its own value row" in hit for hit in hits), hits
+        titles = page.locator("#search-results h3").all_inner_texts()
+        assert titles[0].startswith("4. ") and len(titles) >= 3
+        page.locator("#search-results li a", has_text="its own value row").click()
+        page.wait_for_url("**/04_self_attention.html#number=0.2244*")
+        page.locator(".toytf-found", has_text="its own value row").wait_for()
+        assert "0.2244" in page.locator(".toytf-found").inner_text()
+    assert not problems, "\n".join(problems)
+
+
+def test_each_line_of_the_index_is_found_again_on_its_page(browser, addresses):
+    name = "notebooks/04_self_attention"
+    with sitecheck.open_page(browser, addresses["file"], "search.html?q=0.") as (page, _):
+        page.evaluate("Search.performSearch('0.5')")
+        page.wait_for_function("window.toytfNumbers")
+        links = page.evaluate(
+            """name => {
+                const [, , ids, lines] = window.toytfNumbers.find(([address]) => address.startsWith(name));
+                const counts = {};
+                return lines.flatMap(([place, text]) =>
+                    [...text.matchAll(/(?<![\\d."])(?<!xercise )\\d+\\.\\d+(?![\\d.]*\\d|e)/g)].map(([number]) => {
+                        const key = `${place} ${number}`;
+                        counts[key] = (counts[key] ?? 0) + 1;
+                        return [number, `#number=${number}&in=${ids[place][0]}&nth=${counts[key]}`];
+                    }));
+            }""",
+            name,
+        )
+    assert len(links) > 100
+    with sitecheck.open_page(browser, addresses["file"], f"{name}.html") as (page, _):
+        lost = page.evaluate(
+            """async links => {
+                const lost = [];
+                for (const [number, link] of links) {
+                    document.querySelectorAll(".toytf-found").forEach(e => e.classList.remove("toytf-found"));
+                    const changed = new Promise(done => window.addEventListener("hashchange", done, { once: true }));
+                    location.hash = link;
+                    await changed;
+                    if (!document.querySelector(".toytf-found")?.textContent.includes(number)) lost.push(link);
+                }
+                return lost;
+            }""",
+            links[::7],
+        )
+    assert lost == []
+
+
+@pytest.mark.parametrize(
+    "typed, told",
+    [
+        ("0.2243999", "rounded it stands in"),
+        ("-0.2244", "without the sign it stands in"),
+        ("0,2244", "Decimals have a point here: 0.2244"),
+        ("12", "Whole numbers stand everywhere"),
+        ("1.2.3", "This is not a number."),
+        ("987654.321", "No page prints 987654.321."),
+        ("4.67695573e-10", "4.67695573e-10 stands in"),
+    ],
+)
+def test_the_search_for_numbers_says_what_it_did(browser, addresses, typed, told):
+    with sitecheck.open_page(browser, addresses["file"], "search.html") as (page, problems):
+        sitecheck.number_hits(page, typed)
+        assert told in page.locator("#search-results h2").inner_text()
+    assert not problems, "\n".join(problems)
+
+
+def test_on_a_phone_the_contents_open_from_the_keyboard(browser, addresses):
+    with sitecheck.open_page(browser, addresses["file"], "notebooks/04_self_attention.html", PHONE) as (page, _):
+        contents = page.locator(".sidebar-tree a").first
+        assert not contents.is_visible()
+        box = page.locator("#__navigation")
+        box.focus()
+        page.keyboard.press("Space")
+        assert contents.is_visible()
+        page.keyboard.press("Space")
+        assert not contents.is_visible()
+
+
+def test_a_page_shows_contents_headings_and_what_can_be_taken_away(browser, addresses):
+    with sitecheck.open_page(browser, addresses["file"], "notebooks/04_self_attention.html") as (page, _):
+        left, middle, right = (page.locator(part).bounding_box() for part in (".sidebar-tree", "article", ".toc-tree"))
+        assert left["x"] + left["width"] <= middle["x"]
+        assert middle["x"] + middle["width"] <= right["x"]
+        assert page.locator(".sidebar-tree .current-page > a").inner_text().startswith("4.")
+        assert page.locator(".prev-page").inner_text().endswith("3. Positions")
+        assert page.locator("a[download]").get_attribute("href").endswith(".ipynb")
+        assert page.locator(".print-page").is_visible()
+
+
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_a_link_leads_to_its_section_however_far_it_is(browser, addresses, width):
+    name, top = "notebooks/15_gradients.html", "document.querySelector('#exercises').getBoundingClientRect().top"
+    with sitecheck.open_page(browser, addresses["file"], f"{name}#exercises", width) as (page, _):
+        sitecheck.still(page)
+        assert 0 <= page.evaluate(top) < 150
+        page.evaluate("location.hash = ''")
+        page.keyboard.press("Home")
+        sitecheck.still(page)
+        assert page.evaluate(top) > 1000
+        page.evaluate("document.querySelector('.toc-tree a[href=\"#exercises\"]').click()")
+        sitecheck.still(page)
+        assert 0 <= page.evaluate(top) < 150
+
+
+def test_a_percent_sign_alone_in_the_address_breaks_nothing(browser, addresses):
+    with sitecheck.open_page(browser, addresses["file"], "notebooks/03_positions.html#clocks?a=%") as (page, problems):
+        page.locator("#clocks .live-complaint", has_text="a: expected one of").wait_for()
+        assert not problems
+
+
+def test_light_and_dark_follow_the_device_until_they_are_chosen(browser, addresses):
+    ground = "getComputedStyle(document.documentElement).backgroundColor"
+    for dark in (False, True):
+        with sitecheck.open_page(browser, addresses["file"], "book/preface.html", dark=dark) as (page, problems):
+            first = page.evaluate(ground)
+            assert (first == "rgb(255, 255, 255)") != dark
+            page.locator(".theme-toggle-content .theme-toggle").click()
+            assert page.evaluate(ground) != first
+            page.reload()
+            assert page.evaluate(ground) != first
+            page.emulate_media(media="print")
+            assert page.evaluate(ground) == "rgb(255, 255, 255)"
+        assert not problems
+
+
+def test_solutions_and_notes_are_folded_without_a_script(pages):
+    page = pages["notebooks/04_self_attention"]
+    assert len(re.findall(r'<details class="solution[^>]*>\s*<summary', page)) == page.count('id="sol-04-')
+    assert '<details class="dropdown admonition' in "".join(pages.values())
+    assert not [name for name, page in pages.items() if re.search('<div class="(solution|dropdown)', page)]
+
+
+def test_written_out_arithmetic_is_printed_though_closed(pages, browser, addresses):
+    longest = max(pages, key=lambda name: pages[name].count("byhand-sums"))
+    with sitecheck.open_page(browser, addresses["file"], f"{longest}.html") as (page, _):
+        assert page.locator(".byhand details:not([open])").count() > 0
+        assert sitecheck.print_problems(page) == []
+
+
+# --- The package ---------------------------------------------------------------------------------
+
+
+def test_entries_lead_to_chapters_and_chapters_to_entries(pages):
+    entry = pages["book/api/ops"].split('id="toytf.ops.softmax"')[1].split('class="sig ')[0]
+    assert re.search(r'class="api-chapters">Chapters: .*notebooks/05_scaling.html#[\w-]+">5</a>', entry)
+    assert 'href="../book/api/ops.html#toytf.ops.softmax"' in pages["notebooks/05_scaling"]
+    checker = pages["book/api/check"].split('id="toytf.check.layer_norm"')[1]
+    assert re.search(r'class="api-chapters"><a [^>]*09_residual_and_layer_norm.html#ex-09-\d+"', checker)
+
+
+def test_names_are_links_in_the_lessons_and_none_in_the_exercises(pages):
+    """There a name is the reader's own function, and its entry would be the answer."""
+    lessons, _, exercises = pages["notebooks/06_many_heads"].partition('id="exercises"')
+    package = '"../book/api/'
+    attention, parameters = f"{package}attention.html#toytf.attention.", f"{package}parameters.html#toytf.parameters."
+    assert re.search(rf'<a class="to-api[^>]*href={attention}multi_head_attention"[^>]*><code', lessons)  # prose
+    assert f'<a class="to-api" href={parameters}MultiHead"' in lessons  # code
+    assert "split_heads" in exercises and "to-api" not in exercises
+
+
+# --- Planted mistakes ---------------------------------------------------------------------------
+
+CUT = (
+    '<div class="cell_output"><div class="output"><pre style="white-space: pre">' + "0.25 " * 40 + "</pre></div></div>"
+)
+PLAIN_LINK = '<a href="#first" style="color: #445; text-decoration: none">that lead on</a>'
+
+
+@pytest.fixture(scope="module")
+def small_site(tmp_path_factory):
+    folder = write_small_book(tmp_path_factory.mktemp("small") / "book")
+    result = sitecheck.build(folder, folder)
+    assert result.returncode == 0, result.stdout
+    return folder / "_build" / "html"
+
+
+def test_broken_references_fail_the_build(tmp_path):
+    first = FIRST + "\n[a](second.md#nowhere) [b](third.md) ![c](lost.svg)\n"
+    result = sitecheck.build(write_small_book(tmp_path / "book", first), tmp_path / "book")
+    assert result.returncode != 0
+    assert not [name for name in ("nowhere", "third.md", "lost.svg") if name not in result.stdout]
+
+
+# In the place of what, what, and the problem that is seen of it.
+PLANTED = [
+    ("</head>", '<script src="https://example.org/a.js"></script></head>', "leaves the site"),
+    ("</head>", '<script src="_static/lost.js"></script></head>', "request failed"),
+    ("</article>", "<script>console.error('planted')</script></article>", "console error: planted"),
+    ("</article>", "<script>planted()</script></article>", "script error"),
+    ('alt="A black corner"', 'alt="_images/corner.svg"', "picture with a file's name"),
+    ("</article>", '<svg role="img"></svg></article>', "picture without a text"),
+    ("</article>", '<p style="width: 600px">wide</p></article>', "page is"),
+    ("</article>", CUT + "</article>", "output is cut"),
+    ("</section>", "<p>left over: $x_1$</p></section>", "formula not set: left over"),
+    ("<annotation", "<lost", "formula not set"),
+    ("<msup>", "<merror>", "formula with an error"),
+    ("formulas.css", "lost.css", "formulas without their font"),
+    ("</article>", "<button></button></article>", "axe button-name"),
+    ("</article>", '<p style="color: #ddd">pale</p></article>', "axe color-contrast"),
+    ("</article>", f"<p>Some words {PLAIN_LINK} and more.</p></article>", "axe link-in-text-block"),
+    ("</section>", f"<p style='max-width: none; font-size: 4px'>{'some words ' * 60}</p></section>", "long lines"),
+    ("</article>", "<img src='https://example.org/a.png'></article>", "<img src> has an address elsewhere"),
+    ("</article>", '<style>@import "//example.org/a.css";</style></article>', "a style has an address elsewhere"),
+    ("</article>", '<a href="https://example.org/">a</a></article>', "a link elsewhere without rel=noopener"),
+    ("second.html#there", "second.html#nowhere", "second.html#nowhere leads to no anchor"),
+    ("</article>", '<a href="third.html">a</a></article>', "third.html leads to no file"),
+    ("</article>", '<div class="copybtn byhand-sums"><p>1·2 + 3</p></div></article>', "not printed: 1·2 + 3"),
+]
+
+
+def all_problems(browser, site, name):
+    with sitecheck.open_page(browser, site.as_uri(), name, PHONE) as (page, problems):
+        problems += sitecheck.page_problems(page)
+        problems += sitecheck.print_problems(page)
+    return problems + sitecheck.link_problems(site) + sitecheck.address_problems(site)
+
+
+def test_each_planted_mistake_is_reported_and_nothing_where_nothing_is_planted(browser, small_site):
+    assert all_problems(browser, small_site, "first.html") == []
+    page = (small_site / "first.html").read_text("utf-8")
+    for right, wrong, _ in PLANTED:
+        assert right in page
+        page = page.replace(right, wrong, 1)
+    (small_site / "planted.html").write_text(page, "utf-8")
+    found = all_problems(browser, small_site, "planted.html")
+    assert [problem for *_, problem in PLANTED if not any(problem in line for line in found)] == []
+
+
+def test_a_picture_that_takes_its_colours_from_the_page_stands_in_it(pages):
+    page = pages["book/architecture"]
+    assert 'class="house"' in page and 'src="../_images/architecture.svg"' not in page

@@ -1,0 +1,276 @@
+"""The panels of `toytf.byhand` in Chromium: what mouse, finger and keyboard make of them, and what stays without."""
+
+import re
+
+import numpy as np
+import pytest
+
+import sitecheck
+from sitecheck import DESKTOP, PHONE
+from test_panels import small_chain
+from toytf import byhand
+from toytf.byhand import panels
+from toytf.example import PUBLISHED, TOKENS, W_K
+
+RNG = np.random.default_rng(0)
+WORDS = "hello mundo world how ? EOS SOS a hola c".split()
+KEYS = byhand.matmul(PUBLISHED.x, W_K[0], "K₁", "X W_K", rows=TOKENS)
+THINGS = [
+    KEYS,
+    byhand.softmax(RNG.normal(size=(1, 10)), "p", "softmax(logits)", rows=["SOS"], cols=WORDS).only("SOS, hola"),
+    byhand.weighted_sum([[0.25, 0.75]], [[6, 4], [8, 2]], "out", "A V", rows=["it"]),
+    byhand.matmul(RNG.normal(size=(2, 4)), RNG.normal(size=(4, 8)), "before", "Z W₁", rows=TOKENS),
+    byhand.add(RNG.normal(size=(2, 8)), RNG.normal(size=(2, 8)), "X", "E + PE", rows=TOKENS),
+    byhand.table(RNG.normal(size=(12, 6)), "many", rows=[f"a long name {i}" for i in range(12)]),
+    byhand.table(RNG.normal(size=(7, 4)), "long numbers", rows=["self-attention"] * 7, decimals=8),
+    byhand.table(RNG.normal(size=(9, 9)) * 1e6, "far too wide", rows=["a long name"] * 9),
+    byhand.beside(KEYS, KEYS),
+    byhand.chain("Attention ([chapter 4](04_self_attention.html))", *small_chain()),
+]
+DARK = """:root { color-scheme: dark; --toytf-ink: #e6eaf0; --toytf-paper: #14181d; --toytf-quiet: #a3adbb;
+  --toytf-row: #1e3a5f; --toytf-col: #5b4313; --toytf-hit: #7db2ff; --toytf-hit-ink: #0b1220 }"""
+
+
+def document(*things, dark=False):
+    """A page with panels, as the site makes it: ids, one style and one script, a text after each panel."""
+    body = "".join(f"<p>Before.</p>{thing.html()}" for thing in things)
+    numbers = iter(range(1, 1000))
+    body = re.sub(r'<div class="byhand (?=s\d)', lambda _: f'<div id="panel-{next(numbers)}" class="byhand ', body)
+    style = "body { margin: 1rem auto; max-width: 44rem; padding: 0 20px; font: 16px/1.5 Arial, sans-serif; "
+    style += "background: var(--toytf-paper, #fff); color: var(--toytf-ink, #1c2430) }"
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Panels</title>'
+        '<meta name="viewport" content="width=device-width">'
+        f"<style>{style} {DARK if dark else ''}</style>{panels.style_and_script()}"
+        f"<main><h1>Panels</h1>{body}<p id=after>{'After. ' * 400}</p></main></html>"
+    )
+
+
+@pytest.fixture
+def show(browser, tmp_path, request):
+    """Open a page with panels; it has no errors in the end."""
+    problems, contexts = [], []
+
+    def opened(*things, width=DESKTOP, fragment="", settings=None, **how):
+        with_script = (settings or {}).get("java_script_enabled", True)
+        path = tmp_path / "panels.html"
+        path.write_text(document(*things, **how), "utf-8")
+        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, **(settings or {})))
+        page = contexts[-1].new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda said: problems.append(said.text) if said.type in ("error", "warning") else None)
+        page.goto(path.as_uri() + fragment)
+        if with_script and page.locator(".byhand-sums").count():
+            page.wait_for_selector("[role=grid]", state="attached")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert not problems, problems
+
+
+def lit(page):
+    """The words of the lit cells: those of the row's colour, those of the column's, the entry."""
+    return [page.locator(f"td.{name}").all_inner_texts() for name in ("b-r", "b-c", "b-h")]
+
+
+def sum_shown(page):
+    return " ".join(" ".join(page.locator(".byhand-live").all_inner_texts()).split())
+
+
+def entry(page, i, j):
+    return page.locator("#panel-1 .byhand-result tbody tr").nth(i).locator("td").nth(j)
+
+
+SUM = "World, 2 = 2.84·0 + 3.99·1 + 4·0 + 6·1 = 0 + 3.99 + 0 + 6 = 9.99"
+NOTHING = [[], [], []]
+LIT = [["2.84", "3.99", "4.00", "6.00"], ["0", "1", "0", "1"], ["9.99"]]
+
+
+def test_the_mouse_lights_an_entry_and_a_click_keeps_it_until_the_next_or_escape(show):
+    page = show(KEYS)
+    before = page.evaluate("document.querySelector('#after').getBoundingClientRect().top")
+    entry(page, 1, 1).hover()
+    assert lit(page) == LIT and sum_shown(page) == SUM
+    assert page.locator(".byhand-live .b-r").all_inner_texts() == ["2.84", "3.99", "4", "6"]
+    assert page.locator(".byhand-live .b-c").all_inner_texts() == ["0", "1", "0", "1"]
+    assert page.evaluate("document.querySelector('#after').getBoundingClientRect().top") == before, "it moves"
+    page.locator("h1").hover()
+    assert lit(page) == NOTHING and sum_shown(page) == ""
+    entry(page, 1, 1).click()
+    page.locator("h1").hover()
+    assert lit(page) == LIT
+    entry(page, 0, 0).click()
+    assert sum_shown(page).startswith("Hello, 1 =")
+    entry(page, 0, 0).click()
+    assert sum_shown(page) == ""
+    entry(page, 1, 1).click()
+    page.keyboard.press("Escape")
+    assert lit(page) == NOTHING and sum_shown(page) == ""
+
+
+def test_a_finger_opens_an_entry_and_puts_it_away(show):
+    page = show(KEYS, width=PHONE, settings={"has_touch": True, "is_mobile": True})
+    entry(page, 1, 1).tap()
+    assert lit(page) == LIT and sum_shown(page) == SUM
+    entry(page, 1, 1).tap()
+    assert sum_shown(page) == ""
+
+
+def test_keys_walk_and_a_panel_is_one_tab_stop(show):
+    page = show(KEYS, KEYS)
+    page.keyboard.press("Tab")
+    assert sum_shown(page).startswith("Hello, 1 =")
+    said = []
+    for key in ("ArrowRight", "ArrowDown", "End", "Home", "ArrowUp", "ArrowUp", "ArrowLeft"):
+        page.keyboard.press(key)
+        said.append(sum_shown(page).partition(" =")[0])
+    assert said == ["Hello, 2", "World, 2", "World, 3", "World, 1", "Hello, 1", "Hello, 1", "Hello, 1"]
+    for _ in range(2):  # the disclosure, then the next panel
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('.byhand').id") == "panel-2"
+
+
+def test_only_entries_that_are_worked_out_can_be_opened(show):
+    page = show(THINGS[1])
+    hola = WORDS.index("hola")
+    entry(page, 0, 0).click()
+    assert sum_shown(page) == ""
+    entry(page, 0, hola).click()
+    assert sum_shown(page).startswith("SOS, hola")
+    assert page.locator(".byhand-result [tabindex='0']").inner_text() == entry(page, 0, hola).inner_text()
+
+
+def test_a_whole_row_has_one_sum(show):
+    page = show(THINGS[2])
+    entry(page, 0, 1).hover()
+    assert sum_shown(page).startswith("it = 0.25·[6 4] + 0.75·[8 2]")
+    assert lit(page)[:2] == [["0.25", "0.75"], ["6", "4", "8", "2"]]
+
+
+def test_a_fragment_opens_its_entry_at_once_and_later(show):
+    page = show(*[KEYS] * 9, fragment="#panel-9.1.1")
+    assert sum_shown(page) == SUM and page.locator("#panel-9 .b-h").is_visible()
+    assert page.evaluate("scrollY") > 0
+    page.evaluate("location.hash = '#panel-2.0.2'")
+    page.wait_for_function("document.querySelector('#panel-2 .b-h')")
+    assert sum_shown(page).startswith("Hello, 3")
+    page.evaluate("location.hash = '#panel-99.5.5'")  # nothing there, and no error
+
+
+CUT = """() => [...document.querySelectorAll(".byhand td, .byhand th, .byhand caption, .byhand-title")].filter(x => {
+  const box = x.getBoundingClientRect()
+  if (!box.width || x.closest(".byhand-scroll")) return false
+  const panel = x.closest(".byhand").getBoundingClientRect()
+  return box.right > panel.right + 1 || box.left < panel.left - 1 || x.scrollWidth > x.clientWidth + 1
+}).map(x => x.textContent)"""
+
+
+@pytest.mark.parametrize("width", [PHONE, 768, DESKTOP])
+def test_nothing_is_cut(show, width):
+    page = show(*THINGS, width=width)
+    assert page.evaluate(CUT) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_factors_cross_on_a_phone_too(show):
+    page = show(KEYS, width=PHONE)
+    where = page.evaluate(
+        """() => [...document.querySelectorAll("table")].map(t => [...t.tBodies[0].rows].map(r =>
+        [...r.querySelectorAll("td")].map(x => x.getBoundingClientRect())).map(r => r.map(x => [x.right, x.bottom])))"""
+    )
+    left, above, result = where
+    for i in range(2):
+        assert left[i][0][1] == pytest.approx(result[i][0][1], abs=1)  # rows beside rows
+    for j in range(3):
+        assert above[0][j][0] == pytest.approx(result[0][j][0], abs=1)  # columns above columns
+
+
+@pytest.mark.parametrize("width, told, down", [(PHONE, 1, "Hello, 2"), (DESKTOP, 0, "World, 1")])
+def test_every_turned_matrix_says_so_and_keys_walk_it_the_way_it_is_seen(show, width, told, down):
+    """X and Xᵀ would look the same."""
+    x = RNG.normal(size=(2, 8))
+    page = show(byhand.add(x, x, "2 X", "X + X", rows=TOKENS), byhand.table(x, "X", rows=TOKENS), width=width)
+    said = page.evaluate(
+        """() => [...document.querySelectorAll('table')].map(table => [table.caption, table]
+            .map(one => one && getComputedStyle(one, '::after'))
+            .filter(after => after?.display !== 'none' && after?.content.includes('a line is a column')).length)"""
+    )
+    assert said == [told] * 4
+    entry(page, 0, 0).click()
+    page.keyboard.press("ArrowDown")
+    assert sum_shown(page).startswith(down)
+
+
+def test_no_name_of_a_column_is_broken_where_the_matrix_fits(show):
+    names = "a am i thanks student <eos>".split()
+    page = show(byhand.table(np.eye(6, dtype=int), "one-hot", rows=names, cols=names))
+    lines = """[...document.querySelectorAll("thead th")].map(x => {
+        const all = document.createRange(); all.selectNodeContents(x); return all.getClientRects().length })"""
+    assert page.evaluate(lines) == [1] * 6
+
+
+def test_without_a_script_the_sums_are_one_disclosure_away(show):
+    page = show(KEYS, settings={"java_script_enabled": False})
+    page.locator("#panel-1 summary").click()
+    line = page.locator("#panel-1 .byhand-sums p").nth(4)
+    assert line.is_visible() and " ".join(line.inner_text().split()) == SUM
+
+
+def test_outputs_of_a_notebook_bring_their_script_many_times_and_it_runs_once(show):
+    page = show(KEYS, KEYS)
+    for _ in range(3):
+        page.add_script_tag(content=panels.script())
+    entry(page, 1, 1).click()
+    assert sum_shown(page) == SUM and page.locator(".byhand-live").count() == 1
+
+
+@pytest.mark.parametrize(("width", "dark"), [(PHONE, False), (DESKTOP, True)], ids=["phone", "dark desktop"])
+def test_anybody_can_use_it(show, dark, width):
+    page = show(*THINGS, dark=dark, width=width)
+    entry(page, 1, 1).click()
+    assert sitecheck.axe_problems(page) == []
+
+
+# ---------------------------------------------------------------- chains
+
+
+def tap(page, title, i, j):
+    panel = page.locator(".byhand").filter(has=page.locator(f".byhand-title:text-matches('^{title}( |$)')"))
+    panel.locator(".byhand-result tbody tr").nth(i).locator("td").nth(j).click()
+
+
+def test_tapping_leads_from_the_output_back_to_the_embedding(show):
+    page = show(byhand.chain(*small_chain()))
+    tap(page, "S", 1, 0)
+    # row World of Q, and row Hello of K, which is column Hello of its transpose
+    assert lit(page)[0] == ["9.99", "3.99", "4.00"] and lit(page)[1] == ["4.00", "8.00", "4.00"]
+    tap(page, "K", 0, 1)
+    assert "Made of X" in sum_shown(page) and "Back to S, World, Hello = 87.8800" in sum_shown(page)
+    tap(page, "X", 0, 2)
+    assert "The way ends here." in sum_shown(page)
+    page.get_by_role("button", name="S, World, Hello = 87.8800").click()
+    assert sum_shown(page).startswith("World, Hello = 9.99·4 + 3.99·8 + 4·4")
+    assert "Back to" not in sum_shown(page)
+    page.get_by_role("button", name="Close").click()
+    assert sum_shown(page) == "" and lit(page) == NOTHING
+
+
+def long_chain():
+    x = byhand.table(PUBLISHED.x, "X", rows=TOKENS)
+    steps = ["The first part", x]
+    for n in range(14):
+        steps += [f"Part {n}", byhand.relu(steps[-1], f"r{n}")]
+    return byhand.chain(*steps)
+
+
+def test_a_closed_part_opens_when_the_way_leads_there_and_the_entry_stays(show):
+    page = show(long_chain())
+    assert page.locator(".byhand-part[open]").count() == 1
+    cell = page.locator(".byhand-result").last.locator("tbody td").first
+    cell.evaluate("x => x.scrollIntoView({ block: 'center' })")
+    before = cell.bounding_box()["y"]
+    cell.click()
+    assert page.locator(".byhand-part[open]").count() == 2
+    assert abs(cell.bounding_box()["y"] - before) < 2
