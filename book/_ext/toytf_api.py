@@ -58,6 +58,8 @@ def fields(thing):
 
 def arrays(function):
     """``(name, type, "")`` of each argument of which the signature declares the axes."""
+    if inspect.isbuiltin(function):  # the default of a field, `max`
+        return []
     arguments = inspect.signature(function).parameters.values()
     return [(one.name, kind_in_words(one.annotation), "") for one in arguments if "Annotated" in str(one.annotation)]
 
