@@ -17,7 +17,7 @@ Between two steps stands "=" where every number is shown in full and "≈" where
 
 A `Working` may be an operand of the next one; `chain` shows such steps as one strip, in which a number
 leads back to those that it was made of. `follow` does so in words: from one number of a whole model
-back to the words it came from.
+back to the word that decided it.
 
 This package also holds the one number formatter of the course, `fmt`.
 """
@@ -38,7 +38,7 @@ from toytf.byhand.expressions import (
     Sum,
     fmt,
 )
-from toytf.byhand.follow import Step, follow
+from toytf.byhand.follow import Step, Way, follow
 from toytf.byhand.operations import (
     add,
     concat,
@@ -61,7 +61,7 @@ from toytf.byhand.workings import Entry, Operand, Working, beside
 
 __all__ = [
     "Chain", "Cos", "Difference", "Entry", "Exp", "Larger", "Num", "Operand", "Power", "Prod", "Quotient", "Root",
-    "Row", "Sin", "Step", "Sum", "Working", "add", "attention", "beside", "chain", "concat", "cross_entropy_backward",
-    "divide", "fmt", "follow", "layer_norm", "layer_norm_backward", "mask", "matmul", "mean", "positions",
-    "relu", "softmax", "softmax_backward", "table", "variance", "weighted_sum",
+    "Row", "Sin", "Step", "Sum", "Way", "Working", "add", "attention", "beside", "chain", "concat",
+    "cross_entropy_backward", "divide", "fmt", "follow", "layer_norm", "layer_norm_backward", "mask", "matmul", "mean",
+    "positions", "relu", "softmax", "softmax_backward", "table", "variance", "weighted_sum",
 ]  # fmt: skip

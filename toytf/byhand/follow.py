@@ -1,10 +1,10 @@
-"""One number of a model, followed back to the words that it came from."""
+"""One number of a model, followed back to the word that decided it."""
 
 from __future__ import annotations
 
 import html as _html
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -16,7 +16,9 @@ from toytf.byhand.workings import OPENS
 from toytf.model import Config, Trace, Transformer
 from toytf.parameters import require_model
 
-SOFTMAX = "softmax over these scores"
+VALUES = "values, shared out by attention"
+SCORE = "query · key · scale"
+SOFTMAX = "softmax"
 
 # ---------------------------------------------------------------- what is found
 
@@ -28,7 +30,6 @@ class Factor:
     name: str
     value: float
     back: Callable[[], Step] | None = None  # gives the step that made it
-    is_weight: bool = False  # an attention weight: followed on request only
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Step:
-    """One number: how it was made, out of which terms, and what is known about these in turn.
+    """One number: how it was made, out of which terms, and which of them decided.
 
     Parameters
     ----------
@@ -58,53 +59,66 @@ class Step:
         ``"logits[0, hola]"``.
     value : float
     rule : str
-        What was done with the terms, in words: ``"sum of 4 products"``.
+        What was done with the terms, in words: ``"row times column, plus bias"``.
     terms : tuple of Term
-    opened : dict
-        The factors that were followed further: ``{(term, factor): Step}``, counted from 0.
+    decided : int
+        The place of the term that contributes most in the sum's direction, of those that can be
+        followed if there are any. In a softmax, the own score.
     """
 
     name: str
     value: float
     rule: str
     terms: tuple[Term, ...]
-    opened: dict[tuple[int, int], Step] = field(default_factory=dict)
+    decided: int
 
-    def lines(self, indent: int = 0) -> list[str]:
-        """Return it as indented lines of text."""
-        pad = "  " * indent
-        out = [f"{pad}{self.name} = {_word(self.value)}   ({self.rule})"]
-        for t, term in enumerate(self.terms):
-            out.append(f"{pad}  {'   '.join(term.words())}")
-            for step in self._below(t):
-                out += step.lines(indent + 2)
-        return out
+    def share(self) -> str:
+        """How far the term that decided did: its part of the sum, or how far a score lies above the next."""
+        own, others = self.terms[self.decided].value, [*self.terms[: self.decided], *self.terms[self.decided + 1 :]]
+        if self.rule != SOFTMAX:
+            total = own + sum(term.value for term in others)
+            return f"{100 * own / total:.0f} % of it" if total else "the largest"
+        if not others:
+            return "the only score"
+        best = max(others, key=lambda term: term.value)
+        return f"{_word(abs(own - best.value))} {'above' if own >= best.value else 'below'} {best.words()[1]}"
 
-    def _below(self, t: int) -> list[Step]:
-        """The steps that were opened under term `t`."""
-        return [step for (term, _), step in sorted(self.opened.items()) if term == t]
+    def lines(self) -> list[str]:
+        """Return it as lines of text, the term that decided with a mark."""
+        terms = ["  " + "   ".join(term.words()) for term in self.terms]
+        terms[self.decided] = f">{terms[self.decided][1:]}   {self.share()}"
+        return [f"{self.name} = {_word(self.value)}   ({self.rule})", *terms]
+
+    def html(self) -> str:
+        """Return it as a list item: the term that decided, and by mouse, touch or keyboard all of them, no script."""
+        value, words = _word(self.value).replace("-", "−"), [map(_html.escape, term.words()) for term in self.terms]
+        items = [f'{n.replace("-", "−")} <span class="byhand-where">{where}</span>' for n, where in words]
+        every = "".join(f"<li>{f'<b>{item}</b>' if t == self.decided else item}</li>" for t, item in enumerate(items))
+        return (
+            f"<li><b>{_html.escape(self.name)} = {value}</b> "
+            f'<span class="byhand-shape">{_html.escape(self.rule)}</span><details><summary>{OPENS}'
+            f"{items[self.decided]}, {_html.escape(self.share())}</summary><ul>{every}</ul></details></li>"
+        )
+
+
+@dataclass(frozen=True)
+class Way:
+    """Steps, each of them a factor in the term that decided the one before. A slice is a way, too."""
+
+    steps: tuple[Step, ...]
+    first: int = 1  # the number of its first step
+
+    def __getitem__(self, part: slice) -> Way:
+        return Way(self.steps[part], self.first + range(len(self.steps))[part].start)
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return "\n".join(line for step in self.steps for line in step.lines())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return f'<div class="byhand byhand-follow">{self.html(outermost=True)}</div>'
-
-    def html(self, outermost: bool = False) -> str:
-        """Return it as nested ``<details>``: each step opens by mouse, touch or keyboard, no script needed."""
-        esc, items = _html.escape, ""
-        for t, term in enumerate(self.terms):
-            numbers, names = map(esc, term.words())
-            below = "".join(step.html() for step in self._below(t))
-            items += f'<li>{numbers.replace("-", "−")} <span class="byhand-where">{names}</span>{below}</li>'
-        value = _word(self.value).replace("-", "−")
-        head = (
-            f'<summary>{OPENS}<span class="byhand-where">{esc(self.name)}</span> '
-            f'<span class="byhand-value">= {value}</span> <span class="byhand-shape">{esc(self.rule)}</span></summary>'
-        )
-        return f"<details{' open' if outermost else ''}>{head}<ul>{items}</ul></details>"
+        steps = "".join(step.html() for step in self.steps)
+        return f'<ol class="byhand byhand-follow" start="{self.first}">{steps}</ol>'
 
 
 def _word(value: float, tight: bool = False) -> str:
@@ -126,12 +140,12 @@ def follow(
     src: Sequence[str] | None = None,
     tgt: Sequence[str] | None = None,
     words: Sequence[str] | None = None,
-) -> Step:
-    """Write out where one number of a forward pass came from, back to the embeddings.
+) -> Way:
+    """Write out where one number of a forward pass came from, back to an embedding.
 
-    Every step names its terms and their values. At each, the term furthest from 0 is followed further,
-    in a softmax the largest score. What is written is computed again from the terms and compared with
-    the trace.
+    Every step names its terms and their values. At each, the term is followed that contributes most in
+    the direction of the sum; in a softmax, the own score. What is written is computed again from the
+    terms and compared with the trace.
 
     Parameters
     ----------
@@ -140,21 +154,21 @@ def follow(
     trace : Trace
         What `toytf.model.forward` returned for one sentence pair, without a batch axis.
     array : str, default "logits"
-        ``"logits"``, ``"encoder.out"``, ``"encoder.3.out"`` (layer 3, counted from 0),
+        ``"logits"``, ``"probabilities"``, ``"encoder.out"``, ``"encoder.3.out"`` (layer 3, counted from 0),
         ``"decoder.0.cross_attention"`` (a sub-layer after its norm), ``"encoder.x"``.
     index : (int, int)
         Row and column.
     depth : int, optional
         How many steps at most; all of them, back to the embeddings, if left out.
-    attention : {"values", "all"}
-        At a weighted sum, follow the values only, or the attention weights as well, back through
-        the softmax to queries and keys.
+    attention : {"values", "queries", "keys"}
+        Where attention shares out values: follow the value, or the attention weight back through
+        the softmax to its score, and there the query or the key.
     src, tgt, words : sequence of str, optional
         Names of the source rows, of the target rows, and of the vocabulary's columns.
 
     Returns
     -------
-    Step
+    Way
 
     Raises
     ------
@@ -168,8 +182,8 @@ def follow(
     >>> params = init(cfg, np.random.default_rng(0))
     >>> _, trace = forward(params, cfg, [1, 2], [0])
     >>> print(follow(params, cfg, trace, "logits", (0, 1), depth=1, words=["a", "hola", "b"]))
-    logits[0, hola] = -0.52   (sum of 3 terms)
-      -1.0847 = (-1)·1.0847   decoder.out[0, 0] · output.weight[0, hola]
+    logits[0, hola] = -0.52   (row times column, plus bias)
+    > -1.0847 = (-1)·1.0847   decoder.out[0, 0] · output.weight[0, hola]   209 % of it
       0.5647 = 1·0.5647   decoder.out[0, 1] · output.weight[1, hola]
       0   output.bias[hola]
     """
@@ -183,7 +197,7 @@ def follow(
                 "call forward without a batch axis"
             )
     depth = float("inf") if depth is None else positive_int("depth", depth)
-    one_of("attention", attention, ("values", "all"))
+    one_of("attention", attention, ("values", "queries", "keys"))
     ids = [stack and stack.ids for stack in (trace.encoder, trace.decoder)]
     sizes = [0 if array is None else array.shape[-1] for array in (*ids, trace.logits)]
     names = [
@@ -194,34 +208,31 @@ def follow(
     index = tuple(whole_number("index", i) for i in as_list("index", index, "two numbers"))
     if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape, strict=False)):
         raise ValueError(f"index: expected a row and a column of {array} ({shape_text(shape)}), got {index}")
-    return _open(find(*index), depth, attention == "all")
-
-
-def _open(step: Step, depth: float, weights_too: bool) -> Step:
-    """Follow the term of a step that weighs most, and its, down to `depth`."""
-    weight = float if step.rule == SOFTMAX else abs  # a sum is moved by −9 as by 9, a softmax is won by the largest
-    followable = [t for t, term in enumerate(step.terms) if any(f.back for f in term.factors)]
-    if depth <= 1 or not followable:
-        return step
-    t = max(followable, key=lambda t: weight(step.terms[t].value))
-    opened = {
-        (t, f): _open(factor.back(), depth - 1, weights_too)
-        for f, factor in enumerate(step.terms[t].factors)
-        if factor.back and (weights_too or not factor.is_weight)
-    }
-    return replace(step, opened=opened)
+    steps = [find(*index)]
+    while len(steps) < depth and (ways := [f.back for f in steps[-1].terms[steps[-1].decided].factors if f.back]):
+        # the second factor of weight times value, of query times key
+        steps.append(ways[attention == {VALUES: "values", SCORE: "keys"}.get(steps[-1].rule)]())
+    return Way(tuple(steps))
 
 
 # ---------------------------------------------------------------- how each number was made
 
 
-def _step(name: str, value, rule: str, terms: list[tuple[Factor, ...]], combine: Callable = sum) -> Step:
+def _step(name: str, value, rule: str, terms: list[tuple[Factor, ...]], combine: Callable = sum, own=None) -> Step:
     """A step, once its terms have been combined again and found to give its value."""
     value, terms = float(value), tuple(map(Term, terms))
-    again = combine([term.value for term in terms])
+    values = [term.value for term in terms]
+    again = combine(values)
     if not np.isclose(again, value, rtol=1e-9, atol=1e-12):
         raise AssertionError(f"{name}: the terms give {again}, the trace has {value}")
-    return Step(name, value, rule, terms)
+    if own is None:
+        on = [t for t, term in enumerate(terms) if any(factor.back for factor in term.factors)]
+        own = max(on or range(len(terms)), key=lambda t: values[t] if sum(values) >= 0 else -values[t])
+    return Step(name, value, rule, terms, own)
+
+
+def _softmax(name: str, value, scores: list[Factor], own: int) -> Step:
+    return _step(name, value, SOFTMAX, [(s,) for s in scores], lambda row: float(ops.softmax(np.array(row))[own]), own)
 
 
 def _row(before: str, row, back: Callable[[int], Step]) -> list[Factor]:
@@ -229,24 +240,23 @@ def _row(before: str, row, back: Callable[[int], Step]) -> list[Factor]:
     return [Factor(f"{before}, {k}]", float(x), partial(back, k)) for k, x in enumerate(row)]
 
 
-def _linear(name: str, value, row: list[Factor], weight, bias, j: int, column: str = "") -> Step:
-    """``value = row · weight[:, j] + bias[j]``; a parameter is a pair of its name and its array."""
+def _products(row: list[Factor], weight, bias, j: int, column: str = "") -> list[tuple[Factor, ...]]:
+    """``row · weight[:, j] + bias[j]``; a parameter is a pair of its name and its array."""
     (w_name, w), (b_name, b), column = weight, bias, column or str(j)
     terms = [(x, Factor(f"{w_name}[{k}, {column}]", float(w[k, j]))) for k, x in enumerate(row)]
-    if b is not None:
-        terms.append((Factor(f"{b_name}[{column}]", float(b[j])),))
-    return _step(name, value, f"sum of {len(terms)} terms", terms)
+    return terms if b is None else [*terms, (Factor(f"{b_name}[{column}]", float(b[j])),)]
 
 
-def _norm(name: str, value, row, j: int, std, p_name: str, p, before: Callable[[], Step]) -> Step:
-    """``gamma * (x - mean) / std + beta``."""
+def _linear(name: str, value, row: list[Factor], weight, bias, j: int, column: str = "") -> Step:
+    rule = "row times column" + ("" if bias[1] is None else ", plus bias")
+    return _step(name, value, rule, _products(row, weight, bias, j, column))
+
+
+def _norm(name: str, value, rule: str, parts: list[Factor], mean, j: int, std, p_name: str, p) -> Step:
+    """``gamma * (x - mean) / std + beta``, where x is the sum of the parts."""
     scale = Factor(f"{p_name}.gamma[{j}] / std", float(p.gamma[j] / std))
-    terms = [
-        (Factor(before().name, float(row[j]), before), scale),
-        (Factor("minus the row's mean", -float(np.mean(row))), scale),
-        (Factor(f"{p_name}.beta[{j}]", float(p.beta[j])),),
-    ]
-    return _step(name, value, f"layer norm: std of the row {Num(float(std)).word}", terms)
+    terms = [(part, scale) for part in (*parts, Factor("minus the row's mean", -float(mean)))]
+    return _step(name, value, rule, [*terms, (Factor(f"{p_name}.beta[{j}]", float(p.beta[j])),)])
 
 
 class _Model:
@@ -260,16 +270,23 @@ class _Model:
         """The function that makes a step of an entry, and the array's shape."""
         side, *rest = array.split(".")
         stack = getattr(self.trace, side) if side in self.rows else None
-        if array == "logits" and self.trace.logits is not None:
-            return self.logit, self.trace.logits.shape
+        ends = {"logits": self.logit, "probabilities": self.probability}
+        if array in ends and self.trace.logits is not None:
+            return ends[array], self.trace.logits.shape
         if stack is not None and rest in (["x"], ["out"]):
             return partial({"x": self.embedded, "out": self.stack_out}[rest[0]], side), stack.x.shape
         if stack is not None and len(rest) == 2 and rest[0].isdigit() and int(rest[0]) < len(stack.layers):
             kind = "feed_forward" if rest[1] == "out" else rest[1]
             if kind in SUBLAYERS and getattr(stack.layers[int(rest[0])], kind, None) is not None:
                 return _Sublayer(self, side, int(rest[0]), kind).out, stack.x.shape
-        known = "logits, encoder.out, encoder.x, encoder.0.out, decoder.0.cross_attention, ..."
+        known = "logits, probabilities, encoder.out, encoder.x, encoder.0.out, decoder.0.cross_attention, ..."
         raise ValueError(f"array: expected one of {known}, got {array!r}")
+
+    def probability(self, i: int, j: int) -> Step:
+        row, scores = f"[{self.rows['decoder'][i]}, ", self.trace.logits[i]
+        names = [f"logits{row}{word}]" for word in self.words]
+        factors = [Factor(names[k], float(x), partial(self.logit, i, k)) for k, x in enumerate(scores)]
+        return _softmax(f"probabilities{row}{self.words[j]}]", ops.softmax(scores)[j], factors, j)
 
     def logit(self, i: int, j: int) -> Step:
         p, row = self.params.output, self.rows["decoder"][i]
@@ -282,8 +299,9 @@ class _Model:
         last = partial(_Sublayer(self, side, len(stack.layers) - 1, "feed_forward").out, i, j)
         if stack.last_norm is None:  # the same number under the name that the next part knows
             return replace(last(), name=name)
-        p, row = getattr(self.params, f"{side}_norm"), stack.layers[-1].out[i]
-        return _norm(name, stack.out[i, j], row, j, stack.last_norm.std[i, 0], f"{side}_norm", p, last)
+        row, end, p = stack.layers[-1].out[i], last(), f"{side}_norm"
+        part, std = Factor(end.name, float(row[j]), last), stack.last_norm.std[i, 0]
+        return _norm(name, stack.out[i, j], "norm", [part], row.mean(), j, std, p, getattr(self.params, p))
 
     def embedded(self, side: str, i: int, j: int) -> Step:
         """The first row: the token's embedding, scaled, plus its position."""
@@ -330,37 +348,34 @@ class _Sublayer:
 
     def out(self, i: int, j: int) -> Step:
         """``norm(x + inner)``, or what `Config` makes of it."""
-        name, total = f"{self.name}[{self.rows[i]}, {j}]", partial(self.total, i, j)
-        if self.cfg.norm != "post":
-            return replace(total(), name=name)
-        t = self.trace
-        return _norm(name, t.out[i, j], t.total[i], j, t.norm.std[i, 0], self.norm_name, self.norm_params, total)
-
-    def total(self, i: int, j: int) -> Step:
-        """``x + inner``, the residual connection."""
-        terms = [(self.factors("inner_out", i, self.trace.inner_out[i], self.inner_out)[j],)]
+        t, name = self.trace, f"{self.name}[{self.rows[i]}, {j}]"
+        parts = [self.factors("inner_out", i, t.inner_out[i], self.inner_out)[j]]
         if self.cfg.residual:
-            terms.insert(0, (self.factors("x", i, self.trace.x[i], self.before)[j],))
-        rule = "residual: the input plus the sub-layer" if self.cfg.residual else "the sub-layer alone"
-        return _step(self.at("total", self.rows[i], j), self.trace.total[i, j], rule, terms)
+            parts.insert(0, self.before(i, t.x[i])[j])
+        add = "add" if self.cfg.residual else ""
+        if self.cfg.norm != "post":
+            return _step(name, t.total[i, j], add or "the sub-layer alone", [(part,) for part in parts])
+        rule, norm = f"{add} & norm".strip("& "), (t.norm.std[i, 0], self.norm_name, self.norm_params)
+        return _norm(name, t.out[i, j], rule, parts, t.total[i].mean(), j, *norm)
 
-    def before(self, i: int, j: int) -> Step:
-        """An entry of the rows that enter."""
+    def before(self, i: int, row) -> list[Factor]:
+        """A row that enters, each entry with the step that made it."""
         earlier = [k for k in SUBLAYERS[: SUBLAYERS.index(self.kind)] if getattr(self.traces, k, None) is not None]
-        if earlier:
-            return _Sublayer(self.model, self.side, self.layer, earlier[-1]).out(i, j)
-        if self.layer:
-            return _Sublayer(self.model, self.side, self.layer - 1, "feed_forward").out(i, j)
-        return self.model.embedded(self.side, i, j)
+        name, back = f"{self.side}.x", partial(self.model.embedded, self.side)
+        if earlier or self.layer:
+            place = (self.layer, earlier[-1]) if earlier else (self.layer - 1, "feed_forward")
+            sublayer = _Sublayer(self.model, self.side, *place)
+            name, back = sublayer.name, sublayer.out
+        return _row(f"{name}[{self.rows[i]}", row, partial(back, i))
 
-    def seen(self, i: int, j: int) -> Step:
-        """An entry of the rows that attention or feed-forward sees: normalised first with pre-norm."""
-        if self.cfg.norm != "pre":
-            return self.before(i, j)
-        t, p = self.trace, self.norm_params
-        value = p.gamma[j] * t.norm.normalised[i, j] + p.beta[j]
-        name, before = self.at("normed", self.rows[i], j), partial(self.before, i, j)
-        return _norm(name, value, t.x[i], j, t.norm.std[i, 0], self.norm_name, p, before)
+    def seen(self, i: int, row) -> list[Factor]:
+        """A row that attention or feed-forward sees, likewise: normalised first with pre-norm."""
+        return self.factors("normed", i, row, self.normed) if self.cfg.norm == "pre" else self.before(i, row)
+
+    def normed(self, i: int, j: int) -> Step:
+        t, p, x = self.trace, self.norm_params, self.trace.x[i]
+        value, name = p.gamma[j] * t.norm.normalised[i, j] + p.beta[j], self.at("normed", self.rows[i], j)
+        return _norm(name, value, "norm", [self.before(i, x)[j]], x.mean(), j, t.norm.std[i, 0], self.norm_name, p)
 
     def inner_out(self, i: int, j: int) -> Step:
         """An entry of what the sub-layer adds."""
@@ -374,70 +389,52 @@ class _Sublayer:
     # -- feed-forward
 
     def hidden(self, i: int, j: int) -> Step:
-        """``max(0, x)``, or gelu."""
-        before = self.factors("before", i, self.inner.before[i], self.activated)[j]
-        rule = {"relu": "relu: max(0, x)"}.get(self.cfg.activation, self.cfg.activation)
+        """The activation, ``max(0, x)`` or gelu, of a row times a column."""
+        terms = _products(self.seen(i, self.inner.x[i]), self.parameter("w_1"), self.parameter("b_1"), j)
+        rule = {"relu": "max(0, row times column)"}.get(self.cfg.activation, f"{self.cfg.activation}(row times column)")
         name, activation = self.at("hidden", self.rows[i], j), getattr(ops, self.cfg.activation)
-        return _step(name, self.inner.hidden[i, j], rule, [(before,)], lambda values: activation(np.array(values))[0])
-
-    def activated(self, i: int, j: int) -> Step:
-        """What the activation is given."""
-        row = self.factors("x", i, self.inner.x[i], self.seen)
-        name, value = self.at("before", self.rows[i], j), self.inner.before[i, j]
-        return _linear(name, value, row, self.parameter("w_1"), self.parameter("b_1"), j)
+        return _step(name, self.inner.hidden[i, j], rule, terms, lambda row: activation(np.array([sum(row)]))[0])
 
     # -- attention
 
     def head_name(self, array: str, h: int, i: int, j: int) -> str:
         row = (self.key_rows if array in ("k", "v") else self.rows)[i]
-        return self.at(array, f"head {h}", row, j if array in ("q", "k", "v") else self.key_rows[j])
+        return self.at(array, f"head {h + 1}", row, j if array in ("q", "k", "v") else self.key_rows[j])
 
     def head_factor(self, array: str, h: int, i: int, j: int) -> Factor:
         """An entry of an array of one head, with the step that made it."""
         back = {"attn_weights": self.weight, "score": self.score}.get(array) or partial(self.projected, array)
         values = getattr(self.inner.attention, "scaled_scores" if array == "score" else array)
-        name, value, is_weight = self.head_name(array, h, i, j), float(values[h, i, j]), array == "attn_weights"
-        return Factor(name, value, partial(back, h, i, j), is_weight)
+        return Factor(self.head_name(array, h, i, j), float(values[h, i, j]), partial(back, h, i, j))
 
     def head(self, i: int, column: int) -> Step:
         """An entry of the heads' outputs: the values, weighted."""
         h, c = divmod(column, self.inner.attention.v.shape[-1])
-        terms = [
-            (self.head_factor("attn_weights", h, i, k), self.head_factor("v", h, k, c))
-            for k in range(len(self.key_rows))
-        ]
-        name, value = self.at("heads", self.rows[i], column), self.inner.heads[i, column]
-        return _step(name, value, "values, weighted by attention", terms)
+        of, keys = self.head_factor, range(len(self.key_rows))
+        terms = [(of("attn_weights", h, i, k), of("v", h, k, c)) for k in keys]
+        return _step(self.at("heads", self.rows[i], column), self.inner.heads[i, column], VALUES, terms)
 
     def weight(self, h: int, i: int, k: int) -> Step:
         """An attention weight: the softmax of a row of scores."""
         found = self.inner.attention
         seen = np.broadcast_to(True if found.mask is None else found.mask, found.scaled_scores.shape)[h, i]
-        places = np.flatnonzero(seen)
-        terms = [(self.head_factor("score", h, i, m),) for m in places]
-
-        def softmax(scores):
-            return float(ops.softmax(np.array(scores)) @ (places == k))
-
-        name = self.head_name("attn_weights", h, i, k)
-        return _step(name, found.attn_weights[h, i, k], SOFTMAX, terms, softmax)
+        places = np.flatnonzero(seen).tolist()
+        scores, name = [self.head_factor("score", h, i, m) for m in places], self.head_name("attn_weights", h, i, k)
+        return _softmax(name, found.attn_weights[h, i, k], scores, places.index(k))
 
     def score(self, h: int, i: int, k: int) -> Step:
         """A scaled score: query times key."""
-        found, scale = self.inner.attention, Factor("scale", self.inner.attention.scale)
-        terms = [
-            (self.head_factor("q", h, i, c), self.head_factor("k", h, k, c), scale) for c in range(found.q.shape[-1])
-        ]
-        name = self.head_name("score", h, i, k)
-        return _step(name, found.scaled_scores[h, i, k], "query · key · scale", terms)
+        found, of = self.inner.attention, self.head_factor
+        columns, scale = range(found.q.shape[-1]), Factor("scale", found.scale)
+        terms = [(of("q", h, i, c), of("k", h, k, c), scale) for c in columns]
+        return _step(self.head_name("score", h, i, k), found.scaled_scores[h, i, k], SCORE, terms)
 
     def projected(self, array: str, h: int, i: int, c: int) -> Step:
         """An entry of a query, key or value: a row times a column of its weight matrix."""
-        values, from_memory = getattr(self.inner.attention, array), self.kind == "cross_attention" and array != "q"
-        back = partial(self.model.stack_out, "encoder") if from_memory else self.seen
-        rows, labels = (self.inner.x, self.rows) if array == "q" else (self.inner.memory, self.key_rows)
-        source = "encoder.out" if from_memory else f"{self.name}.rows"
-        row = _row(f"{source}[{labels[i]}", rows[i], partial(back, i))
+        values, x = getattr(self.inner.attention, array), self.inner.x if array == "q" else self.inner.memory
+        if self.kind == "cross_attention" and array != "q":
+            row = _row(f"encoder.out[{self.key_rows[i]}", x[i], partial(self.model.stack_out, "encoder", i))
+        else:
+            row = self.seen(i, x[i])
         parameters = self.parameter(f"w_{array}"), self.parameter(f"b_{array}")
-        name = self.head_name(array, h, i, c)
-        return _linear(name, values[h, i, c], row, *parameters, h * values.shape[-1] + c)
+        return _linear(self.head_name(array, h, i, c), values[h, i, c], row, *parameters, h * values.shape[-1] + c)

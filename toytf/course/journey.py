@@ -4,7 +4,7 @@
     >>> trace.encoder.x.shape, trace.logits.shape, words[8]
     ((2, 4), (1, 10), 'hola')
 
-It is the model of the page "One number, followed": width 4, two heads of width 3, one encoder layer and one
+It is the model of the page "The machine": width 4, two heads of width 3, one encoder layer and one
 decoder layer. The encoder's embeddings and its attention matrices are those of the example; the rest is drawn once,
 with a seed.
 """
