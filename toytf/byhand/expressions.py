@@ -121,6 +121,7 @@ class Num:
         return _is_exact(self.value, self.word)
 
     def evaluated(self, height: int, decimals: int, sci: bool = False) -> Num:
+        """The number itself, with as many decimals as the calculation has."""
         return self if self.decimals is not None else Num(self.value, decimals, sci)
 
     def render(self, form: str, tight: bool = False) -> str:
@@ -147,6 +148,7 @@ class Row:
         return all(n.exact for n in self.numbers)
 
     def evaluated(self, height: int, decimals: int, sci: bool = False) -> Row:
+        """The row itself, with as many decimals as the calculation has."""
         return Row(tuple(n.evaluated(height, decimals, sci) for n in self.numbers))
 
     def render(self, form: str, tight: bool = False) -> str:
@@ -167,7 +169,7 @@ class _Operation:
 
     @property
     def value(self):
-        return self.compute(*(part.value for part in self.parts))
+        return self._compute(*(part.value for part in self.parts))
 
     @property
     def exact(self) -> bool:
@@ -186,7 +188,7 @@ class _Operation:
 class Sum(_Operation):
     """``a + b + ...``"""
 
-    def compute(self, *values):
+    def _compute(self, *values):
         return sum(values)
 
     def render(self, form: str, tight: bool = False) -> str:
@@ -200,7 +202,7 @@ class Sum(_Operation):
 class Difference(_Operation):
     """``a - b``"""
 
-    compute = staticmethod(operator.sub)
+    _compute = staticmethod(operator.sub)
 
     def render(self, form: str, tight: bool = False) -> str:
         a, b = self.parts
@@ -211,7 +213,7 @@ class Difference(_Operation):
 class Prod(_Operation):
     """``a · b · ...``"""
 
-    def compute(self, *values):
+    def _compute(self, *values):
         return math.prod(values)
 
     def render(self, form: str, tight: bool = False) -> str:
@@ -221,7 +223,7 @@ class Prod(_Operation):
 class Quotient(_Operation):
     """``a / b``"""
 
-    compute = staticmethod(operator.truediv)
+    _compute = staticmethod(operator.truediv)
 
     def render(self, form: str, tight: bool = False) -> str:
         return " / ".join(part.render(form, tight=True) for part in self.parts)
@@ -230,7 +232,7 @@ class Quotient(_Operation):
 class Root(_Operation):
     """``√a``"""
 
-    compute = staticmethod(np.sqrt)
+    _compute = staticmethod(np.sqrt)
 
     def render(self, form: str, tight: bool = False) -> str:
         return f"√{self.parts[0].render(form, tight=True)}"
@@ -239,7 +241,7 @@ class Root(_Operation):
 class Power(_Operation):
     """``base ^ exponent``"""
 
-    compute = staticmethod(operator.pow)
+    _compute = staticmethod(operator.pow)
 
     def render(self, form: str, tight: bool = False) -> str:
         return _power(self.parts[0].render(form, tight=True), self.parts[1], form)
@@ -248,7 +250,7 @@ class Power(_Operation):
 class Exp(_Operation):
     """``e ^ a``"""
 
-    compute = staticmethod(np.exp)
+    _compute = staticmethod(np.exp)
 
     def render(self, form: str, tight: bool = False) -> str:
         return _power("e", self.parts[0], form)
@@ -265,25 +267,25 @@ class _Called(_Operation):
     """A function's name with what it is given in brackets."""
 
     def render(self, form: str, tight: bool = False) -> str:
-        return f"{self.name}({', '.join(part.render(form) for part in self.parts)})"
+        return f"{self._name}({', '.join(part.render(form) for part in self.parts)})"
 
 
 class Larger(_Called):
     """``max(a, b)``"""
 
-    name, compute = "max", staticmethod(max)
+    _name, _compute = "max", staticmethod(max)
 
 
 class Sin(_Called):
     """``sin(a)``"""
 
-    name, compute = "sin", staticmethod(np.sin)
+    _name, _compute = "sin", staticmethod(np.sin)
 
 
 class Cos(_Called):
     """``cos(a)``"""
 
-    name, compute = "cos", staticmethod(np.cos)
+    _name, _compute = "cos", staticmethod(np.cos)
 
 
 def is_transcendental(step) -> bool:
