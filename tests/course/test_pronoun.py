@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from toytf.course import pronoun
+from toytf.model import feed_forward
 
 LAST = pytest.mark.parametrize("last, noun, other", [("tired", "animal", "street"), ("wide", "street", "animal")])
 WORDS = ["animal", "cross", "street", "it"]
@@ -80,6 +81,23 @@ def test_with_the_rules_it_takes_home_the_name_of_its_noun_and_without_it_cannot
     assert weights[IT, IT] < 0.002  # it does not find itself
     _, [weights] = layer(before, pronoun.NAMED)
     assert weights[IT, ANIMAL] == pytest.approx(weights[IT, STREET], abs=1e-12) and 0.45 < weights[IT, ANIMAL] < 0.5
+
+
+def normed(x):
+    x = x - x.mean(axis=1, keepdims=True)
+    return x / np.sqrt((x**2).mean(axis=1, keepdims=True) + 1e-5)
+
+
+@LAST
+def test_with_a_norm_behind_each_part_it_takes_home_the_same_name(last, noun, other):
+    x = pronoun.sentence(last, names=True)[1]
+    u = normed(layer(x, *map(pronoun.with_names, (pronoun.DESCRIBES, pronoun.COULD_BE)))[0])
+    x = normed(u + feed_forward(pronoun.rules(names=True), u)[0])
+    assert x == pytest.approx(normed(concluded(u)), abs=1e-12)
+    x, [weights] = layer(x, pronoun.NAMED)
+    assert weights[IT, WORDS.index(noun)] > 0.99
+    row = features(normed(x)[IT])
+    assert row[noun] > 0.9 > -1 > row[other]
 
 
 def test_one_layer_cannot_tell_tired_from_wide_whatever_its_weights():

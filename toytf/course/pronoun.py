@@ -9,8 +9,8 @@
 
 Five words of the sentence, eight features that one can read, and weights that one can read: zeros, ones, and one
 factor for sharpness in the queries. Nothing was trained. Chapter 4 takes one head, chapter 6 two side by side,
-chapter 10 the second layer, in which *it* finds the word that it stands for: there each noun has one more column,
-its name.
+chapter 7 the rules, chapter 9 a norm behind them, chapter 10 a whole layer and a second one, in which *it* finds the
+word that it stands for: there each noun has one more column, its name.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 
 from toytf._validate import as_bool, one_of, require_class, rows_for
 from toytf.attention import AttentionTrace, attention
+from toytf.model import FeedForward
 from toytf.ops import Array
 
 FEATURES = ("animate", "thing", "action", "pronoun", "tired", "wide", "seeks animate", "seeks thing")
@@ -106,6 +107,26 @@ def with_names(head: Head) -> Head:
     below, behind = ((0, len(NAMES)), (0, 0)), ((0, 0), (0, len(NAMES)))
     w_q, w_k, w_v = (np.pad(w, below) for w in (head.w_q, head.w_k, head.w_v))
     return Head(w_q, w_k, w_v, np.pad(head.w_o, behind))
+
+
+def rules(*, names: bool = False) -> FeedForward:
+    """The two rules of chapter 7: a pronoun that could be of a kind, and seeks it, is of that kind alone.
+
+    Parameters
+    ----------
+    names : bool, default False
+        For rows with names, which the rules neither read nor write.
+
+    Returns
+    -------
+    FeedForward
+        With two hidden units.
+    """
+    columns = FEATURES + NAMES if as_bool("names", names) else FEATURES
+    conditions = [(kind, "pronoun", f"seeks {kind}") for kind in ("animate", "thing")]
+    w_1 = np.array([[float(column in rule) for rule in conditions] for column in columns])
+    w_2 = _picks("animate", "thing", columns).T - _picks("thing", "animate", columns).T
+    return FeedForward(w_1, np.array([-2.0, -2.0]), w_2, np.zeros(len(columns)))
 
 
 def _picks(first: str, second: str, columns: tuple[str, ...] = FEATURES) -> Array:
