@@ -171,8 +171,12 @@ def test_hidden_inputs_are_new_for_each_submission_and_the_same_at_each_grading(
 
 def test_an_input_on_which_a_right_function_may_differ_is_not_used(box, monkeypatch):
     draws = iter([[1.00001, 1.0], [1.0, 1.1]])  # the first is so near that a right function's rounding decides
-    largest = Check(np.argmax, np.argmax, lambda rng: [Case((np.array(next(draws)),), "two")], "ex-08-8",
-                    gap=lambda x: apart(x[0], x[1]))  # fmt: skip
+    largest = Check(
+        np.argmax,
+        "ex-08-8",
+        cases=lambda rng: [Case((np.array(next(draws)),), "two")],
+        gap=lambda x: apart(x[0], x[1]),
+    )
     monkeypatch.setitem(check.CHECKS, "softmax", largest)
     seen, receipt = asked(monkeypatch, IMPORTS, "softmax = np.argmax", box=box)
     assert (seen, receipt.results[0].points) == ([[1.0, 1.1]], 2)
