@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from livecheck import Case, button, follow, open_all, said, shown, type_number
+from livecheck import PHONE, Case, button, follow, open_all, said, shown, type_number
 from toytf import live
 from toytf.attention import causal_mask, multi_head_attention
 from toytf.byhand.panels import words as matrix_words
@@ -325,6 +325,27 @@ TRAINED_CASE = Case(
     finger=(tap_trained, {"cells": {"src.31.15": MORE}, "sentence": "hello world", "target": 3}),
     wrong_links={"norm=off&sentence=hello+world": ("expected one of post, pre, none", {"sentence": "hello world"})},
 )  # fmt: skip
+
+
+def test_wide_matrices_stay_readable_on_a_phone(touch):
+    """A row is a line, or a column beside the columns' names; no number is cut or lies over another."""
+    page = touch(TRAINED, width=PHONE, fragment=f"#trained?sentence={LONG.replace(' ', '+')}&target=5")
+    open_all(page)
+    assert not page.evaluate(
+        """() => [...document.querySelectorAll(".byhand:not([hidden]) table.byhand-matrix")].flatMap((table) => {
+            const boxes = (row, kind) => [...row.querySelectorAll(kind)].map((cell) => cell.getBoundingClientRect());
+            const names = table.tHead ? boxes(table.tHead, "th") : [];
+            const near = (a, b) => Math.abs(a - b) < 2;
+            const fine = [...table.tBodies[0].rows].every((row) => {
+                const cells = boxes(row, "td");
+                const line = cells.every((a, j) => near(a.top, cells[0].top) && !(cells[j + 1]?.left < a.right - 1));
+                const turned = cells.every((a, j) => near(a.left, cells[0].left) &&
+                    (!names.length || near(names[j].bottom, a.bottom)) && !(cells[j + 1]?.top < a.bottom - 1));
+                return (line || turned) && [...row.cells].every((td) => td.scrollWidth <= td.clientWidth + 1);
+            });
+            return fine ? [] : [table.closest(".byhand").dataset.step];
+        })"""
+    )
 
 
 def steps_of(line):
