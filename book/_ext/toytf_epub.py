@@ -31,7 +31,7 @@ EMPTY |= {"source", "track", "wbr"}
 GONE_TAGS = {"script", "style", "button", "input", "template"}
 # What is for hands, and code that the site keeps folded.
 GONE_CLASSES = {"headerlink", "hide", "live-controls", "live-foot", "live-said"}
-GONE_CLASSES |= {"live-complaint", "byhand-live", "byhand-all", "print-page"}
+GONE_CLASSES |= {"live-complaint", "byhand-live", "byhand-all", "print-page", "live-tasks", "live-large"}
 GONE_CLASSES |= {"related-pages", "bottom-of-page"}  # of the site's frame
 # With the raw name: HTMLParser knows small letters only, and SVG has viewBox.
 ATTRIBUTE = re.compile(r"""([^\s=/>"']+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+))?""", re.DOTALL)

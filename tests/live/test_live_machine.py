@@ -327,6 +327,14 @@ TRAINED_CASE = Case(
 )  # fmt: skip
 
 
+def test_a_sentence_that_it_cannot_read_is_refused():
+    for sentence, complaint in (("", "from 1 to 7 words, got 0"), (f"{LONG} again", "got 8")):
+        with pytest.raises(ValueError, match=complaint):
+            live.trained_machine(sentence)
+    with pytest.raises(KeyError, match="goodbye"):
+        live.trained_machine("goodbye world")
+
+
 def test_wide_matrices_stay_readable_on_a_phone(touch):
     """A row is a line, or a column beside the columns' names; no number is cut or lies over another."""
     page = touch(TRAINED, width=PHONE, fragment=f"#trained?sentence={LONG.replace(' ', '+')}&target=5")

@@ -146,6 +146,8 @@ def trained_machine(sentence: str = "hello red world", *, id: str = "trained") -
     ------
     KeyError
         If a word is not in the vocabulary.
+    ValueError
+        If there is no word, or more words than in the sentences that it learned from.
 
     Notes
     -----
@@ -157,14 +159,15 @@ def trained_machine(sentence: str = "hello red world", *, id: str = "trained") -
     Change one of 8,896 numbers: which word comes next?
     """
     model, source = Translator.load(), sentence.split()
-    model.src_vocab.ids(source)
+    most = sentences.longest_learned()
+    if not 1 <= len(source) <= most:
+        raise ValueError(f"sentence: expected from 1 to {most} words, got {len(source)}")
     arrays, paths = matrices(model.params, model.cfg), named_arrays(model.params)
     stored = {name: next((path for path, a in paths.items() if a is array), array) for name, array in arrays.items()}
     vocabularies = {
         side: [sentences.named(word) for word in vocab]
         for side, vocab in (("source", model.src_vocab), ("target", model.tgt_vocab))
     }
-    most = sentences.longest_learned()
     tables = _tables(most + 1, model.cfg)
     seen = {"source": source, "target": [sentences.named(SOS)]}
     plan = _Plan(arrays, model.cfg, seen, vocabularies, tables["paper"])
@@ -399,14 +402,8 @@ class _Plan:
         self.add_and_norm("dec.ff", "out", where, "Decoder: add & norm 3")
         self.norm("dec.last", "dec.ff.U", "normed out", where, "dec", None)
         self.steps.append("Linear and softmax: the next word")
-        self.put(
-            "out.scores",
-            "scores",
-            "product",
-            ["dec.last"],
-            [("out.w", "Output, W")],
-            ["Wout", self.vocabularies["target"]],
-        )
+        called = ["Wout", self.vocabularies["target"]]
+        self.put("out.scores", "scores", "product", ["dec.last"], [("out.w", "Output, W")], called)
         self.put("out.logits", "logits", "bias", ["out.scores"], [("out.b", "Output, b")], ["bout"])
         self.put("out.p", "p", "softmax", ["out.logits"])
 
@@ -447,14 +444,14 @@ class _Plan:
                 f'<details class="byhand-part"{opened}><summary>{_html.escape(heading)}</summary>'
                 f'<div class="byhand-beside">{inside}</div></details>'
             )
-        chain = f'<div class="byhand-chain">{"".join(out)}</div>'
+        large = " live-large" if "top" in data else ""  # too much for paper
+        chain = f'<div class="byhand-chain{large}">{"".join(out)}</div>'
         if data["until"]:
             return chain
         p = self.working("out.p").result[-1]
         best = np.argsort(-p, kind="stable")[: data["top"]] if "top" in data else range(len(p))
-        next_word = bars(
-            [self.vocabularies["target"][i] for i in best], p[best], f"The next word after {self.labels['target'][-1]}"
-        )
+        words = [self.vocabularies["target"][i] for i in best]
+        next_word = bars(words, p[best], f"The next word after {self.labels['target'][-1]}")
         field = sentences.field(data["sentence"]) if "sentence" in data else ""
         tasks = "".join(f'<li data-task="{name}">{task}</li>' for name, task in TASKS.items())
         return f'{field}<ul class="live-tasks">{tasks}</ul>{next_word}{chain}'
