@@ -327,6 +327,18 @@ TRAINED_CASE = Case(
 )  # fmt: skip
 
 
+def test_both_stand_on_one_page_and_each_goes_its_way(touch):
+    page = touch(MACHINE, TRAINED, fragment="#trained?sentence=hello+world&positions=none")
+    for fragment in ("", f"#machine?{HOLA}"):
+        follow(page, fragment or "#trained?sentence=hello+world&positions=none")
+        p = computed({HOLA.partition("=")[0]: 9.0} if fragment else {})["out.p"][0]
+        assert [float(word) for (word,) in shown(page, "#machine .live-bars", ".live-bar + td")] == np.round(
+            p, 4
+        ).tolist()
+        p = computed(sentence="hello world", positions="none")["out.p"][0]
+        assert shown(page, "#trained .live-bars", ".live-bar + td")[0] == [f"{p.max():.4f}"]
+
+
 def test_a_sentence_that_it_cannot_read_is_refused():
     for sentence, complaint in (("", "from 1 to 7 words, got 0"), (f"{LONG} again", "got 8")):
         with pytest.raises(ValueError, match=complaint):

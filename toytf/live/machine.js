@@ -7,7 +7,6 @@ import { Live, define } from "./page/element.js";
 import { Panel, Bars } from "./page/tables.js";
 import { cellsByName, computed } from "./machine_steps.js";
 import { fit, widen, Weights, readCell } from "./machine_cells.js";
-import { sentence, reading } from "./sentence.js"; // only where the translator is
 
 // The largest change of a step's numbers; what is new is none
 const largestChange = (now, before) =>
@@ -38,6 +37,7 @@ const listed = (all) => all.join(", ").replace(/, ([^,]*)$/, " and $1");
 // ---------------------------------------------------------------- the page
 
 class Machine extends Live {
+  // The translator's `toytf.trained`, and sentence.js, are only where it is, and may come later than this script.
   settings(data) {
     const { start, positions, until, matrices } = data;
     for (const [name, path] of Object.entries(matrices)) {
@@ -47,7 +47,14 @@ class Machine extends Live {
     const most = data.most ? data.most + 1 : data.target.length;
     const counts = Array.from({ length: most }, (_, n) => [n + 1, ""]);
     const read = {
-      ...(data.most && { sentence: sentence({ ...data, label: "An English sentence", start: data.sentence }) }),
+      ...(data.most && {
+        sentence: toytf.sentence({
+          ...data,
+          label: "An English sentence",
+          start: data.sentence,
+          nothing: "Type a word.",
+        }),
+      }),
       target: choice({ label: "the target so far", start: "1", options: Object.fromEntries(counts) }),
     };
     const onlyWhole = {
@@ -132,7 +139,7 @@ class Machine extends Live {
   // writes; where no word can be read, those before stay.
   reads({ sentence: text, target }) {
     const { data } = this;
-    const words = text === undefined || text === this.text ? [] : reading(text, data).words;
+    const words = text === undefined || text === this.text ? [] : toytf.reading(text, data).words;
     if (words.length) {
       const written = [...toytf.trained.steps(words)].slice(0, -1).map(({ token }) => token);
       const ids = [toytf.trained.ends.sos, ...written].slice(0, data.most + 1);
