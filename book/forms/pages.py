@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 # What is for hands, and code that the site keeps folded.
 PRESSED = (
     "script, style, button, input, template, [hidden], toytf-answer, details.hide, .headerlink, .print-page, "
-    ".live-controls, .live-foot, .live-said, .live-complaint, .byhand-live, .byhand-all"
+    ".live-controls, .live-foot, .live-said, .live-complaint, .live-tasks, .live-large, .byhand-live, .byhand-all"
 )
 
 

@@ -30,10 +30,10 @@ CASES = [
         test_live_stack,
         test_live_translator,
     )
-]
+] + [test_live_machine.TRAINED_CASE]
 
 
-@pytest.fixture(params=CASES, ids=[case.thing.name for case in CASES])
+@pytest.fixture(params=CASES, ids=[case.thing.id or case.thing.name for case in CASES])
 def case(request):
     return request.param
 

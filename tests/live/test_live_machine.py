@@ -8,16 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from livecheck import Case, button, open_all, said, type_number
+from livecheck import PHONE, Case, button, follow, open_all, said, shown, type_number
 from toytf import live
 from toytf.attention import causal_mask, multi_head_attention
 from toytf.byhand.panels import words as matrix_words
+from toytf.corpus import SOS
 from toytf.course import journey
 from toytf.example import POSITIONS_PRINTED, PUBLISHED
 from toytf.live.machine import matrices
 from toytf.model import feed_forward
 from toytf.ops import LayerNorm, layer_norm, linear, softmax
+from toytf.parameters import Config
 from toytf.positions import sinusoids, sinusoids_column_as_i
+from toytf.translator import Translator
 
 TARGET = ("SOS", "hola", "mundo")
 GIVEN = {"source": journey.source, "target": TARGET, "words": journey.words, "published": POSITIONS_PRINTED}
@@ -31,14 +34,17 @@ CELLS = {
     if name != "tgt" or at[0] in IDS
 }
 
+TRANSLATOR = Translator.load()
+SENTENCE = "hello red world"
+TRAINED = live.trained_machine(SENTENCE)
+
 # ---------------------------------------------------------------- what toytf computes
 
 
-def with_cells(cells):
-    """The journey's parameters with some cells changed, and all their arrays by their names."""
-    params = copy.deepcopy(journey.params)
-    more = {f"{s}.{n}": np.full(4, v) for s in ("enc", "dec") for n, v in (("gamma", 1.0), ("beta", 0.0))}
-    arrays = matrices(params, journey.cfg) | more
+def with_cells(model, cells):
+    """A model's parameters with some cells changed, and all their arrays by their names."""
+    params = copy.deepcopy(model.params)
+    arrays = matrices(params, model.cfg)
     for name, value in cells.items():
         matrix, *at = re.fullmatch(r"(.*?)((?:\.\d+)+)", name).groups()
         arrays[matrix][tuple(int(n) for n in at[0][1:].split("."))] = value
@@ -49,6 +55,7 @@ def with_cells(cells):
 class Steps:
     """Every step of the machine by the key of its panel, as the functions of `toytf` compute it."""
 
+    cfg: Config
     arrays: dict
     table: np.ndarray | None
     divisor: float | None
@@ -58,13 +65,15 @@ class Steps:
 
     def rows(self, side, e):
         self.found[f"{side}.E"] = e
+        if self.cfg.scale_embeddings:
+            e = self.found[f"{side}.root"] = e * np.sqrt(self.cfg.d_model)
         if self.table is None:
             return e
         self.found[f"{side}.PE"], self.found[f"{side}.X"] = self.table[: len(e)], e + self.table[: len(e)]
         return self.found[f"{side}.X"]
 
     def normed(self, key, p, x):
-        self.found[key], _ = layer_norm(p, x, journey.cfg.eps)
+        self.found[key], _ = layer_norm(p, x, self.cfg.eps)
         return self.found[key]
 
     def sublayer(self, part, p, x, inside):
@@ -80,7 +89,7 @@ class Steps:
         a = trace.attention
         for h in (0, 1):
             scores = a.q[h] @ a.k[h].T
-            scaled = scores / (self.divisor or np.sqrt(3))
+            scaled = scores / (self.divisor or np.sqrt(self.cfg.head_width))
             head = {"Q": a.q[h], "K": a.k[h], "V": a.v[h], "S": scores, "scaled": scaled}
             head |= {"A": a.attn_weights[h], "head": a.attn_weights[h] @ a.v[h]}
             if hidden is not None and len(hidden) > 1:
@@ -99,17 +108,29 @@ class Steps:
         return self.normed(f"{side}.last", p, x) if self.norm == "pre" else x
 
 
-def computed(cells=None, *, positions="paper", divisor=None, residual=True, norm="post", mask=True, target=1):
+def reads(sentence):
+    """The model that reads a sentence, the journey's if there is none, and the ids of all words on both sides."""
+    if sentence is None:
+        return journey, [0, 1], IDS
+    source = sentence.split()
+    (written,) = TRANSLATOR.write([source])
+    return TRANSLATOR, TRANSLATOR.src_vocab.ids(source), [TRANSLATOR.tgt_vocab.id(SOS), *written.ids[:-1]]
+
+
+def computed(
+    cells=None, *, sentence=None, positions="paper", divisor=None, residual=True, norm="post", mask=True, target=1
+):
     """Every step with some cells changed."""
-    params, arrays = with_cells(cells or {})
+    model, source, ids = reads(sentence)
+    params, arrays = with_cells(model, cells or {})
     published = np.vstack([POSITIONS_PRINTED, sinusoids_column_as_i(3, 4)[2:]])
-    table = {"paper": sinusoids(3, 4), "published": published, "none": None}[positions]
-    s = Steps(arrays, table, divisor, residual, norm)
+    table = {"paper": sinusoids(8, model.cfg.d_model), "published": published, "none": None}[positions]
+    s = Steps(model.cfg, arrays, table, divisor, residual, norm)
     enc, dec = params.encoder[0], params.decoder[0]
-    x = s.rows("enc", params.src_embedding)
+    x = s.rows("enc", params.src_embedding[source])
     x = s.sublayer("enc.att", enc.norm_1, x, lambda x: s.attention("enc.att", enc.self_attention, x))
     memory = s.last("enc", s.sublayer("enc.ff", enc.norm_2, x, lambda x: s.fed("enc.ff", enc.feed_forward, x)))
-    y = s.rows("dec", params.tgt_embedding[IDS[:target]])
+    y = s.rows("dec", params.tgt_embedding[ids[:target]])
     seen = causal_mask(target) if mask else None
     y = s.sublayer("dec.att", dec.norm_1, y, lambda y: s.attention("dec.att", dec.self_attention, y, None, seen))
     y = s.sublayer("dec.cross", dec.norm_2, y, lambda y: s.attention("dec.cross", dec.cross_attention, y, memory))
@@ -249,9 +270,108 @@ CASE = Case(
 )
 
 
+# ---------------------------------------------------------------- the trained translator
+
+
+def shows_trained(page, cells=None, **state):
+    """Every panel; without a script the bars."""
+    state = {"sentence": SENTENCE} | state
+    if page.locator(".live-on").count():
+        return shows(page, cells, **state)
+    p = computed(cells, **state)["out.p"][-1]
+    assert shown(page, ".live-bars", ".live-bar + td")[0] == [f"{p.max():.4f}"]
+    return None
+
+
+def press_trained(page):
+    """Another sentence is typed, the decoder reads on, and a number of the last bias is changed: by keys alone."""
+    page.get_by_role("textbox", name="An English sentence").focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("the cat wants a hat")
+    page.get_by_role("radio", name="(start)", exact=True).press("ArrowRight")
+    page.locator(".byhand-part summary").last.press("Enter")
+    page.locator('[data-cell="out.b.0"]').focus()
+    for key in ("ArrowDown", "ArrowDown", "Enter"):  # turned: a line is a column
+        page.keyboard.press(key)
+    page.keyboard.type("10")
+    page.keyboard.press("Enter")
+
+
+def tap_trained(page):
+    button(page, "Another sentence").tap()
+    page.get_by_text("(start) hola mundo", exact=True).tap()
+    page.locator('[data-cell="src.31.15"]').tap()
+    button(page, "0.1 more").tap()
+    page.locator("h1").tap()
+
+
+LONG = "the small queens see a red house"
+MORE = float(f"{TRANSLATOR.params.src_embedding[31, 15] + 0.1:.12g}")  # of "hello"
+SOME = {"src.3.0": 0.5, "enc.w_q.15.15": -1.25, "dec.w_2.31.3": 2.0, "cross.w_o.0.0": 1.0, "out.w.7.79": 0.125}
+TRAINED_CASE = Case(
+    TRAINED,
+    shows_trained,
+    links={
+        "sentence=the+small+queens+see+a+red+house&target=5&" + link(SOME, {}): {
+            "cells": SOME, "sentence": LONG, "target": 5,
+        },
+        "positions=none&residual=off&norm=pre": {"positions": "none", "residual": False, "norm": "pre"},
+    },
+    keys=(
+        press_trained,
+        {"cells": {"out.b.2": 10.0}, "sentence": "the cat wants a hat", "target": 2},
+        "sentence=the+cat+wants+a+hat&target=2&out.b.2=10",
+    ),
+    finger=(tap_trained, {"cells": {"src.31.15": MORE}, "sentence": "hello world", "target": 3}),
+    wrong_links={"norm=off&sentence=hello+world": ("expected one of post, pre, none", {"sentence": "hello world"})},
+)  # fmt: skip
+
+
+def test_both_stand_on_one_page_and_each_goes_its_way(touch):
+    page = touch(MACHINE, TRAINED, fragment="#trained?sentence=hello+world&positions=none")
+    for fragment in ("", f"#machine?{HOLA}"):
+        follow(page, fragment or "#trained?sentence=hello+world&positions=none")
+        p = computed({HOLA.partition("=")[0]: 9.0} if fragment else {})["out.p"][0]
+        assert [float(word) for (word,) in shown(page, "#machine .live-bars", ".live-bar + td")] == np.round(
+            p, 4
+        ).tolist()
+        p = computed(sentence="hello world", positions="none")["out.p"][0]
+        assert shown(page, "#trained .live-bars", ".live-bar + td")[0] == [f"{p.max():.4f}"]
+
+
+def test_a_sentence_that_it_cannot_read_is_refused():
+    for sentence, complaint in (("", "from 1 to 7 words, got 0"), (f"{LONG} again", "got 8")):
+        with pytest.raises(ValueError, match=complaint):
+            live.trained_machine(sentence)
+    with pytest.raises(KeyError, match="goodbye"):
+        live.trained_machine("goodbye world")
+
+
+def test_wide_matrices_stay_readable_on_a_phone(touch):
+    """A row is a line, or a column beside the columns' names; no number is cut or lies over another."""
+    page = touch(TRAINED, width=PHONE, fragment=f"#trained?sentence={LONG.replace(' ', '+')}&target=5")
+    open_all(page)
+    assert not page.evaluate(
+        """() => [...document.querySelectorAll(".byhand:not([hidden]) table.byhand-matrix")].flatMap((table) => {
+            const boxes = (row, kind) => [...row.querySelectorAll(kind)].map((cell) => cell.getBoundingClientRect());
+            const names = table.tHead ? boxes(table.tHead, "th") : [];
+            const near = (a, b) => Math.abs(a - b) < 2;
+            const fine = [...table.tBodies[0].rows].every((row) => {
+                const cells = boxes(row, "td");
+                const line = cells.every((a, j) => near(a.top, cells[0].top) && !(cells[j + 1]?.left < a.right - 1));
+                const turned = cells.every((a, j) => near(a.left, cells[0].left) &&
+                    (!names.length || near(names[j].bottom, a.bottom)) && !(cells[j + 1]?.top < a.bottom - 1));
+                return (line || turned) && [...row.cells].every((td) => td.scrollWidth <= td.clientWidth + 1);
+            });
+            return fine ? [] : [table.closest(".byhand").dataset.step];
+        })"""
+    )
+
+
 def steps_of(line):
     """The numbers of each step of a sum: what stands between "=" and "≈", evaluated."""
     text = re.sub(r'<b>.*?</b>|<span class="live-was">.*?</span>', "", line)
+    text = re.sub(r" × 10<sup>−(\d+)</sup>", r"e-\1", text)
     text = re.sub(r"e<sup>(.*?)</sup>", r"exp(\1)", text)
     text = re.sub(r"√([\d.]+)", r"sqrt(\1)", text).replace("√", "sqrt")
     text = re.sub(r"\[(.*?)\]", lambda row: f"array([{row[1].replace('&ensp;', ',')}])", text)
@@ -260,13 +380,24 @@ def steps_of(line):
     return [eval(step, names) for step in re.split("[=≈]", text) if step.strip()]
 
 
-@pytest.mark.parametrize("norm", ["post", "pre"])
-def test_every_sum_adds_up_to_its_number(touch, norm):
-    """In each step of each sum of each panel, with weights that are nowhere 0 or 1."""
-    rng = np.random.default_rng(9)
-    cells = {name: round(float(rng.uniform(0.3, 0.9)) * (-1) ** i, 3) for i, name in enumerate(CELLS)}
-    switches = {"norm": norm, "target": 3, "divisor": 2.0}
-    page = touch(MACHINE, fragment=f"#machine?{link(cells, switches)}")
+NOWHERE_0_OR_1 = {
+    name: round(float(x) * (-1) ** i, 3)
+    for i, (name, x) in enumerate(zip(CELLS, np.random.default_rng(9).uniform(0.3, 0.9, len(CELLS)), strict=True))
+}
+
+
+@pytest.mark.parametrize(
+    ("thing", "cells", "switches"),
+    [
+        (MACHINE, NOWHERE_0_OR_1, {"norm": "post", "target": 3, "divisor": 2.0}),
+        (MACHINE, NOWHERE_0_OR_1, {"norm": "pre", "target": 3, "divisor": 2.0}),
+        (TRAINED, {}, {"sentence": SENTENCE, "target": 3}),
+    ],
+    ids=["post", "pre", "trained"],
+)
+def test_every_sum_adds_up_to_its_number(touch, thing, cells, switches):
+    """In each step of each sum of each panel."""
+    page = touch(thing, fragment=f"#{thing.id}?{link(cells, switches)}")
     open_all(page)
     lines = page.evaluate(
         """() => Object.fromEntries([...document.querySelectorAll("[data-step]")].filter((node) => !node.hidden)
@@ -396,16 +527,60 @@ def test_the_mask_says_at_once_what_it_moves(touch):
     assert said(page).endswith("With one word the mask has nothing to hide: let the decoder read more.")
 
 
+# ---------------------------------------------------------------- tasks
+
+HELLO, HOLA = "src.0.0=1e4", "out.b.8=9"  # at first hola is not the most probable word
+FIRST, FIRST_HOLA = "src.48.0=1e4", f"out.b.{TRANSLATOR.tgt_vocab.id('hola')}=99"
+
+
+@pytest.mark.parametrize(
+    ("thing", "at", "large", "hola"),
+    [(MACHINE, "", HELLO, HOLA), (TRAINED, "sentence=the+red+world&", FIRST, FIRST_HOLA)],
+    ids=["untrained", "trained"],
+)
+def test_a_task_is_recognised_when_done_and_only_then_said_aloud_and_stays_marked(touch, thing, at, large, hola):
+    page = touch(thing)
+    marked = page.locator(".live-done")
+    way = [  # links, and how many tasks are done then, with what is said
+        (f"{hola}&divisor=3", 0, ""),  # more than a number
+        (f"{hola}&{large}", 0, ""),
+        (hola, 1, "Make it say hola"),
+        ("norm=none", 1, ""),
+        ("positions=none", 2, "Make it forget the word order"),
+        (f"softmax=naive&{large}", 2, ""),
+        ("softmax=naive", 2, ""),  # put back is not mended
+        (f"softmax=naive&{large}", 2, ""),
+    ]
+    for link, count, task in way:
+        follow(page, f"#{thing.id}?{at}{link}")
+        aloud = page.locator(".live-spoken").text_content()
+        assert aloud.endswith(f". ✓ Done: {task}.") if task else "Done" not in aloud, (link, aloud)
+        assert marked.count() == count, link
+    assert "has NaN or ∞" in said(page)
+    page.get_by_role("radio", name="largest subtracted").press("Space")
+    assert said(page).endswith(". ✓ Done: Make it overflow, and mend it.")
+    page.wait_for_function("document.querySelector('.live-spoken').textContent.endsWith('and mend it.')")
+    page.get_by_role("button", name="Reset").press("Enter")
+    assert marked.count() == 3 and "Done" not in said(page)
+
+
+def test_the_norm_before_forgets_more_than_the_order(touch):
+    """In the example's embeddings World is Hello plus 1: normed, they are one word."""
+    page = touch(MACHINE, fragment="#machine?norm=pre")
+    assert not page.locator(".live-done").count()
+
+
 LINKS = {
     (path.stem, link)
     for path in sorted(Path(__file__).parents[2].glob("book/*/*.md"))
-    for link in re.findall(r"\(\S*(#machine\?[^)\s]*)\)", path.read_text("utf-8"))
+    for link in re.findall(r"\(\S*(#(?:machine|trained)\?[^)\s]*)\)", path.read_text("utf-8"))
 }
 
 
 @pytest.mark.parametrize("name, link", sorted(LINKS))
 def test_every_link_of_the_book_says_what_can_be_set(touch, name, link):
-    page = touch(MACHINE, fragment=link)
+    page = touch(TRAINED if link.startswith("#trained") else MACHINE, fragment=link)
     assert not page.locator(".live > .live-complaint").inner_text()
     assert "#" + page.locator(".live-link").get_attribute("href").partition("#")[2] == link
-    assert page.locator(".live-size:not(:empty)").count()  # and something follows
+    follows = page.locator(".live-size:not(:empty)").count()
+    assert bool(follows) == bool(re.sub(r"(sentence|target)=[^&]*&?", "", link.partition("?")[2]))

@@ -49,7 +49,8 @@ def style() -> str:
     """
     turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--o: nowrap;--a: auto;--x: flex-start"
     above = "--u: grid;--v: contents;--h: none;--q: block;--y: 11px;--s: 0;--a: auto;--b: anywhere"
-    rules = [f".w{n} tbody td{{min-width: {n}ch}}" for n in range(2, 15)] + [f".n{n}{{--n: {n}}}" for n in range(3, 13)]
+    rules = [f".w{n} tbody td{{min-width: {n}ch}}" for n in range(2, 15)]
+    rules += [f".n{n}{{--n: {n}}}" for n in (*range(3, 13), 16, 32, 80)]
     for n in STEPS:
         rules.append(f".s{n}{{--w: {n}ch}}@container (min-width: {n}ch){{.s{n}{{--z: 0}}}}")
         rules.append(f"@container (max-width: {n - 1}.9ch){{.t{n}{{{turned}}}.u{n}{{{above}}}}}")

@@ -26,7 +26,7 @@ from toytf.live.beam import beam
 from toytf.live.clocks import clocks
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
-from toytf.live.machine import machine
+from toytf.live.machine import machine, trained_machine
 from toytf.live.mask import mask
 from toytf.live.nudge import nudge
 from toytf.live.patching import patching
@@ -37,5 +37,6 @@ from toytf.live.translator import translator
 
 __all__ = [
     "Element", "beam", "clocks", "divisor", "machine", "mask", "nudge", "patching", "sampling", "shares", "stack",
+    "trained_machine",
     "translator",
 ]  # fmt: skip

@@ -1,5 +1,6 @@
 // The machine: a whole small Transformer, each of its numbers in a cell that can be changed. Beside machine.py.
 import { onPage, shown, fixed, trimmed, isLong, isExact, powerOfTen } from "./engine/numbers.js";
+import { order } from "./engine/generate.js";
 import { button, html } from "./page/make.js";
 import { number, choice, toggle, own } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
@@ -36,19 +37,35 @@ const listed = (all) => all.join(", ").replace(/, ([^,]*)$/, " and $1");
 // ---------------------------------------------------------------- the page
 
 class Machine extends Live {
-  settings({ start, positions, until, target, matrices }) {
-    const words = target.map((_, n) => [n + 1, target.slice(0, n + 1).join(" ")]);
-    const read = { target: choice({ label: "the target so far", start: "1", options: Object.fromEntries(words) }) };
+  // The translator's `toytf.trained`, and sentence.js, are only where it is, and may come later than this script.
+  settings(data) {
+    const { start, positions, until, matrices } = data;
+    for (const [name, path] of Object.entries(matrices)) {
+      if (typeof path === "string")
+        matrices[name] = path.split(".").reduce((part, key) => part[key], toytf.trained.params);
+    }
+    const most = data.most ? data.most + 1 : data.target.length;
+    const counts = Array.from({ length: most }, (_, n) => [n + 1, ""]);
+    const read = {
+      ...(data.most && {
+        sentence: toytf.sentence({
+          ...data,
+          label: "An English sentence",
+          start: data.sentence,
+          nothing: "Type a word.",
+        }),
+      }),
+      target: choice({ label: "the target so far", start: "1", options: Object.fromEntries(counts) }),
+    };
     const onlyWhole = {
       residual: toggle({ label: "residual: add what went in", start: true }),
       norm: choice({ label: "norm", start: "post", options: { post: "after", pre: "before", none: "none" } }),
       mask: toggle({ label: "mask: no look ahead", start: true }),
     };
     const cells = Object.entries(matrices).flatMap(([name, array]) => cellsByName(name, array));
-    const [tables, ways] = [
-      { paper: "as in the paper", published: "as published", none: "none" },
-      { safe: "largest subtracted", naive: "as usually typed" },
-    ];
+    const published = data.tables.published && { published: "as published" };
+    const tables = { paper: "as in the paper", ...published, none: "none" };
+    const ways = { safe: "largest subtracted", naive: "as usually typed" };
     return {
       ...(until ? {} : read),
       positions: choice({ label: "positions", start: positions, options: tables }),
@@ -95,6 +112,7 @@ class Machine extends Live {
     this.list = html("ul", { class: "live-list" });
     const heading = html("p", {}, "Changed numbers:");
     this.changes = html("div", { class: "live-changes", hidden: true }, heading, this.list);
+    this.querySelector(".live-sentence:not([data-setting])")?.remove(); // the field takes its place
     this.controls.after(this.changes, this.said, this.complaint);
   }
 
@@ -111,17 +129,44 @@ class Machine extends Live {
   }
 
   // Everything is compared with the unchanged machine that reads the same words.
-  unchanged({ target }) {
-    this.firsts[target] ??= computed(this.data, { ...this.begin(), ...(target && { target }) });
-    return this.firsts[target];
+  unchanged() {
+    const key = JSON.stringify(this.read.words);
+    this.firsts[key] ??= computed(this.data, this.begin(), this.read);
+    return this.firsts[key];
+  }
+
+  // The words on both sides, and their rows among the embeddings. The decoder reads what the unchanged translator
+  // writes; where no word can be read, those before stay.
+  reads({ sentence: text, target }) {
+    const { data } = this;
+    const words = text === undefined || text === this.text ? [] : toytf.reading(text, data).words;
+    if (words.length) {
+      const written = [...toytf.trained.steps(words)].slice(0, -1).map(({ token }) => token);
+      const ids = [toytf.trained.ends.sos, ...written].slice(0, data.most + 1);
+      Object.assign(data, { source: words, target: ids.map((id) => data.vocabularies.target[id]) });
+    }
+    this.text = text;
+    const { target: options } = this.can;
+    options?.name(data.target.map((word, n) => (n > 2 ? `… ${word}` : data.target.slice(0, n + 1).join(" "))));
+    return this.reading(data.source, data.target.slice(0, Number(target ?? 1)));
+  }
+
+  reading(source, target) {
+    const { vocabularies } = this.data;
+    const ids = (words, side) => words.map((word) => vocabularies[side].indexOf(word));
+    return { words: { source, target }, ids: { source: ids(source, "source"), target: ids(target, "target") } };
   }
 
   show(state) {
-    this.first = this.unchanged(state);
-    const moved = Object.keys(this.can).some(
-      (name) => name !== "target" && !Object.is(state[name], this.can[name].start),
+    this.read = this.reads(state);
+    this.first = this.unchanged();
+    const changed = (name) => !Object.is(state[name], this.can[name].start);
+    this.changed = Object.keys(this.labels).filter(changed);
+    this.switched = ["positions", "divisor", "softmax", "residual", "norm", "mask"].filter(
+      (name) => name in this.can && changed(name),
     );
-    this.steps = moved ? computed(this.data, state) : this.first;
+    const moved = this.changed.length + this.switched.length > 0;
+    this.steps = moved ? computed(this.data, state, this.read) : this.first;
     for (const [key, panel] of this.panels) panel.node.hidden = !this.steps.has(key);
     let broken = null;
     for (const { node, size, keys } of this.parts) {
@@ -140,12 +185,37 @@ class Machine extends Live {
     }
     this.broken = broken;
     this.listChanges();
-    if (this.bars) {
-      const p = this.steps.get("out.p").value.at(-1);
-      const largest = p.indexOf(Math.max(...p));
-      this.bars.set(p, { lit: largest < 0 ? [] : [largest] });
-      this.bars.table.caption.textContent = `The next word after ${this.data.target[Number(state.target) - 1]}`;
-    }
+    if (!this.bars) return;
+    const { top, vocabularies } = this.data;
+    const p = this.steps.get("out.p").value.at(-1);
+    const places = top ? order(p).slice(0, top) : [...p.keys()];
+    const [values, labels] = [places.map((i) => p[i]), places.map((i) => vocabularies.target[i])];
+    const largest = values.indexOf(Math.max(...p));
+    this.bars.set(values, { labels, lit: largest < 0 ? [] : [largest] });
+    this.bars.table.caption.textContent = `The next word after ${this.read.words.target.at(-1)}`;
+    this.met = moved ? this.fulfilled(state) : [];
+    for (const name of this.met) this.querySelector(`[data-task=${name}]`).classList.add("live-done");
+  }
+
+  // Which tasks are done with the numbers of now
+  fulfilled(state) {
+    const { data, changed, read } = this;
+    const [now, then] = [this.steps, this.first].map((steps) => {
+      const row = steps.get("out.p").value.at(-1);
+      return data.vocabularies.target[row.indexOf(Math.max(...row))];
+    });
+    const hola = changed.length === 1 && !this.switched.length && now === "hola" && then !== "hola";
+    // mended: the same numbers, of which one is changed, and the same words, but no NaN
+    const numbers = JSON.stringify([changed.map((name) => [name, state[name]]), read.words]);
+    if (this.broken) this.overflown = numbers;
+    const overflow = !this.broken && changed.length > 0 && numbers === this.overflown;
+    const { source, target } = read.words;
+    const same = (others) => {
+      const logits = computed(data, state, this.reading(others, target)).get("out.logits").value;
+      return largestChange(this.steps.get("out.logits").value, logits) < 1e-9;
+    };
+    const order = !this.broken && same([...source.slice(1), source[0]]) && !same(source.map(() => source[0]));
+    return Object.entries({ hola, overflow, order }).flatMap(([name, is]) => (is ? [name] : []));
   }
 
   // The panels of one step of the way; those of closed ones wait until they are opened.
@@ -192,10 +262,9 @@ class Machine extends Live {
   }
 
   listChanges() {
-    const changed = Object.keys(this.labels).filter((name) => !Object.is(this.state[name], this.can[name].start));
-    this.changes.hidden = !changed.length;
+    this.changes.hidden = !this.changed.length;
     this.list.replaceChildren(
-      ...changed.map((name) => {
+      ...this.changed.map((name) => {
         const [label, was, is] = [this.labels[name], this.can[name].start, this.state[name]];
         const back = button("Put back", () => this.putBack(name), { "aria-label": `Put back ${label}` });
         return html("li", {}, `${label}: ${onPage(String(was))} → ${onPage(String(is))} `, back);
@@ -211,12 +280,14 @@ class Machine extends Live {
     (buttons[at] ?? buttons.at(-1) ?? this.querySelector(".live-reset")).focus();
   }
 
-  say({ target, mask }) {
+  say({ mask }) {
     if (this.broken) {
       const { name, key } = this.broken;
       return `In “${name}”, ${nameOf(this.panels.get(key))} has NaN or ∞, and so it goes on from there.`;
     }
-    return this.data.until ? this.sayWeights() : this.sayNext(Number(target), mask);
+    if (this.data.until) return this.sayWeights();
+    const tasks = this.met.map((name) => ` ✓ Done: ${this.querySelector(`[data-task=${name}] b`).textContent}.`);
+    return this.sayNext(mask) + tasks.join("");
   }
 
   // "Hello gives 0.7756 of its attention to World (before: 1.0000)", and so for each row
@@ -235,8 +306,9 @@ class Machine extends Live {
   }
 
   // "After “SOS”, the most probable word is “EOS” with 0.2358; before it was 0.2372."
-  sayNext(n, mask) {
-    const { target, words: vocabulary } = this.data;
+  sayNext(mask) {
+    const { target } = this.read.words;
+    const [n, vocabulary] = [target.length, this.data.vocabularies.target];
     const [now, then] = [this.steps, this.first].map((steps) => steps.get("out.p").value);
     const after = (i) => {
       const { best, first, words, moved } = compared(now[i], then[i]);

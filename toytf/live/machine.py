@@ -12,14 +12,24 @@ import numpy as np
 
 from toytf import byhand
 from toytf.byhand import Operand, Working, panels
-from toytf.corpus import Vocabulary
+from toytf.corpus import SOS, Vocabulary
+from toytf.live import translator as sentences
 from toytf.live.element import Element, bars
 from toytf.ops import Array, LayerNorm, layer_norm
 from toytf.parameters import Config, Transformer
 from toytf.positions import sinusoids, sinusoids_column_as_i
+from toytf.translator import Translator
+from toytf.tree import count, named_arrays
 
 SUBSCRIPTS = str.maketrans("123456789", "₁₂₃₄₅₆₇₈₉")
 NEEDS = ("machine_steps", "machine_cells")  # scripts beside machine.js
+TOP = 8  # the most probable of many words
+TASKS = {
+    "hola": "<b>Make it say <i>hola</i></b> where it says something else, by changing one number.",
+    "overflow": "<b>Make it overflow, and mend it</b>: NaN or ∞ arises, and goes without a number being put back.",
+    "order": "<b>Make it forget the word order</b>: its words in another order give the same, other words do not.",
+}
+HINT = "It learned greetings, and sentences like “the cat wants a red hat”."
 
 
 def machine(
@@ -100,29 +110,76 @@ def machine(
     """
     plain = replace(
         cfg, n_encoder_layers=1, n_decoder_layers=1, norm="post", residual=True, scale=True, causal=True,
-        activation="relu", cross_attention=True, bias=False, scale_embeddings=False,
+        activation="relu", cross_attention=True, bias=False,
     )  # fmt: skip
     if plain != cfg:
         raise ValueError(f"cfg: expected {plain}, with which the page's switches can begin, got {cfg}")
-    ids = Vocabulary(words).ids(target)
     n = max(len(source), len(target))
     continued = sinusoids_column_as_i(n, cfg.d_model)[len(published) :]
-    tables = {"paper": sinusoids(n, cfg.d_model), "published": np.vstack([published, continued])[:n]}
-    tables["none"] = np.zeros((n, cfg.d_model))
-
+    tables = _tables(n, cfg) | {"published": np.vstack([published, continued])[:n]}
     arrays = matrices(params, cfg)
-    seen = {"source": list(source), "target": list(target[:1])}, {"source": list(range(len(source))), "target": ids[:1]}
-    plan = _Plan(arrays, cfg, *seen, tables[positions])
-    plan.encoder(1 if until else cfg.n_heads)
-    if until is None:
-        plan.decoder(target, ids, words)
-    named = {block["name"] for blocks in plan.cells.values() for block in blocks}
-    data = {
-        "cfg": cfg, "start": math.sqrt(cfg.head_width), "positions": positions, "tables": tables, "until": until,
-        "source": source, "target": target, "words": words, "ids": ids, "cells": plan.cells,
-        "steps": list(plan.by_key.values()), "matrices": {name: arrays[name] for name in arrays if name in named},
-    }  # fmt: skip
-    return Element("machine", plan.title(until), data, plan.html(until, words, target), plan.text(until), id, NEEDS)
+    vocabularies = {"source": list(source), "target": list(words)}
+    plan = _Plan(arrays, cfg, {"source": source, "target": target[:1]}, vocabularies, tables[positions])
+    data = {"until": until, "source": source, "target": target, "positions": positions, "tables": tables}
+    title = f"Change a number: {'what does this head give' if until else 'which word comes next'}?"
+    return plan.element(title, data, arrays, id, NEEDS)
+
+
+def trained_machine(sentence: str = "hello red world", *, id: str = "trained") -> Element:
+    """Do the same with the trained translator, on a sentence of the reader's own::
+
+        p = softmax(decoder(words so far, encoder(sentence)) W_out + b_out)
+
+    Parameters
+    ----------
+    sentence : str
+        The sentence at the start, of words of `toytf.grammar`. The decoder reads, word by word, what the unchanged
+        translator writes.
+    id : str
+        The element's address on its page, ``#trained?sentence=hello+world&target=2&dec.gamma_1.0=2``.
+
+    Returns
+    -------
+    Element
+
+    Raises
+    ------
+    KeyError
+        If a word is not in the vocabulary.
+    ValueError
+        If there is no word, or more words than in the sentences that it learned from.
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 3. The cells and the switches are those of `machine`.
+
+    Examples
+    --------
+    >>> print(trained_machine("hello world").title)
+    Change one of 8,896 numbers: which word comes next?
+    """
+    model, source = Translator.load(), sentence.split()
+    most = sentences.longest_learned()
+    if not 1 <= len(source) <= most:
+        raise ValueError(f"sentence: expected from 1 to {most} words, got {len(source)}")
+    arrays, paths = matrices(model.params, model.cfg), named_arrays(model.params)
+    stored = {name: next((path for path, a in paths.items() if a is array), array) for name, array in arrays.items()}
+    vocabularies = {
+        side: [sentences.named(word) for word in vocab]
+        for side, vocab in (("source", model.src_vocab), ("target", model.tgt_vocab))
+    }
+    tables = _tables(most + 1, model.cfg)
+    seen = {"source": source, "target": [sentences.named(SOS)]}
+    plan = _Plan(arrays, model.cfg, seen, vocabularies, tables["paper"])
+    data = {"sentence": sentence, "positions": "paper", "tables": tables, "top": TOP, "most": most, "learned": most}
+    data |= {"hint": HINT, "until": None, "examples": list(sentences.EXAMPLES), **sentences.vocabulary()}
+    title = f"Change one of {count(model.params):,} numbers: which word comes next?"
+    return plan.element(title, data, stored, id, ("trained", "sentence", *NEEDS))
+
+
+def _tables(n: int, cfg: Config) -> dict[str, Array]:
+    """The positional encodings of every model; without them a table is not added."""
+    return {"paper": sinusoids(n, cfg.d_model), "none": np.zeros((n, cfg.d_model))}
 
 
 def matrices(params: Transformer, cfg: Config) -> dict[str, Array]:
@@ -164,9 +221,10 @@ def _block(step, w, called, cols=None) -> Working:
     return byhand.table(w[:, step.get("from") : step.get("to")], called, cols=cols)
 
 
-def _masked(name: str, s: Working) -> Working:
-    scores = Operand(s.name, s.result, s.rows, s.cols, source=s)
-    return Working(name, f"{s.name} + mask", s.result, s.rows, s.cols, operands=(scores,))
+def _alone(name: str, formula: str, x: Working, result=None) -> Working:
+    """Each entry from the one in its place."""
+    of = Operand(x.name, x.result, x.rows, x.cols, source=x)
+    return Working(name, formula, x.result if result is None else result, x.rows, x.cols, operands=(of,))
 
 
 def _affine(name: str, x: Working, weight, bias, w, b) -> Working:
@@ -188,7 +246,7 @@ def _norm(name: str, x: Working, gamma, beta, eps) -> Working:
 
 # The panel of each kind of step, of those before it and of arrays; machine_steps.js has the same kinds
 PANELS = {
-    "look": lambda plan, name, step, w: byhand.table(w[plan.ids[step["rows"]]], name, rows=plan.labels[step["rows"]]),
+    "look": lambda plan, name, step, w: byhand.table(w[plan.ids(step["rows"])], name, rows=plan.labels[step["rows"]]),
     "positions": lambda plan, name, step: byhand.table(
         plan.positions[: len(plan.labels[step["rows"]])], name, rows=plan.labels[step["rows"]]
     ),
@@ -196,7 +254,10 @@ PANELS = {
     "product": lambda plan, name, step, x, w, called, cols=None: byhand.matmul(x, _block(step, w, called, cols), name),
     "dots": lambda plan, name, step, q, k: byhand.matmul(q, k.T, name),
     "divide": lambda plan, name, step, s: byhand.divide(s, step["width"], name, root=True),
-    "mask": lambda plan, name, step, s: _masked(name, s),
+    "mask": lambda plan, name, step, s: _alone(name, f"{s.name} + mask", s),
+    "root": lambda plan, name, step, e: _alone(
+        name, f"{e.name} √{step['width']}", e, e.result * math.sqrt(step["width"])
+    ),
     "softmax": lambda plan, name, step, s: byhand.softmax(s, name, subtract_max=True, sci=step.get("sci", False)),
     "mix": lambda plan, name, step, a, v: byhand.weighted_sum(a, v, name),
     "concat": lambda plan, name, step, *heads: byhand.concat(*heads, name=name),
@@ -213,8 +274,8 @@ class _Plan:
 
     arrays: dict[str, Array]
     cfg: Config
-    labels: dict[str, Sequence[str]]  # of the rows of "source" and "target" at the start
-    ids: dict[str, list[int]]
+    labels: dict[str, Sequence[str]]  # the words of "source" and "target" that are read at the start
+    vocabularies: dict[str, list[str]]
     positions: Array
     steps: list = field(default_factory=list)  # headings, and (key, working, whether it is seen at first)
     by_key: dict = field(default_factory=dict)  # the steps as the page reads them, by their keys
@@ -234,10 +295,13 @@ class _Plan:
         if w:
             self.cells[key] = [self.block(step, *one) for one in w]
 
-    def block(self, step: dict, name: str, says) -> dict:
-        """Which weights stand in a step, below one another: of an array of more than one row each by its own name."""
-        rows = None if self.arrays[name].ndim == 1 else list(range(len(self.arrays[name])))
-        return {"name": name, "says": says, "rows": step.get("ids", rows), "shift": step.get("from", 0)}
+    def ids(self, side: str) -> list[int]:
+        return Vocabulary(self.vocabularies[side]).ids(self.labels[side])
+
+    def block(self, step: dict, name: str, says: str) -> dict:
+        """Which weights stand in a step, below one another: of embeddings the rows of the words that are read."""
+        words = step["rows"] if step["op"] == "look" else None
+        return {"name": name, "says": says, "words": words, "shift": step.get("from", 0)}
 
     def working(self, key: str) -> Working:
         """The panel of a step, or of what stands in its place at the start."""
@@ -246,12 +310,15 @@ class _Plan:
             return self.working(step["of"][step["or"]])
         return next(one[1] for one in self.steps if one[0] == key)
 
-    def rows(self, side: str, name: str, mark: str, where: str, words, ids) -> None:
+    def rows(self, side: str, name: str, mark: str, where: str) -> None:
         """Embeddings, and with their positions."""
-        says = [f"{where}, embedding of {word}" for word in words]
-        self.put(f"{side}.E", f"E{mark}", "look", w=[(name, says)], ids=list(ids))
+        d, e = self.cfg.d_model, f"{side}.E"
+        self.put(e, f"E{mark}", "look", w=[(name, f"{where}, embedding of")])
+        if self.cfg.scale_embeddings:
+            self.put(f"{side}.root", f"{math.sqrt(d):g}E{mark}", "root", [e], width=d)
+            e = f"{side}.root"
         self.put(f"{side}.PE", f"PE{mark}", "positions", when="positions")
-        self.put(f"{side}.X", f"X{mark}", "add", [f"{side}.E", f"{side}.PE"], when="positions")
+        self.put(f"{side}.X", f"X{mark}", "add", [e, f"{side}.PE"], when="positions")
 
     def attention(self, part, name, mark, where, heading, heads) -> None:
         """The heads of an attention, then the output matrix."""
@@ -312,9 +379,9 @@ class _Plan:
     # -- the two stacks
 
     def encoder(self, heads: int) -> None:
-        where, source = "Encoder", self.labels["source"]
+        where = "Encoder"
         self.steps.append("Source words: embedding and positions")
-        self.rows("enc", "src", "", where, source, range(len(source)))
+        self.rows("enc", "src", "", where)
         self.attention("enc.att", "enc", "", where, "Encoder: self-attention", heads)
         if heads < self.cfg.n_heads:
             return
@@ -323,10 +390,10 @@ class _Plan:
         self.add_and_norm("enc.ff", "memory", where, "Encoder: add & norm 2, the memory")
         self.norm("enc.last", "enc.ff.U", "normed memory", where, "enc", None)
 
-    def decoder(self, target: Sequence[str], ids, words: Sequence[str]) -> None:
+    def decoder(self) -> None:
         where, heads = "Decoder", self.cfg.n_heads
         self.steps.append("Target words: embedding and positions")
-        self.rows("dec", "tgt", "′", where, target, ids)
+        self.rows("dec", "tgt", "′", where)
         self.attention("dec.att", "dec", "′", where, "Decoder: masked self-attention", heads)
         self.add_and_norm("dec.att", "Y", where, "Decoder: add & norm 1")
         self.attention("dec.cross", "cross", "″", "Cross-attention", "Decoder: cross-attention", heads)
@@ -335,14 +402,26 @@ class _Plan:
         self.add_and_norm("dec.ff", "out", where, "Decoder: add & norm 3")
         self.norm("dec.last", "dec.ff.U", "normed out", where, "dec", None)
         self.steps.append("Linear and softmax: the next word")
-        self.put("out.scores", "scores", "product", ["dec.last"], [("out.w", "Output, W")], ["Wout", words])
+        called = ["Wout", self.vocabularies["target"]]
+        self.put("out.scores", "scores", "product", ["dec.last"], [("out.w", "Output, W")], called)
         self.put("out.logits", "logits", "bias", ["out.scores"], [("out.b", "Output, b")], ["bout"])
         self.put("out.p", "p", "softmax", ["out.logits"])
 
     # -- showing
 
-    def title(self, until) -> str:
-        return f"Change a number: {'what does this head give' if until else 'which word comes next'}?"
+    def element(self, title: str, data: dict, arrays: dict, id: str, needs) -> Element:
+        """All of it: `arrays` has each array by its name, or where the page finds it among the trained weights."""
+        until = data["until"]
+        self.encoder(1 if until else self.cfg.n_heads)
+        if until is None:
+            self.decoder()
+        named = {block["name"] for blocks in self.cells.values() for block in blocks}
+        data |= {
+            "cfg": self.cfg, "start": math.sqrt(self.cfg.head_width), "vocabularies": self.vocabularies,
+            "cells": self.cells, "steps": list(self.by_key.values()),
+            "matrices": {name: arrays[name] for name in arrays if name in named},
+        }  # fmt: skip
+        return Element("machine", title, data, self.html(data), self.text(until), id, needs)
 
     def parts(self) -> Iterator[tuple[str, list]]:
         """Each heading with its steps."""
@@ -350,7 +429,7 @@ class _Plan:
         for k, end in zip(at, [*at[1:], len(self.steps)], strict=True):
             yield self.steps[k], self.steps[k + 1 : end]
 
-    def html(self, until, words, target) -> str:
+    def html(self, data) -> str:
         known: list[Working] = []
         out = []
         for heading, steps in self.parts():
@@ -360,15 +439,22 @@ class _Plan:
                 added = f'\\1 data-step="{key}"{"" if seen else " hidden"}'
                 inside += re.sub(r'^(<div class="byhand [^"]*")', added, panel)
                 known.append(working)
-            opened = " open" if until or not out else ""
+            opened = " open" if data["until"] or not out else ""
             out.append(
                 f'<details class="byhand-part"{opened}><summary>{_html.escape(heading)}</summary>'
                 f'<div class="byhand-beside">{inside}</div></details>'
             )
-        first = ""
-        if until is None:
-            first = bars(words, self.working("out.p").result[-1], f"The next word after {target[0]}")
-        return f'{first}<div class="byhand-chain">{"".join(out)}</div>'
+        large = " live-large" if "top" in data else ""  # too much for paper
+        chain = f'<div class="byhand-chain{large}">{"".join(out)}</div>'
+        if data["until"]:
+            return chain
+        p = self.working("out.p").result[-1]
+        best = np.argsort(-p, kind="stable")[: data["top"]] if "top" in data else range(len(p))
+        words = [self.vocabularies["target"][i] for i in best]
+        next_word = bars(words, p[best], f"The next word after {self.labels['target'][-1]}")
+        field = sentences.field(data["sentence"]) if "sentence" in data else ""
+        tasks = "".join(f'<li data-task="{name}">{task}</li>' for name, task in TASKS.items())
+        return f'{field}<ul class="live-tasks">{tasks}</ul>{next_word}{chain}'
 
     def text(self, until) -> str:
         keys = ("enc.X", "enc.att.A1", "enc.att.head1") if until else ("enc.X", "enc.ff.U", "dec.ff.U", "out.p")

@@ -81,29 +81,26 @@ export class Weights {
     return [...this.table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
   }
 
-  // The blocks' rows below each other: which one row i is
-  places() {
-    return this.blocks.flatMap(({ name, says, rows, shift }) =>
-      (rows ?? [null]).map((row, i) => ({
-        name,
-        row,
-        shift,
-        says: Array.isArray(says) ? says[i] : row === null ? says : `${says}, row ${i + 1}`,
-      })),
-    );
-  }
-
-  name(i, j) {
-    const { name, row, shift } = this.places()[i];
-    return `${name}${row === null ? "" : `.${row}`}.${shift + j}`;
+  // The blocks' rows below each other, each with its cells' names; of embeddings those of the words that are read
+  places(ids = this.owner.read.ids) {
+    const { matrices, vocabularies } = this.owner.data;
+    const width = this.grid()[0].length;
+    return this.blocks.flatMap(({ name, says, words, shift }) => {
+      const place = (start, label) => ({
+        says: label,
+        names: Array.from({ length: width }, (_, j) => `${start}.${shift + j}`),
+      });
+      if (!Array.isArray(matrices[name][0])) return [place(name, says)];
+      const rows = ids[words] ?? [...matrices[name].keys()];
+      return rows.map((row) =>
+        place(`${name}.${row}`, words ? `${says} ${vocabularies[words][row]}` : `${says}, row ${row + 1}`),
+      );
+    });
   }
 
   allLabels() {
-    const width = this.grid()[0].length;
     return Object.fromEntries(
-      this.places().flatMap(({ says }, i) =>
-        Array.from({ length: width }, (_, j) => [this.name(i, j), `${says}, column ${j + 1}`]),
-      ),
+      this.places({}).flatMap(({ says, names }) => names.map((name, j) => [name, `${says}, column ${j + 1}`])),
     );
   }
 
@@ -112,11 +109,12 @@ export class Weights {
     const grid = this.grid();
     // a row that went away took its box along
     if (!this.table.querySelector("input")) this.panel.node.querySelector(".live-tools")?.remove();
-    const values = grid.map((row, i) => row.map((_, j) => owner.state[this.name(i, j)]));
+    const names = this.places().map((place) => place.names);
+    const values = names.map((row) => row.map((name) => owner.state[name]));
     const text = words(values);
     grid.forEach((row, i) =>
       row.forEach((td, j) => {
-        const name = this.name(i, j);
+        const name = names[i][j];
         td.dataset.cell = name;
         if (!td.hasAttribute("tabindex")) td.tabIndex = i || j ? -1 : 0;
         if (td.querySelector("input")) return;

@@ -52,6 +52,11 @@ const given = (value) => [value, (where, i, j, x) => chain(where, [num(x)])];
 // Of each kind of step: its numbers, of those before it (`x`) and of arrays of the model (`w`), and the sum of an entry
 const OPERATIONS = {
   look: ({ w: [table], ids }) => given(ids.map((id) => table[id])),
+  root: ({ x: [a], width }) => [
+    scaled(a, Math.sqrt(width)),
+    (where, i, j, value) =>
+      chain(where, [times(num(a[i][j]), root(num(width))), times(num(a[i][j]), num(Math.sqrt(width))), num(value)]),
+  ],
   positions: ({ table, ids }) => given(table.slice(0, ids.length)),
   add: ({ x: [a, b] }) => [add(a, b), (where, i, j, value) => addSum(where, a[i][j], b[i][j], value)],
   product({ x: [a], w: [all], from, to }) {
@@ -94,17 +99,22 @@ const OPERATIONS = {
 // Which cells of what a step was made of light up with entry (i, j); see byhand/panel.js
 const ROW = ["i*r"];
 const LIGHTS = { add: ["ijr", "ijc"], product: ROW, dots: ["i*r", "j*c"], divide: ["ijr"], mask: ["ijr"], affine: ROW };
-Object.assign(LIGHTS, { softmax: ["i*r,ijc"], norm: ["i*r,ijc"], mix: ["i*r", "**c"], bias: ["ijr"], relu: ["ijr"] });
+Object.assign(LIGHTS, {
+  softmax: ["i*r,ijc"],
+  norm: ["i*r,ijc"],
+  mix: ["i*r", "**c"],
+  bias: ["ijr"],
+  relu: ["ijr"],
+  root: ["ijr"],
+});
 
-// What is computed with the numbers and switches of a state: for each key its numbers, what it was made of (other keys,
+// What is computed of the words that are read (Machine.reads), with the numbers and switches of a state: for each key its numbers, what it was made of (other keys,
 // and which of their cells light up), and the sum of an entry. Steps that the switches leave out are not there: one of
 // those that they would be made of stands in their place.
-export function computed(data, state) {
-  const { residual = true, norm = "post", mask = true, target: count = 1 } = state;
-  const n = Number(count);
+export function computed(data, state, { words, ids }) {
+  const { residual = true, norm = "post", mask = true } = state;
+  const n = words.target.length;
   const on = { positions: state.positions !== "none", residual, [norm]: true, mask: mask && n > 1 };
-  const words = { source: data.source, target: data.target.slice(0, n) };
-  const ids = { source: data.source.map((_, i) => i), target: data.ids.slice(0, n) };
   const same = {
     table: data.tables[state.positions],
     divisor: state.divisor === data.start ? null : state.divisor,

@@ -92,8 +92,7 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
     name = f"The {TOP} most probable words where it wrote {quoted(said[at])}"
     labels = [named(model.tgt_vocab.tokens([i])[0]) for i in top]
     static = (
-        f'<div class="live-sentence"><div class="live-field"><span>{_html.escape(" ".join(src))}</span></div>'
-        f'<p class="live-note">{HINT}</p></div>'
+        f"{field(source, HINT)}"
         f"{_picture(src, said, weights, at)}"
         f'<div class="trans-detail">{bars(labels, probs[at][top], name)}'
         '<div class="trans-side"><p class="trans-head">Threads and shares: the mean of both heads.</p>'
@@ -188,6 +187,12 @@ def _kinds() -> list[list[tuple[str, ...]]]:
 
 
 # ---------------------------------------------------------------- its static form
+
+
+def field(sentence: str, hint: str = "") -> str:
+    """Return a sentence where the script will put the field to type it, with what stands below."""
+    words, hint = _html.escape(" ".join(sentence.split())), f'<p class="live-note">{hint}</p>'
+    return f'<div class="live-sentence"><div class="live-field"><span>{words}</span></div>{hint}</div>'
 
 
 def _picture(src, said, weights, at) -> str:

@@ -105,6 +105,13 @@ export function choice({ label, start, options: some }) {
     display(value) {
       for (const [input] of inputs) input.checked = input.value === value;
     },
+    // Options get names; those without one are put away
+    name(words) {
+      inputs.forEach(([input, box], i) => {
+        box.hidden = i >= words.length;
+        input.nextSibling.textContent = words[i];
+      });
+    },
   };
 }
 
