@@ -211,7 +211,7 @@ class Stack extends Live {
       panel.set({
         operands: [scores],
         result: weights,
-        sum: (where, i, j) => softmaxSum(where, scores[i], j, weights[i][j], { subtractMax }),
+        sum: (where, i, j) => softmaxSum(where, scores[i], j, weights[i][j], { subtractMax, sci: true }),
       });
     });
     writeRows(this.after, out);

@@ -219,9 +219,9 @@ def _softmax_steps(scores: Array, j: int, value: float) -> tuple:
         values = np.exp(scores)
         total = values.sum()
     exps = [Exp(_Large(float(s))) for s in scores]
-    numbers = [_Large(float(v)) for v in values]
+    numbers = [_Large(float(v), sci=True) for v in values]  # a small power is not 0
     first = Quotient(exps[j], Sum(*exps)), Quotient(numbers[j], Sum(*numbers))
-    return (*first, Quotient(numbers[j], _Large(float(total))), _Large(float(value)))
+    return (*first, Quotient(numbers[j], _Large(float(total), sci=True)), _Large(float(value), sci=True))
 
 
 def _marked(html: str) -> str:
