@@ -99,18 +99,20 @@ def main(arguments):
         "--changed", action="store_true", help="execute only those whose code changed"
     )
     options = parser.parse_args(arguments)
-    # The last chapters are the longest. Then pages: one reads the chapters' exercises.
+    # The last chapters are the longest. Pages wait: one reads the chapters' exercises.
     pairs = sorted(
         chosen_pairs(parser, options), key=lambda pair: pair.text.name, reverse=True
     )
-    pairs.sort(key=lambda pair: pair.text.parent.name)
+    chapters = [pair for pair in pairs if pair.text.parent.name == "chapters"]
+    pages = [pair for pair in pairs if pair not in chapters]
     good = True
     with ProcessPoolExecutor(max_workers=min(len(pairs), os.cpu_count() or 1)) as pool:
-        for report, went_well in pool.map(
-            attempt, pairs, repeat(options.force), repeat(options.changed)
-        ):
-            print(report, flush=True)
-            good &= went_well
+        for part in (chapters, pages):
+            for report, went_well in pool.map(
+                attempt, part, repeat(options.force), repeat(options.changed)
+            ):
+                print(report, flush=True)
+                good &= went_well
     return 0 if good else 1
 
 

@@ -23,12 +23,7 @@ def test_every_notebook_has_its_text():
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.text.name)
-def test_a_text_and_its_notebook_are_equal(pair):
-    """Byte for byte, ids included, but for outputs."""
-    made, stored = text.notebook_from_text(pair, force=True)
-    assert text.content(made) == text.content(stored)
-    assert execute.take_over(made, stored)
-    assert nbformat.writes(made) + "\n" == pair.notebook.read_text("utf-8")
+def test_a_text_shows_solutions_by_their_names(pair):
     written = pair.text.read_text("utf-8")
     assert [check.name for check in text.CHECKS.values() if check.source in written] == []
 
