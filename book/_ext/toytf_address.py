@@ -4,7 +4,7 @@ Three environment variables say where the book stands, and all are empty by defa
 
 - TOYTF_SITE_URL, the address of the site: ``https://example.org/course/``
 - TOYTF_REPOSITORY, that of its source: ``https://github.com/somebody/course``
-- TOYTF_LITE_URL, that of what `make lite` makes: ``https://example.org/course/lite/``
+- TOYTF_LITE_URL, that of what `make forms FORMS=lite` makes: ``https://example.org/course/lite/``
 
 Each page describes itself, and its foot names version and date. With an address the site has canonical links, a map, a
 page for what is not there, and a picture for those who share a page. With a repository, pages lead to Colab, to Binder
@@ -31,7 +31,7 @@ REPOSITORY = re.compile(r"(https://github\.com/[\w-]+/[\w.-]+?)(\.git)?/?", re.A
 # The branch of the repository that has the notebooks as they are downloaded.
 COLAB_BRANCH = "colab"
 LONGEST = 200  # letters of a description: what previews show
-# The pages whose notebooks `make lite` takes along.
+# The pages whose notebooks `make forms FORMS=lite` takes along.
 IN_LITE = re.compile(r"notebooks/\d\d_\w+|book/(follow|machine)")
 # What the head of a page says of it, and where it stands.
 SAID = re.compile(r'<meta (?:name="(?:description|twitter:card)|property="og:[^"]*)"[^>]*>|<link rel="canonical"[^>]*>')

@@ -72,7 +72,7 @@ def run(call, folder):
 def make(site, out, python=LITE):
     """Make the site with the notebooks in the folder `out`/lite; returns it."""
     if not python.exists():
-        raise FormError(f"expected JupyterLite in {python}, found nothing: make lite installs it")
+        raise FormError(f"expected JupyterLite in {python}, found nothing: make forms FORMS=lite installs it")
     with tempfile.TemporaryDirectory(dir=out) as folder:
         work, contents = Path(folder), Path(folder, "contents")
         contents.mkdir()

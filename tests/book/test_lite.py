@@ -36,7 +36,7 @@ def test_the_first_page_links_every_notebook_and_keeps_the_settings():
 
 def test_without_jupyterlite_the_command_says_what_to_do_and_the_old_site_stays(tmp_path):
     (tmp_path / "lite").mkdir()
-    with pytest.raises(FormError, match="make lite installs it"):
+    with pytest.raises(FormError, match="FORMS=lite installs it"):
         lite.make(None, tmp_path, tmp_path / "nowhere")
     with pytest.raises(FormError, match="failed:\n"):
         lite.run(["false", "-x"], tmp_path)

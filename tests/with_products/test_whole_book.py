@@ -1,4 +1,4 @@
-"""The whole book on paper, for e-readers, as slides, as a zip, and built by plain Sphinx: `make test-products`."""
+"""The whole book on paper, for e-readers, as slides, as a zip, and built by plain Sphinx: what test.yml runs after `make forms`."""
 
 import json
 import re
@@ -180,7 +180,7 @@ def test_an_entry_opens_its_sum_on_the_slide_and_is_not_hidden_by_it(opened, cha
 # ---------------------------------------------------------------- in the browser
 
 
-@pytest.mark.skipif(not lite.LITE.exists(), reason="JupyterLite is not installed (make lite)")
+@pytest.mark.skipif(not lite.LITE.exists(), reason="JupyterLite is not installed (make forms FORMS=lite)")
 def test_a_notebook_opens_and_asks_pyodides_address_alone(browser, tmp_path):
     made = lite.make(None, tmp_path)
     assert {"toytf", "comm", "mdit-py-plugins"} <= set(json.loads((made / "pypi" / "all.json").read_text("utf-8")))

@@ -23,7 +23,7 @@ def differences(found, stored):
 
 
 def test_the_stored_results_are_of_the_torch_that_runs():
-    assert json.loads(STORED.read_text("utf-8"))["torch"] == torch.__version__.split("+")[0], "make torch-results"
+    assert json.loads(STORED.read_text("utf-8"))["torch"] == torch.__version__.split("+")[0], "make test-torch STORE=1"
 
 
 @pytest.mark.parametrize("name", listings.names())

@@ -7,7 +7,7 @@
     >>> found["torch.std"].shape
     (2,)
 
-The book needs no torch. `make torch-results` runs the scripts again, and ``make test-torch`` compares.
+The book needs no torch. ``make test-torch`` runs the scripts again and compares; with ``STORE=1`` it stores.
 """
 
 from __future__ import annotations

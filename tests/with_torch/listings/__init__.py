@@ -1,7 +1,7 @@
 """What the book shows of PyTorch, and scripts whose results it uses: each has a function ``results()``.
 
 What these return is stored in ``toytf/course/data/pytorch.json``, and `toytf.course.pytorch` reads it. Code that a page
-shows stands on that page alone; `from_page` runs it from there. `make torch-results` stores all results again.
+shows stands on that page alone; `from_page` runs it from there. `make test-torch STORE=1` stores all results again.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Store what all scripts give: `make torch-results`."""
+"""Store what all scripts give: `make test-torch STORE=1`."""
 
 import numpy as np
 import torch
