@@ -1,4 +1,4 @@
-"""The whole book on paper, for e-readers, as slides, as a zip, and built by plain Sphinx: what test.yml runs after `make forms`."""
+"""The whole book on paper, for e-readers, as slides, as a zip, by plain Sphinx: test.yml runs it after `make forms`."""
 
 import json
 import re

@@ -168,8 +168,7 @@ def trained_machine(sentence: str = "hello red world", *, id: str = "trained") -
         side: [sentences.named(word) for word in vocab]
         for side, vocab in (("source", model.src_vocab), ("target", model.tgt_vocab))
     }
-    # sine and cosine differ between processors in their last bit
-    tables = {name: table.round(12) for name, table in _tables(most + 1, model.cfg).items()}
+    tables = _tables(most + 1, model.cfg)
     seen = {"source": source, "target": [sentences.named(SOS)]}
     plan = _Plan(arrays, model.cfg, seen, vocabularies, tables["paper"])
     data = {"sentence": sentence, "positions": "paper", "tables": tables, "top": TOP, "most": most, "learned": most}
@@ -179,8 +178,11 @@ def trained_machine(sentence: str = "hello red world", *, id: str = "trained") -
 
 
 def _tables(n: int, cfg: Config) -> dict[str, Array]:
-    """The positional encodings of every model; without them a table is not added."""
-    return {"paper": sinusoids(n, cfg.d_model), "none": np.zeros((n, cfg.d_model))}
+    """The positional encodings of every model; without them a table is not added.
+
+    Sine and cosine differ between processors in their last bit, which a page must not.
+    """
+    return {"paper": sinusoids(n, cfg.d_model).round(12), "none": np.zeros((n, cfg.d_model))}
 
 
 def matrices(params: Transformer, cfg: Config) -> dict[str, Array]:
