@@ -423,28 +423,28 @@ class Ledger:
                 return FAILED, "was drawn without a seed: expected a check of its structure"
             return (UNSEEDED, "") if computed.holds else (FAILED, f"its structure: {computed.found}")
 
-        if isinstance(computed, Claim):
-            agreed = computed.holds
-            if not (agreed or computed.instead):
-                return FAILED, f"is wrong, and so is what should be right: {computed.found}"
-        elif entry.printed is None:
-            if entry.through is None or via is None:
-                return FAILED, "is not printed, and nothing printed follows from it"
-            goal = lookup(entry.through, self.entries)
-            agreed = agrees(goal.printed, via(computed), goal.decimals).all()
-            if not agreed:
-                return FAILED, f"is not printed, and {entry.through} does not follow from it"
-        elif isinstance(computed, str):
-            agreed = computed == entry.printed
-        else:
-            agreed = matches.all()
-
+        agreed, failure = self._agreement(entry, computed, matches, via)
+        if failure:
+            return FAILED, failure
         if agreed and entry.corrected_by:
             return FAILED, f"agrees with what is printed, but {entry.corrected_by[0]} calls it wrong"
         if not agreed and not entry.corrected_by:
             gap = _first_gap(entry, computed, matches)
             return FAILED, f"disagrees with what is printed, and no remark says so: {gap}"
         return (REPRODUCED if agreed else CORRECTED), ""
+
+    def _agreement(self, entry: Entry, computed, matches: Array | None, via: Callable | None) -> tuple[bool, str]:
+        """Whether what was computed is what is printed, and why neither can be."""
+        if isinstance(computed, Claim):
+            wrong = "" if computed.holds or computed.instead else "is wrong, and so is what should be right: "
+            return computed.holds, wrong and wrong + computed.found
+        if entry.printed is None:
+            if entry.through is None or via is None:
+                return False, "is not printed, and nothing printed follows from it"
+            goal = lookup(entry.through, self.entries)
+            follows = agrees(goal.printed, via(computed), goal.decimals).all()
+            return follows, "" if follows else f"is not printed, and {entry.through} does not follow from it"
+        return (computed == entry.printed if isinstance(computed, str) else matches.all()), ""
 
 
 def _as_value(value):

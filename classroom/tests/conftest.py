@@ -12,7 +12,6 @@ settings.register_profile(
 )
 DEEP = os.environ.get("TOYTF_DEEP") == "1"
 settings.load_profile("deep" if DEEP else "book")
-os.environ["TOYTF_PROGRESS"] = "0"
 os.environ.setdefault("PYTHONUTF8", "1")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

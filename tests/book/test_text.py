@@ -1,4 +1,4 @@
-"""Each executed page is a text and the notebook made of it: equal, executed to the same bytes, and no edit is lost."""
+"""Each executed page is a text and the notebook made of it: executed to the same bytes, and no edit is lost."""
 
 import copy
 import subprocess
