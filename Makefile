@@ -102,6 +102,7 @@ TOGETHER := book test lab nbgrader lite torch
 LOCK := $(BIN)/uv pip compile --quiet --no-emit-index-url --no-header --no-annotate $(UPGRADE)
 ANY := --universal --python-version 3.11
 lock: .venv/test.stamp
+	mkdir -p _build
 	cat $(TOGETHER:%=requirements/%.txt) > _build/locked.txt
 	$(LOCK) $(ANY) $(TOGETHER:%=--group %) -o _build/locked.txt
 	for group in $(TOGETHER); do $(LOCK) $(ANY) --generate-hashes -c _build/locked.txt --group $$group \
@@ -117,7 +118,7 @@ dist: .venv/test.stamp
 		$(BIN)/python -m build --no-isolation --outdir _build/dist
 
 clean:
-	rm -rf .venv .venv-torch .venv-lite _build .pytest_cache .hypothesis
+	rm -rf .venv .venv-torch .venv-lite _build .pytest_cache .hypothesis .mypy_cache
 	find . -name __pycache__ -o -name .ruff_cache -o -name .ipynb_checkpoints | xargs rm -rf
 
 # One environment for all; each stamp says that its list and the project itself are installed.

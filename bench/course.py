@@ -20,7 +20,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))  # pages are opened as the tests open them
+sys.path[:0] = map(str, (ROOT / "tests", ROOT / "book" / "forms"))  # pages are opened as the tests open them
 
 import sitecheck  # noqa: E402
 

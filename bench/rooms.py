@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Lines that a room should not outgrow, the Transformer first; the plan of the third edition.
+# Lines that a room should not outgrow, the Transformer first.
 GOALS = {
     "toytf": 3900,
     "toytf/byhand": 2000,

@@ -23,7 +23,6 @@ from tqdm import tqdm
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "with_torch"))
 import bridge
-
 from toytf.attention import MultiHead, attention, multi_head_attention, split_heads
 from toytf.generate import start, stepper
 from toytf.model import Config, backward, encoder_layer, forward, init

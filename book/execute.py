@@ -3,8 +3,7 @@
 A file is a text or its notebook; book/text.py says which belongs to which. One runs on
 each core. What is published is what this writes, so the same text must give the same
 bytes: nothing that depends on the clock or the machine is kept. A notebook is written
-when all of its cells have run. With --changed one whose code is that of its text takes
-over the words and keeps its outputs: for a typo nothing is executed.
+when all of its cells have run.
 """
 
 import os
@@ -49,26 +48,12 @@ def run(notebook, folder, starts=3):
         run(notebook, folder, starts - 1)
 
 
-def take_over(notebook, stored):
-    """Take the outputs of a stored notebook if its code is the same; whether it is."""
-    cells, before = (
-        [cell for cell in one.cells if cell.cell_type == "code"]
-        for one in (notebook, stored)
-    )
-    if [cell.source for cell in cells] != [cell.source for cell in before]:
-        return False
-    for cell, was in zip(cells, before, strict=True):
-        cell.outputs, cell.execution_count = was.outputs, was.execution_count
-    return True
-
-
-def execute(pair, force, changed):
+def execute(pair, force):
     """Make the notebook of a text; what was done."""
     before = pair.notebook.read_bytes() if pair.notebook.exists() else None
-    notebook, stored = notebook_from_text(pair, force)
+    notebook = notebook_from_text(pair, force)
     pair.notebook.parent.mkdir(exist_ok=True)
-    if not (changed and stored and take_over(notebook, stored)):
-        run(notebook, pair.notebook.parent)
+    run(notebook, pair.notebook.parent)
     notebook.metadata = nbformat.from_dict(METADATA)
     if before != (pair.notebook.read_bytes() if pair.notebook.exists() else None):
         name = pair.name(pair.notebook)
@@ -78,11 +63,11 @@ def execute(pair, force, changed):
     return "written" if written else "unchanged"
 
 
-def attempt(pair, force, changed):
+def attempt(pair, force):
     """Make one notebook; return the report and whether all went well."""
     start, name = time.perf_counter(), pair.notebook.name
     try:
-        said = execute(pair, force, changed)
+        said = execute(pair, force)
     except CellExecutionError as error:
         return f"{name}: failed, and is as it was\n{error}", False
     except PairError as error:
@@ -95,9 +80,6 @@ def main(arguments):
     # busy machine for long.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     parser = command_line("Make notebooks of their texts.")
-    parser.add_argument(
-        "--changed", action="store_true", help="execute only those whose code changed"
-    )
     options = parser.parse_args(arguments)
     # The last chapters are the longest. Pages wait: one reads the chapters' exercises.
     pairs = sorted(
@@ -108,9 +90,7 @@ def main(arguments):
     good = True
     with ProcessPoolExecutor(max_workers=min(len(pairs), os.cpu_count() or 1)) as pool:
         for part in (chapters, pages):
-            for report, went_well in pool.map(
-                attempt, part, repeat(options.force), repeat(options.changed)
-            ):
+            for report, went_well in pool.map(attempt, part, repeat(options.force)):
                 print(report, flush=True)
                 good &= went_well
     return 0 if good else 1

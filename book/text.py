@@ -206,7 +206,7 @@ def remember(pair, notebook):
 
 
 def notebook_from_text(pair, force=False):
-    """The notebook to execute, and the stored one or None.
+    """The notebook to execute.
 
     Raises PairError if the text has a mistake, or the notebook an edit to lose.
     """
@@ -223,7 +223,7 @@ def notebook_from_text(pair, force=False):
             f"  To lose it: book/execute.py --force {name}"
         )
     _give_ids(notebook, stored or new_notebook(), pair.stem.partition("_")[0])
-    return notebook, stored
+    return notebook
 
 
 def text_from_notebook(pair, force=False):

@@ -6,17 +6,12 @@ import signal
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 
 # No example may fail because a machine is slow, or pass because the dice fell well.
 settings.register_profile("book", deadline=None, derandomize=True, database=None)
 settings.register_profile("other", deadline=None, database=None)
-# TOYTF_DEEP=1: ten thousand examples of each, other ones each time.
-settings.register_profile(
-    "deep", deadline=None, max_examples=10_000, database=None, print_blob=True, suppress_health_check=list(HealthCheck)
-)
-DEEP = os.environ.get("TOYTF_DEEP") == "1"
-settings.load_profile("deep" if DEEP else "book")
+settings.load_profile("book")
 
 # TOYTF_SEED=n: other numbers from every generator and other examples of each property (tests/matrix.py).
 if SEED := int(os.environ.get("TOYTF_SEED", "0")):
@@ -47,12 +42,9 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items):
-    """The longest files first. Ten thousand examples take some tests longer than any test may take otherwise."""
+    """The longest files first."""
     place = {name: n for n, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.path.name, len(LONGEST)))
-    if DEEP:
-        for item in items:
-            item.add_marker(pytest.mark.timeout(0))
 
 
 def pytest_collection_finish():

@@ -24,6 +24,8 @@ import pytest
 import yaml
 from axe_playwright_python.base import AXE_SCRIPT
 
+from pdf import find_chromium
+
 PHONE, DESKTOP = 390, 1280
 # Milliseconds for whatever a browser is waited for: only what never comes meets them. A test may take longer
 # (pyproject.toml), so Playwright says what it waited for.
@@ -145,18 +147,6 @@ def address_problems(site):
 # --- In the browser -----------------------------------------------------------------------------
 
 
-def find_chromium():
-    """An installed Chromium or Chrome, or None."""
-    # First what has no window: it opens a page with a quarter of the work.
-    names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome"]
-    places = [
-        "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-        r"C:\Program Files\Google\Chrome\Application\chrome.exe",
-    ]
-    found = map(shutil.which, [os.environ.get("CHROMIUM", ""), *names, *places])
-    return next(filter(None, found), None)
-
-
 def chromium_or_skip():
     """An installed Chromium; without one the test that asks is skipped, and fails in CI."""
     executable = find_chromium()
@@ -168,8 +158,6 @@ def chromium_or_skip():
 
 def launch(playwright, executable):
     args = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]  # nobody else is there
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        args.append("--no-sandbox")  # Chromium does not start as root without
     browser = playwright.chromium.launch(executable_path=executable, args=args, timeout=PATIENCE)
     browser.on("context", lambda context: context.set_default_timeout(PATIENCE))
     return browser

@@ -26,7 +26,7 @@ import numpy as np
 
 from toytf import _validate
 from toytf._validate import as_ids, require_class, require_finite, require_some, shape_text
-from toytf.tree import Array, leaves
+from toytf.tree import Array
 
 # ---------------------------------------------------------------- kinds of arguments
 
@@ -270,13 +270,6 @@ def _checks_of(cls: Any, nested: bool) -> list[tuple[str, Check]]:
         if (check := _check_for(hint, nested or not is_array)) is not None:
             found.append((name, check))
     return found
-
-
-def require_all_parameters(name: str, p, cls: type) -> None:
-    """Raise an error unless `p` is a `cls` whose arrays fit each other, and every number in it is finite."""
-    _parts(cls, False, _Call(), name, p)
-    for part, array in leaves(p, np.ndarray).items():
-        require_finite(f"{name}.{part}", array)
 
 
 def check_fields(made) -> None:

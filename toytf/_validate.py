@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 import reprlib
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
@@ -70,12 +69,6 @@ def as_floats(name: str, x, min_ndim: int = 1) -> np.ndarray:
     return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 
-def require_ndim(name: str, x: np.ndarray, ndim: int) -> None:
-    """Raise `ValueError` unless `x` has `ndim` axes."""
-    if x.ndim != ndim:
-        raise ValueError(f"{name}: expected {ndim} {'axis' if ndim == 1 else 'axes'}, got shape {shape_text(x.shape)}")
-
-
 def require_some(name: str, x: np.ndarray, what: str = "number") -> None:
     """Raise `ValueError` if there is nothing in `x`."""
     if not x.size:
@@ -89,14 +82,6 @@ def require_finite(name: str, x: np.ndarray) -> None:
     first, *others = np.argwhere(~np.isfinite(x)).tolist()
     more = f" (and {len(others)} more)" if others else ""
     raise ValueError(f"{name}: expected finite numbers, got {float(x[tuple(first)])} at {first}{more}")
-
-
-def require_within(name: str, x: np.ndarray, largest: float) -> None:
-    """Raise `ValueError` unless all of `x` is finite, and none of it beyond `largest`, signs left aside."""
-    require_finite(name, x)
-    size = float(np.abs(x).max(initial=0))
-    if size > largest:
-        raise ValueError(f"{name}: expected numbers from -{largest:g} to {largest:g}, got one of size {size:g}")
 
 
 def require_shape(name: str, x: np.ndarray, shape: tuple[int, ...], like: str) -> None:
@@ -273,14 +258,6 @@ def as_labels(name: str, labels, n: int, of: str = "labels", different: bool = F
             f"{name}: expected {n} {'different ' if different else ''}{of}, got {len(labels)}: {shown(labels)}"
         )
     return labels
-
-
-def as_id(name: str, value) -> str:
-    """Return what can be an id in a page and begin its address: letters, digits, "-", "_" and "."."""
-    require_class(name, value, str)
-    if not re.fullmatch(r"[\w.-]+", value):
-        raise ValueError(f"{name}: expected letters and digits without spaces or quotes, got {shown(value)}")
-    return value
 
 
 def as_path(name: str, path) -> Path:

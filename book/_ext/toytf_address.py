@@ -176,7 +176,7 @@ def issue(app, page, title):
 
 def prepare_page(app, page, template, context, doctree):
     context["toytf_version"] = app.config.toytf_version
-    if app.builder.name != "html":  # a book for e-readers stands nowhere
+    if app.builder.name != "html":
         return
     if doctree is None:  # the search, and the page for what is not there
         context["pageurl"] = None

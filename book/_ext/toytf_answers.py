@@ -1,7 +1,7 @@
 """Sphinx extension: a box for the reader's answer below each by-hand exercise.
 
 What is asked for, and what is right, `toytf.check` knows: the texts say nothing of the boxes. They hold answers, so the
-edition without solutions has none. Nor have paper and e-readers, on which nobody types.
+edition without solutions has none.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from sphinx_exercise.nodes import is_exercise_node
 
 
 def put_boxes(app, doctree, docname):
-    if app.builder.format != "html" or app.builder.name == "epub" or not app.config.toytf_solutions:
+    if app.builder.format != "html" or not app.config.toytf_solutions:
         return
     from toytf.check import BY_HAND
     from toytf.live import answer

@@ -61,19 +61,15 @@ def element(tex, display):
 
 
 @cache
-def mathml(tex, display, namespace=False):
-    """The formula as MathML, with its TeX as an annotation.
-
-    `namespace` is for pages that are XML, as those of an EPUB.
-    """
+def mathml(tex, display):
+    """The formula as MathML, with its TeX as an annotation."""
     math = element(tex, display)
     inner = "".join(ET.tostring(child, "unicode") for child in math)
     if len(math) != 1:
         inner = f"<mrow>{inner}</mrow>"
-    xmlns = ' xmlns="http://www.w3.org/1998/Math/MathML"' if namespace else ""
     block = ' display="block"' if display else ""
     note = f'<annotation encoding="application/x-tex">{html.escape(tex.strip(), quote=False)}</annotation>'
-    return f"<math{xmlns}{block}><semantics>{inner}{note}</semantics></math>"
+    return f"<math{block}><semantics>{inner}{note}</semantics></math>"
 
 
 def is_long(tex):
@@ -87,7 +83,7 @@ def is_long(tex):
 def visit_inline(writer, node):
     long = " long" if is_long(node.astext()) else ""
     writer.body.append(writer.starttag(node, "span", "", CLASS=CLASSES + long))
-    writer.body.append(mathml(node.astext(), False, writer.builder.name.startswith("epub")) + "</span>")
+    writer.body.append(mathml(node.astext(), False) + "</span>")
     raise nodes.SkipNode
 
 
@@ -97,7 +93,7 @@ def visit_display(writer, node):
         writer.body.append(f'<span class="eqno">({get_node_equation_number(writer, node)})')
         writer.add_permalink_ref(node, _("Link to this equation"))
         writer.body.append("</span>")
-    writer.body.append(mathml(node.astext(), True, writer.builder.name.startswith("epub")) + "</div>\n")
+    writer.body.append(mathml(node.astext(), True) + "</div>\n")
     raise nodes.SkipNode
 
 

@@ -201,8 +201,7 @@ def remove_unused(site):
 
 
 def finish(app, exception):
-    # an EPUB of Sphinx is packed by now
-    if exception is not None or app.builder.format != "html" or app.builder.name == "epub":
+    if exception is not None or app.builder.format != "html":
         return
     site = Path(app.outdir)
     styles = site / "_static" / "toytf.css"

@@ -44,8 +44,8 @@ TYPES = {
     ".css": "text/css",
     ".svg": "image/svg+xml",
     ".png": "image/png",
+    ".txt": "text/plain",
 }
-TYPES[".txt"] = "text/plain"
 # Python's reader of HTML knows small letters only.
 SVG_NAMES = """viewBox preserveAspectRatio textLength lengthAdjust patternUnits patternTransform linearGradient
     radialGradient gradientUnits gradientTransform clipPath refX refY markerWidth markerHeight""".split()

@@ -1,9 +1,7 @@
 """What `bench/course.py` promises: what a page costs is measured, and what misses a goal is named at the end."""
 
-import nbformat
 import numpy as np
 import pytest
-from nbformat.v4 import new_markdown_cell, new_notebook
 
 import course
 
@@ -61,13 +59,10 @@ FOLDED = f"<details><summary>Open</summary>{WORDS}{CODE}{TALL}</details>"
         ({"before": FOLDED, "after": WORDS + CODE + TALL}, None),
     ],
 )
-def test_a_line_that_is_too_long_is_named(monkeypatch, tmp_path, capsys, planted, told):
+def test_a_line_that_is_too_long_is_named(tmp_path, capsys, planted, told):
     (tmp_path / "notebooks").mkdir()
     page = CHAPTER.format(before=planted.get("before", ""), after=planted.get("after", ""))
     (tmp_path / "notebooks" / "01_short.html").write_text(page, "utf-8")
-    notebook = new_notebook(cells=[new_markdown_cell(planted.get("text", ""))])
-    nbformat.write(notebook, tmp_path / "notebooks" / "01_short.ipynb")
-    monkeypatch.setattr(course, "ROOT", tmp_path)
     assert course.main(["--site", str(tmp_path), "--line"]) == (told is not None)
     said = capsys.readouterr().out
     assert "every goal is met" in said if told is None else f"1 goals missed\n  notebooks/01_short: {told}" in said

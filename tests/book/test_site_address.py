@@ -25,6 +25,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from sphinx.errors import ConfigError
 
 import colab
+import pages
 import sitecheck
 from sitecheck import DESKTOP, PHONE, ROOT, write_small_book
 from toytf.course.chapters import outline
@@ -190,6 +191,8 @@ def test_the_first_page_leads_to_the_books_other_forms_where_the_workflow_lays_t
     names = {address.removeprefix(f"{BASE}files/") for _, address in toytf_address.other_forms(config)}
     forms = [link for link in Head(site / "first.html").links if link.startswith(f"{BASE}files/")]
     assert len(forms) == len(names)
+    slug = pages.slug(title)
+    assert names == {f"{slug}.pdf", f"{slug}.epub", f"{slug}-{PROJECT['version']}.zip"}  # as book/forms names them
     assert f"{BASE}files/" not in (site / "second.html").read_text("utf-8")
 
 

@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 import pytest
+from test_panels import small_chain
 
 import sitecheck
 from sitecheck import DESKTOP, PHONE
-from test_panels import small_chain
 from toytf import byhand
 from toytf.byhand import panels
 from toytf.example import PUBLISHED, TOKENS, W_K

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTS = {path.stem: path.read_text("utf-8") for path in sorted(ROOT.glob("requirements/*.txt"))}
-INSTALLERS = ("Makefile", ".ci/run", "README.md", "tests/matrix.py", "book/lab/start.py")
+INSTALLERS = ("Makefile", "README.md", "tests/matrix.py", "book/forms/lite.py", "binder/postBuild")
 PIN = re.compile(r"([a-z0-9][\w.-]*)==([\w.+!]+)( ; [^#\n]+)?( --hash=sha256:[0-9a-f]{64})+")
 
 

@@ -1,21 +1,20 @@
 """Random right calls of the functions of ops, positions, attention, model, generate, optim and corpus, against `plain`.
 
-About a hundred calls of each function in the default run, the same ones each time; ten thousand, and new ones
-each time, with ``TOYTF_DEEP=1`` (see `conftest.py`). The plain functions are in `plain.py`; `plainly` turns arrays and
-parameters into lists and dicts.
+About a hundred calls of each function, the same ones each time, and others in `make test-matrix`. The plain functions
+are in `plain.py`; `plainly` turns arrays and parameters into lists and dicts.
 """
 
 import dataclasses
 import math
 
 import numpy as np
-import plain
 import pytest
-from drawn import SEEDS, configs, drawn_model
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import plain
+from drawn import SEEDS, configs, drawn_model
 from toytf import attention, corpus, generate, model, ops, optim, parameters, positions, tree
 from toytf.attention import MultiHead
 from toytf.corpus import Pair

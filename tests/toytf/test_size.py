@@ -3,10 +3,10 @@
 import dataclasses
 
 import numpy as np
-from drawn import configs
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from drawn import configs
 from toytf import generate
 from toytf.model import Config, backward, encode, forward, init
 from toytf.ops import cross_entropy, cross_entropy_backward

@@ -1,10 +1,8 @@
-"""The whole book on paper, for e-readers, as slides, as a zip, by plain Sphinx: test.yml runs it after `make forms`."""
+"""The whole book on paper, for e-readers, as slides and as a zip. Workflow test.yml runs these tests."""
 
 import json
 import re
 import shutil
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -213,13 +211,3 @@ def test_the_zip_opens_from_the_disk(site, browser, tmp_path):
     page.click("text=Why divide the scores")
     page.wait_for_url("**/notebooks/05_scaling.html")
     assert page.title().startswith("5. ") and problems == []
-
-
-def test_plain_sphinx_builds_the_same_pages(site, tmp_path):
-    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-n", "--keep-going", "-d", str(tmp_path / "doctrees")]
-    done = subprocess.run([*command, str(ROOT), str(tmp_path / "out")], capture_output=True, encoding="utf-8")
-    assert done.returncode == 0, done.stderr[-3000:]
-    for name in sitecheck.toc_pages(ROOT):
-        there, here = ((folder / f"{name}.html").read_text("utf-8") for folder in (site, tmp_path / "out"))
-        article = re.compile(r"<article\b.*</article>", re.DOTALL)
-        assert article.search(there)[0] == article.search(here)[0], name

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from listings import modern_decoder
 from listings.modern_decoder import modern
 

@@ -2,13 +2,13 @@
 
 import itertools
 
-import bridge
 import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import bridge
 from toytf.attention import causal_mask, multi_head_attention, multi_head_attention_backward, padding_mask
 from toytf.model import Config, backward, forward, init
 from toytf.ops import cross_entropy, cross_entropy_backward

@@ -2,11 +2,11 @@
 
 import json
 
-import listings
 import numpy as np
 import pytest
 import torch
 
+import listings
 from toytf.course.pytorch import STORED, stored
 
 

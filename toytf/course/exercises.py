@@ -31,7 +31,6 @@ from toytf.check.answers import ByHand
 from toytf.check.core import Check
 
 KINDS = ("by hand", "code", "explain", "explore")
-LEVELS = (1, 2, 3)
 SOLUTION_TAG = "solution"
 NOT_ANSWERED = "YOUR ANSWER HERE"  # in place of an answer in words; nbgrader's words too, which it gives 0 points
 

@@ -1,10 +1,10 @@
 """The running example, "Hello World", through one encoder layer in PyTorch."""
 
-import bridge
 import torch
 from torch import nn
 from torch.nn.functional import scaled_dot_product_attention
 
+import bridge
 from toytf.example import FEED_FORWARD, PAPER, PUBLISHED
 from toytf.ops import Linear
 

@@ -1,9 +1,9 @@
 """An encoder layer in the paper's order, with dropout, in training and in use."""
 
-import bridge
 import numpy as np
 import torch
 
+import bridge
 from toytf.model import Config, init
 
 
