@@ -31,9 +31,9 @@ def main(
     return _command.call(name, import_module(commands[name][1]), rest, program)
 
 
-def usage(program: str = "toytf", commands: dict = COMMANDS) -> str:
+def usage(program: str, commands: dict) -> str:
     """What ``--help`` prints."""
-    lines = [f"usage: {program} COMMAND ...", "", "The Transformer, number by number.", ""]
+    lines = [f"usage: {program} COMMAND ...", ""]
     lines += [f"  {name:12} {about}" for name, (about, _) in commands.items()]
     told = f"{program} COMMAND --help tells more, with examples. {program} --version tells the version."
     return "\n".join([*lines, "", told])

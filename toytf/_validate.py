@@ -69,10 +69,10 @@ def as_floats(name: str, x, min_ndim: int = 1) -> np.ndarray:
     return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 
-def require_some(name: str, x: np.ndarray, what: str = "number") -> None:
+def require_some(name: str, x: np.ndarray) -> None:
     """Raise `ValueError` if there is nothing in `x`."""
     if not x.size:
-        raise ValueError(f"{name}: expected at least one {what}, got shape {shape_text(x.shape)}")
+        raise ValueError(f"{name}: expected at least one number, got shape {shape_text(x.shape)}")
 
 
 def require_finite(name: str, x: np.ndarray) -> None:
@@ -100,9 +100,9 @@ def require_width(name: str, x: np.ndarray, other_name: str, other: np.ndarray, 
         )
 
 
-def rows_for(name: str, x, matrix_name: str, matrix: np.ndarray, min_ndim: int = 1) -> np.ndarray:
+def rows_for(name: str, x, matrix_name: str, matrix: np.ndarray) -> np.ndarray:
     """Return `x` as finite rows that can be multiplied with a matrix."""
-    x = as_floats(name, x, min_ndim)
+    x = as_floats(name, x, 2)
     require_some(name, x)
     require_width(name, x, matrix_name, matrix, axis=-2)
     require_finite(name, x)
@@ -250,13 +250,11 @@ def list_of(name: str, values, cls: type, of: str) -> list:
     return values
 
 
-def as_labels(name: str, labels, n: int, of: str = "labels", different: bool = False) -> list[str]:
-    """Return `n` strings as a list; `different` where one is told from another by its name alone."""
-    labels = list_of(name, labels, str, of)
-    if len(labels) != n or (different and len(set(labels)) != n):
-        raise ValueError(
-            f"{name}: expected {n} {'different ' if different else ''}{of}, got {len(labels)}: {shown(labels)}"
-        )
+def as_labels(name: str, labels, n: int) -> list[str]:
+    """Return `n` strings as a list."""
+    labels = list_of(name, labels, str, "names")
+    if len(labels) != n:
+        raise ValueError(f"{name}: expected {n} names, got {len(labels)}: {shown(labels)}")
     return labels
 
 

@@ -23,7 +23,7 @@ from toytf_classroom import ClassroomError, feedback_pages, grading, rubrics, su
 from toytf_classroom.grading import Assignment, Receipt
 from toytf_classroom.lms import decimal, matched, read_class, read_table
 from toytf_classroom.plain_text import Roll, file_names, one_line, plain, to_csv
-from toytf_classroom.sandbox import GRACE, STARTING, Bubblewrap, Limits, SandboxError, settings
+from toytf_classroom.sandbox import GRACE, STARTING, Bubblewrap, Limits, SandboxError
 from toytf_classroom.submission import Found
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def grade_folder(
         summary = Summary(students=len(students), notes=notes)
         taken = " The numbers that belong to this name were taken." if answers else ""
         summary.notes += [f"{plain(s, 100)}: handed in, but is not in the class list.{taken}" for s in unknown]
-        about = {"versions": grading.versions(), "settings": settings(sandbox, limits)}
+        about = grading.circumstances(sandbox, limits)
         grader = _Grader(home, assignment, sandbox, limits, key, names, again, points, about, answers)
         graded = _grade(grader, found, jobs, summary)
         _write_tables(out, home, assignment, graded, summary, known)

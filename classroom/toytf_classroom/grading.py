@@ -197,14 +197,17 @@ class Receipt:
 def code_version() -> str:
     """A hash of the code that can decide what an answer is worth: with another one a class is graded anew."""
     whole = hashlib.sha256()
+    patterns = ("*.py", "byhand/*.py", "check/*.py", "course/exercises.py")
     for root in (Path(toytf.__file__).parent, Path(__file__).parent):
-        for file in sorted(file for pattern in ("*.py", "byhand/*.py", "check/*.py") for file in root.glob(pattern)):
+        for file in sorted(file for pattern in patterns for file in root.glob(pattern)):
             whole.update(f"{file.relative_to(root).as_posix()}\0".encode() + file.read_bytes())
     return whole.hexdigest()[:16]
 
 
-def versions() -> dict[str, str]:
-    return {"toytf": toytf.__version__, "numpy": np.__version__, "code": code_version()}
+def circumstances(sandbox, limits) -> dict:
+    """What a receipt says of how it came about: with other versions or settings a class is graded anew."""
+    versions = {"toytf": toytf.__version__, "numpy": np.__version__, "code": code_version()}
+    return {"versions": versions, "settings": sandbox_settings(sandbox, limits)}
 
 
 # ---------------------------------------------------------------- grading
@@ -223,7 +226,7 @@ def grade_one(
     if assignment.own and numbers is None:
         what = "expected the student's own numbers, which follow from the key"
         raise BadAssignment(f"assignment: {', '.join(assignment.own)}: {what}; got none")
-    about = {"versions": versions(), "settings": sandbox_settings(sandbox, limits)}
+    about = circumstances(sandbox, limits)
     try:
         read = submission.read(data)
     except Unreadable as error:
@@ -268,7 +271,7 @@ def _result(exercise: Exercise, points: float | None, headline: str, *details: s
 class _Run:
     """One submission on its way through as many sandboxes as it takes."""
 
-    def __init__(self, read: submission.Submission, assignment, sandbox, limits, key, numbers: Numbers | None = None):
+    def __init__(self, read: submission.Submission, assignment, sandbox, limits, key, numbers: Numbers | None):
         self.read, self.assignment, self.sandbox, self.limits, self.key = read, assignment, sandbox, limits, key
         self.numbers = numbers
         self.slow = False  # whether anything was stopped because its time was over

@@ -131,7 +131,7 @@ def arguments(parser: argparse._ActionsContainer, who: str) -> None:
     parser.add_argument("--student-column", metavar="NAME", help="another column that holds the students' ids")
 
 
-def read_class(path: Path, column: str | None = None, clean: Callable[[str], str] = composed) -> list[Person]:
+def read_class(path: Path, column: str | None, clean: Callable[[str], str] = composed) -> list[Person]:
     """Read a class list; `column` holds the ids, where the list has another form than those that are known.
 
     `clean` gives an id the form in which it is used, or says what is wrong with it. `ClassroomError` if the file is no
@@ -140,7 +140,7 @@ def read_class(path: Path, column: str | None = None, clean: Callable[[str], str
     return people_of(open_table(path), column, clean)
 
 
-def people_of(table: Table, column: str | None = None, clean: Callable[[str], str] = composed) -> list[Person]:
+def people_of(table: Table, column: str | None, clean: Callable[[str], str] = composed) -> list[Person]:
     """The students of a table; `read_class` says what may be wrong."""
     form = form_of(table, column)
     people = [_person(form, row, line, column or "student") for line, row in table.by_name() if not _filler(form, row)]
@@ -163,7 +163,7 @@ def people_of(table: Table, column: str | None = None, clean: Callable[[str], st
     return found
 
 
-def form_of(table: Table, column: str | None = None) -> str:
+def form_of(table: Table, column: str | None) -> str:
     """In which of `FORMS` a table is; a column that is named makes it our own."""
     form = "own" if column else next((name for name, cs in FORMS.items() if {*cs} <= {*table.names}), None)
     if form is None:

@@ -305,10 +305,10 @@ def _weights(powers: Sequence[Array], rows, cols, note: str) -> Asked:
     return _worked("A", "A", expected, rows, cols, steps, 3, note=note)
 
 
-def _logarithms(name: str, powers: Array, rows, cols) -> Given:
+def _logarithms(powers: Array, rows, cols) -> Given:
     """Scores that are logarithms of whole numbers, and written so."""
     words = tuple(tuple(rf"\ln {int(a)}" for a in row) for row in powers)
-    return Given(name, np.log(powers), tuple(rows), tuple(cols), words)
+    return Given("S", np.log(powers), tuple(rows), tuple(cols), words)
 
 
 # ---------------------------------------------------------------- the topics
@@ -402,7 +402,7 @@ def softmax(rng):
         _worked("sums", "sums", powers.sum(axis=1), rows, ("",), total, only_with=("A",)),
         _weights(powers, rows, cols, _POWER_OF_LN),
     )
-    return text, (_logarithms("S", powers, rows, cols),), asked
+    return text, (_logarithms(powers, rows, cols),), asked
 
 
 def weighted_sum(rng):
@@ -490,7 +490,7 @@ def masked(rng):
         Asked("M", "M", mask, said, said, partial(byhand.table, mask, rows=said, cols=said), only_with=("A",)),
         _weights(seen, said, said, note),
     )
-    return text, (_logarithms("S", powers, said, said),), asked
+    return text, (_logarithms(powers, said, said),), asked
 
 
 def feed_forward(rng):

@@ -201,7 +201,7 @@ def follow(
     ids = [stack and stack.ids for stack in (trace.encoder, trace.decoder)]
     sizes = [0 if array is None else array.shape[-1] for array in (*ids, trace.logits)]
     names = [
-        list(map(str, range(n))) if given is None else as_labels(name, given, n, "names")
+        list(map(str, range(n))) if given is None else as_labels(name, given, n)
         for name, given, n in zip(("src", "tgt", "words"), (src, tgt, words), sizes, strict=True)
     ]
     find, shape = _Model(params, cfg, trace, *names).find(array)

@@ -170,10 +170,10 @@ identity_weights.knows("""
 # ---------------------------------------------------------------- by hand
 
 
-def _bend(before, name="hidden"):
+def _bend(before):
     """The answer ``max(0, before)``."""
     return (
-        worked(name, np.vectorize(lambda x: Larger(0, x), otypes=[object])(before))
+        worked("hidden", np.vectorize(lambda x: Larger(0, x), otypes=[object])(before))
         .knows(before, "the numbers before the bend. A negative one becomes 0.")
         .knows(np.abs(before), "the minus signs left out. A negative number becomes 0.")
         .knows(np.minimum(0, before), "the other half. Positive numbers stay, negative ones become 0.")

@@ -222,8 +222,8 @@ def _exercise(one: Directive, path: Path, solutions: Mapping[str, Directive]) ->
 # ---------------------------------------------------------------- outside of the book
 
 
-def words_for_links(text: str, home: str, book: str | None = None, *, alone: bool = True) -> str:
-    """Put words in place of a text's links into the book, or addresses in the built one.
+def words_for_links(text: str, home: str, *, alone: bool = True) -> str:
+    """Put words in place of a text's links into the book.
 
     Parameters
     ----------
@@ -231,8 +231,6 @@ def words_for_links(text: str, home: str, book: str | None = None, *, alone: boo
         Markdown.
     home : str
         The notebook that it comes from: "09_residual_and_layer_norm.ipynb".
-    book : str, optional
-        The address of the built book.
     alone : bool
         Whether the text stands without the rest of its notebook; if not, links within it name no chapter.
 
@@ -248,12 +246,9 @@ def words_for_links(text: str, home: str, book: str | None = None, *, alone: boo
         bracket, words, file, slug = link[1], link[2], Path(link[3] or home).name, link[4] or ""
         if not link[3] and not slug:
             return link[0]
-        folder = "notebooks" if re.match(r"\d\d_", file) else "book"
-        if book:
-            return f"{bracket}[{words}]({book.rstrip('/')}/{folder}/{Path(file).stem}.html{slug})"
         if not alone and file == home:
             return f"{bracket}*{words}*"
-        if folder == "book" or re.match(r"chapter \d", words):
+        if not re.match(r"\d\d_", file) or re.match(r"chapter \d", words):
             return bracket + words
         chapter = f"chapter {int(file[:2])}"
         return f"{bracket}*{words}*, {chapter}" if bracket else f"*{words}* ({chapter})"

@@ -85,7 +85,7 @@ def attend(x, head: Head) -> tuple[Array, AttentionTrace]:
     trace : AttentionTrace
     """
     require_class("head", head, Head)
-    x = rows_for("x", x, "w_q", head.w_q, min_ndim=2)
+    x = rows_for("x", x, "w_q", head.w_q)
     found, trace = attention(x @ head.w_q, x @ head.w_k, x @ head.w_v)
     return found @ head.w_o, trace
 

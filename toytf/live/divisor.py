@@ -50,5 +50,5 @@ def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: s
         f'<div class="live-side">{bars(cols, weights[0], f"{rows[0]}: its weights", sci=True)}'
         f"{bars(cols, slopes, f'{rows[0]}: {SLOPES}', sci=True)}</div>"
     )
-    data = {"scores": scores, "start": start, "d_k": d_k, "rows": rows, "cols": cols, "largest": LARGEST}
+    data = {"scores": scores, "start": start, "rows": rows, "cols": cols, "largest": LARGEST}
     return Element("divisor", "Move the divisor", data, static, f"{scaled.text()}\n{shares.text()}", id)

@@ -21,6 +21,7 @@ from toytf.byhand import fmt, panels
 from toytf.live import wire
 from toytf.translator import Translator
 
+SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator")
 PAGE = ("make", "settings", "element", "sums", "tables", "chart")
 SHARED = {

@@ -14,14 +14,13 @@ from toytf import byhand
 from toytf.byhand import Operand, Working, panels
 from toytf.corpus import SOS, Vocabulary
 from toytf.live import translator as sentences
-from toytf.live.element import Element, bars
+from toytf.live.element import SUBSCRIPTS, Element, bars
 from toytf.ops import Array, LayerNorm, layer_norm
 from toytf.parameters import Config, Transformer
 from toytf.positions import sinusoids, sinusoids_column_as_i
 from toytf.translator import Translator
 from toytf.tree import count, named_arrays
 
-SUBSCRIPTS = str.maketrans("123456789", "₁₂₃₄₅₆₇₈₉")
 NEEDS = ("machine_steps", "machine_cells")  # scripts beside machine.js
 TOP = 8  # the most probable of many words
 TASKS = {

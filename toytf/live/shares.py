@@ -72,7 +72,7 @@ def shares(
         f'<div class="live-two" hidden>{"".join(panel.html() for panel in (*heads, both))}</div></div>'
     )
     data = {"values": values, "wanted": wanted, "rows": rows, "cols": cols, "start": START}
-    box = {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM, "axis": AXIS}
+    box = {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
     text = "\n".join(panel.text() for panel in (one, *heads, both))
     return Element("shares", "Can one head bring the point to the star?", data | {"box": box}, static, text, id)
 

@@ -12,7 +12,7 @@ import numpy as np
 from toytf.attention import merge_heads, split_heads
 from toytf.byhand import Exp, Num, Quotient, Sum, fmt
 from toytf.byhand.workings import Entry, Operand, Working
-from toytf.live.element import SAID, Element, chart, power, table
+from toytf.live.element import SAID, SUBSCRIPTS, Element, chart, power, table
 from toytf.model import EncoderLayer
 from toytf.ops import Array, Linear, linear, softmax_naive
 
@@ -188,7 +188,7 @@ def _panels(step: _Step, rows: list[str]) -> list[Working]:
 
     heads = []
     for h, (scores, weights) in enumerate(zip(step.scores, step.weights, strict=True)):
-        at = f"{h + 1}".translate(str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉"))
+        at = str(h + 1).translate(SUBSCRIPTS)
         entries = tuple(
             Entry(f"{names[i]}, {names[j]}", _softmax_steps(scores[i], j, weights[i, j]), (i, j))
             for i, j in np.ndindex(weights.shape)

@@ -127,7 +127,7 @@ def named(token: str) -> str:
 
 def quoted(token: str) -> str:
     """Return a word as a sentence has it: “house”, (end)."""
-    return NAMES.get(token, token if token in NAMES.values() else f"“{token}”")
+    return token if token in NAMES.values() else f"“{token}”"
 
 
 # ---------------------------------------------------------------- the words of the grammar
