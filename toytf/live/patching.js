@@ -177,18 +177,19 @@ class Patching extends Live {
       ...this.swaps.map(([row, word, taken]) => `row ${row} swapped (“${word}” ← “${taken}”)`),
       ...this.gone.map((row) => `there is no row ${row} to swap`),
     ];
-    const written = now.words.filter((word) => word !== END).join(" ");
+    const words = now.words.filter((word) => word !== END).join(" ");
+    const written = words ? `“${words}”` : "nothing";
     const [i, j] = [largestAt(was.probs[at]), largestAt(now.probs[at])];
     const name = (k) => quoted(named(toytf.trained.tgt_vocab[k]));
     if (!done.length)
-      return `Nothing is changed: it writes “${written}”. ${name(j)} has probability ${fixed(now.probs[at][j], 4)}.`;
+      return `Nothing is changed: it writes ${written}. ${name(j)} has probability ${fixed(now.probs[at][j], 4)}.`;
     const length = Math.max(was.words.length, now.words.length);
     const changed = Array.from({ length }, (_, t) => was.words[t] !== now.words[t]).filter((x) => x).length;
     const share = (k) =>
       `${name(k)} had probability ${fixed(was.probs[at][k], 4)}, ` + `now ${fixed(now.probs[at][k], 4)}`;
     const what = done.join(", ").replace(/^./, (letter) => letter.toUpperCase());
     const differ = changed ? `${changed} ${changed === 1 ? "place differs" : "places differ"}` : "No word differs";
-    return `${what}: it writes “${written}”. ${differ}. ${[...new Set([i, j])].map(share).join("; ")}.`;
+    return `${what}: it writes ${written}. ${differ}. ${[...new Set([i, j])].map(share).join("; ")}.`;
   }
 }
 
