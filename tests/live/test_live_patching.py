@@ -70,7 +70,8 @@ def shows(page, source=A, other=B, rows=(6,), silent=(), word=4):
     if not page.locator(".live-on").count():
         return
     said = page.locator(".live-said").inner_text()
-    assert f"“{' '.join(w for w in now if w != '(end)')}”" in said
+    words = " ".join(w for w in now if w != "(end)")
+    assert f"it writes {f'“{words}”' if words else 'nothing'}." in said
     for row in rows:
         assert f"ow {row} swapped (“{mine[row - 1]}” ← “{theirs[row - 1]}”)" in said
     i = int(before[at].argmax())

@@ -99,8 +99,10 @@ export class Weights {
   }
 
   allLabels() {
+    const { target } = this.owner.data.vocabularies;
+    const column = (name, j) => (name.startsWith("out.") ? target[j] : `column ${j + 1}`);
     return Object.fromEntries(
-      this.places({}).flatMap(({ says, names }) => names.map((name, j) => [name, `${says}, column ${j + 1}`])),
+      this.places({}).flatMap(({ says, names }) => names.map((name, j) => [name, `${says}, ${column(name, j)}`])),
     );
   }
 
