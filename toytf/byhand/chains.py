@@ -108,7 +108,7 @@ def chain(*steps: Working | str) -> Chain:
     S = Q Qᵀ (1 x 1)
            Hello
     Hello      9
-    [Hello, Hello] = 3·3 = 9 = 9
+    [Hello, Hello] = 3·3 = 9
     """
     for step in steps:
         if not isinstance(step, (Working, str)):

@@ -25,14 +25,15 @@ class Entry:
     at: tuple[int, ...] = ()  # its row and column, counted from 0; the row alone where the entry is a whole row
 
     def chain(self, form: str) -> list[tuple[str, str]]:
-        """Return ``(relation, expression)`` for each step."""
+        """Return ``(relation, expression)`` for each step that does not read like the one before."""
         relations = ["=" if self.steps[0].exact else "≈"]
         for before, after in itertools.pairwise(self.steps):
             shown_in_full = before.exact and after.exact
             # exp, sin and cos of anything but 0 are irrational: no finite number of digits is all of them.
             evaluated = is_transcendental(before) and not is_transcendental(after)
             relations.append("=" if shown_in_full and not evaluated else "≈")
-        return [(relation, step.render(form)) for relation, step in zip(relations, self.steps, strict=True)]
+        said = [(relation, step.render(form)) for relation, step in zip(relations, self.steps, strict=True)]
+        return said[:1] + [after for before, after in itertools.pairwise(said) if after[1] != before[1]]
 
     def __str__(self) -> str:
         return f"[{self.where}] " + " ".join(f"{relation} {step}" for relation, step in self.chain("text"))

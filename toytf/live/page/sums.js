@@ -78,7 +78,9 @@ export function chain(where, steps) {
     const evaluated = before.evaluates && !step.evaluates;
     return before.exact && step.exact && !evaluated ? "=" : "≈";
   });
-  return `<b>${escaped(where)}</b> ${steps.map((step, k) => `${signs[k]} ${step.text()}`).join(" ")}`;
+  const texts = steps.map((step) => step.text());
+  const said = texts.map((text, k) => `${signs[k]} ${text}`).filter((_, k) => texts[k] !== texts[k - 1]);
+  return `<b>${escaped(where)}</b> ${said.join(" ")}`;
 }
 
 // ---------------------------------------------------------------- the sums of the panels
