@@ -1,0 +1,90 @@
+"""Train the models of chapter 20, which write stories, ask how many promises they keep, and store results and weights.
+
+    python bench/stories.py            # all runs, about a quarter of an hour on one core
+    python bench/stories.py "made, 1"  # those whose name begins so; the others stay as they are
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from toytf.corpus import to_text_batch
+from toytf.model import forward
+from toytf.ops import cross_entropy
+from toytf.stories import LISTED, all_words, broken, draw_story, listed_name, made_name
+from toytf.writer import Writer
+
+STORED = Path(__file__).parents[1] / "toytf" / "course" / "data" / "stories.json"
+LESSONS, HELD_OUT, TESTED = 12_000, 200, 500
+LOOKED_AT = (1, 100, 200, 400, 600, 1000, 1500)  # steps after which one run is asked
+RUNS = {
+    f"{names}, {layers}, seed {seed}": (names, layers, seed)
+    for names, layers in (("listed", 2), ("made", 2), ("made", 1))
+    for seed in (0, 1, 2)
+}
+
+
+def lessons(names: str, rng: np.random.Generator) -> tuple[list[list[str]], list[list[str]]]:
+    """Stories to learn from, and stories kept away."""
+    draw = listed_name if names == "listed" else made_name
+    return tuple([draw_story(rng, draw) for _ in range(n)] for n in (LESSONS, HELD_OUT))
+
+
+def loss(writer: Writer, texts) -> float:
+    """Mean cross-entropy of a token, in nats."""
+    batch = to_text_batch(texts, writer.vocab)
+    logits, _ = forward(writer.params, writer.cfg, None, batch.tgt, None, batch.tgt_is_token)
+    return float(cross_entropy(logits, batch.goal, batch.tgt_is_token)[0])
+
+
+def kept(stories) -> int:
+    """How many stories break no promise."""
+    return sum(not broken(story) for story in stories)
+
+
+def run(names: str, layers: int, seed: int) -> tuple[Writer, dict]:
+    """Train one model, and ask it."""
+    rng = np.random.default_rng(seed)
+    texts, held_out = lessons(names, rng)
+    writer = Writer.new(rng, all_words(LISTED) if names == "listed" else all_words(), n_decoder_layers=layers)
+    begun, curve = time.process_time(), []
+    for record in writer.learn(texts, rng, progress=False):
+        if record.step in LOOKED_AT and seed == 0:
+            stories = writer.write([[]] * TESTED, np.random.default_rng(seed))
+            curve.append([record.step, round(loss(writer, held_out), 4), kept(stories)])
+            print(f"  step {record.step}: loss {curve[-1][1]}, {curve[-1][2]} of {TESTED}", flush=True)
+    seconds = time.process_time() - begun
+    stories = writer.write([[]] * TESTED, np.random.default_rng(seed))
+    result = {"loss": round(loss(writer, held_out), 4), "kept": kept(stories)}
+    if names == "made":
+        rng = np.random.default_rng(seed)
+        begin = [f"once there was a shy owl called {made_name(rng, new=True)} .".split() for _ in range(TESTED)]
+        result["kept, new hero"] = kept(writer.write(begin, rng))
+    return writer, result | ({"curve": curve} if curve else {}) | {"seconds": round(seconds)}
+
+
+def main() -> int:
+    """Run, print, store."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("begins", nargs="?", default="", help="only runs whose name begins so")
+    begins = parser.parse_args().begins
+    stored = json.loads(STORED.read_text("utf-8")) if STORED.is_file() else {}
+    for name, how in RUNS.items():
+        if name.startswith(begins):
+            print(name, flush=True)
+            writer, stored[name] = run(*how)
+            print(" ", stored[name], flush=True)
+            STORED.write_text(json.dumps(dict(sorted(stored.items())), indent=1) + "\n", "utf-8")
+            if how[0] == "made" and how[2] == 0:
+                writer.save(Writer.stored(how[1]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
