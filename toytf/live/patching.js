@@ -7,10 +7,9 @@ import { html, set } from "./page/make.js";
 import { toggle, own, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { Bars } from "./page/tables.js";
-import { named, quoted, reading, sentence, wordKeys, writeWords, weightTable } from "./sentence.js";
+import { END, named, quoted, reading, sentence, wordKeys, writeWords, weightTable } from "./sentence.js";
 
 const TOP = 3;
-const END = "(end)";
 const HEADS = ["encoder", "decoder", "cross"].flatMap((part) => [1, 2].map((head) => `${part}${head}`));
 
 // ---------------------------------------------------------------- what the model does

@@ -8,7 +8,8 @@ const LETTERS = 200; // of a sentence
 const NEVER = "It never saw a sentence of this kind: expect mistakes.";
 const UNFINISHED = "It learned whole sentences, and this is none yet: go on, or expect mistakes.";
 const NOTHING = "Nothing to translate: type a word, or tap one.";
-const NAMES = { "<eos>": "(end)", "<sos>": "(start)", "<pad>": "(padding)" };
+export const END = "(end)";
+const NAMES = { "<eos>": END, "<sos>": "(start)", "<pad>": "(padding)" };
 
 export const named = (token) => NAMES[token] ?? token;
 const listed = (words) =>

@@ -6,10 +6,9 @@ import { button, svg, set, stopAt } from "./page/make.js";
 import { choice, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { Bars } from "./page/tables.js";
-import { named, quoted, kindOf, reading, begun, mayBegin, mayFollow } from "./sentence.js";
+import { END, named, quoted, kindOf, reading, begun, mayBegin, mayFollow } from "./sentence.js";
 import { sentence, palette, wordKeys, writeWords, weightTable } from "./sentence.js";
 
-const END = "(end)";
 const TOP = 5;
 const LONGEST = 16; // letters of a word: of what is longer the rest is cut off
 const AT_ONCE = 90; // milliseconds from one new word to the next, and all of them in less than 700
