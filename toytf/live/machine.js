@@ -3,7 +3,7 @@ import { onPage, shown, fixed, trimmed, isLong, isExact, powerOfTen } from "./en
 import { order } from "./engine/generate.js";
 import { button, html } from "./page/make.js";
 import { number, choice, toggle, own } from "./page/settings.js";
-import { Live, define } from "./page/element.js";
+import { Live, define, listed } from "./page/element.js";
 import { Panel, Bars } from "./page/tables.js";
 import { cellsByName, computed } from "./machine_steps.js";
 import { fit, widen, Weights, readCell } from "./machine_cells.js";
@@ -32,7 +32,6 @@ function apart(a, b, write, most) {
   }
   return null;
 }
-const listed = (all) => all.join(", ").replace(/, ([^,]*)$/, " and $1");
 
 // ---------------------------------------------------------------- the page
 

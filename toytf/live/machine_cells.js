@@ -1,6 +1,7 @@
 // Tables of the machine: cells that can be changed, and as many rows and columns as there are words. Beside machine.py.
 import { parsed, onPage, words } from "./engine/numbers.js";
 import { button, html, stopAt, walk, TYPED } from "./page/make.js";
+import { cellsOf } from "./page/tables.js";
 
 const STEP = 0.1; // what the buttons below a cell add
 
@@ -78,7 +79,7 @@ export class Weights {
   }
 
   grid() {
-    return [...this.table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
+    return cellsOf(this.table);
   }
 
   // The blocks' rows below each other, each with its cells' names; of embeddings those of the words that are read

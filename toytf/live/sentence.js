@@ -2,6 +2,7 @@
 // Python writes the field's static form and the groups of words (live/translator.py).
 import { fixed } from "./engine/numbers.js";
 import { button, html, set, uniqueId, walk, TYPED } from "./page/make.js";
+import { listed } from "./page/element.js";
 import { fillTable } from "./page/tables.js";
 
 const LETTERS = 200; // of a sentence
@@ -12,11 +13,10 @@ export const END = "(end)";
 const NAMES = { "<eos>": END, "<sos>": "(start)", "<pad>": "(padding)" };
 
 export const named = (token) => NAMES[token] ?? token;
-const listed = (words) =>
-  (words.length > 3 ? [...words.slice(0, 2), `${words.length - 2} others`] : words)
-    .map((word) => (word.includes(" ") ? word : `“${word}”`))
-    .join(", ")
-    .replace(/, ([^,]*)$/, " and $1");
+const someOf = (words) => {
+  const quotes = words.map((word) => `“${word}”`);
+  return listed(words.length > 3 ? [...quotes.slice(0, 2), `${words.length - 2} others`] : quotes);
+};
 export const quoted = (word) => (Object.values(NAMES).includes(word) ? word : `“${word}”`);
 
 // ---------------------------------------------------------------- reading
@@ -126,7 +126,7 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
     if (unknown.length) {
       const odd = [...new Set(unknown.map(({ word }) => word))];
       const is = odd.length > 1 ? "are" : "is";
-      said.push(`${listed(odd)} ${is} not among its ${known.length} words and ${is} left out.`);
+      said.push(`${someOf(odd)} ${is} not among its ${known.length} words and ${is} left out.`);
       if (!words.length && all.length > 1) said.push(`Try “${all[1]}”.`);
       for (const word of odd) {
         const near = nearest(word, known).slice(0, odd.length > 1 ? 2 : 4);

@@ -13,6 +13,8 @@
 import { button, html } from "./make.js";
 
 const onSite = () => "content_root" in document.documentElement.dataset; // elsewhere the address is not ours
+// "a, b and c", in what is said
+export const listed = (words) => words.join(", ").replace(/, ([^,]*)$/, " and $1");
 const LATER = 400; // milliseconds: who drags a slider hears one sentence, and writes one address
 
 export class Live extends HTMLElement {
