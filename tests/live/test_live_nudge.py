@@ -84,5 +84,5 @@ CASE = Case(
         {"weight": "w_out", "w": 1},
     ),
     wrong_links={"weight=w_z&w=1": ("a weight of: expected one of w_v, w_q, w_k, w_out, got “w_z”", {"w": 1})},
-    drawn={"w=1": live.nudge(*(ARRAYS | {"w_v": gone_through("w_v", 1)[0]["w_v"]}).values(), [0, 1], divisor=30)},
+    drawn={"w=-1": live.nudge(*(ARRAYS | {"w_v": gone_through("w_v", -1)[0]["w_v"]}).values(), [0, 1], divisor=30)},
 )

@@ -126,6 +126,7 @@ CASE = Case(
         f"sentence={'a' * 201}": ("An English sentence: expected at most 200 letters, got 201", {}),
         "words=2": ("words: expected one of sentence, word, head", {}),
     },
+    drawn={"sentence=hello+world&word=2": live.translator("hello world", 2)},
 )
 
 

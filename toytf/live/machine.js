@@ -187,10 +187,8 @@ class Machine extends Live {
     if (!this.bars) return;
     const { top, vocabularies } = this.data;
     const p = this.steps.get("out.p").value.at(-1);
-    const places = top ? order(p).slice(0, top) : [...p.keys()];
-    const [values, labels] = [places.map((i) => p[i]), places.map((i) => vocabularies.target[i])];
-    const largest = values.indexOf(Math.max(...p));
-    this.bars.set(values, { labels, lit: largest < 0 ? [] : [largest] });
+    const at = top ? order(p).slice(0, top) : undefined;
+    this.bars.set(p, { at, names: vocabularies.target, lit: p.indexOf(Math.max(...p)) });
     this.bars.table.caption.textContent = `The next word after ${this.read.words.target.at(-1)}`;
     this.met = moved ? this.fulfilled(state) : [];
     for (const name of this.met) this.querySelector(`[data-task=${name}]`).classList.add("live-done");

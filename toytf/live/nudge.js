@@ -133,20 +133,10 @@ class Nudge extends Live {
     const by = quotient(loss, w, nudge);
     const errors = NUDGES.map((each) => share(Math.abs(quotient(loss, w, each) - slope), slope));
     const error = Math.abs(by - slope);
-    const seen = {
-      loss,
-      w,
-      nudge,
-      slope,
-      by,
-      error,
-      share: share(error, slope),
-      errors,
-      losses: this.lossesOf(weight, loss),
-    };
+    const seen = { loss, w, nudge, slope, by, error, share: share(error, slope), errors };
     this.querySelector(".nudge-which").textContent =
       `w stands in row ${place[0] + 1}, column ${place[1] + 1} of ` + `${this.data.names[weight]}.`;
-    drawCurve(this.curve, seen);
+    drawCurve(this.curve, { ...seen, losses: this.lossesOf(weight, loss) });
     drawErrors(this.errors, this.data.plane, seen);
     const [up, down] = [w + nudge, w - nudge].map((value) => onPage(fixed(loss(value), 16)));
     const same = shared(up, down);

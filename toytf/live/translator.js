@@ -186,12 +186,7 @@ class Translation extends Live {
     const probs = this.probs[this.at];
     this.bars.table.classList.toggle("trans-nothing", !probs);
     if (!probs) return;
-    const best = order(probs).slice(0, TOP);
-    const labels = best.map((i) => named(toytf.trained.tgt_vocab[i]));
-    this.bars.set(
-      best.map((i) => probs[i]),
-      { labels },
-    );
+    this.bars.set(probs, { at: order(probs).slice(0, TOP), names: toytf.trained.tgt_vocab.map(named) });
     const word = quoted(this.spanish[this.at]);
     this.bars.table.caption.textContent = `The ${TOP} most probable words where it wrote ${word}`;
   }

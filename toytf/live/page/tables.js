@@ -79,16 +79,17 @@ export class Bars {
     Object.assign(this, { table, sci });
   }
 
-  // `labels` changes the names; there are as many rows as values
-  set(values, { labels = null, lit = [] } = {}) {
+  // All values or those of some places, in that order; `names` has new names for all places, `lit` is one of them
+  set(values, { at = [...values.keys()], names = null, lit = null } = {}) {
     const body = this.table.tBodies[0];
-    while (body.rows.length > values.length) body.lastElementChild.remove();
-    while (body.rows.length < values.length) body.append(body.rows[0].cloneNode(true));
-    values.forEach((value, i) => {
+    while (body.rows.length > at.length) body.lastElementChild.remove();
+    while (body.rows.length < at.length) body.append(body.rows[0].cloneNode(true));
+    at.forEach((place, i) => {
+      const value = values[place];
       const [name, bar, number] = body.rows[i].cells;
-      if (labels) name.textContent = labels[i];
+      if (names) name.textContent = names[place];
       bar.style.setProperty("--share", Number.isFinite(value) ? value : 0);
-      body.rows[i].classList.toggle("live-lit", lit.includes(i));
+      body.rows[i].classList.toggle("live-lit", place === lit);
       number.textContent = this.sci && vanishes(value, 4) ? powerOfTen(value) : onPage(fixed(value, 4));
       number.classList.toggle("live-nan", Number.isNaN(value));
     });
