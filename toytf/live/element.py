@@ -13,7 +13,7 @@ from __future__ import annotations
 import html as _html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
@@ -100,7 +100,7 @@ class Element:
     static: str
     text: str
     id: str = ""
-    needs: tuple[str, ...] = field(default=())
+    needs: tuple[str, ...] = ()
 
     def html(self) -> str:
         """Return it as HTML, without its scripts."""

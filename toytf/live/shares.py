@@ -72,6 +72,7 @@ def shares(
         f'<div class="live-two" hidden>{"".join(panel.html() for panel in (*heads, both))}</div></div>'
     )
     data = {"values": values, "wanted": wanted, "rows": rows, "cols": cols, "start": START}
+    data["ends"] = list(zip(values.min(axis=0), values.max(axis=0), strict=True))
     box = {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
     text = "\n".join(panel.text() for panel in (one, *heads, both))
     return Element("shares", "Can one head bring the point to the star?", data | {"box": box}, static, text, id)

@@ -44,7 +44,6 @@ export function number({ label, start, from, to, step, unit = "", scale = "linea
     start,
     read,
     write: short,
-    complain,
     control(name, change) {
       const [id, says] = [uniqueId(), uniqueId()];
       const input = () => {

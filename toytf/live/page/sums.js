@@ -83,12 +83,13 @@ export function chain(where, steps) {
 
 // ---------------------------------------------------------------- the sums of the panels
 
-// One entry of a product: its row of the left factor, its column of the right one
-export function productSum(where, left, column, value, decimals = DECIMALS) {
+// One entry of a product: its row of the left factor, its column of the right one; and what is added, if anything
+export function productSum(where, left, column, value, decimals = DECIMALS, added = []) {
   const short = (x) => num(x, decimals);
-  const pairs = left.map((x, k) => [x, column[k]]);
+  const [pairs, more] = [left.map((x, k) => [x, column[k]]), added.map(short)];
   const products = pairs.map(([x, y]) => short(x * y));
-  return chain(where, [plus(pairs.map(([x, y]) => times(short(x), short(y)))), plus(products), short(value)]);
+  const factors = pairs.map(([x, y]) => times(short(x), short(y)));
+  return chain(where, [plus([...factors, ...more]), plus([...products, ...more]), short(value)]);
 }
 
 // The angle of a clock of the positional encoding: position / 10000^(2 pair / dModel)
