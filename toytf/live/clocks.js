@@ -8,8 +8,6 @@ import { Live, define } from "./page/element.js";
 import { angleSum, positionSum, productSum } from "./page/sums.js";
 import { Panel } from "./page/tables.js";
 
-const TURN = 2 * Math.PI;
-
 class Clocks extends Live {
   settings({ pos, k, last, furthest, d_model: width, widths }) {
     const whole = { from: 0, step: 1, whole: true };
@@ -136,7 +134,7 @@ function picture({ dial, radius, label, closest, sector }, hand, later, places, 
   const parts = {
     from: at(hand, sector),
     to: at(later, sector),
-    large: Number(angle % TURN > Math.PI),
+    large: Number(angle % (2 * Math.PI) > Math.PI),
     tip: at(hand, radius),
     later: at(later, radius),
     foot: at([0, hand[1]], radius),

@@ -15,11 +15,11 @@ WIDTHS = (4, 8, 16)  # a clock for every two columns: of more no hand would be t
 LAST = 200  # position
 FURTHEST = 100  # steps from the one position to the other
 DECIMALS = 5  # the first small steps of the slow hands
-SIZE, RADIUS, LABEL, CLOSEST, SECTOR = 104, 36.0, 44.0, 22.0, 16.0  # of a dial's picture
+SIZE, RADIUS, LABEL, CLOSEST, SECTOR = 104, 36, 44, 22, 16  # of a dial's picture
 # What is in it, for clocks.js too: the hand at pos, as sine and cosine, that at pos + k, dashed, the turn between them
 DIAL = (
-    f'<circle class="live-rim" r="{RADIUS:g}"/><path class="live-up" d="M0 0L0.00 -{RADIUS:.2f}"/>'
-    f'<path class="live-sector" d="M0 0L{{from}}A{SECTOR:g} {SECTOR:g} 0 {{large}} 1 {{to}}Z"/>'
+    f'<circle class="live-rim" r="{RADIUS}"/><path class="live-up" d="M0 0L0.00 -{RADIUS:.2f}"/>'
+    f'<path class="live-sector" d="M0 0L{{from}}A{SECTOR} {SECTOR} 0 {{large}} 1 {{to}}Z"/>'
     '<path class="live-later" d="M0 0L{later}"/><circle class="live-later-tip" transform="translate({later})" r="4"/>'
     '<path class="live-leg-cos" d="M0 0L{foot}"/><path class="live-leg-sin" d="M{foot}L{tip}"/>'
     '<path class="live-hand" d="M0 0L{tip}"/><circle class="live-tip" transform="translate({tip})" r="4"/>{labels}'

@@ -4,9 +4,9 @@ import { matmul, transposed, linearBackward, crossEntropy, crossEntropyBackward 
 import { attention, attentionBackward } from "./engine/attention.js";
 import { number, choice } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
-import { chart } from "./page/chart.js";
+import { chart, power } from "./page/chart.js";
 
-const [EDGE, SMALLEST] = [4, -16];
+const [EDGE, LEAST, MOST, SMALLEST] = [4, -13, 2, -16];
 const CURVE = Array.from({ length: 161 }, (_, k) => -EDGE + (2 * EDGE * k) / 160);
 const NUDGES = Array.from({ length: 65 }, (_, k) => 10 ** (SMALLEST + k / 4));
 
@@ -85,21 +85,24 @@ function drawCurve(node, { loss, w, nudge, slope, by, losses }) {
   });
 }
 
-function drawErrors(node, plane, { loss, w, nudge, slope, share: miss, errors }) {
-  const [least, most] = plane.y;
-  const point = (by, part) => [Math.log10(by), part ? Math.min(Math.max(Math.log10(part), least), most) : least];
+function drawErrors(node, { loss, w, nudge, slope, share: miss, errors }) {
+  const point = (by, part) => [Math.log10(by), part ? Math.min(Math.max(Math.log10(part), LEAST), MOST) : LEAST];
+  const powers = (...all) => all.map((p) => [p, power(p)]);
   const here = point(nudge, miss);
   chart(node, {
     alt:
       "Error of the slope, as a share of it, against the nudge, from 1e−16 to 1, " +
       `on scales of powers of ten. At ${shortest(nudge)} it is ${short(miss)}.`,
-    ...plane,
+    x: [SMALLEST, 0],
+    y: [LEAST, MOST],
+    ticks: [powers(-16, -12, -8, -4, 0), powers(-12, -9, -6, -3, 0)],
     lines: [
       ["quiet dotted", [NUDGES[0], 1].map((by) => point(by, share(ulp(loss(w)) / (2 * by), slope)))],
       ["orange nudge-u", NUDGES.map((by, k) => point(by, errors[k]))],
-      ["faint", plane.y.map((y) => [here[0], y])],
+      ["faint", [LEAST, MOST].map((y) => [here[0], y])],
     ],
     marks: [["orange", "square", here]],
+    below: ["← few digits left", "the curve bends →"],
   });
 }
 
@@ -137,7 +140,7 @@ class Nudge extends Live {
     this.querySelector(".nudge-which").textContent =
       `w stands in row ${place[0] + 1}, column ${place[1] + 1} of ` + `${this.data.names[weight]}.`;
     drawCurve(this.curve, { ...seen, losses: this.lossesOf(weight, loss) });
-    drawErrors(this.errors, this.data.plane, seen);
+    drawErrors(this.errors, seen);
     const [up, down] = [w + nudge, w - nudge].map((value) => onPage(fixed(loss(value), 16)));
     const same = shared(up, down);
     [up, down].forEach((word, k) => {

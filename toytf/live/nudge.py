@@ -18,12 +18,6 @@ SMALLEST = -16  # its power of ten; a float has no more than 16 digits
 SURE = 1e-3  # the errors of smaller nudges differ between computers: the script draws its own
 EDGE = 4.0  # the curve is drawn from -EDGE to EDGE
 LEAST, MOST = -13, 2  # powers of ten, of the errors that are shown
-PLANE = {  # that of the errors
-    "x": (SMALLEST, 0),
-    "y": (LEAST, MOST),
-    "ticks": [[(p, power(p)) for p in range(*some)] for some in ((SMALLEST, 1, 4), (-12, 1, 3))],
-    "below": ["← few digits left", "the curve bends →"],
-}
 DECIMALS = 12  # of these; the script shows all 16 of a loss, whose last ones differ between computers
 LABELS = ("L at w + Δ", "L at w − Δ", "their difference / 2Δ", "slope, backward pass", "error", "error / slope")
 KEY = (
@@ -101,7 +95,7 @@ def nudge(x, w_q, w_k, w_v, w_out, targets: Sequence[int], *, divisor: float, id
         f"{table('numbers', zip(LABELS, words, strict=True))}"
     )
     data = {**arrays, "targets": targets, "divisor": divisor, "names": NAMES, "places": places}
-    data |= {"start": w, "nudge": START, "smallest": 10.0**SMALLEST, "plane": PLANE}
+    data |= {"start": w, "nudge": START, "smallest": 10.0**SMALLEST}
     lines = [which, *(f"{label:{len(LABELS[2])}}  {word}" for label, word in zip(LABELS, numbers, strict=True))]
     return Element("nudge", "How small should a nudge be?", data, static, "\n".join(lines), id)
 
@@ -171,11 +165,14 @@ def _errors(loss, w: float, slope: float, quotient) -> str:
     here = point(START, error)
     return chart(
         alt.replace("-", "−"),
-        lines=[
+        (SMALLEST, 0),
+        (LEAST, MOST),
+        ([(p, power(p)) for p in range(SMALLEST, 1, 4)], [(p, power(p)) for p in range(-12, 1, 3)]),
+        [
             ("quiet dotted", rounding),
             ("orange nudge-u", [point(by, abs(quotient(by) - slope) / abs(slope)) for by in nudges if by >= SURE]),
             ("faint", [(here[0], LEAST), (here[0], MOST)]),
         ],
-        marks=[("orange", "square", here)],
-        **PLANE,
+        [("orange", "square", here)],
+        below=["← few digits left", "the curve bends →"],
     )
