@@ -298,7 +298,7 @@ class Machine extends Live {
     });
     const all = now.every((a) => Math.max(...a) > 0.999);
     return `${said.join("; ")}.${
-      all ? " Each gives nearly all to one word, and few changes move that: " + "divide the scores by 30 first." : ""
+      all ? " Each gives nearly all to one word, and few changes move that: divide the scores by 30 first." : ""
     }`;
   }
 

@@ -138,7 +138,7 @@ class Nudge extends Live {
     const error = Math.abs(by - slope);
     const seen = { loss, w, nudge, slope, by, error, share: share(error, slope), errors };
     this.querySelector(".nudge-which").textContent =
-      `w stands in row ${place[0] + 1}, column ${place[1] + 1} of ` + `${this.data.names[weight]}.`;
+      `w stands in row ${place[0] + 1}, column ${place[1] + 1} of ${this.data.names[weight]}.`;
     drawCurve(this.curve, { ...seen, losses: this.lossesOf(weight, loss) });
     drawErrors(this.errors, seen);
     const [up, down] = [w + nudge, w - nudge].map((value) => onPage(fixed(loss(value), 16)));

@@ -177,8 +177,7 @@ class Patching extends Live {
       return `Nothing is changed: it writes ${written}. ${name(j)} has probability ${fixed(now.probs[at][j], 4)}.`;
     const length = Math.max(was.words.length, now.words.length);
     const changed = Array.from({ length }, (_, t) => was.words[t] !== now.words[t]).filter((x) => x).length;
-    const share = (k) =>
-      `${name(k)} had probability ${fixed(was.probs[at][k], 4)}, ` + `now ${fixed(now.probs[at][k], 4)}`;
+    const share = (k) => `${name(k)} had probability ${fixed(was.probs[at][k], 4)}, now ${fixed(now.probs[at][k], 4)}`;
     const what = done.join(", ").replace(/^./, (letter) => letter.toUpperCase());
     const differ = changed ? `${changed} ${changed === 1 ? "place differs" : "places differ"}` : "No word differs";
     return `${what}: it writes ${written}. ${differ}. ${[...new Set([i, j])].map(share).join("; ")}.`;

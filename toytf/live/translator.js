@@ -123,17 +123,11 @@ class Translation extends Live {
     const { tokens } = this.read;
     const typing = begun(this.state.sentence, this.data);
     const words = tokens.map(({ word, place }, i) => {
-      const [left, begins, on] = [place < 0, typing && i === tokens.length - 1, i === this.changing];
-      const looks = { "trans-out": left && !begins, "trans-begun": begins, "trans-on": on };
-      const look = ["trans-word", ...Object.keys(looks).filter((name) => looks[name])].join(" ");
-      const share = left ? 0 : (row[place] ?? 0);
-      return {
-        word,
-        look,
-        on,
-        share,
-        small: left && !begins ? "left out" : left || !row.length ? "" : fixed(share, 4),
-      };
+      const [begins, on] = [typing && i === tokens.length - 1, i === this.changing];
+      const out = place < 0 && !begins;
+      const look = `trans-word${out ? " trans-out" : ""}${begins ? " trans-begun" : ""}${on ? " trans-on" : ""}`;
+      const share = row[place] ?? 0;
+      return { word, look, on, share, small: out ? "left out" : place < 0 || !row.length ? "" : fixed(share, 4) };
     });
     if (tokens.length < Math.min(this.slots, this.data.most)) {
       const on = this.changing === tokens.length;

@@ -24,12 +24,8 @@ export class Panel {
 
   // "Hello, 2", as byhand names an entry
   where(i, j) {
-    return [
-      this.rows[i] || String(i + 1),
-      this.cols.length ? this.cols[j].replaceAll("\u00a0", " ") : this.columns > 1 ? String(j + 1) : "",
-    ]
-      .filter((part) => part)
-      .join(", ");
+    const column = this.cols.length ? this.cols[j].replaceAll("\u00a0", " ") : this.columns > 1 ? String(j + 1) : "";
+    return [this.rows[i] || String(i + 1), column].filter(Boolean).join(", ");
   }
 
   // New numbers: matrices in the order in which the page has the operands, the result, and a function that gives the
@@ -51,12 +47,8 @@ export class Panel {
     const [rows, columns] = this.size;
     const lines = Array.from({ length: rows * columns }, (_, k) => this.sum(Math.floor(k / columns), k % columns));
     [...this.allSums.querySelectorAll("p")].forEach((line) => line.remove());
-    for (const line of new Set(lines)) {
-      // a row as one sum has it for each of its entries
-      const p = document.createElement("p");
-      p.innerHTML = line;
-      this.allSums.append(p);
-    }
+    // a row as one sum has it for each of its entries
+    for (const line of new Set(lines)) this.allSums.appendChild(html("p")).innerHTML = line;
   }
 }
 
