@@ -239,6 +239,7 @@ def shows_trained(page, cells=None, **state):
     """Every panel; without a script the bars."""
     state = {"sentence": SENTENCE} | state
     if page.locator(".live-on").count():
+        assert page.locator(".live-bars tbody tr").first.get_attribute("class") == "live-lit"  # the most probable
         return shows(page, cells, **state)
     p = computed(cells, **state)["out.p"][-1]
     assert shown(page, ".live-bars", ".live-bar + td")[0] == [f"{p.max():.4f}"]
