@@ -3,7 +3,7 @@
 import { fixed } from "./engine/numbers.js";
 import { button, html, set, uniqueId, walk, TYPED } from "./page/make.js";
 import { listed } from "./page/element.js";
-import { fillTable } from "./page/tables.js";
+import { fillTable, fitted } from "./page/tables.js";
 
 const LETTERS = 200; // of a sentence
 const NEVER = "It never saw a sentence of this kind: expect mistakes.";
@@ -263,9 +263,7 @@ export function wordKeys(box, pick, { follow = false } = {}) {
 // Writes the words of a line, as word_line of translator.py does: each with its look, and what is small beside it. With a
 // role, "radio" or "button", one can choose among them; those that are `on` are chosen.
 export function writeWords(box, role, items) {
-  while (box.children.length > items.length) box.lastChild.remove();
-  while (box.children.length < items.length) box.append(html("span", {}, html("i"), html("b")));
-  const nodes = [...box.children];
+  const nodes = fitted(box, items.length, () => html("span", {}, html("i"), html("b")));
   const held = nodes.findIndex((node) => node.tabIndex === 0);
   const focus = role === "radio" ? items.findIndex(({ on }) => on) : Math.max(0, held);
   nodes.forEach((node, i) => {

@@ -5,7 +5,7 @@ import { largestAt, order } from "./engine/generate.js";
 import { button, svg, set, stopAt } from "./page/make.js";
 import { choice, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
-import { Bars } from "./page/tables.js";
+import { Bars, fitted } from "./page/tables.js";
 import { END, named, quoted, kindOf, reading, begun, mayBegin, mayFollow } from "./sentence.js";
 import { sentence, palette, wordKeys, writeWords, weightTable } from "./sentence.js";
 
@@ -158,11 +158,9 @@ class Translation extends Live {
     const slotOf = this.read.tokens.flatMap(({ place: at }, slot) => (at >= 0 ? [slot] : []));
     const all = this.shares.flatMap((row, t) => row.map((share, k) => ({ share, t, k: slotOf[k] })));
     this.places().forEach((places, group) => {
-      const box = this.threads.children[group];
-      while (box.children.length > all.length) box.lastChild.remove();
-      while (box.children.length < all.length) box.append(svg("path"));
+      const paths = fitted(this.threads.children[group], all.length, () => svg("path"));
       all.forEach(({ share, t, k }, i) => {
-        const path = box.children[i];
+        const path = paths[i];
         const [a, b] = [places[k], places[t]];
         const d = `M${a} 0C${a} 500 ${b} 500 ${b} 1000`;
         if (path.getAttribute("d") !== d) path.setAttribute("d", d);

@@ -2,6 +2,13 @@
 import { words, fixed, onPage, powerOfTen, vanishes } from "../engine/numbers.js";
 import { html } from "./make.js";
 
+// As many children as there are things; `make` makes those that are missing
+export function fitted(parent, n, make) {
+  while (parent.children.length > n) parent.lastElementChild.remove();
+  while (parent.children.length < n) parent.append(make());
+  return [...parent.children];
+}
+
 export const cellsOf = (table) => [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
 
 // A panel of toytf.byhand (byhand/panels.py): operands, result, and the sum of each entry.
@@ -74,14 +81,13 @@ export class Bars {
   // All values or those of some places, in that order; `names` has new names for all places, `lit` is one of them
   set(values, { at = [...values.keys()], names = null, lit = null } = {}) {
     const body = this.table.tBodies[0];
-    while (body.rows.length > at.length) body.lastElementChild.remove();
-    while (body.rows.length < at.length) body.append(body.rows[0].cloneNode(true));
+    const rows = fitted(body, at.length, () => body.rows[0].cloneNode(true));
     at.forEach((place, i) => {
       const value = values[place];
-      const [name, bar, number] = body.rows[i].cells;
+      const [name, bar, number] = rows[i].cells;
       if (names) name.textContent = names[place];
       bar.style.setProperty("--share", Number.isFinite(value) ? value : 0);
-      body.rows[i].classList.toggle("live-lit", place === lit);
+      rows[i].classList.toggle("live-lit", place === lit);
       number.textContent = this.sci && vanishes(value, 4) ? powerOfTen(value) : onPage(fixed(value, 4));
       number.classList.toggle("live-nan", Number.isNaN(value));
     });
