@@ -1,7 +1,7 @@
 """Train the models of chapter 20, which write stories, ask how many promises they keep, and store results and weights.
 
-    python bench/stories.py            # all runs, about a quarter of an hour on one core
-    python bench/stories.py "made, 1"  # those whose name begins so; the others stay as they are
+python bench/stories.py            # all runs, about a quarter of an hour on one core
+python bench/stories.py "made, 1"  # those whose name begins so; the others stay as they are
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ LESSONS, HELD_OUT, TESTED = 12_000, 200, 500
 LOOKED_AT = (1, 100, 200, 400, 600, 1000, 1500)  # steps after which one run is asked
 RUNS = {
     f"{names}, {layers}, seed {seed}": (names, layers, seed)
-    for names, layers in (("listed", 2), ("made", 2), ("made", 1))
     for seed in (0, 1, 2)
+    for names, layers in (("made", 2), ("made", 1), ("listed", 2))
 }
 
 

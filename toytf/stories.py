@@ -40,6 +40,7 @@ SYLLABLES = (
     tuple(f"-{middle}-" for middle in "be di ga ko la me no ra si ti va zo".split()),
     tuple(f"-{end}" for end in "bel dor fin la lin mir na ra rin ron sa tus".split()),
 )
+KNOWN_NAMES = 1765  # those of the 2,016 that lessons may have
 #: Names for a grammar in which each name is one word of a list.
 LISTED = tuple(
     "Ada Bruno Clara Dario Edda Felix Gina Hugo Ines Jonas Kira Leo Mira Nils Olga Paul Rosa Simon Tilda Urs Vera "
@@ -64,19 +65,20 @@ PARTS = (
         "a {nature2} {kind2} called {helper} heard {him} .",
         "along came {helper} , a {nature2} {kind2} .",
     ),
+    ("“ do not be sad , {hero} , ” said {helper} .", "“ i will help you , {hero} , ” said {helper} ."),
     ("{he2} {deed} and came back with the {thing} .", "{helper} {deed} , and there was the {thing} ."),
 )
 ENDS = {  # how it ends decides who has the thing
     "gift": (
-        ("{hero} thanked {him2} and gave {him2} a {gift} .", "for that {hero} gave {him2} a {gift} ."),
+        ("{hero} thanked {helper} and gave {him2} a {gift} .", "for that {hero} gave {helper} a {gift} ."),
         ("{helper} went home with the {gift} , and {hero} with {his} {colour} {thing} .",),
     ),
     "keep": (
-        ("“ keep it , {helper} , ” said {hero} .", "“ it is yours now , ” said {hero} ."),
+        ("“ keep it , {helper} , ” said {hero} .", "“ it is yours now , {helper} , ” said {hero} ."),
         ("{helper} went home with the {colour} {thing} , and {hero} was glad .",),
     ),
     "share": (
-        ("“ it is yours too , {helper} , ” said {hero} .", "“ let us share it , ” said {hero} ."),
+        ("“ it is yours too , {helper} , ” said {hero} .", "“ let us share it , {helper} , ” said {hero} ."),
         ("since then the {colour} {thing} belongs to {hero} and {helper} .",),
     ),
 }
@@ -122,6 +124,7 @@ def made_name(rng: np.random.Generator, new: bool = False) -> str:
 
     >>> rng = np.random.default_rng(0)
     >>> made_name(rng), made_name(rng, new=True)
+    ('Go- -ko- -bel', 'Li- -va- -dor')
     """
     while True:
         places = [int(rng.integers(len(syllables))) for syllables in SYLLABLES]
@@ -133,7 +136,7 @@ def listed_name(rng: np.random.Generator) -> str:
     """Draw one of `LISTED`.
 
     >>> listed_name(np.random.default_rng(0))
-    'Ursula'
+    'Vera'
     """
     return LISTED[rng.integers(len(LISTED))]
 
@@ -141,7 +144,8 @@ def listed_name(rng: np.random.Generator) -> str:
 def draw_story(rng: np.random.Generator, name: Callable[[np.random.Generator], str] = made_name) -> list[str]:
     """Draw a story's facts, then its sentences: a list of tokens, with `name` for each of the two who are in it.
 
-    >>> print(told(draw_story(np.random.default_rng(0))))
+    >>> print(told(draw_story(np.random.default_rng(0))[:27]))
+    Once there was a curious bear called Gotirin. She never slept without her white book. Then, one evening,
     """
 
     def pick(things):
@@ -190,6 +194,7 @@ def facts(tokens: list[str]) -> list[tuple[str, str]] | None:
     """Read a story: each slot in its order, with the fact that its words speak of; None if it is no story.
 
     >>> facts(draw_story(np.random.default_rng(0)))[:3]
+    [('nature', 'curious'), ('kind', 'bear'), ('hero', 'Go- -ti- -rin')]
     """
     sentences = re.findall(r"[^.]+ \.", " ".join(tokens))
     if len(sentences) != len(SENTENCES) or " ".join(map(str.strip, sentences)) != " ".join(tokens):
@@ -223,19 +228,23 @@ def all_words(names: tuple[str, ...] = sum(SYLLABLES, ())) -> Vocabulary:
     """Return every token of the stories, `SPECIAL` and names first.
 
     >>> len(all_words()), len(all_words(LISTED))
+    (200, 186)
     """
-    said = " ".join(form for forms in SENTENCES for _, form in forms) + " " + " ".join(" ".join(s) for s in SLOTS.values())
+    said = (
+        " ".join(form for forms in SENTENCES for _, form in forms) + " " + " ".join(" ".join(s) for s in SLOTS.values())
+    )
     return Vocabulary([*SPECIAL, *names, *sorted(set(re.sub(r"\{\w+\}", "", said).split()))])
 
 
-def surprise(tokens: list[str], names: int = math.prod(map(len, SYLLABLES))) -> float:
+def surprise(tokens: list[str], names: int = KNOWN_NAMES) -> float:
     """-log p of a whole story under its own grammar, in nats: a choice among n costs log n.
 
     Its mean over stories, divided by that of their tokens, is the lowest loss that a model can reach. So many `names`
     can be drawn.
 
     >>> story = draw_story(np.random.default_rng(0))
-    >>> print(f"{surprise(story):.2f} nats, {surprise(story) / (len(story) + 1):.3f} a token, the end included")
+    >>> print(f"{surprise(story):.2f} nats")
+    37.23 nats
     """
     said = facts(tokens)
     if said is None:
@@ -245,3 +254,23 @@ def surprise(tokens: list[str], names: int = math.prod(map(len, SYLLABLES))) -> 
     choices += [len(SLOTS[slot.rstrip("2")]) - (slot == "kind2") for slot in slots & FREE]
     choices += [len(PRONOUNS) for whose in ("", "2") if slots & {f"{case}{whose}" for case in PRONOUNS[0]}]
     return sum(map(math.log, choices))
+
+
+LETTERS = tuple("abcdefghijklmnopqrstuvwxyz")
+FIRST, ECHOES = 12, 40  # letters that come first, and letters in all
+
+
+def draw_echoes(rng: np.random.Generator) -> list[str]:
+    """Draw twelve different letters, and then pieces of four to eight of them, each from where it will: 40 letters.
+
+    Nothing foretells where a piece begins. From its second letter on it goes on as it did before.
+
+    >>> "".join(draw_echoes(np.random.default_rng(0)))
+    'teklzcygqxdvlzcygqtekleklzygqxdvcygqxcyg'
+    """
+    first = [LETTERS[i] for i in rng.permutation(len(LETTERS))[:FIRST]]
+    text = list(first)
+    while len(text) < ECHOES:
+        begin = rng.integers(FIRST - 3)
+        text += first[begin : begin + rng.integers(4, 9)]
+    return text[:ECHOES]
