@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Callable
 from functools import cache
-from itertools import count
+from itertools import count, pairwise
 
 import numpy as np
 
@@ -274,3 +274,13 @@ def draw_echoes(rng: np.random.Generator) -> list[str]:
         begin = rng.integers(FIRST - 3)
         text += first[begin : begin + rng.integers(4, 9)]
     return text[:ECHOES]
+
+
+def goes_on(echoes: list[str]) -> list[bool]:
+    """Say of each letter whether the one before it stood before this letter already, so that it could be foretold.
+
+    >>> goes_on(list("abcdbcd"))
+    [False, False, False, False, False, True, True]
+    """
+    seen = [set(pairwise(echoes[:k])) for k in range(len(echoes))]
+    return [k > 0 and (echoes[k - 1], echoes[k]) in seen[k] for k in range(len(echoes))]

@@ -96,9 +96,9 @@ class Writer:
         return self.vocab.tokens(h.ids[:-1] if h.ended else h.ids)
 
     @staticmethod
-    def stored(layers: int) -> Path:
-        """Where the trained model with so many layers lies, which comes with the package."""
-        return Path(__file__).with_name("data") / f"writer_{layers}.npz"
+    def stored(which: int | str) -> Path:
+        """Where a trained model lies that comes with the package: 1 or 2 layers, or ``"echoes"``."""
+        return Path(__file__).with_name("data") / f"writer_{which}.npz"
 
     def save(self, path) -> None:
         """Write everything to one ``.npz`` file, the weights rounded to float16."""
@@ -106,8 +106,8 @@ class Writer:
 
     @classmethod
     def load(cls, path) -> Writer:
-        """Read what `save` wrote; a number of layers, 1 or 2, stands for the trained model that has so many."""
-        path = cls.stored(path) if path in (1, 2) else path
+        """Read what `save` wrote; 1, 2 and ``"echoes"`` stand for the trained models that come with the package."""
+        path = cls.stored(path) if path in (1, 2, "echoes") else path
         params, cfg = load(path, np.float32)
         try:
             return cls(params, cfg, Vocabulary(load_extra(path)["vocab"]))
