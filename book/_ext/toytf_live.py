@@ -2,7 +2,8 @@
 
 A notebook's output brings its style and scripts along, since it may stand in a frame of
 its own. A page links them as files: what all elements share, what one needs, its own.
-A page without an element links none.
+A page without an element links none. What an element loads itself, when somebody asks
+for it, lies beside them.
 
 A link may carry an element's settings: `[by 30](machine.ipynb#machine?divisor=30)`.
 What stands before the question mark is the element's id.
@@ -15,7 +16,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
-ELEMENT = re.compile(r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?>')
+ELEMENT = re.compile(r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?(?: data-later="(\w+)")?>')
 
 
 def without_parts(html):
@@ -28,8 +29,13 @@ def scripts(html):
     found = ELEMENT.findall(html)
     if not found:
         return []
-    needed = [name for _, needs in found for name in needs.split()]
-    return list(dict.fromkeys(["live", *needed, *(name for name, _ in found)]))
+    needed = [name for _, needs, _ in found for name in needs.split()]
+    return list(dict.fromkeys(["live", *needed, *(name for name, _, _ in found)]))
+
+
+def later(html):
+    """The names of the scripts that its elements load themselves, when asked."""
+    return sorted({name for _, _, name in ELEMENT.findall(html)} - {""})
 
 
 class LinksWithSettings(SphinxPostTransform):
@@ -61,12 +67,15 @@ def link_files(app, page, template, context, doctree):
 
     static = Path(app.outdir, "_static")
     static.mkdir(parents=True, exist_ok=True)
-    for name in scripts(context.get("body", "")):
+    body = context.get("body", "")
+    linked, asked_for = scripts(body), later(body)
+    for name in [*linked, *asked_for]:
         css, js = element.style(name), element.script(name)
         if css:
             app.add_css_file(f"live-{name}.css")
             (static / f"live-{name}.css").write_text(css, "utf-8", newline="\n")
-        app.add_js_file(f"live-{name}.js", loading_method="defer")
+        if name in linked:
+            app.add_js_file(f"live-{name}.js", loading_method="defer")
         (static / f"live-{name}.js").write_text(js, "utf-8", newline="\n")
 
 

@@ -20,9 +20,10 @@ from importlib import resources
 from toytf.byhand import fmt, panels
 from toytf.live import wire
 from toytf.translator import Translator
+from toytf.writer import Writer
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator")
+ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator", "writer")
 PAGE = ("make", "settings", "element", "sums", "tables", "chart")
 SHARED = {
     "live": (*(f"engine/{part}" for part in ENGINE), *(f"page/{part}" for part in PAGE)),
@@ -37,10 +38,13 @@ def script(name: str) -> str:
     """Return a script, without its comments: an element's own, ``"divisor"``, or what several share.
 
     ``"live"`` is the engine with what all elements share, ``"base"`` the little of it that a box for an answer needs;
-    ``"trained"`` holds the weights of the trained translator.
+    ``"trained"`` holds the weights of the trained translator, ``"writers"`` those of the two that write stories.
     """
     if name == "trained":
         return f"toytf.trained = new toytf.Translator({wire.as_json(wire.translator(Translator.load()))});\n"
+    if name == "writers":
+        models = (f"{n}: new toytf.Writer({wire.as_json(wire.writer(Writer.load(n)))})" for n in (1, 2))
+        return f"toytf.writers = {{ {', '.join(models)} }};\n"
     if name in SHARED:
         return "".join(map(script, SHARED[name]))
     return _classic(resources.files("toytf.live").joinpath(f"{name}.js").read_text("utf-8"))
@@ -92,6 +96,8 @@ class Element:
         What its address begins with; `name` if left out. Two on one page need two.
     needs : tuple of str
         Scripts that it needs before its own: ``"trained"``, ``"sentence"``.
+    later : str
+        A large script that the book's page loads only when it is asked for: ``"writers"``. An output brings it along.
     """
 
     name: str
@@ -101,10 +107,12 @@ class Element:
     text: str
     id: str = ""
     needs: tuple[str, ...] = ()
+    later: str = ""
 
     def html(self) -> str:
         """Return it as HTML, without its scripts."""
         needs = f' data-needs="{" ".join(self.needs)}"' if self.needs else ""
+        needs += f' data-later="{self.later}"' if self.later else ""
         return (
             f'<toytf-{self.name} id="{_html.escape(self.id or self.name)}" class="live"{needs}>'
             f'<script type="application/json">{wire.as_json(self.data)}</script>'
@@ -113,7 +121,7 @@ class Element:
         )
 
     def _repr_html_(self) -> str:
-        return panels.style_and_script() + parts((*self.needs, self.name)) + self.html()
+        return panels.style_and_script() + parts([*self.needs, *filter(None, [self.later]), self.name]) + self.html()
 
     def __str__(self) -> str:
         return f"{self.title}\n{self.text}"
