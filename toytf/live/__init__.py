@@ -34,9 +34,9 @@ from toytf.live.sampling import sampling
 from toytf.live.shares import shares
 from toytf.live.stack import stack
 from toytf.live.translator import translator
+from toytf.live.writer import writer
 
 __all__ = [
     "Element", "beam", "clocks", "divisor", "machine", "mask", "nudge", "patching", "sampling", "shares", "stack",
-    "trained_machine",
-    "translator",
+    "trained_machine", "translator", "writer",
 ]  # fmt: skip
