@@ -65,21 +65,34 @@ PARTS = (
         "a {nature2} {kind2} called {helper} heard {him} .",
         "along came {helper} , a {nature2} {kind2} .",
     ),
-    ("“ do not be sad , {hero} , ” said {helper} .", "“ i will help you , {hero} , ” said {helper} ."),
+    (
+        "“ do not be sad , {hero} , ” said {helper} .",
+        "{helper} looked at {hero} and said nothing .",
+        "{hero} told {helper} all about it .",
+    ),
     ("{he2} {deed} and came back with the {thing} .", "{helper} {deed} , and there was the {thing} ."),
 )
 ENDS = {  # how it ends decides who has the thing
     "gift": (
-        ("{hero} thanked {helper} and gave {him2} a {gift} .", "for that {hero} gave {helper} a {gift} ."),
-        ("{helper} went home with the {gift} , and {hero} with {his} {colour} {thing} .",),
+        ("for that {hero} gave {helper} a {gift} .", "{helper} was thanked by {hero} and given a {gift} ."),
+        (
+            "{helper} went home with the {gift} , and {hero} with {his} {colour} {thing} .",
+            "{hero} went home with {his} {colour} {thing} , and {helper} with the {gift} .",
+        ),
     ),
     "keep": (
-        ("“ keep it , {helper} , ” said {hero} .", "“ it is yours now , {helper} , ” said {hero} ."),
-        ("{helper} went home with the {colour} {thing} , and {hero} was glad .",),
+        ("“ keep it , {helper} , ” said {hero} .", "{hero} let {helper} keep it ."),
+        (
+            "{helper} went home with the {colour} {thing} , and {hero} was glad .",
+            "{hero} was glad , and {helper} went home with the {colour} {thing} .",
+        ),
     ),
     "share": (
-        ("“ it is yours too , {helper} , ” said {hero} .", "“ let us share it , {helper} , ” said {hero} ."),
-        ("since then the {colour} {thing} belongs to {hero} and {helper} .",),
+        ("“ let us share it , {helper} , ” said {hero} .", "“ it is yours too , {helper} , ” said {hero} ."),
+        (
+            "since then the {colour} {thing} belongs to {hero} and {helper} .",
+            "since then {helper} and {hero} share the {colour} {thing} .",
+        ),
     ),
 }
 #: What a story must not forget, and the slots of its sentences that speak of it.
@@ -87,7 +100,6 @@ PROMISES = {
     "hero": ("hero",),
     "helper": ("helper",),
     "pronouns": ("he", "him", "his"),
-    "helper's pronouns": ("he2", "him2"),
     "thing": ("thing", "mishap", "deed"),
     "colour": ("colour",),
     "gift": ("gift",),
@@ -228,7 +240,7 @@ def all_words(names: tuple[str, ...] = sum(SYLLABLES, ())) -> Vocabulary:
     """Return every token of the stories, `SPECIAL` and names first.
 
     >>> len(all_words()), len(all_words(LISTED))
-    (200, 186)
+    (202, 188)
     """
     said = (
         " ".join(form for forms in SENTENCES for _, form in forms) + " " + " ".join(" ".join(s) for s in SLOTS.values())
@@ -244,7 +256,7 @@ def surprise(tokens: list[str], names: int = KNOWN_NAMES) -> float:
 
     >>> story = draw_story(np.random.default_rng(0))
     >>> print(f"{surprise(story):.2f} nats")
-    37.23 nats
+    38.33 nats
     """
     said = facts(tokens)
     if said is None:
