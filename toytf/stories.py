@@ -65,36 +65,24 @@ PARTS = (
         "a {nature2} {kind2} called {helper} heard {him} .",
         "along came {helper} , a {nature2} {kind2} .",
     ),
-    (
-        "“ do not be sad , {hero} , ” said {helper} .",
-        "{helper} looked at {hero} and said nothing .",
-        "{hero} told {helper} all about it .",
-    ),
+    ("“ do not be sad , {hero} , ” said {helper} .", "“ i will help you , {hero} , ” said {helper} ."),
     ("{he2} {deed} and came back with the {thing} .", "{helper} {deed} , and there was the {thing} ."),
 )
 ENDS = {  # how it ends decides who has the thing
     "gift": (
-        ("for that {hero} gave {helper} a {gift} .", "{helper} was thanked by {hero} and given a {gift} ."),
-        (
-            "{helper} went home with the {gift} , and {hero} with {his} {colour} {thing} .",
-            "{hero} went home with {his} {colour} {thing} , and {helper} with the {gift} .",
-        ),
+        ("{hero} thanked {helper} and gave {him2} a {gift} .", "for that {hero} gave {helper} a {gift} ."),
+        ("{helper} went home with the {gift} , and {hero} with {his} {colour} {thing} .",),
     ),
     "keep": (
-        ("“ keep it , {helper} , ” said {hero} .", "{hero} let {helper} keep it ."),
-        (
-            "{helper} went home with the {colour} {thing} , and {hero} was glad .",
-            "{hero} was glad , and {helper} went home with the {colour} {thing} .",
-        ),
+        ("“ keep it , {helper} , ” said {hero} .", "“ it is yours now , {helper} , ” said {hero} ."),
+        ("{helper} went home with the {colour} {thing} , and {hero} was glad .",),
     ),
     "share": (
         ("“ let us share it , {helper} , ” said {hero} .", "“ it is yours too , {helper} , ” said {hero} ."),
-        (
-            "since then the {colour} {thing} belongs to {hero} and {helper} .",
-            "since then {helper} and {hero} share the {colour} {thing} .",
-        ),
+        ("since then the {colour} {thing} belongs to {hero} and {helper} .",),
     ),
 }
+LAST = ("{hero} never forgot {helper} .", "that night {hero} dreamed of {helper} .")
 #: What a story must not forget, and the slots of its sentences that speak of it.
 PROMISES = {
     "hero": ("hero",),
@@ -103,6 +91,7 @@ PROMISES = {
     "thing": ("thing", "mishap", "deed"),
     "colour": ("colour",),
     "gift": ("gift",),
+    "helper's pronouns": ("he2", "him2"),
     "owner": ("end",),
 }
 
@@ -129,6 +118,7 @@ FREE = {"nature", "nature2", "kind", "kind2", "colour", "thing", "place", "time"
 #: The forms of each sentence, with the end to which they belong.
 SENTENCES = [[("", form) for form in part] for part in PARTS]
 SENTENCES += [[(end, form) for end, parts in ENDS.items() for form in parts[place]] for place in (0, 1)]
+SENTENCES += [[("", form) for form in LAST]]
 
 
 def made_name(rng: np.random.Generator, new: bool = False) -> str:
@@ -173,7 +163,7 @@ def draw_story(rng: np.random.Generator, name: Callable[[np.random.Generator], s
     facts["hero"] = facts["helper"] = name(rng)
     while facts["helper"] == facts["hero"]:
         facts["helper"] = name(rng)
-    said = [pick(part) for part in (*PARTS, *ENDS[pick(tuple(ENDS))])]
+    said = [pick(part) for part in (*PARTS, *ENDS[pick(tuple(ENDS))], LAST)]
     return " ".join(said).format(**facts).split()
 
 
@@ -262,7 +252,7 @@ def surprise(tokens: list[str], names: int = KNOWN_NAMES) -> float:
     if said is None:
         raise ValueError(f"tokens: expected a story of this grammar, got {' '.join(tokens)!r}")
     slots = {slot for slot, _ in said}
-    choices = [names, names - 1, len(ENDS), *map(len, PARTS), *map(len, ENDS[dict(said)["end"]])]
+    choices = [names, names - 1, len(ENDS), len(LAST), *map(len, PARTS), *map(len, ENDS[dict(said)["end"]])]
     choices += [len(SLOTS[slot.rstrip("2")]) - (slot == "kind2") for slot in slots & FREE]
     choices += [len(PRONOUNS) for whose in ("", "2") if slots & {f"{case}{whose}" for case in PRONOUNS[0]}]
     return sum(map(math.log, choices))
