@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from toytf import ops
 from toytf.byhand import Prod, Quotient
 from toytf.check.answers import number, part, product, worked
 from toytf.check.core import Case, checker
@@ -63,7 +62,7 @@ ids_or_unknown.knows("""
 """)
 
 
-@checker("ex-02-7", expected=lambda ids, n_tokens: np.eye(n_tokens)[ids], results=("rows",))
+@checker("ex-02-7", results=("rows",))
 def one_hot(ids, n_tokens):
     """Write each id as a row of zeros with a 1 at the place of the id.
 
@@ -116,7 +115,7 @@ def _embed_cases(rng):
     ]
 
 
-@checker("ex-02-8", expected=ops.embedding, cases=_embed_cases, results=("rows",))
+@checker("ex-02-8", cases=_embed_cases, results=("rows",))
 def embed(table, ids):
     """Look up the row of each id in the embedding table.
 

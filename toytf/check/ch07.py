@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from toytf import model, ops
 from toytf.byhand import Larger, Prod, Sum
 from toytf.check.answers import listed, mapped, part, product, sum_of_products, worked
 from toytf.check.core import Case, checker, normals
 from toytf.example import FEED_FORWARD
 
 
-@checker("ex-07-7", expected=ops.relu)
+@checker("ex-07-7")
 def relu(x):
     """Cut off what is negative: ``max(0, x)`` for each entry.
 
@@ -51,9 +50,7 @@ relu.knows("""
 """)
 
 
-@checker(
-    "ex-07-8", expected=lambda x, w_1, b_1, w_2, b_2: model.feed_forward(model.FeedForward(w_1, b_1, w_2, b_2), x)[0]
-)
+@checker("ex-07-8")
 def feed_forward(x, w_1, b_1, w_2, b_2):
     """Widen each row, bend it, narrow it again: ``max(0, x W_1 + b_1) W_2 + b_2``.
 
@@ -106,19 +103,7 @@ feed_forward.knows("""
 """)
 
 
-def _wide(eye):
-    return np.hstack([eye, -eye])
-
-
-def _tall(eye):
-    return np.vstack([eye, -eye])
-
-
-@checker(
-    "ex-07-4",
-    expected=lambda d: (_wide(np.eye(d)), np.zeros(2 * d), _tall(np.eye(d)), np.zeros(d)),
-    results=("w_1", "b_1", "w_2", "b_2"),
-)
+@checker("ex-07-4", results=("w_1", "b_1", "w_2", "b_2"))
 def identity_weights(d):
     """Make weights with which the feed-forward network gives every row back: F(x) = x.
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from toytf import model, ops
 from toytf.byhand import Difference, Power, Quotient, Root, Sum
 from toytf.check.answers import number, part, worked
 from toytf.check.core import Case, checker, normals
 
 
-@checker("ex-09-7", expected=lambda x, gamma, beta, eps=1e-5: ops.layer_norm(ops.LayerNorm(gamma, beta), x, eps)[0])
+@checker("ex-09-7")
 def layer_norm(x, gamma, beta, eps=1e-5):
     """Give each row mean 0 and variance 1, then scale and shift its columns.
 
@@ -88,12 +87,7 @@ layer_norm.knows("""
 """)
 
 
-def _add_and_norm(x, fx, gamma, beta, eps=1e-5):
-    cfg = model.Config(src_vocab=1, tgt_vocab=1, eps=eps)
-    return model.add_and_norm(cfg, ops.LayerNorm(gamma, beta), x, lambda rows: (fx, None))[0]
-
-
-@checker("ex-09-8", expected=_add_and_norm)
+@checker("ex-09-8")
 def add_and_norm(x, fx, gamma, beta, eps=1e-5):
     """Add a part's input to its output, then normalise the sum: ``LN(x + F(x))``.
 
@@ -177,13 +171,7 @@ def _rows_stand_alone_cases(rng):
     ]
 
 
-def farthest(moved) -> float:
-    """What decides whether rows are equal: the largest distance, if it is more than rounding."""
-    distance = np.abs(moved).max()
-    return np.inf if distance < 1e-12 else float(distance)
-
-
-@checker("ex-09-4", cases=_rows_stand_alone_cases, gap=lambda together, alone: farthest(together - alone))
+@checker("ex-09-4", cases=_rows_stand_alone_cases)
 def rows_stand_alone(together, alone):
     """Tell whether a norm treats each row by itself.
 

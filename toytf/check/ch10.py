@@ -2,30 +2,15 @@
 
 import numpy as np
 
-from toytf import model, ops
 from toytf.byhand import Difference, Prod, Quotient, Sum
 from toytf.check.answers import mapped, worked
-from toytf.check.ch09 import farthest, norm
+from toytf.check.ch09 import norm
 from toytf.check.core import Case, checker, normals
 from toytf.example import FEED_FORWARD
 
 
-def _encoder_layer(x, w_q, w_k, w_v, w_o, w_1, b_1, w_2, b_2):
-    """The layer of `toytf.model`, put together from arrays."""
-    d = x.shape[-1]
-    cfg = model.Config(src_vocab=1, tgt_vocab=1, d_model=d, n_heads=1, n_decoder_layers=0, positions=False)
-    plain = ops.LayerNorm(np.ones(d), np.zeros(d))
-    attention = model.MultiHead(w_q, w_k, w_v, w_o)
-    p = model.EncoderLayer(attention, plain, model.FeedForward(w_1, b_1, w_2, b_2), plain)
-    return model.encoder_layer(p, cfg, x)[0]
-
-
-@checker(
-    "ex-10-7",
-    expected=_encoder_layer,
-    tolerance=1e-6,  # a layer computed in float32 is right too, also where NumPy ends in float64
-    points=4,
-)
+# a layer computed in float32 is right too, also where NumPy ends in float64
+@checker("ex-10-7", tolerance=1e-6, points=4)
 def encoder_layer(x, w_q, w_k, w_v, w_o, w_1, b_1, w_2, b_2):
     """One encoder layer with a single head: ``U = LN(X + Z)``, then ``LN(U + F(U))``.
 
@@ -160,11 +145,7 @@ def _other_rows_moved_cases(rng):
     ]
 
 
-@checker(
-    "ex-10-5",
-    cases=_other_rows_moved_cases,
-    gap=lambda before, after, row: farthest(np.delete(after - before, row, axis=0)),
-)
+@checker("ex-10-5", cases=_other_rows_moved_cases)
 def other_rows_moved(before, after, row):
     """Tell whether a change of one input row has moved another row of the result.
 

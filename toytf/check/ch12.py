@@ -2,21 +2,10 @@
 
 import numpy as np
 
-from toytf import attention, ops
 from toytf.check.answers import listed, number, part, product, sum_of_products
 from toytf.check.ch11 import NUMBERS_FOR_BOOLEANS, OPPOSITE
 from toytf.check.core import Case, checker, normals
 from toytf.example import W_K, W_V
-
-
-def _norm(rows):
-    d = rows.shape[-1]
-    return ops.layer_norm(ops.LayerNorm(np.ones(d), np.zeros(d)), rows)[0]
-
-
-def _expected_cross_first(y, memory, mask):
-    read = _norm(y + attention.attention(y, memory, memory)[0])
-    return _norm(read + attention.attention(read, read, read, mask)[0])
 
 
 def _cross_first_cases(rng):
@@ -30,7 +19,7 @@ def _cross_first_cases(rng):
     ]
 
 
-@checker("ex-12-5", expected=_expected_cross_first, cases=_cross_first_cases)
+@checker("ex-12-5", cases=_cross_first_cases)
 def cross_first(y, memory, mask):
     """A decoder layer without feed-forward, its two attentions in the other order.
 
@@ -140,9 +129,7 @@ disguise_mask.knows(f"""
 """)
 
 
-@checker(
-    "ex-12-7", expected=lambda y, memory, w_q, w_k, w_v: attention.attention(y @ w_q, memory @ w_k, memory @ w_v)[0]
-)
+@checker("ex-12-7")
 def cross_attention(y, memory, w_q, w_k, w_v):
     """Let the rows of the target read the memory: one head, without a mask.
 

@@ -2,20 +2,12 @@
 
 import numpy as np
 
-from toytf import ops, optim
 from toytf.byhand import Power, Sum, fmt
 from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 
-def _toytf_adam(w, dw, m, v, t, learning_rate):
-    adam = optim.Adam(t=t - 1, m=m.flatten(), v=v.flatten())
-    new = w.copy()
-    adam.step(ops.Linear(new), ops.Linear(dw), learning_rate)
-    return new, adam.m.reshape(w.shape), adam.v.reshape(w.shape)
-
-
-@checker("ex-16-8", expected=_toytf_adam, results=("w", "m", "v"), points=3)
+@checker("ex-16-8", results=("w", "m", "v"), points=3)
 def adam_step(w, dw, m, v, t, learning_rate):
     """Take a step of Adam with the paper's beta_1 = 0.9, beta_2 = 0.98, eps = 1e-9.
 
@@ -90,12 +82,7 @@ adam_step.knows("""
 """)
 
 
-@checker(
-    "ex-16-9",
-    expected=lambda step, d_model, warmup: optim.paper_schedule(d_model, warmup)(step),
-    results=("rate",),
-    tolerance=1e-13,  # rates are small
-)
+@checker("ex-16-9", results=("rate",), tolerance=1e-13)  # rates are small
 def paper_schedule(step, d_model, warmup):
     """The paper's learning rate: ``d_model^-0.5 * min(step^-0.5, step * warmup^-1.5)``.
 
@@ -139,13 +126,7 @@ paper_schedule.knows("""
 """)
 
 
-def _toytf_clip(dw, db, limit):
-    both = ops.Linear(dw.copy(), db.copy())
-    optim.clip(both, limit)
-    return both.weight, both.bias
-
-
-@checker("ex-16-10", expected=_toytf_clip, results=("dw", "db"))
+@checker("ex-16-10", results=("dw", "db"))
 def clip(dw, db, limit):
     """Shorten two gradients together, if their common length exceeds limit.
 

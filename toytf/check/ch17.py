@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from toytf.attention import masked_softmax
 from toytf.byhand import Prod, Sum
 from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
@@ -19,7 +18,7 @@ def _even_cases(rng):
     ]
 
 
-@checker("ex-17-5", expected=lambda mask: masked_softmax(np.zeros(mask.shape), mask), cases=_even_cases)
+@checker("ex-17-5", cases=_even_cases)
 def even_weights(mask):
     """Give each key that may be seen the same weight, as a head with zero queries does.
 
@@ -77,11 +76,7 @@ def _contribution_cases(rng):
     ]
 
 
-@checker(
-    "ex-17-9",
-    expected=lambda weights, v, w_o: np.linalg.norm(weights[..., None] * (v @ w_o)[..., None, :, :], axis=-1),
-    cases=_contribution_cases,
-)
+@checker("ex-17-9", cases=_contribution_cases)
 def contributions(weights, v, w_o):
     """Measure what a column adds to a row: the length of ``weight * value @ w_o``.
 

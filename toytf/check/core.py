@@ -19,11 +19,10 @@ from toytf.check import mistakes
 from toytf.check.compare import Case, Inputs, Outcome, Report, agree, allowed, call, diagnose, right_outcomes, same
 from toytf.check.mistakes import Mistake
 
-__all__ = ["Case", "Check", "Inputs", "Mistake", "Outcome", "Report", "apart", "checker", "diagnose", "normals"]
+__all__ = ["Case", "Check", "Inputs", "Mistake", "Outcome", "Report", "checker", "diagnose", "normals"]
 
 HANDED_IN = (np.float64, np.float32, np.float16)  # in what a result may come; truth values stay what they are
 MARGIN = 4  # how far from a tolerance fair inputs keep, in both directions
-GAP = 1e-4  # the least distance at a decision: a hundred times what float32 rounds off numbers near 10
 DRAWS = 50  # after so many, no draw of a checker is fair
 
 
@@ -40,31 +39,22 @@ class Check:
         The label of the exercise in the book: "ex-08-7".
     cases : callable
         From a `numpy.random.Generator` to a list of `Case`, the smallest first. `draw` calls it.
-    expected : callable, optional
-        The function of `toytf` that gives what is right. Without it the solution does.
     results : tuple of str
         Names of what is returned.
     tolerance : float
         The largest difference that is taken for rounding, relative to numbers above 1.
     points : int
-    gap : callable, optional
-        For a function that decides (the largest, the first k, above a limit): from a case's arguments
-        to the smallest distance between two numbers that it compares (`apart`). Where that is within
-        rounding, two right functions may decide differently.
     """
 
     solution: Callable
     exercise: str
     cases: Callable[[np.random.Generator], list[Case]] | None = None
-    expected: Callable | None = None
     results: tuple[str, ...] = ("result",)
     tolerance: float = 1e-9
     points: int = 2
-    gap: Callable[..., float] | None = None
 
     def __post_init__(self):
         self.name = self.solution.__name__
-        self.expected = self.expected or self.solution
         self.told = ""
         self.__doc__ = (
             f"Check your `{self.name}` ({self.exercise}): ``check.{self.name}(mine)`` says whether it is right, "
@@ -95,8 +85,7 @@ class Check:
         - no known mistake passes, handed in as float64, float32 or float16, not even with `MARGIN`
           times the tolerance;
         - rounding the inputs to float32 moves no right result by more than a `MARGIN`-th of the
-          tolerance for float32;
-        - no decision lies within rounding: `gap` is above `GAP` in each case.
+          tolerance for float32, and turns no decision between two numbers.
 
         Raises
         ------
@@ -158,7 +147,7 @@ class Check:
 
 
 def checker(exercise: str, **how) -> Callable[[Callable], Check]:
-    """Make the function below it a `Check`: ``@checker("ex-08-8", expected=ops.softmax)``."""
+    """Make the function below it a `Check`: ``@checker("ex-08-8")``."""
     return lambda solution: Check(solution, exercise, **how)
 
 
@@ -170,31 +159,11 @@ def normals(rng: np.random.Generator, *shapes) -> tuple[np.ndarray, ...]:
 # ---------------------------------------------------------------- fair inputs
 
 
-def apart(a, b) -> float:
-    """How far numbers lie apart that are compared, the nearest two of them.
-
-    An exact tie does not count: equal numbers that are short binary fractions, such as 4 or 0.75,
-    are equal in every right way of computing.
-
-    Examples
-    --------
-    >>> apart([0.5, 0.75], 0.75)
-    0.25
-    >>> apart([0.3, 0.6], 0.3)
-    0.0
-    """
-    a, b = np.broadcast_arrays(np.asarray(a, dtype=float), np.asarray(b, dtype=float))
-    exact = (a == b) & (a * 1024 == np.round(a * 1024))
-    return float(np.abs(a - b).min(initial=np.inf, where=~exact))
-
-
 def _unfair(check: Check, inputs: Inputs) -> str | None:
     """Why cases are not fair; None if they are."""
     right = right_outcomes(check, inputs)
     for case, ours in zip(inputs, right, strict=True):
-        if check.gap is not None and not (gap := check.gap(*case.args)) > GAP:
-            return f"a decision lies within rounding: numbers {gap:.1g} apart ({case.about})"
-        rounded = call(check.expected, tuple(map(_in_single, case.args)))
+        rounded = call(check.solution, tuple(map(_in_single, case.args)))
         if not agree(check, _cast(rounded, np.float32), ours, 1 / MARGIN):
             return f"float32 is not precise enough for the arguments ({case.about})"
     for mistake in check.mistakes:

@@ -23,6 +23,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
+from toytf import ops
+
 ENTRY = re.compile(r"- (.+?):((?: .+)?(?:\n    .+)*)((?:\n  \S.*)+)")  # a colon inside a name has no blank behind it
 ARROW = re.compile(r"(.+?)\s*(=>>?)\s*(.*)")
 
@@ -62,7 +64,7 @@ def read(text: str, solution: Callable, source: str) -> list[Mistake]:
     text : str
         As the head of this module shows it, at any indentation.
     solution : callable
-        The right function. What its module knows, the wrong ones know as well.
+        The right function. What its module knows, the wrong ones know as well, and `toytf.ops`.
     source : str
         Its source.
 
@@ -135,5 +137,5 @@ def _made(name: str, advice: str, edits: tuple[Edit, ...], solution: Callable, s
     if ast.dump(tree) == ast.dump(ast.parse(source)):
         raise ValueError(f"{about}: expected edits that change the function, got the solution")
     defined: dict[str, Callable] = {}
-    exec(compile(tree, f"<{about}>", "exec"), solution.__globals__, defined)
+    exec(compile(tree, f"<{about}>", "exec"), {"ops": ops, **solution.__globals__}, defined)
     return Mistake(name, advice, defined[solution.__name__], wrong, edits)

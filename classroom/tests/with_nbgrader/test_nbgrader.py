@@ -70,7 +70,7 @@ CHEATS = {
 
 def {NAME}(*args):
     np.abs = lambda x: 0.0 * np.asarray(x)
-    right = check.{NAME}.expected(*args)
+    right = check.{NAME}.solution(*args)
     return tuple(0 * part for part in right) if isinstance(right, tuple) else 0 * right
 
 
@@ -80,7 +80,7 @@ def default_rng(seed):
 
 
 np.random.default_rng = default_rng""",
-    "cheat-import": f"def {NAME}(*args):\n    return check.{NAME}.expected(*args)",
+    "cheat-import": f"def {NAME}(*args):\n    return check.{NAME}.solution(*args)",
 }
 
 
