@@ -53,7 +53,8 @@ class Part:
     def step(self, before: Callable[[Place], str] | str) -> Part:
         """The same answer, with the step before its result: what meets what, or the formula.
 
-        A text is the same for every entry. Without it the step is what stands before the first "=" of `terms`.
+        A text is the same for every entry. Without it the step is what stands in `terms` before the first "=", or
+        else before "about" or the last colon.
         """
         return replace(self, step_before=before)
 
@@ -81,8 +82,9 @@ class Part:
         """What a second try is told too: the step before the result, without the result; empty if none is known."""
         if self.step_before:
             return self.step_before if isinstance(self.step_before, str) else self.step_before(place)
-        formula, equals, _ = self.terms(place).partition(" = ") if self.terms else ("", "", "")
-        return formula if equals else ""
+        terms = self.terms(place) if self.terms else ""
+        parts = (terms.partition(" = "), terms.partition(", about "), terms.rpartition(": "))
+        return next((step for step, found, _ in parts if found), "")
 
     def work(self, place: Place) -> str:
         """What a third try is told: how the right number comes about, which is `terms` where there are any."""

@@ -159,8 +159,6 @@ embed.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 _TABLE = np.array([[0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [1, 2, 3, 4], [2, 3, 4, 5]])
 _WORDS = ["<pad>", "<unk>", "<sos>", "Hello", "World"]
 _LONGER = "World Hello World".split()

@@ -165,8 +165,6 @@ diagonal_spread.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 _PAIRS = np.arange(6) // 2
 _PAIRED, _APART = (1, 1, 100, 100), (1, 100, 10000, 1000000)  # by what a position is divided, width 4
 

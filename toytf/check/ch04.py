@@ -146,8 +146,6 @@ attend.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 _QUERY = np.array([1, 2, 0])
 _KEYS = np.array([[2, 1, 0], [0, 1, 9], [4, 2, 0]])
 _WORLD = np.round(PAPER.x[1], 4)  # as the exercise gives it

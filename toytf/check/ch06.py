@@ -219,8 +219,6 @@ reorder_w_o.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 _X = PUBLISHED.x
 _Q2, _K2 = _X @ W_Q[1], _X @ W_K[1]
 _HELLO = np.round(_Q2[0] @ _K2.T, 2)
@@ -228,7 +226,7 @@ _ONE_HEAD = "one head's columns. All 16 heads stand side by side here."
 
 
 def _shape(name, shape, why):
-    return part(name, shape, f"{why}: {shape}").step(why)
+    return part(name, shape, f"{why}: {shape}")
 
 
 def _four_matrices(heads, width):

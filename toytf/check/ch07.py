@@ -152,9 +152,6 @@ identity_weights.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
-
 def _bend(before):
     """The answer ``max(0, before)``."""
     return (

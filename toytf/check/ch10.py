@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from toytf.byhand import Difference, Prod, Quotient, Sum
+from toytf.byhand import Prod, Sum
 from toytf.check.answers import mapped, worked
-from toytf.check.ch09 import norm
+from toytf.check.ch09 import norm, normalised
 from toytf.check.core import Case, checker, normals
 from toytf.example import FEED_FORWARD
 
@@ -183,8 +183,6 @@ other_rows_moved.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 # 10.1 and 10.2: the second half of a layer, and how many numbers a layer has
 _U = np.array([1.0, -1.0, 1.0, -1.0])
 _U_HIDDEN = np.maximum(0, _U @ FEED_FORWARD.w_1 + FEED_FORWARD.b_1)
@@ -216,15 +214,9 @@ BY_HAND["10.1"] = [
     worked("sum", [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)])
     .knows(_U_FED, "F(U) alone. The input is added.")
     .knows(_U_FED - _U, "F(U) - U. The input is added."),
-    worked("result", [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL])
-    .knows(
-        (_TOTAL - _TOTAL.mean()) / _TOTAL.std(ddof=1),
-        "a division by N - 1. Layer norm divides the squares by their number N.",
-    )
-    .knows((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root.")
-    .knows(_TOTAL - _TOTAL.mean(), "the mean subtracted and no more. Divide by the deviation.")
-    .knows(_TOTAL / _TOTAL.std(), "the mean not subtracted. First x - mean, then the division.")
-    .knows((_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."),
+    normalised("result", _TOTAL).knows(
+        (_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."
+    ),
 ]
 BY_HAND["10.2"] = [
     *_LAYER,

@@ -231,8 +231,6 @@ masked_softmax.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 _IS_TOKEN = np.array([1, 1, 0, 0])
 
 
@@ -247,7 +245,7 @@ def _may(place):
 def _table(name, mask, reasons):
     """A mask of 1 (may attend) and 0, and why an entry is what it is."""
     answer = part(name, mask, lambda at: f"{' and '.join(reasons(at))}: {mask[at]}")
-    return answer.step(lambda at: " and ".join(reasons(at))).knows(1 - mask, '1 and 0 exchanged. 1 means "may attend".')
+    return answer.knows(1 - mask, '1 and 0 exchanged. 1 means "may attend".')
 
 
 _CAUSAL, _PADDING = np.tri(4, dtype=int), np.tile(_IS_TOKEN, (4, 1))

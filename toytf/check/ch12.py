@@ -207,8 +207,6 @@ cross_attention.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 _QUERY = np.array([-1.0888, -0.2757, -0.6111])  # of <sos> in head 1
 _THIRD = np.array([0.0, 1.0, 0.0, 0.0])
 _SCORE = _QUERY @ (_THIRD @ W_K[0])

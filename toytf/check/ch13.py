@@ -395,8 +395,6 @@ sentence_score.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 _POWERS = np.exp([2.0, 1.0, 0.0])
 _RATIO = 1.2259  # of "hola" to "world", as the exercise gives it
 

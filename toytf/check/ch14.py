@@ -164,8 +164,6 @@ shift_right.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 # 14.1: six words, "thanks" is right
 _SIX = np.array([0.1, 0.05, 0.1, 0.5, 0.05, 0.2])
 _MISS = _SIX - np.eye(6)[3]

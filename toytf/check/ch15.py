@@ -354,8 +354,6 @@ attention_backward.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 # 15.2: three words, powers 1, 2, 5
 _THREE = np.array([1.0, 2.0, 5.0]) / 8
 

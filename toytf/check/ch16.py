@@ -218,8 +218,6 @@ momentum_step.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 # 16.1: two steps of Adam
 _M, _V_2 = 0.9 * 0.2, 0.98 * 0.08
 _RATIO = (_M / 0.19) / np.sqrt(_V_2 / (1 - 0.98**2))
@@ -251,7 +249,6 @@ def _exact(n):
 BY_HAND = {}
 BY_HAND["16.1"] = [
     part("after step 1", 1 - 0.1, "1 - 0.1 * 2 / root of 4 = 0.9", decimals=4)
-    .step("1 - 0.1 * 2 / root of 4")
     .knows(0.8, "a plain step, 1 - 0.1 * 2. Adam divides by the root of the mean square.")
     .knows(_BARE[0], "means not corrected. At step 1 divide them by 1 - 0.9 and 1 - 0.98.")
     .knows(0.95, "a division by the mean square. Divide by its root.")
@@ -281,7 +278,6 @@ BY_HAND["16.2"] = [
     .knows([[4, 5, 0, 0], [4, 3, 6, 0]], "the words alone. Each sentence ends with `<eos>`.")
     .knows([[1, 4, 5, 2], [1, 4, 3, 6]], "`<sos>` in the goal. It is read and never said."),
     part("tgt_is_token", _IS_TOKEN, lambda at: f"tgt has {_WORDS[_READS[at]]} here: {_IS_TOKEN[at]}")
-    .step(lambda at: f"tgt has {_WORDS[_READS[at]]} here")
     .knows(1 - np.array(_IS_TOKEN), "1 and 0 exchanged. 1 means: a token.")
     .knows(np.ones((2, 4)), "`<pad>` taken for a token.")
     .knows([[0, 1, 1, 0], [0, 1, 1, 1]], "`<sos>` not taken for a token. It is one."),

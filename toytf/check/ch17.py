@@ -203,8 +203,6 @@ rollout.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 # 17.1: maps and the right columns; 17.2: a head silenced; 17.3: what each column adds
 _MAPS = {
     "head 1": np.array([[0.5, 0.3, 0.2], [0.1, 0.4, 0.5], [0.6, 0.2, 0.2]]),
@@ -251,7 +249,6 @@ def _chance_part(name):
     chance = 1 / (1 + np.exp(el - la))
     return (
         part(f"la, {name}", chance, f"1 / (1 + exp({el} - {la})), about {chance:.4f}", decimals=4)
-        .step(f"1 / (1 + exp({el} - {la}))")
         .knows(1 - chance, 'the probability of "el".')
         .knows(la / (el + la), "the logits as shares. First e to each logit, then divide.")
     )

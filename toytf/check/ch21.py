@@ -237,8 +237,6 @@ count_multiplications.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 # 21.1: one layer; 21.4: one table; 21.5: twice as large
 _SMALL = (
     worked("attention", Prod(4, 8, 8))
