@@ -11,10 +11,7 @@ import numpy as np
 from toytf._validate import shape_text
 from toytf.byhand import Num, Prod, Root, Sum, fmt
 from toytf.check.compare import Report
-from toytf.check.traps import Trap, general, room_of
-
-__all__ = ["ByHand", "Part", "Trap", "Tries", "listed", "mapped", "number", "part", "product", "sum_of_products",
-           "worked", "written"]  # fmt: skip
+from toytf.check.wrong_answers import WrongAnswer, common_mistakes, room_of
 
 Place = tuple[int, ...]  # of an entry
 
@@ -38,12 +35,12 @@ class Part:
     terms: Callable[[Place], str] | None = None  # from the place of an entry to how it comes about
     decimals: int = 0  # to how many the exercise asks for it
     name: str = ""  # what the exercise calls it; empty if there is only one answer
-    traps: tuple[Trap, ...] = ()  # wrong answers that it `knows`, besides `slips`
+    wrong_answers: tuple[WrongAnswer, ...] = ()  # that it `knows`, besides `common_mistakes`
     step_before: Callable[[Place], str] | str | None = None  # see `step`
 
     def knows(self, wrong, looks: str, room=None) -> Part:
-        """The same answer, with one more wrong number that it knows, and what to say to it (`Trap`)."""
-        return replace(self, traps=(*self.traps, Trap(wrong, looks, room)))
+        """The same answer, with one more wrong number that it knows, and what to say to it (`WrongAnswer`)."""
+        return replace(self, wrong_answers=(*self.wrong_answers, WrongAnswer(wrong, looks, room)))
 
     def knows_logarithms(self) -> Part:
         """The same answer, a natural logarithm, with those to other bases."""
@@ -69,14 +66,14 @@ class Part:
         return room_of(self.numbers, self.decimals)
 
     @cached_property
-    def slips(self) -> tuple[Trap, ...]:
+    def common_mistakes(self) -> tuple[WrongAnswer, ...]:
         """What may go wrong with any number, for this one: rounding, order, sign, percent, the point."""
-        return general(self.expected, self.decimals, percent="percent" in self.name)
+        return common_mistakes(self.expected, self.decimals, percent="percent" in self.name)
 
     def looks(self, mine: np.ndarray) -> str:
-        """What a wrong answer looks like, by `traps` and then by `slips`; empty if like none of them."""
-        fitting = (trap.looks for trap in (*self.traps, *self.slips) if trap.fits(mine, self.numbers, self.room))
-        return next(fitting, "")
+        """What a wrong answer looks like, the exercise's own wrong answers first; empty if like none that is known."""
+        known = (*self.wrong_answers, *self.common_mistakes)
+        return next((wrong.looks for wrong in known if wrong.fits(mine, self.numbers, self.room)), "")
 
     def before(self, place: Place) -> str:
         """What a second try is told too: the step before the result, without the result; empty if none is known."""
@@ -91,15 +88,15 @@ class Part:
         return self.terms(place) if self.terms else f"expected {number(self.numbers[place], self.decimals)}"
 
 
-class Tries:
+class Attempts:
     """The wrong answers to each part of each exercise, until Python ends.
 
     With `hidden` a wrong answer is told a hint and never more.
 
     Examples
     --------
-    >>> tries = Tries()
-    >>> [tries.wrong("9.1", mine) for mine in (4, 4, 5, 6, 7)]
+    >>> attempts = Attempts()
+    >>> [attempts.wrong("9.1", mine) for mine in (4, 4, 5, 6, 7)]
     [1, 1, 2, 3, 3]
     """
 
@@ -112,7 +109,7 @@ class Tries:
         self._seen.pop(about, None)
 
     def wrong(self, about: str, mine) -> int:
-        """Count a wrong answer and say how much it is told, 1 to 3; the same answer again is no new try."""
+        """Count a wrong answer and say how much it is told, 1 to 3; the same answer again is no new attempt."""
         seen = self._seen.setdefault(about, set())
         if len(seen) < 3:
             seen.add(repr((np.asarray(mine, dtype=float) + 0.0).tolist()))
@@ -132,7 +129,7 @@ class ByHand:
         chapter, place = self.number.split(".")
         return f"ex-{int(chapter):02}-{place}"
 
-    def reports(self, answer, part: str | None = None, tries: Tries | None = None) -> list[Report]:
+    def reports(self, answer, part: str | None = None, attempts: Attempts | None = None) -> list[Report]:
         """Compare answers with the right ones, at the number of decimals that is asked for: a report for each.
 
         Parameters
@@ -142,7 +139,7 @@ class ByHand:
             one that is not given yet.
         part : str, optional
             Which part a single answer is for.
-        tries : Tries, optional
+        attempts : Attempts, optional
             Counts the wrong answers, and so says how much is told; without it all.
 
         Raises
@@ -157,10 +154,10 @@ class ByHand:
                 expected = f"expected one of {', '.join(map(repr, known))} for exercise {self.number}"
                 raise ValueError(f"part: {expected}, got {name!r}")
         about = {name: f"{self.number}, {name}" if name else self.number for name in answers}
-        return [_compare(about[name], value, known[name], tries) for name, value in answers.items()]
+        return [_compare(about[name], value, known[name], attempts) for name, value in answers.items()]
 
 
-def _compare(about: str, answer, part: Part, tries: Tries | None) -> Report:
+def _compare(about: str, answer, part: Part, attempts: Attempts | None) -> Report:
     if answer is None:
         return Report(False, f"{about}: not answered yet.")
     try:
@@ -171,17 +168,17 @@ def _compare(about: str, answer, part: Part, tries: Tries | None) -> Report:
         return Report(False, f"{about}: {refused}")
     bad = np.abs(mine - part.numbers) > part.room
     if not bad.any():
-        if tries:
-            tries.right(about)
+        if attempts:
+            attempts.right(about)
         return Report(True, f"{about}: right.")
-    stage = tries.wrong(about, mine) if tries else 3
+    stage = attempts.wrong(about, mine) if attempts else 3
     n = int(bad.sum())
     said = "not right." if mine.ndim == 0 else f"{n} of {mine.size} entries differ{'s' * (n == 1)}."
     return Report(False, f"{about}: {said}", tuple(_told(mine, part, bad, stage)))
 
 
 def _no_answer(mine: np.ndarray, expected: np.ndarray) -> str | None:
-    """What is wrong with an answer before its numbers are; such an answer is no try."""
+    """What is wrong with an answer before its numbers are; such an answer is no attempt."""
     if mine.shape != expected.shape:
         turned = mine.ndim > 1 and mine.shape == expected.shape[::-1]
         hint = " It is the expected shape turned over." if turned else ""
@@ -263,7 +260,7 @@ def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | No
     about : bool
         Whether the result is called rounded.
     shown : str or None
-        How the result is written, as `format` takes it. Empty is the way of `number`; None leaves it out.
+        How the result is written, as `format` takes it. Empty is that of `number`; None leaves it out.
     decimals : int
         As in a `Part`.
 
@@ -275,7 +272,7 @@ def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | No
     >>> worked("", [Quotient(1, 2), Root(2)], decimals=2, about=True).work((1,))
     'the root of 2, about 1.41'
     """
-    tables = [np.array(way, dtype=object) for way in (steps, also) if way is not None]
+    tables = [np.array(form, dtype=object) for form in (steps, also) if form is not None]
     expected = np.array([step.value for step in tables[0].flat]).reshape(tables[0].shape)
 
     def terms(place: Place) -> str:

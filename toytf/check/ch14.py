@@ -202,16 +202,16 @@ BY_HAND["14.1"] = [
     worked("sum", Sum(*_MISS.round(2)), decimals=2).knows(1, "the sum of the probabilities."),
 ]
 BY_HAND["14.3"] = [
-    part("H(g)", _h(_G, _G), lambda _: _h_text(_G, _G), decimals=4).knows_logarithms(),
-    part("H(g, p)", _h(_G, _P), lambda _: _h_text(_G, _P), decimals=4)
+    part("H(g)", _h(_G, _G), _h_text(_G, _G), decimals=4).knows_logarithms(),
+    part("H(g, p)", _h(_G, _P), _h_text(_G, _P), decimals=4)
     .knows(_h(_P, _G), "H(p, g). g stands before the logarithm, p in it.")
     .knows(_h(_P, _P), "H(p). The shares in front are those of g.")
     .knows_logarithms(),
-    part("KL(g, p)", _h(_G, _P) - _h(_G, _G), lambda _: _kl_text(_G, _P), decimals=4)
+    part("KL(g, p)", _h(_G, _P) - _h(_G, _G), _kl_text(_G, _P), decimals=4)
     .knows(_h(_P, _G) - _h(_P, _P), "KL(p, g). The first one's shares stand in front.")
     .knows(_h(_G, _G) - _h(_G, _P), "H(g) - H(g, p). It is the other way round.")
     .knows_logarithms(),
-    part("KL(p, g)", _h(_P, _G) - _h(_P, _P), lambda _: _kl_text(_P, _G), decimals=4)
+    part("KL(p, g)", _h(_P, _G) - _h(_P, _P), _kl_text(_P, _G), decimals=4)
     .knows(_h(_G, _P) - _h(_G, _G), "KL(g, p). The first one's shares stand in front.")
     .knows(_h(_P, _P) - _h(_P, _G), "H(p) - H(p, g). It is the other way round.")
     .knows_logarithms(),

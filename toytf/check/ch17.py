@@ -219,17 +219,10 @@ _VALUES = {"the": (0.9, np.array([0.3, 0.4])), "house": (0.1, np.array([-6.0, 8.
 _PARTS = {word: weight * value for word, (weight, value) in _VALUES.items()}
 
 
-def _strongest(found):
-    def terms(_):
-        at = found.argmax(axis=1)
-        links = (f'"{said}" looks at "{_ASKED[k]}"' for said, k in zip(_SAID, at, strict=True))
-        return f"{', '.join(links)}: {(at == _LINKS).sum()} of 3"
-
-    return terms
-
-
 def _count_part(name, before):
-    answer = part(name, _RIGHT[name], _strongest(_MAPS[name])).step(before)
+    links = zip(_SAID, _MAPS[name].argmax(axis=1), strict=True)
+    strongest = ", ".join(f'"{said}" looks at "{_ASKED[k]}"' for said, k in links)
+    answer = part(name, _RIGHT[name], f"{strongest}: {_RIGHT[name]} of 3").step(before)
     return answer.knows(3 - _RIGHT[name], "the rows that miss. Count those that are right.")
 
 
@@ -254,13 +247,6 @@ def _chance_part(name):
     )
 
 
-def _scaled_part(word):
-    weight, value = _VALUES[word]
-    return worked(word, [Prod(weight, x) for x in value], decimals=2).knows(
-        value, "the value itself. The weight multiplies it."
-    )
-
-
 def _length_terms(at):
     a, b = np.abs(list(_PARTS.values())[at[0]])
     return f"the root of {a:.2f}^2 + {b:.2f}^2 = {np.hypot(a, b):.2f}"
@@ -277,7 +263,12 @@ BY_HAND["17.1"] = [
 ]
 BY_HAND["17.2"] = [*map(_logit_part, _SILENCED), *map(_chance_part, _SILENCED)]
 BY_HAND["17.3"] = [
-    *map(_scaled_part, _PARTS),
+    *(
+        worked(word, [Prod(weight, x) for x in value], decimals=2).knows(
+            value, "the value itself. The weight multiplies it."
+        )
+        for word, (weight, value) in _VALUES.items()
+    ),
     part("lengths", [np.linalg.norm(added) for added in _PARTS.values()], _length_terms, decimals=2)
     .knows([(added**2).sum() for added in _PARTS.values()], "the sums of the squares. Take the root.")
     .knows([np.linalg.norm(v) for _, v in _VALUES.values()], "the lengths before the weights.")

@@ -55,7 +55,7 @@ class Check:
 
     def __post_init__(self):
         self.name = self.solution.__name__
-        self.told = ""
+        self.mistakes_as_text = ""
         self.__doc__ = (
             f"Check your `{self.name}` ({self.exercise}): ``check.{self.name}(mine)`` says whether it is right, "
             f"or what it looks like.\n\n{inspect.getdoc(self.solution)}"
@@ -114,12 +114,12 @@ class Check:
 
     def knows(self, mistakes: str) -> None:
         """Set the known mistakes, written as edits of the solution (`toytf.check.mistakes`)."""
-        self.told = mistakes
+        self.mistakes_as_text = mistakes
 
     @cached_property
     def mistakes(self) -> tuple[Mistake, ...]:
         """The known mistakes: read and compiled when the first is asked for."""
-        return tuple(mistakes.read(self.told, self.solution, self.source)) if self.told else ()
+        return tuple(mistakes.read(self.mistakes_as_text, self.solution, self.source)) if self.mistakes_as_text else ()
 
     @cached_property
     def two_at_once(self) -> tuple[Mistake, ...]:
@@ -163,7 +163,7 @@ def _unfair(check: Check, inputs: Inputs) -> str | None:
     """Why cases are not fair; None if they are."""
     right = right_outcomes(check, inputs)
     for case, ours in zip(inputs, right, strict=True):
-        rounded = call(check.solution, tuple(map(_in_single, case.args)))
+        rounded = call(check.solution, tuple(map(_in_float32, case.args)))
         if not agree(check, _cast(rounded, np.float32), ours, 1 / MARGIN):
             return f"float32 is not precise enough for the arguments ({case.about})"
     for mistake in check.mistakes:
@@ -180,10 +180,10 @@ def _cast(outcome: Outcome, dtype) -> Outcome:
         return replace(outcome, arrays=tuple(a if a.dtype.kind == "b" else a.astype(dtype) for a in outcome.arrays))
 
 
-def _in_single(arg):
+def _in_float32(arg):
     """An argument rounded to float32; what that cannot hold stays as it is."""
     if isinstance(arg, tuple):
-        return tuple(map(_in_single, arg))
+        return tuple(map(_in_float32, arg))
     if not (isinstance(arg, np.ndarray) and arg.dtype.kind == "f"):
         return arg
     with np.errstate(over="ignore"):
