@@ -176,10 +176,10 @@ def _stacked(mine: Outcome, ours: Outcome) -> Outcome:
     return mine
 
 
-def agree(check: Check, mine: Outcome, ours: Outcome, times: float = 1.0) -> bool:
-    """Whether an outcome is right, with so many times the tolerance; of an error the type alone counts."""
+def agree(check: Check, mine: Outcome, ours: Outcome) -> bool:
+    """Whether an outcome is right; of an error the type alone counts."""
     errors = [one.text.split(":")[0] for one in (mine, ours) if mine.kind == "raised"]
-    return same(mine, ours, times * allowed(check, mine)) and len(set(errors)) < 2
+    return same(mine, ours, allowed(check, mine)) and len(set(errors)) < 2
 
 
 def allowed(check: Check, mine: Outcome) -> float:

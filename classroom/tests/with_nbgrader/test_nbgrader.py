@@ -64,7 +64,7 @@ def wrong_function():
 NAME = FUNCTION.check.name
 CHEATS = {
     "cheat-checker": f"{wrong_function()}\n\ncheck.points = lambda *args, of: of",
-    # np.abs lies only while results are compared: inputs drawn with it would not be fair, which the checker notices.
+    # np.abs lies only while results are compared, not while inputs are drawn.
     "cheat-numpy": f"""real_abs, real_rng = np.abs, np.random.default_rng
 
 
