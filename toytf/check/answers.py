@@ -132,20 +132,9 @@ class ByHand:
     def reports(self, answer, part: str | None = None, attempts: Attempts | None = None) -> list[Report]:
         """Compare answers with the right ones, at the number of decimals that is asked for: a report for each.
 
-        Parameters
-        ----------
-        answer : array_like or dict
-            One answer; or for several parts a dictionary from their names to the answers, None for
-            one that is not given yet.
-        part : str, optional
-            Which part a single answer is for.
-        attempts : Attempts, optional
-            Counts the wrong answers, and so says how much is told; without it all.
-
-        Raises
-        ------
-        ValueError
-            If the exercise has no such part, or has several and none is named.
+        One answer, for the part that is named; or for several parts a dictionary from their names to the answers,
+        None for one that is not given yet. An exercise that has no such part, or has several where none is named, is
+        a `ValueError`. `attempts` counts the wrong answers, and so says how much is told; without it all.
         """
         known = {p.name: p for p in self.parts}
         answers = answer if isinstance(answer, dict) and part is None else {part or "": answer}
@@ -248,21 +237,9 @@ def mapped(name: str, x, w, b) -> Part:
 def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | None = "", decimals=0) -> Part:
     """The answer that an expression of `toytf.byhand` has, with the expression and its value written out.
 
-    Parameters
-    ----------
-    name : str
-    steps : expression, or list of expressions
-        One for each entry of the answer.
-    also : expression, or list of expressions, optional
-        Another way of writing the same, behind "=".
-    lead : str
-        Words in front.
-    about : bool
-        Whether the result is called rounded.
-    shown : str or None
-        How the result is written, as `format` takes it. Empty is that of `number`; None leaves it out.
-    decimals : int
-        As in a `Part`.
+    `steps` is an expression, or one for each entry; `also` writes the same another way, behind "=". `lead` are words
+    in front, and `about` calls the result rounded. `shown` is the format of the result, where it is not that of
+    `number`; None leaves the result out.
 
     Examples
     --------

@@ -26,27 +26,15 @@ __all__ = ["Case", "Check", "Inputs", "Mistake", "Outcome", "Report", "checker",
 class Check:
     """The checker of one exercise; call it with your function.
 
-    Parameters
-    ----------
-    solution : callable
-        A function that solves the exercise with NumPy alone. Its name, arguments and docstring are
-        what a student is given; its source is the solution.
-    exercise : str
-        The label of the exercise in the book: "ex-08-7".
-    cases : callable
-        From a `numpy.random.Generator` to a list of `Case`, the smallest first.
-    results : tuple of str
-        Names of what is returned.
-    tolerance : float
-        The largest difference that is taken for rounding, relative to numbers above 1.
-    points : int
+    The solution solves the exercise with NumPy alone. Its name, arguments and docstring are what a student is
+    given; its source is the solution.
     """
 
     solution: Callable
-    exercise: str
-    cases: Callable[[np.random.Generator], list[Case]] | None = None
-    results: tuple[str, ...] = ("result",)
-    tolerance: float = 1e-9
+    exercise: str  # its label in the book: "ex-08-7"
+    cases: Callable[[np.random.Generator], list[Case]] | None = None  # draws inputs, the smallest first
+    results: tuple[str, ...] = ("result",)  # names of what is returned
+    tolerance: float = 1e-9  # the largest difference that is taken for rounding, relative to numbers above 1
     points: int = 2
 
     def __post_init__(self):

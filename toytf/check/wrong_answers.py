@@ -16,17 +16,8 @@ NEVER = -1.0  # a room that nothing fits into
 class WrongAnswer:
     """A wrong answer that one knows, and what it looks like: "the squares divided by 3, ...".
 
-    Parameters
-    ----------
-    value : array_like
-        The wrong answer, in the shape of the right one.
-    looks : str
-        What to say to it. It holds neither the right number nor its sum.
-    room : float or array_like, optional
-        How far from `value` a number may lie; -1 at an entry that does not count. Without it as far as
-        a number with two decimals lies from what it stands for.
-    each : bool
-        Whether each wrong entry is looked at for itself, and those that are right may stay.
+    It fits what lies as near as `room` to its value: without a room, as near as a number with two decimals lies to
+    what it stands for.
 
     Examples
     --------
@@ -36,10 +27,10 @@ class WrongAnswer:
     True
     """
 
-    value: object
-    looks: str
-    room: object = None
-    each: bool = False
+    value: object  # in the shape of the right answer
+    looks: str  # what to say to it, which holds neither the right number nor its sum
+    room: object = None  # one for all entries or one for each; `NEVER` at an entry that does not count
+    each: bool = False  # whether each wrong entry is looked at for itself, and those that are right may stay
 
     def fits(self, mine: Array, expected: Array, room: float) -> bool:
         """Whether a wrong answer is this one; `room` is what a right number may differ by."""
@@ -70,17 +61,9 @@ def in_words(decimals: int) -> str:
 def common_mistakes(expected, decimals: int, percent: bool = False) -> tuple[WrongAnswer, ...]:
     """What goes wrong with any number, as wrong answers: rounding, order, sign, percent, the point.
 
+    The right answer comes unrounded, with the number of decimals that is asked for, and whether that is in percent.
     The first that fits is the one to name. None is right. What is nearly right stands last: its value is
     the right one, its room a little more.
-
-    Parameters
-    ----------
-    expected : array_like
-        The right answer, unrounded.
-    decimals : int
-        To how many decimals it is asked for.
-    percent : bool
-        Whether it is asked for in percent.
 
     Examples
     --------
