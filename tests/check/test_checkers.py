@@ -134,9 +134,8 @@ def torch_masks(is_token):
     return ~is_token, ~causal, (causal & attention.padding_mask(is_token))[:, None]
 
 
-def config(words=5, d=4, d_ff=8, layers=1, n_heads=1, source_layers=None):
-    n_encoder_layers = layers if source_layers is None else source_layers
-    return model.Config(words, words, d, n_heads, d_ff, n_encoder_layers=n_encoder_layers, n_decoder_layers=layers)
+def config(words=5, d=4, d_ff=8, layers=1, n_heads=1):
+    return model.Config(words, words, d, n_heads, d_ff, n_encoder_layers=layers, n_decoder_layers=layers)
 
 
 OTHERWISE = {  # what each solution gives, computed once more: by toytf where it has such a function
@@ -191,7 +190,7 @@ OTHERWISE = {  # what each solution gives, computed once more: by toytf where it
         sum(size.parameters(config(words, d, d_ff, layers)).values()) - 2 * words * d - words
     ),
     "cache_bytes": lambda n, m, d, layers, itemsize: (
-        itemsize * sum(size.cache(config(d=d, layers=layers, source_layers=1), 1, n, m).values())
+        itemsize * sum(size.cache(config(d=d, layers=layers), 1, n, m).values())
     ),
     "count_multiplications": lambda n, m, *sizes: sum(size.multiplications(config(*sizes), n, m).values()),
     "recurrence": lambda x, keep=0.5: np.tril(float(keep) ** np.abs(np.subtract.outer(*[range(len(x))] * 2))) @ x,
@@ -292,14 +291,6 @@ def test_points_are_all_or_nothing_for_a_function_and_a_share_for_parts():
 # ---------------------------------------------------------------- what readers wrote
 
 
-def sigmoid(scores):
-    return 1 / (1 + np.exp(-scores))
-
-
-def one_hot(scores):
-    return np.eye(scores.shape[-1])[scores.argmax(axis=-1)]
-
-
 def reaching(probs, p):
     order = np.argsort(-probs, kind="stable")
     ids = order[: (np.cumsum(probs[order]) < p).sum()]
@@ -313,8 +304,8 @@ def sample_deviation_and_eps_outside(x, gamma, beta, eps=1e-5):
 @pytest.mark.parametrize(
     ("name", "mine", "says"),
     [
-        ("softmax", sigmoid, "a sigmoid for each score"),
-        ("temperature", lambda logits, t: one_hot(logits), "the likeliest word alone"),
+        ("softmax", lambda scores: 1 / (1 + np.exp(-scores)), "a sigmoid for each score"),
+        ("temperature", lambda s, t: np.eye(s.shape[-1])[s.argmax(axis=-1)], "the likeliest word alone"),
         ("softmax", lambda scores: np.round(ops.softmax(scores), 4), "You rounded"),
         ("top_p", reaching, "the word that reaches p always left out"),
         ("pick", lambda logits: logits[:, -2:].argmax(axis=-1)[:, 0], "the row before the last"),
