@@ -201,7 +201,7 @@ BY_HAND["3.1"] = [
     ),
 ]
 BY_HAND["3.2"] = [
-    part("pairs", _PAIRS, lambda place: f"column {place[0]} belongs to pair {place[0] // 2}")
+    part("pairs", _PAIRS, lambda at: f"column {at[0]} belongs to pair {at[0] // 2}")
     .step("two columns are one pair, and both are counted from zero")
     .knows(_PAIRS + 1, "pairs counted from one. Count them from zero.")
     .knows(np.arange(6), "the columns' numbers. Two columns are one pair."),
@@ -211,7 +211,7 @@ BY_HAND["3.2"] = [
     part(
         "divisors",
         10000 ** (2 * np.arange(3) / 6),
-        lambda place: f"10000^({2 * place[0]}/6) = {10000 ** (2 * place[0] / 6):.2f}",
+        lambda at: f"10000^({2 * at[0]}/6) = {10000 ** (2 * at[0] / 6):.2f}",
         decimals=2,
     ).knows(10000 ** (np.arange(3) / 6), "10000^(i/d). The exponent is 2i / d."),
 ]
