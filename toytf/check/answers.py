@@ -202,8 +202,8 @@ def part(name: str, expected, terms=None, decimals: int = 0) -> Part:
     return Part(expected, (lambda _: terms) if isinstance(terms, str) else terms, decimals, name)
 
 
-def product(name: str, a, b, decimals: int = 0) -> Part:
-    """The answer ``a @ b``, each entry with its sum of products.
+def product(name: str, a, b, bias=None, decimals: int = 0) -> Part:
+    """The answer ``a @ b``, or ``a @ b + bias``, each entry with its sum of products.
 
     Examples
     --------
@@ -211,6 +211,7 @@ def product(name: str, a, b, decimals: int = 0) -> Part:
     '1 * 4 + 0 * 8 = 4'
     """
     a, b = np.asarray(a), np.asarray(b)
+    expected = a @ b if bias is None else a @ b + bias
 
     def factors(place: Place):
         return a[place[0]] if a.ndim == 2 else a, b[..., place[-1]] if b.ndim == 2 else b
@@ -219,19 +220,14 @@ def product(name: str, a, b, decimals: int = 0) -> Part:
         row, column = map(listed, factors(place))
         nth = f"row {place[0] + 1}" if a.ndim == 2 else "the row"
         of = f"column {place[-1] + 1}" if b.ndim == 2 else "the column"
-        return f"{nth} is {row}; {of} is {column}"
+        added = "" if bias is None else f"; the bias is {number(bias[place[-1]])}"
+        return f"{nth} is {row}; {of} is {column}{added}"
 
-    return part(name, a @ b, lambda place: sum_of_products(*factors(place), decimals), decimals).step(meet)
+    def terms(place: Place) -> str:
+        text = sum_of_products(*factors(place), decimals)
+        return text if bias is None else f"{text}; plus the bias {number(bias[place[-1]])}: {number(expected[place])}"
 
-
-def mapped(name: str, x, w, b) -> Part:
-    """The answer ``x @ w + b``, each entry with its sum of products and its bias."""
-    products, expected = product("", x, w), x @ w + b
-    return part(
-        name,
-        expected,
-        lambda place: f"{products.work(place)}; plus the bias {number(b[place[-1]])}: {number(expected[place])}",
-    ).step(lambda place: f"{products.before(place)}; the bias is {number(b[place[-1]])}")
+    return part(name, expected, terms, decimals).step(meet)
 
 
 def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | None = "", decimals=0) -> Part:

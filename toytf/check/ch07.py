@@ -3,7 +3,7 @@
 import numpy as np
 
 from toytf.byhand import Larger, Prod, Sum
-from toytf.check.answers import listed, mapped, part, product, sum_of_products, worked
+from toytf.check.answers import listed, part, product, sum_of_products, worked
 from toytf.check.core import Case, checker, normals
 from toytf.example import FEED_FORWARD
 
@@ -184,14 +184,14 @@ BY_HAND["7.2"] = [
     .knows(_BOTH_HIDDEN[:, 0], "the first unit alone. W_2 adds both."),
 ]
 BY_HAND["7.3"] = [
-    mapped("before", _TOKEN, FEED_FORWARD.w_1, FEED_FORWARD.b_1).knows(
+    product("before", _TOKEN, FEED_FORWARD.w_1, FEED_FORWARD.b_1).knows(
         _TOKEN @ FEED_FORWARD.w_1, "the bias b_1 left out."
     ),
     _bend(_BEFORE),
     part("on", len(_ON), f"positive before the bend are units {', '.join(map(str, _ON))}: {len(_ON)}")
     .step("the numbers of *before* that lie above zero")
     .knows(len(_BEFORE) - len(_ON), "how many are off."),
-    mapped("F", np.maximum(0, _BEFORE), FEED_FORWARD.w_2, FEED_FORWARD.b_2)
+    product("F", np.maximum(0, _BEFORE), FEED_FORWARD.w_2, FEED_FORWARD.b_2)
     .knows(np.maximum(0, _BEFORE) @ FEED_FORWARD.w_2, "the bias b_2 left out.")
     .knows(_BEFORE @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2, "the bend left out. W_2 takes *hidden*."),
 ]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from toytf.byhand import Prod, Sum
-from toytf.check.answers import mapped, worked
+from toytf.check.answers import product, worked
 from toytf.check.ch09 import norm, normalised
 from toytf.check.core import Case, checker, normals
 from toytf.example import FEED_FORWARD
@@ -205,7 +205,7 @@ _LAYER = (
 
 BY_HAND = {}
 BY_HAND["10.1"] = [
-    mapped("F", _U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2)
+    product("F", _U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2)
     .knows(_U_HIDDEN @ FEED_FORWARD.w_2, "b_2 forgotten. It is added at the end.")
     .knows(
         np.maximum(0, _U @ FEED_FORWARD.w_1) @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2,
