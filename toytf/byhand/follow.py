@@ -51,19 +51,11 @@ class Term:
 
 @dataclass(frozen=True)
 class Step:
-    """One number: how it was made, out of which terms, and which of them decided.
+    """One number, for example ``"logits[0, hola]"``: how it was made, out of which terms, and which of them decided.
 
-    Parameters
-    ----------
-    name : str
-        ``"logits[0, hola]"``.
-    value : float
-    rule : str
-        What was done with the terms, in words: ``"row times column, plus bias"``.
-    terms : tuple of Term
-    decided : int
-        The place of the term that contributes most in the sum's direction, of those that can be
-        followed if there are any. In a softmax, the own score.
+    The rule says what was done with the terms: ``"row times column, plus bias"``. The term at the place `decided`
+    contributes most in the sum's direction, of those that can be followed if there are any. In a softmax it is the own
+    score.
     """
 
     name: str
@@ -143,40 +135,17 @@ def follow(
 ) -> Way:
     """Write out where one number of a forward pass came from, back to an embedding.
 
-    Every step names its terms and their values. At each, the term is followed that contributes most in
-    the direction of the sum; in a softmax, the own score. What is written is computed again from the
-    terms and compared with the trace.
+    Every step names its terms and their values. At each, the term is followed that contributes most in the direction of
+    the sum; in a softmax, the own score. What is written is computed again from the terms and compared with the trace,
+    which is that of one sentence pair, without a batch axis.
 
-    Parameters
-    ----------
-    params : Transformer
-    cfg : Config
-    trace : Trace
-        What `toytf.model.forward` returned for one sentence pair, without a batch axis.
-    array : str, default "logits"
-        ``"logits"``, ``"probabilities"``, ``"encoder.out"``, ``"encoder.3.out"`` (layer 3, counted from 0),
-        ``"decoder.0.cross_attention"`` (a sub-layer after its norm), ``"encoder.x"``.
-    index : (int, int)
-        Row and column.
-    depth : int, optional
-        How many steps at most; all of them, back to the embeddings, if left out.
-    attention : {"values", "queries", "keys"}
-        Where attention shares out values: follow the value, or the attention weight back through
-        the softmax to its score, and there the query or the key.
-    src, tgt, words : sequence of str, optional
-        Names of the source rows, of the target rows, and of the vocabulary's columns.
+    The number stands in the row and column `index` of an `array`: ``"logits"``, ``"probabilities"``, ``"encoder.out"``,
+    ``"encoder.3.out"`` (layer 3, counted from 0), ``"decoder.0.cross_attention"`` (a sub-layer after its norm) or
+    ``"encoder.x"``. At most `depth` steps are taken; all of them, back to the embeddings, if it is left out. Where
+    `attention` shares out values, the ``"values"`` are followed, or the weight back through the softmax to its score,
+    and there the ``"queries"`` or the ``"keys"``. `src`, `tgt` and `words` name the source rows, the target rows, and
+    the vocabulary's columns. An array or an index that does not exist, and a batch axis, are a `ValueError`.
 
-    Returns
-    -------
-    Way
-
-    Raises
-    ------
-    ValueError
-        If the array or the index does not exist, or the trace has a batch axis.
-
-    Examples
-    --------
     >>> from toytf.model import forward, init
     >>> cfg = Config(src_vocab=3, tgt_vocab=3, d_model=2, n_heads=1, d_ff=2, n_encoder_layers=1, n_decoder_layers=1)
     >>> params = init(cfg, np.random.default_rng(0))

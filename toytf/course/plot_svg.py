@@ -464,16 +464,7 @@ def _extents(figure, of, renderer) -> dict:
 
 
 def svg(figure) -> str:
-    """Write a figure as SVG. It keeps the message and the lines that its titles are given here.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-
-    Returns
-    -------
-    str
-    """
+    """Write a figure as SVG. It keeps the message and the lines that its titles are given here."""
     require_class("figure", figure, Figure)
     of = panels(figure)
     place_titles(figure, list(dict.fromkeys(of.values())))

@@ -33,25 +33,8 @@ SHARPNESS = 8.0  # what a query asks for, it asks for so strongly
 def sentence(last: str, *, names: bool = False) -> tuple[list[str], Array]:
     """The words *animal, cross, street, it* and a last one, each a row with a 1 in the column of what it is.
 
-    Parameters
-    ----------
-    last : str
-        "tired" or "wide".
-    names : bool, default False
-        A column for each of `NAMES` as well, with a 1 in the row of that noun.
-
-    Returns
-    -------
-    words : list of str
-    x : Array, shape (5, 8) or (5, 10)
-        A row for each word, a column for each of `FEATURES`, then of `NAMES`.
-
-    Raises
-    ------
-    ValueError
-        If the last word is another.
-    TypeError
-        If `names` is no truth value.
+    The rows, (5, 8), have a column for each of `FEATURES`; with `names`, (5, 10), also one for each of `NAMES`, with a
+    1 in the row of that noun. The last word is "tired" or "wide"; another is a `ValueError`.
     """
     words = ["animal", "cross", "street", "it", one_of("last", last, ("tired", "wide"))]
     columns = FEATURES + NAMES if as_bool("names", names) else FEATURES
@@ -73,16 +56,8 @@ def attend(x, head: Head) -> tuple[Array, AttentionTrace]:
 
         attention(X W^Q, X W^K, X W^V) W^O
 
-    Parameters
-    ----------
-    x : array_like, shape (n, 8), or (n, 10) for a head that knows the names
-    head : Head
-
-    Returns
-    -------
-    added : Array, shape of x
-        Add it to `x`: the residual connection.
-    trace : AttentionTrace
+    `x` is (n, 8), or (n, 10) for a head that knows the names. Returns what is to be added to it, of its shape, and an
+    `AttentionTrace`.
     """
     require_class("head", head, Head)
     x = rows_for("x", x, "w_q", head.w_q)
@@ -91,18 +66,7 @@ def attend(x, head: Head) -> tuple[Array, AttentionTrace]:
 
 
 def with_names(head: Head) -> Head:
-    """The same head for rows with names: it neither reads nor writes them.
-
-    Parameters
-    ----------
-    head : Head
-        Of 8 columns, such as `DESCRIBES`.
-
-    Returns
-    -------
-    Head
-        Of 10 columns.
-    """
+    """The same head, of 8 columns, for rows with names, of 10: it neither reads nor writes them."""
     require_class("head", head, Head)
     below, behind = ((0, len(NAMES)), (0, 0)), ((0, 0), (0, len(NAMES)))
     w_q, w_k, w_v = (np.pad(w, below) for w in (head.w_q, head.w_k, head.w_v))
@@ -112,15 +76,7 @@ def with_names(head: Head) -> Head:
 def rules(*, names: bool = False) -> FeedForward:
     """The two rules of chapter 7: a pronoun that could be of a kind, and seeks it, is of that kind alone.
 
-    Parameters
-    ----------
-    names : bool, default False
-        For rows with names, which the rules neither read nor write.
-
-    Returns
-    -------
-    FeedForward
-        With two hidden units.
+    Each is a hidden unit. With `names` they are for rows with names, which they neither read nor write.
     """
     columns = FEATURES + NAMES if as_bool("names", names) else FEATURES
     conditions = [(kind, "pronoun", f"seeks {kind}") for kind in ("animate", "thing")]
