@@ -40,7 +40,7 @@ class Kind:
 
 
 def _numbers(name: str, value) -> Array:
-    x = _validate.as_floats(name, value, min_ndim=0)
+    x = _validate.as_floats(name, value)
     require_some(name, x)
     return x
 
@@ -127,14 +127,9 @@ class _Call:
         if first.length == place.length:
             return
         one, other = (place, first) if place.is_width() and not first.is_width() else (first, place)
+        has = f"{one.name} has width {one.length} (shape {shape_text(one.shape)})" if one.is_width() else one.has()
         why = "every key needs its value" if axis == "key" else "the two must be equal"
-        if one.axis == other.axis == -2:
-            has = f"{one.has()} and {other.name} has {other.length} (shape {shape_text(other.shape)})"
-        elif one.is_width():
-            has = f"{one.name} has width {one.length} (shape {shape_text(one.shape)}), but {other.has()}"
-        else:
-            has = f"{one.has()}, but {other.has()}"
-        raise ValueError(f"{has}: {why}")
+        raise ValueError(f"{has}, but {other.has()}: {why}")
 
     def fit(self, name: str, x: Array, axes: Axes, repeats: bool) -> None:
         """Hold an array against the axes that are declared for it."""

@@ -10,8 +10,9 @@ from functools import partial
 import numpy as np
 
 from toytf import ops
-from toytf._validate import as_labels, as_list, one_of, positive_int, require_class, shape_text, whole_number
+from toytf._validate import as_list, one_of, positive_int, require_class, shape_text, whole_number
 from toytf.byhand.expressions import Num
+from toytf.byhand.operations import _labels
 from toytf.byhand.workings import OPENS
 from toytf.model import Config, Trace, Transformer
 from toytf.parameters import require_model
@@ -170,7 +171,7 @@ def follow(
     ids = [stack and stack.ids for stack in (trace.encoder, trace.decoder)]
     sizes = [0 if array is None else array.shape[-1] for array in (*ids, trace.logits)]
     names = [
-        list(map(str, range(n))) if given is None else as_labels(name, given, n)
+        list(map(str, range(n))) if given is None else _labels(name, given, n)
         for name, given, n in zip(("src", "tgt", "words"), (src, tgt, words), sizes, strict=True)
     ]
     find, shape = _Model(params, cfg, trace, *names).find(array)

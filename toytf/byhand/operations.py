@@ -26,11 +26,9 @@ from toytf._validate import (
     as_list,
     as_mask,
     number,
-    positive_int,
     positive_number,
     require_class,
     require_finite,
-    require_room,
     require_width,
     shape_text,
     shown,
@@ -353,8 +351,8 @@ def positions(pos: Sequence[int], d_model: int, name: str = "PE", *, column_as_i
     pos = [whole_number("pos", p, least=0) for p in as_list("pos", pos, "positions")]
     if not pos:
         raise ValueError("pos: expected at least one position, got none")
-    require_room("pos, d_model", max(pos) + 1, positive_int("d_model", d_model))
-    full = (sinusoids_column_as_i if as_bool("column_as_i", column_as_i) else sinusoids)(max(pos) + 1, d_model)
+    encoding = sinusoids_column_as_i if as_bool("column_as_i", column_as_i) else sinusoids
+    result = np.vstack([encoding(1, d_model, p) for p in pos])
 
     def entry(i, j):
         exponent = Quotient(2 * j if column_as_i else 2 * (j // 2), d_model)
@@ -365,18 +363,18 @@ def positions(pos: Sequence[int], d_model: int, name: str = "PE", *, column_as_i
     made = _Made((np.array(pos, float)[:, None],), ("row",), unnamed=("pos",), sign="→")
     # the angles need more digits than the values, or they would all read 0
     steps = ((2, 4), (3, max(require_decimals(decimals), 6)))
-    return made.working(full[pos], entry, steps, name, rows=rows, cols=cols, decimals=decimals)
+    return made.working(result, entry, steps, name, rows=rows, cols=cols, decimals=decimals)
 
 
 # ---------------------------------------------------------------- the same for all
 
 
 def _matrix(name: str, x) -> Array:
-    x = np.atleast_2d(as_floats(name, x.result if isinstance(x, Working) else x))
-    if x.ndim != 2 or x.size == 0:
+    x = as_floats(name, x.result if isinstance(x, Working) else x)
+    if x.ndim not in (1, 2) or x.size == 0:
         raise ValueError(f"{name}: expected a row or a matrix with at least one entry, got shape {shape_text(x.shape)}")
     require_finite(name, x)
-    return x
+    return np.atleast_2d(x)
 
 
 def _same_shape(**operands) -> tuple[Array, Array]:

@@ -16,10 +16,12 @@ word that it stands for: there each noun has one more column, its name.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from toytf._validate import as_bool, one_of, require_class, rows_for
+from toytf._door import Floats, door
+from toytf._validate import as_bool, one_of
 from toytf.attention import AttentionTrace, attention
 from toytf.model import FeedForward
 from toytf.ops import Array
@@ -41,17 +43,18 @@ def sentence(last: str, *, names: bool = False) -> tuple[list[str], Array]:
     return words, np.array([[float(column in (WORDS[word], word)) for column in columns] for word in words])
 
 
-@dataclass(frozen=True)
+@dataclass
 class Head:
     """One head of width 2 with its own way back into the row, which has 8 columns, or 10 with the names."""
 
-    w_q: Array  # 8 x 2, what a row asks for
-    w_k: Array  # 8 x 2, what a row can be found by
-    w_v: Array  # 8 x 2, what a row hands over
-    w_o: Array  # 2 x 8, into which columns that is written
+    w_q: Annotated[Array, "columns width"]  # what a row asks for
+    w_k: Annotated[Array, "columns width"]  # what a row can be found by
+    w_v: Annotated[Array, "columns width"]  # what a row hands over
+    w_o: Annotated[Array, "width columns"]  # into which columns that is written
 
 
-def attend(x, head: Head) -> tuple[Array, AttentionTrace]:
+@door
+def attend(x: Annotated[Floats, "n columns"], head: Head) -> tuple[Array, AttentionTrace]:
     """What one head adds to each row::
 
         attention(X W^Q, X W^K, X W^V) W^O
@@ -59,15 +62,12 @@ def attend(x, head: Head) -> tuple[Array, AttentionTrace]:
     `x` is (n, 8), or (n, 10) for a head that knows the names. Returns what is to be added to it, of its shape, and an
     `AttentionTrace`.
     """
-    require_class("head", head, Head)
-    x = rows_for("x", x, "w_q", head.w_q)
     found, trace = attention(x @ head.w_q, x @ head.w_k, x @ head.w_v)
     return found @ head.w_o, trace
 
 
 def with_names(head: Head) -> Head:
     """The same head, of 8 columns, for rows with names, of 10: it neither reads nor writes them."""
-    require_class("head", head, Head)
     below, behind = ((0, len(NAMES)), (0, 0)), ((0, 0), (0, len(NAMES)))
     w_q, w_k, w_v = (np.pad(w, below) for w in (head.w_q, head.w_k, head.w_v))
     return Head(w_q, w_k, w_v, np.pad(head.w_o, behind))
