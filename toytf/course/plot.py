@@ -143,6 +143,4 @@ def heatmap(
             ink = ink_on(image.cmap(image.norm(value)))
             ax.text(j, i, fmt(value, decimals), ha="center", va="center", color=ink)
         ax.tick_params(length=0)
-    else:
-        ax.figure.colorbar(image, ax=ax, shrink=0.9)
     return ax
