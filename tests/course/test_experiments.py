@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
-import experiments as bench
+import train_experiments as bench
 from toytf.course.experiments import (
     EXPERIMENTS,
     HELD_OUT,

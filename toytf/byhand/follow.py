@@ -67,14 +67,14 @@ class Step:
 
     def share(self) -> str:
         """How far the term that decided did: its part of the sum, or how far a score lies above the next."""
-        own, others = self.terms[self.decided].value, [*self.terms[: self.decided], *self.terms[self.decided + 1 :]]
+        decided, others = self.terms[self.decided].value, [t for k, t in enumerate(self.terms) if k != self.decided]
         if self.rule != SOFTMAX:
-            total = own + sum(term.value for term in others)
-            return f"{100 * own / total:.0f} % of it" if total else "the largest"
+            total = decided + sum(term.value for term in others)
+            return f"{100 * decided / total:.0f} % of it" if total else "the largest"
         if not others:
             return "the only score"
         best = max(others, key=lambda term: term.value)
-        return f"{_word(abs(own - best.value))} {'above' if own >= best.value else 'below'} {best.words()[1]}"
+        return f"{_word(abs(decided - best.value))} {'above' if decided >= best.value else 'below'} {best.words()[1]}"
 
     def lines(self) -> list[str]:
         """Return it as lines of text, the term that decided with a mark."""
@@ -95,14 +95,14 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Way:
-    """Steps, each of them a factor in the term that decided the one before. A slice is a way, too."""
+class Trail:
+    """Steps, each of them a factor in the term that decided the one before. A slice is a trail, too."""
 
     steps: tuple[Step, ...]
     first: int = 1  # the number of its first step
 
-    def __getitem__(self, part: slice) -> Way:
-        return Way(self.steps[part], self.first + range(len(self.steps))[part].start)
+    def __getitem__(self, part: slice) -> Trail:
+        return Trail(self.steps[part], self.first + range(len(self.steps))[part].start)
 
     def __str__(self) -> str:
         return "\n".join(line for step in self.steps for line in step.lines())
@@ -133,7 +133,7 @@ def follow(
     src: Sequence[str] | None = None,
     tgt: Sequence[str] | None = None,
     words: Sequence[str] | None = None,
-) -> Way:
+) -> Trail:
     """Write out where one number of a forward pass came from, back to an embedding.
 
     Every step names its terms and their values. At each, the term is followed that contributes most in the direction of
@@ -179,30 +179,30 @@ def follow(
     if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape, strict=False)):
         raise ValueError(f"index: expected a row and a column of {array} ({shape_text(shape)}), got {index}")
     steps = [find(*index)]
-    while len(steps) < depth and (ways := [f.back for f in steps[-1].terms[steps[-1].decided].factors if f.back]):
+    while len(steps) < depth and (backs := [f.back for f in steps[-1].terms[steps[-1].decided].factors if f.back]):
         # the second factor of weight times value, of query times key
-        steps.append(ways[attention == {VALUES: "values", SCORE: "keys"}.get(steps[-1].rule)]())
-    return Way(tuple(steps))
+        steps.append(backs[attention == {VALUES: "values", SCORE: "keys"}.get(steps[-1].rule)]())
+    return Trail(tuple(steps))
 
 
 # ---------------------------------------------------------------- how each number was made
 
 
-def _step(name: str, value, rule: str, terms: list[tuple[Factor, ...]], combine: Callable = sum, own=None) -> Step:
+def _step(name: str, value, rule: str, terms: list[tuple[Factor, ...]], combine: Callable = sum, decided=None) -> Step:
     """A step, once its terms have been combined again and found to give its value."""
     value, terms = float(value), tuple(map(Term, terms))
     values = [term.value for term in terms]
     again = combine(values)
     if not np.isclose(again, value, rtol=1e-9, atol=1e-12):
         raise AssertionError(f"{name}: the terms give {again}, the trace has {value}")
-    if own is None:
+    if decided is None:
         on = [t for t, term in enumerate(terms) if any(factor.back for factor in term.factors)]
-        own = max(on or range(len(terms)), key=lambda t: values[t] if sum(values) >= 0 else -values[t])
-    return Step(name, value, rule, terms, own)
+        decided = max(on or range(len(terms)), key=lambda t: values[t] if sum(values) >= 0 else -values[t])
+    return Step(name, value, rule, terms, decided)
 
 
-def _softmax(name: str, value, scores: list[Factor], own: int) -> Step:
-    return _step(name, value, SOFTMAX, [(s,) for s in scores], lambda row: float(ops.softmax(np.array(row))[own]), own)
+def _softmax(name: str, value, scores: list[Factor], k: int) -> Step:
+    return _step(name, value, SOFTMAX, [(s,) for s in scores], lambda row: float(ops.softmax(np.array(row))[k]), k)
 
 
 def _row(before: str, row, back: Callable[[int], Step]) -> list[Factor]:

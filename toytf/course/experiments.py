@@ -1,7 +1,7 @@
 """The course's experiments: the same training many times, with one thing changed.
 
 Chapters 16, 18 and 19 read the results that come with the package, each beside the settings that gave it.
-`bench/experiments.py` makes them again in about an hour.
+`bench/train_experiments.py` makes them again in about an hour.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Train again what chapters 16, 18 and 19 report: `python bench/experiments.py again.json [NAME ...]`, an hour for all.
+"""Train again what chapters 16, 18 and 19 report, in an hour: `python bench/train_experiments.py again.json [NAME ...]`.
 
 The settings are those that stand beside the stored results, in ``toytf/course/data/experiments.json``. Runs that the
 new file already holds are not repeated: stopped and started again, it goes on where it was. A new experiment is
