@@ -1,8 +1,8 @@
-"""Train again what chapters 16, 18 and 19 report, in an hour: `python bench/train_experiments.py again.json [NAME ...]`.
+"""Train again what chapters 16, 18 and 19 report: `python bench/train_experiments.py again.json [NAME ...]`.
 
 The settings are those that stand beside the stored results, in ``toytf/course/data/experiments.json``. Runs that the
-new file already holds are not repeated: stopped and started again, it goes on where it was. A new experiment is
-one call: ``run_all("toytf/course/data/experiments.json", [Experiment("five heads", {"n_heads": 5, "d_head": 3})])``.
+new file already holds are not repeated: all take an hour, and stopped and started again, it goes on where it was. A new
+experiment is one call: ``run_all(path, [Experiment("five heads", {"n_heads": 5, "d_head": 3})])``.
 """
 
 import json

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from toytf._validate import as_bool, number, require_class, require_width, shown, shown_class
 from toytf.byhand import panels
-from toytf.byhand.operations import _matrix, divide, mask, matmul, softmax, table, weighted_sum
+from toytf.byhand.operations import _matrix, divide, matmul, softmax, table, weighted_sum
 from toytf.byhand.workings import Shown, Working
 
 FEW = 14  # so many steps are seen at once; of more, the last part is open and the others are opened
@@ -106,14 +106,13 @@ def chain(*steps: Working | str) -> Chain:
 
 
 def attention(
-    q, k, v, name: str = "out", *, divisor=None, may_attend=None, subtract_max=True, rows=None, decimals=4, sci=False
+    q, k, v, name: str = "out", *, divisor=None, subtract_max=True, rows=None, decimals=4, sci=False
 ) -> Chain:
     """Attention as a whole, a chain of its steps: ``softmax(q kᵀ / √d_k) v``.
 
     `q` is (rows, d_k), `k` is (keys, d_k), `v` is (keys, d_v); `rows` are the labels of `q`. Another `divisor` than
-    √d_k can be given. A mask, `may_attend`, (rows, keys), is True where a row may look. All else is as in `softmax` and
-    `table`. The steps are queries, keys, values, scores, scaled scores, masked scores if there is a mask, weights,
-    output.
+    √d_k can be given; all else is as in `softmax` and `table`. The steps are queries, keys, values, scores, scaled
+    scores, weights, output.
 
     >>> strip = attention([[2, 0]], [[1, 0], [0, 1]], [[6], [8]], divisor=2, rows=["it"])
     >>> [step.name for step in strip.workings]
@@ -135,9 +134,7 @@ def attention(
     by = queries.result.shape[1] if divisor is None else number("divisor", divisor)
     scaled = divide(scores, by, "scaled", root=divisor is None, decimals=decimals)
     steps = [*start, scores, scaled]
-    if may_attend is not None:
-        steps.append(mask(scaled, may_attend, "masked", decimals=decimals))
-    steps.append(softmax(steps[-1], "A", subtract_max=as_bool("subtract_max", subtract_max), **how))
+    steps.append(softmax(scaled, "A", subtract_max=as_bool("subtract_max", subtract_max), **how))
     steps.append(weighted_sum(steps[-1], values, name, **how))
     return chain(*steps)
 

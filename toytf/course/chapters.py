@@ -124,11 +124,6 @@ class Questions:
     def __init__(self):
         self.chapters = outline()
 
-    @property
-    def hours(self) -> int:
-        """How long one reads all of it, without the exercises."""
-        return round(sum(chapter.minutes for chapter in self.chapters) / 60)
-
     def _repr_html_(self) -> str:
         lines = [
             f'<li><a href="../notebooks/{chapter.name}.ipynb">'

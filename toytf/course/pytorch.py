@@ -31,12 +31,9 @@ class Stored(dict):
         self.torch, self.numpy = torch, numpy
 
 
-def stored(name: str, text: str | None = None) -> Stored:
-    """What the script of this name gave; a name under which nothing is stored is a `KeyError`.
-
-    `text` is that of another file than the package's own.
-    """
-    found = json.loads(STORED.read_text(encoding="utf-8") if text is None else text)
+def stored(name: str) -> Stored:
+    """What the script of this name gave; a name under which nothing is stored is a `KeyError`."""
+    found = json.loads(STORED.read_text(encoding="utf-8"))
     if name not in found["listings"]:
         raise KeyError(f"unknown name {name!r}: there are {', '.join(found['listings'])}")
     results = {key: _unpacked(value) for key, value in found["listings"][name].items()}
