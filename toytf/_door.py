@@ -150,8 +150,10 @@ class _Call:
             return
         one, other = (place, first) if place.is_width() and not first.is_width() else (first, place)
         has = f"{one.name} has width {one.length} (shape {shape_text(one.shape)})" if one.is_width() else one.has()
-        why = "every key needs its value" if axis == "key" else "the two must be equal"
-        raise ValueError(f"{has}, but {other.has()}: {why}")
+        if axis == "key":
+            that = f"{other.name} has {other.length} (shape {shape_text(other.shape)})"
+            raise ValueError(f"{has} and {that}: every key needs its value")
+        raise ValueError(f"{has}, but {other.has()}: the two must be equal")
 
     def fit(self, name: str, x: Array, axes: Axes, repeats: bool) -> None:
         """Hold an array against the axes that are declared for it."""
