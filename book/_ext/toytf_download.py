@@ -173,6 +173,6 @@ def write(app, exception):
 
 
 def setup(app):
-    # after toytf_site, which leaves the solutions out of the sources
+    # after toytf_site, which removes what no page needs
     app.connect("build-finished", write, priority=950)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -35,6 +35,17 @@ def site(tmp_path_factory):
     return folder / "_build" / "html"
 
 
+def test_without_solutions_every_exercise_is_there_and_no_link_leads_to_an_answer(tmp_path):
+    done = sitecheck.build(ROOT, tmp_path, TOYTF_SOLUTIONS="no")
+    assert done.returncode == 0, done.stdout[-3000:]
+    made = tmp_path / "_build" / "html"
+    assert sitecheck.link_problems(made) == []
+    for path in ROOT.glob("notebooks/*.ipynb"):
+        page = (made / "notebooks" / f"{path.stem}.html").read_text("utf-8")
+        exercises = page.count('class="exercise admonition'), page.count('class="solution')
+        assert exercises == (path.read_text("utf-8").count(":::{exercise}"), 0)
+
+
 # ---------------------------------------------------------------- paper
 
 
