@@ -38,11 +38,14 @@ SECRETS = "sol-09-1 zanzibar 0.98765 timbuktu samarkand ouagadougou reykjavik 0.
 @pytest.fixture(scope="module")
 def book(tmp_path_factory):
     folder = sitecheck.write_small_book(tmp_path_factory.mktemp("book") / "book")
-    printed = new_output("stream", text="reykjavik 0.87654\n")
+    outputs = [
+        new_output("stream", text="reykjavik\n"),
+        new_output("display_data", {"text/html": "<b>0.87654</b>", "text/plain": "x"}),
+    ]
     cells = [
         new_markdown_cell(DIRECTIVES),
         new_markdown_cell("The numbers of samarkand.", metadata={"tags": ["solution"]}),
-        new_code_cell("ouagadougou = 1", metadata={"tags": ["hide-cell", "solution"]}, outputs=[printed]),
+        new_code_cell("ouagadougou = 1", metadata={"tags": ["hide-cell", "solution"]}, outputs=outputs),
         new_code_cell("openly = 0.5"),
     ]
     (folder / "notebooks").mkdir()
