@@ -19,7 +19,6 @@ from replays.ledger import (
     FOLDER,
     KINDS,
     NOT_PRINTED,
-    OWNERS,
     SIGNS,
     Result,
     Row,
@@ -137,8 +136,11 @@ def tallies(texts: Iterable[Source]) -> tuple[str, str]:
         if kind != "withdrawn"
     }
     errors = Counter(said.whose for text in texts for said in text.remarks.values() if said.kind == "error")
-    whose = ", ".join(f"{errors[owner]} {owner}" for owner in OWNERS if errors[owner])
-    return counted(verdicts), f"{counted(kinds)}\n\nWhose the errors are: {whose}."
+    whose = (
+        f"Of the {errors.total()} errors {errors['author']} are the authors' own, {errors['Chinese edition']} stand in what "
+        f"the Chinese edition of *The Illustrated Transformer* added, {errors['listing']} in a listing by somebody else."
+    )
+    return counted(verdicts), f"{counted(kinds)}\n\n{whose}"
 
 
 # ---------------------------------------------------------------- a terminal
@@ -149,7 +151,7 @@ WIDTH = 110
 def listed(text: Source) -> list[str]:
     """A line for each row, then one for each remark."""
     names = max(len(row.id) for row in text.rows.values())
-    verdicts = max(map(len, SIGNS))
+    verdicts = max(len(result.verdict) for result in text.results.values())
 
     def line(result: Result) -> str:
         row: Row = result.row

@@ -7,7 +7,7 @@ computes, and hands each result to `Source.compare`, which raises where the digi
     >>> text = Source(0)
     >>> text.compare(scores1_scaled=np.array([[68, 105.21], [87.88, 135.5517]]) / np.sqrt(3))
     ✓ scores of head 1, divided by √3
-        printed 39.2598183 60.74302182; 50.73754166 78.26081048
+        printed  39.2598183 60.74302182; 50.73754166 78.26081048
         computed 39.25981830 60.74302182; 50.73754166 78.26081048
 """
 
@@ -216,13 +216,15 @@ def written(row: Row, numbers: np.ndarray) -> np.ndarray:
 
 
 def aligned(words: np.ndarray) -> list[str]:
-    """One line for each row of an array, in columns."""
+    """One line for each row of an array, in columns; a long row takes several."""
+    if words.ndim and words.shape[-1] > 6 and words.shape[-1] % 5 == 0:
+        words = words.reshape(-1, 5)
     rows = words.reshape(-1, words.shape[-1] if words.ndim else 1)
     widths = [max(map(len, column)) for column in rows.T]
     return [" ".join(word.rjust(width) for word, width in zip(row, widths, strict=True)) for row in rows]
 
 
-LINE = 92  # characters; a row of four numbers with eight decimals takes 60
+LINE, SHORT = 92, 52  # characters; a row of four numbers with eight decimals takes 60
 
 
 def lines(result: Result) -> list[str]:
@@ -236,11 +238,12 @@ def lines(result: Result) -> list[str]:
         return shown + ([f"    {line}" for line in aligned(row.words)] if row.prints == "digits" else [])
     parts = {} if row.printed is None else {"printed": row.words}
     parts |= {} if row.given else {"computed": written(row, result.numbers)}
-    flat = [f"{name} {'; '.join(map(' '.join, np.atleast_2d(words)))}" for name, words in parts.items()]
-    if len(head) + sum(map(len, flat)) <= LINE:
-        return [f"{head}: {', '.join(flat)}"]
-    if max(map(len, flat)) <= LINE * 2 // 3:
-        return [head, *(f"    {one}" for one in flat)]
+    flat = {name: "; ".join(map(" ".join, np.atleast_2d(words))) for name, words in parts.items()}
+    whole = f"{head}: {', '.join(f'{name} {words}' for name, words in flat.items())}"
+    if len(whole) <= LINE and "; " not in whole:
+        return [whole]
+    if max(map(len, flat.values())) <= SHORT:
+        return [head, *(f"    {name:9}{words}" for name, words in flat.items())]
     columns = ((name, i, line) for name, words in parts.items() for i, line in enumerate(aligned(words)))
     return [head, *(f"    {'' if i else name:9}{line}" for name, i, line in columns)]
 
