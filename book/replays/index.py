@@ -137,8 +137,8 @@ def tallies(texts: Iterable[Source]) -> tuple[str, str]:
     }
     errors = Counter(said.whose for text in texts for said in text.remarks.values() if said.kind == "error")
     whose = (
-        f"Of the {errors.total()} errors {errors['author']} are the authors' own, {errors['Chinese edition']} stand in what "
-        f"the Chinese edition of *The Illustrated Transformer* added, {errors['listing']} in a listing by somebody else."
+        f"Of the {errors.total()} errors {errors['author']} are the authors' own, {errors['Chinese edition']} come from the "
+        f"Chinese edition of *The Illustrated Transformer*, {errors['listing']} from a listing by somebody else."
     )
     return counted(verdicts), f"{counted(kinds)}\n\n{whose}"
 
