@@ -110,12 +110,17 @@ def _brackets(words: np.ndarray) -> str:
 
 
 def remarks_as_markdown(text: Source) -> str:
-    """The remarks of a text as a Markdown table: what, which kind, whose, where."""
-    rows = [
-        f"| {_remark_link(text, name)} | {said.kind} | {said.whose} | {said.where} |"
-        for name, said in upheld(text).items()
-    ]
-    return "| remark | kind | whose | where |\n|:--|:--|:--|:--|\n" + "\n".join(rows)
+    """The remarks of a text as a Markdown table: what and where, of which words, which kind and whose."""
+    rows = []
+    for name, said in upheld(text).items():
+        words = _escaped(f"“{said.quote}”") + (f"<br>{_escaped(said.means)}" if said.means else "")
+        rows.append(f"| {_remark_link(text, name)}, {said.where} | {words} | {said.kind}, {said.whose} |")
+    return "| remark | of these words | kind, whose |\n|:--|:--|:--|\n" + "\n".join(rows)
+
+
+def _escaped(words: str) -> str:
+    """Words that stand for themselves in Markdown."""
+    return re.sub(r"([\\`*_\[\]$|<>{}#~])", r"\\\1", words)
 
 
 def counted(rows: dict[str, list[int]]) -> str:
@@ -137,8 +142,8 @@ def tallies(texts: Iterable[Source]) -> tuple[str, str]:
     }
     errors = Counter(said.whose for text in texts for said in text.remarks.values() if said.kind == "error")
     whose = (
-        f"Of the {errors.total()} errors {errors['author']} are the authors' own, {errors['Chinese edition']} come from the "
-        f"Chinese edition of *The Illustrated Transformer*, {errors['listing']} from a listing by somebody else."
+        f"Of the {errors.total()} errors {errors['author']} are the authors' own, {errors['Chinese edition']} are from "
+        f"the Chinese edition of *The Illustrated Transformer*, {errors['listing']} from a listing by somebody else."
     )
     return counted(verdicts), f"{counted(kinds)}\n\n{whose}"
 
