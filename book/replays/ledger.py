@@ -171,9 +171,9 @@ def judge(row: Row, value) -> Result:
     Raises
     ------
     ValueError
-        If the digits agree and the file calls them wrong, or the other way round.
+        If the digits agree and the file calls them wrong, or the other way round; if digits get no numbers.
     """
-    numbers, found, holds = None, "", None
+    numbers, found, holds = None, "", True
     if isinstance(value, (bool, np.bool_)):
         holds = bool(value)
     elif isinstance(value, tuple) and isinstance(value[-1], str):
@@ -182,7 +182,11 @@ def judge(row: Row, value) -> Result:
         holds, found = value == row.printed, value
     else:
         numbers = np.asarray(value, dtype=np.float64)
-        holds = row.printed is None or bool(agrees(row.printed, numbers, row.decimals).all())
+    has_digits = row.prints == "digits" and not row.unseeded
+    if row.printed is not None and has_digits == (numbers is None):
+        raise ValueError(f"{row.id}: expected {'numbers' if has_digits else 'True or False'}, got {value!r}")
+    if has_digits:
+        holds = bool(agrees(row.printed, numbers, row.decimals).all())
     if holds == bool(row.corrected_by):
         why = (
             f"{row.corrected_by[0]} calls it wrong, and it holds"

@@ -304,6 +304,9 @@ def test_a_check_that_does_not_hold_fails():
 def test_a_wrong_shape_or_name_is_told():
     with pytest.raises(ValueError, match=r"expected the shape \(2, 3\), got \(3, 2\)"):
         judge(ROWS["s0-k1"], np.zeros((3, 2)))
+    for name, value in (("s0-k1", True), ("s0-relu", [0, 3]), ("s0-ffn-output", np.zeros((2, 4)))):
+        with pytest.raises(ValueError, match=f"{name}: expected (numbers|True or False), got"):
+            judge(ROWS[name], value)
     with pytest.raises(KeyError, match="unknown name 'k11': did you mean k1"):
         Source(0).compare(k11=1)
     with pytest.raises(ValueError, match="k2: expected a row with digits, this one prints nothing"):
