@@ -90,6 +90,8 @@ def remark_problems(markdown, remarks):
             yield f"{name}: expected one place, and none for what is withdrawn"
     if ".harmless()" not in steps(markdown).get(HARMLESS, ""):
         yield "the table of what does no harm is not shown"
+    if "**What to change if you" not in markdown:
+        yield "nothing says what to change"
     yield from (f"{code} is in sight" for code in re.findall(r"\b[ETX]\d-\d+", markdown))
 
 
@@ -170,6 +172,8 @@ def test_every_home_is_a_heading_of_its_chapter():
 
 PAGE = """# A replay
 
+**What to change if you follow the text:** nothing.
+
 ## Positions
 
 *In the course:* [a](../notebooks/03_p.ipynb#b)
@@ -205,6 +209,7 @@ GONE = replace(SAID, title="a bug", step="", kind="withdrawn", whose="this cours
         ("It is another one.", "**A word.**", "E0-07 stands at ['positions']"),
         ("It is another one.", "**A bug.**", "E0-08 stands at ['positions']"),
         ("It is another one.", "See E0-01.", "E0-01 is in sight"),
+        ("**What to change if", "**If", "nothing says what to change"),
         ("text.harmless()", "text", "the table of what does no harm"),
         ("03_p.ipynb#b", "03_p.ipynb#c", "T0-01 at #positions does not lead to"),
         ("*In the course:*", "See", "T0-01 at #positions does not lead to"),
