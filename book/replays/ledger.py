@@ -96,7 +96,6 @@ class Remark:
     """
 
     title: str
-    chapter: str
     where: str
     kind: str
     whose: str
