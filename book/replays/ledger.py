@@ -261,8 +261,11 @@ class Folded:
         return "\n".join(f"{said.where}: {said.title}. {said.says}" for said in self.remarks)
 
     def _repr_html_(self) -> str:
-        cells = ((said.where, f"<b>{html.escape(said.title)}.</b> {html.escape(said.says)}") for said in self.remarks)
-        rows = "".join(f"<tr><td>{html.escape(where)}</td><td>{text}</td></tr>" for where, text in cells)
+        rows = ""
+        for said in self.remarks:
+            title = html.escape(said.title[0].upper() + said.title[1:])
+            rows += f'<tr style="text-align: left; vertical-align: top"><td>{html.escape(said.where)}</td>'
+            rows += f"<td><b>{title}.</b> {html.escape(said.says)}</td></tr>"
         return f"<details><summary>{len(self.remarks)} passages</summary><table>{rows}</table></details>"
 
 

@@ -432,7 +432,7 @@ def test_a_tie_is_shown_with_the_digit_that_makes_it_one(capsys):
 
 def test_markup_in_the_data_is_escaped():
     said = replace(MILD, title="a < b & c")
-    assert "a &lt; b &amp; c" in ledger.Folded((said,))._repr_html_()
+    assert "A &lt; b &amp; c" in ledger.Folded((said,))._repr_html_()
 
 
 @pytest.mark.parametrize("number", TEXTS)
