@@ -12,6 +12,7 @@ import test_live_patching
 import test_live_sampling
 import test_live_shares
 import test_live_stack
+import test_live_training
 import test_live_translator
 from livecheck import FINGER, follow, open_all, page_problems, type_number
 
@@ -28,6 +29,7 @@ CASES = [
         test_live_sampling,
         test_live_shares,
         test_live_stack,
+        test_live_training,
         test_live_translator,
     )
 ] + [test_live_machine.TRAINED_CASE]

@@ -33,10 +33,11 @@ from toytf.live.patching import patching
 from toytf.live.sampling import sampling
 from toytf.live.shares import shares
 from toytf.live.stack import stack
+from toytf.live.training import training
 from toytf.live.translator import translator
 
 __all__ = [
     "Element", "beam", "clocks", "divisor", "machine", "mask", "nudge", "patching", "sampling", "shares", "stack",
-    "trained_machine",
+    "trained_machine", "training",
     "translator",
 ]  # fmt: skip

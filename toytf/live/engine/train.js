@@ -9,7 +9,7 @@ const [SLICE, PICTURE] = [30, 60]; // milliseconds: of work without a pause; fro
 
 // Every step's loss; at step 0 and then `every` so many steps a report too: the loss on pairs that it never learns from,
 // and what it answers to some sentences. `start` and `dice` are states of NumPy's generators: one draws the weights and
-// the order of the pairs, the other what dropout sets to zero. A loss that is no longer finite is the last.
+// the order of the pairs, the other what dropout sets to zero.
 export function* learn({ cfg, start, dice, dropout, pairs, unseen, sentences, ends, every, ...how }) {
   const rng = new Generator(start);
   const thins = new Generator(dice);
@@ -23,9 +23,8 @@ export function* learn({ cfg, start, dice, dropout, pairs, unseen, sentences, en
   for (let step = 1; step <= how.steps; step += 1) {
     const batch = stream.next().value;
     const loss = dropout ? withDropout(model, batch, thins, dropout) : model.lossAndGradients(batch);
-    if (Number.isFinite(loss)) adam.step(model.numbers, model.gradients, rate(step));
+    adam.step(model.numbers, model.gradients, rate(step));
     yield { step, loss, ...(step % every === 0 ? report() : {}) };
-    if (!Number.isFinite(loss)) return;
   }
 }
 
