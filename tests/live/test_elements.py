@@ -5,6 +5,7 @@ import pytest
 import test_live_beam
 import test_live_clocks
 import test_live_divisor
+import test_live_logits
 import test_live_machine
 import test_live_mask
 import test_live_nudge
@@ -22,6 +23,7 @@ CASES = [
         test_live_beam,
         test_live_clocks,
         test_live_divisor,
+        test_live_logits,
         test_live_machine,
         test_live_mask,
         test_live_nudge,

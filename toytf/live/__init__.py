@@ -26,6 +26,7 @@ from toytf.live.beam import beam
 from toytf.live.clocks import clocks
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
+from toytf.live.logits import logits
 from toytf.live.machine import machine, trained_machine
 from toytf.live.mask import mask
 from toytf.live.nudge import nudge
@@ -37,7 +38,6 @@ from toytf.live.training import training
 from toytf.live.translator import translator
 
 __all__ = [
-    "Element", "beam", "clocks", "divisor", "machine", "mask", "nudge", "patching", "sampling", "shares", "stack",
-    "trained_machine", "training",
-    "translator",
+    "Element", "beam", "clocks", "divisor", "logits", "machine", "mask", "nudge", "patching", "sampling", "shares",
+    "stack", "trained_machine", "training", "translator",
 ]  # fmt: skip
