@@ -102,28 +102,14 @@ def wrong_answers(part, rng):
 
 
 @pytest.fixture
-def reply(browser):
+def reply(engine):
     """A function that asks the script, alone on its page, what it says to answers, one after the other."""
-    contexts = []
-
-    def opened(*changed):
-        script = SCRIPT
-        if changed:
-            assert script.count(changed[0]) == 1, changed[0]
-            script = script.replace(*changed)
-        contexts.append(browser.new_context())
-        page = contexts[-1].new_page()
-        page.add_script_tag(content=script)
-        ask = """text => JSON.stringify(JSON.parse(text).map(({ about, part, series }) => {
-            const seen = new Set();
-            return series.map((mine) => toytf.reply(about, part, mine, seen).lines);
-        }))"""
-        # as text: thousands of small arrays would travel one by one
-        return lambda asked: json.loads(page.evaluate(ask, json.dumps(asked)))
-
-    yield opened
-    for context in contexts:
-        context.close()
+    ask = """text => JSON.stringify(JSON.parse(text).map(({ about, part, series }) => {
+        const seen = new Set();
+        return series.map((mine) => toytf.reply(about, part, mine, seen).lines);
+    }))"""
+    # as text: thousands of small arrays would travel one by one
+    return lambda asked, *changed: json.loads(engine(*changed, script=SCRIPT)(ask, json.dumps(asked)))
 
 
 def series(seed=0):
@@ -148,7 +134,7 @@ def everything():
 
 def test_it_says_what_the_notebook_says_to_every_exercise(reply, everything):
     asked, expected = everything
-    found = reply()(asked)
+    found = reply(asked)
     answered = 0
     for one, here, there in zip(asked, found, expected, strict=True):
         for mine, page, notebook in zip(one["series"], here, there, strict=True):
@@ -159,7 +145,7 @@ def test_it_says_what_the_notebook_says_to_every_exercise(reply, everything):
 
 def test_a_planted_difference_is_found(reply, everything):
     asked, expected = everything
-    assert reply("<= part.room)", "<= 2 * part.room)")(asked) != expected
+    assert reply(asked, "<= part.room)", "<= 2 * part.room)") != expected
 
 
 # ---------------------------------------------------------------- what is typed

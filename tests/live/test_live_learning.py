@@ -18,23 +18,8 @@ ENDS = {"sos": 1, "eos": 2}
 
 
 @pytest.fixture
-def engine(browser):
-    """A function that evaluates JavaScript with the engine at hand, or with one changed at a place."""
-    contexts = []
-
-    def opened(*changed):
-        script = element.script("live") + element.script("learning")
-        if changed:
-            assert script.count(changed[0]) >= 1, changed[0]
-            script = script.replace(*changed, 1)
-        contexts.append(browser.new_context())
-        page = contexts[-1].new_page()
-        page.add_script_tag(content=script)
-        return page.evaluate
-
-    yield opened
-    for context in contexts:
-        context.close()
+def engine(engine):
+    return partial(engine, script=element.script("live") + element.script("learning"))
 
 
 # ---------------------------------------------------------------- random numbers

@@ -64,10 +64,10 @@ def logits(starts: Mapping[str, tuple[Sequence[float], int]], tokens: Sequence[s
         zip(names, _as_one(s, words, _together), _as_one(p, words, sum), _as_one(slopes, words, sum), strict=True)
     )
     lines = [
-        (name, "", fmt(x, 2).replace("-", "−"), bar(q), on_page(q, sci=True), _slope(d), on_page(d, sci=True))
+        (name, "", fmt(x, 2).replace("-", "−"), bar(share=q), on_page(q, sci=True), _slope(d), on_page(d, sci=True))
         for name, x, q, d in rows
     ]
-    losses = [(f"loss, −log p of {names[0]}", bar(min(1, loss / MOST)), fmt(loss))]
+    losses = [(f"loss, −log p of {names[0]}", bar(share=min(1, loss / MOST)), fmt(loss))]
     below = f'<div class="logits-loss">{table("bars", losses)}</div>'
     static = f"{table('logits', lines, HEADS)}{below}{SAID}"
     data = {"starts": given, "tokens": tokens, "most": MOST}
