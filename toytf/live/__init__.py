@@ -34,10 +34,11 @@ from toytf.live.patching import patching
 from toytf.live.sampling import sampling
 from toytf.live.shares import shares
 from toytf.live.stack import stack
+from toytf.live.strip import strip
 from toytf.live.training import training
 from toytf.live.translator import translator
 
 __all__ = [
     "Element", "beam", "clocks", "divisor", "logits", "machine", "mask", "nudge", "patching", "sampling", "shares",
-    "stack", "trained_machine", "training", "translator",
+    "stack", "strip", "trained_machine", "training", "translator",
 ]  # fmt: skip
