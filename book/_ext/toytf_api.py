@@ -161,7 +161,7 @@ class Commands(SphinxDirective):
         from toytf import __main__, _command
 
         made = []
-        for name, module in __main__.MODULES.items():
+        for name, (_, module) in __main__.COMMANDS.items():
             with patch.dict(os.environ, COLUMNS="80"):
                 words = _command.parser(name, import_module(module)).format_help()
             section = nodes.section(ids=[f"toytf-{name}"], names=[f"toytf {name}"])
