@@ -57,6 +57,11 @@ def shows(page, loss="cross-entropy", **state):
         assert cells[3] == written(share)
         assert cells[5] == written(slope) or abs(slope) < 1e-4  # of the distance: nudged here, and only so exact
     assert shown(page, ".live-bars") == [["", written(value)]]
+    for of, expected in (("share", [*p[words], summed[1]]), ("slope", [*ds[words], summed[2]])):
+        drawn = page.locator(f".live-logits [style*={of}]").evaluate_all(
+            "(cells, of) => cells.map(({ style }) => Number(style.getPropertyValue(`--${of}`)))", of
+        )
+        assert np.allclose(drawn, expected, rtol=1e-4, atol=1e-5)
     if page.locator(".live-on").count():
         assert f"“{TOKENS[right]}”, the right word, has p = {powers(on_page(p[right], sci=True))}" in said(page)
         for slider, logit in zip(page.get_by_role("slider").all(), [*s[words], summed[0]], strict=True):

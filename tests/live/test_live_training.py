@@ -130,6 +130,12 @@ def train(page):
     page.wait_for_function(f"{ELEMENT}.over")
 
 
+def test_the_sentences_are_right_and_only_the_first_is_among_the_courses_pairs():
+    seen = {" ".join(pair.src) for pair in SHORT[1]}
+    assert [english in seen for english, _ in SENTENCES] == [True, False, False, False, False]
+    assert Translator.load().translate([english for english, _ in SENTENCES]) == [spanish for _, spanish in SENTENCES]
+
+
 def look_back(page, step):
     page.get_by_role("slider", name="look back").evaluate(
         "(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input')) }", step // 5
