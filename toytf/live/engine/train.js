@@ -30,15 +30,17 @@ export function* learn({ cfg, start, dice, dropout, pairs, unseen, sentences, en
 
 // A share of the embeddings' entries becomes 0, the others are divided by what is left, for this step alone.
 function withDropout(model, batch, rng, dropped) {
-  const tables = [model.params.src_embedding, model.params.tgt_embedding].map(({ at, rows, cols }) => {
+  const { numbers, params } = model;
+  const tables = [params.src_embedding, params.tgt_embedding].map(({ at, rows, cols }) => {
     const kept = Float64Array.from({ length: rows * cols }, () => (rng.random() >= dropped ? 1 / (1 - dropped) : 0));
-    return { at, kept, whole: model.numbers.slice(at, at + kept.length) };
+    return { at, kept, whole: numbers.slice(at, at + kept.length) };
   });
-  for (const { at, kept } of tables) kept.forEach((factor, i) => (model.numbers[at + i] *= factor));
+  for (const { at, kept } of tables) kept.forEach((factor, i) => (numbers[at + i] *= factor));
   const loss = model.lossAndGradients(batch);
+  const { gradients } = model;
   for (const { at, kept, whole } of tables) {
-    model.numbers.set(whole, at);
-    kept.forEach((factor, i) => (model.gradients[at + i] *= factor)); // the chain rule: the same factor
+    model.numbers.set(whole, at); // the heap may have grown
+    kept.forEach((factor, i) => (gradients[at + i] *= factor)); // the chain rule: the same factor
   }
   return loss;
 }
