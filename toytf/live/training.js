@@ -254,8 +254,9 @@ class Training extends Live {
   }
 
   whose() {
-    const { rate, all } = this.data;
-    if (this.knobs !== [rate, all, "off"].join()) return "";
+    const [rate, pairs, dropout] = this.knobs.split(",");
+    if (this.knobs !== [this.data.rate, this.data.all, "off"].join())
+      return ` It learns from ${thousands(pairs)} pairs, at the rate ${rate}${dropout === "on" ? ", with dropout" : ""}.`;
     return this.isChapters()
       ? " This is the chapter's run, digit by digit."
       : " The settings are the chapter's; the last digits are those of your browser.";
