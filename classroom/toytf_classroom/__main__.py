@@ -14,7 +14,6 @@ COMMANDS = {
     "grade": ("grade what a class handed in", "toytf_classroom.grade"),
     "feedback": ("pack the feedback pages, to hand back", "toytf_classroom.feedback"),
     "export": ("fill grades into a table of Canvas or Moodle", "toytf_classroom.export"),
-    "answers": ("write the answers of an assignment as a page to print", "toytf_classroom.answers"),
     "sheet": ("make pages of by-hand exercises with other numbers for each student", "toytf_classroom.sheet"),
 }
 

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toytf_classroom import ClassroomError
-from toytf_classroom.plain_text import composed, plain
+from toytf_classroom.plain_text import as_file, composed, plain
 from toytf_classroom.submission import Found
 
 CANVAS = re.compile(r"(?P<name>.*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>\d+)_(?P<rest>.+)", re.DOTALL)
@@ -79,17 +79,28 @@ def open_table(path: Path) -> Table:
     except OSError as error:
         raise ClassroomError(f"{path}: expected a table (CSV, UTF-8), got {error}") from None
     except UnicodeDecodeError as error:
-        raise ClassroomError(f"{path}: expected UTF-8, got byte {error.object[error.start]:#04x}") from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ClassroomError(
+            f"{path}, line {line}: expected UTF-8, got byte {error.object[error.start]:#04x}. "
+            'In Excel save the table as "CSV UTF-8"'
+        ) from None
     bare = re.sub(r'"[^"]*"', "", content.partition("\n")[0])  # a quoted name may hold any sign
     separator = ";" if ";" in bare and "," not in bare else ","
     reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)
     try:
         head = [name.strip() for name in next(reader, [])]
+        head = ["student" if name.lower() == "student" and "ID" not in head else name for name in head]
         rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise ClassroomError(f"{path}, line {reader.line_num}: expected CSV, got ({error})") from None
     while rows and not rows[-1][1]:
         rows.pop()
+    for line, row in rows:
+        if any(cell.strip() for cell in row[len(head) :]):
+            raise ClassroomError(
+                f"{path}, line {line}: expected at most {len(head)} cell{'s'[: len(head) != 1]} as in line 1, got "
+                f'{len(row)}: put a name that holds a comma into quotation marks: "Doe, Jo"'
+            )
     return Table(path, head, rows, separator)
 
 
@@ -218,9 +229,10 @@ def matched(found: Sequence[Found], people: Sequence[Person]) -> tuple[list[Foun
         chosen = _chosen(student, group, notes)
         if MOODLE.fullmatch(chosen.student):
             handed_in[student] = chosen.student
-        elif (canvas := CANVAS.fullmatch(chosen.student)) and canvas["late"]:
+        late = bool((canvas := CANVAS.fullmatch(chosen.student)) and canvas["late"])
+        if late:
             notes.append(f"{plain(student, 100)}: handed in late, says the name of the file.")
-        ours.append(dataclasses.replace(chosen, student=student))
+        ours.append(dataclasses.replace(chosen, student=student, late=late))
     return ours, notes, handed_in
 
 
@@ -234,7 +246,7 @@ def students_of(name: str, people: Sequence[Person]) -> list[str]:
     (['Anna Abt'], ['Bo'], [])
     """
     name = composed(name)
-    if same := [one.student for one in people if one.student == name]:
+    if same := [one.student for one in people if name in (one.student, as_file(one.student))]:
         return same
     form = MOODLE.fullmatch(name) or CANVAS.fullmatch(name)
     if form is None:
@@ -263,4 +275,4 @@ def _chosen(student: str, group: list[Found], notes: list[str]) -> Found:
         notes.append(f"{plain(student, 100)}: handed in {len(notebooks)} times; the newest counts.")
         return max(zip(again, notebooks, strict=True), key=lambda pair: int(pair[0]["file"]))[1]
     notes.append(f"{plain(student, 100)}: {len(notebooks)} notebooks were handed in, and none is graded: {names}.")
-    return Found(student, None, f"Expected one notebook (.ipynb), got {len(notebooks)}: {names}.")
+    return Found(student, None, doubt=f"Expected one notebook (.ipynb), got {len(notebooks)}: {names}.")

@@ -44,7 +44,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from toytf.byhand import expressions
@@ -85,8 +85,8 @@ class Limits:
 
     cell: float = 20.0  # one code cell
     call: float = 10.0  # one call of an exercise's function
-    total: float = 180.0
-    clock: float = 3.0  # seconds on the clock for each of these: what sleeps ends too, what waits its turn goes on
+    total: float = 60.0
+    clock: float = 2.0  # seconds on the clock for each of these: what sleeps ends too, what waits its turn goes on
     memory: int = 1 << 30  # of all its processes together
     processes: int = 32  # and threads, at the same time
     file: int = 16 << 20
@@ -94,6 +94,14 @@ class Limits:
     files: int = 128  # open ones of one process
     output: int = 64 << 10  # of what it prints, how much is kept
     restarts: int = 8  # of the sandbox, after one had to be ended
+
+    def first(self) -> Limits:
+        """Those of a first try among others; who needs more gets all of it in a second try, alone."""
+        return replace(self, total=self.total / 3)
+
+    def longest(self) -> float:
+        """Seconds on the clock that a try takes at most on a machine that starts a sandbox at once."""
+        return self.total * self.clock + GRACE
 
     def rlimits(self) -> dict[str, int]:
         return {
@@ -220,6 +228,8 @@ _BY_ARGUMENT = {
         _ERRNO | errno.ENOTTY,
     ),
     "flock": ((73, 32), 1, _EQUAL, {}, _NOT_DONE),
+    # Limits of other processes, of process 1 too.
+    "prlimit64": ((302, 261), 0, _EQUAL, {0: _ALLOW}, _ERRNO | errno.EPERM),
     # F_SETLK, F_SETLKW and those of open files. Then the questions about locks, leases, F_NOTIFY, larger pipes, and
     # the hints to the disk, which stay with a file.
     "fcntl": (
