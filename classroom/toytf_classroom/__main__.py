@@ -14,6 +14,7 @@ COMMANDS = {
     "grade": ("grade what a class handed in", "toytf_classroom.grade"),
     "feedback": ("pack the feedback pages, to hand back", "toytf_classroom.feedback"),
     "export": ("fill grades into a table of Canvas or Moodle", "toytf_classroom.export"),
+    "nbgrader": ("write marks, comments and feedback into nbgrader's gradebook", "toytf_classroom.to_nbgrader"),
     "sheet": ("make pages of by-hand exercises with other numbers for each student", "toytf_classroom.sheet"),
 }
 

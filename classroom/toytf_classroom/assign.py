@@ -35,7 +35,7 @@ from toytf._command import progress, write_whole
 from toytf.check.answers import ByHand, Part
 from toytf.course.chapters import BOOK
 from toytf.course.exercises import KINDS, NOT_ANSWERED, Exercise, read, words_for_links
-from toytf_classroom import first_cell, lms, own_numbers
+from toytf_classroom import first_cell, lms, own_numbers, to_otter
 from toytf_classroom.grading import OWN, answer_name, fingerprint
 from toytf_classroom.own_numbers import Sheet
 from toytf_classroom.plain_text import as_file
@@ -264,6 +264,22 @@ def files(chosen: Sequence, title: str, ready: first_cell.Ready | None = None, *
     }
 
 
+def otter_files(chosen: Sequence, title: str, ready: first_cell.Ready, hide_answers: bool = True) -> dict[str, str]:
+    """The notebook for ``otter assign``, and what lies beside it."""
+    exercises = []
+    for one in chosen:
+        blank, solved = ("".join(cell["source"]) for cell in _answers(one, read_rubrics().get(one.number)))
+        if one.kind == "by hand":
+            solved = solved.partition(f"{BEGIN}\n")[2].partition(f"\n{END}")[0]
+        elif one.check:
+            solved = one.check.source
+        about = {"label": one.label, "points": one.points, "text": _text(one), "blank": blank, "solved": solved}
+        exercises.append(about | {"tests": to_otter.tests_of(one)})
+    imports = f"{IMPORTS}\n\n{HIDES}" if hide_answers else IMPORTS
+    notebook = to_otter.source(title, exercises, imports, ready)
+    return {"otter.ipynb": _json(notebook), **ready.beside}
+
+
 def own_files(
     planned: Sequence, title: str, sheets: Sequence[Sheet], belongs: str, ready: first_cell.Ready | None = None, **how
 ) -> dict[str, str | bytes]:
@@ -345,6 +361,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="where students get toytf: a wheel (it is copied beside the notebook), an address, or toytf==VERSION from "
         "the package index; without it, the notebook's first cell says what to do and installs nothing",
     )
+    parser.add_argument(
+        "--otter", action="store_true", help="also otter.ipynb, from which Otter-Grader's otter assign makes the rest"
+    )
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="for the notebooks and submissions/assignment.json")
     parser.add_argument("--force", action="store_true", help="replace files that are there (submissions stay)")
     parser.add_argument(
@@ -378,6 +397,7 @@ def _refuse_what_does_not_go_together(options) -> None:
         (not (options.list or options.out), "--out: expected a folder, or --list, got nothing to write"),
         (options.exercises and options.chapters, "--exercises: expected these or --chapters, got both"),
         (own and not options.own_numbers, f"expected --own-numbers with {', '.join(own)}, got none"),
+        (options.otter and options.own_numbers, "--otter: expected it without --own-numbers, got both"),
         (options.out and options.own_numbers and not options.class_list, "--own-numbers: expected --class, got none"),
     ):
         if wrong:
@@ -401,7 +421,8 @@ def _files(chosen: list, options) -> dict[str, str | bytes]:
     """What is to be written."""
     how = {"ready": first_cell.named(options.install), "hide_answers": options.hide_answers}
     if not options.own_numbers:
-        return files(chosen, options.title, **how)
+        more = otter_files(chosen, options.title, **how) if options.otter else {}
+        return files(chosen, options.title, **how) | more
     key, topics = own_numbers.read_key(options), own_numbers.topics_of(chosen)
     names = progress(own_numbers.read_names(options.class_list, options.student_column), unit="student")
     sheets = own_numbers.sheets(names, lambda who: own_numbers.sheet(who, key, topics, options.title))

@@ -23,7 +23,7 @@ from toytf._command import progress, write_whole
 from toytf_classroom import ClassroomError, feedback_pages, grading, rubrics, submission, workers
 from toytf_classroom.grading import Assignment, Receipt
 from toytf_classroom.lms import decimal, matched, read_class, read_table, students_of
-from toytf_classroom.plain_text import Roll, file_names, one_line, plain, to_csv
+from toytf_classroom.plain_text import Roll, file_names, one_line, plain, to_csv, without_formula
 from toytf_classroom.sandbox import Bubblewrap, Limits, SandboxError
 from toytf_classroom.submission import Found
 
@@ -274,6 +274,15 @@ def grade_folder(
         _write_tables(out, home, assignment, graded, summary, known, waiting)
         summary.wrong = looks_wrong(out)
     return summary
+
+
+def receipts_of(home: Path) -> dict[str, tuple[Receipt, Path]]:
+    """The receipts of a folder and the pages beside them, by the students' names as tables write them."""
+    found = {}
+    for path in sorted((home / "receipts").glob("*.json")):
+        receipt = Receipt.from_json(path.read_bytes())
+        found[without_formula(one_line(receipt.student))] = receipt, home / "feedback" / f"{path.stem}.html"
+    return found
 
 
 def looks_wrong(grades: Path) -> list[str]:

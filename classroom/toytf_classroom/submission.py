@@ -132,6 +132,8 @@ def _wraps(entry: os.DirEntry, alone: bool, knows: Callable[[str], bool]) -> boo
         inside = [e for e in _listed(entry.path) if e.name[0] != "."]
     except OSError:
         return False
+    if len(inside) == 1 and _wraps(inside[0], alone, knows):
+        return True
     several = len([e for e in inside if NOTEBOOK.fullmatch(e.name) or e.is_dir(follow_symlinks=False)]) > 1
     return any(knows(_student(e.name)) for e in inside) or (alone and several)
 

@@ -228,7 +228,12 @@ def batch(world):
     box = gradecheck.sandbox_or_skip()
     files = {f"{name}.ipynb": world.notebook(parts) for name, parts in CODE.items()}
     files |= {f"{name}.ipynb": content for name, content in EDITED.items()}
-    files |= {"honest.ipynb": HONEST, "zz_honest.ipynb": HONEST, "folder_honest/inside/Week 6 (copy).ipynb": HONEST, **FILES}
+    files |= {
+        "honest.ipynb": HONEST,
+        "zz_honest.ipynb": HONEST,
+        "folder_honest/in/Week 6 (1).ipynb": HONEST,
+        **FILES,
+    }
     files |= {"bomb.zip": zip_bomb(), "notes.txt": b"x", ".hidden.ipynb": HONEST}
     os.environ["TOYTF_SECRET"] = f"secret-{world.mark}"
     with contextlib.chdir(world.root):  # the name of a socket must be short
