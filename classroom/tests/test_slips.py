@@ -3,12 +3,14 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 import gradecheck
 from gradecheck import BY_HAND, HONEST, IMPORTS, SOFTMAX, STUB, code, data, one, table
+from toytf import check
 from toytf.course.exercises import NOT_ANSWERED, read
-from toytf_classroom import ClassroomError, assign, grading, sandbox, submission
+from toytf_classroom import ClassroomError, assign, frames, grading, sandbox, submission
 from toytf_classroom.__main__ import main
 from toytf_classroom.export import fill
 from toytf_classroom.lms import read_class
@@ -365,6 +367,31 @@ def test_who_handed_in_the_same_words_is_told_to_the_teacher_and_blank_ones_are_
     gradecheck.grade(place, tmp_path / "g.csv", box)
     same = {row[0]: "word for word" in row[-1] for row in table(tmp_path / "g.csv")[1:]}
     assert same == {"anna": True, "bob": True, "cem": False, "dan": False, "eva": False}
+
+
+# ---------------------------------------------------------------- F6: outputs learned by heart
+
+FEW = {"causal_mask", "identity_weights"}  # one size is all their input; the page names them
+
+
+def called(checker, rng):
+    """What the calls of a grading are known by, before one looks whether they are fair."""
+    for case in checker.cases(rng):
+        arrays = []
+        text = json.dumps(frames.pack_value(tuple(case.args), arrays))
+        yield text, *(np.asarray(array).tobytes() for array in arrays)
+
+
+def test_a_table_of_a_thousand_calls_earns_nothing_in_a_thousand_gradings():
+    learned = set()
+    for name, checker in check.CHECKS.items():
+        table_, draws = set(), 0
+        while len(table_) < 1000 and draws < 400:
+            table_ |= {*called(checker, np.random.default_rng([1, draws]))}
+            draws += 1
+        if any({*called(checker, np.random.default_rng([2, i]))} <= table_ for i in range(1000)):
+            learned.add(name)
+    assert learned == FEW
 
 
 # ---------------------------------------------------------------- F7, F8: what a student can cost

@@ -10,7 +10,6 @@ from toytf_classroom import __version__
 
 COMMANDS = {
     "assign": ("make an assignment from exercises of the book", "toytf_classroom.assign"),
-    "rehearse": ("make up a class that hands it in", "toytf_classroom.rehearse"),
     "grade": ("grade what a class handed in", "toytf_classroom.grade"),
     "feedback": ("pack the feedback pages, to hand back", "toytf_classroom.feedback"),
     "export": ("fill grades into a table of Canvas or Moodle", "toytf_classroom.export"),

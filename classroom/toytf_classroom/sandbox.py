@@ -61,10 +61,9 @@ STARTING = 60.0  # seconds for Python and NumPy to start, on a machine that has 
 INSTALL = """The grader runs the code of strangers: to do so safely it needs bubblewrap 0.7 and Linux 5.14, or newer.
     Debian, Ubuntu:  sudo apt install bubblewrap
     Fedora:          sudo dnf install bubblewrap
-Ubuntu 24.04 and newer forbid user namespaces to programs without an AppArmor profile; allow them with
-    sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
+Ubuntu 24.04 and newer forbid user namespaces to programs without an AppArmor profile: SECURITY.md has one for bwrap.
 Inside a container, start the container with  --security-opt seccomp=unconfined
-Windows and macOS have no bubblewrap: grade on a Linux machine, in a virtual machine, or (Windows) in WSL2."""
+Windows and macOS have no bubblewrap: grade on a Linux machine, in WSL2, or in the container of SECURITY.md."""
 
 
 class SandboxError(ClassroomError):
