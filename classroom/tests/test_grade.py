@@ -207,7 +207,7 @@ def test_the_table_has_a_line_for_each_student_and_pages_say_the_same(week, tmp_
     assert table(tmp_path / "grades.csv") == [
         ["student", "points", "out of", "8.8", "9.1", "9.3", "remark"],
         ["anna", "4", "7", "2", "2", "", "to be read: 9.3"],
-        ["bob", "2", "7", "0", "2", "0", ""],
+        ["bob", "2", "7", "0", "2", "0", "9.3: no answer"],
         ["cem", "0", "7", "0", "0", "0", cut],
     ]
     head = ["student", "exercise", "met", "points", "comment"]

@@ -269,7 +269,8 @@ def grade_folder(
         if given:
             write_whole(home / GIVEN, manual_table(given))
         twins = _twins(receipts.values())
-        graded = [grader.file(receipts[student], given, twins.get(student, [])) for student in students]
+        graded = [_page(grader, receipts[student], given, twins.get(student, []), summary) for student in students]
+        summary.failed.sort()
         waiting = [student for student in late if (student, LATE) not in given]
         _write_tables(out, home, assignment, graded, summary, known, waiting)
         summary.wrong = looks_wrong(out)
@@ -358,7 +359,6 @@ def _grade(grader: _Grader, found: list[Found], jobs: int, summary: Summary) -> 
                 receipts[done.task.student] = _filed(grader, done, summary)
                 bar.update()
             found, alone = slow, True
-    summary.failed.sort()
     summary.doubts.sort()
     return receipts
 
@@ -382,11 +382,27 @@ def _filed(grader: _Grader, done: workers.Done, summary: Summary) -> Receipt:
             raise
         except Exception as error:
             why = f"{type(error).__name__}: {error}"
+    return _failed(grader, student, why, summary)
+
+
+def _failed(grader: _Grader, student: str, why: str, summary: Summary) -> Receipt:
+    """The receipt of a student at whom the grader itself failed."""
     why = f"could not be graded, {plain(why, 300)}"
     summary.failed.append(f"{plain(student, 100)}: {why}")
     receipt = grading.not_graded(student, grader.assignment, why)
     grader.write(receipt)
     return receipt
+
+
+def _page(grader: _Grader, receipt: Receipt, manual: Manual, twins: list[str], summary: Summary) -> Graded:
+    """One student's page, written; if that fails, the others have theirs."""
+    try:
+        return grader.file(receipt, manual, twins)
+    except OSError:  # the disk is full
+        raise
+    except Exception as error:
+        receipt = _failed(grader, receipt.student, f"{type(error).__name__}: {error}", summary)
+        return grader.file(receipt, {}, [])
 
 
 @dataclass(frozen=True)
@@ -425,7 +441,8 @@ class _Grader:
         marks = {number: one.mark for (whose, number), one in manual.items() if whose == student and one.mark}
         write_whole(self.home / "feedback" / f"{name}.html", feedback_pages.student_page(shown, self.assignment, marks))
         said = [feedback_pages.remark(shown), self.foreign(receipt)]
-        said += [f"word for word the same as {', '.join(map(one_line, twins))}"] if twins else []
+        few = ", ".join(map(one_line, twins[:5])) + ", ..." * (len(twins) > 5)
+        said += [f"word for word the same as {few}"] if twins else []
         return Graded(shown, f"{name}.html", "; ".join(filter(None, said)), marks)
 
     def foreign(self, receipt: Receipt) -> str:

@@ -28,6 +28,7 @@ from toytf_classroom.submission import Unreadable
 
 FORMAT = "toytf receipt"
 OWN = "own numbers"  # the kind of a by-hand exercise whose numbers are each student's own
+STRING = re.compile(r"""\s*(print\s*\()?\s*[rf]?(["']).*\2\s*\)?\s*""", re.DOTALL)  # a cell that is one
 MOST_LINES = 60  # of what a checker says
 
 
@@ -426,7 +427,7 @@ class _Run:
             said = f"{number}: no answer in its place. Words elsewhere in the notebook are to be read by a person."
             remark = f"{number}: no answer in its cell, but words elsewhere"
             return _result(exercise, None, said, text=text, remark=remark)
-        return _result(exercise, 0, f"{number}: no answer was found.", text="")
+        return _result(exercise, 0, f"{number}: no answer was found.", text="", remark=f"{number}: no answer")
 
     def words(self) -> list[tuple[str, str, str]]:
         """What the student wrote in words: at which exercise it stands (its label), in which role, and the text.
@@ -469,7 +470,7 @@ class _Run:
             return label in self._texts
         lines = [line.strip() for line in cell.source.splitlines() if line.strip()]
         no_python = "SyntaxError" in self.said.get(cell.code, {}).get("error", "") and len(cell.source.split()) > 3
-        return no_python or all(line.startswith("#") for line in lines)
+        return no_python or all(line.startswith("#") for line in lines) or bool(STRING.fullmatch(cell.source))
 
     def _function(self, exercise: Exercise) -> None:
         checker, name = check.CHECKS[exercise.name], exercise.name
@@ -494,7 +495,11 @@ class _Run:
         hints = [f"Not here while the grader runs: {lacks}." for lacks in self._lacks()]
         if len(found := self._cells_with(rf"^\s*def {name}\b")) > 1:
             hints.append(f"Code cells {', '.join(map(str, found))} define it. The last one counts.")
-        self._record(exercise, 0.0, said.headline, *said.details, *hints, mistake=said.mistake or None)
+        raised = re.search("It raised (.*)", said.headline)
+        remark = f"{exercise.number}: {raised[1]}" if raised else ""
+        self._record(
+            exercise, 0.0, said.headline, *said.details, *hints, mistake=said.mistake or None, remark=plain(remark, 200)
+        )
 
     def _by_hand(self, exercise: Exercise) -> None:
         own, number = exercise.kind == OWN, exercise.number
@@ -567,9 +572,10 @@ class _Run:
         if any("### BEGIN SOLUTION" in source for source in self.read.code):
             said.append("this is the instructor's notebook")
         named = {label for label, _ in map(self._place, self.read.cells)} - {""}
-        if not any(result.points is None or result.points for result in results):
-            none = "none of the exercises is in it: is it another assignment's?"
-            said.append("nothing was answered right" if named else none)
+        if not named and not any(result.points for result in results):
+            said.append("none of the exercises is in it: is it another assignment's?")
+        elif not any(result.points is None or result.points for result in results):
+            said.append("nothing was answered right")
         return said
 
     # ---- what comes of it
