@@ -236,6 +236,9 @@ def test_what_is_not_clear_is_a_doubt_for_a_person_and_no_0(tmp_path, box, files
     summary, receipts = gradecheck.grade(place, tmp_path / "g.csv", box, class_list=tmp_path / "class.csv")
     assert says in receipts["anna"].reason and summary.doubts
     assert table(tmp_path / "g.csv")[1][:4] == ["anna", "", "7", ""] and says in table(tmp_path / "g.csv")[1][-1]
+    by_hand = given(tmp_path, "anna,8.8,2,", "anna,9.1,1,", "anna,9.3,0,As a picture.")
+    summary, _ = gradecheck.grade(place, tmp_path / "g.csv", box, class_list=tmp_path / "class.csv", manual=by_hand)
+    assert table(tmp_path / "g.csv")[1] == ["anna", "3", "7", "2", "1", "0", "graded by hand"] and not summary.graded
 
 
 def test_of_several_notebooks_the_one_of_this_assignment_is_taken(tmp_path):
@@ -290,7 +293,8 @@ def test_a_class_list_that_excel_saved_says_what_to_do(tmp_path):
         with pytest.raises(ClassroomError, match=says):
             read_class(path, None)
     path.write_text("Student,\nanna,\n", "utf-8")
-    assert [person.student for person in read_class(path, None)] == ["anna"]
+    for column in (None, "Student"):
+        assert [person.student for person in read_class(path, column)] == ["anna"]
 
 
 AWKWARD = ["O'Brien-Smith Jr.", "李雷", "韩梅梅", "Zoë Müller", "Kim/Lee", "d'Arc, Jeanne", ".dot", "anna"]

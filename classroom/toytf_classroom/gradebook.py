@@ -154,6 +154,9 @@ def with_manual(receipt: Receipt, given: Manual) -> Receipt:
                 remarks.append(f"{result.number}: the answer is another one since a person read it")
             result = dataclasses.replace(result, points=one.points, headline=said, details=details, remark="")
         results.append(result)
+    if not receipt.graded and all(result.points is not None for result in results):  # a person has graded all of it
+        receipt = dataclasses.replace(receipt, graded=True, reason="")
+        remarks.append("graded by hand")
     late = given.get((receipt.student, LATE))
     if late and late.points:
         said = f"Handed in late: {late.points:g} % of the points are taken off."
@@ -458,7 +461,8 @@ class _Grader:
         if found.error:
             raise ClassroomError(found.error)
         if found.doubt:
-            return grading.not_graded(found.student, self.assignment, found.doubt), True
+            doubt = grading.not_graded(found.student, self.assignment, found.doubt)
+            return doubt, doubt != self.old_receipt(found.student)
         try:
             data = None if found.path is None else submission.read_bytes(found.path)
             reason = found.reason

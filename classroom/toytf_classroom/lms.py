@@ -89,7 +89,6 @@ def open_table(path: Path) -> Table:
     reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)
     try:
         head = [name.strip() for name in next(reader, [])]
-        head = ["student" if name.lower() == "student" and "ID" not in head else name for name in head]
         rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
         raise ClassroomError(f"{path}, line {reader.line_num}: expected CSV, got ({error})") from None
@@ -154,7 +153,8 @@ def read_class(path: Path, column: str | None, clean: Callable[[str], str] = com
 def people_of(table: Table, column: str | None, clean: Callable[[str], str] = composed) -> list[Person]:
     """The students of a table; `read_class` says what may be wrong."""
     form = form_of(table, column)
-    people = [_person(form, row, line, column or "student") for line, row in table.by_name() if not _filler(form, row)]
+    ids = column or _own_column(table)
+    people = [_person(form, row, line, ids) for line, row in table.by_name() if not _filler(form, row)]
     counts = Counter(one.student.casefold() for one in people)
     found, wrong, seen = [], [], set()
     for one in people:
@@ -177,14 +177,21 @@ def people_of(table: Table, column: str | None, clean: Callable[[str], str] = co
 def form_of(table: Table, column: str | None) -> str:
     """In which of `FORMS` a table is; a column that is named makes it our own."""
     form = "own" if column else next((name for name, cs in FORMS.items() if {*cs} <= {*table.names}), None)
+    if form is None and _own_column(table) in table.names:
+        form = "own"
     if form is None:
         raise ClassroomError(
             f"{table.path}, line 1: expected one column 'student', or {KNOWN}, got {table.columns}. "
             "In another list, name the column of the students (--student-column)"
         )
-    for name in [column] if column else FORMS[form]:
+    for name in [column or _own_column(table)] if form == "own" else FORMS[form]:
         table.column(name)
     return form
+
+
+def _own_column(table: Table) -> str:
+    """The column of the ids in a list of one's own: student, or Student."""
+    return next((name for name in table.names if name.lower() == "student"), "student")
 
 
 def _person(form: str, row: dict[str, str], line: int, column: str) -> Person:
