@@ -327,7 +327,8 @@ class _Run:
             self.slow = True
         for exercise in self.assignment.exercises:
             if exercise.label not in self.results:
-                self._no_points(exercise, f"{exercise.name or exercise.number}: not reached, {why}.")
+                said = f"{exercise.name or exercise.number}: not reached, {why}."
+                self._record(exercise, 0, said, remark=f"{exercise.number}: not reached, {why}")
         return [self.results[exercise.label] for exercise in self.assignment.exercises]
 
     def _left(self) -> tuple[float, float]:
