@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -28,7 +28,6 @@ from toytf_classroom.submission import Unreadable
 
 FORMAT = "toytf receipt"
 OWN = "own numbers"  # the kind of a by-hand exercise whose numbers are each student's own
-STRING = re.compile(r"""\s*(print\s*\()?\s*[rf]?(["']).*\2\s*\)?\s*""", re.DOTALL)  # a cell that is one
 MOST_LINES = 60  # of what a checker says
 
 
@@ -416,7 +415,7 @@ class _Run:
 
     def _text(self, exercise: Exercise) -> Result:
         """A text is for a person to read, wherever in the notebook it stands; only what is blank gets 0."""
-        words, number = self.words(), exercise.number
+        words, number = self.words, exercise.number
         mine = [text for label, _, text in words if label == exercise.label]
         if mine:
             apart = all(role != "answer" for label, role, _ in words if label == exercise.label)
@@ -430,6 +429,7 @@ class _Run:
             return _result(exercise, None, said, text=text, remark=remark)
         return _result(exercise, 0, f"{number}: no answer was found.", text="", remark=f"{number}: no answer")
 
+    @cached_property
     def words(self) -> list[tuple[str, str, str]]:
         """What the student wrote in words: at which exercise it stands (its label), in which role, and the text.
 
@@ -471,7 +471,7 @@ class _Run:
             return label in self._texts
         lines = [line.strip() for line in cell.source.splitlines() if line.strip()]
         no_python = "SyntaxError" in self.said.get(cell.code, {}).get("error", "") and len(cell.source.split()) > 3
-        return no_python or all(line.startswith("#") for line in lines) or bool(STRING.fullmatch(cell.source))
+        return no_python or all(line.startswith("#") for line in lines) or _is_string(cell.source)
 
     def _function(self, exercise: Exercise) -> None:
         checker, name = check.CHECKS[exercise.name], exercise.name
@@ -483,7 +483,7 @@ class _Run:
             reply = self._request(header, arrays, most=self.limits.call)
             kind = reply.header.get("kind")
             if kind == "missing":
-                return self._missing(exercise, name, rf"^\s*def {name}\b|^{name}\s*=")
+                return self._missing(exercise, name, rf"^[ \t]*def {name}\b|^{name}[ \t]*=")
             if kind == "not callable":
                 return self._no_points(exercise, f"{name}: expected your function, got {reply.text('text', 100)}.")
             if kind == "too slow":
@@ -494,7 +494,7 @@ class _Run:
         if said.right:
             return self._record(exercise, exercise.points, said.headline, *said.details)
         hints = [f"Not here while the grader runs: {lacks}." for lacks in self._lacks()]
-        if len(found := self._cells_with(rf"^\s*def {name}\b")) > 1:
+        if len(found := self._cells_with(rf"^[ \t]*def {name}\b")) > 1:
             hints.append(f"Code cells {', '.join(map(str, found))} define it. The last one counts.")
         raised = re.search("It raised (.*)", said.headline)
         remark = f"{exercise.number}: {raised[1]}" if raised else ""
@@ -510,7 +510,7 @@ class _Run:
         variable = answer_name(exercise)
         reply = self._request({"do": "read", "name": variable}, most=self.limits.call)
         if reply.header.get("kind") == "missing":
-            return self._missing(exercise, variable, rf"^\s*{variable}\s*[:=]")
+            return self._missing(exercise, variable, rf"^[ \t]*{variable}[ \t]*[:=]")
         named, answers = _answers(reply)
         known = [part.name for part in expected.parts]
         listed = ", ".join(map(repr, known))
@@ -551,7 +551,7 @@ class _Run:
                 why = f"code cell {number}, which would define it, stopped before: {error.rstrip('.')}."
                 remark = f"{exercise.number}: {why.rstrip('.')}"
                 return self._record(exercise, 0, f"{name}: not found, since {why}", remark=plain(remark, 300))
-        defined = re.findall(r"^\s*(?:def )?(\w+)\s*[(=]", "\n".join(self.read.code), re.MULTILINE)
+        defined = re.findall(r"^[ \t]*(?:def )?(\w{1,60})[ \t]*[(=]", "\n".join(self.read.code), re.MULTILINE)
         near = difflib.get_close_matches(name, [*dict.fromkeys(defined)][:200], n=1, cutoff=0.8)
         other = f" There is {near[0]}, though." if near else ""
         remark = f"{exercise.number}: not found{f', but {near[0]}' if near else ''}"
@@ -602,6 +602,12 @@ class _Run:
             if len(one) > 1:
                 shown.append(one)
         return shown
+
+
+def _is_string(source: str) -> bool:
+    """Whether a cell is one string, printed or not; only its ends are looked at."""
+    text = source.strip().removeprefix("print").strip().removeprefix("(").removesuffix(")").strip()
+    return len(text) > 2 and text[0] in "\"'" and text[-1] == text[0]
 
 
 # ---------------------------------------------------------------- reading replies

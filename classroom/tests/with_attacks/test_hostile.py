@@ -107,6 +107,12 @@ FILES = {
     "bom_alone.ipynb": b"\xef\xbb\xbf",
     "one_long_line.ipynb": cells({"cell_type": "code", "source": "x = " + "1+" * 500_000 + "1", "metadata": {}}),
     "many_lines.ipynb": cells({"cell_type": "code", "source": ["pass\n"] * 200_000, "metadata": {}}),
+    "keeps_the_grader_busy.ipynb": cells(  # with whatever it searches cells for
+        *({"cell_type": "code", "source": source, "metadata": {}} for source in (
+            '""' + " " * 900_000 + "x", "\n" * 900_000, "a" * 900_000, " " * 900_000 + "1", "=" * 900_000,
+        )),
+        *({"cell_type": "markdown", "source": "# " * 400_000, "metadata": {}} for _ in range(3)),
+    ),
     "null_in_source.ipynb": cells({"cell_type": "code", "source": "x = 1\0", "metadata": {}}),
 }  # fmt: skip
 
@@ -268,7 +274,15 @@ def test_hostile_code_gets_nothing_for_what_it_did_not_solve_and_gets_at_nothing
 
 HANDED_IN = {name.split("/")[0].removesuffix(".ipynb"): name for name in FILES}
 # Notebooks, with nothing of use in them.
-EMPTY = {*EDITED, "wrong_types", "half_characters", "one_long_line", "many_lines", "null_in_source"}
+EMPTY = {
+    *EDITED,
+    "wrong_types",
+    "half_characters",
+    "one_long_line",
+    "many_lines",
+    "null_in_source",
+    "keeps_the_grader_busy",
+}
 
 
 @pytest.mark.parametrize("name", [*EDITED, *HANDED_IN])
