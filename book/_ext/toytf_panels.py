@@ -2,7 +2,7 @@
 
 A notebook's output brings its style and script along, since it may stand in a frame of its own. A page links both once,
 as files. Each panel gets an id, panel-1, panel-2, ... in the order of the page: `#panel-3.0.2` opens the third entry of
-its first row.
+its first row. Beside a product stand the shapes of its three matrices, to scale, where the page has a margin.
 """
 
 import itertools
@@ -17,13 +17,38 @@ PANEL = re.compile(r'<div (?=class="byhand s\d)')
 LINK = re.compile(r'(<a href="[^":]*)\.ipynb(?=[#"])')
 
 
+CAPTION = re.compile(r'<caption>(.*?) ?<span class="byhand-shape">(\d+) × (\d+)</span></caption>')
+UNIT, LONGEST = 9, 108  # pixels of a number, and of the longest side
+
+
+def with_shapes(html):
+    """Panels, each product among them with its shapes; the side that the two factors share is marked."""
+    parts = re.split(r'(?=<div id="panel-)', html)
+    product = '<div class="b-block b-left">'
+    return "".join(
+        part.replace(product, _shapes(part) + product, 1) if product in part and "b-above" in part else part
+        for part in parts
+    )
+
+
+def _shapes(panel):
+    found = [(name, int(rows), int(cols)) for name, rows, cols in CAPTION.findall(panel)[:3]]
+    unit = min(UNIT, LONGEST / max(side for _, *sides in found for side in sides))
+    drawn = [
+        f'<span><i class="{mark}" style="width:{cols * unit:.0f}px;height:{rows * unit:.0f}px;--u:{unit:.2g}px"></i>'
+        f"<em>{name}</em>{rows} × {cols}</span>"
+        for (name, rows, cols), mark in zip(found, ("b-top", "b-side", ""), strict=True)
+    ]
+    return f'<div class="b-shapes" aria-hidden="true">{drawn[0]}×{drawn[1]}={drawn[2]}</div>'
+
+
 def mend_outputs(app, doctree, docname):
     numbers = itertools.count(1)
     for node in list(doctree.findall(nodes.raw)):
         if node.get("format") == "html":
             html = PARTS.sub("", LINK.sub(r"\1.html", node.astext()))
             html = PANEL.sub(lambda _: f'<div id="panel-{next(numbers)}" ', html)
-            node.replace_self(nodes.raw("", html, format="html"))
+            node.replace_self(nodes.raw("", with_shapes(html), format="html"))
 
 
 def write_files(app):

@@ -33,10 +33,10 @@ from toytf.live.patching import patching
 from toytf.live.sampling import sampling
 from toytf.live.shares import shares
 from toytf.live.stack import stack
-from toytf.live.translator import translator
+from toytf.live.translator import translator, vocabulary
 
 __all__ = [
     "Element", "beam", "clocks", "divisor", "machine", "mask", "nudge", "patching", "sampling", "shares", "stack",
     "trained_machine",
-    "translator",
+    "translator", "vocabulary",
 ]  # fmt: skip
