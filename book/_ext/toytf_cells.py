@@ -10,7 +10,20 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_exercise.nodes import exercise_node, exercise_subtitle, exercise_title
 
+LINES, LETTERS = 8, 44  # of code that fits into a margin
 ABOUT = re.compile(r"[\w ]+, level \d, \d+ min")
+
+
+def mark_short(app, doctree):
+    """A few lines that print nothing stand in a page's margin, where it has one."""
+    for cell in doctree.findall(
+        lambda node: isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
+    ):
+        code = next(cell.findall(nodes.literal_block), None)
+        if len(cell.children) == 1 and code is not None and "more-code" not in cell["classes"]:
+            lines = code.astext().splitlines()
+            if len(lines) <= LINES and max(map(len, lines)) <= LETTERS:
+                cell["classes"].append("short-code")
 
 
 def mark_code(app, doctree):
@@ -44,5 +57,6 @@ class TitleExercises(SphinxPostTransform):
 
 def setup(app):
     app.connect("doctree-read", mark_code)
+    app.connect("doctree-read", mark_short)
     app.add_post_transform(TitleExercises)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

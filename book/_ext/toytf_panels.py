@@ -21,16 +21,6 @@ CAPTION = re.compile(r'<caption>(.*?) ?<span class="byhand-shape">(\d+) × (\d+)
 UNIT, LONGEST = 9, 108  # pixels of a number, and of the longest side
 
 
-def with_shapes(html):
-    """Panels, each product among them with its shapes; the side that the two factors share is marked."""
-    parts = re.split(r'(?=<div id="panel-)', html)
-    product = '<div class="b-block b-left">'
-    return "".join(
-        part.replace(product, _shapes(part) + product, 1) if product in part and "b-above" in part else part
-        for part in parts
-    )
-
-
 def _shapes(panel):
     found = [(name, int(rows), int(cols)) for name, rows, cols in CAPTION.findall(panel)[:3]]
     unit = min(UNIT, LONGEST / max(side for _, *sides in found for side in sides))
@@ -42,13 +32,24 @@ def _shapes(panel):
     return f'<div class="b-shapes" aria-hidden="true">{drawn[0]}×{drawn[1]}={drawn[2]}</div>'
 
 
+def set_beside(node, html):
+    """Before the cell of one product stand its shapes: a page floats them into its margin."""
+    cell = node.parent
+    while cell is not None and cell.get("nb_element") != "cell_code":
+        cell = cell.parent
+    alone = html.count('<div id="panel-') == 1 and "<toytf-" not in html
+    if cell is not None and alone and "b-left" in html and "b-above" in html:
+        cell.parent.insert(cell.parent.index(cell), nodes.raw("", _shapes(html), format="html"))
+
+
 def mend_outputs(app, doctree, docname):
     numbers = itertools.count(1)
     for node in list(doctree.findall(nodes.raw)):
         if node.get("format") == "html":
             html = PARTS.sub("", LINK.sub(r"\1.html", node.astext()))
             html = PANEL.sub(lambda _: f'<div id="panel-{next(numbers)}" ', html)
-            node.replace_self(nodes.raw("", with_shapes(html), format="html"))
+            set_beside(node, html)
+            node.replace_self(nodes.raw("", html, format="html"))
 
 
 def write_files(app):

@@ -114,7 +114,7 @@ def test_the_mouse_lights_an_entry_and_a_click_keeps_it_until_the_next_or_escape
 
 def test_before_anybody_chose_the_largest_entry_of_a_product_shows_its_sum_beside_the_upper_factor(show):
     page = show(KEYS)
-    page.locator("#panel-1 .byhand-corner").wait_for()
+    page.locator("#panel-1 .byhand-corner").wait_for(state="attached")
     assert lit(page) == LIT and sum_shown(page) == ""
     rows = page.locator("#panel-1 .b-above tbody tr")
     for k in range(4):

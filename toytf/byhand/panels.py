@@ -158,7 +158,9 @@ class _Matrix:
         name = f"<caption>{f'{_named(self.name)} ' * bool(self.name)}{_shape(self.array)}</caption>" if caption else ""
         lights = f' data-l="{self.lights}"' if self.lights else ""
         lights += f' data-s="{self.shift}"' if self.shift else ""
-        kind = f"byhand-matrix{classes and ' ' + classes}{folding}"
+        if not re.search(r"\bw\d", classes):  # one width for all its columns, where there is room
+            classes += f" b-w k{self.longest_column or _digits(self)}"
+        kind = f"byhand-matrix{classes and ' ' + classes.strip()}{folding}"
         table = f'<table class="{kind}"{lights}>{name}{head}<tbody>{body}</tbody></table>'
         if not folding.endswith("b-x"):
             return table
@@ -258,10 +260,9 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
         turned = re.search(r" t\d+", result.folding() if right is not None else "")
         return f'<div class="b-block b-end{turned[0] if turned else ""}">{crossed}</div>', result.stub + width
     wide = max(left.width, left.stub + (left.longest_column + PADDING) * left.array.shape[1], left.name_width)
-    shown_left = left.html(f"b-w k{left.longest_column}" if left.longest_column else "")
     lines = 0 if left.cols is None else 1 + any(" " in name for name in left.cols)
     gap = f" g{lines}" if right is not None else ""
-    body = f'<div class="b-block b-left">{title}{shown_left}</div><div class="b-block{gap}">{crossed}</div>'
+    body = f'<div class="b-block b-left">{title}{left.html()}</div><div class="b-block{gap}">{crossed}</div>'
     return body, wide + 1.5 + max(width + 0.5, result.name_width)
 
 
