@@ -366,9 +366,10 @@ def sideways(page):
 
 
 def line_to(page, heading="exercises"):
-    """What is met on the way down to a heading, or to the end: screens, words of prose, lines of code.
+    """What is met on the way down to a heading, or to the end: screens, words, lines of code.
 
-    Words are those of the text: not of cells and what they print, nor of formulas, nor of what is folded.
+    Words are those of the text: not of cells, formulas and figures. Beside them stand the words of captions, of what
+    cells print, and of what is folded.
     """
     walk(page)
     return page.evaluate(
@@ -379,20 +380,27 @@ def line_to(page, heading="exercises"):
             const before = node => !end ||
                 Boolean(end.compareDocumentPosition(node) & Node.DOCUMENT_POSITION_PRECEDING);
             const inSight = node => before(node) && node.checkVisibility();
-            const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
-            const other = ".cell, pre, .math, math, svg, summary, script, style, button, .headerlink";
-            let prose = "";
-            while (texts.nextNode()) {
-                const { data, parentElement } = texts.currentNode;
-                if (!parentElement.closest(other) && inSight(parentElement)) prose += " " + data;
-            }
             const printed = ".cell_output .stream, .cell_output .text_plain, .highlight-myst-ansi";
+            const kindOf = node => {
+                if (!before(node) || node.closest("script, style, button, .headerlink, .math, math, svg")) return "";
+                if (node.closest("figcaption, caption, .caption")) return "captions";
+                if (node.closest(printed)) return "printed";
+                if (node.closest(".cell, pre, summary")) return "";
+                return node.checkVisibility() ? "words" : "folded";
+            };
+            const said = { words: "", captions: "", printed: "", folded: "", "": "" };
+            const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
+            while (texts.nextNode()) said[kindOf(texts.currentNode.parentElement)] += " " + texts.currentNode.data;
+            const count = kind => (said[kind].match(/[\\p{L}\\p{N}][\\p{L}\\p{N}'’.,-]*/gu) ?? []).length;
             const code = [...article.querySelectorAll(".highlight pre")]
                 .filter(pre => !pre.closest(printed) && inSight(pre))
                 .flatMap(pre => pre.textContent.split("\\n")).filter(line => line.trim()).length;
             return {
                 screens: (bottom + scrollY) / innerHeight,
-                words: (prose.match(/[\\p{L}\\p{N}][\\p{L}\\p{N}'’.,-]*/gu) ?? []).length,
+                words: count("words"),
+                captions: count("captions"),
+                printed: count("printed"),
+                folded: count("folded"),
                 code,
             };
         }""",

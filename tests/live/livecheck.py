@@ -78,6 +78,7 @@ class Case:
     finger: tuple[Callable, dict]
     wrong_links: dict[str, tuple[str, dict]]  # what a link says, what is said to it, and the state
     wrong_numbers: dict[tuple[str, str], str] = field(default_factory=dict)  # (setting, what is typed): what is said
+    drawn: dict[str, Any] = field(default_factory=dict)  # what a link says, and an element that begins there
 
 
 def shown(page, where, of="td"):

@@ -1,36 +1,14 @@
 """What every thing to touch promises: numbers that are toytf's by link, key and finger, words where input is bad."""
 
+import importlib
+
 import pytest
 
-import test_live_beam
-import test_live_clocks
-import test_live_divisor
-import test_live_machine
-import test_live_mask
-import test_live_nudge
-import test_live_patching
-import test_live_sampling
-import test_live_shares
-import test_live_stack
-import test_live_translator
-from livecheck import FINGER, follow, open_all, page_problems, type_number
+from livecheck import FINGER, Case, follow, open_all, page_problems, type_number
 
-CASES = [
-    module.CASE
-    for module in (
-        test_live_beam,
-        test_live_clocks,
-        test_live_divisor,
-        test_live_machine,
-        test_live_mask,
-        test_live_nudge,
-        test_live_patching,
-        test_live_sampling,
-        test_live_shares,
-        test_live_stack,
-        test_live_translator,
-    )
-] + [test_live_machine.TRAINED_CASE]
+NAMES = "beam clocks divisor machine mask nudge patching sampling shares stack translator".split()
+MODULES = [importlib.import_module(f"test_live_{name}") for name in NAMES]
+CASES = [case for module in MODULES for case in vars(module).values() if isinstance(case, Case)]
 
 
 @pytest.fixture(params=CASES, ids=[case.thing.id or case.thing.name for case in CASES])
@@ -113,11 +91,13 @@ def test_paper_has_the_sums_of_the_numbers_that_stand_above_them(touch, case):
     assert page.locator(".live-static").is_visible() and not page.locator(".live-foot").is_visible()
 
 
-def test_the_script_draws_what_python_drew(touch, case):
+def test_the_script_draws_and_writes_what_python_does(touch, case):
     """All but the errors of small nudges, which differ between computers."""
-    quiet, moved = (touch(case.thing, java_script_enabled=on) for on in (False, True))
-    script = """() => [...document.querySelectorAll(".live-static svg")].map((svg) => [svg.ariaLabel,
-        ...[...svg.querySelectorAll(":is(path, text, circle, line, rect):not(.nudge-u)")].map((e) => [e.textContent,
-            ..."d x y x1 y1 x2 y2 cx cy transform".split(" ").map((a) => e.getAttribute(a))].join(" "))])"""
-    drawn = [page.evaluate(script) for page in (quiet, moved)]
-    assert drawn[0] == drawn[1]
+    script = """() => [...document.querySelectorAll(".live-static :is(svg, details p, .live-turn):not([hidden] *)")]
+        .map((part) => [part.ariaLabel, part.textContent.replace(/\\s+/g, " "),
+            ...[...part.querySelectorAll(":is(path, text, circle, line, rect):not(.nudge-u)")].map((e) => [
+                ..."d x y x1 y1 x2 y2 cx cy transform".split(" ").map((a) => e.getAttribute(a))].join(" "))])"""
+    for link, thing in {"": case.thing, **case.drawn}.items():
+        quiet, moved = touch(thing, java_script_enabled=False), touch(case.thing, fragment=f"#{case.thing.id}?{link}")
+        open_all(moved)
+        assert moved.evaluate(script) == quiet.evaluate(script), link

@@ -12,7 +12,7 @@ import sitecheck
 from livecheck import FINGER, page_problems
 from sitecheck import write_small_book
 from toytf.check import BY_HAND
-from toytf.check.answers import Tries
+from toytf.check.answers import Attempts
 from toytf.live import answer, element
 
 PARTS = [(pencil, part) for pencil in BY_HAND.values() for part in pencil.parts]
@@ -70,8 +70,8 @@ def lines(report):
 
 def printed(number, part, *answers):
     """What `check.byhand` prints for one answer after the other."""
-    tries = Tries()
-    return [lines(BY_HAND[number].reports(mine, part, tries)[0]) for mine in answers]
+    attempts = Attempts()
+    return [lines(BY_HAND[number].reports(mine, part, attempts)[0]) for mine in answers]
 
 
 # ---------------------------------------------------------------- the same words
@@ -84,7 +84,7 @@ def wrong_answers(part, rng):
     yield np.round(right, part.decimals)
     yield right * 0.0 - 0.0
     yield -0.0 * (right + 1)
-    for trap in (*part.traps, *part.slips):
+    for trap in (*part.wrong_answers, *part.common_mistakes):
         value = np.asarray(trap.value, dtype=float)
         if value.shape == right.shape:
             yield value
@@ -102,28 +102,14 @@ def wrong_answers(part, rng):
 
 
 @pytest.fixture
-def reply(browser):
+def reply(engine):
     """A function that asks the script, alone on its page, what it says to answers, one after the other."""
-    contexts = []
-
-    def opened(*changed):
-        script = SCRIPT
-        if changed:
-            assert script.count(changed[0]) == 1, changed[0]
-            script = script.replace(*changed)
-        contexts.append(browser.new_context())
-        page = contexts[-1].new_page()
-        page.add_script_tag(content=script)
-        ask = """text => JSON.stringify(JSON.parse(text).map(({ about, part, series }) => {
-            const seen = new Set();
-            return series.map((mine) => toytf.reply(about, part, mine, seen).lines);
-        }))"""
-        # as text: thousands of small arrays would travel one by one
-        return lambda asked: json.loads(page.evaluate(ask, json.dumps(asked)))
-
-    yield opened
-    for context in contexts:
-        context.close()
+    ask = """text => JSON.stringify(JSON.parse(text).map(({ about, part, series }) => {
+        const seen = new Set();
+        return series.map((mine) => toytf.reply(about, part, mine, seen).lines);
+    }))"""
+    # as text: thousands of small arrays would travel one by one
+    return lambda asked, *changed: json.loads(engine(*changed, script=SCRIPT)(ask, json.dumps(asked)))
 
 
 def series(seed=0):
@@ -148,7 +134,7 @@ def everything():
 
 def test_it_says_what_the_notebook_says_to_every_exercise(reply, everything):
     asked, expected = everything
-    found = reply()(asked)
+    found = reply(asked)
     answered = 0
     for one, here, there in zip(asked, found, expected, strict=True):
         for mine, page, notebook in zip(one["series"], here, there, strict=True):
@@ -159,7 +145,7 @@ def test_it_says_what_the_notebook_says_to_every_exercise(reply, everything):
 
 def test_a_planted_difference_is_found(reply, everything):
     asked, expected = everything
-    assert reply("<= part.room)", "<= 2 * part.room)")(asked) != expected
+    assert reply(asked, "<= part.room)", "<= 2 * part.room)") != expected
 
 
 # ---------------------------------------------------------------- what is typed

@@ -5,7 +5,7 @@ import numpy as np
 from livecheck import Case, said, shown, type_number
 from toytf import live
 from toytf.byhand import fmt
-from toytf.generate import beam_search, greedy
+from toytf.generate import beam_search
 
 STUDENT = {
     (): {"a": 0.6, "I": 0.4},
@@ -38,9 +38,6 @@ class Model:
     def beam(self, width, penalty=0.0):
         (best,) = beam_search(self.step, Sentences([()]), width=width, length_penalty=penalty, **self.ends)
         return best
-
-    def greedy(self):
-        return greedy(self.step, Sentences([()]), **self.ends)[0]
 
     def words(self, hypothesis):
         return " ".join(self.tokens[i] for i in hypothesis.ids)
@@ -152,3 +149,8 @@ def test_the_length_penalty_changes_the_winner(touch):
     type_number(page, "penalty", "0.6")
     assert "“hola mundo <eos>” is found, with probability 0.3960 and score -0.7795 (α = 0.6)." in said(page)
     shows(page, penalty=0.6, step=3, tree=MUNDO)
+
+
+def test_it_stops_where_no_other_can_overtake(touch):
+    page = touch(live.beam({(): {"<eos>": 0.6, "a": 0.4}}, max_length=3))
+    assert "No other can overtake it: a sum only falls. The search stops. “<eos>” is found" in said(page)

@@ -1,50 +1,23 @@
 """Heads silenced and rows swapped: what the page shows is what toytf computes with the same heads and rows."""
 
-import copy
-from dataclasses import replace
-
 import numpy as np
 
 from livecheck import Case, shown
 from toytf import live
 from toytf.byhand import fmt
-from toytf.generate import greedy, start, stepper
-from toytf.live.patching import HEADS
-from toytf.live.translator import named
-from toytf.model import decode, encode
-from toytf.ops import linear, softmax
+from toytf.live.patching import HEADS, patched
 from toytf.translator import Translator
 
 MODEL = Translator.load()
 A, B = "some cats see the red house", "some cats see the red world"
 PATCHING = live.patching(A, B)
-ATTENTION = {"encoder": "encoder", "decoder": "decoder", "cross": "decoder"}
-
-
-def computed(source, other, rows=(), silent=(), fed=None):
-    """What toytf writes with parameters whose rows of W_O are 0 and a memory with some rows of another sentence."""
-    params = copy.deepcopy(MODEL.params)
-    for head in silent:
-        layer = getattr(params, ATTENTION[head[:-1]])[0]
-        attention = layer.cross_attention if head.startswith("cross") else layer.self_attention
-        attention.w_o[:8] *= head[-1] != "1"
-        attention.w_o[8:] *= head[-1] != "2"
-    state = start(params, MODEL.cfg, MODEL.src_vocab.ids(source.split()), cached=False)
-    theirs, _ = encode(params, MODEL.cfg, MODEL.src_vocab.ids(other.split()))
-    memory = np.array([theirs[k] if k + 1 in rows else own for k, own in enumerate(state.memory[0])])
-    most = 2 * len(source.split()) + 4
-    state = replace(state, memory=memory[None])
-    (written,) = greedy(stepper(params, MODEL.cfg), state, sos=1, eos=2, max_length=most)
-    fed = fed or [1, *written.ids[:-1]]
-    out, trace = decode(params, MODEL.cfg, fed, memory)
-    weights = trace.layers[0].cross_attention.inner.attention.attn_weights
-    words = [named(word) for word in MODEL.tgt_vocab.tokens(written.ids)]
-    return fed, words, softmax(linear(params.output, out)), weights
 
 
 def shows(page, source=A, other=B, rows=(6,), silent=(), word=4):
-    fed, was, before, looked = computed(source, other)
-    _, now, after, looks = computed(source, other, rows, silent, fed)
+    mine, theirs = source.split(), other.split()
+    first = patched(MODEL, mine, theirs)
+    then = patched(MODEL, mine, theirs, rows, silent, like=first.ids)
+    (was, before, looked), (now, after, looks) = ((run.words, run.probs, run.heads) for run in (first, then))
     assert page.locator(".patch-before b").all_inner_texts() == was
     assert page.locator(".patch-after b").all_inner_texts() == now
     changed = [w for t, w in enumerate(now) if t >= len(was) or w != was[t]]
@@ -63,8 +36,7 @@ def shows(page, source=A, other=B, rows=(6,), silent=(), word=4):
     assert set(best) == top
     rows_of_map = [looked[0, at], looks[0, at], looked[1, at], looks[1, at]]
     assert shown(page, ".live-map") == [[fmt(a, 2) for a in row] for row in rows_of_map]
-    assert page.locator(".patch-cell.patch-other b").all_inner_texts() == [source.split()[row - 1] for row in rows]
-    mine, theirs = source.split(), other.split()
+    assert page.locator(".patch-cell.patch-other b").all_inner_texts() == [mine[row - 1] for row in rows]
     heads = [f"{word} ← {theirs[k]}" if k + 1 in rows else word for k, word in enumerate(mine)]
     assert page.locator(".live-map thead th").all_inner_texts() == heads
     if not page.locator(".live-on").count():

@@ -142,6 +142,7 @@ CASE = Case(
         "norm=always&scale=0.5": ("layer norm: expected one of none, post, got “always”", {"scale": 0.5}),
         "look=99": ("look: expected a whole number from 1 to 12, got “99”", {}),
     },
+    drawn={"layers=1": element(depth=1), "layers=12": element(depth=12)},
 )
 
 

@@ -7,13 +7,8 @@ import livecheck
 from livecheck import Case, button, page_problems
 from toytf import live
 from toytf.byhand import fmt
-from toytf.grammar import (
-    corpus,
-    draw_pairs,
-)
-from toytf.live.translator import EXAMPLES, MOST, longest_learned, named
-from toytf.model import forward
-from toytf.ops import softmax
+from toytf.grammar import corpus, draw_pairs
+from toytf.live.translator import EXAMPLES, MOST, longest_learned, named, written
 from toytf.translator import Translator
 
 MODEL = Translator.load()
@@ -35,11 +30,7 @@ IMPOSSIBLE = (
 
 def expected(sentence):
     """The words that toytf writes, the probabilities at each place, and the weights of each head."""
-    (hypothesis,) = MODEL.write([sentence.split()])
-    fed = [MODEL.tgt_vocab.id("<sos>"), *hypothesis.ids[:-1]]
-    logits, trace = forward(MODEL.params, MODEL.cfg, MODEL.src_vocab.ids(sentence.split()), fed)
-    weights = trace.decoder.layers[0].cross_attention.inner.attention.attn_weights
-    return [named(word) for word in MODEL.tgt_vocab.tokens(hypothesis.ids)], softmax(logits), weights
+    return written(MODEL, sentence.split())
 
 
 def spanish(page):
@@ -135,6 +126,7 @@ CASE = Case(
         f"sentence={'a' * 201}": ("An English sentence: expected at most 200 letters, got 201", {}),
         "words=2": ("words: expected one of sentence, word, head", {}),
     },
+    drawn={"sentence=hello+world&word=2": live.translator("hello world", 2)},
 )
 
 

@@ -99,15 +99,13 @@ earliest_steps.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 _SENTENCE = [1.0, 2.0, 3.0, 4.0, 1.0]
 _R = recurrence.solution(np.array(_SENTENCE)[:, None])[:, 0]
 _NND, _NDD = Prod(2, 2, 4), Prod(2, 4, 4)  # with n and d of the running example
 
 
 def _shape(name, rows, columns, why):
-    return part(name, (rows, columns), f"{why}: {rows} x {columns}").step(why)
+    return part(name, (rows, columns), f"{why}: {rows} x {columns}")
 
 
 BY_HAND = {}

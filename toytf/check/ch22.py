@@ -68,8 +68,6 @@ llama_parameters.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 # 22.2: a chat
 _A_TOKEN = Prod(2, 80, 8, 128, 2)
 _A_CHAT = Prod(_A_TOKEN.value, 4096)

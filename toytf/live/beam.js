@@ -33,7 +33,7 @@ function searched({ step, state, ends }, width, lengthPenalty) {
   const search = beamSteps(step, state, { ...ends, width, lengthPenalty });
   const [steps, can] = [[], (all) => all.filter(({ logProb, log_prob: done }) => (logProb ?? done) > -Infinity)];
   for (let next = search.next(); ; next = search.next()) {
-    if (next.done) return { steps, best: next.value[0] };
+    if (next.done) return { steps, best: next.value };
     const { candidates, best, alive, done } = next.value;
     if (can(candidates).length)
       steps.push({ candidates: can(candidates), best: can(best), alive: can(alive), done: can(done) });

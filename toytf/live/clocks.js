@@ -1,15 +1,12 @@
 // The positional encoding as clocks, to be turned. Beside clocks.py.
 import { fixed, shown, onPage } from "./engine/numbers.js";
 import { matmul } from "./engine/ops.js";
-import { sinusoids, shift } from "./engine/positions.js";
+import { BASE, sinusoids, shift } from "./engine/positions.js";
 import { button, html, set, uniqueId } from "./page/make.js";
 import { number, choice, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { angleSum, positionSum, productSum } from "./page/sums.js";
 import { Panel } from "./page/tables.js";
-
-const BASE = 10000;
-const TURN = 2 * Math.PI;
 
 class Clocks extends Live {
   settings({ pos, k, last, furthest, d_model: width, widths }) {
@@ -126,31 +123,24 @@ class Clocks extends Live {
   }
 }
 
-// What is in a dial, as clocks.py draws it (_picture)
-function picture({ radius, label, closest, sector }, hand, later, places, angle) {
+// What is in a dial: the template of clocks.py, filled as there (_picture)
+function picture({ dial, radius, label, closest, sector }, hand, later, places, angle) {
   const at = ([sin, cos], by) => `${fixed(by * sin, 2)} ${fixed(-by * cos, 2)}`;
-  const line = (name, start, end) => `<path class="live-${name}" d="M${start}L${end}"/>`;
-  const tip = (name, place) => `<circle class="live-${name}" transform="translate(${at(place, radius)})" r="4"/>`;
   const text = (name, place, words) => {
     const anchor = place[0] > 0.5 ? "start" : place[0] < -0.5 ? "end" : "middle";
     return `<text class="live-${name}" transform="translate(${at(place, label)})" text-anchor="${anchor}">${words}</text>`;
   };
-  const [foot, tips] = [at([0, hand[1]], radius), [hand, later].map((place) => at(place, radius))];
   const near = Math.hypot(later[0] - hand[0], later[1] - hand[1]) * label < closest;
-  const arc = `A${sector} ${sector} 0 ${Number(angle % TURN > Math.PI)} 1 ${at(later, sector)}`;
-  return [
-    `<circle class="live-rim" r="${radius}"/>`,
-    line("up", "0 0", at([0, 1], radius)),
-    `<path class="live-sector" d="M0 0L${at(hand, sector)}${arc}Z"/>`,
-    line("later", "0 0", tips[1]),
-    tip("later-tip", later),
-    line("leg-cos", "0 0", foot),
-    line("leg-sin", foot, tips[0]),
-    line("hand", "0 0", tips[0]),
-    tip("tip", hand),
-    near ? "" : text("later-at", later, places[1]),
-    text("at", hand, places[0]),
-  ].join("");
+  const parts = {
+    from: at(hand, sector),
+    to: at(later, sector),
+    large: Number(angle % (2 * Math.PI) > Math.PI),
+    tip: at(hand, radius),
+    later: at(later, radius),
+    foot: at([0, hand[1]], radius),
+    labels: (near ? "" : text("later-at", later, places[1])) + text("at", hand, places[0]),
+  };
+  return dial.replace(/\{(\w+)\}/g, (_, name) => parts[name]);
 }
 
 // A whole number with two buttons: one back, one on

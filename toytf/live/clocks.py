@@ -15,7 +15,15 @@ WIDTHS = (4, 8, 16)  # a clock for every two columns: of more no hand would be t
 LAST = 200  # position
 FURTHEST = 100  # steps from the one position to the other
 DECIMALS = 5  # the first small steps of the slow hands
-SIZE, RADIUS, LABEL, CLOSEST, SECTOR = 104, 36.0, 44.0, 22.0, 16.0  # of a dial's picture
+SIZE, RADIUS, LABEL, CLOSEST, SECTOR = 104, 36, 44, 22, 16  # of a dial's picture
+# What is in it, for clocks.js too: the hand at pos, as sine and cosine, that at pos + k, dashed, the turn between them
+DIAL = (
+    f'<circle class="live-rim" r="{RADIUS}"/><path class="live-up" d="M0 0L0.00 -{RADIUS:.2f}"/>'
+    f'<path class="live-sector" d="M0 0L{{from}}A{SECTOR} {SECTOR} 0 {{large}} 1 {{to}}Z"/>'
+    '<path class="live-later" d="M0 0L{later}"/><circle class="live-later-tip" transform="translate({later})" r="4"/>'
+    '<path class="live-leg-cos" d="M0 0L{foot}"/><path class="live-leg-sin" d="M{foot}L{tip}"/>'
+    '<path class="live-hand" d="M0 0L{tip}"/><circle class="live-tip" transform="translate({tip})" r="4"/>{labels}'
+)
 
 
 def clocks(d_model: int = 4, *, pos: int = 1, k: int = 3, id: str = "clocks") -> Element:
@@ -68,7 +76,7 @@ def clocks(d_model: int = 4, *, pos: int = 1, k: int = 3, id: str = "clocks") ->
         f'<div class="live-dials{" live-few" if d_model < WIDTHS[-1] else ""}">{_dials(pos, k, d_model)}</div>{panels}'
         f'<p class="live-turn">{_turn(0, k, d_model)}</p><div class="live-turned">{turned.html()}</div>'
     )
-    sizes = {"radius": RADIUS, "label": LABEL, "closest": CLOSEST, "sector": SECTOR}
+    sizes = {"radius": RADIUS, "label": LABEL, "closest": CLOSEST, "sector": SECTOR, "dial": DIAL}
     data = {"d_model": d_model, "widths": list(WIDTHS), "last": LAST, "furthest": FURTHEST, "pos": pos, "k": k}
     data |= sizes | {"decimals": DECIMALS}
     title = "Move the position: how far does a step turn each hand?"
@@ -108,19 +116,10 @@ def _dials(pos: int, k: int, d_model: int) -> str:
 
 
 def _picture(i: int, pos: int, k: int, hand: np.ndarray, later: np.ndarray, angle: float) -> str:
-    """One dial: the hand at `pos`, as sine and cosine, the hand at `pos + k`, dashed, and the turn between them.
-
-    clocks.js draws what is in it again.
-    """
+    """One dial. clocks.js fills it again."""
 
     def at(place, radius):
         return f"{fmt(radius * place[0], 2)} {fmt(-radius * place[1], 2)}"
-
-    def line(name, start, end):
-        return f'<path class="live-{name}" d="M{start}L{end}"/>'
-
-    def tip(name, place):
-        return f'<circle class="live-{name}" transform="translate({at(place, RADIUS)})" r="4"/>'
 
     def label(name, place, text):
         anchor = "start" if place[0] > 0.5 else "end" if place[0] < -0.5 else "middle"
@@ -128,21 +127,13 @@ def _picture(i: int, pos: int, k: int, hand: np.ndarray, later: np.ndarray, angl
             f'<text class="live-{name}" transform="translate({at(place, LABEL)})" text-anchor="{anchor}">{text}</text>'
         )
 
-    large, foot, tips = (
-        int(angle % math.tau > math.pi),
-        at((0.0, hand[1]), RADIUS),
-        (at(hand, RADIUS), at(later, RADIUS)),
-    )
     near = np.hypot(*(later - hand)) * LABEL < CLOSEST
-    sector = f"M0 0L{at(hand, SECTOR)}A{SECTOR:g} {SECTOR:g} 0 {large} 1 {at(later, SECTOR)}Z"
+    parts = {"from": at(hand, SECTOR), "to": at(later, SECTOR), "large": int(angle % math.tau > math.pi)}
+    parts |= {"tip": at(hand, RADIUS), "later": at(later, RADIUS), "foot": at((0.0, hand[1]), RADIUS)}
+    parts["labels"] = ("" if near else label("later-at", later, pos + k)) + label("at", hand, pos)
     return (
         f'<svg viewBox="{-SIZE / 2:g} {-SIZE / 2:g} {SIZE} {SIZE}" role="img" '
-        f'aria-label="{_said(i, pos, k, hand, later)}"><circle class="live-rim" r="{RADIUS:g}"/>'
-        f'{line("up", "0 0", at((0.0, 1.0), RADIUS))}<path class="live-sector" d="{sector}"/>'
-        f"{line('later', '0 0', tips[1])}{tip('later-tip', later)}"
-        f"{line('leg-cos', '0 0', foot)}{line('leg-sin', foot, tips[0])}"
-        f"{line('hand', '0 0', tips[0])}{tip('tip', hand)}"
-        f"{'' if near else label('later-at', later, pos + k)}{label('at', hand, pos)}</svg>"
+        f'aria-label="{_said(i, pos, k, hand, later)}">{DIAL.format(**parts)}</svg>'
     )
 
 

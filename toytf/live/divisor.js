@@ -6,8 +6,6 @@ import { Live, define } from "./page/element.js";
 import { divideSum, softmaxSum } from "./page/sums.js";
 import { Panel, Bars } from "./page/tables.js";
 
-const SLOPES = "the slope of each weight: how fast it grows with its own divided score, for a tiny nudge";
-
 class Divisor extends Live {
   settings({ start, largest, rows }) {
     return {
@@ -44,12 +42,8 @@ class Divisor extends Live {
     });
     this.weightBars.set(weights[i]);
     this.slopeBars.set(slopes);
-    for (const [bars, what] of [
-      [this.weightBars, "its weights"],
-      [this.slopeBars, SLOPES],
-    ]) {
-      bars.table.caption.textContent = `${row}: ${what}`;
-    }
+    for (const { table } of [this.weightBars, this.slopeBars])
+      table.caption.textContent = table.caption.textContent.replace(/^.*?(?=: (its weights|the slope))/, () => row);
     Object.assign(this, { weights, slopes });
   }
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import html as _html
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
@@ -100,7 +100,7 @@ class Element:
     static: str
     text: str
     id: str = ""
-    needs: tuple[str, ...] = field(default=())
+    needs: tuple[str, ...] = ()
 
     def html(self) -> str:
         """Return it as HTML, without its scripts."""
@@ -155,12 +155,12 @@ def bars(labels: Sequence[str], values, name: str, *, sci: bool = False) -> str:
     >>> "0.7500" in bars(["Hello", "World"], [0.25, 0.75], "weights")
     True
     """
-    lines = [(label, bar(value), on_page(value, sci)) for label, value in zip(labels, values, strict=True)]
+    lines = [(label, bar(share=value), on_page(value, sci)) for label, value in zip(labels, values, strict=True)]
     return table("bars", lines, caption=name)
 
 
-def bar(value: float) -> str:
-    return f'<td class="live-bar" style="--share:{value:.6g}"></td>'
+def bar(**shares: float) -> str:
+    return f'<td class="live-bar" style="{";".join(f"--{name}:{value:.6g}" for name, value in shares.items())}"></td>'
 
 
 def on_page(value: float, sci: bool = False) -> str:

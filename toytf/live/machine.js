@@ -3,7 +3,7 @@ import { onPage, shown, fixed, trimmed, isLong, isExact, powerOfTen } from "./en
 import { order } from "./engine/generate.js";
 import { button, html } from "./page/make.js";
 import { number, choice, toggle, own } from "./page/settings.js";
-import { Live, define } from "./page/element.js";
+import { Live, define, listed } from "./page/element.js";
 import { Panel, Bars } from "./page/tables.js";
 import { cellsByName, computed } from "./machine_steps.js";
 import { fit, widen, Weights, readCell } from "./machine_cells.js";
@@ -32,7 +32,6 @@ function apart(a, b, write, most) {
   }
   return null;
 }
-const listed = (all) => all.join(", ").replace(/, ([^,]*)$/, " and $1");
 
 // ---------------------------------------------------------------- the page
 
@@ -188,10 +187,8 @@ class Machine extends Live {
     if (!this.bars) return;
     const { top, vocabularies } = this.data;
     const p = this.steps.get("out.p").value.at(-1);
-    const places = top ? order(p).slice(0, top) : [...p.keys()];
-    const [values, labels] = [places.map((i) => p[i]), places.map((i) => vocabularies.target[i])];
-    const largest = values.indexOf(Math.max(...p));
-    this.bars.set(values, { labels, lit: largest < 0 ? [] : [largest] });
+    const at = top ? order(p).slice(0, top) : undefined;
+    this.bars.set(p, { at, names: vocabularies.target, lit: p.indexOf(Math.max(...p)) });
     this.bars.table.caption.textContent = `The next word after ${this.read.words.target.at(-1)}`;
     this.met = moved ? this.fulfilled(state) : [];
     for (const name of this.met) this.querySelector(`[data-task=${name}]`).classList.add("live-done");
@@ -301,7 +298,7 @@ class Machine extends Live {
     });
     const all = now.every((a) => Math.max(...a) > 0.999);
     return `${said.join("; ")}.${
-      all ? " Each gives nearly all to one word, and few changes move that: " + "divide the scores by 30 first." : ""
+      all ? " Each gives nearly all to one word, and few changes move that: divide the scores by 30 first." : ""
     }`;
   }
 

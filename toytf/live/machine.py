@@ -5,7 +5,7 @@ from __future__ import annotations
 import html as _html
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -279,7 +279,7 @@ class _Plan:
     labels: dict[str, Sequence[str]]  # the words of "source" and "target" that are read at the start
     vocabularies: dict[str, list[str]]
     positions: Array
-    steps: list = field(default_factory=list)  # headings, and (key, working, whether it is seen at first)
+    parts: list = field(default_factory=list)  # headings, each with its steps: (key, working, whether it is seen)
     by_key: dict = field(default_factory=dict)  # the steps as the page reads them, by their keys
     cells: dict = field(default_factory=dict)  # by the key of a step: which weights stand in it
 
@@ -293,7 +293,7 @@ class _Plan:
         made = [*map(self.working, of), *(self.arrays[array] for array in names)]
         working = PANELS[op](self, name, step, *made, *called)
         self.by_key[key] = step
-        self.steps.append((key, working, step.get("when") not in ("pre", "mask")))
+        self.parts[-1][1].append((key, working, step.get("when") not in ("pre", "mask")))
         if w:
             self.cells[key] = [self.block(step, *one) for one in w]
 
@@ -310,7 +310,7 @@ class _Plan:
         step = self.by_key[key]
         if step.get("when") in ("pre", "mask"):
             return self.working(step["of"][step["or"]])
-        return next(one[1] for one in self.steps if one[0] == key)
+        return next(working for _, steps in self.parts for own, working, _ in steps if own == key)
 
     def rows(self, side: str, name: str, mark: str, where: str) -> None:
         """Embeddings, and with their positions."""
@@ -329,7 +329,7 @@ class _Plan:
         for h in range(heads):
             n, sub = str(h + 1), str(h + 1).translate(SUBSCRIPTS) + mark
             more = ", and all heads together" if h + 1 == self.cfg.n_heads > 1 else ""
-            self.steps.append(f"{heading}, head {n}{more}")
+            self.parts.append((f"{heading}, head {n}{more}", []))
             if h == 0:
                 self.norm_first(part, where)
 
@@ -354,7 +354,7 @@ class _Plan:
             self.put(f"{part}.Z", f"Z{mark}", "product", [f"{part}.heads"], w, [f"WO{mark}"])
 
     def feed_forward(self, part, name, mark, where, heading) -> None:
-        self.steps.append(heading)
+        self.parts.append((heading, []))
         self.norm_first(part, where)
         first, second = ([(f"{name}.{a}_{k}", f"{where}, {called}_{k}") for a, called in ("wW", "bb")] for k in (1, 2))
         self.put(f"{part}.before", f"before{mark}", "affine", [f"{part}.N"], first, [f"W₁{mark}", f"b₁{mark}"])
@@ -362,7 +362,7 @@ class _Plan:
         self.put(f"{part}.F", f"F{mark}", "affine", [f"{part}.hidden"], second, [f"W₂{mark}", f"b₂{mark}"])
 
     def add_and_norm(self, part, name, where, heading) -> None:
-        self.steps.append(heading)
+        self.parts.append((heading, []))
         of = [INTO[part], f"{part}.F" if part.endswith("ff") else f"{part}.Z"]
         self.put(f"{part}.T", f"{name}, before", "add", of, when="residual", **{"or": 1})
         self.norm(f"{part}.U", f"{part}.T", name, where, *NORMS[part], when="post")
@@ -382,7 +382,7 @@ class _Plan:
 
     def encoder(self, heads: int) -> None:
         where = "Encoder"
-        self.steps.append("Source words: embedding and positions")
+        self.parts.append(("Source words: embedding and positions", []))
         self.rows("enc", "src", "", where)
         self.attention("enc.att", "enc", "", where, "Encoder: self-attention", heads)
         if heads < self.cfg.n_heads:
@@ -394,7 +394,7 @@ class _Plan:
 
     def decoder(self) -> None:
         where, heads = "Decoder", self.cfg.n_heads
-        self.steps.append("Target words: embedding and positions")
+        self.parts.append(("Target words: embedding and positions", []))
         self.rows("dec", "tgt", "′", where)
         self.attention("dec.att", "dec", "′", where, "Decoder: masked self-attention", heads)
         self.add_and_norm("dec.att", "Y", where, "Decoder: add & norm 1")
@@ -403,7 +403,7 @@ class _Plan:
         self.feed_forward("dec.ff", "dec", "′", where, "Decoder: feed-forward")
         self.add_and_norm("dec.ff", "out", where, "Decoder: add & norm 3")
         self.norm("dec.last", "dec.ff.U", "normed out", where, "dec", None)
-        self.steps.append("Linear and softmax: the next word")
+        self.parts.append(("Linear and softmax: the next word", []))
         called = ["Wout", self.vocabularies["target"]]
         self.put("out.scores", "scores", "product", ["dec.last"], [("out.w", "Output, W")], called)
         self.put("out.logits", "logits", "bias", ["out.scores"], [("out.b", "Output, b")], ["bout"])
@@ -425,16 +425,10 @@ class _Plan:
         }  # fmt: skip
         return Element("machine", title, data, self.html(data), self.text(until), id, needs)
 
-    def parts(self) -> Iterator[tuple[str, list]]:
-        """Each heading with its steps."""
-        at = [k for k, step in enumerate(self.steps) if isinstance(step, str)]
-        for k, end in zip(at, [*at[1:], len(self.steps)], strict=True):
-            yield self.steps[k], self.steps[k + 1 : end]
-
     def html(self, data) -> str:
         known: list[Working] = []
         out = []
-        for heading, steps in self.parts():
+        for heading, steps in self.parts:
             inside = ""
             for key, working, seen in steps:
                 panel = panels.panel(working, known, in_chain=True)

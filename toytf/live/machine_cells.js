@@ -1,6 +1,7 @@
 // Tables of the machine: cells that can be changed, and as many rows and columns as there are words. Beside machine.py.
 import { parsed, onPage, words } from "./engine/numbers.js";
 import { button, html, stopAt, walk, TYPED } from "./page/make.js";
+import { cellsOf, fitted } from "./page/tables.js";
 
 const STEP = 0.1; // what the buttons below a cell add
 
@@ -12,14 +13,13 @@ export function fit(table, rows, cols, width) {
   if (rows && rows.length < body.rows.length && table.querySelector(".b-h")) {
     document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" })); // puts away what is open in it
   }
-  while (rows && body.rows.length > rows.length) body.rows[body.rows.length - 1].remove();
-  while (rows && body.rows.length < rows.length) body.append(likeNew(body.rows[0].cloneNode(true)));
+  if (rows) fitted(body, rows.length, () => likeNew(body.rows[0].cloneNode(true)));
   for (const row of [...(table.tHead?.rows ?? []), ...body.rows]) {
     const kind = row.parentNode === body ? "td" : "th";
-    const cells = () => row.querySelectorAll(kind);
-    while (cols && cells().length > width) [...cells()].at(-1).remove();
-    while (cols && cells().length < width) row.append(likeNew(cells()[0].cloneNode(true)));
-    if (cols && kind === "th") cells().forEach((th, j) => write(th, cols[j]));
+    if (!cols) continue;
+    const cells = row.querySelectorAll(kind);
+    fitted(row, row.children.length - cells.length + width, () => likeNew(cells[0].cloneNode(true)));
+    if (kind === "th") row.querySelectorAll("th").forEach((th, j) => write(th, cols[j]));
   }
   [...body.rows].forEach((row, i) => {
     const th = row.querySelector("th");
@@ -78,7 +78,7 @@ export class Weights {
   }
 
   grid() {
-    return [...this.table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
+    return cellsOf(this.table);
   }
 
   // The blocks' rows below each other, each with its cells' names; of embeddings those of the words that are read

@@ -21,13 +21,6 @@ const filledIn = (name, array, state) =>
 
 // ---------------------------------------------------------------- sums that only this page has
 
-// x W + b, one entry
-function affineSum(where, x, column, bias, value) {
-  const products = x.map((v, k) => num(v * column[k]));
-  const pairs = x.map((v, k) => times(num(v), num(column[k])));
-  return chain(where, [plus([...pairs, num(bias)]), plus([...products, num(bias)]), num(value)]);
-}
-
 // gamma (x - mean) / sqrt(var + eps) + beta, one entry
 function normSum(where, x, j, gamma, beta, eps, value) {
   const centre = mean(x);
@@ -40,9 +33,9 @@ function normSum(where, x, j, gamma, beta, eps, value) {
   ]);
 }
 
-// A score divided by the root of the head's width
-const rootSum = (where, score, width, value) =>
-  chain(where, [over(num(score), root(num(width))), over(num(score), num(Math.sqrt(width))), num(value)]);
+// A number and the root of a width, `how` over or times
+const rootSum = (where, how, x, width, value) =>
+  chain(where, [how(num(x), root(num(width))), how(num(x), num(Math.sqrt(width))), num(value)]);
 
 // ---------------------------------------------------------------- the steps
 
@@ -54,8 +47,7 @@ const OPERATIONS = {
   look: ({ w: [table], ids }) => given(ids.map((id) => table[id])),
   root: ({ x: [a], width }) => [
     scaled(a, Math.sqrt(width)),
-    (where, i, j, value) =>
-      chain(where, [times(num(a[i][j]), root(num(width))), times(num(a[i][j]), num(Math.sqrt(width))), num(value)]),
+    (where, i, j, value) => rootSum(where, times, a[i][j], width, value),
   ],
   positions: ({ table, ids }) => given(table.slice(0, ids.length)),
   add: ({ x: [a, b] }) => [add(a, b), (where, i, j, value) => addSum(where, a[i][j], b[i][j], value)],
@@ -66,7 +58,7 @@ const OPERATIONS = {
   dots: ({ x: [q, k] }) => [matmul(q, transposed(k)), (where, i, j, value) => productSum(where, q[i], k[j], value)],
   divide: ({ x: [s], width, divisor }) =>
     divisor === null
-      ? [scaled(s, 1 / Math.sqrt(width)), (where, i, j, value) => rootSum(where, s[i][j], width, value)]
+      ? [scaled(s, 1 / Math.sqrt(width)), (where, i, j, value) => rootSum(where, over, s[i][j], width, value)]
       : [scaled(s, 1 / divisor), (where, i, j, value) => divideSum(where, s[i][j], divisor, value)],
   mask: ({ x: [s] }) => [
     s.map((row, i) => row.map((score, j) => (j <= i ? score : -Infinity))),
@@ -83,7 +75,7 @@ const OPERATIONS = {
   concat: ({ x }) => given(mergeHeads(x)),
   affine: ({ x: [a], w: [weight, bias] }) => [
     linear({ weight, bias }, a),
-    (where, i, j, value) => affineSum(where, a[i], column(weight, j), bias[j], value),
+    (where, i, j, value) => productSum(where, a[i], column(weight, j), value, 4, [bias[j]]),
   ],
   bias: ({ x: [a], w: [b] }) => [
     a.map((row) => row.map((value, j) => value + b[j])),

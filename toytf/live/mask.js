@@ -3,7 +3,7 @@ import { shown, fixed, onPage } from "./engine/numbers.js";
 import { maskedSoftmax, weightedSum } from "./engine/attention.js";
 import { button, html, stopAt, walk } from "./page/make.js";
 import { number, choice } from "./page/settings.js";
-import { Live, define } from "./page/element.js";
+import { Live, define, listed } from "./page/element.js";
 import { softmaxSum, weightedSumRow, chain } from "./page/sums.js";
 import { Panel, cellsOf } from "./page/tables.js";
 
@@ -121,13 +121,12 @@ class Mask extends Live {
 
   say({ mask, word, by }) {
     const { rows, cols } = this.data;
-    const named = (some) => (some.length < 2 ? some.join("") : `${some.slice(0, -1).join(", ")} and ${some.at(-1)}`);
     const visible = mask.flat().filter((may) => may).length;
     const said = [`${visible} of ${mask.flat().length} pairs are visible.`];
     const empty = rows.filter((_, i) => !mask[i].includes(true));
     if (empty.length) {
       said.push(
-        `${named(empty)} ${empty.length > 1 ? "have" : "has"} nothing left: toytf gives zeros, where the softmax of ` +
+        `${listed(empty)} ${empty.length > 1 ? "have" : "has"} nothing left: toytf gives zeros, where the softmax of ` +
           "−∞ alone (PyTorch’s too) gives NaN.",
       );
     }
@@ -138,9 +137,9 @@ class Mask extends Live {
       const them = blind.length > 1 ? "them" : "it";
       said.push(
         `With ${shown(Math.abs(by))} ${by > 0 ? "more" : "less"} in the scores of ${word}, ` +
-          (moved.length ? `the weights of ${named(moved)} move.` : "no weight moves."),
+          (moved.length ? `the weights of ${listed(moved)} move.` : "no weight moves."),
       );
-      if (blind.length) said.push(`${named(blind)} cannot tell: ${word} is hidden from ${them}.`);
+      if (blind.length) said.push(`${listed(blind)} cannot tell: ${word} is hidden from ${them}.`);
     }
     return said.join(" ");
   }

@@ -87,8 +87,8 @@ function drawCurve(node, { loss, w, nudge, slope, by, losses }) {
 
 function drawErrors(node, { loss, w, nudge, slope, share: miss, errors }) {
   const point = (by, part) => [Math.log10(by), part ? Math.min(Math.max(Math.log10(part), LEAST), MOST) : LEAST];
-  const here = point(nudge, miss);
   const powers = (...all) => all.map((p) => [p, power(p)]);
+  const here = point(nudge, miss);
   chart(node, {
     alt:
       "Error of the slope, as a share of it, against the nudge, from 1e−16 to 1, " +
@@ -136,20 +136,10 @@ class Nudge extends Live {
     const by = quotient(loss, w, nudge);
     const errors = NUDGES.map((each) => share(Math.abs(quotient(loss, w, each) - slope), slope));
     const error = Math.abs(by - slope);
-    const seen = {
-      loss,
-      w,
-      nudge,
-      slope,
-      by,
-      error,
-      share: share(error, slope),
-      errors,
-      losses: this.lossesOf(weight, loss),
-    };
+    const seen = { loss, w, nudge, slope, by, error, share: share(error, slope), errors };
     this.querySelector(".nudge-which").textContent =
-      `w stands in row ${place[0] + 1}, column ${place[1] + 1} of ` + `${this.data.names[weight]}.`;
-    drawCurve(this.curve, seen);
+      `w stands in row ${place[0] + 1}, column ${place[1] + 1} of ${this.data.names[weight]}.`;
+    drawCurve(this.curve, { ...seen, losses: this.lossesOf(weight, loss) });
     drawErrors(this.errors, seen);
     const [up, down] = [w + nudge, w - nudge].map((value) => onPage(fixed(loss(value), 16)));
     const same = shared(up, down);

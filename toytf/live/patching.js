@@ -7,10 +7,9 @@ import { html, set } from "./page/make.js";
 import { toggle, own, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { Bars } from "./page/tables.js";
-import { named, quoted, reading, sentence, wordKeys, writeWords, weightTable } from "./sentence.js";
+import { END, named, quoted, reading, sentence, wordKeys, writeWords, weightTable } from "./sentence.js";
 
 const TOP = 3;
-const END = "(end)";
 const HEADS = ["encoder", "decoder", "cross"].flatMap((part) => [1, 2].map((head) => `${part}${head}`));
 
 // ---------------------------------------------------------------- what the model does
@@ -18,10 +17,9 @@ const HEADS = ["encoder", "decoder", "cross"].flatMap((part) => [1, 2].map((head
 // The parameters, with the rows of W_O of the silent heads 0
 function without(params, width, silent) {
   const mute = (layer, field, part) => {
-    const attention = layer[field];
-    const off = [0, 1].filter((h) => silent.includes(`${part}${h + 1}`));
-    const rows = attention.w_o.map((row, i) => (off.includes(Math.floor(i / width)) ? row.map(() => 0) : row));
-    return { ...layer, [field]: { ...attention, w_o: rows } };
+    const off = (i) => silent.includes(`${part}${Math.floor(i / width) + 1}`);
+    const rows = layer[field].w_o.map((row, i) => (off(i) ? row.map(() => 0) : row));
+    return { ...layer, [field]: { ...layer[field], w_o: rows } };
   };
   return {
     ...params,
@@ -143,14 +141,8 @@ class Patching extends Live {
     writeWords(this.before, "radio", this.wordsOf(this.was));
     writeWords(this.after, null, this.wordsOf(this.now));
     const probs = [this.was, this.now].map((run) => run.probs[this.at]);
-    const best = favourites(...probs);
-    const labels = best.map((i) => named(toytf.trained.tgt_vocab[i]));
-    this.bars.forEach((bars, k) =>
-      bars.set(
-        best.map((i) => probs[k][i]),
-        { labels },
-      ),
-    );
+    const shown = { at: favourites(...probs), names: toytf.trained.tgt_vocab.map(named) };
+    this.bars.forEach((bars, k) => bars.set(probs[k], shown));
     const soFar = this.was.words.slice(0, this.at).join(" ");
     const where = soFar ? `the next word after “${soFar}”` : "the first word";
     this.querySelector(".patch-at").textContent = `Probabilities of ${where}`;
@@ -185,8 +177,7 @@ class Patching extends Live {
       return `Nothing is changed: it writes ${written}. ${name(j)} has probability ${fixed(now.probs[at][j], 4)}.`;
     const length = Math.max(was.words.length, now.words.length);
     const changed = Array.from({ length }, (_, t) => was.words[t] !== now.words[t]).filter((x) => x).length;
-    const share = (k) =>
-      `${name(k)} had probability ${fixed(was.probs[at][k], 4)}, ` + `now ${fixed(now.probs[at][k], 4)}`;
+    const share = (k) => `${name(k)} had probability ${fixed(was.probs[at][k], 4)}, now ${fixed(now.probs[at][k], 4)}`;
     const what = done.join(", ").replace(/^./, (letter) => letter.toUpperCase());
     const differ = changed ? `${changed} ${changed === 1 ? "place differs" : "places differ"}` : "No word differs";
     return `${what}: it writes ${written}. ${differ}. ${[...new Set([i, j])].map(share).join("; ")}.`;

@@ -6,6 +6,7 @@ import copy
 import html as _html
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -115,11 +116,13 @@ def patching(
 # ---------------------------------------------------------------- what the model does
 
 
-class Run:
+class Run(NamedTuple):
     """What is written, and with the words of another run fed: all probabilities, and the weights of both heads."""
 
-    def __init__(self, ids: list[int], words: list[str], probs: np.ndarray, heads: np.ndarray):
-        self.ids, self.words, self.probs, self.heads = ids, words, probs, heads
+    ids: list[int]
+    words: list[str]
+    probs: np.ndarray
+    heads: np.ndarray
 
     def sentence(self) -> str:
         return " ".join(word for word in self.words if word != NAMES[EOS])

@@ -10,7 +10,7 @@ import numpy as np
 from toytf.byhand import fmt
 from toytf.generate import _draw, kept_tokens
 from toytf.live import wire
-from toytf.live.element import SAID, Element, table
+from toytf.live.element import SAID, Element, bar, table
 from toytf.ops import softmax
 
 DRAWS = 500  # random numbers that the page has
@@ -66,9 +66,6 @@ def _strip(words, probs, order, u: float, drawn: str) -> str:
 
 def _table(words, probs) -> str:
     """For each word a bar, its probability, that at the temperature, its share, and how often it was drawn."""
-    lines = [
-        (word, f'<td class="live-bar" style="--share:{p:.6g};--before:{p:.6g}"></td>', *[fmt(p)] * 3, "0")
-        for word, p in zip(words, probs, strict=True)
-    ]
+    lines = [(word, bar(share=p, before=p), *[fmt(p)] * 3, "0") for word, p in zip(words, probs, strict=True)]
     heads = ("", "", "at T = 1", "at T", "share", "drawn")
     return table("chances", lines, heads, "Bar: its share; line: its probability at temperature T = 1")

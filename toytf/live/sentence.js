@@ -2,20 +2,21 @@
 // Python writes the field's static form and the groups of words (live/translator.py).
 import { fixed } from "./engine/numbers.js";
 import { button, html, set, uniqueId, walk, TYPED } from "./page/make.js";
-import { fillTable } from "./page/tables.js";
+import { listed } from "./page/element.js";
+import { fillTable, fitted } from "./page/tables.js";
 
 const LETTERS = 200; // of a sentence
 const NEVER = "It never saw a sentence of this kind: expect mistakes.";
 const UNFINISHED = "It learned whole sentences, and this is none yet: go on, or expect mistakes.";
 const NOTHING = "Nothing to translate: type a word, or tap one.";
-const NAMES = { "<eos>": "(end)", "<sos>": "(start)", "<pad>": "(padding)" };
+export const END = "(end)";
+const NAMES = { "<eos>": END, "<sos>": "(start)", "<pad>": "(padding)" };
 
 export const named = (token) => NAMES[token] ?? token;
-const listed = (words) =>
-  (words.length > 3 ? [...words.slice(0, 2), `${words.length - 2} others`] : words)
-    .map((word) => (word.includes(" ") ? word : `“${word}”`))
-    .join(", ")
-    .replace(/, ([^,]*)$/, " and $1");
+const someOf = (words) => {
+  const quotes = words.map((word) => `“${word}”`);
+  return listed(words.length > 3 ? [...quotes.slice(0, 2), `${words.length - 2} others`] : quotes);
+};
 export const quoted = (word) => (Object.values(NAMES).includes(word) ? word : `“${word}”`);
 
 // ---------------------------------------------------------------- reading
@@ -125,7 +126,7 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
     if (unknown.length) {
       const odd = [...new Set(unknown.map(({ word }) => word))];
       const is = odd.length > 1 ? "are" : "is";
-      said.push(`${listed(odd)} ${is} not among its ${known.length} words and ${is} left out.`);
+      said.push(`${someOf(odd)} ${is} not among its ${known.length} words and ${is} left out.`);
       if (!words.length && all.length > 1) said.push(`Try “${all[1]}”.`);
       for (const word of odd) {
         const near = nearest(word, known).slice(0, odd.length > 1 ? 2 : 4);
@@ -262,9 +263,7 @@ export function wordKeys(box, pick, { follow = false } = {}) {
 // Writes the words of a line, as word_line of translator.py does: each with its look, and what is small beside it. With a
 // role, "radio" or "button", one can choose among them; those that are `on` are chosen.
 export function writeWords(box, role, items) {
-  while (box.children.length > items.length) box.lastChild.remove();
-  while (box.children.length < items.length) box.append(html("span", {}, html("i"), html("b")));
-  const nodes = [...box.children];
+  const nodes = fitted(box, items.length, () => html("span", {}, html("i"), html("b")));
   const held = nodes.findIndex((node) => node.tabIndex === 0);
   const focus = role === "radio" ? items.findIndex(({ on }) => on) : Math.max(0, held);
   nodes.forEach((node, i) => {

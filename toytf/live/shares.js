@@ -21,7 +21,8 @@ class Shares extends Live {
     };
   }
 
-  take() {
+  take({ values }) {
+    this.columns = [0, 1].map((j) => values.map((row) => [row[j]]));
     const panels = (where) => [...this.querySelectorAll(`${where} .byhand`)].map((node) => new Panel(node));
     [this.onePanel] = panels(".live-one");
     this.headPanels = panels(".live-two");
@@ -35,8 +36,7 @@ class Shares extends Live {
 
   // Head j's column of the output, if `share` of its attention goes to the first word
   column(j, share) {
-    const column = this.data.values.map((row) => [row[j]]);
-    return weightedSum([share, 1 - share], column)[0];
+    return weightedSum([share, 1 - share], this.columns[j])[0];
   }
 
   // The share of head j that gives this number in its column
@@ -71,28 +71,18 @@ class Shares extends Live {
 
   // ---------------------------------------------------------------- the picture
 
-  ranges() {
-    return [0, 1].map((j) => {
-      const column = this.data.values.map((row) => row[j]);
-      return [Math.min(...column), Math.max(...column)];
-    });
-  }
-
   pixels(out) {
     const { left, right, top, bottom } = this.data.box;
-    const [x, y] = this.ranges().map(([least, most], j) => (out[j] - least) / (most - least));
+    const [x, y] = this.data.ends.map(([least, most], j) => (out[j] - least) / (most - least));
     return [left + (right - left) * x, bottom - (bottom - top) * y];
   }
 
   // What stands under the mouse or finger
   under(event) {
     const { left, right, top, bottom } = this.data.box;
-    const page = this.picture.getBoundingClientRect();
-    const view = this.picture.viewBox.baseVal;
-    const x = ((event.clientX - page.left) * view.width) / page.width;
-    const y = ((event.clientY - page.top) * view.height) / page.height;
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(this.picture.getScreenCTM().inverse());
     const parts = [(x - left) / (right - left), (bottom - y) / (bottom - top)];
-    return this.ranges().map(([least, most], j) => least + (most - least) * parts[j]);
+    return this.data.ends.map(([least, most], j) => least + (most - least) * parts[j]);
   }
 
   moveTo(out) {
@@ -152,8 +142,7 @@ class Shares extends Live {
       panel.set({ operands: [[w], v], result: [result], sum: () => weightedSumRow(panel.rows[0], w, v, result) });
     if (one) mixed(this.onePanel, weights[0], values, out);
     else {
-      const column = (j) => values.map((row) => [row[j]]);
-      this.headPanels.forEach((panel, j) => mixed(panel, weights[j], column(j), [out[j]]));
+      this.headPanels.forEach((panel, j) => mixed(panel, weights[j], this.columns[j], [out[j]]));
       this.bothPanel.set({
         operands: out.map((x) => [[x]]),
         result: [out],

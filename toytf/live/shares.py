@@ -72,6 +72,7 @@ def shares(
         f'<div class="live-two" hidden>{"".join(panel.html() for panel in (*heads, both))}</div></div>'
     )
     data = {"values": values, "wanted": wanted, "rows": rows, "cols": cols, "start": START}
+    data["ends"] = list(zip(values.min(axis=0), values.max(axis=0), strict=True))
     box = {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
     text = "\n".join(panel.text() for panel in (one, *heads, both))
     return Element("shares", "Can one head bring the point to the star?", data | {"box": box}, static, text, id)
@@ -94,16 +95,13 @@ def _picture(values: np.ndarray, wanted: np.ndarray, out: np.ndarray, rows: Sequ
     def text(x, y, words, anchor="middle"):
         return f'<text x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}">{_html.escape(words)}</text>'
 
-    def number(x):
-        return Num(float(x)).render("html")
-
     bottom, left = BOTTOM + AXIS, LEFT - AXIS
     axes = line("live-axis", (left, bottom), (RIGHT + 14, bottom)) + line("live-axis", (left, TOP - 14), (left, bottom))
     axes += text((LEFT + RIGHT) / 2, bottom + 16, f"{cols[0]} →") + text(left, TOP - 26, f"↑ {cols[1]}")
     for value in (least, most):
         x, y = at(value)
-        axes += line("live-axis", (x, bottom), (x, bottom + 4)) + text(x, bottom + 16, number(value[0]))
-        axes += line("live-axis", (left - 4, y), (left, y)) + text(left - 7, y + 4, number(value[1]), "end")
+        axes += line("live-axis", (x, bottom), (x, bottom + 4)) + text(x, bottom + 16, _number(value[0]))
+        axes += line("live-axis", (left - 4, y), (left, y)) + text(left - 7, y + 4, _number(value[1]), "end")
     words = ""
     for word, value in zip(rows, values, strict=True):
         x, y = at(value)
@@ -111,7 +109,8 @@ def _picture(values: np.ndarray, wanted: np.ndarray, out: np.ndarray, rows: Sequ
         words += f'<circle class="live-word" cx="{x:.2f}" cy="{y:.2f}" r="4"/>'
         words += text(x + (-5 if start else 5), y + (-9 if above else 18), word, "start" if start else "end")
     x, y = at(wanted)
-    star = "L".join(f"{x + r * math.sin(a):.2f} {y - r * math.cos(a):.2f}" for r, a in _star())
+    corners = [(4 if k % 2 else 10, k * math.pi / 5) for k in range(10)]  # radius and angle
+    star = "L".join(f"{x + r * math.sin(a):.2f} {y - r * math.cos(a):.2f}" for r, a in corners)
     right = x > (LEFT + RIGHT) / 2
     wish = text(x + (-13 if right else 13), y + 4, "wanted", "end" if right else "start")
     x1, y1 = at(out)
@@ -132,13 +131,12 @@ def _picture(values: np.ndarray, wanted: np.ndarray, out: np.ndarray, rows: Sequ
     )
 
 
-def _star() -> list[tuple[float, float]]:
-    """Radius and angle of the ten corners of a star."""
-    return [(10.0 if k % 2 == 0 else 4.0, k * math.pi / 5) for k in range(10)]
+def _number(x: float) -> str:
+    return Num(float(x)).render("html")
 
 
 def _said(out: np.ndarray, wanted: np.ndarray, cols: Sequence[str]) -> str:
     def place(point):
-        return ", ".join(f"{col} {Num(float(x)).render('html')}" for col, x in zip(cols, point, strict=True))
+        return ", ".join(f"{col} {_number(x)}" for col, x in zip(cols, point, strict=True))
 
     return f"Plane of {cols[0]} and {cols[1]}. The point: {place(out)}. Wanted: {place(wanted)}."

@@ -1,6 +1,6 @@
 // A stack of layers with random weights: how its numbers grow, where the first NaN arises. Beside stack.py.
 import { fixed, scientific, onPage } from "./engine/numbers.js";
-import { sum } from "./engine/ops.js";
+import { scaled, sum } from "./engine/ops.js";
 import { encoderLayer } from "./engine/model.js";
 import { html, uniqueId } from "./page/make.js";
 import { number, choice, toggle, place } from "./page/settings.js";
@@ -175,12 +175,11 @@ class Stack extends Live {
       largestIn(out),
       rowGap(out),
     ]);
-    this.bad = firstBad(traces, this.data.rows, state.softmax);
-    this.sizes = sizes;
-    this.traces = traces;
+    Object.assign(this, { sizes, traces, bad: firstBad(traces, this.data.rows, state.softmax) });
     draw(this.chart, sizes, { limit: this.data.limit, minds: state.softmax === "naive", alt: this.seen(sizes) });
-    this.tabulate(sizes, Math.min(state.look, state.layers));
-    this.inside(Math.min(state.look, state.layers), state.softmax === "stable");
+    const look = Math.min(state.look, state.layers);
+    this.tabulate(sizes, look);
+    this.inside(look, state.softmax === "stable");
   }
 
   tabulate(sizes, look) {
@@ -189,25 +188,19 @@ class Stack extends Live {
       line.classList.toggle("live-lit", k + 1 === look);
       this.radios[k].checked = k + 1 === look;
       if (line.hidden) return;
-      const [score, entry, gap] = sizes[k];
-      const words = [short(score), short(entry), shortGap(gap)];
-      [score, entry, gap].forEach((value, j) => {
-        line.cells[j + 1].textContent = words[j];
+      sizes[k].forEach((value, j) => {
+        line.cells[j + 1].textContent = j < 2 ? short(value) : shortGap(value);
         line.cells[j + 1].classList.toggle("live-nan", !Number.isFinite(value));
       });
     });
   }
 
   inside(look, subtractMax) {
-    const {
-      x,
-      self_attention: { inner },
-      out,
-    } = this.traces[look - 1];
+    const { x, self_attention: attended, out } = this.traces[look - 1];
     this.querySelector(".stack-inside").textContent = `Inside layer ${look}`;
     writeRows(this.before, x);
     this.heads.forEach((panel, h) => {
-      const { scaled_scores: scores, attn_weights: weights } = inner.attention[h];
+      const { scaled_scores: scores, attn_weights: weights } = attended.inner.attention[h];
       panel.set({
         operands: [scores],
         result: weights,
@@ -248,13 +241,8 @@ class Stack extends Live {
 
 // A layer whose matrices are multiplied; its biases and norms are not.
 function times(layer, factor) {
-  const matrices = (p) =>
-    Object.fromEntries(
-      Object.entries(p).map(([name, array]) => [
-        name,
-        name.startsWith("w_") ? array.map((row) => row.map((w) => w * factor)) : array,
-      ]),
-    );
+  const entry = ([name, array]) => [name, name.startsWith("w_") ? scaled(array, factor) : array];
+  const matrices = (part) => Object.fromEntries(Object.entries(part).map(entry));
   return { ...layer, self_attention: matrices(layer.self_attention), feed_forward: matrices(layer.feed_forward) };
 }
 

@@ -5,11 +5,10 @@ import { largestAt, order } from "./engine/generate.js";
 import { button, svg, set, stopAt } from "./page/make.js";
 import { choice, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
-import { Bars } from "./page/tables.js";
-import { named, quoted, kindOf, reading, begun, mayBegin, mayFollow } from "./sentence.js";
+import { Bars, fitted } from "./page/tables.js";
+import { END, named, quoted, kindOf, reading, begun, mayBegin, mayFollow } from "./sentence.js";
 import { sentence, palette, wordKeys, writeWords, weightTable } from "./sentence.js";
 
-const END = "(end)";
 const TOP = 5;
 const LONGEST = 16; // letters of a word: of what is longer the rest is cut off
 const AT_ONCE = 90; // milliseconds from one new word to the next, and all of them in less than 700
@@ -124,17 +123,11 @@ class Translation extends Live {
     const { tokens } = this.read;
     const typing = begun(this.state.sentence, this.data);
     const words = tokens.map(({ word, place }, i) => {
-      const [left, begins, on] = [place < 0, typing && i === tokens.length - 1, i === this.changing];
-      const looks = { "trans-out": left && !begins, "trans-begun": begins, "trans-on": on };
-      const look = ["trans-word", ...Object.keys(looks).filter((name) => looks[name])].join(" ");
-      const share = left ? 0 : (row[place] ?? 0);
-      return {
-        word,
-        look,
-        on,
-        share,
-        small: left && !begins ? "left out" : left || !row.length ? "" : fixed(share, 4),
-      };
+      const [begins, on] = [typing && i === tokens.length - 1, i === this.changing];
+      const out = place < 0 && !begins;
+      const look = `trans-word${out ? " trans-out" : ""}${begins ? " trans-begun" : ""}${on ? " trans-on" : ""}`;
+      const share = row[place] ?? 0;
+      return { word, look, on, share, small: out ? "left out" : place < 0 || !row.length ? "" : fixed(share, 4) };
     });
     if (tokens.length < Math.min(this.slots, this.data.most)) {
       const on = this.changing === tokens.length;
@@ -165,11 +158,9 @@ class Translation extends Live {
     const slotOf = this.read.tokens.flatMap(({ place: at }, slot) => (at >= 0 ? [slot] : []));
     const all = this.shares.flatMap((row, t) => row.map((share, k) => ({ share, t, k: slotOf[k] })));
     this.places().forEach((places, group) => {
-      const box = this.threads.children[group];
-      while (box.children.length > all.length) box.lastChild.remove();
-      while (box.children.length < all.length) box.append(svg("path"));
+      const paths = fitted(this.threads.children[group], all.length, () => svg("path"));
       all.forEach(({ share, t, k }, i) => {
-        const path = box.children[i];
+        const path = paths[i];
         const [a, b] = [places[k], places[t]];
         const d = `M${a} 0C${a} 500 ${b} 500 ${b} 1000`;
         if (path.getAttribute("d") !== d) path.setAttribute("d", d);
@@ -187,12 +178,7 @@ class Translation extends Live {
     const probs = this.probs[this.at];
     this.bars.table.classList.toggle("trans-nothing", !probs);
     if (!probs) return;
-    const best = order(probs).slice(0, TOP);
-    const labels = best.map((i) => named(toytf.trained.tgt_vocab[i]));
-    this.bars.set(
-      best.map((i) => probs[i]),
-      { labels },
-    );
+    this.bars.set(probs, { at: order(probs).slice(0, TOP), names: toytf.trained.tgt_vocab.map(named) });
     const word = quoted(this.spanish[this.at]);
     this.bars.table.caption.textContent = `The ${TOP} most probable words where it wrote ${word}`;
   }

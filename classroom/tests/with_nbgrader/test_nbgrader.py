@@ -64,13 +64,13 @@ def wrong_function():
 NAME = FUNCTION.check.name
 CHEATS = {
     "cheat-checker": f"{wrong_function()}\n\ncheck.points = lambda *args, of: of",
-    # np.abs lies only while results are compared: inputs drawn with it would not be fair, which the checker notices.
+    # np.abs lies only while results are compared, not while inputs are drawn.
     "cheat-numpy": f"""real_abs, real_rng = np.abs, np.random.default_rng
 
 
 def {NAME}(*args):
     np.abs = lambda x: 0.0 * np.asarray(x)
-    right = check.{NAME}.expected(*args)
+    right = check.{NAME}.solution(*args)
     return tuple(0 * part for part in right) if isinstance(right, tuple) else 0 * right
 
 
@@ -80,7 +80,7 @@ def default_rng(seed):
 
 
 np.random.default_rng = default_rng""",
-    "cheat-import": f"def {NAME}(*args):\n    return check.{NAME}.expected(*args)",
+    "cheat-import": f"def {NAME}(*args):\n    return check.{NAME}.solution(*args)",
 }
 
 

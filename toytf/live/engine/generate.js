@@ -9,8 +9,8 @@ import { encode, decode } from "./model.js";
 
 // Each sentence's tokens so far, and the memory, which is the same for all.
 export function start(params, cfg, src) {
-  const [memory, trace] = encode(params, cfg, src);
-  return { ids: [[]], memory, encoder: trace };
+  const [memory] = encode(params, cfg, src);
+  return { ids: [[]], memory };
 }
 
 export const stepper = (params, cfg) => (state, last) => {
@@ -59,8 +59,8 @@ const hypothesis = (ids, logProb, ended, penalty = 0) => ({
 });
 
 // The `width` best sentences so far, at every step. All continuations of all kept sentences compete; those that
-// end are set aside. Each step is handed out: all candidates, best first, and what became of them.
-export function* beamSteps(step, state, { sos, eos, maxLength, width, lengthPenalty = 0, nBest = 1 }) {
+// end are set aside. Each step is handed out: all candidates, best first, and what became of them; in the end the best.
+export function* beamSteps(step, state, { sos, eos, maxLength, width, lengthPenalty = 0 }) {
   let alive = [{ ids: [], logProb: 0 }];
   const done = [];
   for (let t = 0; t < maxLength; t += 1) {
@@ -83,22 +83,16 @@ export function* beamSteps(step, state, { sos, eos, maxLength, width, lengthPena
     done.push(...ended.map(({ ids, logProb }) => hypothesis(ids, logProb, true, lengthPenalty)));
     alive = best.filter(({ token }) => token !== eos);
     yield { candidates, best, alive, done: [...done], state };
-    if (!alive.length || settled(done, alive, nBest, lengthPenalty)) break;
+    // a log-probability only falls as a sentence grows: none that goes on can overtake
+    const overtakes = (one) => lengthPenalty || !done.some((h) => h.log_prob >= one.logProb);
+    if (!alive.some(overtakes)) break;
     state = take(
       state,
       alive.map(({ parent }) => parent),
     );
   }
   const cut = alive.map(({ ids, logProb }) => hypothesis(ids, logProb, false, lengthPenalty));
-  const byScore = (a, b) => b.score - a.score;
-  return [...done.sort(byScore), ...cut.sort(byScore)].slice(0, nBest);
-}
-
-// Whether no living sentence can still overtake: a log-probability only falls as a sentence grows.
-function settled(done, alive, nBest, lengthPenalty) {
-  if (lengthPenalty || done.length < nBest) return false;
-  const worstKept = done.map((h) => h.log_prob).sort((a, b) => b - a)[nBest - 1];
-  return worstKept >= Math.max(...alive.map((h) => h.logProb));
+  return (done.length ? done : cut).reduce((a, b) => (b.score > a.score ? b : a));
 }
 
 // ---------------------------------------------------------------- drawing

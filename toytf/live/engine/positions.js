@@ -1,5 +1,5 @@
 // Positional encodings. Beside toytf/positions.py.
-const BASE = 10000;
+export const BASE = 10000;
 
 // PE[pos, 2i] = sin(pos / 10000^(2i / d_model)), PE[pos, 2i + 1] = cos of the same angle
 export function sinusoids(length, dModel, start = 0) {

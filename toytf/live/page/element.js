@@ -13,6 +13,8 @@
 import { button, html } from "./make.js";
 
 const onSite = () => "content_root" in document.documentElement.dataset; // elsewhere the address is not ours
+// "a, b and c", in what is said
+export const listed = (words) => words.join(", ").replace(/, ([^,]*)$/, " and $1");
 const LATER = 400; // milliseconds: who drags a slider hears one sentence, and writes one address
 
 export class Live extends HTMLElement {
@@ -63,13 +65,10 @@ export class Live extends HTMLElement {
     this.complaint = html("p", { class: "live-complaint", role: "alert" });
     this.link = html("a", { class: "live-link", href: `#${this.id}` }, "Link to this");
     const reset = button("Reset", () => this.reset(), { class: "live-reset" });
-    this.controls = html("div", { class: "live-controls", role: "group", "aria-label": this.title_() }, ...controls);
+    const title = this.querySelector(".live-title").textContent;
+    this.controls = html("div", { class: "live-controls", role: "group", "aria-label": title }, ...controls);
     this.querySelector(".live-static").before(this.controls);
     this.append(this.spoken, this.complaint, html("p", { class: "live-foot" }, reset, " ", this.link));
-  }
-
-  title_() {
-    return this.querySelector(".live-title")?.textContent ?? this.id;
   }
 
   // Some settings change; everything follows.

@@ -11,7 +11,6 @@ import { html, uniqueId, TYPED } from "./make.js";
 // A number from a slider, and typed beside it. `scale: "log"` moves the slider by factors; `whole` refuses 2.5.
 export function number({ label, start, from, to, step, unit = "", scale = "linear", whole = false }) {
   const bend = scale === "log" ? Math.log : (x) => x;
-  const unbend = scale === "log" ? Math.exp : (x) => x;
   const short = (x) => String(Number(x.toPrecision(12)));
   const range = `a ${whole ? "whole " : ""}number from ${onPage(short(from))} to ${onPage(short(to))}`;
   let slider;
@@ -30,9 +29,8 @@ export function number({ label, start, from, to, step, unit = "", scale = "linea
   const places = scale === "log" ? 200 : Math.round((to - from) / step);
   const place = (value) => Math.round(((bend(value) - bend(from)) / (bend(to) - bend(from))) * places);
   function at(position) {
-    const value =
-      scale === "log" ? unbend(bend(from) + ((bend(to) - bend(from)) * position) / places) : from + position * step;
-    return scale === "log" ? Number(value.toPrecision(3)) : Number(value.toPrecision(12));
+    if (scale !== "log") return Number((from + position * step).toPrecision(12));
+    return Number(Math.exp(bend(from) + ((bend(to) - bend(from)) * position) / places).toPrecision(3));
   }
 
   function complain(error) {
@@ -44,7 +42,6 @@ export function number({ label, start, from, to, step, unit = "", scale = "linea
     start,
     read,
     write: short,
-    complain,
     control(name, change) {
       const [id, says] = [uniqueId(), uniqueId()];
       const input = () => {

@@ -1,21 +1,19 @@
 // The arithmetic of an entry, as toytf/byhand writes it: "=" where every number is shown in full, "≈" where one is not.
 import { trimmed, scientific, isLong, isExact, onPage, vanishes } from "../engine/numbers.js";
 import { sum } from "../engine/ops.js";
+import { BASE } from "../engine/positions.js";
 
 const DECIMALS = 4;
 
 // ---------------------------------------------------------------- expressions: { exact, text(tight), evaluated }
 
-// `sci` writes what would vanish as a power of ten.
+// `sci` writes what would vanish, or is too long, as a power of ten.
 export function num(value, decimals = DECIMALS, sci = false) {
-  const small = sci && vanishes(value, decimals);
-  const word = small
-    ? scientific(value)
-    : isLong(value)
-      ? scientific(value).replace("e+", "e")
-      : trimmed(value, decimals);
+  const long = isLong(value);
+  const asPower = sci && (long || vanishes(value, decimals));
+  const word = long || asPower ? scientific(value).replace("e+", "e") : trimmed(value, decimals);
   const [digits, power] = word.split("e");
-  const text = onPage(small ? `${digits} × 10<sup>${Number(power)}</sup>` : word);
+  const text = onPage(asPower ? `${digits} × 10<sup>${Number(power)}</sup>` : word);
   return {
     value,
     exact: Number.isFinite(value) ? isExact(value, word) : !Number.isNaN(value),
@@ -85,19 +83,20 @@ export function chain(where, steps) {
 
 // ---------------------------------------------------------------- the sums of the panels
 
-// One entry of a product: its row of the left factor, its column of the right one
-export function productSum(where, left, column, value, decimals = DECIMALS) {
+// One entry of a product: its row of the left factor, its column of the right one; and what is added, if anything
+export function productSum(where, left, column, value, decimals = DECIMALS, added = []) {
   const short = (x) => num(x, decimals);
-  const pairs = left.map((x, k) => [x, column[k]]);
+  const [pairs, more] = [left.map((x, k) => [x, column[k]]), added.map(short)];
   const products = pairs.map(([x, y]) => short(x * y));
-  return chain(where, [plus(pairs.map(([x, y]) => times(short(x), short(y)))), plus(products), short(value)]);
+  const factors = pairs.map(([x, y]) => times(short(x), short(y)));
+  return chain(where, [plus([...factors, ...more]), plus([...products, ...more]), short(value)]);
 }
 
 // The angle of a clock of the positional encoding: position / 10000^(2 pair / dModel)
 function angleSteps(pos, pair, dModel, decimals = 6) {
   const exponent = 2 * pair;
-  const by = 10000 ** (exponent / dModel);
-  const asPower = { ...power(num(10000), over(num(exponent), num(dModel))), value: by };
+  const by = BASE ** (exponent / dModel);
+  const asPower = { ...power(num(BASE), over(num(exponent), num(dModel))), value: by };
   return [over(num(pos), asPower), over(num(pos), num(by)), num(pos / by, decimals)];
 }
 

@@ -2,6 +2,13 @@
 import { words, fixed, onPage, powerOfTen, vanishes } from "../engine/numbers.js";
 import { html } from "./make.js";
 
+// As many children as there are things; `make` makes those that are missing
+export function fitted(parent, n, make) {
+  while (parent.children.length > n) parent.lastElementChild.remove();
+  while (parent.children.length < n) parent.append(make());
+  return [...parent.children];
+}
+
 export const cellsOf = (table) => [...table.tBodies[0].rows].map((row) => [...row.querySelectorAll("td")]);
 
 // A panel of toytf.byhand (byhand/panels.py): operands, result, and the sum of each entry.
@@ -24,12 +31,8 @@ export class Panel {
 
   // "Hello, 2", as byhand names an entry
   where(i, j) {
-    return [
-      this.rows[i] || String(i + 1),
-      this.cols.length ? this.cols[j].replaceAll("\u00a0", " ") : this.columns > 1 ? String(j + 1) : "",
-    ]
-      .filter((part) => part)
-      .join(", ");
+    const column = this.cols.length ? this.cols[j].replaceAll("\u00a0", " ") : this.columns > 1 ? String(j + 1) : "";
+    return [this.rows[i] || String(i + 1), column].filter(Boolean).join(", ");
   }
 
   // New numbers: matrices in the order in which the page has the operands, the result, and a function that gives the
@@ -51,12 +54,8 @@ export class Panel {
     const [rows, columns] = this.size;
     const lines = Array.from({ length: rows * columns }, (_, k) => this.sum(Math.floor(k / columns), k % columns));
     [...this.allSums.querySelectorAll("p")].forEach((line) => line.remove());
-    for (const line of new Set(lines)) {
-      // a row as one sum has it for each of its entries
-      const p = document.createElement("p");
-      p.innerHTML = line;
-      this.allSums.append(p);
-    }
+    // a row as one sum has it for each of its entries
+    for (const line of new Set(lines)) this.allSums.appendChild(html("p")).innerHTML = line;
   }
 }
 
@@ -79,16 +78,16 @@ export class Bars {
     Object.assign(this, { table, sci });
   }
 
-  // `labels` changes the names; there are as many rows as values
-  set(values, { labels = null, lit = [] } = {}) {
+  // All values or those of some places, in that order; `names` has new names for all places, `lit` is one of them
+  set(values, { at = [...values.keys()], names = null, lit = null } = {}) {
     const body = this.table.tBodies[0];
-    while (body.rows.length > values.length) body.lastElementChild.remove();
-    while (body.rows.length < values.length) body.append(body.rows[0].cloneNode(true));
-    values.forEach((value, i) => {
-      const [name, bar, number] = body.rows[i].cells;
-      if (labels) name.textContent = labels[i];
+    const rows = fitted(body, at.length, () => body.rows[0].cloneNode(true));
+    at.forEach((place, i) => {
+      const value = values[place];
+      const [name, bar, number] = rows[i].cells;
+      if (names) name.textContent = names[place];
       bar.style.setProperty("--share", Number.isFinite(value) ? value : 0);
-      body.rows[i].classList.toggle("live-lit", lit.includes(i));
+      rows[i].classList.toggle("live-lit", place === lit);
       number.textContent = this.sci && vanishes(value, 4) ? powerOfTen(value) : onPage(fixed(value, 4));
       number.classList.toggle("live-nan", Number.isNaN(value));
     });
