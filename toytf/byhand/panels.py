@@ -24,6 +24,7 @@ PHONE = 41  # so many digits stand in a line of a panel on a phone
 LETTER, PADDING = 0.8, 0.9  # of a label and of a cell, in digits
 SMALL = 0.94  # type of 12 pixels beside the usual one on a phone
 EQUAL = 60  # up to so many digits factors and result have columns of one width
+MANY = 9  # columns that have one width each, where there is room
 SHORT = 7  # letters of a column's name that is not broken
 ZERO = '<td class="b-z">0</td>'
 # Widths are rounded up to one of these, in digits: `_widths` has a rule for each.
@@ -72,7 +73,10 @@ def _file(name: str) -> str:
 
 
 def words(array: Array, decimals: int, sci: bool, form: str) -> list[list[str]]:
-    """Return a matrix's words: every number with as many decimals as the longest needs."""
+    """Return a matrix's words: every number with as many decimals as the longest needs.
+
+    With `sci`, what would be written as 0 or as 1 without being it says how far it is from that.
+    """
     shown = [trimmed(float(v), decimals) for v in array.ravel()]
     needed = max((len(w.partition(".")[2]) for w in shown), default=0)
 
@@ -80,10 +84,17 @@ def words(array: Array, decimals: int, sci: bool, form: str) -> list[list[str]]:
         n = Num(value, decimals, sci)
         if "e" in n.word or math.isinf(value):
             return n.render(form)
+        if sci and nearly_one(value, decimals):
+            return f"1 {'−' if form == 'html' else '-'} {Num(1 - value, decimals, sci).render(form)}"
         text = fixed(value, needed)
         return text.replace("-", "−") if form == "html" else text
 
     return [[word(float(v)) for v in row] for row in array]
+
+
+def nearly_one(value: float, decimals: int) -> bool:
+    """Tell whether a number below 1 would be written as 1."""
+    return value < 1 and float(fixed(value, decimals)) == 1.0
 
 
 def _length(word: str) -> float:
@@ -143,7 +154,7 @@ class _Matrix:
         return f" b-u u{step} n{n_cols}{smaller}"
 
     def html(self, classes: str = "", caption: bool = True) -> str:
-        esc, folding = _html.escape, self.folding()
+        esc, folding, n_cols = _html.escape, self.folding(), self.array.shape[1]
         head, labels = "", [""] * len(self.cells)
         if self.rows is not None:
             labels = [f'<th scope="row">{esc(label)}</th>' for label in self.rows]
@@ -158,7 +169,7 @@ class _Matrix:
         name = f"<caption>{f'{_named(self.name)} ' * bool(self.name)}{_shape(self.array)}</caption>" if caption else ""
         lights = f' data-l="{self.lights}"' if self.lights else ""
         lights += f' data-s="{self.shift}"' if self.shift else ""
-        if not re.search(r"\bw\d", classes):  # one width for all its columns, where there is room
+        if not re.search(r"\bw\d", classes) and n_cols <= MANY:  # one width for all its columns
             classes += f" b-w k{self.longest_column or _digits(self)}"
         kind = f"byhand-matrix{classes and ' ' + classes.strip()}{folding}"
         table = f'<table class="{kind}"{lights}>{name}{head}<tbody>{body}</tbody></table>'
@@ -196,7 +207,7 @@ def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
     places = [(operand, place(operand, known)) for operand in working.operands]
     shown = [operand for operand, at in places if at is None]
     linked = [f"{at[0]}:{_lights(operand, at[1])}:{operand.shift}" for operand, at in places if at is not None]
-    title = f'<div class="byhand-title">{_named(working._heading())}</div>'
+    title = f'<div class="byhand-title"><span>{_named(working._heading())}</span></div>'
     if not shown:
         title = title.replace("</div>", f" {_shape(working.result)}</div>")
         body, width = result.html("byhand-result", caption=False), result.width

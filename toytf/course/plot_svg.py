@@ -37,7 +37,7 @@ PALETTE = {
     "#0072B2": "blue", "#E69F00": "orange", "#009E73": "green", "#D55E00": "red", "#56B4E9": "sky",
     "#CC79A7": "purple", "#F0E442": "yellow", "#6E6E6E": "grey",
     "#1F2430": "ink", "#FFFFFF": "paper", "#ECEEF2": "shade", "#D6E8F7": "row", "#FBE3B8": "col",
-    "#A83C00": "differs",
+    "#A83C00": "differs", "#A3195B": "accent",
 }  # fmt: skip
 SANS = "var(--toytf-sans,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif)"
 
