@@ -41,8 +41,8 @@ PALETTE = {
 }  # fmt: skip
 SANS = "var(--toytf-sans,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif)"
 
-FONT = 14.5  # points; what a figure's text has if nothing else is said
-SCALE = 500 / 460.8  # CSS pixels for a point: a figure of 6.4 inches is 500 pixels wide, its text 15.7 high
+FONT = 15.5  # points; what a figure's text has if nothing else is said
+SCALE = 500 / 460.8  # CSS pixels for a point: a figure of 6.4 inches is 500 pixels wide, its text 16.8 high, 12 on a phone
 WIDEST = 680  # pixels that a page has for a row of panels, without the gaps
 NARROW = 462  # points: a figure up to here is legible on a phone as it is, and its panels stay together
 MOST_CELLS = 1500  # of a heat map drawn as shapes; one with more is a small raster
