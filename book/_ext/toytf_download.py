@@ -105,7 +105,8 @@ def elsewhere(notebook, name, version, needed=""):
         if cell.cell_type == "markdown":
             cell = new_markdown_cell(markdown(source, name), id=cell.id)
         elif SOLUTION_TAG in cell.metadata.get("tags", []):  # a cell would stand open
-            said = "".join(text for output in cell.outputs for text in output.text).rstrip()
+            printed = (one.get("text") or one.get("data", {}).get("text/plain", "") for one in cell.outputs)
+            said = "".join(printed).rstrip()
             shown = f"```python\n{source.rstrip()}\n```" + f"\n\nIt prints\n\n```text\n{said}\n```" * bool(said)
             cell = new_markdown_cell(_folded("Code of the solutions", shown), id=cell.id)
         made.cells.append(cell)
@@ -175,6 +176,6 @@ def write(app, exception):
 
 
 def setup(app):
-    # after toytf_site, which leaves the solutions out of the sources
+    # after toytf_site, which removes what no page needs
     app.connect("build-finished", write, priority=950)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

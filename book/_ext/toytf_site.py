@@ -53,13 +53,6 @@ def with_solutions():
     return said == "yes"
 
 
-def left_out(notebook):
-    """The text of a notebook's file, with the solutions left out."""
-    from toytf.course.exercises import without_solutions
-
-    return json.dumps(without_solutions(json.loads(notebook)), ensure_ascii=False, indent=1) + "\n"
-
-
 def start_empty(app):
     """What an earlier build left there, pictures above all, could show a solution."""
     if not app.config.toytf_solutions:
@@ -69,7 +62,9 @@ def start_empty(app):
 
 def leave_out_solutions(app, docname, source):
     if not app.config.toytf_solutions and app.env.doc2path(docname).endswith(".ipynb"):
-        source[0] = left_out(source[0])
+        from toytf.course.exercises import without_solutions
+
+        source[0] = json.dumps(without_solutions(json.loads(source[0])))
 
 
 # ---------------------------------------------------------------- the frame
@@ -223,9 +218,6 @@ def finish(app, exception):
         styles.write_text(also_plain(css), "utf-8", newline="\n")
     mend_pages(site)
     remove_unused(site)
-    # Sphinx copies sources from the disk, where the solutions are.
-    for path in [] if app.config.toytf_solutions else site.rglob("*.ipynb"):
-        path.write_text(left_out(path.read_text("utf-8")), "utf-8", newline="\n")
 
 
 def setup(app):

@@ -89,10 +89,10 @@ def test_what_only_myst_knows_is_refused(text):
 
 
 def test_a_solution_with_code_is_read_and_not_run():
-    outputs = [new_output("stream", name="stdout", text="3\n")]
+    outputs = [new_output("stream", text="3\n"), new_output("display_data", {"text/html": "<b>", "text/plain": "4"})]
     solved = new_code_cell("print(3)", metadata={"tags": ["solution"]}, execution_count=1, outputs=outputs)
     _, cell = elsewhere(new_notebook(cells=[solved]), "a.ipynb", "1.2.3").cells
-    inside = "```python\nprint(3)\n```\n\nIt prints\n\n```text\n3\n```"
+    inside = "```python\nprint(3)\n```\n\nIt prints\n\n```text\n3\n4\n```"
     assert cell.cell_type == "markdown" and cell.source.split("</summary>")[1] == f"\n\n{inside}\n\n</details>"
 
 

@@ -61,9 +61,10 @@ def test_without_an_address_the_site_names_none(site, pages):
     assert not [name for name, page in pages.items() if re.search(elsewhere, page) or "MIT. Version " not in page]
 
 
-def test_every_link_leads_somewhere_and_nothing_is_fetched_from_elsewhere(site):
+def test_every_link_leads_somewhere_and_nothing_is_fetched_from_elsewhere(site, pages):
     assert sitecheck.link_problems(site) == []
     assert sitecheck.address_problems(site) == []
+    assert [name for name, page in pages.items() if str(ROOT) in page] == []  # nor is the machine named
 
 
 def test_each_source_is_linked_from_the_references_and_from_its_replay(site):

@@ -49,26 +49,14 @@ def chapters() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Chapter:
-    """What a chapter says of itself.
+    """What a chapter says of itself."""
 
-    Parameters
-    ----------
-    name : str
-        Of its notebook: ``"04_self_attention"``.
-    question : str
-        What it answers: the first question in bold on its first screen.
-    words, formulas, displayed : int
-        Words of its text, formulas between them, and formulas on lines of their own; without code and exercises.
-    shown : int
-        Cells above the exercises that show something: a panel, a table, a picture.
-    """
-
-    name: str
-    question: str
-    words: int
-    formulas: int
-    displayed: int
-    shown: int
+    name: str  # of its notebook: "04_self_attention"
+    question: str  # what it answers: the first question in bold on its first screen
+    words: int  # of its text, without code and exercises
+    formulas: int  # between the words
+    displayed: int  # formulas on lines of their own
+    shown: int  # cells above the exercises that show something: a panel, a table, a picture
 
     @property
     def number(self) -> int:
@@ -84,10 +72,7 @@ class Chapter:
 def outline() -> list[Chapter]:
     """Return the chapters in their order, each with its question; none where the book is not there.
 
-    Raises
-    ------
-    ValueError
-        If a chapter's first screen asks no question in bold.
+    A first screen that asks no question in bold is a `ValueError`.
     """
     return [_read(name) for name in chapters().values()]
 
@@ -116,8 +101,6 @@ def _before_the_exercises(cells: list[dict]) -> list[dict]:
 def count(text: str) -> tuple[int, int, int]:
     r"""The words of a text, its formulas in a line, and those on lines of their own.
 
-    Examples
-    --------
     >>> count(r"The root $\sqrt{d}$ of [width](#width) 4: $$ QK^T $$")
     (4, 1, 1)
     """
@@ -140,11 +123,6 @@ class Questions:
 
     def __init__(self):
         self.chapters = outline()
-
-    @property
-    def hours(self) -> int:
-        """How long one reads all of it, without the exercises."""
-        return round(sum(chapter.minutes for chapter in self.chapters) / 60)
 
     def _repr_html_(self) -> str:
         lines = [

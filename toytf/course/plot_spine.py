@@ -60,30 +60,14 @@ class Spine:
 def spine(trace: Trace, *, lit: Iterable[str], title: str, links: dict[str, tuple[str, str]] | None = None) -> Spine:
     """Draw the way from the words to the next word in colour strips, with this chapter's part lit.
 
-        >>> from toytf.course import journey
-        >>> picture = spine(journey.trace, lit={"self-attention"}, title="How a word looks at the others")
-        >>> picture.lit
-        ('self-attention',)
+    The trace is that of one encoder and one decoder layer; `lit` are some of `PARTS`, or ``"all"``. The title says what
+    the picture says, as a sentence. With `links`, from a part to an address and its name, a part can be pressed. An
+    unknown part is a `ValueError`.
 
-    Parameters
-    ----------
-    trace : Trace
-        What `toytf.model.forward` left behind for the example, one encoder and one decoder layer.
-    lit : iterable of str
-        Names of parts, for example ``{"self-attention"}``; ``"all"`` for everything.
-    title : str
-        What the picture says, as a sentence.
-    links : dict, optional
-        From a part to an address and its name: there the picture can be pressed.
-
-    Returns
-    -------
-    Spine
-
-    Raises
-    ------
-    ValueError
-        If a part is unknown.
+    >>> from toytf.course import journey
+    >>> picture = spine(journey.trace, lit={"self-attention"}, title="How a word looks at the others")
+    >>> picture.lit
+    ('self-attention',)
     """
     lit = PARTS if lit == "all" else tuple(lit)
     if unknown := sorted(set(lit) - set(PARTS)):

@@ -5,7 +5,7 @@
     >>> answer.box(check.BY_HAND["4.1"]).startswith('<toytf-answer data-exercise="4.1">')
     True
 
-The book puts a box below each exercise of `check.BY_HAND` (``book/_ext/toytf_answers.py``), never into the edition
+The book puts a box below each exercise of `check.BY_HAND` (``book/_ext/toytf_live.py``), never into the edition
 without solutions: a box holds the right numbers and how they come about. The words are those of `toytf.check.answers`.
 """
 
