@@ -246,9 +246,10 @@ def test_the_contents_open_from_the_keyboard_and_close_when_one_turns_away(brows
             assert page.locator(".contents .on-page a[href='#exercises']").is_visible()
             page.keyboard.press(away)
             assert not here.is_visible()
-        page.locator(".contents > summary").click()
-        page.locator("article").click(position={"x": 5, "y": page.evaluate("innerHeight") - 150})
-        assert not here.is_visible()
+        if width == DESKTOP:  # on a phone nothing else is in sight
+            page.locator(".contents > summary").click()
+            page.mouse.click(10, page.evaluate("innerHeight") - 10)
+            assert not here.is_visible()
 
 
 def test_a_chapter_shows_its_strip_its_question_its_sections_and_what_can_be_taken_away(browser, addresses):

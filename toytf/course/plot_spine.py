@@ -258,7 +258,7 @@ class _Journey:
         for i, word in enumerate(rows):
             down = y + (i + 0.5) * CELL + 4
             sheet.text(x, down, word, on=part in self.lit, anchor=anchor, style=";font-style:italic")
-        wide = 40
+        wide = 46
         sheet.spot(part, x - (wide - 3 if anchor == "end" else 3), y - 3, wide, len(rows) * CELL + 6)
 
     def start(self, sheet, x, y, stack, rows, parts, mirrored=False) -> float:
