@@ -19,7 +19,7 @@ STYLES = "".join((ROOT / "book" / "_assets" / name).read_text("utf-8") for name 
 CIVIDIS = {"#" + bytes(matplotlib.colormaps["cividis"](k, bytes=True)[:3]).hex() for k in range(256)}
 CIVIDIS |= {matplotlib.colors.to_hex(matplotlib.colormaps["cividis"](k)) for k in range(256)}
 ALLOWED = CIVIDIS | {plot.ON_LIGHT.lower(), plot.ON_DARK.lower()}
-SMALLEST, CONTRAST = 10.95, 4.5
+SMALLEST, CONTRAST = 11.7, 4.5
 LARGEST = 9_500  # bytes gzipped
 
 

@@ -272,7 +272,7 @@ def test_the_strip_leads_to_every_chapter_of_its_way_and_to_the_map(pages):
         for station, numbers in way.items():
             page = pages[PAGES[numbers[0]]]  # the first one is the first page
             wire = re.search(r'<nav class="strip".*?<ol>(.*?)</ol>', page, re.DOTALL)[1]
-            assert f"<b>{station}</b>" in wire and '"../book/map.html">the map' in wire
+            assert f"<b>{html.escape(station)}</b>" in wire and '"../book/map.html">the map' in wire
             assert len(re.findall("<li", wire)) == len(way) + 1
     assert 'class="strip"' not in pages["book/preface"] + pages["book/map"]
 
