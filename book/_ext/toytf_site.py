@@ -32,9 +32,6 @@ MENDS = [
 # Styles that toytf.css has itself, shorter: colours of code, cells, exercises, buttons; and the theme's script, whose
 # menus and list of headings are not here.
 NOT_NEEDED = ("pygments.css", "mystnb.", "exercise.css", "furo-extensions.css", "furo.js")
-# The headings of remarks in a replay: a list of seventy helps nobody, and the theme's script would lay out the place of
-# each, however far away, before the page stands.
-REMARK = re.compile(r'<li><a class="[^"]*" href="#e\d-\d\d-[^<]*</a></li>\s*')
 
 
 def number_once(app, docname, source):
@@ -115,7 +112,7 @@ def prepare_page(app, page, template, context, doctree):
         script.attributes.pop("defer", None)
         if page != "search":
             script.attributes["defer"] = "defer"
-    context["toc"] = re.sub(r"<ul>\s*</ul>\s*", "", REMARK.sub("", context.get("toc") or ""))
+    context["toc"] = re.sub(r"<ul>\s*</ul>\s*", "", context.get("toc") or "")
     context["author"] = app.config.author
     _, _, following = app.builder.relations.get(page, (None, None, None))
     context["next_question"] = questions().get(following)

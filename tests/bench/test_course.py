@@ -38,7 +38,7 @@ CHAPTER = """<!doctype html><title>t</title><meta name='viewport' content='width
 <style>body {{ margin: 0; font: 9px/10px monospace }} pre {{ overflow-x: auto }}</style>
 <article><h1>Short</h1><p>Eight words of prose, and no other:</p>{before}
 <section id="exercises"><h2>Exercises</h2>{after}</section></article>"""
-WORDS = "<p>" + "word " * 2000 + "</p>"
+WORDS = "<p>" + "word " * 2100 + "</p>"
 CODE = '<div class="cell"><div class="highlight"><pre>' + "x = 1\n\n" * 61 + "</pre></div></div>"
 TALL = '<div style="height: 15150px"></div>'
 CUT = (
@@ -50,7 +50,7 @@ FOLDED = f"<details><summary>Open</summary>{WORDS}{CODE}{TALL}</details>"
 @pytest.mark.parametrize(
     "planted, told",
     [
-        ({"before": WORDS}, "words 2008, the goal is at most 2000"),
+        ({"before": WORDS}, "words 2108, the goal is at most 2100"),
         ({"before": TALL}, "screens 15.2"),
         ({"before": CODE}, "code 61, the goal is at most 60"),
         ({"after": CUT}, "cut on a phone 1, the goal is at most 0"),

@@ -118,7 +118,7 @@ def published(chapter, home=None):
         return [printed] if isinstance(printed, str) else [t for part in printed for t in texts(part)]
 
     found = []
-    for entry in json.loads(reading.PUBLISHED_DATA.read_text("utf-8")):
+    for entry in (row for path in reading.PUBLISHED_DATA for row in json.loads(path.read_text("utf-8"))["numbers"]):
         first = int(entry["chapter"])
         if (first <= chapter) if home is None else (first, entry["home"]) == (chapter, home):
             exact = Decimal(1).scaleb(-entry.get("decimals", 0))  # NumPy drops the zeros at the end

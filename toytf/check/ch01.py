@@ -76,7 +76,7 @@ earliest_steps.cases = lambda rng: [
     Case((1, 3), "one word"),
     Case((4, 1), "one layer"),
     Case((64, 6), "a long sentence"),
-    Case((int(rng.integers(5, 40)), int(rng.integers(2, 5)))),
+    *(Case((int(rng.integers(5, 400)), int(rng.integers(2, 60)))) for _ in range(3)),
 ]
 earliest_steps.knows("""
     - each layer waits for the whole layer below: steps[k - 1, t] => steps[k - 1, n]

@@ -76,7 +76,7 @@ one_hot.cases = lambda rng: [
     Case(([1, 0], 3), "two ids of three"),
     Case(([2, 0, 2], 5), "the largest ids do not occur"),
     Case(([[3, 4, 0], [4, 0, 0]], 5), "two sentences, three tokens each"),
-    Case((rng.integers(0, 6, size=(2, 4)), 6)),
+    Case((rng.integers(0, 6, size=(3, 6)), 6)),
 ]
 one_hot.knows("""
     - ids counted from 1: ids[..., None] => (ids[..., None] - 1) % n_tokens

@@ -30,7 +30,7 @@ sinusoids.cases = lambda rng: [
     Case((3, 2), "a single pair"),
     Case((5, 6), "three pairs"),
     Case((7, 16)),
-    Case((int(rng.integers(8, 20)), 2 * int(rng.integers(4, 30)))),
+    *(Case((int(rng.integers(8, 200)), 2 * int(rng.integers(4, 150)))) for _ in range(3)),
 ]
 sinusoids.knows("""
     - the column number as i: // 2 =>, and sin(angle) => sin(angle[:, 0::2]), and cos(angle) => cos(angle[:, 1::2])
@@ -94,7 +94,7 @@ shift_matrix.cases = lambda rng: [
     Case((3, 4), "three steps, two pairs"),
     Case((-2, 6), "backwards"),
     Case((0, 4), "no step"),
-    Case((int(rng.integers(4, 60)), 2 * int(rng.integers(3, 10)))),
+    *(Case((int(rng.integers(4, 5000)), 2 * int(rng.integers(3, 10)))) for _ in range(3)),
 ]
 shift_matrix.knows("""
     - a turn the other way: b = k / => b = -k /

@@ -119,7 +119,7 @@ identity_weights.cases = lambda rng: [
     Case((1,), "a single entry"),
     Case((2,), "two entries"),
     Case((4,), "the width of the example"),
-    Case((int(rng.integers(5, 10)),), "a wider row"),
+    Case((int(rng.integers(5, 120)),), "a wider row"),
 ]
 identity_weights.knows("""
     - the negative entries lost: -np.eye(d) => np.eye(d)

@@ -24,7 +24,7 @@ window_mask.cases = lambda rng: [
     Case((6, 3), "six tokens, three visible"),
     Case((3, 1), "each token sees itself alone"),
     Case((3, 5), "a window longer than the sentence"),
-    Case((int(rng.integers(7, 40)), int(rng.integers(2, 6))), "a longer sentence"),
+    *(Case((int(rng.integers(7, 300)), int(rng.integers(2, 100))), "a longer sentence") for _ in range(3)),
 ]
 
 
@@ -119,7 +119,7 @@ padding_mask.cases = lambda rng: [
     Case(([True, True, False],), "two tokens and one place filled up"),
     Case(([[True, True, True], [True, False, False]],), "two sentences"),
     Case(([[False, True, True], [True, True, False], [True, True, True]],), "three sentences of three"),
-    Case((np.arange(7) < rng.integers(1, 8, size=(4, 1)),), "four sentences"),
+    Case((np.arange(40) < rng.integers(1, 41, size=(6, 1)),), "six sentences"),
 ]
 padding_mask.knows(f"""
     - no axis for the query: is_token[..., None, :] => is_token.copy()

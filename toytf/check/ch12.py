@@ -96,8 +96,8 @@ disguise_mask.cases = lambda rng: [
     Case((5, 3, False), "five source rows, three target rows"),
     Case((5, 3, True), "the same, with the target's past"),
     Case((1, 4, True), "one source row, four target rows"),
-    Case((int(rng.integers(2, 30)), int(rng.integers(2, 30)), False), "longer sentences"),
-    Case((int(rng.integers(2, 30)), int(rng.integers(2, 30)), True), "longer sentences with the target's past"),
+    Case((int(rng.integers(2, 300)), int(rng.integers(2, 300)), False), "longer sentences"),
+    Case((int(rng.integers(2, 300)), int(rng.integers(2, 300)), True), "longer sentences with the target's past"),
 ]
 disguise_mask.knows(f"""
     - the target's columns in front:

@@ -98,7 +98,7 @@ smoothed_goal.cases = lambda rng: [
     Case(([1], 4, 0.2), "four words, the second is right"),
     Case(([2, 0], 5, 0.1), "two rows, five words, the paper's share"),
     Case(([3, 1], 4, 0.0), "no smoothing"),
-    Case((rng.integers(6, size=(2, 3)), 6, 0.3), "two sentences, three places, six words"),
+    Case((rng.integers(6, size=(3, 6)), 6, 0.3), "three sentences, six places, six words"),
 ]
 smoothed_goal.knows("""
     - the share spread over the other words only: e / vocabulary => (1 - one_hot) * e / (vocabulary - 1)

@@ -26,7 +26,7 @@ turn_mask.cases = lambda rng: [
     Case(([[True, False]],), "one sentence, a token and padding"),
     Case(([[True, True, True], [True, False, False]],), "the two sentences of the exercise"),
     Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
-    Case((np.arange(7) < rng.integers(1, 8, size=(3, 1)),), "three longer sentences"),
+    Case((np.arange(30) < rng.integers(1, 31, size=(6, 1)),), "six longer sentences"),
 ]
 turn_mask.knows("""
     - all masks in this book's sense: ~is_token, ~causal => is_token, causal

@@ -22,7 +22,7 @@ table_bytes.cases = lambda rng: [
     Case((1, 1, 2, 1, 1), "one head, one layer, lengths 1 and 2"),
     Case((2, 3, 5, 2, 3), "small sizes, all different"),
     Case((1000, 25, 25, 8, 6), "the paper's batch, as 1000 sentences"),
-    Case(tuple(rng.integers(2, 30, size=5).tolist()), "sizes drawn at random"),
+    Case(tuple(rng.integers(2, 300, size=5).tolist()), "sizes drawn at random"),
 ]
 table_bytes.knows("""
     - one table for each head: 4 * 2 * batch => 4 * batch
@@ -59,7 +59,7 @@ table_bytes.knows("""
 
 
 def _count_cases(rng):
-    words, d, d_ff, layers = (int(k) for k in rng.integers((20, 2, 9, 2), (90, 9, 40, 9)))
+    words, d, d_ff, layers = (int(k) for k in rng.integers((20, 2, 9, 2), (2000, 90, 900, 40)))
     return [
         Case((3, 2, 3, 1), "three words of width 2, one layer a side"),
         Case((10, 4, 8, 2), "width 4, two layers a side"),
@@ -117,7 +117,7 @@ count_parameters.knows("""
 
 
 def _cache_cases(rng):
-    n, m, d, layers = (int(k) for k in rng.integers((3, 3, 2, 2), (40, 40, 9, 9)))
+    n, m, d, layers = (int(k) for k in rng.integers((3, 3, 2, 2), (400, 400, 90, 40)))
     return [
         Case((1, 2, 2, 1, 4), "one layer of width 2"),
         Case((3, 5, 4, 2, 8), "two layers of width 4, float64"),
@@ -172,7 +172,7 @@ cache_bytes.knows("""
 
 
 def _product_cases(rng):
-    n, m, words, d, d_ff, layers = (int(k) for k in rng.integers((3, 3, 20, 2, 9, 2), (20, 20, 90, 9, 40, 9)))
+    n, m, words, d, d_ff, layers = (int(k) for k in rng.integers((3, 3, 20, 2, 9, 2), (90, 90, 900, 90, 400, 40)))
     return [
         Case((1, 2, 3, 2, 5, 1), "one word to two words, width 2"),
         Case((3, 2, 7, 4, 8, 1), "three words to two, width 4"),

@@ -24,6 +24,7 @@ from toytf.translator import Translator
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator")
 PAGE = ("make", "settings", "element", "sums", "tables", "chart")
+LEARNING = ("positions", "random", "learning", "optim", "train")  # of the engine: what a model needs to learn
 SHARED = {
     "live": (*(f"engine/{part}" for part in ENGINE), *(f"page/{part}" for part in PAGE)),
     "base": ("engine/numbers", "page/make"),  # what a box for an answer needs of it (answer.js)
@@ -37,10 +38,14 @@ def script(name: str) -> str:
     """Return a script, without its comments: an element's own, ``"divisor"``, or what several share.
 
     ``"live"`` is the engine with what all elements share, ``"base"`` the little of it that a box for an answer needs;
-    ``"trained"`` holds the weights of the trained translator.
+    ``"trained"`` holds the weights of the trained translator. ``"learning"`` is the engine that trains; its own text is
+    `toytf.learning`, of which a worker can be made.
     """
     if name == "trained":
         return f"toytf.trained = new toytf.Translator({wire.as_json(wire.translator(Translator.load()))});\n"
+    if name == "learning":
+        modules = "".join(script(f"engine/{part}") for part in LEARNING)
+        return f"(() => {{\nconst run = () => {{\n{modules}}};\nrun();\ntoytf.learning = `(${{run}})();`;\n}})();\n"
     if name in SHARED:
         return "".join(map(script, SHARED[name]))
     return _classic(resources.files("toytf.live").joinpath(f"{name}.js").read_text("utf-8"))

@@ -9,7 +9,7 @@ import nbformat
 
 ROOT = Path(__file__).resolve().parents[3]
 
-PUBLISHED_DATA = ROOT / "book" / "replays" / "published.json"
+PUBLISHED_DATA = sorted((ROOT / "book" / "replays").glob("source*.json"))
 
 
 def read_notebook(path):
