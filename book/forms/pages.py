@@ -10,10 +10,11 @@ import yaml
 from bs4 import BeautifulSoup, Tag
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# What is for hands, and code that the site keeps folded.
+# What is for hands, and code that the site shows when it is asked for.
 PRESSED = (
-    "script, style, button, input, template, [hidden], toytf-answer, details.hide, .headerlink, .print-page, "
-    ".live-controls, .live-foot, .live-said, .live-complaint, .live-tasks, .live-large, .byhand-live, .byhand-all"
+    "script, style, button, input, template, [hidden], toytf-answer, details.hide, .more-code, .headerlink, "
+    ".print-page, .live-controls, .live-foot, .live-said, .live-complaint, .live-tasks, .live-large, .byhand-live, "
+    ".byhand-corner, .byhand-all"
 )
 
 

@@ -30,7 +30,7 @@ FIRST = f"""\
 <section id="first"><h1>First page<a class="headerlink" href="#first">¶</a></h1>
 <p>Look at <a href="../notebooks/02_second.html#deep">something deep</a>, at <a href="api/ops.html#f">ops</a>,
 at <a href="../notebooks/02_second.html#panel-1.0.2">an entry</a>, or <a href="old.html">gone</a>.</p>
-<details class="admonition hide"><summary>Imports</summary><pre>import nothing</pre></details>
+<div class="cell more-code"><div class="cell_input"><pre>import nothing</pre></div></div>
 <div style="height: 190mm"></div>
 <section id="block"><h2>A block</h2><pre>{LISTING}</pre></section></section>
 """

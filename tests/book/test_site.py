@@ -11,7 +11,7 @@ import pytest
 import sitecheck
 from replays.ledger import Source
 from sitecheck import DESKTOP, FIRST, PHONE, ROOT, write_small_book
-from toytf.course.chapters import outline
+from toytf.course.chapters import WAYS, outline
 
 PAGES = [*sitecheck.toc_pages(ROOT), "search"]
 OF_PACKAGE = sitecheck.toc_sections(ROOT)
@@ -226,27 +226,87 @@ def test_the_search_for_numbers_says_what_it_did(browser, addresses, typed, told
     assert not problems, "\n".join(problems)
 
 
-def test_on_a_phone_the_contents_open_from_the_keyboard(browser, addresses):
-    with sitecheck.open_page(browser, addresses["file"], "notebooks/04_self_attention.html", PHONE) as (page, _):
-        contents = page.locator(".sidebar-tree a").first
-        assert not contents.is_visible()
-        box = page.locator("#__navigation")
-        box.focus()
-        page.keyboard.press("Space")
-        assert contents.is_visible()
-        page.keyboard.press("Space")
-        assert not contents.is_visible()
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_the_contents_open_from_the_keyboard_and_close_when_one_turns_away(browser, addresses, width):
+    with sitecheck.open_page(browser, addresses["file"], "notebooks/04_self_attention.html", width) as (page, _):
+        here = page.locator(".contents .current-page > a")
+        assert not here.is_visible()
+        page.locator(".contents > summary").focus()
+        for away in ("Space", "Escape"):
+            page.keyboard.press("Enter")
+            assert here.is_visible() and here.inner_text().startswith("4.")
+            assert page.locator(".contents .on-page a[href='#exercises']").is_visible()
+            page.keyboard.press(away)
+            assert not here.is_visible()
+        if width == DESKTOP:  # on a phone nothing else is in sight
+            page.locator(".contents > summary").click()
+            page.mouse.click(10, page.evaluate("innerHeight") - 10)
+            assert not here.is_visible()
 
 
-def test_a_page_shows_contents_headings_and_what_can_be_taken_away(browser, addresses):
+def test_a_chapter_shows_its_strip_its_question_its_sections_and_what_can_be_taken_away(browser, addresses):
     with sitecheck.open_page(browser, addresses["file"], "notebooks/04_self_attention.html") as (page, _):
-        left, middle, right = (page.locator(part).bounding_box() for part in (".sidebar-tree", "article", ".toc-tree"))
-        assert left["x"] + left["width"] <= middle["x"]
-        assert middle["x"] + middle["width"] <= right["x"]
-        assert page.locator(".sidebar-tree .current-page > a").inner_text().startswith("4.")
+        here = page.locator(".strip .here")
+        assert here.locator("b").inner_text() == "self-attention" and here.locator("a").all_inner_texts() == [*"456"]
+        assert here.locator("a[aria-current]").inner_text() == "4"
+        question, sections = (page.locator(part).bounding_box() for part in (".question", ".beside .on-page"))
+        assert question["x"] + question["width"] <= sections["x"]
+        sizes = "['.question', 'h1'].map((part) => parseFloat(getComputedStyle(document.querySelector(part)).fontSize))"
+        large, small = page.evaluate(sizes)
+        assert large > 2 * small
         assert page.locator(".prev-page").inner_text().endswith("3. Positions")
         assert page.locator("a[download]").get_attribute("href").endswith(".ipynb")
         assert page.locator(".print-page").is_visible()
+
+
+def test_the_strip_leads_to_every_chapter_of_its_way_and_to_the_map(pages):
+    for way in WAYS:
+        for station, numbers in way.items():
+            page = pages[PAGES[numbers[0]]]  # the first one is the first page
+            wire = re.search(r'<nav class="strip".*?<ol>(.*?)</ol>', page, re.DOTALL)[1]
+            assert f"<b>{html.escape(station)}</b>" in wire and '"../book/map.html">the map' in wire
+            assert len(re.findall("<li", wire)) == len(way) + 1
+    assert '<nav class="strip"' not in pages["book/preface"] + pages["book/map"]
+
+
+def test_one_switch_shows_all_code_and_the_browser_remembers_it(browser, addresses):
+    with sitecheck.open_page(browser, addresses["http"], "notebooks/04_self_attention.html") as (page, problems):
+        code, switch = page.locator(".more-code").first, page.locator(".code-switch")
+        assert not code.is_visible() and switch.get_attribute("aria-checked") == "false"
+        switch.click()
+        assert code.is_visible() and switch.get_attribute("aria-checked") == "true"
+        page.reload()
+        assert page.locator(".more-code").first.is_visible()
+        assert page.locator(".code-switch").get_attribute("aria-checked") == "true"
+        page.locator(".code-switch").click()
+        assert not page.locator(".more-code").first.is_visible()
+    assert not problems
+
+
+def test_without_a_script_all_code_is_there_and_nothing_that_only_a_script_can_do(browser, addresses):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{addresses['file']}/notebooks/04_self_attention.html")
+    assert page.locator(".more-code").first.is_visible()
+    assert not page.locator(":is(.code-switch, .theme-toggle, .print-page)").filter(visible=True).count()
+    context.close()
+
+
+MOST_FOLDS = 6
+
+
+def folds(html):
+    """What hides something before the exercises of a page: not the sums of a panel, which are one."""
+    article = re.search(r"<article.*?(?=<section id=\"exercises\"|</article>)", html, re.DOTALL)[0]
+    return re.findall(r'<details(?! class="byhand-sums)[^>]*>', article)
+
+
+def test_a_chapter_hides_at_most_six_things_before_its_exercises(pages):
+    counts = {name: len(folds(page)) for name, page in pages.items() if name.startswith("notebooks/")}
+    assert {name: count for name, count in counts.items() if count > MOST_FOLDS} == {}
+    assert sum(counts.values()) > 9, "folds are found"
+    one = '<article><details class="byhand-sums"></details><details class="dropdown admonition" id="a"></details>'
+    assert len(folds(f'{one}<section id="exercises"><details></details></section></article>')) == 1
 
 
 @pytest.mark.parametrize("width", [PHONE, DESKTOP])
@@ -259,7 +319,7 @@ def test_a_link_leads_to_its_section_however_far_it_is(browser, addresses, width
         page.keyboard.press("Home")
         sitecheck.still(page)
         assert page.evaluate(top) > 1000
-        page.evaluate("document.querySelector('.toc-tree a[href=\"#exercises\"]').click()")
+        page.evaluate("document.querySelector('.contents a[href=\"#exercises\"]').click()")
         sitecheck.still(page)
         assert 0 <= page.evaluate(top) < 150
 
@@ -275,13 +335,13 @@ def test_light_and_dark_follow_the_device_until_they_are_chosen(browser, address
     for dark in (False, True):
         with sitecheck.open_page(browser, addresses["file"], "book/preface.html", dark=dark) as (page, problems):
             first = page.evaluate(ground)
-            assert (first == "rgb(255, 255, 255)") != dark
-            page.locator(".theme-toggle-content .theme-toggle").click()
+            assert (first == "rgb(252, 251, 248)") != dark
+            page.locator(".theme-toggle").click()
             assert page.evaluate(ground) != first
             page.reload()
             assert page.evaluate(ground) != first
             page.emulate_media(media="print")
-            assert page.evaluate(ground) == "rgb(255, 255, 255)"
+            assert page.evaluate(ground) == "rgb(252, 251, 248)"
         assert not problems
 
 

@@ -18,7 +18,7 @@ FIRST = """<p>Words. <strong>Why a root?</strong> <strong>You need</strong> chap
 
 
 def cell(output="", code="", tag=""):
-    folded = '<details class="admonition hide"><pre>plot.spine()</pre></details>'
+    folded = '<div class="cell_input more-code"><pre>plot.spine()</pre></div>'
     shown = f'<div class="cell_input"><pre>{code}</pre></div>' if code else folded
     return f'<div class="cell {tag}">{shown}<div class="cell_output">{output}</div></div>'
 

@@ -22,6 +22,7 @@ BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW, GREY = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#6E6E6E",
 )  # fmt: skip
 RED_INK = "#A83C00"  # red that can be read, for words
+ACCENT = "#A3195B"  # attention, and never a sign
 INK, PAPER, QUIET = "#1F2430", "#FFFFFF", "#ECEEF2"
 # Grounds of boxes: text in INK is legible on them, in the light and in the dark.
 ROW, COL = "#D6E8F7", "#FBE3B8"

@@ -34,12 +34,12 @@ PALETTE = {
     "#0072B2": "blue", "#E69F00": "orange", "#009E73": "green", "#D55E00": "red", "#56B4E9": "sky",
     "#CC79A7": "purple", "#F0E442": "yellow", "#6E6E6E": "grey",
     "#1F2430": "ink", "#FFFFFF": "paper", "#ECEEF2": "shade", "#D6E8F7": "row", "#FBE3B8": "col",
-    "#A83C00": "differs",
+    "#A83C00": "differs", "#A3195B": "accent",
 }  # fmt: skip
 SANS = "var(--toytf-sans,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif)"
 
-FONT = 14.5  # points; what a figure's text has if nothing else is said
-SCALE = 500 / 460.8  # CSS pixels for a point: a figure of 6.4 inches is 500 pixels wide, its text 15.7 high
+FONT = 15.5  # points; what a figure's text has if nothing else is said
+SCALE = 500 / 460.8  # CSS pixels for a point: 6.4 inches are 500 pixels, the text 16.8 high; 12 on a phone
 WIDEST = 680  # pixels that a page has for a row of panels, without the gaps
 NARROW = 462  # points: a figure up to here is legible on a phone as it is, and its panels stay together
 

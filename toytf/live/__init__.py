@@ -36,9 +36,9 @@ from toytf.live.shares import shares
 from toytf.live.stack import stack
 from toytf.live.strip import strip
 from toytf.live.training import training
-from toytf.live.translator import translator
+from toytf.live.translator import translator, vocabulary
 
 __all__ = [
     "Element", "beam", "clocks", "divisor", "logits", "machine", "mask", "nudge", "patching", "sampling", "shares",
-    "stack", "strip", "trained_machine", "training", "translator",
+    "stack", "strip", "trained_machine", "training", "translator", "vocabulary",
 ]  # fmt: skip

@@ -169,7 +169,9 @@ def bar(**shares: float) -> str:
 
 
 def on_page(value: float, sci: bool = False) -> str:
-    """Return a number with four decimals, and with `sci` as a power of ten if these were all zero."""
+    """Return a number with four decimals; with `sci` what would be written as 0 or 1 says how far it is from that."""
+    if sci and panels.nearly_one(value, 4):
+        return f"1 − {on_page(1 - value, sci)}"
     if sci and value and float(fmt(value)) == 0:
         digits, power = fmt(value, 3, sci=True).split("e")
         return f"{digits} × 10<sup>{int(power)}</sup>".replace("-", "−")
