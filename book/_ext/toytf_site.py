@@ -96,10 +96,7 @@ def prepare_page(app, page, template, context, doctree):
         style for style in context["css_files"] if not Path(str(style.filename)).name.startswith(STYLES_NOT_NEEDED)
     ]
     for script in context["script_files"]:
-        # The page is read first. The search's own scripts, which its template names, need these at once.
-        script.attributes.pop("defer", None)
-        if page != "search":
-            script.attributes["defer"] = "defer"
+        script.attributes["defer"] = "defer"  # the page is read first
     context["toc"] = re.sub(r"<ul>\s*</ul>\s*", "", REMARK.sub("", context.get("toc") or ""))
     context["author"] = app.config.author
     _, _, following = app.builder.relations.get(page, (None, None, None))
