@@ -72,7 +72,8 @@ def test_what_stands_outside_of_the_article_is_left_out(tmp_path):
 
 def test_words_are_sentences_headings_and_counts_without_code_and_labels(tmp_path):
     body = """<section id="one"><h1>1. Multi-head</h1>
-    <pre>import numpy as np</pre><svg><text>Three heads ask here.</text></svg><div class="byhand">So say all of us.</div>
+    <pre>import numpy as np</pre><svg><text>Three heads ask here.</text></svg>
+    <div class="byhand">So say all of us.</div>
     <div class="cell_input"><pre>heads = 2  # Two heads of ours.</pre></div>
     <p>Two heads ask at once. Short. 1 + 2 + 3 + 4 = 10</p>
     <table><tr><td>head</td><td>one way to ask</td></tr></table>"""
