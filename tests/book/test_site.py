@@ -141,6 +141,7 @@ FIRST_FOUND = {
     "loss": "14. ",
     "heads": "6. ",
     "PyTorch": "20. ",
+    "words": "2. ",
     "glossary": "Glossary",
     "cross-attention": "12. ",
     "cross attention": "12. ",
