@@ -108,10 +108,7 @@ def prepare_page(app, page, template, context, doctree):
             file for file in context[kind] if not Path(str(file.filename or "")).name.startswith(NOT_NEEDED)
         ]
     for script in context["script_files"]:
-        # The page is read first. The search's own scripts, which its template names, need these at once.
-        script.attributes.pop("defer", None)
-        if page != "search":
-            script.attributes["defer"] = "defer"
+        script.attributes["defer"] = "defer"  # the page is read first
     context["toc"] = re.sub(r"<ul>\s*</ul>\s*", "", context.get("toc") or "")
     context["author"] = app.config.author
     _, _, following = app.builder.relations.get(page, (None, None, None))

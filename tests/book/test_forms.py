@@ -46,7 +46,7 @@ SECOND = f"""\
 <section id="deep"><h2>Deep</h2>
 <div class="exercise admonition" id="ex-02-1"><p class="admonition-title">Exercise 2.1: How deep?</p></div>
 <details class="solution admonition" id="sol-02-1"><summary>Solution</summary><p>So deep.</p></details>
-<p>The end of the chapter.</p><div class="table-wrapper"><table id="wide"><tr>
+<p>Tap the last entry. The end of the chapter.</p><div class="table-wrapper"><table id="wide"><tr>
 {"".join(f"<td><nobr>cell number {i}</nobr></td>" for i in range(20))}</tr></table></div></section></section>
 """
 OPS = '<section id="ops"><h1>ops</h1><p id="f">A function.</p></section>'
@@ -111,10 +111,11 @@ def test_code_that_fits_on_a_page_is_not_cut_and_its_heading_stays_with_it(sheet
 
 def test_what_is_for_screens_is_gone_and_solutions_stand_at_the_end(sheets):
     text = " ".join(sheets)
-    for gone in ("¶", "import nothing", "not this", "nor this", "All 4 sums", "press", "A function"):
+    for gone in ("¶", "import nothing", "not this", "nor this", "All 4 sums", "press", "A function", "Tap"):
         assert gone not in text
     assert text.index("The end of the chapter") < text.index("Exercise 2.1\xa0(p.")
-    assert "three = 3" in text and "four = 4" not in text and "others open on the site" in text
+    assert "three = 3" in text and "four = 4" not in text and "others go the same way" in text
+    assert "Look at the last entry." in text and "open on the site" not in text
 
 
 def test_the_file_says_what_it_is_and_has_an_outline(small_book):
@@ -132,6 +133,10 @@ def test_what_is_too_wide_becomes_smaller_and_no_id_stands_twice(browser, tmp_pa
     tab = browser.new_page(viewport={"width": 643, "height": 1000})
     tab.goto((tmp_path / "book.html").as_uri())
     tab.add_script_tag(path=pdf.HERE / "paper.js")
+    sizes = (
+        "[...document.querySelectorAll('.byhand :is(p, div)')].map(one => parseFloat(getComputedStyle(one).fontSize))"
+    )
+    assert min(tab.evaluate(sizes)) > 0.99 * 8 * 96 / 72, "8 pt"
     width = "document.getElementById('02_second.wide').getBoundingClientRect().width"
     before = tab.evaluate(width)
     tab.evaluate("fitTheWidth()")
@@ -164,6 +169,9 @@ def test_every_file_is_xml_and_listed_and_every_link_leads_somewhere(tmp_path):
         name, _, place = link.partition("#")
         assert name in files and (not place or place in ids[name]), link
     assert "02_second.xhtml#panel-1" in links and "ops.xhtml#f" in links
+    assert 'href="cover.svg" media-type="image/svg+xml" properties="cover-image"' in files["content.opf"]
+    assert '<spine><itemref idref="file-cover.xhtml"/>' in files["content.opf"] and "A Small Book" in files["cover.svg"]
+    assert '<a href="02_second.xhtml">2. Second page</a>' in files["nav.xhtml"]
     text = files["02_second.xhtml"]  # what HTML allows and an EPUB does not, EPUBCheck knows (with_products)
     for kept in (
         'viewBox="0 0 9 9"',
@@ -172,7 +180,9 @@ def test_every_file_is_xml_and_listed_and_every_link_leads_somewhere(tmp_path):
         '<mstyle displaystyle="true">',
     ):
         assert kept in text
-    assert not re.search(r"<button|<script|<toytf-|data-k", text) and "All 4 sums" in text
+    assert (
+        not re.search(r"<button|<script|<toytf-|data-k", text) and "All 4 sums" in text and "Look at the last" in text
+    )
 
 
 def test_what_epubcheck_finds_is_said_and_nothing_is_left_behind(tmp_path, monkeypatch, capsys):

@@ -89,8 +89,9 @@ def test_each_chapter_has_its_number_its_machine_and_the_next_question(pages):
 
 
 def test_the_index_of_numbers_and_of_words_is_loaded_by_the_search_alone(pages):
-    assert [name for name, page in pages.items() if "toytf_numbers.js" in page] == []
-    assert [name for name, page in pages.items() if "searchindex.js" in page] == ["search"]
+    indexes = re.compile(r"toytf_(numbers|words)\.js|searchindex|searchtools")
+    assert [name for name, page in pages.items() if indexes.search(page)] == []
+    assert [name for name, page in pages.items() if "toytf_search.js" in page] == ["search"]
 
 
 def test_the_sum_of_an_entry_is_not_cut_off(browser, addresses):
@@ -132,7 +133,13 @@ FIRST_FOUND = {
     "loss": "14. ",
     "heads": "6. ",
     "PyTorch": "20. ",
+    "words": "2. ",
     "glossary": "Glossary",
+    "cross-attention": "12. ",
+    "cross attention": "12. ",
+    "layer norm": "9. ",
+    "multihead": "6. ",
+    "dropout": ("10. ", "16. ", "20. "),
 }
 
 
@@ -147,12 +154,28 @@ def test_a_word_of_a_title_finds_its_page_first(browser, addresses):
     assert not wrong
 
 
-@pytest.mark.parametrize("where, shown", [("http", True), ("file", False)])
-def test_found_pages_have_summaries_where_pages_may_be_fetched(browser, addresses, where, shown):
-    with sitecheck.open_page(browser, addresses[where], "search.html?q=transformer") as (page, problems):
-        page.locator("#search-results .search-summary", has_text="found").wait_for()
+@pytest.mark.parametrize("where", ["http", "file"])
+@pytest.mark.parametrize("query", ["softmax", "attention", "8,896"])
+def test_a_search_costs_less_than_300_kb_and_shows_where_it_is_said(browser, addresses, where, query):
+    got = {}
+    with sitecheck.open_page(browser, addresses[where], "search.html", PHONE) as (page, problems):
+        page.on("response", lambda response: got.setdefault(response.url, response))
+        page.goto(f"{page.url}?q={query}")
+        page.locator("#search-results li").first.wait_for()
         page.wait_for_load_state("networkidle")
-        assert bool(page.locator("#search-results p.context").count()) == shown
+        assert sum(len(response.body()) for response in got.values()) < 300_000
+        said = page.locator("#search-results p.context, .number-found").all_inner_texts()
+        assert len(said) > 9 and not [one for one in said if re.search(r"\bimport\b|np\.", one)]
+        assert all(query.replace(",", "") in one.lower().replace(",", "") for one in said[:3])
+        problems += sitecheck.page_problems(page)
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("sofmax", "softmax"), ("cross-atention", "cross attention")])
+def test_a_misspelt_word_is_suggested(browser, addresses, typed, meant):
+    with sitecheck.open_page(browser, addresses["file"], f"search.html?q={typed}") as (page, problems):
+        page.get_by_role("link", name=meant, exact=True).press("Enter")
+        page.locator("#search-results mark").first.wait_for()
     assert not problems, "\n".join(problems)
 
 
@@ -172,12 +195,11 @@ def test_a_number_finds_each_step_that_prints_it(browser, addresses, where):
 
 def test_each_line_of_the_index_is_found_again_on_its_page(browser, addresses):
     name = "notebooks/04_self_attention"
-    with sitecheck.open_page(browser, addresses["file"], "search.html?q=0.") as (page, _):
-        page.evaluate("Search.performSearch('0.5')")
-        page.wait_for_function("window.toytfNumbers")
+    with sitecheck.open_page(browser, addresses["file"], "search.html?q=0.5") as (page, _):
+        page.wait_for_function("typeof window.toytf_numbers === 'object'")
         links = page.evaluate(
             """name => {
-                const [, , ids, lines] = window.toytfNumbers.find(([address]) => address.startsWith(name));
+                const [, , ids, lines] = window.toytf_numbers.find(([address]) => address.startsWith(name));
                 const counts = {};
                 return lines.flatMap(([place, text]) =>
                     [...text.matchAll(/(?<![\\d."])(?<!xercise )\\d+\\.\\d+(?![\\d.]*\\d|e)/g)].map(([number]) => {
@@ -213,7 +235,9 @@ def test_each_line_of_the_index_is_found_again_on_its_page(browser, addresses):
         ("0.2243999", "rounded it stands in"),
         ("-0.2244", "without the sign it stands in"),
         ("0,2244", "Decimals have a point here: 0.2244"),
-        ("12", "Whole numbers stand everywhere"),
+        ("12", "Small whole numbers stand everywhere"),
+        ("8896", "8896 stands in"),
+        ("8,896", "8,896 stands in"),
         ("1.2.3", "This is not a number."),
         ("987654.321", "No page prints 987654.321."),
         ("4.67695573e-10", "4.67695573e-10 stands in"),

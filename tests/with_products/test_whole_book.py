@@ -50,14 +50,29 @@ def test_without_solutions_every_exercise_is_there_and_no_link_leads_to_an_answe
 # ---------------------------------------------------------------- paper
 
 
+def read_sheet(sheet):
+    """Its words, and how far down its lowest line stands: 0 at the top of the sheet, 1 at its foot."""
+    heights = []
+
+    def note(text, matrix, line, *_):
+        if text.strip():
+            heights.append(matrix[5] + line[4] * matrix[1] + line[5] * matrix[3])
+
+    text = sheet.extract_text(visitor_text=note)
+    return text, 1 - min(heights, default=0) / float(sheet.mediabox.height)
+
+
 @pytest.mark.parametrize("paper", ["a4", "letter"])
 def test_the_book_on_paper(site, tmp_path, paper):
     path = pdf.make(site, tmp_path, paper)
     reader = pypdf.PdfReader(path)
-    texts = [sheet.extract_text() for sheet in reader.pages]
+    texts, depths = zip(*map(read_sheet, reader.pages), strict=True)
     heads = [text.partition("\n")[0] for text in texts]
     assert 300 < len(texts) <= PAGES and path.stat().st_size < 20e6
     assert all(re.search(rf"(?<!\d){number}$", head) for number, head in enumerate(heads[3:], start=4))
+    names = [re.sub(r"\d+$", "", head) for head in heads]
+    within = [number for number, name in enumerate(names[:-1]) if number > 2 and name == names[number + 1]]
+    assert [(heads[number], depths[number]) for number in within if depths[number] < 0.5] == []
     marks = {
         mark.title: reader.get_destination_page_number(mark) for mark in reader.outline if not isinstance(mark, list)
     }
