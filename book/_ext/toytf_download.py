@@ -106,7 +106,7 @@ def elsewhere(notebook, name, version, needed=""):
             cell = new_markdown_cell(markdown(source, name), id=cell.id)
         elif SOLUTION_TAG in cell.metadata.get("tags", []):  # a cell would stand open
             printed = (one.get("text") or one.get("data", {}).get("text/plain", "") for one in cell.outputs)
-            said = "".join(printed).rstrip()
+            said = "".join(map("".join, printed)).rstrip()  # a text, or its lines
             shown = f"```python\n{source.rstrip()}\n```" + f"\n\nIt prints\n\n```text\n{said}\n```" * bool(said)
             cell = new_markdown_cell(_folded("Code of the solutions", shown), id=cell.id)
         made.cells.append(cell)

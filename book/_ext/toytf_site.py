@@ -80,12 +80,17 @@ def strip(app, page):
     from toytf.course.chapters import WAYS, chapters
 
     names = {int(number): f"notebooks/{name}" for number, name in chapters().items()}
+    names = {
+        number: name for number, name in names.items() if name in app.env.titles
+    }  # a part of the book may be built
     here = next((number for number, name in names.items() if name == page), None)
     way = next((way for way in WAYS if here in sum(way.values(), ())), None)
     if way is None:
         return None
     stations = [{"name": "the map", "page": "book/map", "state": "past"}]
-    for name, numbers in way.items():
+    for name, numbers in ((name, [n for n in numbers if n in names]) for name, numbers in way.items()):
+        if not numbers:
+            continue
         state = "here" if here in numbers else "past" if numbers[-1] < here else "ahead"
         titles = [(n, names[n], app.env.titles[names[n]].astext()) for n in numbers]
         stations.append({"name": name, "page": names[numbers[0]], "state": state, "chapters": titles})

@@ -128,9 +128,10 @@ def test_every_student_of_the_list_gets_a_page_by_which_moodle_knows_them(run):
 
 
 def test_the_limits_on_the_page_are_those_of_the_sandbox():
+    """What no cell of the page computes: the block is a transcript, and held to the sandbox here."""
     limits, mb = sandbox.Limits(), 1 << 20
     lines = re.search(
-        r"^```text\n(one code cell.*?)^```", markdown([reading.ROOT / "book" / "sandbox.ipynb"]), re.M | re.S
+        r"^```console\n(one code cell.*?)^```", markdown([reading.ROOT / "book" / "sandbox.ipynb"]), re.M | re.S
     )[1].splitlines()
     told = dict(re.split(" {2,}", line)[:2] for line in lines)
     assert told == {
