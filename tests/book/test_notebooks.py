@@ -1,5 +1,6 @@
 """What is stored of each notebook is whole and clean. That it is right nbval sees, which runs every cell again."""
 
+import ast
 import re
 
 import pytest
@@ -57,3 +58,31 @@ def test_a_planted_mistake_is_caught(planted, message):
     good = {"source": "print(2)", "execution_count": 1, "outputs": [new_output("stream", text="2\n")]}
     found = [*problems(new_notebook(cells=[new_code_cell(**(good | planted))]))]
     assert found == [] if message is None else len(found) == 1 and message in found[0]
+
+
+# What makes weights; in chapter 15 `init` draws deep stacks to see how a gradient fares in them.
+MAKERS = {"init", "normal", "uniform", "from_heads", "standard_normal"}
+MEASURED = {"15_gradients.ipynb": {"init"}}
+
+
+def invented(nb):
+    """What makes weights of its own in a chapter, or takes those of Hello World, before its solutions."""
+    shown = (cell.source for _, cell in reading.code_cells(nb) if "solution" not in reading.tags(cell))
+    trees = [ast.parse(re.sub(r"^[%!].*$", "", source, flags=re.MULTILINE)) for source in shown]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    examples = [node.names for node in nodes if isinstance(node, ast.ImportFrom) and node.module == "toytf.example"]
+    weights = {alias.name for names in examples for alias in names}
+    calls = {getattr(node.func, "attr", getattr(node.func, "id", "")) for node in nodes if isinstance(node, ast.Call)}
+    return (calls & MAKERS) | (weights & {node.id for node in nodes if isinstance(node, ast.Name)})
+
+
+@pytest.mark.parametrize("path", reading.chapter_paths()[11:16], ids=lambda path: path.name)
+def test_chapters_12_to_16_compute_on_the_translators_own_weights(path):
+    nb = reading.read_notebook(path)
+    assert invented(nb) <= MEASURED.get(path.name, set())
+    assert any("Translator." in cell.source for _, cell in reading.code_cells(nb))
+
+
+@pytest.mark.parametrize("planted", ["w = rng.normal(size=(4, 4))", "from toytf.example import W_K\nx @ W_K[0]"])
+def test_invented_weights_are_found(planted):
+    assert len(invented(new_notebook(cells=[new_code_cell(planted)]))) == 1
