@@ -144,7 +144,7 @@ def blocks(section):
 
 def cell(node):
     """What a cell shows: its listing with what it prints, and each picture, panel and table."""
-    source = node.select_one(":scope > .cell_input")
+    source = node.select_one(":scope > .cell_input:not(.more-code)")
     outputs = node.select(":scope > .cell_output > *")
     rich = {"text_html", "table-wrapper"}
     drawn = [output for output in outputs if output.name == "figure" or rich.intersection(output.get("class", ()))]
