@@ -51,7 +51,8 @@ def answers(run, step):
     for english, spanish in SENTENCES:
         words, _, heads = written(run[-1][step], english.split())
         own, right = [word for word in words if word != "(end)"], spanish.split()
-        lines.append([english + " ✓" * (own == right), " ".join(own[: len(right) + 1])])
+        rest = " …" if len(own) > len(right) + 1 else "" if own else "(nothing)"
+        lines.append([english + " ✓" * (own == right), " ".join(own[: len(right) + 1]) + rest])
         weights.append((words, heads))
     return lines, weights
 

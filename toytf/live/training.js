@@ -183,6 +183,8 @@ class Training extends Live {
     const shown = words.slice(0, right.length + this.data.more);
     const marked = shown.map((word, i) => html(word === right[i] ? "b" : "span", {}, word));
     spanish.replaceChildren(...marked.flatMap((word, i) => (i ? [" ", word] : [word])));
+    if (words.length > shown.length) spanish.append(" …");
+    if (!words.length) spanish.append("(nothing)");
     set(line.firstChild, { "aria-pressed": String(chosen) });
   }
 

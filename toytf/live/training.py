@@ -136,9 +136,10 @@ def _answer(english: str, right: Sequence[str], said: Sequence[str]) -> str:
         for word, should in zip(words, [*right, *[None] * MORE], strict=False)
     )
     done = " ✓" if words == list(right) else ""
+    rest = " …" if len(words) > len(right) + MORE else "" if words else "(nothing)"
     return (
         f'<li><span class="train-english" lang="en">{_html.escape(english)}{done}</span> '
-        f'<span class="train-spanish" lang="es">{" ".join(marked)}</span></li>'
+        f'<span class="train-spanish" lang="es">{" ".join(marked)}{rest}</span></li>'
     )
 
 
