@@ -58,7 +58,7 @@ HOSTILE := with_attacks $(if $(FULL),test_strangers.py test_grade.py test_sandbo
 test-classroom: .venv/test.stamp .venv/nbgrader.stamp
 	TOYTF_DEEP=$(FULL) TOYTF_KILLS=$(if $(FULL),1000,100) $(PYTEST) -n auto --dist loadfile -o timeout=7200 \
 		-o addopts="--strict-markers --strict-config -ra" $(HOSTILE:%=classroom/tests/%)
-	$(PYTEST) -o addopts= classroom/tests/with_nbgrader
+	$(PYTEST) -o addopts= classroom/tests/with_nbgrader classroom/tests/with_otter
 
 test-torch: export OMP_NUM_THREADS = 1
 test-torch: .venv-torch/torch.stamp

@@ -35,7 +35,7 @@ def pytest_xdist_auto_num_workers():
 # `make test` hands files out one after the other: a long one at the end would let all but one core wait.
 LONGEST = (
     "test_site.py test_grade.py test_instructors.py test_elements.py test_live_answer.py "
-    "test_without_solutions.py test_checkers.py test_experiments.py "
+    "test_checkers.py test_experiments.py "
     "test_live_engine.py 16_training.ipynb test_text.py test_own_numbers.py "
     "test_live_machine.py 18_taking_apart.ipynb 19_new_sentences.ipynb"
 ).split()

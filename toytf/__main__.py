@@ -12,7 +12,6 @@ COMMANDS = {
     "translate": ("translate sentences", "toytf.course.translate"),
     "train": ("train a translator", "toytf.course.train_translator"),
 }
-MODULES = {name: module for name, (_, module) in COMMANDS.items()}
 
 
 def main(

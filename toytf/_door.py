@@ -33,14 +33,15 @@ from toytf.tree import Array
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """How an argument is read, and whether its leading axes may be repeated or must be those of the others."""
+    """How an argument is read."""
 
     read: Callable[[str, Any], Any]
-    repeats: bool = True
+    repeats: bool = True  # whether its leading axes may be repeated, or must be those of the others
+    finish: Callable[[str, Array, dict], Array] | None = None  # what is looked at when all arguments are read
 
 
 def _numbers(name: str, value) -> Array:
-    x = _validate.as_floats(name, value, min_ndim=0)
+    x = _validate.as_floats(name, value)
     require_some(name, x)
     return x
 
@@ -55,11 +56,32 @@ def _flags(name: str, value) -> Array:
     return _validate.as_flags(name, value, "where a token stands")
 
 
-SEEN, SCORES, MASK = Kind(_numbers), Kind(_numbers), Kind(_numbers)  # known by their names below
+def _visible(name: str, x: Array, given: dict) -> Array:
+    """Return finite rows, zeros where no query may look: 0 * NaN would be NaN."""
+    if given.get("mask") is not None and not np.isfinite(x).all():
+        mask = np.atleast_2d(given["mask"])
+        seen = np.broadcast_to(mask, (*mask.shape[:-1], x.shape[-2])).any(axis=-2, keepdims=True)
+        x = np.where(np.swapaxes(seen, -1, -2), x, x.dtype.type(0))
+    require_finite(name, x)
+    return x
+
+
+def _row_by_row(name: str, x: Array, given: dict) -> Array:
+    """Return scores of which the softmax is defined: no NaN, no infinity, a finite one in each row."""
+    require_finite(name, np.where(np.isneginf(x), 0, x))
+    alone = np.argwhere(np.isneginf(x.max(axis=given.get("axis", -1), keepdims=True)))
+    if len(alone):
+        raise ValueError(
+            f"{name}: expected a finite score in every row, got only -inf in the row at {alone[0].tolist()}"
+        )
+    return x
+
+
+MASK = Kind(_numbers)  # is read when the axes are known that it broadcasts to
 Numbers = Annotated[np.ndarray, Kind(_numbers)]  # whatever they are: NaN flows on
 Floats = Annotated[np.ndarray, Kind(_finite)]
-Seen = Annotated[np.ndarray, SEEN]  # finite but for rows that the argument `mask` hides: they become zeros
-Scores = Annotated[np.ndarray, SCORES]  # -inf is allowed, but not alone in a row
+Seen = Annotated[np.ndarray, Kind(_numbers, finish=_visible)]  # finite but for rows that the argument `mask` hides
+Scores = Annotated[np.ndarray, Kind(_numbers, finish=_row_by_row)]  # -inf is allowed, but not alone in a row
 Gradient = Annotated[np.ndarray, Kind(_numbers, repeats=False)]
 Ids = Annotated[np.ndarray, Kind(as_ids, repeats=False)]
 Flags = Annotated[np.ndarray, Kind(_flags, repeats=False)]
@@ -127,14 +149,11 @@ class _Call:
         if first.length == place.length:
             return
         one, other = (place, first) if place.is_width() and not first.is_width() else (first, place)
-        why = "every key needs its value" if axis == "key" else "the two must be equal"
-        if one.axis == other.axis == -2:
-            has = f"{one.has()} and {other.name} has {other.length} (shape {shape_text(other.shape)})"
-        elif one.is_width():
-            has = f"{one.name} has width {one.length} (shape {shape_text(one.shape)}), but {other.has()}"
-        else:
-            has = f"{one.has()}, but {other.has()}"
-        raise ValueError(f"{has}: {why}")
+        has = f"{one.name} has width {one.length} (shape {shape_text(one.shape)})" if one.is_width() else one.has()
+        if axis == "key":
+            that = f"{other.name} has {other.length} (shape {shape_text(other.shape)})"
+            raise ValueError(f"{has} and {that}: every key needs its value")
+        raise ValueError(f"{has}, but {other.has()}: the two must be equal")
 
     def fit(self, name: str, x: Array, axes: Axes, repeats: bool) -> None:
         """Hold an array against the axes that are declared for it."""
@@ -279,30 +298,6 @@ def check_fields(made) -> None:
         object.__setattr__(made, name, check(call, name, getattr(made, name)))
 
 
-# ---------------------------------------------------------------- after the others
-
-
-def _visible(name: str, x: Array, mask: Array | None) -> Array:
-    """Return finite rows, zeros where no query may look: 0 * NaN would be NaN."""
-    if mask is not None and not np.isfinite(x).all():
-        mask = np.atleast_2d(mask)
-        seen = np.broadcast_to(mask, (*mask.shape[:-1], x.shape[-2])).any(axis=-2, keepdims=True)
-        x = np.where(np.swapaxes(seen, -1, -2), x, x.dtype.type(0))
-    require_finite(name, x)
-    return x
-
-
-def _row_by_row(name: str, x: Array, axis) -> Array:
-    """Return scores of which the softmax is defined: no NaN, no infinity, a finite one in each row."""
-    require_finite(name, np.where(np.isneginf(x), 0, x))
-    alone = np.argwhere(np.isneginf(x.max(axis=axis, keepdims=True)))
-    if len(alone):
-        raise ValueError(
-            f"{name}: expected a finite score in every row, got only -inf in the row at {alone[0].tolist()}"
-        )
-    return x
-
-
 # ---------------------------------------------------------------- the door
 
 _inside: ContextVar[bool] = ContextVar("inside", default=False)
@@ -328,12 +323,12 @@ def door(function: F) -> F:
     signature = inspect.signature(function)
 
     @functools.cache
-    def declared() -> tuple[dict[str, Check], dict[str, Kind]]:
+    def declared() -> tuple[dict[str, Check], dict[str, Callable]]:
         """The check of each argument, and what is looked at when all are read; classes may stand further down."""
         hints = typing.get_type_hints(function, include_extras=True)
         checks = {name: check for name in signature.parameters if (check := _check_for(hints.get(name))) is not None}
-        kinds = {name: next(iter(getattr(hints.get(name), "__metadata__", ())), None) for name in signature.parameters}
-        return checks, {name: kind for name, kind in kinds.items() if kind in (SEEN, SCORES)}
+        kinds = {name: getattr(hints.get(name), "__metadata__", (None,))[0] for name in signature.parameters}
+        return checks, {name: kind.finish for name, kind in kinds.items() if getattr(kind, "finish", None)}
 
     @functools.wraps(function)
     def checked(*args, **kwargs):
@@ -344,10 +339,9 @@ def door(function: F) -> F:
         for name, value in given.items():
             if name in checks:
                 given[name] = checks[name](call, name, value)
-        for name, kind in late.items():
+        for name, finish in late.items():
             if name in given:
-                other = given.get("mask") if kind is SEEN else given.get("axis", -1)
-                given[name] = (_visible if kind is SEEN else _row_by_row)(name, given[name], other)
+                given[name] = finish(name, given[name], given)
         return _run(True, function, (), given)
 
     return typing.cast(F, checked)

@@ -14,8 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-ROOM = 2**30  # the most numbers in an array that a count asks for: 8 GB of float64
-
 # ---------------------------------------------------------------- how errors speak
 
 
@@ -58,14 +56,11 @@ def as_array(name: str, x) -> np.ndarray:
         raise TypeError(f"{name}: expected rows of equal length, got a ragged list") from error
 
 
-def as_floats(name: str, x, min_ndim: int = 1) -> np.ndarray:
-    """Return `x` as a floating array of at least `min_ndim` axes: floats keep their dtype, integers become float64."""
+def as_floats(name: str, x) -> np.ndarray:
+    """Return `x` as a floating array: floats keep their dtype, integers become float64."""
     x = as_array(name, x)
     if x.dtype.kind not in "fiu":
         raise TypeError(f"{name}: expected real numbers, got dtype {x.dtype}")
-    if x.ndim < min_ndim:
-        axes = "axis" if min_ndim == 1 else "axes"
-        raise ValueError(f"{name}: expected at least {min_ndim} {axes}, got {x.ndim} (shape {shape_text(x.shape)})")
     return x if x.dtype.kind == "f" else x.astype(np.float64)
 
 
@@ -98,15 +93,6 @@ def require_width(name: str, x: np.ndarray, other_name: str, other: np.ndarray, 
             f"{name} has width {x.shape[-1]} (shape {shape_text(x.shape)}), but {other_name} has "
             f"{other.shape[axis]} {what} (shape {shape_text(other.shape)}): the two must be equal"
         )
-
-
-def rows_for(name: str, x, matrix_name: str, matrix: np.ndarray) -> np.ndarray:
-    """Return `x` as finite rows that can be multiplied with a matrix."""
-    x = as_floats(name, x, 2)
-    require_some(name, x)
-    require_width(name, x, matrix_name, matrix, axis=-2)
-    require_finite(name, x)
-    return x
 
 
 def as_flags(name: str, flags, meaning: str) -> np.ndarray:
@@ -176,14 +162,6 @@ def number(name: str, value, expected: str = "a finite number", allowed: Callabl
     return float(value)
 
 
-def require_room(name: str, *counts: int) -> None:
-    """Raise `ValueError` if an array of so many numbers is more than any machine of a reader's holds."""
-    if math.prod(counts) > ROOM:
-        raise ValueError(
-            f"{name}: expected an array of at most {ROOM:,} numbers, got {' x '.join(map(shown, counts))} of them"
-        )
-
-
 def positive_number(name: str, value) -> float:
     """Return `value` as a float, above 0 and finite."""
     return number(name, value, "a positive number", lambda x: 0 < x < math.inf)
@@ -248,14 +226,6 @@ def list_of(name: str, values, cls: type, of: str) -> list:
         if not isinstance(value, cls):
             raise TypeError(f"{name}: expected {of}, got {shown(value)} at {place}")
     return values
-
-
-def as_labels(name: str, labels, n: int) -> list[str]:
-    """Return `n` strings as a list."""
-    labels = list_of(name, labels, str, "names")
-    if len(labels) != n:
-        raise ValueError(f"{name}: expected {n} names, got {len(labels)}: {shown(labels)}")
-    return labels
 
 
 def as_path(name: str, path) -> Path:

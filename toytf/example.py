@@ -47,11 +47,6 @@ W_V = (
     np.array([[1.0, 0, 0], [0, 1, 1], [0, 0, 1], [1, 0, 0]]),
 )
 
-#: Two of the six matrices are typeset differently in the source's text (one row each). This is the first.
-W_Q1_TYPESET = np.array([[0.0, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 0]])
-#: The second of them.
-W_K2_TYPESET = np.array([[0.0, 1, 1], [1, 0, 1], [1, 0, 1], [0, 1, 0]])
-
 #: The output projection, heads*d_head x d_model.
 W_O = np.array(
     [

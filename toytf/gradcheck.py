@@ -26,7 +26,6 @@ class Mismatch:
     numeric: float  # and what nudging says
     gap: float  # the length of the difference of the two gradients
     length: float  # that of the longer of the two
-    noise: float  # about the gap that the rounding of the losses makes by itself with this step
 
     @property
     def error(self) -> float:
@@ -36,17 +35,9 @@ class Mismatch:
         """
         return self.gap / self.length if self.length else 0.0
 
-    @property
-    def blur(self) -> float:
-        """``noise / length``: about the error that a right gradient shows with this step.
 
-        If it is above the tolerance, a larger step sees more. Near 1 or above it the gradient is lost in the
-        rounding (it may be 0, as that of a key bias), and its error says nothing.
-        """
-        return self.noise / self.length if self.length else math.inf
-
-
-def numeric_gradient(f: Callable[[Array], float], x: Array, step: float = STEP) -> Array:
+@door
+def numeric_gradient(f: Callable, x: Annotated[Floats, "..."], step: Positive = STEP) -> Array:
     """Central differences: ``(f(x + h e_i) - f(x - h e_i)) / 2h`` for every entry ``i``, ``h`` being `step`.
 
     `f` takes an array of the shape of `x`, which is also that of the result, and returns a number.
@@ -54,14 +45,8 @@ def numeric_gradient(f: Callable[[Array], float], x: Array, step: float = STEP) 
     >>> print(numeric_gradient(lambda x: float((x**2).sum()), np.array([1.0, -3.0])).round(4))
     [ 2. -6.]
     """
-    return _nudged(f, x, step)[0]
-
-
-@door
-def _nudged(f: Callable, x: Annotated[Floats, "..."], step: Positive) -> tuple[Array, float]:
-    """Return the central differences, and the largest value of `f` (its size) on the way."""
     x = x.astype(np.float64)
-    out, largest = np.empty_like(x), 0.0
+    out = np.empty_like(x)
     for i in np.ndindex(x.shape):
         kept = x[i]
         x[i] = kept + step
@@ -69,8 +54,8 @@ def _nudged(f: Callable, x: Annotated[Floats, "..."], step: Positive) -> tuple[A
         x[i] = kept - step
         below = float(f(x))
         x[i] = kept
-        out[i], largest = (above - below) / (2 * step), max(largest, abs(above), abs(below))
-    return out, largest
+        out[i] = (above - below) / (2 * step)
+    return out
 
 
 def _length(x: Array) -> float:
@@ -87,6 +72,7 @@ def elementwise(
         error = |gradient - numeric| / max(|gradient|, |numeric|)
 
     `f` takes an array of the shape of `x` and returns a number. An ``.error`` below `TOLERANCE` means that they agree.
+    A very small gradient is lost in the rounding of `f`: a larger step sees more of it.
 
     >>> x = np.array([1.0, -3.0])
     >>> elementwise(lambda x: float((x**2).sum()), x, 2 * x).error < TOLERANCE
@@ -95,9 +81,8 @@ def elementwise(
     >>> half.where, round(half.error, 6)
     ((1,), 0.5)
     """
-    numeric, largest = _nudged(f, x, step)
+    numeric = numeric_gradient(f, x, step)
     gap = gradient - numeric
     where = tuple(int(i) for i in np.unravel_index(np.abs(gap).argmax(), gap.shape))
     longer = max(_length(gradient), _length(numeric))
-    noise = float(np.finfo(np.float64).eps) * largest / (2 * step) * math.sqrt(gap.size)  # half a digit of either loss
-    return Mismatch(where, float(gradient[where]), float(numeric[where]), _length(gap), longer, noise)
+    return Mismatch(where, float(gradient[where]), float(numeric[where]), _length(gap), longer)

@@ -30,7 +30,7 @@ def sinusoids(length: Count, d_model: Count, start: Place = 0) -> Array:
 
 
 @door
-def sinusoids_column_as_i(length: Count, d_model: Count) -> Array:
+def sinusoids_column_as_i(length: Count, d_model: Count, start: Place = 0) -> Array:
     """What *The Random Transformer* evaluates: the column number stands where the pair number belongs::
 
         PE[pos, j] = sin or cos(pos / 10000^(2j / d_model)),  sin for even j, cos for odd j
@@ -42,7 +42,7 @@ def sinusoids_column_as_i(length: Count, d_model: Count) -> Array:
     """
     pos, _ = _positions_and_pairs(length, d_model)
     j = np.arange(d_model)
-    angles = pos / BASE ** (2 * j / d_model)
+    angles = (pos + start) / BASE ** (2 * j / d_model)
     return np.where(j % 2 == 0, np.sin(angles), np.cos(angles))
 
 

@@ -47,7 +47,8 @@ LISTED = tuple(
     "Willem Yara Zeno".split()
 )
 
-# One of each row is said. {he}, {him} and {his} are the hero's, {he2} and so on the helper's.
+# One of each row is said. {he}, {him} and {his} are the hero's, {he2} and so on the helper's. Who is named first
+# changes, so that a place in the story does not tell who is meant; the word before a name does ("little", "good").
 PARTS = (
     (
         "once there was a {nature} {kind} called {hero} .",
@@ -60,29 +61,46 @@ PARTS = (
         "{he} never slept without {his} {colour} {thing} .",
     ),
     ("but one {time} {mishap} .", "then , one {time} , {mishap} ."),
-    ("{hero} sat down and cried .", "{hero} called for help .", "“ my {thing} ! ” cried {hero} ."),
+    ("poor {hero} sat down and cried .", "poor {hero} called for help .", "“ my {thing} ! ” cried {hero} ."),
     (
-        "a {nature2} {kind2} called {helper} heard {him} .",
+        "a {nature2} {kind2} named {helper} heard {him} .",
         "along came {helper} , a {nature2} {kind2} .",
     ),
-    ("“ do not be sad , {hero} , ” said {helper} .", "“ i will help you , {hero} , ” said {helper} ."),
-    ("{he2} {deed} and came back with the {thing} .", "{helper} {deed} , and there was the {thing} ."),
+    ("“ do not be sad , little {hero} , ” said {helper} .", "“ can you help me , dear {helper} ? ” asked {hero} ."),
+    ("good {helper} {deed} and came back with the {thing} .", "so {helper} {deed} , and there was the {thing} ."),
 )
 ENDS = {  # how it ends decides who has the thing
     "gift": (
-        ("{hero} thanked {helper} and gave {him2} a {gift} .", "for that {hero} gave {helper} a {gift} ."),
-        ("{helper} went home with the {gift} , and {hero} with {his} {colour} {thing} .",),
+        ("happy {hero} thanked {helper} and gave {him2} a {gift} .", "for that {helper} got a {gift} from {hero} ."),
+        (
+            "good {helper} went home with the {gift} , and happy {hero} with {his} {colour} {thing} .",
+            "happy {hero} went home with {his} {colour} {thing} , and good {helper} with the {gift} .",
+        ),
     ),
     "keep": (
-        ("“ keep it , {helper} , ” said {hero} .", "“ it is yours now , {helper} , ” said {hero} ."),
-        ("{helper} went home with the {colour} {thing} , and {hero} was glad .",),
+        ("“ keep it , dear {helper} , ” cried {hero} .", "“ may i keep it , little {hero} ? ” said {helper} ."),
+        (
+            "good {helper} went home with the {colour} {thing} , and happy {hero} waved .",
+            "happy {hero} waved , and good {helper} went home with the {colour} {thing} .",
+        ),
     ),
     "share": (
-        ("“ let us share it , {helper} , ” said {hero} .", "“ it is yours too , {helper} , ” said {hero} ."),
-        ("since then the {colour} {thing} belongs to {hero} and {helper} .",),
+        (
+            "“ let us share it , dear {helper} , ” cried {hero} .",
+            "“ shall we share it , little {hero} ? ” said {helper} .",
+        ),
+        (
+            "since then the {colour} {thing} belongs to happy {hero} and good {helper} .",
+            "since then the {colour} {thing} belongs to good {helper} and happy {hero} .",
+        ),
     ),
 }
-LAST = ("{hero} never forgot {helper} .", "that night {hero} dreamed of {helper} .")
+LAST = (
+    "little {hero} never forgot good {helper} .",
+    "good {helper} never forgot little {hero} .",
+    "that night little {hero} dreamed of good {helper} .",
+    "that night good {helper} dreamed of little {hero} .",
+)
 #: What a story must not forget, and the slots of its sentences that speak of it.
 PROMISES = {
     "hero": ("hero",),
@@ -173,8 +191,8 @@ def told(tokens: list[str]) -> str:
     >>> told("“ my hat ! ” cried Ri- -ga- -bel .".split())
     '“My hat!” cried Rigabel.'
     """
-    text = re.sub(r"- -| (?=[.,!”])|(?<=“) ", "", " ".join(tokens))
-    return re.sub(r"(^|[.!] |“)([a-z])", lambda start: start[1] + start[2].upper(), text)
+    text = re.sub(r"- -| (?=[.,!?”])|(?<=“) ", "", " ".join(tokens))
+    return re.sub(r"(^|[.!?] |“)([a-z])", lambda start: start[1] + start[2].upper(), text)
 
 
 def broken(tokens: list[str]) -> list[str]:

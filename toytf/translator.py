@@ -108,17 +108,13 @@ class Translator:
 
         So many partial translations are kept as `width` says: 1 is greedy, more is beam search.
         """
-        if isinstance(sentences, str):
-            raise TypeError(f"sentences: expected a list of sentences, got the single string {sentences!r}")
-        cut = [tuple(sentence.split()) for sentence in list_of("sentences", sentences, str, "strings")]
-        if not all(cut):
-            raise ValueError("sentences: expected at least one word in each, got an empty one")
+        cut = [tuple(sentence.split()) for sentence in list_of("sentences", sentences, str, "sentences")]
         return [" ".join(self._words(hypothesis)) for hypothesis in self.write(cut, width)]
 
     def write(self, sources: Sequence[Sequence[str]], width: int = 1) -> list[Hypothesis]:
         """As `translate`, for sentences cut into tokens, with ids and log-probabilities."""
         if not all(sources):
-            raise ValueError("sources: expected at least one word in each, got an empty one")
+            raise ValueError("sentences: expected at least one word in each, got an empty one")
         ids = [self.src_vocab.ids(source) for source in sources]
         step = stepper(self.params, self.cfg)
         ends = {"sos": self.tgt_vocab.id(SOS), "eos": self.tgt_vocab.id(EOS)}

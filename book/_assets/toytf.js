@@ -1,7 +1,61 @@
-// Boxes that scroll can be reached from the keyboard; paper shows everything; a link from the search
-// lights the number that it leads to. Without this script everything can still be read.
+// The two switches at the top, code and light or dark; boxes that scroll can be reached from the keyboard; paper shows
+// everything; a link from the search lights the number that it leads to. Without this script everything can be read.
 (() => {
   "use strict";
+
+  const root = document.documentElement;
+
+  // What the reader chose is kept, where the browser keeps anything.
+  function remember(name, value) {
+    try {
+      localStorage.setItem(name, value);
+    } catch {}
+  }
+
+  // All code, or the code that is taught. What is looked at stays where it is.
+  function showCode(on) {
+    root.dataset.code = on ? "on" : "off";
+    document.querySelector(".code-switch")?.setAttribute("aria-checked", on);
+  }
+  function switchCode() {
+    const on = root.dataset.code === "off";
+    const seen = [...document.querySelectorAll("article :is(h2, h3, p, figure)")].find(
+      (box) => box.getBoundingClientRect().top > 0,
+    );
+    const top = seen?.getBoundingClientRect().top;
+    showCode(on);
+    remember("code", on ? "on" : "off");
+    if (seen) window.scrollBy(0, seen.getBoundingClientRect().top - top);
+  }
+
+  function switchTheme() {
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const now = document.body.dataset.theme;
+    const next = (now === "auto" ? dark : now === "dark") ? "light" : "dark";
+    document.body.dataset.theme = next;
+    remember("theme", next);
+  }
+
+  // Where we are on the wire is in sight; the contents close when one turns away from them.
+  function prepareFrame() {
+    const wire = document.querySelector(".strip ol");
+    const here = wire?.querySelector(".here");
+    if (here) wire.scrollLeft = here.offsetLeft - (wire.clientWidth - here.offsetWidth) / 2;
+    showCode(root.dataset.code === "on");
+    document.querySelector(".code-switch")?.addEventListener("click", switchCode);
+    document.querySelector(".theme-toggle")?.addEventListener("click", switchTheme);
+    const contents = document.querySelector(".contents");
+    const close = () => contents.removeAttribute("open");
+    document.addEventListener("click", ({ target }) => {
+      if (!contents.contains(target) || target.closest(".contents-box a")) close();
+    });
+    document.addEventListener("keydown", ({ key }) => {
+      if (key === "Escape" && contents.open) {
+        close();
+        contents.firstElementChild.focus();
+      }
+    });
+  }
 
   // Whoever has only a keyboard scrolls a box by focusing it first.
   const BOXES = "pre, div.math, span.math.long, .text_html, .table-wrapper, [class*=scroll]";
@@ -121,6 +175,7 @@
     for (let box = parent.closest("details"); box; box = box.parentElement.closest("details")) {
       box.open = true;
     }
+    if (parent.closest(".more-code")) showCode(true);
     const line = parent.closest("p, li, tr, pre, figure, svg, dd, summary") ?? parent;
     parent.scrollIntoView({ block: "center" });
     hold(parent);
@@ -150,5 +205,6 @@
     }
   }
 
+  prepareFrame(); // the script is deferred: the page is there
   window.addEventListener("load", start);
 })();

@@ -161,7 +161,7 @@ class Commands(SphinxDirective):
         from toytf import __main__, _command
 
         made = []
-        for name, module in __main__.MODULES.items():
+        for name, (_, module) in __main__.COMMANDS.items():
             with patch.dict(os.environ, COLUMNS="80"):
                 words = _command.parser(name, import_module(module)).format_help()
             section = nodes.section(ids=[f"toytf-{name}"], names=[f"toytf {name}"])
@@ -175,26 +175,33 @@ class Commands(SphinxDirective):
 # ------------------------------------------------------ names in the chapters
 
 
+@cache  # each cell is asked for when its page is read, and again when it is written
+def names_in(code):
+    """What a cell imports, {name: full name or None}, which names it defines, and all names as it writes them."""
+    try:
+        found = list(ast.walk(ast.parse(code)))
+    except SyntaxError:  # what only IPython can read
+        return {}, set(), set()
+    imported, written = {}, {ast.unparse(node) for node in found if isinstance(node, (ast.Name, ast.Attribute))}
+    for node in found:
+        if isinstance(node, ast.ImportFrom):
+            here = (node.module or "").split(".")[0] == "toytf"
+            imported |= {a.asname or a.name: f"{node.module}.{a.name}" if here else None for a in node.names}
+    defined = {node.name for node in found if isinstance(node, (ast.FunctionDef, ast.ClassDef))}
+    defined |= {node.id for node in found if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    return imported, defined, written
+
+
 def used(code, known):
     """From each name of the package in a cell, as it is written there, to its full name.
 
     known: from each name that is imported to its full name; it learns from the cell's imports, and forgets what the
     cell defines itself.
     """
-    try:
-        tree = ast.parse(code)
-    except SyntaxError:  # what only IPython can read
-        return {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            here = (node.module or "").split(".")[0] == "toytf"
-            known.update({a.asname or a.name: f"{node.module}.{a.name}" if here else None for a in node.names})
-    written = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, (ast.Name, ast.Attribute))}
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            known.pop(node.name, None)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            known.pop(node.id, None)
+    imported, defined, written = names_in(code)
+    known.update(imported)
+    for name in defined:
+        known.pop(name, None)
     return {path: name for path in written if (name := full_name(path, known))}
 
 

@@ -1,68 +1,39 @@
-"""Sphinx extension: the titles of exercises, and the words on which hidden code opens.
+"""Sphinx extension: the titles of exercises, and code that is shown when the reader wants all of it.
 
-A text says which code is hidden, by the tags `hide-input` and `hide-cell`, and gives an exercise its number. What the
-page says of both is decided here; a cell that hides something to look up may say it itself (`code_prompt_show`).
+A text says which code is not for every reader, by the tags `hide-input` and `hide-cell`, and gives an exercise its
+number. The page has one switch for the first (toytf.js), and a title for the second.
 """
 
-import ast
 import re
 
 from docutils import nodes
-from myst_nb.sphinx_ import HideCodeCellNode
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_exercise.nodes import exercise_node, exercise_subtitle, exercise_title
 
+LINES, LETTERS = 8, 44  # of code that fits into a margin
 ABOUT = re.compile(r"[\w ]+, level \d, \d+ min")
 
 
-def prompt(source, kinds, tags):
-    """The words for a cell's hidden code.
-
-    source: the code. kinds: the media types of its outputs. tags: its tags.
-    """
-    try:
-        tree = ast.parse(source)
-    except SyntaxError:  # what only IPython can read
-        tree = ast.Module([], [])
-    if "solution" in tags:
-        return "The numbers of the solutions"
-    if any(kind.startswith("image/") for kind in kinds):
-        return "Code of this figure"
-    if re.search(r"^live\.\w+\(", source, re.MULTILINE):
-        return "Code that sets this up"
-    if {"text/html", "text/markdown"} & set(kinds):
-        return "A further table" if "hide-cell" in tags else "Code of this table"
-    # behind what is seen: the code of a table may begin with imports too
-    if tree.body and isinstance(tree.body[0], (ast.Import, ast.ImportFrom)):
-        return "Imports"
-    if any(isinstance(node, ast.Assert) for node in ast.walk(tree)):
-        return "The check"
-    return "The code"
+def mark_short(app, doctree):
+    """A few lines that print nothing stand in a page's margin, where it has one."""
+    for cell in doctree.findall(
+        lambda node: isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
+    ):
+        code = next(cell.findall(nodes.literal_block), None)
+        if len(cell.children) == 1 and code is not None and "more-code" not in cell["classes"]:
+            lines = code.astext().splitlines()
+            if len(lines) <= LINES and max(map(len, lines)) <= LETTERS:
+                cell["classes"].append("short-code")
 
 
-def name_hidden_code(app, doctree):
+def mark_code(app, doctree):
+    """What `hide-input` and `hide-cell` hide, the page's one switch shows; the numbers of solutions stay folded."""
     for cell in doctree.findall(lambda node: isinstance(node, nodes.container) and "hide_mode" in node):
-        source = next(cell.findall(nodes.literal_block), None)
-        if source is not None:
-            metadata = cell["cell_metadata"]
-            kinds = [n["mime_type"] for n in cell.findall(nodes.Element) if "mime_type" in n]
-            own = metadata.get("mystnb", {}).get("code_prompt_show")
-            cell["prompt_show"] = own or prompt(source.astext(), kinds, metadata.get("tags", []))
-            cell["prompt_hide"] = "Hide"
-
-
-class CodeBelowOutput(SphinxPostTransform):
-    """Set hidden code below what it shows: a table follows the code that is taught."""
-
-    default_priority = 200  # just after myst_nb has folded it
-    formats = ("html",)
-
-    def run(self):
-        for cell in self.document.findall(nodes.container):
-            if cell.get("hide_mode") == "input" and len(cell.children) > 1 and isinstance(cell[0], HideCodeCellNode):
-                folded = cell.pop(0)
-                folded["classes"] = ["below-output"]
-                cell += folded
+        if "solution" in cell["cell_metadata"].get("tags", []):
+            cell["prompt_show"], cell["prompt_hide"] = "The numbers of the solutions", "Hide"
+            continue
+        hidden = cell if cell.attributes.pop("hide_mode") == "all" else cell[0]
+        hidden["classes"].append("more-code")
 
 
 class TitleExercises(SphinxPostTransform):
@@ -85,7 +56,7 @@ class TitleExercises(SphinxPostTransform):
 
 
 def setup(app):
-    app.connect("doctree-read", name_hidden_code)
-    app.add_post_transform(CodeBelowOutput)
+    app.connect("doctree-read", mark_code)
+    app.connect("doctree-read", mark_short)
     app.add_post_transform(TitleExercises)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -76,6 +76,7 @@ If the address leads nowhere any more, this notebook is older than the book: dow
 it again."""
 # What is translated; "admonition" has a title of its own.
 KNOWN = {"exercise", "solution", "note", "tip", "hint", "important", "warning", "admonition"}
+MARGIN = re.compile(r"^\{\.margin\}\n", re.M)
 _CODE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1[`~]*[ \t]*$|(?<![}`])`+[^`\n]+`+", re.M | re.S)
 _LEFT = re.compile(r"^:{3,}.*|\{[a-z:]+\}`|^\([\w-]+\)=$|^ {0,3}\{[.#].*|^\+\+\+.*", re.M)
 _PICTURE = re.compile(r"!\[([^\]]+)\]\(([^):]+)\)")
@@ -104,7 +105,8 @@ def elsewhere(notebook, name, version, needed=""):
         if cell.cell_type == "markdown":
             cell = new_markdown_cell(markdown(source, name), id=cell.id)
         elif SOLUTION_TAG in cell.metadata.get("tags", []):  # a cell would stand open
-            said = "".join(text for output in cell.outputs for text in output.text).rstrip()
+            printed = (one.get("text") or one.get("data", {}).get("text/plain", "") for one in cell.outputs)
+            said = "".join(map("".join, printed)).rstrip()  # a text, or its lines
             shown = f"```python\n{source.rstrip()}\n```" + f"\n\nIt prints\n\n```text\n{said}\n```" * bool(said)
             cell = new_markdown_cell(_folded("Code of the solutions", shown), id=cell.id)
         made.cells.append(cell)
@@ -113,6 +115,7 @@ def elsewhere(notebook, name, version, needed=""):
 
 def markdown(text, name):
     """A text without anything that only MyST knows."""
+    text = MARGIN.sub("", text)  # a note in the margin is a paragraph
     lines = text.splitlines()
     for found in reversed(parse(text, kinds=KNOWN)):
         lines[found.start : found.stop] = _translated(found).splitlines()
@@ -173,6 +176,6 @@ def write(app, exception):
 
 
 def setup(app):
-    # after toytf_site, which leaves the solutions out of the sources
+    # after toytf_site, which removes what no page needs
     app.connect("build-finished", write, priority=950)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,12 +1,14 @@
-"""Sphinx extension: things to touch (`toytf.live`) on the site.
+"""Sphinx extension: things to touch (`toytf.live`) on the site, and the boxes for answers below by-hand exercises.
 
-A notebook's output brings its style and scripts along, since it may stand in a frame of
-its own. A page links them as files: what all elements share, what one needs, its own.
-A page without an element links none. What an element loads itself, when somebody asks
-for it, lies beside them.
+A notebook's output brings its style and scripts along, since it may stand in a frame of its own. A page links them as
+files: what all elements share, what one needs, its own. A page without an element links none. What an element loads
+itself, when somebody asks for it, lies beside them.
 
-A link may carry an element's settings: `[by 30](machine.ipynb#machine?divisor=30)`.
-What stands before the question mark is the element's id.
+What is asked for, and what is right, `toytf.check` knows: the texts say nothing of the boxes. They hold answers, so the
+edition without solutions has none.
+
+A link may carry an element's settings: `[by 30](machine.ipynb#machine?divisor=30)`. What stands before the question
+mark is the element's id.
 """
 
 import re
@@ -15,6 +17,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx_exercise.nodes import is_exercise_node
 
 ELEMENT = re.compile(r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?(?: data-later="(\w+)")?>')
 
@@ -27,10 +30,11 @@ def without_parts(html):
 def scripts(html):
     """The names of the scripts that a page needs, in their order."""
     found = ELEMENT.findall(html)
-    if not found:
-        return []
     needed = [name for _, needs, _ in found for name in needs.split()]
-    return list(dict.fromkeys(["live", *needed, *(name for name, _, _ in found)]))
+    names = ["live", *needed, *(name for name, _, _ in found)] if found else []
+    if "<toytf-answer " in html:
+        names += ["answer"] if found else ["base", "answer"]  # "live" holds the base
+    return list(dict.fromkeys(names))
 
 
 def later(html):
@@ -47,12 +51,9 @@ class LinksWithSettings(SphinxPostTransform):
         here = self.env.docname
         for node in list(self.document.findall(addnodes.pending_xref)):
             fragment = node.get("reftargetid") or ""
-            if node.get("refdomain") != "doc" or "?" not in fragment:
-                continue
-            page = self.app.builder.get_relative_uri(here, node["reftarget"])
-            to = f"{page}#{fragment}"
-            link = nodes.reference("", "", *node.children, internal=True, refuri=to)
-            node.replace_self(link)
+            if node.get("refdomain") == "doc" and "?" in fragment:
+                to = f"{self.app.builder.get_relative_uri(here, node['reftarget'])}#{fragment}"
+                node.replace_self(nodes.reference("", "", *node.children, internal=True, refuri=to))
 
 
 def mend_outputs(app, doctree, docname):
@@ -60,6 +61,18 @@ def mend_outputs(app, doctree, docname):
         if node.get("format") == "html" and ELEMENT.search(node.astext()):
             html = without_parts(node.astext())
             node.replace_self(nodes.raw("", html, format="html"))
+
+
+def put_boxes(app, doctree, docname):
+    if app.builder.format != "html" or not app.config.toytf_solutions:
+        return
+    from toytf.check import BY_HAND
+    from toytf.live import answer
+
+    labelled = {one.exercise: one for one in BY_HAND.values()}
+    for node in doctree.findall(is_exercise_node):
+        if node["label"] in labelled:
+            node += nodes.raw("", answer.box(labelled[node["label"]]), format="html")
 
 
 def link_files(app, page, template, context, doctree):
@@ -83,5 +96,6 @@ def setup(app):
     app.add_post_transform(LinksWithSettings)
     # before what looks at the panels within
     app.connect("doctree-resolved", mend_outputs, priority=890)
+    app.connect("doctree-resolved", put_boxes)
     app.connect("html-page-context", link_files, priority=500)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,19 +1,26 @@
-"""Sphinx extension: an index of every decimal number that the book prints.
+"""Sphinx extension: the search's two indexes, of what the book says and of the numbers that it prints.
 
-The search page loads it when somebody types a number. It holds the panels' entries, and of all other text each line
-that has a number in it; where which number stands, _assets/toytf_search.js reads from the lines. Numbers in code are
-left out: the book shows them, but does not say them.
+The search page loads the one that it needs. That of words says how often each stands on which page, and what the
+headings are; the sentences of each page are a file of their own, for those that are shown. That of numbers holds the
+panels' entries, and of all other text each line that has a number in it; where which number stands,
+_assets/toytf_search.js reads from the lines. Code is left out: the book shows it, but does not say it.
 """
 
+import base64
 import json
 import re
+import zlib
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree.ElementTree import TreeBuilder
 
-INDEX = "_static/toytf_numbers.js"
-# toytf_search.js has the same pattern. Not 2.4.6, not Exercise 4.1, not "4.1" in code.
-NUMBER = re.compile(r"(?<![\d.\"])(?<!xercise )\d+\.\d+(?:e[-−+]?\d+)?(?![\d.]*\d)")
+# toytf_search.js has the same pattern: decimals, and whole numbers from 1,000. Not 2.4.6, not Exercise 4.1, not "4.1".
+NUMBER = re.compile(r"(?<![\d.\"])(?<!xercise )(?:\d+\.\d+(?:e[-−+]?\d+)?|\d{1,3}(?:,\d{3})+|\d{4,})(?![\d.]*\d)")
+WORD = re.compile(r"[^\W\d_]\w+")
+SENTENCE = re.compile(r"(?<=[.?!:])\s+(?=[^a-z])")
+# How much a word found there weighs: a chapter explains it, a replay only says it again.
+WEIGHTS = {"notebooks/": 1, "book/replay_": 0.2, "book/api/": 0.25, "": 0.6}
 VOID = set("area br col hr img input link meta source use wbr".split())
 LINES = set("p li tr pre summary dt dd figcaption caption div section h1 h2 h3 h4 details table ul ol text svg".split())
 HEADINGS = {"h1", "h2", "h3", "h4"}
@@ -61,6 +68,13 @@ class Tree(HTMLParser):
 
     def handle_data(self, data):
         self.builder.data(data)
+
+
+def sentences(text):
+    """A line's sentences, and a table's row that says something: mostly letters, four words or more."""
+    for one in SENTENCE.split(text.replace(" | ", ": ")):
+        if len(one.split()) > 3 and len(re.findall(r"[^\W\d_]", one)) > 0.6 * len(one):
+            yield one
 
 
 def classes(node):
@@ -138,7 +152,7 @@ def entry(number, name, labels, heads, cells, said):
 
 
 class Page:
-    """Reads one page: `title`, `places`, `lines` and `panels`.
+    """Reads one page: `title`, `places`, `lines` and `panels`, and what it says: {place: sentences}.
 
     A line is [place, text] or [place, text, what the figure shows]; a place is the id and the heading of the nearest
     section, exercise or solution.
@@ -146,7 +160,7 @@ class Page:
 
     def __init__(self, html):
         self.title, self.places, self.lines, self.found = "", [], [], []
-        self.known, self.headings, self.text = {}, {}, ""  # by the id of a place; what is read of a line
+        self.known, self.headings, self.said, self.text = {}, {}, {}, ""  # by the id of a place; what is read of a line
         self.walk(Tree(html).root, "", None, None)
         self.panels = [one for one in (entry(*panel) for panel in self.found) if one]
 
@@ -168,6 +182,8 @@ class Page:
             if node.tag in HEADINGS or "admonition-title" in kinds:
                 self.title = self.title or words(node)
                 self.headings.setdefault(place, words(node))
+            if node.tag == "dt" and own:  # a name of the package
+                self.headings[own], self.said[own] = words(node), []
             self.read(node, place, figure, len(self.found) if "byhand-chain" in kinds else chain)
 
     def read(self, node, place, figure, chain):
@@ -186,6 +202,9 @@ class Page:
     def end_line(self, place, figure, printed=False):
         """Keep what was read since the last one, if it has a number; what was printed is as many lines as it shows."""
         read, self.text = self.text, ""
+        line = " ".join(read.split())
+        if place and figure is None and not printed and line != self.headings.get(place):
+            self.said.setdefault(place, []).extend(sentences(line))
         if not place or not NUMBER.search(read):
             return
         if place not in self.known:
@@ -201,24 +220,67 @@ class Page:
 
 
 def index(site):
-    """What the search needs of every page: [address, title, places, lines, panels]."""
-    # the chapters, then the reference; pages of the package have numbers in code alone
-    paths = [path for path in Path(site).rglob("*.html") if path.parent.name != "api"]
-    found = []
-    for path in sorted(paths, key=lambda path: (path.parent.name != "notebooks", path)):
-        page = Page(path.read_text("utf-8"))
-        if page.lines or page.panels:
-            found.append([path.relative_to(site).as_posix(), page.title, page.places, page.lines, page.panels])
-    return found
+    """What the search needs, by the names of its files.
+
+    "toytf_numbers": of every page [address, title, places, lines, panels]. "toytf_words": the pages
+    [address, title, weight, [[place, heading], ...]], and from each word to [page, how often, page, how often, ...].
+    "words/ADDRESS": the sentences of each of its places.
+    """
+    paths = sorted(
+        Path(site).rglob("*.html"), key=lambda path: (path.parent.name != "notebooks", path)
+    )  # chapters first
+    numbers, pages, counts, files = [], [], {}, {}
+    for path in paths:
+        page, address = Page(path.read_text("utf-8")), path.relative_to(site).as_posix()
+        # pages of the package have numbers in code alone
+        if path.parent.name != "api" and (page.lines or page.panels):
+            numbers.append([address, page.title, page.places, page.lines, page.panels])
+        if page.said and page.title:
+            places = [[place, page.headings.get(place, "")] for place in page.said]
+            weight = next(weight for start, weight in WEIGHTS.items() if address.startswith(start))
+            files[f"words/{address}"] = list(page.said.values())
+            said = [one for place in page.said.values() for one in place]
+            text = " ".join([page.title, *(heading for _, heading in places), *said]).lower()
+            # "multi-head" is two words, and one: "multihead"
+            found = WORD.findall(re.sub(r"[-_]", " ", text))
+            joined = [re.sub(r"[-_]", "", one) for one in re.findall(r"\w+(?:[-_]\w+)+", text)]
+            for word, count in sorted(Counter(found + joined).items()):
+                counts.setdefault(word, []).extend((len(pages), count))
+            pages.append([address, page.title, weight, places])
+    return {"toytf_numbers": numbers, "toytf_words": [pages, counts], **files}
 
 
-def write_index(app, exception):
+def packed(name, value):
+    """A script that sets a name: from the disk a browser loads nothing else, and packed it is a third as large."""
+    data = zlib.compress(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), 9)
+    return f'window["{name}"] = "{base64.b64encode(data).decode()}";\n'
+
+
+def unpacked(script):
+    """What a script of `packed` holds."""
+    return json.loads(zlib.decompress(base64.b64decode(script.split('"')[3])))
+
+
+def write_indexes(app, exception):
     if exception is None and app.builder.format == "html":
-        words = json.dumps(index(app.outdir), ensure_ascii=False, separators=(",", ":"))
-        (Path(app.outdir) / INDEX).write_text(f"window.toytfNumbers={words};\n", "utf-8", newline="\n")
+        for name, value in index(app.outdir).items():
+            path = Path(app.outdir, "_static", f"{name}.js")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(packed(name, value), "utf-8", newline="\n")
+
+
+def search_page(app):
+    """Sphinx's own index is not made, so its page is asked for."""
+    yield "search", {}, "search.html"
+
+
+def start(app):
+    app.builder.search = False
 
 
 def setup(app):
+    app.connect("builder-inited", start)
+    app.connect("html-collect-pages", search_page)
     # after every other extension has changed the pages
-    app.connect("build-finished", write_index, priority=990)
+    app.connect("build-finished", write_indexes, priority=990)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -20,33 +20,18 @@ from sphinx_exercise.nodes import solution_node
 MENDS = [
     # seen by the next build, which does not mend a page twice
     ('<html class="no-js"', r"\g<0> data-mended"),
-    # who has a keyboard hears what the box to tick does
-    ("Toggle site navigation sidebar", "Show the contents"),
-    ("Toggle table of contents sidebar", "Show the headings"),
-    ("Toggle Light / Dark / Auto color theme", "Light or dark"),
     # a name without the words on the button: nobody can press it by saying them
     (r'(<summary) aria-label="Toggle hidden content"', r"\1"),
     # no name at all
     (r'(<input class="task-list-item-checkbox")', r'\1 aria-label="task"'),
-    # on a small screen the search is one tap away
-    (
-        '<div class="theme-toggle-container theme-toggle-header">',
-        r'<a class="header-search" href="{root}search.html" aria-label="Search"><svg viewBox="0 0 24 24" '
-        r'aria-hidden="true"><circle cx="10.5" cy="10.5" r="6.5"/><path d="m15.5 15.5 5 5"/></svg></a>\g<0>',
-    ),
-    # everything stands in a landmark, every heading has a level
-    (r'(<input type="checkbox" class="sidebar-toggle"[^>]*>\s*){2}', r'<nav aria-label="Menus">\g<0></nav>'),
-    ('<div class="content-icon-container"', r'\g<0> role="region" aria-label="Tools"'),
+    # every heading has a level
     ('<p class="caption" role="heading"', r'\g<0> aria-level="2"'),
-    # each landmark has a name of its own
-    ('<aside class="sidebar-drawer"', r'\g<0> aria-label="The book"'),
-    (r'<aside class="toc-drawer[^"]*"', r'\g<0> aria-label="On this page"'),
+    # a menu that is always open has nothing to press
+    (r'<input aria-label="Toggle navigation of [^>]*>(<label [^>]*>.*?</label>)', ""),
 ]
-# Styles that toytf.css has itself, shorter: colours of code, cells, exercises, buttons.
-STYLES_NOT_NEEDED = ("pygments.css", "mystnb.", "exercise.css", "furo-extensions.css")
-# The headings of remarks in a replay: a list of seventy helps nobody, and the theme's script would lay out the place of
-# each, however far away, before the page stands.
-REMARK = re.compile(r'<li><a class="[^"]*" href="#e\d-\d\d-[^<]*</a></li>\s*')
+# Styles that toytf.css has itself, shorter: colours of code, cells, exercises, buttons; and the theme's script, whose
+# menus and list of headings are not here.
+NOT_NEEDED = ("pygments.css", "mystnb.", "exercise.css", "furo-extensions.css", "furo.js")
 
 
 def number_once(app, docname, source):
@@ -65,13 +50,6 @@ def with_solutions():
     return said == "yes"
 
 
-def left_out(notebook):
-    """The text of a notebook's file, with the solutions left out."""
-    from toytf.course.exercises import without_solutions
-
-    return json.dumps(without_solutions(json.loads(notebook)), ensure_ascii=False, indent=1) + "\n"
-
-
 def start_empty(app):
     """What an earlier build left there, pictures above all, could show a solution."""
     if not app.config.toytf_solutions:
@@ -81,7 +59,9 @@ def start_empty(app):
 
 def leave_out_solutions(app, docname, source):
     if not app.config.toytf_solutions and app.env.doc2path(docname).endswith(".ipynb"):
-        source[0] = left_out(source[0])
+        from toytf.course.exercises import without_solutions
+
+        source[0] = json.dumps(without_solutions(json.loads(source[0])))
 
 
 # ---------------------------------------------------------------- the frame
@@ -95,22 +75,51 @@ def questions():
     return {f"notebooks/{chapter.name}": chapter.question for chapter in outline()}
 
 
+def strip(app, page):
+    """The stations that stand above a chapter, each with its chapters and whether it is past; elsewhere None."""
+    from toytf.course.chapters import WAYS, chapters
+
+    names = {int(number): f"notebooks/{name}" for number, name in chapters().items()}
+    names = {
+        number: name for number, name in names.items() if name in app.env.titles
+    }  # a part of the book may be built
+    here = next((number for number, name in names.items() if name == page), None)
+    way = next((way for way in WAYS if here in sum(way.values(), ())), None)
+    if way is None:
+        return None
+    stations = [{"name": "the map", "page": "book/map", "state": "past"}]
+    for name, numbers in ((name, [n for n in numbers if n in names]) for name, numbers in way.items()):
+        if not numbers:
+            continue
+        state = "here" if here in numbers else "past" if numbers[-1] < here else "ahead"
+        titles = [(n, names[n], app.env.titles[names[n]].astext()) for n in numbers]
+        stations.append({"name": name, "page": names[numbers[0]], "state": state, "chapters": titles})
+    return stations
+
+
+def mark_question(app, doctree):
+    """A paragraph that is a question in bold, below the title, opens the page in the title's place."""
+    section = next(doctree.findall(nodes.section), None)
+    for after in section.children[1:2] if section else ():
+        parts = [type(part) for part in after.children if part.astext()]
+        if isinstance(after, nodes.paragraph) and parts == [nodes.strong]:
+            after["classes"].append("question")
+
+
 def prepare_page(app, page, template, context, doctree):
-    """Leave the other styles out; the first page is the front door."""
-    context["css_files"] = [
-        style for style in context["css_files"] if not Path(str(style.filename)).name.startswith(STYLES_NOT_NEEDED)
-    ]
+    """Leave the other styles and scripts out; a chapter has its strip, and the page before it its question."""
+    for kind in ("css_files", "script_files"):
+        context[kind] = [
+            file for file in context[kind] if not Path(str(file.filename or "")).name.startswith(NOT_NEEDED)
+        ]
     for script in context["script_files"]:
-        # The page is read first. The search's own scripts, which its template names, need these at once.
-        script.attributes.pop("defer", None)
-        if page != "search":
-            script.attributes["defer"] = "defer"
-    context["toc"] = re.sub(r"<ul>\s*</ul>\s*", "", REMARK.sub("", context.get("toc") or ""))
+        script.attributes["defer"] = "defer"  # the page is read first
+    context["toc"] = re.sub(r"<ul>\s*</ul>\s*", "", context.get("toc") or "")
     context["author"] = app.config.author
     _, _, following = app.builder.relations.get(page, (None, None, None))
     context["next_question"] = questions().get(following)
-    if page == app.config.root_doc:
-        context["body"] = f'<div class="front">{context["body"]}</div>'
+    context["strip"] = strip(app, page)
+    context["body"] = context.get("body", "")
 
 
 def mark_elsewhere(app, doctree):
@@ -176,9 +185,8 @@ def mend_pages(site):
         html = page.read_text("utf-8")
         if " data-mended" in html[:200]:
             continue
-        root = "../" * (len(page.relative_to(site).parts) - 1)
         for pattern, replacement in MENDS:
-            html = re.sub(pattern, replacement.replace("{root}", root), html)
+            html = re.sub(pattern, replacement, html, flags=re.DOTALL)
         page.write_text(keep_signs(break_names(html)), "utf-8", newline="\n")
 
 
@@ -209,9 +217,6 @@ def finish(app, exception):
         styles.write_text(also_plain(css), "utf-8", newline="\n")
     mend_pages(site)
     remove_unused(site)
-    # Sphinx copies sources from the disk, where the solutions are.
-    for path in [] if app.config.toytf_solutions else site.rglob("*.ipynb"):
-        path.write_text(left_out(path.read_text("utf-8")), "utf-8", newline="\n")
 
 
 def setup(app):
@@ -226,6 +231,7 @@ def setup(app):
     app.add_node(solution_node, override=True, html=(open_box, close_box))
     app.add_node(Folded, html=(open_box, close_box))
     app.connect("doctree-read", fold)
+    app.connect("doctree-read", mark_question)
     app.connect("doctree-read", mark_elsewhere)
     # after the extensions have asked for their styles
     app.connect("html-page-context", prepare_page, priority=900)

@@ -7,12 +7,13 @@ MathML as on the site, and pictures have the colours of white paper.
 import html
 import re
 import shutil
+import textwrap
 import uuid
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pages import PRESSED, ROOT, FormError, config, read, relink, slug, soup
+from pages import ROOT, FormError, config, read, relink, slug, soup, still
 from toytf import __version__
 from toytf._command import replaced
 
@@ -36,7 +37,7 @@ OPF = """<?xml version="1.0" encoding="UTF-8"?>
 <meta property="dcterms:modified">{now:%Y-%m-%dT%H:%M:%SZ}</meta>
 </metadata>
 <manifest>{manifest}</manifest>
-<spine>{spine}</spine>
+<spine><itemref idref="file-cover.xhtml"/>{spine}</spine>
 </package>
 """
 TYPES = {
@@ -68,8 +69,7 @@ def without_variables(style):
 
 def mend(article):
     """What HTML allows and an EPUB does not."""
-    for node in article.select(PRESSED):
-        node.decompose()
+    still(article)
     seen = set()
     for node in [article, *article.find_all(True)]:
         if node.name.startswith("toytf-"):  # a thing to touch, without a script
@@ -134,6 +134,23 @@ def contents(pages):
     return f'<nav epub:type="toc"><h1>Contents</h1><ol>{"".join(lines)}</ol></li></ol></nav>'
 
 
+COVER = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 800" role="img" aria-label="{title}, {author}">
+<rect width="600" height="800" fill="#fff"/>
+<svg x="60" y="60" width="480" height="480" viewBox="0 8 64 48">{logo}</svg>
+<g font-family="serif" fill="#1f2430" text-anchor="middle">{lines}
+<text x="300" y="750" font-size="24">{author}</text></g>
+</svg>
+"""
+
+
+def cover(site, title, author):
+    """The sign of the site, large, above the title: "Hello World" is two rows of four numbers, each a shade."""
+    logo = re.search(r"<g.*</g>", Path(site, "_static", "logo.svg").read_text("utf-8"), re.DOTALL)[0]
+    parts = enumerate(textwrap.wrap(title, 20))
+    lines = "".join(f'<text x="300" y="{580 + 54 * n}" font-size="46">{one}</text>' for n, one in parts)
+    return COVER.format(title=title, author=author, logo=logo, lines=lines)
+
+
 def files_of(site, root=ROOT):
     """Everything that stands in the EPUB, by its name."""
     about = config(root)
@@ -143,6 +160,8 @@ def files_of(site, root=ROOT):
     }
     pages = read(site, root)
     files = {"nav.xhtml": XHTML.format(title="Contents", body=contents(pages), **said)}
+    files["cover.svg"] = cover(site, html.escape(about["title"]), said["author"])
+    files["cover.xhtml"] = XHTML.format(title="Cover", body='<img class="cover" src="cover.svg" alt="Cover"/>', **said)
     relink(pages, lambda page, place: f"{page.key}.xhtml" + (f"#{place}" if place else ""))
     styles = {path: None for page in pages for path in page.styles() if path.name != "toytf.css"}
     own = (HERE / "epub.css").read_text("utf-8")
@@ -169,6 +188,7 @@ def files_of(site, root=ROOT):
 def listed(name, text):
     """A file's line in the EPUB's list: an e-reader wants to know which pages have formulas and pictures in them."""
     has = {"mathml": "<math", "svg": "<svg", "nav": "<nav epub"} if name.endswith(".xhtml") else {}
+    has |= {"cover-image": "<svg"} if name == "cover.svg" else {}
     kinds = " ".join(kind for kind, sign in has.items() if sign in text)
     properties = f' properties="{kinds}"' if kinds else ""
     media = TYPES[Path(name).suffix]

@@ -7,14 +7,19 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import yaml
-from bs4 import BeautifulSoup, Tag
+from bs4 import BeautifulSoup, NavigableString, Tag
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-# What is for hands, and code that the site keeps folded.
+# What is for hands, and code that the site shows when it is asked for.
 PRESSED = (
-    "script, style, button, input, template, [hidden], toytf-answer, details.hide, .headerlink, .print-page, "
-    ".live-controls, .live-foot, .live-said, .live-complaint, .live-tasks, .live-large, .byhand-live, .byhand-all"
+    "script, style, button, input, template, [hidden], toytf-answer, details.hide, .more-code, .headerlink, "
+    ".print-page, .live-controls, .live-foot, .live-said, .live-complaint, .live-tasks, .live-large, .byhand-live, "
+    ".byhand-corner, .byhand-all"
 )
+
+
+# What the text asks for, where nothing can be tapped and all is open.
+TAP = re.compile(r"\b(Click or tap|Tap)\b")
 
 
 class FormError(ValueError):
@@ -95,6 +100,15 @@ def _page(site, part, name):
     source = path.read_text("utf-8")
     article = soup(re.search(r"<article\b.*</article>", source, re.DOTALL)[0]).article
     return Page(name, part, path, source, article)
+
+
+def still(article: Tag) -> None:
+    """Leave out what is pressed, and what asks for it: "Tap the last entry" is "Look at the last entry"."""
+    for node in article.select(PRESSED):
+        node.decompose()
+    for text in article.find_all(string=TAP):
+        if type(text) is NavigableString:
+            text.replace_with(TAP.sub("Look at", text))
 
 
 def relink(pages: list[Page], address) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pikepdf
 
-from pages import PRESSED, ROOT, FormError, config, read, relink, slug, soup
+from pages import ROOT, FormError, config, read, relink, slug, soup, still
 from toytf import __version__
 from toytf._command import replaced
 
@@ -24,12 +24,13 @@ WIDTHS = {
     "letter": 215.9,
 }  # of the sheet, in millimetres; paper.css leaves 40 of them free
 PIXELS = 96 / 25.4
+LONG = 12  # rows of a table, and half as many as lines of code, from which on it may be cut; as in paper.css
 TIMES = 5  # so often the numbers may move others
 NAMES_AN_ID = ("id", "for", "headers", "aria-labelledby", "aria-describedby")
 EDITION = """Version {version}, by {author}.<br>
 Text and figures: CC BY 4.0, but for quotations and the borrowed example.<br>
 Code: MIT licence. Whose they are: see References.<br><br>
-Behind a link stands its page.{solved} What the text asks you to tap is open here; of long lists of sums you see the
+Behind a link stands its page.{solved} What you would tap on the site is open here; of long lists of sums you see the
 first. What moves on the site stands still. Code that the site folds away (imports, checks, the code of figures) is in
 the notebooks."""
 
@@ -50,8 +51,7 @@ def document(site, paper, root=ROOT):
     relink(pages, lambda page, place: f"#{page.key}.{place}")
     solved = False
     for page in pages:
-        for node in page.article.select(PRESSED):
-            node.decompose()
+        still(page.article)
         for image in page.article.select("img"):
             image["src"] = (page.path.parent / image["src"]).resolve().as_uri()
         for details in page.article.select("details:not(.solution)"):
@@ -120,10 +120,16 @@ def number_links(page):
 
 
 def keep_tables(page):
-    """Chromium lets a heading stand alone before a table that begins on the next page. So both are one box."""
+    """Chromium lets a heading stand alone before a table that begins on the next page. So both are one box.
+
+    What is long may be cut, a listing too.
+    """
+    for pre in page.article.select("pre"):
+        if pre.get_text().count("\n") > 2 * LONG:
+            pre["class"] = ["long", *pre.get("class", ())]
     for table in page.article.select(":is(h1, h2, h3, h4, p) + .table-wrapper"):
         box = table.find_previous_sibling().wrap(soup('<div class="keep"></div>').div)
-        if len(table.select("tr")) > 24:
+        if len(table.select("tr")) > LONG:
             box["class"] = "keep-head"
         box.append(table.extract())
 

@@ -43,18 +43,20 @@
     return least;
   }
 
-  // As large as there is room, as small as can be read; what does not fit even so scrolls.
+  // As large as there is room, as small as can be read, then with less air; what does not fit even so scrolls.
   function fit(slide, readable = LEAST) {
     const room = slide.querySelector(".show");
     if (!room) return true;
     const box = room.firstElementChild;
     box.style.zoom = 1;
+    box.classList.remove("tight");
     const least = readable / smallest(box);
     for (let zoom = MOST[slide.classList[1]] ?? 1.1; zoom > least; zoom *= 0.96) {
       box.style.zoom = zoom;
       if (fits(box, room)) return true;
     }
     box.style.zoom = least;
+    box.classList.add("tight");
     return fits(box, room);
   }
 

@@ -30,14 +30,7 @@ WORDS = 40  # of prose on a slide
 HEADING = 5  # words; a sentence in bold with fewer is a heading
 EXERCISE, EXERCISES = 60, 3  # words of one, and how many
 AT_THE_END = ("exercises", "where-to-read-on")
-OF_THE_SITE = {
-    "toytf",
-    "code",
-    "documentation_options",
-    "doctools",
-    "sphinx_highlight",
-    "furo",
-}  # scripts
+OF_THE_SITE = "toytf code documentation_options doctools sphinx_highlight furo".split()  # scripts
 # A sentence that begins so speaks of the one before it.
 LEANS = re.compile(
     r"(This|That|These|Those|It|Its|They|Their|Them|He|She|His|Her|Both|Such|Which|Also|Then|And|But|Or|Otherwise"
@@ -151,7 +144,7 @@ def blocks(section):
 
 def cell(node):
     """What a cell shows: its listing with what it prints, and each picture, panel and table."""
-    source = node.select_one(":scope > .cell_input")
+    source = node.select_one(":scope > .cell_input:not(.more-code)")
     outputs = node.select(":scope > .cell_output > *")
     rich = {"text_html", "table-wrapper"}
     drawn = [output for output in outputs if output.name == "figure" or rich.intersection(output.get("class", ()))]
@@ -271,18 +264,19 @@ def practice(chapter):
     return slides[:EXERCISES]
 
 
-def deck(chapter, following=None):
-    """The slides of a chapter, which is a page's section; following: page and question of the next one."""
+def deck(chapter):
+    """The slides of a chapter, which is a page's section."""
     slides = beginning(chapter)
     for section in chapter.find_all("section", recursive=False):
         if section.get("id") not in AT_THE_END:
             slides += told(section)
-    slides += practice(chapter)
-    if following:
-        page, question = following
-        link = f'<p><a href="{page.key}.html">{html.escape(page.title)}</a></p>'
-        slides.append(Slide("next", question, "Next", show=link))
-    return slides
+    return slides + practice(chapter)
+
+
+def following(page, question):
+    """The last slide of a chapter: the next one's question, and the way to it."""
+    link = f'<p><a href="{page.key}.html">{html.escape(page.title)}</a></p>'
+    return Slide("next", question, "Next", show=link)
 
 
 # ---------------------------------------------------------------- written
@@ -317,34 +311,17 @@ def make(site, out, root=ROOT):
     """Write the slides of a built site into the folder `out`/slides; returns it."""
     out, title = Path(out, "slides"), config(root)["title"]
     chapters = read(Path(site), root, of="notebooks/")
-    sections = [page.article.find("section", recursive=False) for page in chapters]
-    decks = [deck(section) for section in sections]
+    decks = [deck(page.article.find("section", recursive=False)) for page in chapters]
     questions = [(page, slides[0].lead) for page, slides in zip(chapters, decks, strict=True)]
-    shutil.rmtree(out, ignore_errors=True)
-    assets = out / "assets"
-    assets.mkdir(parents=True)
-    for page, section, following in zip(chapters, sections, [*questions[1:], None], strict=True):
-        slides = "".join(map(written, deck(section, following)))
-        page.article = soup(f'<article class="slides">{slides}</article>').article
+    for slides, after in zip(decks, questions[1:], strict=False):
+        slides.append(following(*after))
+    for page, slides in zip(chapters, decks, strict=True):
+        page.article = soup(f'<article class="slides">{"".join(map(written, slides))}</article>').article
     relink(chapters, lambda page, place: f"{page.key}.html#{place}")
+    shutil.rmtree(out, ignore_errors=True)
+    (out / "assets").mkdir(parents=True)
     for page in chapters:
-        styles = [*page.styles(), HERE / "slides.css"]
-        scripts = [file for file in page.scripts() if file.stem not in OF_THE_SITE]
-        scripts += [HERE / "slides.js"]
-        links = [f'<link rel="stylesheet" href="assets/{file.name}">' for file in styles]
-        links += [f'<script defer src="assets/{file.name}"></script>' for file in scripts]
-        pictures = []
-        for image in page.article.select("img"):
-            pictures.append((page.path.parent / image["src"]).resolve())
-            image["src"] = f"assets/{pictures[-1].name}"
-        for file in (*styles, *scripts, *pictures):
-            shutil.copyfile(file, assets / file.name)
-        text = DECK.format(
-            title=html.escape(f"{page.key}: {title}"),
-            links="\n".join(links),
-            article=page.article,
-        )
-        (out / f"{page.key}.html").write_text(text, "utf-8")
+        write_page(page, out, title)
     lines = [
         f'<li><a href="{page.key}.html">{html.escape(page.title)}</a> <span>{question}</span></li>'
         for page, question in questions
@@ -352,3 +329,18 @@ def make(site, out, root=ROOT):
     index = (HERE / "slides.html").read_text("utf-8")
     (out / "index.html").write_text(index.replace("{title}", title).replace("{lines}", "\n".join(lines)), "utf-8")
     return out
+
+
+def write_page(page, out, title):
+    """Write a chapter's slides, with the files that they need."""
+    styles = [*page.styles(), HERE / "slides.css"]
+    scripts = [*(file for file in page.scripts() if file.stem not in OF_THE_SITE), HERE / "slides.js"]
+    pictures = [(page.path.parent / image["src"]).resolve() for image in page.article.select("img")]
+    for image, picture in zip(page.article.select("img"), pictures, strict=True):
+        image["src"] = f"assets/{picture.name}"
+    for file in (*styles, *scripts, *pictures):
+        shutil.copyfile(file, out / "assets" / file.name)
+    links = [f'<link rel="stylesheet" href="assets/{file.name}">' for file in styles]
+    links += [f'<script defer src="assets/{file.name}"></script>' for file in scripts]
+    text = DECK.format(title=html.escape(f"{page.key}: {title}"), links="\n".join(links), article=page.article)
+    (out / f"{page.key}.html").write_text(text, "utf-8")

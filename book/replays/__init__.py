@@ -1,1 +1,1 @@
-"""What five texts printed about the Transformer, computed again: see `published`."""
+"""What five texts printed about the Transformer, held against what the replays compute: see `ledger`."""

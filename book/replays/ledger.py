@@ -1,262 +1,140 @@
-"""What was printed, and the rule that tells whether a computed number agrees with it.
+"""What five texts printed, what there is to say of it, and the rule that tells whether a computed number agrees.
 
-The digits stand in ``published.json``, as they were printed. Nothing here computes them again: a
-`Ledger` is handed the functions that do.
+``source0.json`` to ``source4.json`` have all of it: the digits as printed, the remarks, where the topics of the text
+are taught, and at which step of the replay each of them stands. Nothing is computed here: the replay of a text
+computes, and hands each result to `Source.compare`, which raises where the digits are not what the file says of them.
+
+    >>> text = Source(0)
+    >>> text.compare(scores1_scaled=np.array([[68, 105.21], [87.88, 135.5517]]) / np.sqrt(3))
+    ✓ scores of head 1, divided by √3
+        printed  39.2598183 60.74302182; 50.73754166 78.26081048
+        computed 39.25981830 60.74302182; 50.73754166 78.26081048
 """
 
 from __future__ import annotations
 
 import difflib
+import html
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
 import numpy as np
 
-from toytf._validate import shape_text
-from toytf.ops import Array
-
 FOLDER = Path(__file__).parent
-SOURCES = (
-    "The Random Transformer",
-    "The Illustrated Transformer",
-    "the shape sheet",
-    "the PyTorch post",
-    "the notes",
-)
+TEXTS = range(5)
 
-REPRODUCED, CORRECTED, UNSEEDED = "reproduced", "corrected", "cannot be recomputed"
-STATUSES = (REPRODUCED, CORRECTED, UNSEEDED)
-# The page of the book that goes through each source.
-REPLAYS = (
-    "replay_random_transformer",
-    "replay_illustrated_transformer",
-    "replay_shape_sheet",
-    "replay_pytorch_post",
-    "replay_notes",
-)
-
-FAILED = "FAILED"  # no verdict: the promise is broken, and the run ends with an error
-
-
-# ---------------------------------------------------------------- what was printed
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One number, array, shape or statement of a source.
-
-    Parameters
-    ----------
-    id : str
-        ``"s0-k1"``: the source, then a name.
-    source : int
-        0 to 4, see `SOURCES`.
-    section : str
-        Where it stands there.
-    what : str
-        What it is.
-    printed : str, list or None
-        The digits as printed, in lists nested like the array; the text of a statement; None for a
-        value that the source implies and does not print.
-    chapter : str
-        The chapter that computes it, with two digits: ``"04"``.
-    home : str, optional
-        The section of that chapter, as the slug of its heading.
-    step : str, optional
-        The step of the replay that sets it beside what is computed, as the slug of its heading.
-    corrected_by : tuple of str
-        The remarks that say why what is printed does not agree.
-    see : tuple of str
-        Remarks that are worth reading beside it, though what is printed holds.
-    decimals : int, optional
-        How many decimals are meant where zeros at the end were left out, as NumPy does: its
-        ``6.84`` stands for 6.84000000.
-    through : str, optional
-        For a value that is not printed: the entry whose printed digits follow from it.
-    unseeded : bool
-        True if the source drew it from an unseeded generator.
-    """
-
-    id: str
-    source: int
-    section: str
-    what: str
-    printed: str | list | None
-    chapter: str
-    home: str | None = None
-    step: str | None = None
-    corrected_by: tuple[str, ...] = ()
-    see: tuple[str, ...] = ()
-    decimals: int | None = None
-    through: str | None = None
-    unseeded: bool = False
-
-    @property
-    def words(self) -> Array:
-        """The printed words, in the shape of the array."""
-        return np.array("not printed" if self.printed is None else self.printed, dtype=object)
-
-    @property
-    def is_number(self) -> bool:
-        """True for digits, False for a statement and for what is not printed."""
-        try:
-            for word in self.words.ravel():
-                Decimal(word)
-        except InvalidOperation:
-            return False
-        return True
-
-
+REPRODUCED, GIVEN, CORRECTED = "reproduced", "given", "corrected"
+DRAWN, NOT_PRINTED = "cannot be recomputed", "not printed"
+SIGNS = {REPRODUCED: "✓", GIVEN: "·", CORRECTED: "✗", DRAWN: "○", NOT_PRINTED: "+"}
 KINDS = {
     "error": "wrong as it stands",
+    "slip": "a slip of the keyboard",
     "translation": "right in the English original, and lost in the Chinese edition",
     "extraction": "lost when the page became plain text, and nobody's error",
     "wording": "loosely worded, and right when one reads on",
     "simplification": "something is left out, announced or without harm",
     "outdated": "true of the library when it was written",
     "duplicate": "follows from another remark",
-    "withdrawn": "our first edition said so, and was wrong",
+    "withdrawn": "said by the first edition of this course, and wrong",
 }
 OWNERS = ("author", "Chinese edition", "listing", "web copy", "this course")
 
 
 @dataclass(frozen=True)
-class Remark:
-    """What this course says of a passage of a source.
+class Row:
+    """One number, array, shape or statement of a text.
 
-    Parameters
-    ----------
-    title : str
-        Unique; with the id before it, the heading in the replay.
-    chapter : str
-        The chapter that treats the matter, with two digits: ``"04"``.
-    where : str
-        Where the passage stands in the source.
-    kind : str
-        One of `KINDS`. Only an ``"error"`` counts as one.
-    whose : str
-        Whose it is, one of `OWNERS`: a slip of the Chinese edition is not the author's, nor is
-        one of a listing that somebody else wrote.
-    quote : str
-        The words of the passage.
-    means : str
-        What they mean in English, if they are not.
-    context : str
-        What stands around them in the source.
+    `printed` has the digits as printed, in lists nested like the array; the text of a statement; None for what the
+    text needs and does not print. `decimals` says how many are meant where NumPy left out zeros at the end. `given`
+    is a setting, which nothing computes; `unseeded` was drawn from a generator without a seed. `corrected_by` names
+    the remarks that say why the digits do not agree, `see` those worth reading though they do. `step` is the heading
+    of the replay where it stands, `chapter` and `home` where the course teaches it.
+    """
+
+    id: str
+    section: str
+    what: str
+    printed: str | list | None
+    chapter: str
+    home: str
+    step: str
+    corrected_by: tuple[str, ...] = ()
+    see: tuple[str, ...] = ()
+    decimals: int | None = None
+    given: bool = False
+    unseeded: bool = False
+
+    @property
+    def name(self) -> str:
+        """How `Source.compare` calls it: ``"s0-k1-hand"`` is ``k1_hand``."""
+        return self.id.partition("-")[2].replace("-", "_")
+
+    @property
+    def words(self) -> np.ndarray:
+        return np.array("" if self.printed is None else self.printed, dtype=object)
+
+    @property
+    def prints(self) -> str:
+        """What the text prints of it: ``"digits"``, ``"words"`` or ``"nothing"``."""
+        if self.printed is None:
+            return "nothing"
+        try:
+            return "digits" if all(Decimal(word) is not None for word in self.words.ravel()) else "words"
+        except InvalidOperation:
+            return "words"
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What this course says of a passage, whose words are `quote`.
+
+    It stands in the replay at the heading `step`, in two or three sentences that open with its title. What does no
+    harm has one sentence instead, `says`, in the table at the end; what is withdrawn has neither.
     """
 
     title: str
-    chapter: str
     where: str
     kind: str
     whose: str
     quote: str
     means: str
     context: str
+    step: str = ""
+    says: str = ""
 
 
-def load(text: str, remarks: str = "{}") -> tuple[dict[str, Entry], dict[str, Remark]]:
-    """Read entries and remarks from the texts of ``published.json`` and ``remarks*.json``.
+@dataclass(frozen=True)
+class Result:
+    """A row with what was computed of it: numbers, or what a check found."""
 
-    Raises
-    ------
-    ValueError
-        If an id occurs twice.
-    """
-    entries: dict[str, Entry] = {}
-    for row in json.loads(text):
-        names = {key: tuple(row.get(key, ())) for key in ("corrected_by", "see")}
-        entry = Entry(**{**row, **names})
-        if entry.id in entries:
-            raise ValueError(f"{entry.id}: expected every id once, got it twice")
-        entries[entry.id] = entry
-    return entries, {name: Remark(**row) for name, row in json.loads(remarks).items()}
-
-
-def _load() -> tuple[dict[str, Entry], dict[str, Remark]]:
-    entries, _ = load(FOLDER.joinpath("published.json").read_text(encoding="utf-8"))
-    remarks: dict[str, Remark] = {}
-    for source in range(len(SOURCES)):
-        remarks |= load("[]", FOLDER.joinpath(f"remarks{source}.json").read_text(encoding="utf-8"))[1]
-    return entries, remarks
-
-
-ENTRIES, REMARKS = _load()
-
-
-def lookup(name: str, known: Mapping[str, Entry | Remark], kind: str = "id", listing: str = "ENTRIES"):
-    """Return ``known[name]``, or raise a `KeyError` that says which names come close."""
-    try:
-        return known[name]
-    except (KeyError, TypeError):  # a list of ids is no id either
-        near = difflib.get_close_matches(str(name), known, n=3, cutoff=0.5)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"see {listing} for all of them"
-        raise KeyError(f"unknown {kind} {name!r}: {hint}") from None
-
-
-def printed(name: str):
-    """What a source printed, as floats.
-
-    Returns
-    -------
-    Array or float
-
-    Raises
-    ------
-    KeyError
-        If there is no such entry.
-    ValueError
-        If it is no number, or is not printed.
-
-    Examples
-    --------
-    >>> printed("s0-k1")
-    array([[4.  , 8.  , 4.  ],
-           [6.84, 9.99, 6.84]])
-    """
-    entry = lookup(name, ENTRIES)
-    if not entry.is_number:
-        raise ValueError(f"{name}: expected a number, got {entry.words[()]!r}")
-    numbers = entry.words.astype(np.float64)
-    return numbers if numbers.ndim else float(numbers)
+    row: Row
+    verdict: str
+    numbers: np.ndarray | None = None
+    found: str = ""
 
 
 # ---------------------------------------------------------------- the rule of agreement
 
 
-def agrees(printed, computed, decimals: int | None = None) -> Array:
+def agrees(printed, computed, decimals: int | None = None) -> np.ndarray:
     """Tell for every printed number whether the computed one rounds to it.
 
-    A number agrees if it lies within half a unit of the last printed place, a tie included. In
-    scientific notation that is the last place of the digits before the ``e``.
+    It does if it lies within half a unit of the last printed place, a tie included; with an exponent, that is the
+    last place before the ``e``.
 
     Parameters
     ----------
     printed : str or nested lists of str
-        The digits as printed.
     computed : array_like
-        The numbers, in the same shape.
+        In the same shape, or a `ValueError` says so.
     decimals : int, optional
-        How many decimals the digits are meant to have, if zeros at the end were left out. It does
-        not touch numbers in scientific notation.
-
-    Returns
-    -------
-    Array of bool, the shape of `printed`
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, or `decimals` is below what is printed.
+        How many decimals the digits are meant to have, if zeros at the end were left out.
 
     Examples
     --------
-    >>> agrees(["0.09", "0.24", "0.67"], [0.09003, 0.24473, 0.66524]).tolist()
-    [True, True, True]
     >>> agrees(["6.84", "9.99"], [6.84, 9.9935]).tolist()
     [True, True]
     >>> agrees(["6.84", "9.99"], [6.84, 9.9935], decimals=8).tolist()
@@ -264,7 +142,7 @@ def agrees(printed, computed, decimals: int | None = None) -> Array:
     """
     words, numbers = np.array(printed, dtype=object), np.asarray(computed, dtype=np.float64)
     if words.shape != numbers.shape:
-        raise ValueError(f"computed: expected the shape {shape_text(words.shape)}, got {shape_text(numbers.shape)}")
+        raise ValueError(f"computed: expected the shape {words.shape}, got {numbers.shape}")
     pairs = zip(words.ravel(), numbers.ravel().tolist(), strict=True)
     return np.array([_agrees(word, number, decimals) for word, number in pairs], dtype=bool).reshape(words.shape)
 
@@ -275,193 +153,174 @@ def _agrees(word: str, number: float, decimals: int | None) -> bool:
         return value.is_nan() and math.isnan(number)
     place = value.as_tuple().exponent
     if decimals is not None and "e" not in word.lower():
-        if -decimals > place:
-            raise ValueError(f"decimals: expected at least {-place}, as many as {word} shows, got {decimals}")
-        place = -decimals
-    unit = Decimal(1).scaleb(place)
+        place = min(place, -decimals)
     rounding = 4 * Decimal(math.ulp(number))  # what the float itself may be off by
-    return abs(Decimal(number) - value) <= unit * (Decimal("0.5") + Decimal("1e-9")) + rounding
+    return abs(Decimal(number) - value) <= Decimal(1).scaleb(place) * (Decimal("0.5") + Decimal("1e-9")) + rounding
 
 
-# ---------------------------------------------------------------- what is computed, and the verdict
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a check of a statement found.
+def judge(row: Row, value) -> Result:
+    """Hold a computed value against a row of the file.
 
     Parameters
     ----------
-    holds : bool
-        Whether the statement is true as it is printed.
-    found : str
-        What is true, with the numbers or shapes that show it.
-    instead : bool
-        For a statement that does not hold: whether what is right instead was seen to hold.
+    row : Row
+    value : array_like, str, bool or (bool, str)
+        Numbers are held against printed digits. For a statement: whether it is true, and what was found.
+
+    Raises
+    ------
+    ValueError
+        If the digits agree and the file calls them wrong, or the other way round; if digits get no numbers.
     """
+    numbers, found, holds = None, "", True
+    if isinstance(value, (bool, np.bool_)):
+        holds = bool(value)
+    elif isinstance(value, tuple) and isinstance(value[-1], str):
+        holds, found = bool(value[0]), value[1]
+    elif isinstance(value, str):
+        holds, found = value == row.printed, value
+    else:
+        numbers = np.asarray(value, dtype=np.float64)
+    has_digits = row.prints == "digits" and not row.unseeded
+    if row.printed is not None and has_digits == (numbers is None):
+        raise ValueError(f"{row.id}: expected {'numbers' if has_digits else 'True or False'}, got {value!r}")
+    if has_digits:
+        holds = bool(agrees(row.printed, numbers, row.decimals).all())
+    if holds == bool(row.corrected_by):
+        why = (
+            f"{row.corrected_by[0]} calls it wrong, and it holds"
+            if holds
+            else "it does not hold, and no remark says so"
+        )
+        raise ValueError(f"{row.id}: {why}: printed {row.printed}, computed {found or value}")
+    flags = {NOT_PRINTED: row.printed is None, DRAWN: row.unseeded, GIVEN: row.given, CORRECTED: row.corrected_by}
+    return Result(row, next((name for name, flag in flags.items() if flag), REPRODUCED), numbers, found)
 
-    holds: bool
-    found: str
-    instead: bool = True
 
-    def __str__(self) -> str:
-        return self.found
+# ---------------------------------------------------------------- what is seen of it
+
+
+def written(row: Row, numbers: np.ndarray) -> np.ndarray:
+    """The words of computed numbers: six places, as many as are printed, or one more where a tie was rounded away."""
+    digits = row.words.ravel() if row.prints == "digits" else []
+    places = max((len(word.lower().partition("e")[0].partition(".")[2]) for word in digits), default=0)
+    tiny = not len(digits) and (np.abs(numbers[numbers != 0]) < 1e-6).any()
+    if tiny or any("e" in word.lower() for word in digits):
+        places = max(places, 8 * tiny)
+        words = [f"{x:z.{places}e}" for x in numbers.ravel()]
+    else:
+        places = max(6, row.decimals or 0, places)
+        if len(digits) and agrees(digits, numbers.ravel(), row.decimals).all():
+            places += not agrees(digits, [float(f"{x:.{places}f}") for x in numbers.ravel()], places).all()
+        words = [f"{x:z.{places}f}" for x in numbers.ravel()]
+        surplus = min(len(word) - len(word.rstrip("0")) for word in words)  # zeros that all of them end with
+        words = [word[: len(word) - surplus].rstrip(".") for word in words]
+    return np.array(words, dtype=object).reshape(numbers.shape)
+
+
+def aligned(words: np.ndarray) -> list[str]:
+    """One line for each row of an array, in columns; a long row takes several."""
+    if words.ndim and words.shape[-1] > 6 and words.shape[-1] % 5 == 0:
+        words = words.reshape(-1, 5)
+    rows = words.reshape(-1, words.shape[-1] if words.ndim else 1)
+    widths = [max(map(len, column)) for column in rows.T]
+    return [" ".join(word.rjust(width) for word, width in zip(row, widths, strict=True)) for row in rows]
+
+
+LINE, SHORT = 92, 52  # characters; a row of four numbers with eight decimals takes 60
+
+
+def lines(result: Result) -> list[str]:
+    """A result in plain text: printed and computed in one line, each in a line of its own, or in columns."""
+    row = result.row
+    head = f"{SIGNS[result.verdict]} {row.what}"
+    if result.numbers is None:
+        said = [row.printed] if row.prints == "words" else []
+        said += [f"here {result.found}"] if result.found not in ("", row.printed) else []
+        shown = [f"{head}: {'; '.join(said)}" if said else head]
+        return shown + ([f"    {line}" for line in aligned(row.words)] if row.prints == "digits" else [])
+    parts = {} if row.printed is None else {"printed": row.words}
+    parts |= {} if row.given else {"computed": written(row, result.numbers)}
+    flat = {name: "; ".join(map(" ".join, np.atleast_2d(words))) for name, words in parts.items()}
+    whole = f"{head}: {', '.join(f'{name} {words}' for name, words in flat.items())}"
+    if len(whole) <= LINE and "; " not in whole:
+        return [whole]
+    if max(map(len, flat.values())) <= SHORT:
+        return [head, *(f"    {name:9}{words}" for name, words in flat.items())]
+    columns = ((name, i, line) for name, words in parts.items() for i, line in enumerate(aligned(words)))
+    return [head, *(f"    {'' if i else name:9}{line}" for name, i, line in columns)]
 
 
 @dataclass(frozen=True)
-class Recomputation:
-    """The function that computes an entry again.
+class Folded:
+    """A table of remarks that do no harm, closed until somebody opens it."""
+
+    remarks: tuple[Remark, ...]
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{said.where}: {said.title}. {said.says}" for said in self.remarks)
+
+    def _repr_html_(self) -> str:
+        rows = ""
+        for said in self.remarks:
+            title = html.escape(said.title[0].upper() + said.title[1:])
+            rows += f'<tr style="text-align: left; vertical-align: top"><td>{html.escape(said.where)}</td>'
+            rows += f"<td><b>{title}.</b> {html.escape(said.says)}</td></tr>"
+        return f"<details><summary>{len(self.remarks)} passages</summary><table>{rows}</table></details>"
+
+
+# ---------------------------------------------------------------- a text
+
+
+class Source:
+    """One of the five texts: its rows by name, its remarks and topics by id, and what was compared so far.
 
     Parameters
     ----------
-    function : callable
-        Takes nothing and returns a number, an array, a text or a `Claim`.
-    given : bool
-        True for a definition or a setting, which nothing computes.
-    via : callable, optional
-        For a value that is not printed: takes it to one that is, the entry's `through`.
+    number : int
+        0 to 4.
     """
 
-    function: Callable
-    given: bool = False
-    via: Callable | None = None
+    def __init__(self, number: int):
+        if number not in TEXTS:
+            raise ValueError(f"number: expected 0 to {TEXTS[-1]}, got {number!r}")
+        data = json.loads(FOLDER.joinpath(f"source{number}.json").read_text(encoding="utf-8"))
+        self.number, self.title, self.page, self.topics = number, data["title"], data["page"], data["topics"]
+        made = (
+            Row(**{key: tuple(v) if key in ("see", "corrected_by") else v for key, v in row.items()})
+            for row in data["numbers"]
+        )
+        self.rows = {row.name: row for row in made}
+        self.remarks = {name: Remark(**said) for name, said in data["remarks"].items()}
+        self.digits = data.get("digits", [])  # all of two decimals or more, in the order of the text
+        self.results: dict[str, Result] = {}
 
+    def row(self, name: str) -> Row:
+        """The row of this name, or a `KeyError` that says which names come close."""
+        if name not in self.rows:
+            raise KeyError(
+                f"unknown name {name!r}: did you mean {' or '.join(difflib.get_close_matches(name, self.rows))}?"
+            )
+        return self.rows[name]
 
-@dataclass(frozen=True)
-class Result:
-    """An entry and what came out when it was computed again.
+    def printed(self, name: str):
+        """The printed digits of a row, as floats.
 
-    Parameters
-    ----------
-    entry : Entry
-    status : str
-        One of `STATUSES`, or `FAILED`.
-    computed : Array, Claim, str or None
-        What follows from the entry's own inputs; None if nothing was computed.
-    right : Array, Claim, str or None
-        The right value; the same as `computed` unless that starts from a mistake.
-    matches : Array of bool or None
-        For numbers: which of them agree.
-    given : bool
-        True for a definition or a setting.
-    failure : str
-        Why it failed; empty otherwise.
-    """
-
-    entry: Entry
-    status: str
-    computed: Array | Claim | str | None = None
-    right: Array | Claim | str | None = None
-    matches: Array | None = None
-    given: bool = False
-    failure: str = ""
-
-
-@dataclass(frozen=True)
-class Ledger:
-    """The entries, the remarks and the functions that compute the entries again.
-
-    The package has one, `LEDGER`. Tests make others, with a digit changed, and see them fail.
-    """
-
-    entries: Mapping[str, Entry]
-    remarks: Mapping[str, Remark]
-    functions: Mapping[str, Recomputation]
-    rights: Mapping[str, Callable]  # the right values, where `functions` start from a mistake
-    _cache: dict[str, Result] = field(default_factory=dict, init=False, compare=False, repr=False)
-
-    def result(self, name: str) -> Result:
-        """Compute one entry again and compare.
-
-        Raises
-        ------
-        KeyError
-            If there is no such entry.
+        >>> Source(0).printed("q1_dot_k1")
+        68.0
         """
-        entry = lookup(name, self.entries)
-        if name not in self._cache:
-            self._cache[name] = self._compare(entry)
-        return self._cache[name]
+        row = self.row(name)
+        if row.prints != "digits":
+            raise ValueError(f"{name}: expected a row with digits, this one prints {row.prints}")
+        numbers = row.words.astype(np.float64)
+        return numbers if numbers.ndim else float(numbers)
 
-    def results(self, source: int | None = None, chapter: str | None = None) -> list[Result]:
-        """Compute all entries again, or those of one source or one chapter."""
-        return [
-            self.result(entry.id)
-            for entry in self.entries.values()
-            if source in (None, entry.source) and chapter in (None, entry.chapter)
-        ]
+    def compare(self, **computed) -> None:
+        """Print what the text prints beside what is computed, for each row named; see `judge`."""
+        for name, value in computed.items():
+            self.results[name] = judge(self.row(name), value)
+            print("\n".join(lines(self.results[name])))
 
-    def remarks_on(self, source: int | None = None, chapter: str | None = None) -> dict[str, Remark]:
-        """All remarks, or those on one source or of one chapter, by id."""
-        return {
-            name: said
-            for name, said in self.remarks.items()
-            if source in (None, int(name[1])) and chapter in (None, said.chapter)
-        }
-
-    def _compare(self, entry: Entry) -> Result:
-        unknown = [name for name in (*entry.corrected_by, *entry.see) if name not in self.remarks]
-        if unknown:
-            return Result(entry, FAILED, failure=f"refers to {unknown[0]}, and there is no such remark")
-        if entry.id not in self.functions:
-            return Result(entry, FAILED, failure="nothing recomputes it")
-        recomputation = self.functions[entry.id]
-        try:
-            computed = _as_value(recomputation.function())
-            right = _as_value(self.rights[entry.id]()) if entry.id in self.rights else computed
-            has_digits = isinstance(computed, np.ndarray) and entry.printed is not None
-            matches = agrees(entry.printed, computed, entry.decimals) if has_digits else None
-            status, failure = self._verdict(entry, computed, matches, recomputation.via)
-        except Exception as error:  # a broken function must not hide the others
-            return Result(entry, FAILED, failure=f"{type(error).__name__}: {error}")
-        return Result(entry, status, computed, right, matches, recomputation.given, failure)
-
-    def _verdict(self, entry: Entry, computed, matches: Array | None, via: Callable | None) -> tuple[str, str]:
-        """The status, and why it failed."""
-        if entry.unseeded:
-            if not isinstance(computed, Claim):
-                return FAILED, "was drawn without a seed: expected a check of its structure"
-            return (UNSEEDED, "") if computed.holds else (FAILED, f"its structure: {computed.found}")
-
-        agreed, failure = self._agreement(entry, computed, matches, via)
-        if failure:
-            return FAILED, failure
-        if agreed and entry.corrected_by:
-            return FAILED, f"agrees with what is printed, but {entry.corrected_by[0]} calls it wrong"
-        if not agreed and not entry.corrected_by:
-            gap = _first_gap(entry, computed, matches)
-            return FAILED, f"disagrees with what is printed, and no remark says so: {gap}"
-        return (REPRODUCED if agreed else CORRECTED), ""
-
-    def _agreement(self, entry: Entry, computed, matches: Array | None, via: Callable | None) -> tuple[bool, str]:
-        """Whether what was computed is what is printed, and why neither can be."""
-        if isinstance(computed, Claim):
-            wrong = "" if computed.holds or computed.instead else "is wrong, and so is what should be right: "
-            return computed.holds, wrong and wrong + computed.found
-        if entry.printed is None:
-            if entry.through is None or via is None:
-                return False, "is not printed, and nothing printed follows from it"
-            goal = lookup(entry.through, self.entries)
-            follows = agrees(goal.printed, via(computed), goal.decimals).all()
-            return follows, "" if follows else f"is not printed, and {entry.through} does not follow from it"
-        return (computed == entry.printed if isinstance(computed, str) else matches.all()), ""
-
-
-def _as_value(value):
-    """A claim or a text as it is, anything else as floats."""
-    return value if isinstance(value, (Claim, str)) else np.asarray(value, dtype=np.float64)
-
-
-def _first_gap(entry: Entry, computed, matches: Array | None) -> str:
-    if matches is None:
-        return f"printed {entry.printed!r}, found {str(computed)!r}"
-    where = tuple(int(i) for i in np.argwhere(~matches)[0])
-    place = f" at {list(where)}" if where else ""
-    return f"printed {entry.words[where]}, computed {float(computed[where]):.10g}{place}"
-
-
-def counts(results: Iterable[Result]) -> dict[str, int]:
-    """How many results have each status, in the order of `STATUSES`; failures only if there are any."""
-    found = [result.status for result in results]
-    tally = {status: found.count(status) for status in STATUSES}
-    return tally | ({FAILED: found.count(FAILED)} if FAILED in found else {})
+    def harmless(self) -> Folded:
+        """The remarks that stand at no step: what they are about does no harm."""
+        return Folded(tuple(said for said in self.remarks.values() if said.says))

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
-from toytf import check
-from toytf.course.exercises import read, words_for_links
-from toytf_classroom import ClassroomError, answers, assign, pages, rubrics
+from toytf.course.exercises import read
+from toytf_classroom import ClassroomError, assign, pages, rubrics
 from toytf_classroom.__main__ import main
 
 ANSWER = re.compile(r"^[ \t]*### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION$", re.DOTALL | re.MULTILINE)
@@ -136,61 +135,12 @@ def test_both_editions_are_valid_notebooks_with_nbgrader_metadata():
         assert total == sum(one["points"] for one in assign.manifest(book(), "Everything")["exercises"])
 
 
-# ---------------------------------------------------------------- answers on paper
-
-
-@pytest.fixture(scope="module")
-def printed(tmp_path_factory):
-    """Every exercise of the book, as an instructor's notebook, read for the printer."""
-    folder = tmp_path_factory.mktemp("book")
-    assign.write(folder, assign.files(book(), "All of it"))
-    return answers.read(folder / "instructor.ipynb")
-
-
-def test_every_exercise_of_the_book_is_printed_with_points_code_and_mistakes(printed):
-    title, solved = printed
-    assert title == "All of it" and len(solved) == len(book())
-    for one, exercise in zip(solved, book(), strict=True):
-        assert (one["title"].split()[0], one["points"]) == (exercise.number, exercise.points)
-        assert one["text"].strip() and (one["worked"].strip() or one["code"])
-        if exercise.check:
-            worked = re.sub(r"\s+", " ", one["worked"])
-            assert one["code"] == exercise.check.source.rstrip("\n")
-            assert all(re.sub(r"\s+", " ", f"- {m.name}: {m.advice}") in worked for m in exercise.check.mistakes)
-        elif exercise.by_hand:
-            typed = {}
-            exec(one["code"], typed)
-            assert all(exercise.by_hand.reports(typed[assign.answer_name(exercise)]))
-            assert one["worked"] == words_for_links(exercise.solution, exercise.section.split("#")[0])
-    assert sum("Common mistakes" in one["worked"] for one in solved) == len(check.CHECKS)
-    page = answers.page(title, solved)
-    assert not re.search(r"<script|<img|<link\b|url\(", page)
-    said = re.sub("<pre.*?</pre>|<annotation.*?</annotation>|<[^>]+>", " ", page.split("</style>")[1], flags=re.DOTALL)
-    assert not re.search(r"\\(?:begin|frac|sqrt)|BEGIN SOLUTION|\]\((?:#|\.\.)", said)
-    assert page.count("<math") > 500 and page.count("<section") == len(solved)
-
-
 def test_markdown_is_set_for_paper():
     text = pages.prose("See *here*, [there](https://x.org/?a&b), <b> and $a < b$.\n\n| a |\n|---|\n| 1 |")
     assert "<em>here</em>" in text and '<a href="https://x.org/?a&amp;b">there</a>' in text
     assert "&lt;b&gt;" in text and "<mo>&lt;</mo>" in text and "<td>1</td>" in text
     with pytest.raises(ClassroomError, match="expected TeX that can be set, got"):
         pages.math(r"\frakture{x}")
-
-
-def test_what_a_teacher_changed_is_printed_and_a_student_s_notebook_is_refused(tmp_path, capsys):
-    week = tmp_path / "week"
-    assert run("--exercises", "9.1", "8.8", "9.2", "--title", "A week", "--out", week) == 0
-    notebook = json.loads((week / "instructor.ipynb").read_text("utf-8"))
-    (cell,) = (c for c in notebook["cells"] if c["id"] == "ex-09-2-answer")
-    cell["source"] = ["My own words, <b>, and **a rubric**."]
-    (week / "instructor.ipynb").write_text(json.dumps(notebook), "utf-8")
-    assert main(["answers", str(week)]) == 0
-    said = (week / "answers.html").read_text("utf-8")
-    assert "<p>My own words, &lt;b&gt;, and <strong>a rubric</strong>.</p>" in said
-    for word, says in (("student.ipynb", "without solutions"), ("submissions", "expected a folder with instructor")):
-        assert main(["answers", str(week / word)]) == 2
-        assert says in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- the command

@@ -127,7 +127,7 @@ def test_canvas_s_newest_counts_and_where_it_is_not_clear_nothing_is_chosen(tmp_
         "Zoë Müller: handed in 2 times; the newest counts.", "Zoë Müller: handed in late, says the name of the file.",
     ]  # fmt: skip
     ((one,), *_) = matches(tmp_path / "b", "annaabt_1001_5_week3.ipynb", "annaabt_1001_9_other.ipynb")
-    assert (one.student, one.path) == ("Anna Abt", None) and "got 2" in one.reason
+    assert (one.student, one.path) == ("Anna Abt", None) and "got 2" in one.doubt
     with pytest.raises(ClassroomError, match="expected one student of the class list, got 'Anna Abt' and 'Zoë Müller'"):
         matches(tmp_path / "c", "Zoë Müller_1001_assignsubmission_file/x.ipynb")
 

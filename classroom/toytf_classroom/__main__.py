@@ -10,11 +10,10 @@ from toytf_classroom import __version__
 
 COMMANDS = {
     "assign": ("make an assignment from exercises of the book", "toytf_classroom.assign"),
-    "rehearse": ("make up a class that hands it in", "toytf_classroom.rehearse"),
     "grade": ("grade what a class handed in", "toytf_classroom.grade"),
     "feedback": ("pack the feedback pages, to hand back", "toytf_classroom.feedback"),
     "export": ("fill grades into a table of Canvas or Moodle", "toytf_classroom.export"),
-    "answers": ("write the answers of an assignment as a page to print", "toytf_classroom.answers"),
+    "nbgrader": ("write marks, comments and feedback into nbgrader's gradebook", "toytf_classroom.to_nbgrader"),
     "sheet": ("make pages of by-hand exercises with other numbers for each student", "toytf_classroom.sheet"),
 }
 

@@ -35,9 +35,10 @@ from toytf._command import progress, write_whole
 from toytf.check.answers import ByHand, Part
 from toytf.course.chapters import BOOK
 from toytf.course.exercises import KINDS, NOT_ANSWERED, Exercise, read, words_for_links
-from toytf_classroom import first_cell, lms, own_numbers
-from toytf_classroom.grading import OWN, answer_name
+from toytf_classroom import first_cell, lms, own_numbers, to_otter
+from toytf_classroom.grading import OWN, answer_name, fingerprint
 from toytf_classroom.own_numbers import Sheet
+from toytf_classroom.plain_text import as_file
 from toytf_classroom.rubrics import TYPICAL, Rubric
 from toytf_classroom.rubrics import read as read_rubrics
 
@@ -109,14 +110,17 @@ def notebooks(
     return _notebook(student), _notebook(instructor)
 
 
-def manifest(chosen: Sequence, title: str) -> dict:
-    """What `toytf_classroom.grading` has to know; it holds no answers."""
+def manifest(chosen: Sequence, title: str, student: dict | None = None) -> dict:
+    """What `toytf_classroom.grading` has to know; it holds no answers. `student` is a notebook that is handed out."""
     listed = []
     for one in chosen:
         name = one.check.name if one.check else None
         about = {"label": one.label, "number": one.number, "title": one.title, "kind": one.kind, "name": name}
         listed.append(about | {"points": one.points} | ({"topic": one.topic} if one.kind == OWN else {}))
-    return {"format": "toytf assignment", "version": 1, "title": title, "exercises": listed}
+    cells = student["cells"] if student else []
+    texts = [fingerprint("".join(cell["source"])) for cell in cells if cell["cell_type"] == "markdown"]
+    whole = {"format": "toytf assignment", "version": 1, "title": title, "exercises": listed}
+    return whole | ({"texts": texts} if texts else {})
 
 
 def _introduction(chosen: Sequence, title: str) -> str:
@@ -127,7 +131,9 @@ def _introduction(chosen: Sequence, title: str) -> str:
         f"about {minutes} minutes for somebody who has read the chapters.\n\n"
         "- Functions: replace the line that raises `NotImplementedError`. Keep the name and the arguments.\n"
         "- Numbers: write them in place of `None`, a row as `[1, 2]`, a table as `[[1, 2], [3, 4]]`.\n"
-        f"- Words: write them in place of {NOT_ANSWERED}. Try things out in cells that you add.\n\n"
+        f"- Words: write them in place of {NOT_ANSWERED}. Try things out in cells that you add.\n"
+        "- What counts: functions and numbers under the names that stand here, and your words. When it is graded, the "
+        "cells run from top to bottom, with Python, NumPy and matplotlib, and no other package.\n\n"
         "The cell below each function and each number tells how far you are, as often as you like, and shows "
         "the points. An exercise that refers to arrays of its chapter is best tried in that chapter's notebook."
     )
@@ -253,9 +259,25 @@ def files(chosen: Sequence, title: str, ready: first_cell.Ready | None = None, *
     return {
         "student.ipynb": _json(student),
         "instructor.ipynb": _json(instructor),
-        "submissions/assignment.json": _json(manifest(chosen, title)),
+        "submissions/assignment.json": _json(manifest(chosen, title, student)),
         **(ready.beside if ready else {}),
     }
+
+
+def otter_files(chosen: Sequence, title: str, ready: first_cell.Ready, hide_answers: bool = True) -> dict[str, str]:
+    """The notebook for ``otter assign``, and what lies beside it."""
+    exercises = []
+    for one in chosen:
+        blank, solved = ("".join(cell["source"]) for cell in _answers(one, read_rubrics().get(one.number)))
+        if one.kind == "by hand":
+            solved = solved.partition(f"{BEGIN}\n")[2].partition(f"\n{END}")[0]
+        elif one.check:
+            solved = one.check.source
+        about = {"label": one.label, "points": one.points, "text": _text(one), "blank": blank, "solved": solved}
+        exercises.append(about | {"tests": to_otter.tests_of(one)})
+    imports = f"{IMPORTS}\n\n{HIDES}" if hide_answers else IMPORTS
+    notebook = to_otter.source(title, exercises, imports, ready)
+    return {"otter.ipynb": _json(notebook), **ready.beside}
 
 
 def own_files(
@@ -271,8 +293,10 @@ def own_files(
         chosen = own_numbers.for_student(planned, sheet)
         both = notebooks(chosen, title, ready=ready, **how)
         for edition, notebook in zip(("students", "instructor"), both, strict=True):
-            found[f"{edition}/{sheet.student}.ipynb"] = _json(own_numbers.edition(notebook, sheet, planned, _locked))
-    return found | {"submissions/assignment.json": _json(manifest(planned, title) | {"belongs": belongs})}
+            file = f"{edition}/{as_file(sheet.student)}.ipynb"
+            found[file] = _json(own_numbers.edition(notebook, sheet, planned, _locked))
+    about = manifest(planned, title, both[0]) | {"belongs": belongs}
+    return found | {"submissions/assignment.json": _json(about)}
 
 
 def _json(content: dict) -> str:
@@ -337,6 +361,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="where students get toytf: a wheel (it is copied beside the notebook), an address, or toytf==VERSION from "
         "the package index; without it, the notebook's first cell says what to do and installs nothing",
     )
+    parser.add_argument(
+        "--otter", action="store_true", help="also otter.ipynb, from which Otter-Grader's otter assign makes the rest"
+    )
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="for the notebooks and submissions/assignment.json")
     parser.add_argument("--force", action="store_true", help="replace files that are there (submissions stay)")
     parser.add_argument(
@@ -360,7 +387,7 @@ def run(options) -> int:
         told = f"students and instructor, {many} notebooks each; submissions/assignment.json"
         print(f"{options.out}: {told if options.own_numbers else ', '.join(content)}")
     points, minutes = sum(one.points for one in chosen), sum(one.minutes for one in chosen)
-    print(f"{len(chosen)} exercises, {points} points, about {minutes} minutes")
+    print(f"{len(chosen)} exercise{'s'[: len(chosen) != 1]}, {_points(points)}, about {minutes} minutes")
     return 0
 
 
@@ -370,6 +397,7 @@ def _refuse_what_does_not_go_together(options) -> None:
         (not (options.list or options.out), "--out: expected a folder, or --list, got nothing to write"),
         (options.exercises and options.chapters, "--exercises: expected these or --chapters, got both"),
         (own and not options.own_numbers, f"expected --own-numbers with {', '.join(own)}, got none"),
+        (options.otter and options.own_numbers, "--otter: expected it without --own-numbers, got both"),
         (options.out and options.own_numbers and not options.class_list, "--own-numbers: expected --class, got none"),
     ):
         if wrong:
@@ -393,7 +421,8 @@ def _files(chosen: list, options) -> dict[str, str | bytes]:
     """What is to be written."""
     how = {"ready": first_cell.named(options.install), "hide_answers": options.hide_answers}
     if not options.own_numbers:
-        return files(chosen, options.title, **how)
+        more = otter_files(chosen, options.title, **how) if options.otter else {}
+        return files(chosen, options.title, **how) | more
     key, topics = own_numbers.read_key(options), own_numbers.topics_of(chosen)
     names = progress(own_numbers.read_names(options.class_list, options.student_column), unit="student")
     sheets = own_numbers.sheets(names, lambda who: own_numbers.sheet(who, key, topics, options.title))

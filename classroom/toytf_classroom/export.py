@@ -19,6 +19,7 @@ from pathlib import Path
 from toytf._command import place_for, write_whole
 from toytf_classroom import ClassroomError
 from toytf_classroom.feedback_pages import number
+from toytf_classroom.gradebook import looks_wrong
 from toytf_classroom.lms import Person, Table, decimal, form_of, open_table, people_of, read_table, students_of
 from toytf_classroom.plain_text import Roll, is_formula
 
@@ -37,16 +38,20 @@ class Filled:
 
 
 def fill(
-    grades: Path, into: Path, column: str | None = None, *, student_column: str | None = None, force: bool = False
-) -> Filled:
+    grades: Path, into: Path, column: str | None = None, *, student_column: str | None = None, force: bool = False,
+    anyway: bool = False,
+) -> Filled:  # fmt: skip
     """Fill the points of a ``grades.csv`` into a table of Canvas or Moodle, or into one of your own; it is not changed.
 
     `column` holds the grades; a worksheet of Moodle has one, and so has Canvas's gradebook of one assignment.
     `student_column` has the students' ids, where the table has another form than those that are known.
 
     `ClassroomError` names what is wrong: a file or a column is not as expected, two rows mean one student, the table
-    says another maximum, or another grade stands there already and `force` is not set.
+    says another maximum, or another grade stands there already and `force` is not set; or the grades as a whole look
+    wrong, and `anyway` is not set.
     """
+    if not anyway:
+        stop_if_wrong(grades)
     table, result = open_table(into), Filled()
     form, people = form_of(table, student_column), people_of(table, student_column)
     at = table.column(column.strip()) if column else _grade_column(table, form)
@@ -73,6 +78,13 @@ def fill(
     csv.writer(file, delimiter=table.separator, lineterminator="\r\n").writerows(safe)
     result.data = file.getvalue().encode()
     return result
+
+
+def stop_if_wrong(grades: Path) -> None:
+    """Refuse a table that as a whole looks wrong (`gradebook.looks_wrong`)."""
+    if wrong := looks_wrong(grades):
+        said = "\n".join(f"  {one}" for one in wrong)
+        raise ClassroomError(f"{grades}: this table looks wrong, so it goes nowhere; with --anyway it does.\n{said}")
 
 
 def _points(path: Path, people: list[Person], result: Filled, maximum: float | None) -> dict[str, float]:
@@ -136,15 +148,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--student-column", metavar="NAME", help="with the students' ids, if it is another one")
     parser.add_argument("--out", type=Path, required=True, metavar="CSV", help="the table to write")
     parser.add_argument("--force", action="store_true", help="replace other grades in the table, and the file of --out")
+    parser.add_argument("--anyway", action="store_true", help="also if the grades as a whole look wrong")
 
 
 def run(options) -> int:
     out = place_for("--out", options.out)
     if out.exists() and (not options.force or out.resolve() in (options.into.resolve(), options.grades.resolve())):
         raise ClassroomError(f"--out: expected a new file, got {out}; --force replaces it, if it is none that is read")
-    result = fill(
-        options.grades, options.into, options.column, student_column=options.student_column, force=options.force
-    )
+    how = {"student_column": options.student_column, "force": options.force, "anyway": options.anyway}
+    result = fill(options.grades, options.into, options.column, **how)
     write_whole(out, result.data)
     print(f"{out}: grades of {len(result.filled)} student{'s'[: len(result.filled) != 1]}")
     for note in result.notes:

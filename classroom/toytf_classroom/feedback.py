@@ -14,20 +14,16 @@ import zipfile
 from pathlib import Path
 
 from toytf._command import place_for, write_whole
-from toytf_classroom.gradebook import HANDED_IN
-from toytf_classroom.grading import Receipt
+from toytf_classroom.gradebook import HANDED_IN, receipts_of
 from toytf_classroom.lms import read_table
-from toytf_classroom.plain_text import folder_name, one_line, without_formula
+from toytf_classroom.plain_text import folder_name
 
 
 def feedback_zip(table: Path) -> tuple[bytes, list[str]]:
     """The feedback pages of a class as an archive, ``<student>/feedback.html`` of each; and who has none."""
     home = table.with_suffix("")
     handed_in = json.loads((home / HANDED_IN).read_bytes()) if (home / HANDED_IN).is_file() else {}
-    pages = {}
-    for path in sorted((home / "receipts").glob("*.json")):
-        student = Receipt.from_json(path.read_bytes()).student
-        pages[without_formula(one_line(student))] = student, home / "feedback" / f"{path.stem}.html"
+    pages = {name: (receipt.student, page) for name, (receipt, page) in receipts_of(home).items()}
     archive, taken, without = io.BytesIO(), set(), []
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as whole:
         for _, row in read_table(table, ["student"]):

@@ -16,6 +16,8 @@ from toytf_classroom.grading import Assignment, Receipt
 from toytf_classroom.pages import render
 from toytf_classroom.rubrics import Mark, Rubric
 
+NOTHING = "no submission"  # the reason of those who handed in nothing
+
 
 def number(value: float | None) -> str:
     """Points as people write them: 2, 0.4; a line where a person has still to read."""
@@ -91,4 +93,5 @@ def remark(receipt: Receipt) -> str:
         return receipt.reason
     waiting = [result.number for result in receipt.results if result.points is None and result.kind == "text"]
     said = [f"to be read: {', '.join(waiting)}"] if waiting else []
-    return "; ".join(said + ([f"look at: {', '.join(receipt.failed)} (the checker failed)"] if receipt.failed else []))
+    said += [f"look at: {', '.join(receipt.failed)} (the checker failed)"] if receipt.failed else []
+    return "; ".join(dict.fromkeys(said + receipt.remarks))

@@ -131,10 +131,11 @@ OTHER = """\
 
 @dataclass(frozen=True)
 class Ready:
-    """How a student's notebook gets `toytf`: the code of its first cell, and files to lie beside it, by their names."""
+    """How a student's notebook gets `toytf`: the code of its first cell, files beside it, and what pip would say."""
 
     cell: str
     beside: dict[str, bytes] = field(default_factory=dict)
+    requirement: str = ""
 
 
 def _cell(body: str, what: str) -> str:
@@ -163,9 +164,9 @@ def named(where: str | None = None) -> Ready:
     if where is None:
         return Ready(_cell(NOWHERE, ""))
     if ADDRESS.fullmatch(where):
-        return Ready(_cell(BY_PIP, f"toytf @ {where}"))
+        return Ready(_cell(BY_PIP, f"toytf @ {where}"), requirement=f"toytf @ {where}")
     if REQUIREMENT.fullmatch(where):
-        return Ready(_cell(BY_PIP, where))
+        return Ready(_cell(BY_PIP, where), requirement=where)
     path = Path(where)
     if path.name == WHEEL and zipfile.is_zipfile(path):
         return Ready(_cell(BY_PIP, WHEEL), {WHEEL: path.read_bytes()})

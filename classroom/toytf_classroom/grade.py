@@ -44,6 +44,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--allow", action="append", default=[], metavar="NAME", help="another package that students may use"
     )
     parser.add_argument("--again", action="store_true", help="grade also what was graded before")
+    parser.add_argument(
+        "--student", action="append", default=[], metavar="NAME", help="grade this one again, and nobody else"
+    )
     own_numbers.key_argument(parser, "; needed where the numbers are each student's own")
     for option, seconds, what in (
         ("--cell-seconds", limits.cell, "one code cell"),
@@ -74,16 +77,21 @@ def _grade(given) -> int:
     summary = gradebook.grade_folder(
         given.submissions, given.out, assignment, sandbox,
         class_list=given.class_list, student_column=given.student_column, manual=given.manual, limits=limits,
-        jobs=given.jobs, again=given.again, answers=answers,
+        jobs=given.jobs, again=given.again, answers=answers, only=given.student,
     )  # fmt: skip
     home = given.out.with_suffix("")
-    for note in summary.notes + summary.failed:
+    for note in summary.notes + summary.failed + summary.doubts:
         print(note, file=sys.stderr)
     print(f"{summary.students} students: {summary.graded} graded now, {summary.reused} as before.")
     print(f"Grades: {given.out}. Feedback: {home}/feedback/index.html.")
     if summary.to_read:
         many = "1 text is" if summary.to_read == 1 else f"{summary.to_read} texts are"
         print(f"{many} to be read by a person: {home}/to_read.csv.")
+    if summary.doubts:
+        many = "1 submission has" if len(summary.doubts) == 1 else f"{len(summary.doubts)} submissions have"
+        print(f"{many} no points: a person has to look, the remark says why.")
+    for wrong in summary.wrong:
+        print(f"Look at this before you use the table: {wrong}")
     if summary.failed:
         many = "1 submission" if len(summary.failed) == 1 else f"{len(summary.failed)} submissions"
         print(f"{many} could not be graded: the cells are empty, the remark says why. The same command tries again.")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import re
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +59,7 @@ class Assignment:
     exercises: tuple[Exercise, ...]
     sha256: str
     belongs: str = ""  # by what the key is known again with which the numbers of `OWN` were drawn
+    handed_out: frozenset[str] = frozenset()  # `fingerprint` of each text of the student's notebook
 
     @property
     def points(self) -> float:
@@ -101,7 +103,16 @@ def read_assignment(source: Path | bytes) -> Assignment:
     numbers = [exercise.number for exercise in exercises]
     if len(set(numbers)) < len(numbers):
         raise BadAssignment(f"assignment: expected each exercise once, got {', '.join(numbers)}")
-    return Assignment(str(whole.get("title") or "Assignment"), exercises, hashlib.sha256(data).hexdigest(), belongs)
+    texts = whole.get("texts", [])
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise BadAssignment(f"assignment: expected texts: a list of fingerprints, got {texts!r:.100}")
+    title, digest = str(whole.get("title") or "Assignment"), hashlib.sha256(data).hexdigest()
+    return Assignment(title, exercises, digest, belongs, frozenset(texts))
+
+
+def fingerprint(text: str) -> str:
+    """By what a text that was handed out is known again, however an editor breaks its lines."""
+    return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]
 
 
 def _exercise(where: str, entry) -> Exercise:
@@ -147,6 +158,7 @@ class Result:
     details: list[str] = field(default_factory=list)
     mistake: str | None = None  # the name of a known one
     text: str | None = None  # a text answer
+    remark: str = ""  # for the teacher: why this is 0, or what to look at
 
 
 @dataclass
@@ -163,13 +175,16 @@ class Receipt:
     versions: dict[str, str] = field(default_factory=dict)  # with what it was graded
     settings: dict = field(default_factory=dict)
     slow: bool = False  # whether something was stopped because its time was over, and might not be at another try
-    graded: bool = True  # False if the grader itself failed: no points are said, and `reason` is for the teacher
+    graded: bool = True  # False if nobody knows yet: no points are said, and `reason` is for the teacher
+    content: str = ""  # hash of what the cells say
+    remarks: list[str] = field(default_factory=list)  # for the teacher
+    late: float = 0.0  # percent that are taken off
     own: dict[str, str] = field(default_factory=dict)  # own numbers: the student's sheet, its `sealed`, the one carried
 
     @property
     def points(self) -> float:
-        """Points without the exercises that a person has still to read."""
-        return round(sum(result.points or 0 for result in self.results), 2)
+        """Points without the exercises that a person has still to read, less what lateness costs."""
+        return round(sum(result.points or 0 for result in self.results) * (1 - self.late / 100), 2)
 
     @property
     def failed(self) -> list[str]:
@@ -240,7 +255,8 @@ def grade_one(
         if read.sheet and numbers.sheet and read.sheet != numbers.sheet:
             notes.append(f"This notebook says that it is sheet {read.sheet}. Yours is sheet {numbers.sheet}.")
     return Receipt(
-        student, read.sha256, assignment.sha256, results, "", run.cells_said(), notes, slow=run.slow, own=own, **about
+        student, read.sha256, assignment.sha256, results, "", run.cells_said(), notes, slow=run.slow, own=own,
+        content=read.content, remarks=run.remarks(), **about,
     )  # fmt: skip
 
 
@@ -251,7 +267,7 @@ def nothing_to_grade(student: str, assignment: Assignment, reason: str, sha256: 
 
 
 def not_graded(student: str, assignment: Assignment, why: str) -> Receipt:
-    """What is known of a submission at which the grader itself failed: no points, not even 0."""
+    """What is known where a person has to look, or where the grader itself failed: no points, not even 0."""
     results = _all(assignment, None, "not graded")
     return Receipt(student, "", assignment.sha256, results, plain(why, 300), graded=False)
 
@@ -280,16 +296,17 @@ class _Run:
         self.results: dict[str, Result] = {}
         self.said: dict[int, dict] = {}  # by number of the code cell
         self.skipped: set[int] = set()
+        self._own, self._texts = (
+            {exercise.label for exercise in assignment.exercises if exercise.kind == kind} for kind in (OWN, "text")
+        )
 
     # ---- the course of it
 
     def grade(self) -> list[Result]:
-        for exercise in self.assignment.exercises:
-            if exercise.kind == "text":
-                self.results[exercise.label] = self._text(exercise)
+        texts = [exercise for exercise in self.assignment.exercises if exercise.kind == "text"]
         self.until = time.monotonic() + self.limits.total * self.limits.clock
         for _ in range(self.limits.restarts + 1):
-            if len(self.results) == len(self.assignment.exercises) or self._over():
+            if len(self.results) + len(texts) == len(self.assignment.exercises) or self._over():
                 break
             self.session = Session(self.sandbox, self.limits)
             try:
@@ -301,13 +318,16 @@ class _Run:
                 self.spent += self.session.used()
                 self.session.close()
                 self.session = None
+        for exercise in texts:
+            self.results[exercise.label] = self._text(exercise)
         why = "too many sandboxes had to be ended before it"
         if self._over():
             why = f"its {lasting(self.limits.total)} were used up"
             self.slow = True
         for exercise in self.assignment.exercises:
             if exercise.label not in self.results:
-                self._no_points(exercise, f"{exercise.name or exercise.number}: not reached, {why}.")
+                said = f"{exercise.name or exercise.number}: not reached, {why}."
+                self._record(exercise, 0, said, remark=f"{exercise.number}: not reached, {why}")
         return [self.results[exercise.label] for exercise in self.assignment.exercises]
 
     def _left(self) -> tuple[float, float]:
@@ -334,7 +354,7 @@ class _Run:
 
     def _cells(self) -> None:
         """Run the code cells in order."""
-        for number, source in enumerate(self.read.cells, start=1):
+        for number, source in enumerate(self.read.code, start=1):
             if number in self.skipped:
                 continue
             said = self.said.setdefault(number, {"cell": number})
@@ -358,6 +378,9 @@ class _Run:
         if isinstance(dropped, list) and dropped:
             lines = ", ".join(line[:200] for line in dropped[:20] if isinstance(line, str))
             about["note"] = f"Left out, since only Jupyter understands it: {lines}"
+        lacks = reply.header.get("lacks")
+        if isinstance(lacks, list) and lacks:
+            about["lacks"] = "; ".join(line[:200] for line in lacks[:20] if isinstance(line, str))
         if kind == "slow":
             about["error"] = f"The cell was {self._stopped(reply)}."
         elif kind == "raised":
@@ -369,7 +392,7 @@ class _Run:
     def _exercises(self) -> None:
         """Ask for the results."""
         for exercise in self.assignment.exercises:
-            if exercise.label in self.results:
+            if exercise.kind == "text" or exercise.label in self.results:
                 continue
             if self._over():
                 return
@@ -391,17 +414,64 @@ class _Run:
     # ---- the kinds of exercises
 
     def _text(self, exercise: Exercise) -> Result:
-        """A text is for a person to read; the cell is found by its grade id or by the exercise's label."""
-        found = [
-            text
-            for name, text in self.read.texts.items()
-            if name == exercise.label or re.fullmatch(rf"{re.escape(exercise.label)}[-_].+", name)
-        ]
-        text = plain("\n\n".join(dict.fromkeys(found)), 20_000)
-        blank = text.strip() in ("", NOT_ANSWERED)
-        said = "no answer was found." if blank else "to be read by a person."
-        points = 0 if blank else None
-        return _result(exercise, points, f"{exercise.number}: {said}", text=text)
+        """A text is for a person to read, wherever in the notebook it stands; only what is blank gets 0."""
+        words, number = self.words, exercise.number
+        mine = [text for label, _, text in words if label == exercise.label]
+        if mine:
+            apart = all(role != "answer" for label, role, _ in words if label == exercise.label)
+            remark = f"{number}: the answer stands outside of its cell" * apart
+            text = plain("\n\n".join(dict.fromkeys(mine)), 20_000)
+            return _result(exercise, None, f"{number}: to be read by a person.", text=text, remark=remark)
+        if elsewhere := [text for _, role, text in words if role != "answer"]:
+            text = plain("\n\n".join(dict.fromkeys(elsewhere)), 20_000)
+            said = f"{number}: no answer in its place. Words elsewhere in the notebook are to be read by a person."
+            remark = f"{number}: no answer in its cell, but words elsewhere"
+            return _result(exercise, None, said, text=text, remark=remark)
+        return _result(exercise, 0, f"{number}: no answer was found.", text="", remark=f"{number}: no answer")
+
+    @cached_property
+    def words(self) -> list[tuple[str, str, str]]:
+        """What the student wrote in words: at which exercise it stands (its label), in which role, and the text.
+
+        A text belongs to the exercise whose name its cell has, else to the one whose question stands before it.
+        """
+        found, here = [], ""
+        for cell in self.read.cells:
+            label, role = self._place(cell)
+            here = label or here
+            if not cell.source.strip() or cell.source.strip() == NOT_ANSWERED or self._is_handed_out(cell, label, role):
+                continue
+            if not cell.code or self._is_prose(cell, label, role):
+                found.append((here, role, cell.source))
+        return found
+
+    def _place(self, cell: submission.Cell) -> tuple[str, str]:
+        """The exercise at which a cell stands and its role there, by its names or a question's heading."""
+        heading = "" if cell.code else re.match(r"\s*(?:#+\s*(\d+\.\d+)\b)?", cell.source)[1]
+        for exercise in self.assignment.exercises:
+            for name in cell.names:
+                if name == exercise.label or name.startswith((f"{exercise.label}-", f"{exercise.label}_")):
+                    role = name[len(exercise.label) + 1 :]
+                    return exercise.label, role if role in ("text", "check") else "answer"
+            if heading == exercise.number:
+                return exercise.label, "text"
+        return "", "title" if "title" in cell.names else ""
+
+    def _is_handed_out(self, cell: submission.Cell, label: str, role: str) -> bool:
+        if not self.assignment.handed_out:  # an older assignment.json does not say what was
+            return cell.locked or role in ("title", "text")
+        mine = role == "title" or (role == "text" and label in self._own)  # other words for each student
+        return mine or fingerprint(cell.source) in self.assignment.handed_out
+
+    def _is_prose(self, cell: submission.Cell, label: str, role: str) -> bool:
+        """Whether a cell of code holds words: it was an answer in words, it is all comment, or it is no Python."""
+        if role == "check":
+            return False
+        if role == "answer":
+            return label in self._texts
+        lines = [line.strip() for line in cell.source.splitlines() if line.strip()]
+        no_python = "SyntaxError" in self.said.get(cell.code, {}).get("error", "") and len(cell.source.split()) > 3
+        return no_python or all(line.startswith("#") for line in lines) or _is_string(cell.source)
 
     def _function(self, exercise: Exercise) -> None:
         checker, name = check.CHECKS[exercise.name], exercise.name
@@ -413,7 +483,7 @@ class _Run:
             reply = self._request(header, arrays, most=self.limits.call)
             kind = reply.header.get("kind")
             if kind == "missing":
-                return self._no_points(exercise, f"{name}: not found. No cell defines a function of this name.")
+                return self._missing(exercise, name, rf"^[ \t]*def {name}\b|^{name}[ \t]*=")
             if kind == "not callable":
                 return self._no_points(exercise, f"{name}: expected your function, got {reply.text('text', 100)}.")
             if kind == "too slow":
@@ -421,8 +491,16 @@ class _Run:
             outcomes.append(_outcome(reply, case.args))
         with np.errstate(all="ignore"):
             said = diagnose(checker, cases, outcomes)
-        points = exercise.points if said.right else 0.0
-        self._record(exercise, points, said.headline, *said.details, mistake=said.mistake or None)
+        if said.right:
+            return self._record(exercise, exercise.points, said.headline, *said.details)
+        hints = [f"Not here while the grader runs: {lacks}." for lacks in self._lacks()]
+        if len(found := self._cells_with(rf"^[ \t]*def {name}\b")) > 1:
+            hints.append(f"Code cells {', '.join(map(str, found))} define it. The last one counts.")
+        raised = re.search("It raised (.*)", said.headline)
+        remark = f"{exercise.number}: {raised[1]}" if raised else ""
+        self._record(
+            exercise, 0.0, said.headline, *said.details, *hints, mistake=said.mistake or None, remark=plain(remark, 200)
+        )
 
     def _by_hand(self, exercise: Exercise) -> None:
         own, number = exercise.kind == OWN, exercise.number
@@ -432,7 +510,7 @@ class _Run:
         variable = answer_name(exercise)
         reply = self._request({"do": "read", "name": variable}, most=self.limits.call)
         if reply.header.get("kind") == "missing":
-            return self._no_points(exercise, f"{number}: not found. No cell sets {variable}.")
+            return self._missing(exercise, variable, rf"^[ \t]*{variable}[ \t]*[:=]")
         named, answers = _answers(reply)
         known = [part.name for part in expected.parts]
         listed = ", ".join(map(repr, known))
@@ -464,6 +542,43 @@ class _Run:
             if name in right and not right >= set(others)
         ]
 
+    # ---- why something is not there
+
+    def _missing(self, exercise: Exercise, name: str, pattern: str) -> None:
+        """No points, and why the name is not there: the cell that would define it failed, or nearly has the name."""
+        for number in self._cells_with(pattern):
+            if error := self.said.get(number, {}).get("error"):
+                why = f"code cell {number}, which would define it, stopped before: {error.rstrip('.')}."
+                remark = f"{exercise.number}: {why.rstrip('.')}"
+                return self._record(exercise, 0, f"{name}: not found, since {why}", remark=plain(remark, 300))
+        defined = re.findall(r"^[ \t]*(?:def )?(\w{1,60})[ \t]*[(=]", "\n".join(self.read.code), re.MULTILINE)
+        near = difflib.get_close_matches(name, [*dict.fromkeys(defined)][:200], n=1, cutoff=0.8)
+        other = f" There is {near[0]}, though." if near else ""
+        remark = f"{exercise.number}: not found{f', but {near[0]}' if near else ''}"
+        self._record(exercise, 0, f"{name}: not found. No cell defines it.{other}", remark=plain(remark, 200))
+
+    def _cells_with(self, pattern: str) -> list[int]:
+        """The numbers of the code cells in which something stands."""
+        return [n for n, source in enumerate(self.read.code, 1) if re.search(pattern, source, re.MULTILINE)]
+
+    def _lacks(self) -> list[str]:
+        """What could not be imported, and by which cells."""
+        return [f"{plain(said['lacks'], 300)} (code cell {n})" for n, said in self.said.items() if said.get("lacks")]
+
+    def remarks(self) -> list[str]:
+        """What a teacher wants to know besides the points; a notebook without any says why."""
+        results = list(self.results.values())
+        said = [result.remark for result in results if result.remark]
+        said += [f"not here: {lacks}" for lacks in self._lacks()]
+        if any("### BEGIN SOLUTION" in source for source in self.read.code):
+            said.append("this is the instructor's notebook")
+        named = {label for label, _ in map(self._place, self.read.cells)} - {""}
+        if not named and not any(result.points for result in results):
+            said.append("none of the exercises is in it: is it another assignment's?")
+        elif not any(result.points is None or result.points for result in results):
+            said.append("nothing was answered right")
+        return said
+
     # ---- what comes of it
 
     def _inputs(self, exercise: Exercise) -> np.random.Generator:
@@ -482,9 +597,17 @@ class _Run:
         shown = []
         for number in sorted(self.said):
             one = {k: plain(v, 20_000) if isinstance(v, str) else v for k, v in self.said[number].items() if v}
+            if lacks := one.pop("lacks", ""):
+                one["note"] = f"Not here while the grader runs, and the cell went on without it: {lacks}."
             if len(one) > 1:
                 shown.append(one)
         return shown
+
+
+def _is_string(source: str) -> bool:
+    """Whether a cell is one string, printed or not; only its ends are looked at."""
+    text = source.strip().removeprefix("print").strip().removeprefix("(").removesuffix(")").strip()
+    return len(text) > 2 and text[0] in "\"'" and text[-1] == text[0]
 
 
 # ---------------------------------------------------------------- reading replies

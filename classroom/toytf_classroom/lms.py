@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toytf_classroom import ClassroomError
-from toytf_classroom.plain_text import composed, plain
+from toytf_classroom.plain_text import as_file, composed, plain
 from toytf_classroom.submission import Found
 
 CANVAS = re.compile(r"(?P<name>.*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>\d+)_(?P<rest>.+)", re.DOTALL)
@@ -79,7 +79,11 @@ def open_table(path: Path) -> Table:
     except OSError as error:
         raise ClassroomError(f"{path}: expected a table (CSV, UTF-8), got {error}") from None
     except UnicodeDecodeError as error:
-        raise ClassroomError(f"{path}: expected UTF-8, got byte {error.object[error.start]:#04x}") from None
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise ClassroomError(
+            f"{path}, line {line}: expected UTF-8, got byte {error.object[error.start]:#04x}. "
+            'In Excel save the table as "CSV UTF-8"'
+        ) from None
     bare = re.sub(r'"[^"]*"', "", content.partition("\n")[0])  # a quoted name may hold any sign
     separator = ";" if ";" in bare and "," not in bare else ","
     reader = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)
@@ -90,6 +94,12 @@ def open_table(path: Path) -> Table:
         raise ClassroomError(f"{path}, line {reader.line_num}: expected CSV, got ({error})") from None
     while rows and not rows[-1][1]:
         rows.pop()
+    for line, row in rows:
+        if any(cell.strip() for cell in row[len(head) :]):
+            raise ClassroomError(
+                f"{path}, line {line}: expected at most {len(head)} cell{'s'[: len(head) != 1]} as in line 1, got "
+                f'{len(row)}: put a name that holds a comma into quotation marks: "Doe, Jo"'
+            )
     return Table(path, head, rows, separator)
 
 
@@ -143,7 +153,8 @@ def read_class(path: Path, column: str | None, clean: Callable[[str], str] = com
 def people_of(table: Table, column: str | None, clean: Callable[[str], str] = composed) -> list[Person]:
     """The students of a table; `read_class` says what may be wrong."""
     form = form_of(table, column)
-    people = [_person(form, row, line, column or "student") for line, row in table.by_name() if not _filler(form, row)]
+    ids = column or _own_column(table)
+    people = [_person(form, row, line, ids) for line, row in table.by_name() if not _filler(form, row)]
     counts = Counter(one.student.casefold() for one in people)
     found, wrong, seen = [], [], set()
     for one in people:
@@ -166,14 +177,21 @@ def people_of(table: Table, column: str | None, clean: Callable[[str], str] = co
 def form_of(table: Table, column: str | None) -> str:
     """In which of `FORMS` a table is; a column that is named makes it our own."""
     form = "own" if column else next((name for name, cs in FORMS.items() if {*cs} <= {*table.names}), None)
+    if form is None and _own_column(table) in table.names:
+        form = "own"
     if form is None:
         raise ClassroomError(
             f"{table.path}, line 1: expected one column 'student', or {KNOWN}, got {table.columns}. "
             "In another list, name the column of the students (--student-column)"
         )
-    for name in [column] if column else FORMS[form]:
+    for name in [column or _own_column(table)] if form == "own" else FORMS[form]:
         table.column(name)
     return form
+
+
+def _own_column(table: Table) -> str:
+    """The column of the ids in a list of one's own: student, or Student."""
+    return next((name for name in table.names if name.lower() == "student"), "student")
 
 
 def _person(form: str, row: dict[str, str], line: int, column: str) -> Person:
@@ -218,9 +236,10 @@ def matched(found: Sequence[Found], people: Sequence[Person]) -> tuple[list[Foun
         chosen = _chosen(student, group, notes)
         if MOODLE.fullmatch(chosen.student):
             handed_in[student] = chosen.student
-        elif (canvas := CANVAS.fullmatch(chosen.student)) and canvas["late"]:
+        late = bool((canvas := CANVAS.fullmatch(chosen.student)) and canvas["late"])
+        if late:
             notes.append(f"{plain(student, 100)}: handed in late, says the name of the file.")
-        ours.append(dataclasses.replace(chosen, student=student))
+        ours.append(dataclasses.replace(chosen, student=student, late=late))
     return ours, notes, handed_in
 
 
@@ -234,7 +253,7 @@ def students_of(name: str, people: Sequence[Person]) -> list[str]:
     (['Anna Abt'], ['Bo'], [])
     """
     name = composed(name)
-    if same := [one.student for one in people if one.student == name]:
+    if same := [one.student for one in people if name in (one.student, as_file(one.student))]:
         return same
     form = MOODLE.fullmatch(name) or CANVAS.fullmatch(name)
     if form is None:
@@ -263,4 +282,4 @@ def _chosen(student: str, group: list[Found], notes: list[str]) -> Found:
         notes.append(f"{plain(student, 100)}: handed in {len(notebooks)} times; the newest counts.")
         return max(zip(again, notebooks, strict=True), key=lambda pair: int(pair[0]["file"]))[1]
     notes.append(f"{plain(student, 100)}: {len(notebooks)} notebooks were handed in, and none is graded: {names}.")
-    return Found(student, None, f"Expected one notebook (.ipynb), got {len(notebooks)}: {names}.")
+    return Found(student, None, doubt=f"Expected one notebook (.ipynb), got {len(notebooks)}: {names}.")

@@ -37,7 +37,7 @@ from toytf.course.exercises import Exercise
 from toytf_classroom import ClassroomError
 from toytf_classroom.grading import OWN, Assignment, Numbers, answer_name
 from toytf_classroom.lms import read_class
-from toytf_classroom.plain_text import CONTROL, composed, folder_name, person
+from toytf_classroom.plain_text import CONTROL, as_file, composed, person
 from toytf_classroom.topics import TOPICS, Drawn, Given, chain, fixed_width, is_word
 
 VERSION = 1  # of the recipes: a change that gives other numbers is another version
@@ -78,13 +78,14 @@ def sheet(student: str, key: str, topics: Sequence[str], title: str) -> Sheet:
     (2, 2)
     """
     student, title, topics = clean_student(person(student)), _clean("title", title), _known(topics)
-    seed = int.from_bytes(_hmac(key, "numbers", title, student), "big")
+    file = as_file(student)  # by which the grader will know the student
+    seed = int.from_bytes(_hmac(key, "numbers", title, file), "big")
     exercises = tuple(
         TOPICS[topic].exercise(topic, number, np.random.default_rng([seed, int.from_bytes(topic.encode(), "big")]))
         for number, topic in enumerate(topics, start=1)
     )
     printed = [exercise.topic + exercise.fingerprint for exercise in exercises]
-    digits = f"{int.from_bytes(_hmac(key, 'sheet', title, student, *printed), 'big') % 10**9:09d}"
+    digits = f"{int.from_bytes(_hmac(key, 'sheet', title, file, *printed), 'big') % 10**9:09d}"
     return Sheet(student, title, f"{digits[:3]}-{digits[3:6]}-{digits[6:]}", exercises)
 
 
@@ -312,18 +313,11 @@ def _table(given: Given) -> str:
 
 def read_names(path: Path, column: str | None = None) -> list[str]:
     """A class whose names can be those of files, since the grader knows students by their files."""
-
-    def clean(student: str) -> str:
-        student = clean_student(student)
-        if not folder_name(person(student), ""):
-            raise ValueError(f"student: expected a name that a file can have, got {student!r}")
-        return student
-
-    students = [one.student for one in read_class(path, column, clean)]
-    for name, count in Counter(person(student).casefold() for student in students).items():
+    students = [one.student for one in read_class(path, column, clean_student)]
+    for name, count in Counter(as_file(person(student)).casefold() for student in students).items():
         if count > 1:
             raise ClassroomError(
-                f"{path}: expected names that differ in more than what Moodle adds, got {name!r} twice"
+                f"{path}: expected names that differ in more than what Moodle adds or no file has, got {name!r} twice"
             )
     return students
 

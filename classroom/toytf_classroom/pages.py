@@ -20,9 +20,6 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 from math_core import LatexError, LatexToMathML
 from mdit_py_plugins.dollarmath import dollarmath_plugin
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import get_lexer_by_name
 
 from toytf_classroom import ClassroomError
 from toytf_classroom.plain_text import plain
@@ -47,7 +44,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"prose": prose, "inline": inline, "math": math, "code": code}
+    made.filters |= {"prose": prose, "inline": inline, "math": math}
     return made
 
 
@@ -71,18 +68,10 @@ def math(tex: str, display: bool = False) -> Markup:
         raise ClassroomError(f"formula: expected TeX that can be set, got {tex.strip()} ({error})") from None
 
 
-def code(source: str) -> Markup:
-    """Python in its colours."""
-    coloured = highlight(source, get_lexer_by_name("python"), HtmlFormatter(nowrap=True, noclasses=True)).rstrip()
-    return Markup(f'<pre class="code">{coloured}</pre>\n')
-
-
 @cache
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     dollarmath_plugin(reader, double_inline=True)
-    for name in ("fence", "code_block"):
-        reader.add_render_rule(name, lambda _, tokens, at, *__: str(code(tokens[at].content)))
     for name in ("math_inline", "math_block", "math_inline_double"):
         reader.add_render_rule(name, _formula)
     reader.add_render_rule("image", lambda _, tokens, at, *__: str(escape(tokens[at].content)))

@@ -74,12 +74,23 @@ def to_csv(rows: Iterable[Iterable[str]]) -> bytes:
 # ---------------------------------------------------------------- names
 
 _MOODLE = re.compile(r"(.+?)_\d+_assignsubmission_\w*\Z", re.DOTALL)
-_HARMLESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+-]{0,63}\Z")
+_HARMLESS = re.compile(r"[^\W_][\w.@+-]{0,39}")  # of 4 bytes each a file name holds 60
 
 
 def composed(student: str) -> str:
     """One spelling of a name: é as macOS writes it in files and é as others do are one letter; no blanks around it."""
     return unicodedata.normalize("NFC", student).strip()
+
+
+def as_file(student: str) -> str:
+    """The name of a student's file: the id, with _ for signs that no file has.
+
+    Examples
+    --------
+    >>> as_file("O'Brien-Smith Jr."), as_file("Kim/Lee")
+    ("O'Brien-Smith Jr.", 'Kim_Lee')
+    """
+    return re.sub(r'[/\\:*?"<>|]|^\.', "_", composed(student))
 
 
 def person(student: str) -> str:
@@ -97,18 +108,19 @@ def person(student: str) -> str:
 def file_names(students: list[str]) -> dict[str, str]:
     """A file name for each student: the id if it is harmless, else what is left of it and a hash.
 
-    No two are equal, not even where capital letters do not count.
+    Letters of every script are left. No two names are equal, not even where capital letters do not count.
 
     Examples
     --------
-    >>> file_names(["anna.k", "../../etc/passwd"])
-    {'anna.k': 'anna.k', '../../etc/passwd': 'etc-passwd~3754d6cb3a38e1185e5b382d5f3ef3f1'}
+    >>> file_names(["anna.k", "李雷", "../../etc/passwd"])
+    {'anna.k': 'anna.k', '李雷': '李雷', '../../etc/passwd': 'etc-passwd~3754d6cb3a38e1185e5b382d5f3ef3f1'}
     """
-    counts = collections.Counter(student.lower() for student in students)
+    counts = collections.Counter(student.casefold() for student in students)
     names = {}
     for student in students:
-        harmless = _HARMLESS.match(student) and student.lower() != "index" and counts[student.lower()] == 1
-        left = student if _HARMLESS.match(student) else re.sub(r"[^A-Za-z0-9_]+", "-", student)[:40].strip("-")
+        known = _HARMLESS.fullmatch(student) and student == composed(student)
+        harmless = known and student.casefold() != "index" and counts[student.casefold()] == 1
+        left = student if known else re.sub(r"\W+", "-", composed(student))[:40].strip("-")
         # Too long for anybody to find a second name with the same one.
         digest = hashlib.sha256(student.encode("utf-8", "surrogatepass")).hexdigest()[:32]
         names[student] = student if harmless else f"{left}~{digest}"

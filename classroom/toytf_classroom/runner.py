@@ -8,6 +8,7 @@ answers and comparisons are outside. Standard library and NumPy only; `toytf` is
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import builtins
@@ -23,6 +24,7 @@ import types
 HELP = re.compile(r"^\s*\?|\?\s*$")
 MAGIC = re.compile(r"^(\s*)(%|!|[\w, ]+=\s*[!%])")
 CELL_MAGIC = re.compile(r"\A\s*%%(\w+)[^\n]*")
+FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 RUNS_PYTHON = {"time", "timeit", "capture", "prun"}  # cell magics whose cell is Python all the same
 
 
@@ -234,16 +236,27 @@ class Runner:
         except BaseException as error:  # SystemExit and KeyboardInterrupt too end a cell, not the notebook
             return "raised", error
 
+    def run(self, source: str, name: str, lacks: list[str]) -> None:
+        """Run a cell statement by statement; one that imports what is not here is left out, and said."""
+        tree, flags = compile(source, name, "exec", ast.PyCF_ONLY_AST, dont_inherit=True), 0
+        for node in tree.body:
+            code = compile(ast.Module([node], []), name, "exec", flags, dont_inherit=True)
+            flags |= code.co_flags & FUTURE
+            try:
+                exec(code, self.space.__dict__)
+            except ImportError as error:
+                if not isinstance(node, (ast.Import, ast.ImportFrom)):
+                    raise
+                lacks.append(self.outcomes.clip(f"{ast.unparse(node)} ({self.outcomes.describe(error)})"))
+
     def cell(self, request: dict) -> tuple[dict, list]:
         name = f"<code cell {request['number']}>"
         source, dropped = plain_python(request["source"])
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
 
-        def run():
-            exec(compile(source, name, "exec", dont_inherit=True), self.space.__dict__)
-
-        kind, value = self.limited(run, request)
-        reply = {"kind": kind, "dropped": [self.outcomes.clip(line) for line in dropped[:20]]}
+        lacks: list[str] = []
+        kind, value = self.limited(lambda: self.run(source, name, lacks), request)
+        reply = {"kind": kind, "dropped": [self.outcomes.clip(line) for line in dropped[:20]], "lacks": lacks[:20]}
         if kind == "slow":
             reply.update(clock=value)
         if kind == "raised":

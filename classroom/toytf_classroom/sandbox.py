@@ -44,7 +44,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from toytf.byhand import expressions
@@ -61,10 +61,9 @@ STARTING = 60.0  # seconds for Python and NumPy to start, on a machine that has 
 INSTALL = """The grader runs the code of strangers: to do so safely it needs bubblewrap 0.7 and Linux 5.14, or newer.
     Debian, Ubuntu:  sudo apt install bubblewrap
     Fedora:          sudo dnf install bubblewrap
-Ubuntu 24.04 and newer forbid user namespaces to programs without an AppArmor profile; allow them with
-    sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0
+Ubuntu 24.04 and newer forbid user namespaces to programs without an AppArmor profile: SECURITY.md has one for bwrap.
 Inside a container, start the container with  --security-opt seccomp=unconfined
-Windows and macOS have no bubblewrap: grade on a Linux machine, in a virtual machine, or (Windows) in WSL2."""
+Windows and macOS have no bubblewrap: grade on a Linux machine, in WSL2, or in the container of SECURITY.md."""
 
 
 class SandboxError(ClassroomError):
@@ -85,8 +84,8 @@ class Limits:
 
     cell: float = 20.0  # one code cell
     call: float = 10.0  # one call of an exercise's function
-    total: float = 180.0
-    clock: float = 3.0  # seconds on the clock for each of these: what sleeps ends too, what waits its turn goes on
+    total: float = 60.0
+    clock: float = 2.0  # seconds on the clock for each of these: what sleeps ends too, what waits its turn goes on
     memory: int = 1 << 30  # of all its processes together
     processes: int = 32  # and threads, at the same time
     file: int = 16 << 20
@@ -94,6 +93,14 @@ class Limits:
     files: int = 128  # open ones of one process
     output: int = 64 << 10  # of what it prints, how much is kept
     restarts: int = 8  # of the sandbox, after one had to be ended
+
+    def first(self) -> Limits:
+        """Those of a first try among others; who needs more gets all of it in a second try, alone."""
+        return replace(self, total=self.total / 3)
+
+    def longest(self) -> float:
+        """Seconds on the clock that a try takes at most on a machine that starts a sandbox at once."""
+        return self.total * self.clock + GRACE
 
     def rlimits(self) -> dict[str, int]:
         return {
@@ -177,7 +184,8 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "io_setup": (206, 0),
     "io_uring_setup": (425, 425), "io_uring_enter": (426, 426), "io_uring_register": (427, 427),
     # Other processes, namespaces, mounts, kernel modules, keys: deep into the kernel.
-    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "userfaultfd": (323, 282),
+    "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "kcmp": (312, 272), "pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "userfaultfd": (323, 282),
     "perf_event_open": (298, 241), "bpf": (321, 280), "syslog": (103, 116),
     "unshare": (272, 97), "setns": (308, 268), "chroot": (161, 51), "pivot_root": (155, 41), "mount": (165, 40),
     "umount2": (166, 39), "open_tree": (428, 428), "move_mount": (429, 429), "fsopen": (430, 430),
@@ -220,6 +228,8 @@ _BY_ARGUMENT = {
         _ERRNO | errno.ENOTTY,
     ),
     "flock": ((73, 32), 1, _EQUAL, {}, _NOT_DONE),
+    # Limits of other processes, of process 1 too.
+    "prlimit64": ((302, 261), 0, _EQUAL, {0: _ALLOW}, _ERRNO | errno.EPERM),
     # F_SETLK, F_SETLKW and those of open files. Then the questions about locks, leases, F_NOTIFY, larger pipes, and
     # the hints to the disk, which stay with a file.
     "fcntl": (

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,20 @@ class Found:
     student: str
     path: Path | None
     reason: str = ""
+    doubt: str = ""  # why a person has to look before anything is said, not even 0
     error: str = ""  # of the grader's own, so that nothing can be said about the student
+    late: bool = False  # says the system that collected it
+    stray: str = ""  # the name of a file that is no notebook; nobody's, unless the class list says whose
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell in which a student may have written words: any text, and code by its number."""
+
+    source: str
+    names: frozenset[str]  # grade ids and labels of exercises
+    locked: bool = False
+    code: int = 0  # its number among the code cells
 
 
 @dataclass(frozen=True)
@@ -41,25 +55,38 @@ class Submission:
     """What a notebook holds, as far as it concerns the grader."""
 
     sha256: str  # of the file's bytes
-    cells: tuple[str, ...]  # the source of its code cells, in order
-    texts: dict[str, str]  # from grade ids, and labels of exercises, to what the Markdown cells with them say
+    code: tuple[str, ...]  # the source of its code cells, in order
+    cells: tuple[Cell, ...]  # all of them, in order
     notes: tuple[str, ...] = ()  # what was odd about it, in words for the student
     sheet: str = ""  # the number of the sheet that it says it is, with own numbers. Anybody can write another
+
+    @property
+    def content(self) -> str:
+        """A hash of what the cells say: the same notebook saved anew has the same one."""
+        return hashlib.sha256(repr([" ".join(cell.source.split()) for cell in self.cells]).encode()).hexdigest()
 
 
 # ---------------------------------------------------------------- the folder
 
+NOTEBOOK = re.compile(r"(?P<student>.+)\.ipynb(\.txt|\.json)?", re.IGNORECASE | re.DOTALL)
+DEEPEST = 4  # folders inside a student's folder
+NOBODY_S = {"assignment.json", "timestamp.txt", "__MACOSX", "Thumbs.db", "desktop.ini"}  # nbgrader's, a system's
 
-def find(folder: Path) -> tuple[list[Found], list[str]]:
-    """List submissions, ``<student>.ipynb`` or one notebook in a folder ``<student>/``, and notes for the teacher.
 
-    Links are never followed. Files whose name begins with a dot, and assignment.json, are passed over.
+def find(
+    folder: Path, knows: Callable[[str], bool] = lambda name: False, labels: Sequence[str] = ()
+) -> tuple[list[Found], list[str]]:
+    """List submissions, ``<student>.ipynb`` or a notebook somewhere in a folder ``<student>/``, and notes.
+
+    A folder that only wraps the others, as unzip makes it, is gone into; `knows` says whether a name is that of
+    somebody in the class. Of several notebooks in a student's folder that one is taken which alone names one of these
+    `labels`. Links are never followed; files whose name begins with a dot are passed over.
     """
     found, notes, places = [], [], {}
-    for entry in sorted(os.scandir(folder), key=lambda e: e.name):
-        name = entry.name.removesuffix(".ipynb")
+    for entry in _entries(folder, knows, notes):
+        name = _student(entry.name)
         try:
-            one = _in(entry)
+            one = _in(entry, labels)
             name = composed(one.student if isinstance(one, Found) else name) or name
         except Exception as error:  # whatever is odd about one entry, the others are found
             one = Found(name, None, error=f"{type(error).__name__}: {error}")
@@ -69,34 +96,101 @@ def find(folder: Path) -> tuple[list[Found], list[str]]:
             notes.append(f"{plain(entry.name, 100)}: passed over, {one}.")
     several = "There are several submissions of this name, a file and a folder perhaps."
     for name, group in sorted(places.items()):
-        one = group[0] if len(group) == 1 else Found(name, None, several)
+        group = [one for one in group if not one.stray] or group
+        one = group[0] if len(group) == 1 else Found(name, None, doubt=several)
         found.append(dataclasses.replace(one, student=name))
     return found, notes
 
 
-def _in(entry: os.DirEntry) -> Found | str:
+def _student(name: str) -> str:
+    matched = NOTEBOOK.fullmatch(name)
+    return matched["student"] if matched else name
+
+
+def _listed(folder) -> list[os.DirEntry]:
+    return sorted((e for e in os.scandir(folder) if e.name not in NOBODY_S), key=lambda e: e.name)
+
+
+def _entries(folder, knows: Callable[[str], bool], notes: list[str], deep: int = 0) -> list[os.DirEntry]:
+    """What lies in a folder, and what lies in its folders that are nobody's and only wrap others."""
+    entries, found = _listed(folder), []
+    shown = [e for e in entries if not e.name.startswith(".")]
+    for entry in entries:
+        if deep < DEEPEST and entry in shown and _wraps(entry, len(shown) == 1, knows):
+            notes.append(f"{plain(entry.name, 100)}: a folder around others; the submissions in it were taken.")
+            found += _entries(entry.path, knows, notes, deep + 1)
+        else:
+            found.append(entry)
+    return found
+
+
+def _wraps(entry: os.DirEntry, alone: bool, knows: Callable[[str], bool]) -> bool:
+    """Whether a folder holds others' submissions: somebody's of the class, or it is alone and several lie in it."""
+    if not entry.is_dir(follow_symlinks=False) or knows(entry.name):
+        return False
+    try:
+        inside = [e for e in _listed(entry.path) if e.name[0] != "."]
+    except OSError:
+        return False
+    if len(inside) == 1 and _wraps(inside[0], alone, knows):
+        return True
+    several = len([e for e in inside if NOTEBOOK.fullmatch(e.name) or e.is_dir(follow_symlinks=False)]) > 1
+    return any(knows(_student(e.name)) for e in inside) or (alone and several)
+
+
+def _in(entry: os.DirEntry, labels: Sequence[str]) -> Found | str:
     """Who handed in this entry of the folder; or why it is passed over, "" if nobody needs to know."""
     name = entry.name
-    if name.startswith(".") or name == "assignment.json":
+    if name.startswith("."):
         odd = name.endswith(".ipynb") and not name.startswith("._")  # those are macOS's own
         return "its name begins with a dot" if odd else ""
     if entry.is_dir(follow_symlinks=False):
-        return _in_folder(entry)
-    if name.endswith(".ipynb") or entry.is_symlink():
-        return Found(name.removesuffix(".ipynb"), Path(entry.path))
-    return "it is no notebook (.ipynb) and no folder"
+        return _in_folder(entry, labels)
+    if NOTEBOOK.fullmatch(name) or entry.is_symlink():
+        return Found(_student(name), Path(entry.path))
+    return Found(name.rpartition(".")[0] or name, None, doubt=_no_notebook([name]), stray=name)
 
 
-def _in_folder(entry: os.DirEntry) -> Found:
+def _no_notebook(names: list[str]) -> str:
+    packed = " Unpack it." if any(name.lower().endswith((".zip", ".7z", ".rar", ".gz")) for name in names) else ""
+    return f"Expected a notebook (.ipynb), got {plain(', '.join(names), 200)}.{packed}"
+
+
+def _in_folder(entry: os.DirEntry, labels: Sequence[str]) -> Found:
     try:
-        inside = [e for e in os.scandir(entry.path) if e.name.endswith(".ipynb") and e.name[0] != "."]
-        inside = [e.name for e in inside if not e.is_dir(follow_symlinks=False)]
+        inside = _below(entry.path)
     except OSError as error:
-        return Found(entry.name, None, f"The folder cannot be read ({error.strerror}).")
-    if len(inside) != 1:
-        many = f"{len(inside)} notebooks" if inside else "no notebook"
-        return Found(entry.name, None, f"Expected one notebook (.ipynb) in the folder, got {many}.")
-    return Found(entry.name, Path(entry.path) / inside[0])
+        return Found(entry.name, None, doubt=f"The folder cannot be read ({error.strerror}).")
+    notebooks = [path for path in inside if NOTEBOOK.fullmatch(path.name)]
+    if len(notebooks) > 1:
+        notebooks = [path for path in notebooks if _names_one_of(path, labels)] or notebooks
+    if len(notebooks) == 1:
+        return Found(entry.name, notebooks[0])
+    if notebooks:
+        names = ", ".join(str(path.relative_to(entry.path)) for path in notebooks)
+        return Found(entry.name, None, doubt=f"Expected one notebook, got {len(notebooks)}: {plain(names, 200)}.")
+    if inside:
+        return Found(entry.name, None, doubt=_no_notebook([path.name for path in inside]))
+    return Found(entry.name, None, "The folder is empty: there is no notebook (.ipynb) in it.")
+
+
+def _below(folder, deep: int = 0) -> list[Path]:
+    """The files in a folder and in those inside it."""
+    found = []
+    for entry in (e for e in _listed(folder) if e.name[0] != "."):
+        if not entry.is_dir(follow_symlinks=False):
+            found.append(Path(entry.path))
+        elif deep < DEEPEST:
+            found += _below(entry.path, deep + 1)
+    return found
+
+
+def _names_one_of(path: Path, labels: Sequence[str]) -> bool:
+    try:
+        content = read_bytes(path)
+    except Unreadable:
+        return False
+    return any(f'"{label}'.encode() in content for label in labels)
 
 
 def read_bytes(path: Path) -> bytes:
@@ -129,19 +223,21 @@ def read(data: bytes) -> Submission:
         raise Unreadable("The file is no notebook of format 4: expected a list of cells.")
     if len(notebook["cells"]) > MOST_CELLS:
         raise Unreadable(f"The notebook has {len(notebook['cells'])} cells; at most {MOST_CELLS} are read.")
-    cells, texts, odd = [], {}, 0
+    code, cells, odd = [], [], 0
     for cell in notebook["cells"]:
         source = _source(cell)
         if source is None:
             odd += 1
-        elif cell.get("cell_type") == "code":
-            cells.append(source)
-        elif cell.get("cell_type") in ("markdown", "raw"):
-            for name in _names(cell):
-                texts[name] = f"{texts[name]}\n\n{source}" if name in texts else source
+            continue
+        if cell.get("cell_type") == "code":
+            code.append(source)
+        elif cell.get("cell_type") not in ("markdown", "raw"):
+            continue
+        locked = _dict(_dict(cell, "metadata"), "nbgrader").get("locked") is True
+        cells.append(Cell(source, _names(cell), locked, len(code) if cell["cell_type"] == "code" else 0))
     total = len(notebook["cells"])
     notes = [f"{odd} of {total} cells are none (no source that is text) and were passed over."] if odd else []
-    return Submission(hashlib.sha256(data).hexdigest(), tuple(cells), texts, tuple(notes), _sheet(notebook))
+    return Submission(hashlib.sha256(data).hexdigest(), tuple(code), tuple(cells), tuple(notes), _sheet(notebook))
 
 
 def _json(data: bytes):
@@ -179,11 +275,13 @@ def _source(cell) -> str | None:
     return source.encode("utf-8", "replace").decode()  # halves of characters can be neither run nor written
 
 
-def _names(cell: dict) -> set[str]:
-    """By what names a text cell may be asked for. None of it is trusted: a wrong one finds a wrong text, no more."""
+def _names(cell: dict) -> frozenset[str]:
+    """By what names a cell may be asked for. None of it is trusted: a wrong one finds a wrong text, no more.
+
+    Editors drop metadata, and some keep the ids, which are the same names.
+    """
     school, own = (_dict(_dict(cell, "metadata"), name) for name in ("nbgrader", "toytf"))
-    names = [
-        school.get("grade_id") if school.get("locked") is not True else None,
-        own.get("exercise") if own.get("role") == "answer" else None,
-    ]
-    return {name[:100] for name in names if isinstance(name, str)}
+    names, parts = [school.get("grade_id"), cell.get("id")], (own.get("exercise"), own.get("role"))
+    if all(isinstance(part, str) for part in parts):
+        names.append("-".join(parts))
+    return frozenset(name[:100] for name in names if isinstance(name, str))

@@ -337,10 +337,7 @@ def embedding(rng):
         r"by $\sqrt{d}$, as the paper does.",
     )
     given = (_matrix("table", table, vocabulary, cols),)
-    asked = (
-        _worked("ids", "ids", ids, said, ("",), row_number),
-        _worked("E", "E", 2 * taken, said, cols, doubled),
-    )
+    asked = (_worked("ids", "ids", ids, said, ("",), row_number), _worked("E", "E", 2 * taken, said, cols, doubled))
     return text, given, asked
 
 

@@ -25,7 +25,7 @@ from toytf._process import whole_step
 from toytf_classroom import ClassroomError
 
 MEMORY = 1 << 30  # bytes that one worker may take besides what the grader had when it began
-SECONDS = 120  # of the processor, for the worker itself; the sandbox has limits of its own
+SECONDS = 60  # of the processor, for the worker itself; the sandbox has limits of its own
 MOST_ANSWER = 64 << 20  # bytes that it may hand back
 
 

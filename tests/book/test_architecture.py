@@ -17,7 +17,7 @@ def missing(page):
     problems = []
     for name in re.findall(r"`([^`\s(]+)`", page):
         module, _, attribute = name.rpartition(".")
-        home = {"published": "replays.published", "check": "toytf.check"}.get(module, f"toytf.{module}")
+        home = {"ledger": "replays.ledger", "check": "toytf.check"}.get(module, f"toytf.{module}")
         if any((ROOT / folder / path).exists() for folder in FOLDERS for path in (name, f"{name}.py")):
             continue
         try:
@@ -32,7 +32,7 @@ def test_what_the_page_names_is_there():
     assert missing(PAGE) == ["grades.csv: not there"]  # a teacher's
 
 
-@pytest.mark.parametrize("name", ["modelling", "ops.softmux", "published.tables", "gradr.py", "cheque/"])
+@pytest.mark.parametrize("name", ["modelling", "ops.softmux", "ledger.judges", "gradr.py", "cheque/"])
 def test_what_is_not_there_is_noticed(name):
     assert missing(f"`{name}`")
 

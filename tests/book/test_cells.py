@@ -1,13 +1,11 @@
-"""What a page says of its cells: exercises' titles, and the words on which hidden code opens."""
+"""What a page makes of its cells: exercises' titles, and code that waits for the page's one switch."""
 
 import re
 import subprocess
 import sys
 
 import nbformat
-import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-from toytf_cells import prompt
 
 from bookcheck.reading import ROOT
 
@@ -38,30 +36,13 @@ exercise_style = "solution_follow_exercise"
 """
 
 
-@pytest.mark.parametrize(
-    ("words", "source", "kinds", "tags"),
-    [
-        ("Imports", "import numpy as np\n\nplot.style()", [], ["hide-cell"]),
-        ("The check", "for x in xs:\n    assert x\nprint('all')", ["text/plain"], ["hide-input"]),
-        ("Code of this figure", "plt.show()\nassert x", ["image/svg+xml", "text/plain"], ["hide-input"]),
-        ("Code that sets this up", "live.mask(scores, may_attend)", ["text/html", "text/plain"], ["hide-input"]),
-        ("Code of this table", "import x\n\nMarkdown(x)", ["text/markdown"], ["hide-input"]),
-        ("A further table", "byhand.table(x)", ["text/html"], ["hide-cell"]),
-        ("The numbers of the solutions", "import ast\nassert x", ["text/plain"], ["hide-cell", "solution"]),
-        ("The code", "%matplotlib inline", [], ["hide-cell"]),
-    ],
-)
-def test_hidden_code_opens_on_words_that_say_what_it_is(words, source, kinds, tags):
-    assert prompt(source, kinds, tags) == words
-
-
-def test_a_page_titles_exercises_by_their_questions_and_sets_hidden_code_below_what_it_shows(tmp_path):
+def test_exercises_have_questions_for_titles_and_hidden_code_waits_for_the_switch_but_solutions_are_folded(tmp_path):
     table = new_output("execute_result", {"text/html": "<table></table>", "text/plain": "t"}, execution_count=1)
-    own = {"tags": ["hide-cell"], "mystnb": {"code_prompt_show": "All dates"}}
     cells = [
         new_markdown_cell(EXERCISE),
         new_code_cell("byhand.table(x)", metadata={"tags": ["hide-input"]}, execution_count=1, outputs=[table]),
-        new_code_cell("1", metadata=own, execution_count=2),
+        new_code_cell("import x", metadata={"tags": ["hide-cell"]}, execution_count=2),
+        new_code_cell("answer = 2", metadata={"tags": ["hide-cell", "solution"]}, execution_count=3),
     ]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=metadata), tmp_path / "index.ipynb")
@@ -72,7 +53,12 @@ def test_a_page_titles_exercises_by_their_questions_and_sets_hidden_code_below_w
     page = (tmp_path / "site" / "index.html").read_text("utf-8")
     titles = [re.sub(r"<[^>]+>", "", one) for one in re.findall(r'admonition-title">(.*?)</p>', page)]
     titles = [one for one in titles if one != "Hide"]
-    assert titles == [r"Exercise 9.1: What is \(1 + 1\) in int?", "Solution", "Code of this table", "All dates"]
+    assert titles == [r"Exercise 9.1: What is \(1 + 1\) in int?", "Solution", "The numbers of the solutions"]
     assert '<span class="caption-number">Exercise 9.1: </span>What is' in page
     assert '<p class="exercise-about"><em>By hand and code, level 2, 15 min</em></p>' in page
-    assert page.index("<table>") < page.index("Code of this table") < page.index("byhand")
+    of_table, rest = page.split("<table>", 1)
+    assert of_table.rindex("byhand") > of_table.rindex("more-code")  # the code first, as in the notebook
+    imports, solutions = rest.split("answer", 1)
+    assert (
+        "more-code" in imports and "more-code" not in solutions and page.count('<details class="admonition hide') == 1
+    )

@@ -70,6 +70,7 @@ def test_each_notebook_is_valid_and_keeps_its_exercises_and_solutions(path):
             ":::{admonition} Why\n:class: dropdown\n\nSo.\n:::",
             "<details>\n<summary>Why</summary>\n\nSo.\n\n</details>",
         ),
+        ("{.margin}\nBeside it.", "Beside it."),
         ("![Two rows](_assets/a.png)", "*Picture: Two rows*"),
         ("[a](https://example.org/x.ipynb)", "[a](https://example.org/x.ipynb)"),
         ("```text\n:::{exercise} shown\n```", "```text\n:::{exercise} shown\n```"),
@@ -88,10 +89,10 @@ def test_what_only_myst_knows_is_refused(text):
 
 
 def test_a_solution_with_code_is_read_and_not_run():
-    outputs = [new_output("stream", name="stdout", text="3\n")]
+    outputs = [new_output("stream", text="3\n"), new_output("display_data", {"text/html": "<b>", "text/plain": "4"})]
     solved = new_code_cell("print(3)", metadata={"tags": ["solution"]}, execution_count=1, outputs=outputs)
     _, cell = elsewhere(new_notebook(cells=[solved]), "a.ipynb", "1.2.3").cells
-    inside = "```python\nprint(3)\n```\n\nIt prints\n\n```text\n3\n```"
+    inside = "```python\nprint(3)\n```\n\nIt prints\n\n```text\n3\n4\n```"
     assert cell.cell_type == "markdown" and cell.source.split("</summary>")[1] == f"\n\n{inside}\n\n</details>"
 
 

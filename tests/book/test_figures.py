@@ -19,7 +19,7 @@ STYLES = "".join((ROOT / "book" / "_assets" / name).read_text("utf-8") for name 
 CIVIDIS = {"#" + bytes(matplotlib.colormaps["cividis"](k, bytes=True)[:3]).hex() for k in range(256)}
 CIVIDIS |= {matplotlib.colors.to_hex(matplotlib.colormaps["cividis"](k)) for k in range(256)}
 ALLOWED = CIVIDIS | {plot.ON_LIGHT.lower(), plot.ON_DARK.lower()}
-SMALLEST, CONTRAST = 10.95, 4.5
+SMALLEST, CONTRAST = 11.7, 4.5
 LARGEST = 9_500  # bytes gzipped
 
 
@@ -101,9 +101,9 @@ def problems(browser, figures, width, dark=False):
     return found
 
 
-def test_every_chapter_has_its_spine_and_figures_are_small_and_have_the_pages_colours():
+def test_one_chapter_has_the_spine_and_figures_are_small_and_have_the_pages_colours():
     spines = [name for name, svg in FIGURES.items() if 'class="toytf-spine"' in svg]
-    assert len(spines) == len(chapter_paths()) and len(FIGURES) > 100
+    assert len(spines) == 1 and len(FIGURES) > 80
     assert {name: strange for name, svg in FIGURES.items() if (strange := strange_colours(svg))} == {}
     sizes = {name: len(gzip.compress(svg.encode())) for name, svg in FIGURES.items()}
     assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
@@ -127,7 +127,7 @@ def test_names_in_a_page_are_unique():
 def figure(content):
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" class="toytf-figure" viewBox="0 0 460 100" width="500" height="109" '
-        'style="font:14.5px sans-serif">\n<g class="message"><text x="0" y="16">A &lt; B,</text>'
+        'style="font:15.5px sans-serif">\n<g class="message"><text x="0" y="16">A &lt; B,</text>'
         '<text x="0" y="32">and C</text></g>\n'
         f'<svg class="panel" x="0" y="40" width="460" height="60" viewBox="0 40 460 60">{content}</svg>\n</svg>\n'
     )

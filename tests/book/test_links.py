@@ -1,20 +1,11 @@
 """The table of contents lists what there is. That each link leads somewhere is seen on the built pages (test_site)."""
 
-import yaml
+from sphinx_external_toc.parsing import parse_toc_yaml
 
 from bookcheck import reading
 from toytf.course.chapters import chapters
 
-
-def listed(node):
-    """Every file that a part of ``_toc.yml`` names."""
-    if isinstance(node, list):
-        return [file for one in node for file in listed(one)]
-    files = [node[key] for key in ("root", "file") if key in node]
-    return files + [file for key in ("parts", "chapters", "sections") for file in listed(node.get(key, []))]
-
-
-TOC = listed(yaml.safe_load((reading.ROOT / "_toc.yml").read_text("utf-8")))
+TOC = list(parse_toc_yaml(reading.ROOT / "_toc.yml"))
 
 
 def test_the_table_of_contents_lists_each_page_once():

@@ -44,7 +44,6 @@ def test_what_is_stored_of_a_notebook_is_whole_and_clean(path):
     [
         ({}, None),
         ({"execution_count": None}, "has the count None"),
-        ({"execution_count": 7}, "has the count 7"),
         ({"metadata": {"tags": ["nbval-skip"]}}, "is exempt from nbval: nbval-skip"),
         ({"source": "# NBVAL_IGNORE_OUTPUT\n1"}, "is exempt from nbval: NBVAL_IGNORE_OUTPUT"),
         ({"outputs": [new_output("stream", name="stderr", text="overflow")]}, "shows a warning"),

@@ -27,7 +27,8 @@ def texts(body):
         ("version 2.4.6", []),
         ("Exercise 4.1 asks", []),
         ('check.byhand("4.1", answer)', []),
-        ("12 words", []),
+        ("12 words, 999 too", []),
+        ("8,896 numbers, or 8896; not 1,2", ["8,896", "8896"]),
         ("1.1e-03 2.3e-10", ["1.1e-03", "2.3e-10"]),
     ],
 )
@@ -66,7 +67,25 @@ def test_code_and_what_nobody_reads_is_left_out(hidden):
 def test_what_stands_outside_of_the_article_is_left_out(tmp_path):
     html = '<nav><p>0.5</p></nav><article><section id="one"><h1>1</h1><p>0.25</p></section></article>'
     (tmp_path / "page.html").write_text(html, "utf-8")
-    assert numbers.index(tmp_path) == [["page.html", "1", [["one", "1"]], [[0, "0.25"]], []]]
+    assert numbers.index(tmp_path)["toytf_numbers"] == [["page.html", "1", [["one", "1"]], [[0, "0.25"]], []]]
+
+
+def test_words_are_sentences_headings_and_counts_without_code_and_labels(tmp_path):
+    body = """<section id="one"><h1>1. Multi-head</h1>
+    <pre>import numpy as np</pre><svg><text>Three heads ask here.</text></svg>
+    <div class="byhand">So say all of us.</div>
+    <div class="cell_input"><pre>heads = 2  # Two heads of ours.</pre></div>
+    <p>Two heads ask at once. Short. 1 + 2 + 3 + 4 = 10</p>
+    <table><tr><td>head</td><td>one way to ask</td></tr></table>"""
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "page.html").write_text(f"<article>{body}</section></article>", "utf-8")
+    index = numbers.index(tmp_path)
+    pages, counts = index["toytf_words"]
+    assert pages == [["notebooks/page.html", "1. Multi-head", 1, [["one", "1. Multi-head"]]]]
+    assert index["words/notebooks/page.html"] == [["Two heads ask at once.", "head: one way to ask"]]
+    assert (counts["ask"], counts["multihead"], counts["multi"]) == ([0, 2], [0, 2], [0, 2])
+    assert "numpy" not in counts and "three" not in counts and "us" not in counts
+    assert numbers.unpacked(numbers.packed("a", index)) == index
 
 
 @pytest.mark.parametrize("own, number", [("", 1), (' id="panel-7"', 7)])

@@ -9,9 +9,9 @@ import re
 import pytest
 
 import sitecheck
-from replays.published import REPLAYS
+from replays.ledger import Source
 from sitecheck import DESKTOP, FIRST, PHONE, ROOT, write_small_book
-from toytf.course.chapters import outline
+from toytf.course.chapters import WAYS, outline
 
 PAGES = [*sitecheck.toc_pages(ROOT), "search"]
 OF_PACKAGE = sitecheck.toc_sections(ROOT)
@@ -61,9 +61,10 @@ def test_without_an_address_the_site_names_none(site, pages):
     assert not [name for name, page in pages.items() if re.search(elsewhere, page) or "MIT. Version " not in page]
 
 
-def test_every_link_leads_somewhere_and_nothing_is_fetched_from_elsewhere(site):
+def test_every_link_leads_somewhere_and_nothing_is_fetched_from_elsewhere(site, pages):
     assert sitecheck.link_problems(site) == []
     assert sitecheck.address_problems(site) == []
+    assert [name for name, page in pages.items() if str(ROOT) in page] == []  # nor is the machine named
 
 
 def test_each_source_is_linked_from_the_references_and_from_its_replay(site):
@@ -72,8 +73,8 @@ def test_each_source_is_linked_from_the_references_and_from_its_replay(site):
     assert named == set(sitecheck.links_elsewhere(site / "book" / "references.html"))
     of_replays = {0: "/hackerllama/blog/", 1: "/illustrated-transformer/", 3: "/MorvanZhou/"}  # 2 and 4: not known
     for source, part in of_replays.items():
-        leads = sitecheck.links_elsewhere(site / "book" / f"{REPLAYS[source]}.html")
-        assert part in " ".join(leads) and set(leads) <= named
+        leads = sitecheck.links_elsewhere(site / "book" / f"{Source(source).page}.html")
+        assert part in " ".join(leads) and {link.partition("#")[0] for link in leads} <= named
 
 
 def test_each_chapter_has_its_number_its_machine_and_the_next_question(pages):
@@ -88,16 +89,9 @@ def test_each_chapter_has_its_number_its_machine_and_the_next_question(pages):
 
 
 def test_the_index_of_numbers_and_of_words_is_loaded_by_the_search_alone(pages):
-    assert [name for name, page in pages.items() if "toytf_numbers.js" in page] == []
-    assert [name for name, page in pages.items() if "searchindex.js" in page] == ["search"]
-
-
-def test_the_list_of_headings_has_a_replays_steps_and_not_its_remarks(pages):
-    """The theme's script would lay out the place of each heading that is listed."""
-    page = pages["book/replay_notes"]
-    listed = re.search(r'<div class="toc-tree">(.*?)</aside>', page, re.DOTALL)[1]
-    assert 'href="#five-steps"' in listed and "E4-08" in page
-    assert not re.search(r"E4-\d\d", listed)
+    indexes = re.compile(r"toytf_(numbers|words)\.js|searchindex|searchtools")
+    assert [name for name, page in pages.items() if indexes.search(page)] == []
+    assert [name for name, page in pages.items() if "toytf_search.js" in page] == ["search"]
 
 
 def test_the_sum_of_an_entry_is_not_cut_off(browser, addresses):
@@ -139,7 +133,13 @@ FIRST_FOUND = {
     "loss": "14. ",
     "heads": "6. ",
     "PyTorch": "20. ",
+    "words": "2. ",
     "glossary": "Glossary",
+    "cross-attention": "12. ",
+    "cross attention": "12. ",
+    "layer norm": "9. ",
+    "multihead": "6. ",
+    "dropout": ("10. ", "16. ", "20. "),
 }
 
 
@@ -154,12 +154,28 @@ def test_a_word_of_a_title_finds_its_page_first(browser, addresses):
     assert not wrong
 
 
-@pytest.mark.parametrize("where, shown", [("http", True), ("file", False)])
-def test_found_pages_have_summaries_where_pages_may_be_fetched(browser, addresses, where, shown):
-    with sitecheck.open_page(browser, addresses[where], "search.html?q=transformer") as (page, problems):
-        page.locator("#search-results .search-summary", has_text="found").wait_for()
+@pytest.mark.parametrize("where", ["http", "file"])
+@pytest.mark.parametrize("query", ["softmax", "attention", "8,896"])
+def test_a_search_costs_less_than_300_kb_and_shows_where_it_is_said(browser, addresses, where, query):
+    got = {}
+    with sitecheck.open_page(browser, addresses[where], "search.html", PHONE) as (page, problems):
+        page.on("response", lambda response: got.setdefault(response.url, response))
+        page.goto(f"{page.url}?q={query}")
+        page.locator("#search-results li").first.wait_for()
         page.wait_for_load_state("networkidle")
-        assert bool(page.locator("#search-results p.context").count()) == shown
+        assert sum(len(response.body()) for response in got.values()) < 300_000
+        said = page.locator("#search-results p.context, .number-found").all_inner_texts()
+        assert len(said) > 9 and not [one for one in said if re.search(r"\bimport\b|np\.", one)]
+        assert all(query.replace(",", "") in one.lower().replace(",", "") for one in said[:3])
+        problems += sitecheck.page_problems(page)
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize(("typed", "meant"), [("sofmax", "softmax"), ("cross-atention", "cross attention")])
+def test_a_misspelt_word_is_suggested(browser, addresses, typed, meant):
+    with sitecheck.open_page(browser, addresses["file"], f"search.html?q={typed}") as (page, problems):
+        page.get_by_role("link", name=meant, exact=True).press("Enter")
+        page.locator("#search-results mark").first.wait_for()
     assert not problems, "\n".join(problems)
 
 
@@ -179,12 +195,11 @@ def test_a_number_finds_each_step_that_prints_it(browser, addresses, where):
 
 def test_each_line_of_the_index_is_found_again_on_its_page(browser, addresses):
     name = "notebooks/04_self_attention"
-    with sitecheck.open_page(browser, addresses["file"], "search.html?q=0.") as (page, _):
-        page.evaluate("Search.performSearch('0.5')")
-        page.wait_for_function("window.toytfNumbers")
+    with sitecheck.open_page(browser, addresses["file"], "search.html?q=0.5") as (page, _):
+        page.wait_for_function("typeof window.toytf_numbers === 'object'")
         links = page.evaluate(
             """name => {
-                const [, , ids, lines] = window.toytfNumbers.find(([address]) => address.startsWith(name));
+                const [, , ids, lines] = window.toytf_numbers.find(([address]) => address.startsWith(name));
                 const counts = {};
                 return lines.flatMap(([place, text]) =>
                     [...text.matchAll(/(?<![\\d."])(?<!xercise )\\d+\\.\\d+(?![\\d.]*\\d|e)/g)].map(([number]) => {
@@ -220,7 +235,9 @@ def test_each_line_of_the_index_is_found_again_on_its_page(browser, addresses):
         ("0.2243999", "rounded it stands in"),
         ("-0.2244", "without the sign it stands in"),
         ("0,2244", "Decimals have a point here: 0.2244"),
-        ("12", "Whole numbers stand everywhere"),
+        ("12", "Small whole numbers stand everywhere"),
+        ("8896", "8896 stands in"),
+        ("8,896", "8,896 stands in"),
         ("1.2.3", "This is not a number."),
         ("987654.321", "No page prints 987654.321."),
         ("4.67695573e-10", "4.67695573e-10 stands in"),
@@ -233,27 +250,87 @@ def test_the_search_for_numbers_says_what_it_did(browser, addresses, typed, told
     assert not problems, "\n".join(problems)
 
 
-def test_on_a_phone_the_contents_open_from_the_keyboard(browser, addresses):
-    with sitecheck.open_page(browser, addresses["file"], "notebooks/04_self_attention.html", PHONE) as (page, _):
-        contents = page.locator(".sidebar-tree a").first
-        assert not contents.is_visible()
-        box = page.locator("#__navigation")
-        box.focus()
-        page.keyboard.press("Space")
-        assert contents.is_visible()
-        page.keyboard.press("Space")
-        assert not contents.is_visible()
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_the_contents_open_from_the_keyboard_and_close_when_one_turns_away(browser, addresses, width):
+    with sitecheck.open_page(browser, addresses["file"], "notebooks/04_self_attention.html", width) as (page, _):
+        here = page.locator(".contents .current-page > a")
+        assert not here.is_visible()
+        page.locator(".contents > summary").focus()
+        for away in ("Space", "Escape"):
+            page.keyboard.press("Enter")
+            assert here.is_visible() and here.inner_text().startswith("4.")
+            assert page.locator(".contents .on-page a[href='#exercises']").is_visible()
+            page.keyboard.press(away)
+            assert not here.is_visible()
+        if width == DESKTOP:  # on a phone nothing else is in sight
+            page.locator(".contents > summary").click()
+            page.mouse.click(10, page.evaluate("innerHeight") - 10)
+            assert not here.is_visible()
 
 
-def test_a_page_shows_contents_headings_and_what_can_be_taken_away(browser, addresses):
+def test_a_chapter_shows_its_strip_its_question_its_sections_and_what_can_be_taken_away(browser, addresses):
     with sitecheck.open_page(browser, addresses["file"], "notebooks/04_self_attention.html") as (page, _):
-        left, middle, right = (page.locator(part).bounding_box() for part in (".sidebar-tree", "article", ".toc-tree"))
-        assert left["x"] + left["width"] <= middle["x"]
-        assert middle["x"] + middle["width"] <= right["x"]
-        assert page.locator(".sidebar-tree .current-page > a").inner_text().startswith("4.")
+        here = page.locator(".strip .here")
+        assert here.locator("b").inner_text() == "self-attention" and here.locator("a").all_inner_texts() == [*"456"]
+        assert here.locator("a[aria-current]").inner_text() == "4"
+        question, sections = (page.locator(part).bounding_box() for part in (".question", ".beside .on-page"))
+        assert question["x"] + question["width"] <= sections["x"]
+        sizes = "['.question', 'h1'].map((part) => parseFloat(getComputedStyle(document.querySelector(part)).fontSize))"
+        large, small = page.evaluate(sizes)
+        assert large > 2 * small
         assert page.locator(".prev-page").inner_text().endswith("3. Positions")
         assert page.locator("a[download]").get_attribute("href").endswith(".ipynb")
         assert page.locator(".print-page").is_visible()
+
+
+def test_the_strip_leads_to_every_chapter_of_its_way_and_to_the_map(pages):
+    for way in WAYS:
+        for station, numbers in way.items():
+            page = pages[PAGES[numbers[0]]]  # the first one is the first page
+            wire = re.search(r'<nav class="strip".*?<ol>(.*?)</ol>', page, re.DOTALL)[1]
+            assert f"<b>{html.escape(station)}</b>" in wire and '"../book/map.html">the map' in wire
+            assert len(re.findall("<li", wire)) == len(way) + 1
+    assert '<nav class="strip"' not in pages["book/preface"] + pages["book/map"]
+
+
+def test_one_switch_shows_all_code_and_the_browser_remembers_it(browser, addresses):
+    with sitecheck.open_page(browser, addresses["http"], "notebooks/04_self_attention.html") as (page, problems):
+        code, switch = page.locator(".more-code").first, page.locator(".code-switch")
+        assert not code.is_visible() and switch.get_attribute("aria-checked") == "false"
+        switch.click()
+        assert code.is_visible() and switch.get_attribute("aria-checked") == "true"
+        page.reload()
+        assert page.locator(".more-code").first.is_visible()
+        assert page.locator(".code-switch").get_attribute("aria-checked") == "true"
+        page.locator(".code-switch").click()
+        assert not page.locator(".more-code").first.is_visible()
+    assert not problems
+
+
+def test_without_a_script_all_code_is_there_and_nothing_that_only_a_script_can_do(browser, addresses):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{addresses['file']}/notebooks/04_self_attention.html")
+    assert page.locator(".more-code").first.is_visible()
+    assert not page.locator(":is(.code-switch, .theme-toggle, .print-page)").filter(visible=True).count()
+    context.close()
+
+
+MOST_FOLDS = 6
+
+
+def folds(html):
+    """What hides something before the exercises of a page: not the sums of a panel, which are one."""
+    article = re.search(r"<article.*?(?=<section id=\"exercises\"|</article>)", html, re.DOTALL)[0]
+    return re.findall(r'<details(?! class="byhand-sums)[^>]*>', article)
+
+
+def test_a_chapter_hides_at_most_six_things_before_its_exercises(pages):
+    counts = {name: len(folds(page)) for name, page in pages.items() if name.startswith("notebooks/")}
+    assert {name: count for name, count in counts.items() if count > MOST_FOLDS} == {}
+    assert sum(counts.values()) > 9, "folds are found"
+    one = '<article><details class="byhand-sums"></details><details class="dropdown admonition" id="a"></details>'
+    assert len(folds(f'{one}<section id="exercises"><details></details></section></article>')) == 1
 
 
 @pytest.mark.parametrize("width", [PHONE, DESKTOP])
@@ -266,7 +343,7 @@ def test_a_link_leads_to_its_section_however_far_it_is(browser, addresses, width
         page.keyboard.press("Home")
         sitecheck.still(page)
         assert page.evaluate(top) > 1000
-        page.evaluate("document.querySelector('.toc-tree a[href=\"#exercises\"]').click()")
+        page.evaluate("document.querySelector('.contents a[href=\"#exercises\"]').click()")
         sitecheck.still(page)
         assert 0 <= page.evaluate(top) < 150
 
@@ -282,13 +359,13 @@ def test_light_and_dark_follow_the_device_until_they_are_chosen(browser, address
     for dark in (False, True):
         with sitecheck.open_page(browser, addresses["file"], "book/preface.html", dark=dark) as (page, problems):
             first = page.evaluate(ground)
-            assert (first == "rgb(255, 255, 255)") != dark
-            page.locator(".theme-toggle-content .theme-toggle").click()
+            assert (first == "rgb(252, 251, 248)") != dark
+            page.locator(".theme-toggle").click()
             assert page.evaluate(ground) != first
             page.reload()
             assert page.evaluate(ground) != first
             page.emulate_media(media="print")
-            assert page.evaluate(ground) == "rgb(255, 255, 255)"
+            assert page.evaluate(ground) == "rgb(252, 251, 248)"
         assert not problems
 
 

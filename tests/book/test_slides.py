@@ -5,6 +5,7 @@ import re
 import pypdf
 import pytest
 
+import sitecheck
 import slides as made_by
 from pages import FormError, soup
 from slides import deck, plain
@@ -17,7 +18,7 @@ FIRST = """<p>Words. <strong>Why a root?</strong> <strong>You need</strong> chap
 
 
 def cell(output="", code="", tag=""):
-    folded = '<details class="admonition hide"><pre>plot.spine()</pre></details>'
+    folded = '<div class="cell_input more-code"><pre>plot.spine()</pre></div>'
     shown = f'<div class="cell_input"><pre>{code}</pre></div>' if code else folded
     return f'<div class="cell {tag}">{shown}<div class="cell_output">{output}</div></div>'
 
@@ -140,14 +141,9 @@ def opened(browser, tmp_path):
     """A deck of the small site, from the disk; at the end nothing was missing and nothing complained."""
     site = small_site(tmp_path, f'<section id="roots"><h1>2. Roots</h1>{FIRST}{DEEP}</section>')
     made_by.make(site, tmp_path, tmp_path)
-    page, problems = browser.new_page(viewport={"width": 1280, "height": 720}), []
-    page.on("requestfailed", lambda one: problems.append(f"missing: {one.url}"))
-    page.on("console", lambda one: one.type in ("error", "warning") and problems.append(one.text))
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto((tmp_path / "slides" / "02_second.html").as_uri())
-    page.wait_for_selector("html[data-fitted]", state="attached")
-    yield page
-    page.close()
+    with sitecheck.open_page(browser, tmp_path.as_uri(), "slides/02_second.html", height=720) as (page, problems):
+        page.wait_for_selector("html[data-fitted]", state="attached")
+        yield page
     assert problems == []
 
 

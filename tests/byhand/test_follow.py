@@ -137,7 +137,7 @@ def test_html_shows_the_way_and_opens_each_sum_without_a_script():
         ({"index": (0,)}, "index: expected a row and a column"),
         ({"depth": 0}, "depth: expected at least 1, got 0"),
         ({"attention": "both"}, "attention: expected one of values, queries, keys, got 'both'"),
-        ({"src": ["a"]}, "src: expected 3 names, got 1"),
+        ({"src": ["a"]}, "src: expected 3 labels, got 1"),
     ],
 )
 def test_bad_input_is_named_with_what_was_expected_and_what_came(change, message):

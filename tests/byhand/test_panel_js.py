@@ -28,7 +28,7 @@ THINGS = [
     byhand.chain("Attention ([chapter 4](04_self_attention.html))", *small_chain()),
 ]
 DARK = """:root { color-scheme: dark; --toytf-ink: #e6eaf0; --toytf-paper: #14181d; --toytf-quiet: #a3adbb;
-  --toytf-row: #1e3a5f; --toytf-col: #5b4313; --toytf-hit: #7db2ff; --toytf-hit-ink: #0b1220 }"""
+  --toytf-row: #43233a; --toytf-accent: #ff8fb8; --toytf-on-accent: #2a0a1a; --toytf-faint: #8d897f }"""
 
 
 def document(*things, dark=False):
@@ -84,6 +84,7 @@ def entry(page, i, j):
 
 
 SUM = "World, 2 = 2.84·0 + 3.99·1 + 4·0 + 6·1 = 0 + 3.99 + 0 + 6 = 9.99"
+TERMS = ["2.84 × 0 = 0", "3.99 × 1 = 3.99", "4 × 0 = 0", "6 × 1 = 6", "9.99"]
 NOTHING = [[], [], []]
 LIT = [["2.84", "3.99", "4.00", "6.00"], ["0", "1", "0", "1"], ["9.99"]]
 
@@ -96,8 +97,9 @@ def test_the_mouse_lights_an_entry_and_a_click_keeps_it_until_the_next_or_escape
     assert page.locator(".byhand-live .b-r").all_inner_texts() == ["2.84", "3.99", "4", "6"]
     assert page.locator(".byhand-live .b-c").all_inner_texts() == ["0", "1", "0", "1"]
     assert page.evaluate("document.querySelector('#after').getBoundingClientRect().top") == before, "it moves"
+    assert page.locator(".byhand-corner > div").all_inner_texts() == TERMS
     page.locator("h1").hover()
-    assert lit(page) == NOTHING and sum_shown(page) == ""
+    assert lit(page) == LIT and sum_shown(page) == "", "in the corner the sum is in nobody's way"
     entry(page, 1, 1).click()
     page.locator("h1").hover()
     assert lit(page) == LIT
@@ -107,7 +109,20 @@ def test_the_mouse_lights_an_entry_and_a_click_keeps_it_until_the_next_or_escape
     assert sum_shown(page) == ""
     entry(page, 1, 1).click()
     page.keyboard.press("Escape")
-    assert lit(page) == NOTHING and sum_shown(page) == ""
+    assert lit(page) == LIT and sum_shown(page) == ""
+
+
+def test_before_anybody_chose_the_largest_entry_of_a_product_shows_its_sum_beside_the_upper_factor(show):
+    page = show(KEYS)
+    page.locator("#panel-1 .byhand-corner").wait_for(state="attached")
+    assert lit(page) == LIT and sum_shown(page) == ""
+    rows = page.locator("#panel-1 .b-above tbody tr")
+    for k in range(4):
+        term, row = page.locator(".byhand-corner > div").nth(k).bounding_box(), rows.nth(k).bounding_box()
+        assert abs(term["y"] + term["height"] / 2 - row["y"] - row["height"] / 2) < 5
+        assert term["x"] + term["width"] < row["x"]
+    entry(page, 0, 0).click()
+    assert page.locator(".byhand-corner > div").last.inner_text() == "4"
 
 
 def test_a_finger_opens_an_entry_and_puts_it_away(show):
@@ -237,7 +252,8 @@ def test_anybody_can_use_it(show, dark, width):
 
 
 def tap(page, title, i, j):
-    panel = page.locator(".byhand").filter(has=page.locator(f".byhand-title:text-matches('^{title}( |$)')"))
+    titles = page.locator(".byhand-title").filter(has_text=re.compile(f"^{title}( |$)"))
+    panel = page.locator(".byhand").filter(has=titles)
     panel.locator(".byhand-result tbody tr").nth(i).locator("td").nth(j).click()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from toytf import check, ops
 from toytf.byhand import Num, Prod, Quotient, Root, Sum
-from toytf.check.answers import Tries, part, worked
+from toytf.check.answers import Attempts, part, worked
 from toytf.course.chapters import BOOK
 
 PARTS = [(one, part) for one in check.BY_HAND.values() for part in one.parts]
@@ -65,10 +65,10 @@ def wrong(part, place):
 
 def said(one, part, stage, answer):
     """What is printed for the n-th wrong answer, `answer`."""
-    tries = Tries()
+    attempts = Attempts()
     for i in range(stage - 1):
-        one.reports(np.full(part.numbers.shape, 10.0**7 + i), part.name, tries)
-    (report,) = one.reports(answer, part.name, tries)
+        one.reports(np.full(part.numbers.shape, 10.0**7 + i), part.name, attempts)
+    (report,) = one.reports(answer, part.name, attempts)
     assert not report
     return report.details
 
@@ -80,7 +80,7 @@ def said(one, part, stage, answer):
 def test_the_first_stage_holds_neither_the_right_number_nor_its_sum(one, part):
     for place in places(part):
         expected = part.numbers[place]
-        for answer in (wrong(part, place), *(np.asarray(trap.value, float) for trap in part.traps)):
+        for answer in (wrong(part, place), *(np.asarray(trap.value, float) for trap in part.wrong_answers)):
             for line in said(one, part, 1, answer):
                 line = re.sub(r"yours \S+|and \d+ more", "", line)
                 assert not secret(one, part, expected) or not holds(line, expected, part.room), line
@@ -91,7 +91,7 @@ def test_the_first_stage_holds_neither_the_right_number_nor_its_sum(one, part):
 @each_part
 def test_what_a_slip_looks_like_tells_no_other_part_and_quotes_the_exercise_alone(one, part):
     words = " ".join([EXERCISES[one.number], *(other.name for other in one.parts)])
-    for trap in part.traps:
+    for trap in part.wrong_answers:
         for other in (other for other in one.parts if other is not part):
             told = [x for x in other.numbers.ravel() if holds(trap.looks, x, other.room)]
             assert not any(secret(one, one.parts[0], x) for x in told), (trap.looks, other.name, told)
@@ -128,7 +128,7 @@ def test_the_third_stage_says_where_it_is_wrong_and_how_the_right_number_comes_a
 
 def slips(part):
     """Known slips and what somebody types for each. What is nearly right has a room in place of a number."""
-    for trap in [*part.traps, *(slip for slip in part.slips if "nearly right" not in slip.looks)]:
+    for trap in [*part.wrong_answers, *(one for one in part.common_mistakes if "nearly right" not in one.looks)]:
         answer = np.asarray(trap.value, float)
         if trap.each:  # in every entry that it is about, else right
             off = np.abs(answer - part.numbers) > part.room
@@ -138,13 +138,13 @@ def slips(part):
 
 @each_part
 def test_each_slip_is_recognised_and_none_is_a_right_answer_not_even_rounded(one, part):
-    own = [trap.looks for trap in part.traps]
+    own = [trap.looks for trap in part.wrong_answers]
     for looks, answer in slips(part):
         told = part.looks(answer)
         assert told == looks or (looks not in own and told), (looks, told)
         for typed in (answer, np.round(answer, part.decimals) if part.room > 1e-9 else answer):
             assert not one.reports(typed, part.name)[0], looks
-    for trap in part.traps:
+    for trap in part.wrong_answers:
         (report,) = one.reports(np.round(np.asarray(trap.value, float), 2), part.name)
         assert report.details[0] == f"It looks like {trap.looks}"
 
@@ -189,7 +189,7 @@ def test_slips_are_told_apart(number, name, answer, looks):
 @pytest.fixture
 def asked(monkeypatch, capsys):
     """What `check.byhand` prints, as after another start of Python."""
-    monkeypatch.setattr(check, "_TRIES", Tries())
+    monkeypatch.setattr(check, "_ATTEMPTS", Attempts())
 
     def ask(*arguments, **named):
         check.byhand(*arguments, **named)

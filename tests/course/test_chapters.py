@@ -1,4 +1,4 @@
-"""What each chapter says of itself, its question and its part of the way, and the contents that show it."""
+"""What each chapter says of itself, its question and its stations, and the contents that show it."""
 
 import html
 import json
@@ -6,29 +6,30 @@ import re
 
 import pytest
 
-from toytf.course import chapters, plot_spine
-from toytf.course.chapters import Questions, outline
+from toytf.course import chapters
+from toytf.course.chapters import WAYS, Questions, outline
+from toytf.course.small import PICTURES, picture
 
 OUTLINE = outline()
 
 
-def test_every_chapter_asks_one_question_and_lights_the_parts_that_its_spine_lights():
+def test_every_chapter_asks_one_question_and_stands_at_one_station():
     questions = [chapter.question for chapter in OUTLINE]
     assert [chapter.number for chapter in OUTLINE] == list(range(1, len(chapters.chapters()) + 1))
     assert len(set(questions)) == len(questions) and all(q.endswith("?") and q[0].isupper() for q in questions)
     assert max(map(len, questions)) <= 120, "longer ones fill the contents"
-    lit = {chapter.number: chapter.lit for chapter in OUTLINE}
-    assert lit[2] == ("embedding", "target embedding") and lit[1] == plot_spine.PARTS
+    stations = [number for way in WAYS for numbers in way.values() for number in numbers]
+    assert stations == [chapter.number for chapter in OUTLINE]
 
 
 @pytest.fixture
 def book(tmp_path, monkeypatch):
     """Makes the book one of a single chapter."""
 
-    def of(text, plain="<Spine, lit: softmax>"):
+    def of(text):
         cells = [
             {"cell_type": "markdown", "source": [text]},
-            {"cell_type": "code", "source": [], "outputs": [{"data": {"text/plain": [plain]}}]},
+            {"cell_type": "code", "source": [], "outputs": [{"data": {"text/plain": ["<Figure>"]}}]},
         ]
         (tmp_path / "notebooks").mkdir()
         (tmp_path / "notebooks" / "01_one.ipynb").write_text(json.dumps({"cells": cells}), "utf-8")
@@ -45,19 +46,12 @@ def test_a_chapter_is_read(book):
     text = "# One\n\nWell. **Why\nnot?** So.\n\n## Then\n\n**Or this?** " + "word " * 2000 + formulas
     book(f"{text}\n\n## Exercises\n\n{'no ' * 999}")
     (one,) = outline()
-    assert (one.question, one.lit, one.minutes) == ("Why not?", ("softmax",), 20)
+    assert (one.question, one.minutes) == ("Why not?", 20)
 
 
-@pytest.mark.parametrize(
-    "text, plain, missing",
-    [
-        ("# One\n\nNo question.\n\n## Then\n\n**Too late?**", "<Spine, lit: softmax>", "a question in bold"),
-        ("# One\n\n**Why?**", "<Figure>", "a cell that shows the spine"),
-    ],
-)
-def test_a_chapter_without_a_question_or_a_spine_is_refused(book, text, plain, missing):
-    book(text, plain)
-    with pytest.raises(ValueError, match=f"01_one: expected {missing}"):
+def test_a_chapter_without_a_question_is_refused(book):
+    book("# One\n\nNo question.\n\n## Then\n\n**Too late?**")
+    with pytest.raises(ValueError, match="01_one: expected a question in bold"):
         outline()
 
 
@@ -65,11 +59,10 @@ def test_without_the_book_there_are_no_chapters(book):
     assert outline() == []
 
 
-def test_the_contents_show_each_question_with_its_ribbon():
+def test_the_contents_show_each_question_with_a_picture_of_its_own():
     shown = Questions()._repr_html_()
-    asked = re.findall(r'class="question">(.*?)</span>', shown)
+    asked = re.findall(r'class="asked">(.*?)</span>', shown)
     assert [html.unescape(question) for question in asked] == [chapter.question for chapter in OUTLINE]
-    assert shown.count('<use href="#ribbon"') == len(OUTLINE) and shown.count('<symbol id="ribbon"') == 1
-    styles = re.findall(r'class="ribbon" aria-hidden="true" style="([^"]*)"', shown)
-    for chapter, style in zip(OUTLINE, styles, strict=True):
-        assert tuple(plot_spine.PARTS[int(k)] for k in re.findall(r"--lit-(\d+):1", style)) == chapter.lit
+    pictures = re.findall(r'<svg class="small".*?</svg>', shown)
+    assert pictures == [picture(chapter.number) for chapter in OUTLINE] and len(set(pictures)) == len(pictures)
+    assert set(PICTURES) == {chapter.number for chapter in OUTLINE}

@@ -1,7 +1,5 @@
 """Figures: heat maps, and how all are written: text that is text, the page's colours, panels, the same bytes twice."""
 
-import base64
-import io
 import re
 
 import matplotlib
@@ -49,11 +47,9 @@ def test_a_heat_map_shows_the_matrix_it_was_given_with_its_numbers():
     assert [t.get_text() for t in ax.get_yticklabels()] == ["a", "b"]
 
 
-def test_a_large_heat_map_has_a_scale_instead_of_numbers_and_that_is_no_raster():
-    ax = plot.heatmap(np.eye(20), title="Many cells")
-    text = svg(ax.figure)
-    assert not ax.texts and len(ax.figure.axes) == 2
-    assert text.count('<svg class="panel"') == 1 and "linearGradient" in text and "<image" not in text
+def test_a_large_heat_map_has_no_numbers_and_is_no_raster():
+    text = svg(plot.heatmap(np.eye(20), title="Many cells").figure)
+    assert text.count('shape-rendering="crispEdges"') == 2 and "<image" not in text and "1.00" not in text
 
 
 def test_a_heat_map_refuses_what_is_no_matrix():
@@ -69,21 +65,12 @@ def test_cells_have_the_colours_of_their_numbers_in_their_places():
     assert by_place == ["#" + bytes(cividis(v, bytes=True)[:3]).hex() for v in (0.0, 1.0, 0.5, 0.25)]
 
 
-def test_very_many_cells_are_a_small_picture_with_the_first_row_on_top():
-    matrix = np.zeros((20, 512))
-    matrix[0] = 1
-    text = svg(plot.heatmap(matrix, title="Many").figure)
-    pixels = plt.imread(io.BytesIO(base64.b64decode(re.search(r"base64,([^\"]+)", text)[1])))
-    assert pixels.shape[:2] == (20, 512)
-    np.testing.assert_allclose(pixels[0, 0, :3], matplotlib.colormaps["cividis"](1.0)[:3], atol=0.01)
-
-
 # ---------------------------------------------------------------- how a figure is written
 
 
 def test_text_is_text_a_formula_too():
     text = svg(curve())
-    assert {"height", "Up it goes", "0.50"} <= set(re.findall(r"<text[^>]*>([^<]*)</text>", text))
+    assert {"height", "Up it goes", "0.5"} <= set(re.findall(r"<text[^>]*>([^<]*)</text>", text))
     assert re.search(r'italic">d</tspan><tspan dy="[^"]+" font-size="[^"]+" font-style="italic">k</tspan>', text)
 
 
@@ -113,7 +100,7 @@ def test_the_same_figure_gives_the_same_bytes(figure):
 
 
 def test_names_in_two_different_figures_differ():
-    one, other = (svg(plot.heatmap(np.eye(20) * k, title=f"{k}").figure) for k in (1, 2))
+    one, other = (svg(curve(title=f"{k}", ylim=(0, 1))) for k in (1, 2))
     names = [set(re.findall(r'id="([^"]+)"', text)) for text in (one, other)]
     assert names[0] and not names[0] & names[1]
 

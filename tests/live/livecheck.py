@@ -55,7 +55,7 @@ class Opener:
 
     def asked(self, request):
         """From a page on the disk nothing else is asked for."""
-        if not request.url.startswith((self.folder.as_uri(), "data:")):
+        if not request.url.startswith((self.folder.as_uri(), "data:", "blob:")):
             self.problems.append(f"request leaves: {request.url}")
 
     def close(self):

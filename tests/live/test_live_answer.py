@@ -12,7 +12,7 @@ import sitecheck
 from livecheck import FINGER, page_problems
 from sitecheck import write_small_book
 from toytf.check import BY_HAND
-from toytf.check.answers import Tries
+from toytf.check.answers import Attempts
 from toytf.live import answer, element
 
 PARTS = [(pencil, part) for pencil in BY_HAND.values() for part in pencil.parts]
@@ -70,8 +70,8 @@ def lines(report):
 
 def printed(number, part, *answers):
     """What `check.byhand` prints for one answer after the other."""
-    tries = Tries()
-    return [lines(BY_HAND[number].reports(mine, part, tries)[0]) for mine in answers]
+    attempts = Attempts()
+    return [lines(BY_HAND[number].reports(mine, part, attempts)[0]) for mine in answers]
 
 
 # ---------------------------------------------------------------- the same words
@@ -84,7 +84,7 @@ def wrong_answers(part, rng):
     yield np.round(right, part.decimals)
     yield right * 0.0 - 0.0
     yield -0.0 * (right + 1)
-    for trap in (*part.traps, *part.slips):
+    for trap in (*part.wrong_answers, *part.common_mistakes):
         value = np.asarray(trap.value, dtype=float)
         if value.shape == right.shape:
             yield value

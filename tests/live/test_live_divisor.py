@@ -14,13 +14,21 @@ DIVISOR = live.divisor(SCORES, 3, rows=TOKENS, cols=TOKENS)
 
 
 def number(word):
-    """4.677 × 10⁻¹⁰ as a number."""
+    """4.677 × 10⁻¹⁰ as a number, and 1 less that."""
+    if word.startswith("1 - "):
+        return 1 - number(word[4:])
     return float(word.replace(" × 10", "e").translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")))
 
 
 def rounded(values):
-    """Four decimals, or four digits where these would all be zero."""
-    return [float(fmt(a) if a >= 0.00005 else fmt(a, 3, sci=True)) for a in np.ravel(values)]
+    """Four decimals, or four digits of what is missing to 0 or 1 where the decimals would say that."""
+
+    def one(a):
+        if 1 - 0.00005 < a < 1:
+            return 1 - one(1 - a)
+        return float(fmt(a) if a >= 0.00005 else fmt(a, 3, sci=True))
+
+    return [one(a) for a in np.ravel(values)]
 
 
 def shows(page, divisor=3**0.5, row=0):

@@ -140,7 +140,9 @@ def close(shown, array):
     """Four decimals, or four digits of a power of ten."""
     digits = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻−", "0123456789--")
     plain = [[word.replace(" × 10", "e").translate(digits).replace("∞", "inf") for word in row] for row in shown]
-    numbers = np.array(plain, float)
+    numbers = np.array(
+        [[1 - float(word[4:]) if word.startswith("1 - ") else word for word in row] for row in plain], float
+    )
     with np.errstate(invalid="ignore"):
         away = np.abs(numbers - array)
     powers = np.array([["×" in word for word in row] for row in shown])
@@ -391,7 +393,7 @@ def titles(page):
     """What stands above each panel, by its step."""
     return page.evaluate(
         """() => Object.fromEntries([...document.querySelectorAll("[data-step]")].filter((node) => !node.hidden)
-            .map((node) => [node.dataset.step, node.querySelector(".byhand-title").firstChild.data.trim()]))"""
+            .map((node) => [node.dataset.step, node.querySelector(".byhand-title").firstChild.textContent.trim()]))"""
     )
 
 

@@ -10,19 +10,19 @@ import pytest
 
 import toytf
 from toytf import _command
-from toytf.__main__ import MODULES, main
+from toytf.__main__ import COMMANDS, main
 
 
 def test_the_help_names_every_command_and_needs_no_torch_and_no_matplotlib():
     code = "import sys; sys.modules['torch'] = sys.modules['matplotlib'] = None; from toytf.__main__ import main; "
     done = subprocess.run([sys.executable, "-c", code + "main(['--help'])"], capture_output=True, encoding="utf-8")
     assert (done.returncode, done.stderr) == (0, "")
-    assert re.findall(r"^  ([a-z]+) ", done.stdout, re.MULTILINE) == list(MODULES)
+    assert re.findall(r"^  ([a-z]+) ", done.stdout, re.MULTILINE) == list(COMMANDS)
 
 
-@pytest.mark.parametrize("name", MODULES)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_a_command_shows_examples_that_can_be_typed(name, capsys):
-    command = importlib.import_module(MODULES[name])
+    command = importlib.import_module(COMMANDS[name][1])
     with pytest.raises(SystemExit):
         main([name, "--help"])
     _, examples = capsys.readouterr().out.split("\nexamples:\n")
@@ -35,7 +35,7 @@ def test_the_help_of_a_command_shows_examples_that_can_be_typed(name, capsys):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["grades"], rf"expected one of {', '.join(MODULES)}, got 'grades'"),
+        (["grades"], rf"expected one of {', '.join(COMMANDS)}, got 'grades'"),
         (["translate"], r".+ \(toytf translate --help tells more\)"),
         (["train", "--out", "x", "--steps", "x"], r".+ \(toytf train --help tells more\)"),
         (["translate", "hello wrld"], "unknown token 'wrld'.*"),

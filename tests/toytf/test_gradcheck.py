@@ -18,10 +18,10 @@ def test_a_gradient_of_any_size_passes_and_a_wrong_one_is_caught(size, spoil, ex
     right = size * 3 * x**2
     assert elementwise(lambda x: size * float((x**3).sum()), x, right).error < TOLERANCE
     found = elementwise(lambda x: size * float((x**3).sum()), x, spoil * right)
-    assert found.error == pytest.approx(expected, rel=0.3) and found.where == (2,) and found.blur < TOLERANCE
+    assert found.error == pytest.approx(expected, rel=0.3) and found.where == (2,)
 
 
-def test_a_gradient_behind_a_saturated_softmax_is_checked_with_a_step_that_its_blur_asks_for():
+def test_a_gradient_behind_a_saturated_softmax_is_checked_with_a_larger_step():
     """The pencil problem of chapter 15, divided by the root of 3: an absolute error would let zeros pass."""
     x, w_out = PUBLISHED.x, np.array([[1.0, -1, 0], [0, 1, 1], [-1, 0, -1]])
     q, k, v = x @ W_Q[0], x @ W_K[0], x @ W_V[0]
@@ -35,7 +35,6 @@ def test_a_gradient_behind_a_saturated_softmax_is_checked_with_a_step_that_its_b
     assert elementwise(loss, q, right, 1e-2).error < 2e-3
     for spoil, error in ((0, 1.0), (-1, 2.0), (10, 0.9), (np.sqrt(3), 0.42)):
         assert abs(elementwise(loss, q, spoil * right, 1e-2).error - error) < 0.01
-    small, large = elementwise(loss, q, right), elementwise(loss, q, right, 1e-2)
-    assert small.error > 0.01 and small.blur > 0.01 > 100 * large.blur
+    assert elementwise(loss, q, right).error > 0.01  # with the usual step it is lost in the rounding
     flat = elementwise(lambda x: 3.0, x, np.zeros(x.shape))
-    assert flat.error == flat.length == 0 and flat.blur == np.inf
+    assert flat.error == flat.length == 0

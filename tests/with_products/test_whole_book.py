@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -35,17 +36,43 @@ def site(tmp_path_factory):
     return folder / "_build" / "html"
 
 
+def test_without_solutions_every_exercise_is_there_and_no_link_leads_to_an_answer(tmp_path):
+    done = sitecheck.build(ROOT, tmp_path, TOYTF_SOLUTIONS="no")
+    assert done.returncode == 0, done.stdout[-3000:]
+    made = tmp_path / "_build" / "html"
+    assert sitecheck.link_problems(made) == []
+    for path in ROOT.glob("notebooks/*.ipynb"):
+        page = (made / "notebooks" / f"{path.stem}.html").read_text("utf-8")
+        exercises = page.count('class="exercise admonition'), page.count('class="solution')
+        assert exercises == (path.read_text("utf-8").count(":::{exercise}"), 0)
+
+
 # ---------------------------------------------------------------- paper
+
+
+def read_sheet(sheet):
+    """Its words, and how far down its lowest line stands: 0 at the top of the sheet, 1 at its foot."""
+    heights = []
+
+    def note(text, matrix, line, *_):
+        if text.strip():
+            heights.append(matrix[5] + line[4] * matrix[1] + line[5] * matrix[3])
+
+    text = sheet.extract_text(visitor_text=note)
+    return text, 1 - min(heights, default=0) / float(sheet.mediabox.height)
 
 
 @pytest.mark.parametrize("paper", ["a4", "letter"])
 def test_the_book_on_paper(site, tmp_path, paper):
     path = pdf.make(site, tmp_path, paper)
     reader = pypdf.PdfReader(path)
-    texts = [sheet.extract_text() for sheet in reader.pages]
+    texts, depths = zip(*map(read_sheet, reader.pages), strict=True)
     heads = [text.partition("\n")[0] for text in texts]
     assert 300 < len(texts) <= PAGES and path.stat().st_size < 20e6
     assert all(re.search(rf"(?<!\d){number}$", head) for number, head in enumerate(heads[3:], start=4))
+    names = [re.sub(r"\d+$", "", head) for head in heads]
+    within = [number for number, name in enumerate(names[:-1]) if number > 2 and name == names[number + 1]]
+    assert [(heads[number], depths[number]) for number in within if depths[number] < 0.5] == []
     marks = {
         mark.title: reader.get_destination_page_number(mark) for mark in reader.outline if not isinstance(mark, list)
     }
@@ -112,20 +139,16 @@ def decks(site, tmp_path_factory):
 @pytest.fixture
 def opened(decks, browser):
     """Opens a chapter's slides from the disk; at the end nothing was missing and nothing complained."""
-    context, problems = browser.new_context(viewport={"width": 1280, "height": 720}), []
 
+    @contextmanager
     def open_slides(name):
-        page = context.new_page()
-        page.on("requestfailed", lambda one: problems.append(f"missing: {one.url}"))
-        page.on("console", lambda one: one.type in ("error", "warning") and problems.append(one.text))
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.goto(next(decks.glob(f"{name}*.html")).as_uri())
-        page.wait_for_selector("html[data-fitted]", state="attached")
-        return page
+        path = next(decks.glob(f"{name}*.html"))
+        with sitecheck.open_page(browser, decks.as_uri(), path.name, height=720) as (page, problems):
+            page.wait_for_selector("html[data-fitted]", state="attached")
+            yield page
+        assert problems == []
 
-    yield open_slides
-    context.close()
-    assert problems == []
+    return open_slides
 
 
 def test_every_slide_fits_and_can_be_read_from_the_last_row(decks, opened):
@@ -134,45 +157,44 @@ def test_every_slide_fits_and_can_be_read_from_the_last_row(decks, opened):
     assert len(paths) == len(re.findall(r'<li><a href="\d\d_', (decks / "index.html").read_text("utf-8"))) == CHAPTERS
     for path in paths:
         assert not re.search(r'class="[^"]*\bsolution\b|id="sol-', path.read_text("utf-8")), path.name
-        page = opened(path.stem)
-        found, scrolling = page.evaluate(MEASURE, LEAST - 0.1)
+        with opened(path.stem) as page:
+            found, scrolling = page.evaluate(MEASURE, LEAST - 0.1)
         problems += [f"{path.stem}: {one}" for one in found]
         long += scrolling
-        page.close()
     assert problems == []
     assert long <= MOST_LONG
 
 
 def test_what_is_touched_computes_on_its_slide(opened):
-    page = opened("05")
-    field = page.locator("#divisor [data-setting=divisor] .live-typed")
-    field.fill("30")
-    field.press("Enter")
-    scores = (PUBLISHED.x @ W_Q[0]) @ (PUBLISHED.x @ W_K[0]).T
-    shown = page.locator("#divisor .live-weights .byhand-result tbody td").all_inner_texts()
-    assert shown == [fmt(x) for x in softmax(scores / 30).ravel()]
-    assert not np.isclose(float(shown[0]), softmax(scores / np.sqrt(3))[0, 0])
-    slider = page.get_by_role("slider", name="divisor")
-    slider.focus()
-    sitecheck.still(page)
-    before = page.evaluate("location.hash")
-    value = slider.input_value()
-    page.keyboard.press("ArrowRight")
-    sitecheck.still(page)
-    assert slider.input_value() != value and page.evaluate("location.hash") == before
+    with opened("05") as page:
+        field = page.locator("#divisor [data-setting=divisor] .live-typed")
+        field.fill("30")
+        field.press("Enter")
+        scores = (PUBLISHED.x @ W_Q[0]) @ (PUBLISHED.x @ W_K[0]).T
+        shown = page.locator("#divisor .live-weights .byhand-result tbody td").all_inner_texts()
+        assert shown == [fmt(x) for x in softmax(scores / 30).ravel()]
+        assert not np.isclose(float(shown[0]), softmax(scores / np.sqrt(3))[0, 0])
+        slider = page.get_by_role("slider", name="divisor")
+        slider.focus()
+        sitecheck.still(page)
+        before = page.evaluate("location.hash")
+        value = slider.input_value()
+        page.keyboard.press("ArrowRight")
+        sitecheck.still(page)
+        assert slider.input_value() != value and page.evaluate("location.hash") == before
 
 
-@pytest.mark.parametrize(("chapter", "place"), [("05", "#panel-1"), ("04", "#panel-24"), ("05", ".byhand-chain")])
+@pytest.mark.parametrize(("chapter", "place"), [("05", "#panel-1"), ("04", "#panel-29"), ("05", ".byhand-chain")])
 def test_an_entry_opens_its_sum_on_the_slide_and_is_not_hidden_by_it(opened, chapter, place):
-    page = opened(chapter)
-    entry = page.locator(f"{place} .byhand-result tbody td").last
-    entry.click()
-    bar = page.locator(f"{place} .byhand-live:not(:empty)").first
-    assert re.search("[=≈]", bar.inner_text())
-    sitecheck.still(page)
-    line, box = bar.bounding_box(), entry.bounding_box()
-    assert 0 <= line["y"] and line["y"] + line["height"] <= 721
-    assert line["y"] + line["height"] <= box["y"] + 1 or box["y"] + box["height"] <= line["y"] + 1
+    with opened(chapter) as page:
+        entry = page.locator(f"{place} .byhand-result tbody td").last
+        entry.click()
+        bar = page.locator(f"{place} .byhand-live:not(:empty)").first
+        assert re.search("[=≈]", bar.inner_text())
+        sitecheck.still(page)
+        line, box = bar.bounding_box(), entry.bounding_box()
+        assert 0 <= line["y"] and line["y"] + line["height"] <= 721
+        assert line["y"] + line["height"] <= box["y"] + 1 or box["y"] + box["height"] <= line["y"] + 1
 
 
 # ---------------------------------------------------------------- in the browser
@@ -203,11 +225,9 @@ def test_a_notebook_opens_and_asks_pyodides_address_alone(browser, tmp_path):
 def test_the_zip_opens_from_the_disk(site, browser, tmp_path):
     shutil.unpack_archive(make.pack(site, tmp_path), tmp_path)
     (first,) = tmp_path.glob("*/index.html")
-    page, problems = browser.new_page(), []
-    page.on("requestfailed", lambda request: problems.append(request.url))
-    page.on("pageerror", lambda error: problems.append(str(error)))
-    page.goto(first.as_uri())
-    page.wait_for_url("**/book/preface.html")
-    page.click("text=Why divide the scores")
-    page.wait_for_url("**/notebooks/05_scaling.html")
-    assert page.title().startswith("5. ") and problems == []
+    with sitecheck.open_page(browser, first.parent.as_uri(), first.name) as (page, problems):
+        page.wait_for_url("**/book/preface.html")
+        page.click("text=Why divide the scores")
+        page.wait_for_url("**/notebooks/05_scaling.html")
+        assert page.title().startswith("5. ")
+    assert problems == []

@@ -1,8 +1,7 @@
-"""The same parameters in PyTorch: into ``torch.nn``'s modules, and back.
+"""The same parameters in PyTorch: toytf's arrays under the names, and in the shapes, of ``torch.nn``'s modules.
 
-    module = bridge.Model(params, cfg)        # an nn.Module with the same numbers
-    params = bridge.from_model(module)        # and back, bit for bit
-    grads = bridge.from_model(module, bridge.gradients)   # after loss.backward()
+    module = bridge.Model(params, cfg)   # an nn.Module with the same numbers
+    bridge.state(grads)                  # what .grad has to be after loss.backward(), by the module's names
 
 What differs between the two libraries, and what is done about it:
 
@@ -21,25 +20,22 @@ dropout                none                                  0.1 by default; her
 axes                   (batch, length, d_model)              (length, batch, d_model); here batch first
 last norm of a stack   pre-norm only                         `nn.Transformer`: always; here as in toytf
 =====================  ====================================  =========================================
-
-Each function ``..._of`` lays torch's parameters out as toytf's class, transposed where they are transposed. What it
-holds are views: numbers copied into them are the module's.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
+import re
 
 import numpy as np
 import torch
 from torch import nn
 
 from toytf.attention import MultiHead, causal_mask
-from toytf.model import Config, DecoderLayer, EncoderLayer, FeedForward, Transformer
-from toytf.ops import LayerNorm, Linear
+from toytf.model import Config, EncoderLayer, Transformer
+from toytf.ops import Linear
 from toytf.positions import sinusoids
-from toytf.tree import leaves, named_arrays
+from toytf.tree import named_arrays
 
 # ---------------------------------------------------------------- masks
 
@@ -54,116 +50,74 @@ def key_padding_mask(is_token):
     return torch.from_numpy(~np.asarray(is_token))
 
 
-# ---------------------------------------------------------------- torch's parameters, laid out as toytf's
+# ---------------------------------------------------------------- parameters, or gradients, as torch has them
 
 
-def values(parameter):
-    return parameter.data
+# From toytf's names to torch's. Q, K and V get one name: in this order they are one matrix, and one bias.
+NAMES = [
+    (r"self_attention", "self_attn"),
+    (r"cross_attention", "multihead_attn"),
+    (r"\bw_[qkv]$", "in_proj_weight"),
+    (r"\bb_[qkv]$", "in_proj_bias"),
+    (r"\bw_o$", "out_proj.weight"),
+    (r"\bb_o$", "out_proj.bias"),
+    (r"feed_forward\.w_(\d)", r"linear\1.weight"),
+    (r"feed_forward\.b_(\d)", r"linear\1.bias"),
+    (r"norm_(\d)", r"norm\1"),
+    (r"gamma$", "weight"),
+    (r"beta$", "bias"),
+    (r"_embedding$", "_embedding.weight"),
+    (r"^(encoder|decoder)_norm", r"transformer.\1.norm"),
+    (r"^(encoder|decoder)\.", r"transformer.\1.layers."),
+]
 
 
-def gradients(parameter):
-    """What a parameter's gradient is after ``backward()``."""
-    return parameter.grad
+def state(part) -> dict:
+    """The arrays of a model, or of a part of one, as tensors by torch's names: parameters, or their gradients."""
+    found = {}
+    for name, array in named_arrays(part).items():
+        turned = torch.from_numpy(array if "embedding" in name else array.T)
+        for pattern, theirs in NAMES:
+            name = re.sub(pattern, theirs, name)
+        found[name] = torch.cat([*([found[name]] if name in found else []), turned])
+    return found
 
 
-def linear_of(module, of=values) -> Linear:
-    return Linear(of(module.weight).T, None if module.bias is None else of(module.bias))
-
-
-def norm_of(module, of=values) -> LayerNorm | None:
-    return None if module is None else LayerNorm(of(module.weight), of(module.bias))
-
-
-def attention_of(module, of=values, bias=True) -> MultiHead:
-    w_q, w_k, w_v = of(module.in_proj_weight).chunk(3)
-    biases = (None,) * 4
-    if bias and module.in_proj_bias is not None:
-        biases = (*of(module.in_proj_bias).chunk(3), of(module.out_proj.bias))
-    return MultiHead(w_q.T, w_k.T, w_v.T, of(module.out_proj.weight).T, *biases)
-
-
-def feed_forward_of(layer, of=values) -> FeedForward:
-    first, second = linear_of(layer.linear1, of), linear_of(layer.linear2, of)
-    return FeedForward(first.weight, first.bias, second.weight, second.bias)
-
-
-def encoder_layer_of(layer, of=values, bias=True) -> EncoderLayer:
-    attends, feed = attention_of(layer.self_attn, of, bias), feed_forward_of(layer, of)
-    return EncoderLayer(attends, norm_of(layer.norm1, of), feed, norm_of(layer.norm2, of))
-
-
-def decoder_layer_of(layer, of=values, bias=True) -> DecoderLayer:
-    attends, reads = attention_of(layer.self_attn, of, bias), attention_of(layer.multihead_attn, of, bias)
-    norms = [norm_of(norm, of) for norm in (layer.norm1, layer.norm2, layer.norm3)]
-    return DecoderLayer(attends, norms[0], reads, norms[1], feed_forward_of(layer, of), norms[2])
-
-
-def model_of(module, of=values, bias=True) -> Transformer:
-    encoder, decoder = module.transformer.encoder, module.transformer.decoder
-    return Transformer(
-        src_embedding=of(module.src_embedding.weight),
-        encoder=[encoder_layer_of(layer, of, bias) for layer in encoder.layers],
-        encoder_norm=norm_of(encoder.norm, of),
-        tgt_embedding=of(module.tgt_embedding.weight),
-        decoder=[decoder_layer_of(layer, of, bias) for layer in decoder.layers],
-        decoder_norm=norm_of(decoder.norm, of),
-        output=linear_of(module.output, of),
-    )
-
-
-def filled(module, views, params):
-    """Return a module, its views filled with toytf's numbers; a bias that toytf has not becomes 0."""
-    arrays, views = named_arrays(params), leaves(views, torch.Tensor)
-    assert arrays.keys() <= views.keys()
-    for name, view in views.items():
-        if name in arrays:
-            view.copy_(torch.from_numpy(np.array(arrays[name])))  # a copy: what torch does to it stays there
-        else:
-            view.zero_()
+def filled(module, p):
+    """Return the module with toytf's numbers; only a bias that toytf has not stays as it is made, at 0."""
+    tensors = state(p)
+    module.to(next(iter(tensors.values())).dtype)
+    missing, strange = module.load_state_dict(tensors, strict=False)
+    assert not strange and all(name.endswith(("in_proj_bias", "out_proj.bias")) for name in missing)
     return module
-
-
-def arrays_of(views):
-    """Return a tree of views as one of NumPy's arrays."""
-    if isinstance(views, torch.Tensor):
-        return views.detach().numpy().copy()
-    if isinstance(views, list):
-        return [arrays_of(view) for view in views]
-    if dataclasses.is_dataclass(views):
-        return type(views)(**{name: arrays_of(view) for name, view in vars(views).items()})
-    return views
-
-
-def from_model(module, of=values, bias: bool = False) -> Transformer:
-    """Take the parameters, or the `gradients`, of what `Model` made; `bias` is the model's ``cfg.bias``."""
-    return arrays_of(model_of(module, of, bias))
 
 
 # ---------------------------------------------------------------- modules with toytf's parameters
 
 
 def linear(p: Linear):
-    module = nn.Linear(*p.weight.shape, bias=p.bias is not None, dtype=_dtype(p.weight))
-    return filled(module, linear_of(module), p)
-
-
-def embedding(table):
-    return nn.Embedding.from_pretrained(torch.from_numpy(table.copy()), freeze=False)
+    return filled(nn.Linear(*p.weight.shape, bias=p.bias is not None), p)
 
 
 def multi_head_attention(p: MultiHead, n_heads: int):
-    module = nn.MultiheadAttention(len(p.w_q), n_heads, batch_first=True, dtype=_dtype(p.w_q))
-    return filled(module, attention_of(module), p)
+    return filled(nn.MultiheadAttention(len(p.w_q), n_heads, batch_first=True), p)
 
 
 def encoder_layer(p: EncoderLayer, cfg: Config, dropout: float = 0.0):
-    module = nn.TransformerEncoderLayer(**_options(cfg, p), dropout=dropout)
-    return filled(module, encoder_layer_of(module), p)
+    return filled(nn.TransformerEncoderLayer(**_options(cfg, dropout)), p)
 
 
-def decoder_layer(p: DecoderLayer, cfg: Config):
-    module = nn.TransformerDecoderLayer(**_options(cfg, p), dropout=0.0)
-    return filled(module, decoder_layer_of(module), p)
+def _options(cfg: Config, dropout: float = 0.0) -> dict:
+    return {
+        "d_model": cfg.d_model,
+        "nhead": cfg.n_heads,
+        "dim_feedforward": cfg.d_ff,
+        "dropout": dropout,
+        "activation": cfg.activation,
+        "layer_norm_eps": cfg.eps,
+        "batch_first": True,
+        "norm_first": cfg.norm == "pre",
+    }
 
 
 class Model(nn.Module):
@@ -173,20 +127,17 @@ class Model(nn.Module):
         super().__init__()
         assert cfg.residual and cfg.scale and cfg.causal and cfg.reads_memory and cfg.norm != "none"
         assert cfg.n_heads * cfg.head_width == cfg.d_model
-        self.cfg = cfg
-        self.src_embedding, self.tgt_embedding = embedding(params.src_embedding), embedding(params.tgt_embedding)
-        self.output = linear(params.output)
-        norms = [
-            None if p is None else nn.LayerNorm(cfg.d_model, eps=cfg.eps, dtype=_dtype(p.gamma))
-            for p in (params.encoder_norm, params.decoder_norm)
-        ]
+        self.cfg, width = cfg, cfg.d_model
+        self.src_embedding, self.tgt_embedding = (nn.Embedding(n, width) for n in (cfg.src_vocab, cfg.tgt_vocab))
+        self.output = nn.Linear(width, cfg.tgt_vocab)
         # Without stacks of ours nn.Transformer would end each with one more norm, in post-norm models too.
-        first, last = encoder_layer(params.encoder[0], cfg), decoder_layer(params.decoder[0], cfg)
-        encoder = nn.TransformerEncoder(first, len(params.encoder), norms[0], enable_nested_tensor=False)
-        decoder = nn.TransformerDecoder(last, len(params.decoder), norms[1])
-        sizes = {"custom_encoder": encoder, "custom_decoder": decoder, "batch_first": True}
-        self.transformer = nn.Transformer(cfg.d_model, cfg.n_heads, **sizes)
-        filled(self, model_of(self), params)  # nn.Transformer has drawn all matrices anew, those given to it too
+        norms = [nn.LayerNorm(width, eps=cfg.eps) if cfg.norm == "pre" else None for _ in range(2)]
+        first, last = nn.TransformerEncoderLayer(**_options(cfg)), nn.TransformerDecoderLayer(**_options(cfg))
+        encoder = nn.TransformerEncoder(first, cfg.n_encoder_layers, norms[0], enable_nested_tensor=False)
+        decoder = nn.TransformerDecoder(last, cfg.n_decoder_layers, norms[1])
+        stacks = {"custom_encoder": encoder, "custom_decoder": decoder, "batch_first": True}
+        self.transformer = nn.Transformer(width, cfg.n_heads, **stacks)
+        filled(self, params)
 
     def rows(self, table, ids):
         x = table(ids)
@@ -206,20 +157,3 @@ class Model(nn.Module):
             memory_key_padding_mask=src_key_padding_mask,
         )
         return self.output(rows)
-
-
-def _options(cfg: Config, p) -> dict:
-    return {
-        "d_model": cfg.d_model,
-        "nhead": cfg.n_heads,
-        "dim_feedforward": cfg.d_ff,
-        "activation": cfg.activation,
-        "layer_norm_eps": cfg.eps,
-        "batch_first": True,
-        "norm_first": cfg.norm == "pre",
-        "dtype": _dtype(p.feed_forward.w_1),
-    }
-
-
-def _dtype(array):
-    return torch.from_numpy(np.empty(0, array.dtype)).dtype

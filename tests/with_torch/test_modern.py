@@ -16,6 +16,9 @@ SIZES = {
     "one key head for all": replace(DENSE, n_key_heads=1),
     "heads wider than the row": replace(DENSE, d_head=8),
     "another base, another epsilon": replace(DENSE, base=123.0, eps=0.1),
+    "stretched: a pair kept, one between, two slowed": replace(DENSE, d_head=8, base=123.0, stretch=8.0, read=60),
+    "norm on queries and keys": replace(DENSE, norm_qk=True),
+    "both, one key head": replace(DENSE, norm_qk=True, n_key_heads=1, stretch=3.0, read=9),
     "mixtral": SPARSE,
     "one expert each": replace(SPARSE, chosen=1),
     "all experts": replace(SPARSE, chosen=5),
@@ -37,7 +40,7 @@ def test_the_same_logits_in_double_precision(name, seed):
     np.testing.assert_allclose(ours, modern_decoder.logits(params, SIZES[name], ids).numpy(), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ["llama", "mixtral", "a window"])
+@pytest.mark.parametrize("name", ["llama", "norm on queries and keys", "mixtral", "a window"])
 def test_as_it_stands_a_class_differs_by_its_single_precision(name):
     params, ids = drawn(SIZES[name], 0)
     off = modern.decoder(params, SIZES[name], ids) - modern_decoder.logits(params, SIZES[name], ids, False).numpy()

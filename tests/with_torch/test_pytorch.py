@@ -5,14 +5,11 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import bridge
 from toytf.attention import causal_mask, multi_head_attention, multi_head_attention_backward, padding_mask
 from toytf.model import Config, backward, forward, init
 from toytf.ops import cross_entropy, cross_entropy_backward
-from toytf.translator import Translator
 from toytf.tree import named_arrays
 
 FORWARD, BACKWARD = 1e-12, 1e-10
@@ -30,7 +27,7 @@ def named(switches):
 
 
 def config(**switches):
-    sizes = {"d_model": 8, "n_heads": 2, "d_ff": 6, "n_encoder_layers": 2, "n_decoder_layers": 2}
+    sizes = {"d_model": 12, "n_heads": 3, "d_ff": 7, "n_encoder_layers": 2, "n_decoder_layers": 3}
     return Config(7, 9, **{**sizes, **switches})
 
 
@@ -48,17 +45,15 @@ def rows(*shape, seed=3):
 
 
 def close(ours, theirs, tolerance, what=""):
-    theirs = theirs.detach().numpy() if hasattr(theirs, "detach") else theirs
-    np.testing.assert_allclose(ours, theirs, rtol=0, atol=tolerance, err_msg=what)
+    np.testing.assert_allclose(ours, theirs.detach().numpy(), rtol=0, atol=tolerance, err_msg=what)
 
 
-def same_arrays(ours, theirs, tolerance=BACKWARD):
-    """Every array of two trees agrees; with tolerance 0 bit for bit, dtype included."""
-    a, b = named_arrays(ours), named_arrays(theirs)
-    assert a.keys() == b.keys()
-    for name in a:
-        assert a[name].dtype == b[name].dtype, name
-        close(a[name], b[name], tolerance, name)
+def same_gradients(ours, module):
+    """Every gradient agrees; only biases that toytf has not may have one there alone."""
+    ours, theirs = bridge.state(ours), {name: p.grad for name, p in module.named_parameters()}
+    assert all(name.endswith(("in_proj_bias", "out_proj.bias")) for name in theirs.keys() - ours.keys())
+    for name, array in ours.items():
+        close(array, theirs[name], BACKWARD, name)
 
 
 # ---------------------------------------------------------------- multi-head attention
@@ -77,17 +72,17 @@ MASKS = {
 @pytest.mark.parametrize("masks", MASKS.values(), ids=MASKS)
 def test_multi_head_attention_and_all_its_gradients_agree(bias, crosses, masks):
     p = drawn(config(bias=bias)).encoder[0].self_attention
-    module = bridge.multi_head_attention(p, 2)
-    x, dout = rows(BATCH, TARGET, 8), rows(BATCH, TARGET, 8, seed=4)
-    memory = rows(BATCH, TARGET, 8, seed=5) if crosses else None
+    module = bridge.multi_head_attention(p, 3)
+    x, dout = rows(BATCH, TARGET, 12), rows(BATCH, TARGET, 12, seed=4)
+    memory = rows(BATCH, TARGET, 12, seed=5) if crosses else None
     mask, is_token = masks
     whole = mask if is_token is None else mask & padding_mask(is_token)
-    out, trace = multi_head_attention(p, x, memory, n_heads=2, mask=whole)
+    out, trace = multi_head_attention(p, x, memory, n_heads=3, mask=whole)
     dx, dmemory, dp = multi_head_attention_backward(p, trace, dout)
     tx = torch.tensor(x, requires_grad=True)
     tm = torch.tensor(memory, requires_grad=True) if crosses else tx
     turned = {
-        "attn_mask": None if mask is None else bridge.attn_mask(mask, 2),
+        "attn_mask": None if mask is None else bridge.attn_mask(mask, 3),
         "key_padding_mask": None if is_token is None else bridge.key_padding_mask(is_token),
     }
     theirs, weights = module(tx, tm, tm, **turned, average_attn_weights=False)
@@ -97,15 +92,15 @@ def test_multi_head_attention_and_all_its_gradients_agree(bias, crosses, masks):
     close(dx, tx.grad, BACKWARD)
     if crosses:
         close(dmemory, tm.grad, BACKWARD)
-    same_arrays(dp, bridge.arrays_of(bridge.attention_of(module, bridge.gradients, bias)))
+    same_gradients(dp, module)
 
 
 def test_a_sentence_without_a_token_is_zero_here_and_may_be_nan_there():
     p = drawn(config()).encoder[0].self_attention
-    x, is_token = rows(2, 3, 8), np.array([[True, True, False], [False, False, False]])
-    out, trace = multi_head_attention(p, x, n_heads=2, mask=padding_mask(is_token))
+    x, is_token = rows(2, 3, 12), np.array([[True, True, False], [False, False, False]])
+    out, trace = multi_head_attention(p, x, n_heads=3, mask=padding_mask(is_token))
     hidden = bridge.key_padding_mask(is_token)
-    theirs, _ = bridge.multi_head_attention(p, 2)(*[torch.tensor(x)] * 3, key_padding_mask=hidden)
+    theirs, _ = bridge.multi_head_attention(p, 3)(*[torch.tensor(x)] * 3, key_padding_mask=hidden)
     close(out[0], theirs[0], FORWARD)
     assert not trace.attention.attn_weights[1].any() and not out[1].any()
     assert theirs[1].isnan().all()
@@ -114,97 +109,37 @@ def test_a_sentence_without_a_token_is_zero_here_and_may_be_nan_there():
 # ---------------------------------------------------------------- the whole model
 
 
-def compare_models(params, cfg, src, tgt, goal, src_is_token, tgt_is_token, plant=None):
-    """Logits, loss, every gradient and, bit for bit, every parameter of the whole model in both libraries."""
-    logits, trace = forward(params, cfg, src, tgt, src_is_token, tgt_is_token)
-    loss, loss_trace = cross_entropy(logits, goal, tgt_is_token, label_smoothing=0.1)
+def compare_models(cfg, plant=lambda module: None):
+    """Logits, loss and every gradient of the whole model in both libraries."""
+    params, rng = drawn(cfg), np.random.default_rng(8)
+    src = rng.integers(0, cfg.src_vocab, (BATCH, SOURCE))
+    tgt, goal = rng.integers(0, cfg.tgt_vocab, (2, BATCH, TARGET))
+    logits, trace = forward(params, cfg, src, tgt, SRC_IS_TOKEN, TGT_IS_TOKEN)
+    loss, loss_trace = cross_entropy(logits, goal, TGT_IS_TOKEN, label_smoothing=0.1)
     grads = backward(params, cfg, trace, cross_entropy_backward(loss_trace))
     module = bridge.Model(params, cfg)
-    if plant is not None:
-        plant(module)
-    hidden = bridge.key_padding_mask(src_is_token), bridge.key_padding_mask(tgt_is_token)
+    plant(module)
+    hidden = bridge.key_padding_mask(SRC_IS_TOKEN), bridge.key_padding_mask(TGT_IS_TOKEN)
     theirs = module(torch.tensor(src), torch.tensor(tgt), *hidden)
-    kept = torch.tensor(tgt_is_token)
+    kept = torch.tensor(TGT_IS_TOKEN)
     their_loss = torch.nn.functional.cross_entropy(theirs[kept], torch.tensor(goal)[kept], label_smoothing=0.1)
     their_loss.backward()
     close(logits, theirs, FORWARD)
     assert abs(loss - their_loss.item()) < FORWARD
-    same_arrays(grads, bridge.from_model(module, bridge.gradients, cfg.bias))
-    same_arrays(params, bridge.from_model(module, bias=cfg.bias), tolerance=0)
-
-
-def ids(cfg, batch=BATCH, source=SOURCE, target=TARGET, seed=8):
-    rng = np.random.default_rng(seed)
-    goal = rng.integers(0, cfg.tgt_vocab, (batch, target))
-    return rng.integers(0, cfg.src_vocab, (batch, source)), rng.integers(0, cfg.tgt_vocab, (batch, target)), goal
+    same_gradients(grads, module)
 
 
 @pytest.mark.parametrize(
     "switches", [*SWITCHES, {"positions": False}, {"scale_embeddings": False}, {"eps": 1e-3}], ids=named
 )
 def test_the_whole_model_its_loss_and_all_its_gradients_agree(switches):
-    cfg = config(**switches)
-    compare_models(drawn(cfg), cfg, *ids(cfg), SRC_IS_TOKEN, TGT_IS_TOKEN)
+    compare_models(config(**switches))
 
 
-@st.composite
-def sizes(draw):
-    """A model of any small size, and a batch for it, every sentence with at least one token."""
-    n_heads, layers = draw(st.integers(1, 4)), st.integers(1, 3)
-    cfg = config(
-        d_model=2 * n_heads * draw(st.integers(1, 3)),
-        n_heads=n_heads,
-        d_ff=draw(st.integers(1, 9)),
-        n_encoder_layers=draw(layers),
-        n_decoder_layers=draw(layers),
-        **draw(st.sampled_from(SWITCHES)),
-    )
-    batch, source, target = (draw(st.integers(1, 5)) for _ in range(3))
-    lengths = [draw(st.lists(st.integers(1, n), min_size=batch, max_size=batch)) for n in (source, target)]
-    flags = [np.arange(n) < np.array(found)[:, None] for n, found in zip((source, target), lengths, strict=True)]
-    return cfg, ids(cfg, batch, source, target, seed=draw(st.integers(0, 99))), flags
+def test_a_transposed_weight_in_the_module_is_caught():
+    def plant(module):
+        weight = module.transformer.encoder.layers[0].self_attn.out_proj.weight.data
+        weight.copy_(weight.T.clone())
 
-
-@settings(max_examples=30)
-@given(sizes())
-def test_models_of_any_size_agree(drawn_sizes):
-    cfg, batch, flags = drawn_sizes
-    compare_models(drawn(cfg), cfg, *batch, *flags)
-
-
-def test_the_trained_translator_agrees():
-    translator = Translator.load()
-    src, tgt, goal = ids(translator.cfg, batch=16, source=9, target=8)
-    every = np.ones_like(src, bool), np.ones_like(tgt, bool)
-    compare_models(translator.params, translator.cfg, src, tgt, goal, *every)
-
-
-def test_a_model_in_float32_stays_in_float32():
-    cfg = config()
-    params = init(cfg, np.random.default_rng(0), np.float32)
-    src, tgt, _ = ids(cfg)
-    module = bridge.Model(params, cfg)
-    theirs = module(torch.tensor(src), torch.tensor(tgt))
-    assert theirs.dtype == torch.float32
-    close(forward(params, cfg, src, tgt)[0], theirs, 1e-5)
-    same_arrays(params, bridge.from_model(module), tolerance=0)
-
-
-def plant_transposed_weight(module):
-    weight = module.transformer.encoder.layers[0].self_attn.out_proj.weight.data
-    weight.copy_(weight.T.clone())
-
-
-def plant_other_epsilon(module):
-    module.transformer.encoder.layers[1].norm2.eps = 1e-6
-
-
-def plant_a_changed_bit(module):
-    module.transformer.encoder.layers[0].linear1.bias.data[2] += 1e-15
-
-
-@pytest.mark.parametrize("plant", [plant_transposed_weight, plant_other_epsilon, plant_a_changed_bit])
-def test_a_planted_mistake_in_the_module_is_caught(plant):
-    cfg = config()
     with pytest.raises(AssertionError):
-        compare_models(drawn(cfg), cfg, *ids(cfg), SRC_IS_TOKEN, TGT_IS_TOKEN, plant)
+        compare_models(config(), plant)

@@ -38,7 +38,7 @@ from toytf.byhand.expressions import (
     Sum,
     fmt,
 )
-from toytf.byhand.follow import Step, Way, follow
+from toytf.byhand.follow import Step, Trail, follow
 from toytf.byhand.operations import (
     add,
     concat,
@@ -61,7 +61,7 @@ from toytf.byhand.workings import Entry, Operand, Working, beside
 
 __all__ = [
     "Chain", "Cos", "Difference", "Entry", "Exp", "Larger", "Num", "Operand", "Power", "Prod", "Quotient", "Root",
-    "Row", "Sin", "Step", "Sum", "Way", "Working", "add", "attention", "beside", "chain", "concat",
+    "Row", "Sin", "Step", "Sum", "Trail", "Working", "add", "attention", "beside", "chain", "concat",
     "cross_entropy_backward", "divide", "fmt", "follow", "layer_norm", "layer_norm_backward", "mask", "matmul", "mean",
     "positions", "relu", "softmax", "softmax_backward", "table", "variance", "weighted_sum",
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from toytf._validate import as_bool, number, require_class, require_width, shown, shown_class
 from toytf.byhand import panels
-from toytf.byhand.operations import _matrix, divide, mask, matmul, softmax, table, weighted_sum
+from toytf.byhand.operations import _matrix, divide, matmul, softmax, table, weighted_sum
 from toytf.byhand.workings import Shown, Working
 
 FEW = 14  # so many steps are seen at once; of more, the last part is open and the others are opened
@@ -17,12 +17,7 @@ LINK = re.compile(r"\[([^\]]+)\]\(([^\s():]+)\)")  # no colon: a page of the boo
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chain(Shown):
-    """Steps in their order; strings among them are headings.
-
-    Parameters
-    ----------
-    steps : tuple of Working or str
-    """
+    """Steps in their order; strings among them are headings."""
 
     steps: tuple[Working | str, ...]
 
@@ -75,23 +70,10 @@ def _linked(heading: str) -> tuple[str, str]:
 def chain(*steps: Working | str) -> Chain:
     """Show steps as one strip: an entry lights what it is made of in the steps before, and so back to the first.
 
-    Parameters
-    ----------
-    *steps : Working or str
-        Tables and results, each after those that it was made of. A string is the heading of those
-        after it and may hold links to pages: ``"Scores ([chapter 4](04_self_attention.ipynb))"``.
+    Steps are tables and results, each after those that it was made of. A string is the heading of those after it and
+    may hold links to pages: ``"Scores ([chapter 4](04_self_attention.ipynb))"``. No step, or one that stands before a
+    step that it was made of, is a `ValueError`.
 
-    Returns
-    -------
-    Chain
-
-    Raises
-    ------
-    ValueError
-        If there is no step, or one stands before a step that it was made of.
-
-    Examples
-    --------
     >>> from toytf import byhand
     >>> X = byhand.table([[1, 2]], "X", rows=["Hello"])
     >>> Q = byhand.matmul(X, [[1], [1]], "Q", "X W")
@@ -124,35 +106,14 @@ def chain(*steps: Working | str) -> Chain:
 
 
 def attention(
-    q, k, v, name: str = "out", *, divisor=None, may_attend=None, subtract_max=True, rows=None, decimals=4, sci=False
+    q, k, v, name: str = "out", *, divisor=None, subtract_max=True, rows=None, decimals=4, sci=False
 ) -> Chain:
     """Attention as a whole, a chain of its steps: ``softmax(q kᵀ / √d_k) v``.
 
-    Parameters
-    ----------
-    q : array_like or Working, shape (rows, d_k)
-    k : array_like or Working, shape (keys, d_k)
-    v : array_like or Working, shape (keys, d_v)
-    name : str, default "out"
-        What the output is called.
-    divisor : float, optional
-        What the scores are divided by; the square root of d_k if left out.
-    may_attend : array_like of bool, shape (rows, keys), optional
-        True where a row may look.
-    subtract_max : bool, default True
-        As in `softmax`.
-    rows : sequence of str, optional
-        Labels of the rows of `q`.
-    decimals, sci
-        As in `matmul`.
+    `q` is (rows, d_k), `k` is (keys, d_k), `v` is (keys, d_v); `rows` are the labels of `q`. Another `divisor` than
+    √d_k can be given; all else is as in `softmax` and `table`. The steps are queries, keys, values, scores, scaled
+    scores, weights, output.
 
-    Returns
-    -------
-    Chain
-        Queries, keys, values, scores, scaled scores, masked scores if there is a mask, weights, output.
-
-    Examples
-    --------
     >>> strip = attention([[2, 0]], [[1, 0], [0, 1]], [[6], [8]], divisor=2, rows=["it"])
     >>> [step.name for step in strip.workings]
     ['Q', 'K', 'V', 'S', 'scaled', 'A', 'out']
@@ -173,9 +134,7 @@ def attention(
     by = queries.result.shape[1] if divisor is None else number("divisor", divisor)
     scaled = divide(scores, by, "scaled", root=divisor is None, decimals=decimals)
     steps = [*start, scores, scaled]
-    if may_attend is not None:
-        steps.append(mask(scaled, may_attend, "masked", decimals=decimals))
-    steps.append(softmax(steps[-1], "A", subtract_max=as_bool("subtract_max", subtract_max), **how))
+    steps.append(softmax(scaled, "A", subtract_max=as_bool("subtract_max", subtract_max), **how))
     steps.append(weighted_sum(steps[-1], values, name, **how))
     return chain(*steps)
 

@@ -16,22 +16,9 @@ Array = np.ndarray
 def fmt(x, decimals: int = 4, sci: bool = False) -> str:
     """Write numbers with a fixed count of decimals, the same on every machine.
 
-    Parameters
-    ----------
-    x : number or array_like
-        What to write. Integers and booleans are written as they are.
-    decimals : int, default 4
-        Digits after the point.
-    sci : bool, default False
-        Scientific notation, for numbers that would round to zero.
+    Integers and booleans are written as they are. `sci` is scientific notation, for numbers that would round to zero.
+    Rows stand in brackets, one a line, columns aligned. A zero never has a minus sign.
 
-    Returns
-    -------
-    str
-        Rows in brackets, one a line, columns aligned. A zero never has a minus sign.
-
-    Examples
-    --------
     >>> print(fmt(2 / 3))
     0.6667
     >>> print(fmt([[1, 0.5], [-0.00001, 12]], decimals=2))

@@ -10,8 +10,9 @@ from functools import partial
 import numpy as np
 
 from toytf import ops
-from toytf._validate import as_labels, as_list, one_of, positive_int, require_class, shape_text, whole_number
+from toytf._validate import as_list, one_of, positive_int, require_class, shape_text, whole_number
 from toytf.byhand.expressions import Num
+from toytf.byhand.operations import _labels
 from toytf.byhand.workings import OPENS
 from toytf.model import Config, Trace, Transformer
 from toytf.parameters import require_model
@@ -51,19 +52,11 @@ class Term:
 
 @dataclass(frozen=True)
 class Step:
-    """One number: how it was made, out of which terms, and which of them decided.
+    """One number, for example ``"logits[0, hola]"``: how it was made, out of which terms, and which of them decided.
 
-    Parameters
-    ----------
-    name : str
-        ``"logits[0, hola]"``.
-    value : float
-    rule : str
-        What was done with the terms, in words: ``"row times column, plus bias"``.
-    terms : tuple of Term
-    decided : int
-        The place of the term that contributes most in the sum's direction, of those that can be
-        followed if there are any. In a softmax, the own score.
+    The rule says what was done with the terms: ``"row times column, plus bias"``. The term at the place `decided`
+    contributes most in the sum's direction, of those that can be followed if there are any. In a softmax it is the own
+    score.
     """
 
     name: str
@@ -74,14 +67,14 @@ class Step:
 
     def share(self) -> str:
         """How far the term that decided did: its part of the sum, or how far a score lies above the next."""
-        own, others = self.terms[self.decided].value, [*self.terms[: self.decided], *self.terms[self.decided + 1 :]]
+        decided, others = self.terms[self.decided].value, [t for k, t in enumerate(self.terms) if k != self.decided]
         if self.rule != SOFTMAX:
-            total = own + sum(term.value for term in others)
-            return f"{100 * own / total:.0f} % of it" if total else "the largest"
+            total = decided + sum(term.value for term in others)
+            return f"{100 * decided / total:.0f} % of it" if total else "the largest"
         if not others:
             return "the only score"
         best = max(others, key=lambda term: term.value)
-        return f"{_word(abs(own - best.value))} {'above' if own >= best.value else 'below'} {best.words()[1]}"
+        return f"{_word(abs(decided - best.value))} {'above' if decided >= best.value else 'below'} {best.words()[1]}"
 
     def lines(self) -> list[str]:
         """Return it as lines of text, the term that decided with a mark."""
@@ -102,14 +95,14 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Way:
-    """Steps, each of them a factor in the term that decided the one before. A slice is a way, too."""
+class Trail:
+    """Steps, each of them a factor in the term that decided the one before. A slice is a trail, too."""
 
     steps: tuple[Step, ...]
     first: int = 1  # the number of its first step
 
-    def __getitem__(self, part: slice) -> Way:
-        return Way(self.steps[part], self.first + range(len(self.steps))[part].start)
+    def __getitem__(self, part: slice) -> Trail:
+        return Trail(self.steps[part], self.first + range(len(self.steps))[part].start)
 
     def __str__(self) -> str:
         return "\n".join(line for step in self.steps for line in step.lines())
@@ -140,43 +133,20 @@ def follow(
     src: Sequence[str] | None = None,
     tgt: Sequence[str] | None = None,
     words: Sequence[str] | None = None,
-) -> Way:
+) -> Trail:
     """Write out where one number of a forward pass came from, back to an embedding.
 
-    Every step names its terms and their values. At each, the term is followed that contributes most in
-    the direction of the sum; in a softmax, the own score. What is written is computed again from the
-    terms and compared with the trace.
+    Every step names its terms and their values. At each, the term is followed that contributes most in the direction of
+    the sum; in a softmax, the own score. What is written is computed again from the terms and compared with the trace,
+    which is that of one sentence pair, without a batch axis.
 
-    Parameters
-    ----------
-    params : Transformer
-    cfg : Config
-    trace : Trace
-        What `toytf.model.forward` returned for one sentence pair, without a batch axis.
-    array : str, default "logits"
-        ``"logits"``, ``"probabilities"``, ``"encoder.out"``, ``"encoder.3.out"`` (layer 3, counted from 0),
-        ``"decoder.0.cross_attention"`` (a sub-layer after its norm), ``"encoder.x"``.
-    index : (int, int)
-        Row and column.
-    depth : int, optional
-        How many steps at most; all of them, back to the embeddings, if left out.
-    attention : {"values", "queries", "keys"}
-        Where attention shares out values: follow the value, or the attention weight back through
-        the softmax to its score, and there the query or the key.
-    src, tgt, words : sequence of str, optional
-        Names of the source rows, of the target rows, and of the vocabulary's columns.
+    The number stands in the row and column `index` of an `array`: ``"logits"``, ``"probabilities"``, ``"encoder.out"``,
+    ``"encoder.3.out"`` (layer 3, counted from 0), ``"decoder.0.cross_attention"`` (a sub-layer after its norm) or
+    ``"encoder.x"``. At most `depth` steps are taken; all of them, back to the embeddings, if it is left out. Where
+    `attention` shares out values, the ``"values"`` are followed, or the weight back through the softmax to its score,
+    and there the ``"queries"`` or the ``"keys"``. `src`, `tgt` and `words` name the source rows, the target rows, and
+    the vocabulary's columns. An array or an index that does not exist, and a batch axis, are a `ValueError`.
 
-    Returns
-    -------
-    Way
-
-    Raises
-    ------
-    ValueError
-        If the array or the index does not exist, or the trace has a batch axis.
-
-    Examples
-    --------
     >>> from toytf.model import forward, init
     >>> cfg = Config(src_vocab=3, tgt_vocab=3, d_model=2, n_heads=1, d_ff=2, n_encoder_layers=1, n_decoder_layers=1)
     >>> params = init(cfg, np.random.default_rng(0))
@@ -201,7 +171,7 @@ def follow(
     ids = [stack and stack.ids for stack in (trace.encoder, trace.decoder)]
     sizes = [0 if array is None else array.shape[-1] for array in (*ids, trace.logits)]
     names = [
-        list(map(str, range(n))) if given is None else as_labels(name, given, n)
+        list(map(str, range(n))) if given is None else _labels(name, given, n)
         for name, given, n in zip(("src", "tgt", "words"), (src, tgt, words), sizes, strict=True)
     ]
     find, shape = _Model(params, cfg, trace, *names).find(array)
@@ -209,30 +179,30 @@ def follow(
     if len(index) != len(shape) or not all(0 <= i < n for i, n in zip(index, shape, strict=False)):
         raise ValueError(f"index: expected a row and a column of {array} ({shape_text(shape)}), got {index}")
     steps = [find(*index)]
-    while len(steps) < depth and (ways := [f.back for f in steps[-1].terms[steps[-1].decided].factors if f.back]):
+    while len(steps) < depth and (backs := [f.back for f in steps[-1].terms[steps[-1].decided].factors if f.back]):
         # the second factor of weight times value, of query times key
-        steps.append(ways[attention == {VALUES: "values", SCORE: "keys"}.get(steps[-1].rule)]())
-    return Way(tuple(steps))
+        steps.append(backs[attention == {VALUES: "values", SCORE: "keys"}.get(steps[-1].rule)]())
+    return Trail(tuple(steps))
 
 
 # ---------------------------------------------------------------- how each number was made
 
 
-def _step(name: str, value, rule: str, terms: list[tuple[Factor, ...]], combine: Callable = sum, own=None) -> Step:
+def _step(name: str, value, rule: str, terms: list[tuple[Factor, ...]], combine: Callable = sum, decided=None) -> Step:
     """A step, once its terms have been combined again and found to give its value."""
     value, terms = float(value), tuple(map(Term, terms))
     values = [term.value for term in terms]
     again = combine(values)
     if not np.isclose(again, value, rtol=1e-9, atol=1e-12):
         raise AssertionError(f"{name}: the terms give {again}, the trace has {value}")
-    if own is None:
+    if decided is None:
         on = [t for t, term in enumerate(terms) if any(factor.back for factor in term.factors)]
-        own = max(on or range(len(terms)), key=lambda t: values[t] if sum(values) >= 0 else -values[t])
-    return Step(name, value, rule, terms, own)
+        decided = max(on or range(len(terms)), key=lambda t: values[t] if sum(values) >= 0 else -values[t])
+    return Step(name, value, rule, terms, decided)
 
 
-def _softmax(name: str, value, scores: list[Factor], own: int) -> Step:
-    return _step(name, value, SOFTMAX, [(s,) for s in scores], lambda row: float(ops.softmax(np.array(row))[own]), own)
+def _softmax(name: str, value, scores: list[Factor], k: int) -> Step:
+    return _step(name, value, SOFTMAX, [(s,) for s in scores], lambda row: float(ops.softmax(np.array(row))[k]), k)
 
 
 def _row(before: str, row, back: Callable[[int], Step]) -> list[Factor]:

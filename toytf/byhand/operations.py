@@ -1,5 +1,9 @@
 """The operations that can be written out: each takes operands and returns a `Working`.
 
+Operands are matrices, (rows, columns), or single rows, (columns,); a `Working` among them brings its name and its
+labels. The result is called `name` and said to be `formula`; ``**how`` are `rows`, `cols`, `decimals` and `sci` of
+`table`. An operand that is empty or not finite, and operands whose shapes do not fit, are a `ValueError`.
+
 An operation says three things: its result, as NumPy computes it; its entry (i, j) as an expression of the operands'
 numbers; and how deep that expression is evaluated in the lines that follow. `_Made` does what is left, the same for
 all: names, labels, the lines of each entry, and the check that each of them has the entry's value.
@@ -22,11 +26,9 @@ from toytf._validate import (
     as_list,
     as_mask,
     number,
-    positive_int,
     positive_number,
     require_class,
     require_finite,
-    require_room,
     require_width,
     shape_text,
     shown,
@@ -56,20 +58,9 @@ LARGEST_POWER = 700  # powers of e of larger scores are no floats
 def table(array, name: str = "", *, rows=None, cols=None, decimals: int = 4, sci: bool = False) -> Working:
     """A labelled table of an array, nothing worked out.
 
-    Parameters
-    ----------
-    array : array_like, shape (rows, columns) or (columns,)
-    name : str
-        What to call it, ``"E"`` or ``"K₁"``.
-    rows, cols : sequence of str, optional
-        Labels; numbers from 1 if left out.
-    decimals : int, default 4
-        At most so many decimals.
-    sci : bool, default False
-        Write what would round to zero in scientific notation.
+    It is called `name`, for example ``"E"`` or ``"K₁"``; `rows` and `cols` are its labels, numbers from 1 if left out.
+    At most so many decimals are shown; with `sci` what would round to zero is written in scientific notation.
 
-    Examples
-    --------
     >>> print(table([[1, 2.5]], "E", rows=["Hello"]))
     E (1 x 2)
              1    2
@@ -83,23 +74,8 @@ def table(array, name: str = "", *, rows=None, cols=None, decimals: int = 4, sci
 def matmul(a, b, name: str = "", formula: str = "", **how) -> Working:
     """A matrix product, every entry its sum of products: ``out[i, j] = sum_k a[i, k] b[k, j]``.
 
-    Parameters
-    ----------
-    a : array_like or Working, shape (rows, inner)
-    b : array_like or Working, shape (inner, columns)
-        A `Working`, or its transpose ``K.T``, brings its name and its labels.
-    name, formula : str
-        What the result is called, and the product's formula.
-    **how
-        Labels of the result, decimals and notation: `rows`, `cols`, `decimals`, `sci` as in `table`.
+    The factors are (rows, inner) and (inner, columns). A transpose, ``K.T``, brings its name and its labels, too.
 
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
-
-    Examples
-    --------
     >>> E = [[1, 3, 3, 5], [2.84, 3.99, 4, 6]]
     >>> W_K1 = [[1, 0, 1], [0, 1, 0], [1, 0, 1], [0, 1, 0]]
     >>> print(matmul(E, W_K1, "K₁", "E W_K", rows=["Hello", "World"]).only("World, 2"))
@@ -118,8 +94,6 @@ def matmul(a, b, name: str = "", formula: str = "", **how) -> Working:
 def add(a, b, name: str = "", formula: str = "", **how) -> Working:
     """A sum, entry by entry: ``out[i, j] = a[i, j] + b[i, j]`` (adding positions, a residual).
 
-    Examples
-    --------
     >>> print(add([[1, 2]], [[0, 1]], "x", rows=["Hello"]))
     x (1 x 2)
            1  2
@@ -135,21 +109,8 @@ def add(a, b, name: str = "", formula: str = "", **how) -> Working:
 def divide(a, divisor, name: str = "", formula: str = "", *, root=False, decimals=4, **how) -> Working:
     """Every entry divided by one number, or by its square root: ``out[i, j] = a[i, j] / √divisor``.
 
-    Parameters
-    ----------
-    a : array_like, shape (rows, columns)
-    divisor : float
-        Not zero; positive if `root`.
-    name, formula
-        As in `matmul`.
-    root : bool, default False
-        Divide by the square root of `divisor`.
-    decimals : int, default 4
-    **how
-        As in `matmul`.
+    The number is not zero, and positive if its `root` is taken.
 
-    Examples
-    --------
     >>> print(divide([[68]], 3, "scaled", root=True).entries[0])
     [1, 1] = 68 / √3 ≈ 68 / 1.7321 ≈ 39.2598
     """
@@ -170,19 +131,9 @@ def divide(a, divisor, name: str = "", formula: str = "", *, root=False, decimal
 def softmax(scores, name: str = "", formula: str = "", *, subtract_max=False, **how) -> Working:
     """The softmax of every row: ``out[i, j] = e^x[i, j] / sum_k e^x[i, k]``.
 
-    Parameters
-    ----------
-    scores : array_like, shape (rows, columns) or (columns,)
-    name, formula
-        As in `matmul`.
-    subtract_max : bool, default False
-        Subtract each row's largest score first, as `toytf.ops.softmax` does. The weights are the
-        same; the powers stay small enough to write down.
-    **how
-        As in `matmul`.
+    With `subtract_max` each row's largest score is subtracted first, as `toytf.ops.softmax` does. The weights are the
+    same; the powers stay small enough to write down. Without it a power that is no float is a `ValueError`.
 
-    Examples
-    --------
     >>> print(softmax([1, 2, 3]).entries[0])
     [1, 1] = e^1 / (e^1 + e^2 + e^3) ≈ 2.7183 / (2.7183 + 7.3891 + 20.0855) ≈ 2.7183 / 30.1929 ≈ 0.09
     """
@@ -204,21 +155,9 @@ def softmax(scores, name: str = "", formula: str = "", *, subtract_max=False, **
 def mask(scores, may_attend, name: str = "", formula: str = "", **how) -> Working:
     """Scores where a row may look, minus infinity elsewhere: ``out = scores + M``, with 0 and -∞ in ``M``.
 
-    Parameters
-    ----------
-    scores : array_like or Working, shape (rows, columns) or (columns,)
-    may_attend : array_like of bool, same shape, or one that fits it by broadcasting
-        True where the row may attend to the column.
-    name, formula, **how
-        As in `matmul`. ``"S + B"`` calls what is added ``B``.
+    `may_attend` is True where the row may attend to the column, and broadcasts to the scores. The formula ``"S + B"``
+    calls what is added ``B``.
 
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
-
-    Examples
-    --------
     >>> working = mask([[68, 105]], [[True, False]], "masked", rows=["Hello"])
     >>> print(working)
     masked (1 x 2)
@@ -241,21 +180,6 @@ def mask(scores, may_attend, name: str = "", formula: str = "", **how) -> Workin
 def concat(*parts, name: str = "", formula: str = "", cols=None, **how) -> Working:
     """Matrices with as many rows beside each other: what several heads give, as one matrix.
 
-    Parameters
-    ----------
-    *parts : array_like or Working, shape (rows, columns of each)
-    name, formula : str
-    cols : sequence of str, optional
-    **how
-        As in `matmul`.
-
-    Raises
-    ------
-    ValueError
-        If the parts differ in rows.
-
-    Examples
-    --------
     >>> print(concat([[1, 2]], [[3]], name="heads", rows=["Hello"]))
     heads (1 x 3)
            1  2  3
@@ -279,17 +203,8 @@ def concat(*parts, name: str = "", formula: str = "", cols=None, **how) -> Worki
 def weighted_sum(weights, values, name: str = "", formula: str = "", **how) -> Working:
     """Each output row as a mix of the value rows: ``out[i] = sum_j weights[i, j] values[j]``.
 
-    The same numbers as `matmul`, written with whole rows: this is what attention does.
+    The same numbers as `matmul` of (rows, n) and (n, columns), written with whole rows: this is what attention does.
 
-    Parameters
-    ----------
-    weights : array_like, shape (rows, n) or (n,)
-    values : array_like, shape (n, columns)
-    name, formula, **how
-        As in `matmul`.
-
-    Examples
-    --------
     >>> print(weighted_sum([0.25, 0.75], [[6, 4], [8, 2]]).entries[0])
     [1] = 0.25·[6 4] + 0.75·[8 2] = [1.5 1] + [6 1.5] = [7.5 2.5]
     """
@@ -302,8 +217,6 @@ def weighted_sum(weights, values, name: str = "", formula: str = "", **how) -> W
 def relu(x, name: str = "", formula: str = "", **how) -> Working:
     """The larger of 0 and each entry: ``out[i, j] = max(0, x[i, j])``.
 
-    Examples
-    --------
     >>> print(relu([-1.5, 2], "y", rows=["Hello"]))
     y (1 x 2)
            1  2
@@ -319,8 +232,6 @@ def relu(x, name: str = "", formula: str = "", **how) -> Working:
 def mean(x, name: str = "mean", **how) -> Working:
     """The mean of every row: ``(x[i, 1] + ... + x[i, d]) / d``.
 
-    Examples
-    --------
     >>> print(mean([[1, 3, 3, 5]], rows=["Hello"]).entries[0])
     [Hello] = (1 + 3 + 3 + 5) / 4 = 12 / 4 = 3
     """
@@ -331,17 +242,8 @@ def mean(x, name: str = "mean", **how) -> Working:
 
 
 def variance(x, name: str = "variance", **how) -> Working:
-    """The mean squared distance of every row's entries from the row's mean.
+    """The mean squared distance of every row's entries from the row's mean: ``sum_j (x[i, j] - mean[i])^2 / d``.
 
-    Parameters
-    ----------
-    x : array_like, shape (rows, columns) or (columns,)
-    name : str
-    **how
-        As in `matmul`.
-
-    Examples
-    --------
     >>> print(variance([[1, 3, 3, 5]], rows=["Hello"]).entries[0])
     [Hello] = ((1 - 3)^2 + (3 - 3)^2 + (3 - 3)^2 + (5 - 3)^2) / 4 = (4 + 0 + 0 + 4) / 4 = 2
     """
@@ -357,19 +259,8 @@ def variance(x, name: str = "variance", **how) -> Working:
 def layer_norm(x, name: str = "", formula: str = "", *, eps=1e-5, eps_outside=False, **how) -> Working:
     """Layer normalisation without scale and shift: ``(x - mean) / sqrt(variance + eps)``.
 
-    Parameters
-    ----------
-    x : array_like, shape (rows, columns) or (columns,)
-    name, formula
-        As in `matmul`.
-    eps : float, default 1e-5
-    eps_outside : bool, default False
-        Divide by ``std + eps``, as *The Random Transformer*'s code does.
-    **how
-        As in `matmul`.
+    With `eps_outside` it divides by ``std + eps``, as *The Random Transformer*'s code does.
 
-    Examples
-    --------
     >>> print(layer_norm([[1, 3, 3, 5]], rows=["Hello"]).entries[3])
     [Hello, 4] = (5 - 3) / √(2 + 0.00001) ≈ 2 / 1.4142 ≈ 1.4142
     """
@@ -389,22 +280,8 @@ def layer_norm(x, name: str = "", formula: str = "", *, eps=1e-5, eps_outside=Fa
 def softmax_backward(weights, dout, name: str = "", formula: str = "", **how) -> Working:
     """What a softmax sends back: ``out[i, j] = a[i, j] * (da[i, j] - sum_k a[i, k] da[i, k])``.
 
-    Parameters
-    ----------
-    weights : array_like, shape (rows, columns) or (columns,)
-        What the softmax gave.
-    dout : array_like, same shape
-        The gradient of the loss with respect to the weights.
-    name, formula, **how
-        As in `matmul`.
+    `weights` are what the softmax gave, and `dout` is the gradient of the loss with respect to them.
 
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
-
-    Examples
-    --------
     >>> print(softmax_backward([0.25, 0.75], [2, 6]).entries[0])
     [1, 1] = 0.25·(2 - (0.25·2 + 0.75·6)) = 0.25·(2 - 5) = 0.25·(-3) = -0.75
     """
@@ -422,27 +299,9 @@ def layer_norm_backward(x, dout, name: str = "", formula: str = "", *, eps=1e-5,
 
         out[i, j] = (g[j] - mean(g) - y[j] * mean(g y)) / sqrt(variance + eps)
 
-    with ``g`` row ``i`` of `dout` and ``y`` the normalised row. With a scale, give ``dout * gamma``.
+    with ``g`` row ``i`` of `dout`, the gradient of the loss with respect to what came out, and ``y`` the normalised row
+    of `x`, which went in. With a scale, give ``dout * gamma``.
 
-    Parameters
-    ----------
-    x : array_like, shape (rows, columns) or (columns,)
-        What went into the layer norm.
-    dout : array_like, same shape
-        The gradient of the loss with respect to what came out.
-    name, formula
-        As in `matmul`.
-    eps : float, default 1e-5
-    **how
-        As in `matmul`.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
-
-    Examples
-    --------
     >>> print(layer_norm_backward([[1, 3, 3, 5]], [[1, 0, 0, 2]]).entries[3])
     [1, 4] ≈ (2 - 0.75 - 1.4142·0.3536) / 1.4142 ≈ 0.75 / 1.4142 ≈ 0.5303
     """
@@ -462,22 +321,8 @@ def layer_norm_backward(x, dout, name: str = "", formula: str = "", *, eps=1e-5,
 def cross_entropy_backward(probs, goal, name: str = "", formula: str = "", **how) -> Working:
     """The mean cross-entropy's gradient: ``out[i, j] = (p[i, j] - g[i, j]) / n`` for ``n`` rows.
 
-    Parameters
-    ----------
-    probs : array_like, shape (rows, columns) or (columns,)
-        The softmax of the logits.
-    goal : array_like, same shape
-        What was wanted, 1 for the right word and 0 for the others.
-    name, formula, **how
-        As in `matmul`.
+    `probs` are the softmax of the logits; `goal` is what was wanted, 1 for the right word and 0 for the others.
 
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
-
-    Examples
-    --------
     >>> print(cross_entropy_backward([[0.25, 0.75], [0.5, 0.5]], [[1, 0], [0, 1]]).entries[0])
     [1, 1] = (0.25 - 1) / 2 = (-0.75) / 2 = -0.375
     >>> print(cross_entropy_backward([0.25, 0.75], [1, 0]).entries[0])  # one row: nothing to divide by
@@ -496,31 +341,18 @@ def cross_entropy_backward(probs, goal, name: str = "", formula: str = "", **how
 
 
 def positions(pos: Sequence[int], d_model: int, name: str = "PE", *, column_as_i=False, rows=None, decimals=4):
-    """The sinusoids of some positions, each with its exponent and its angle.
+    """The sinusoids of some positions, counted from 0, each with its exponent and its angle; the width is even.
 
-    Parameters
-    ----------
-    pos : sequence of int
-        The positions, counted from 0.
-    d_model : int
-        Width, even.
-    name : str
-        As in `matmul`.
-    column_as_i : bool, default False
-        Put the column number where the pair number belongs, as *The Random Transformer* does.
-    rows, decimals
-        As in `table`.
+    With `column_as_i` the column number stands where the pair number belongs, as in *The Random Transformer*.
 
-    Examples
-    --------
     >>> print(positions([1], 4).entries[2])
     [pos 1, sin, column 2] = sin(1 / 10000^(2 / 4)) = sin(1 / 100) = sin(0.01) ≈ 0.01
     """
     pos = [whole_number("pos", p, least=0) for p in as_list("pos", pos, "positions")]
     if not pos:
         raise ValueError("pos: expected at least one position, got none")
-    require_room("pos, d_model", max(pos) + 1, positive_int("d_model", d_model))
-    full = (sinusoids_column_as_i if as_bool("column_as_i", column_as_i) else sinusoids)(max(pos) + 1, d_model)
+    encoding = sinusoids_column_as_i if as_bool("column_as_i", column_as_i) else sinusoids
+    result = np.vstack([encoding(1, d_model, p) for p in pos])
 
     def entry(i, j):
         exponent = Quotient(2 * j if column_as_i else 2 * (j // 2), d_model)
@@ -531,18 +363,18 @@ def positions(pos: Sequence[int], d_model: int, name: str = "PE", *, column_as_i
     made = _Made((np.array(pos, float)[:, None],), ("row",), unnamed=("pos",), sign="→")
     # the angles need more digits than the values, or they would all read 0
     steps = ((2, 4), (3, max(require_decimals(decimals), 6)))
-    return made.working(full[pos], entry, steps, name, rows=rows, cols=cols, decimals=decimals)
+    return made.working(result, entry, steps, name, rows=rows, cols=cols, decimals=decimals)
 
 
 # ---------------------------------------------------------------- the same for all
 
 
 def _matrix(name: str, x) -> Array:
-    x = np.atleast_2d(as_floats(name, x.result if isinstance(x, Working) else x))
-    if x.ndim != 2 or x.size == 0:
+    x = as_floats(name, x.result if isinstance(x, Working) else x)
+    if x.ndim not in (1, 2) or x.size == 0:
         raise ValueError(f"{name}: expected a row or a matrix with at least one entry, got shape {shape_text(x.shape)}")
     require_finite(name, x)
-    return x
+    return np.atleast_2d(x)
 
 
 def _same_shape(**operands) -> tuple[Array, Array]:

@@ -64,9 +64,13 @@
     );
   }
 
+  const unlight = (where) =>
+    all(where, ".b-r,.b-c,.b-h,.b-v").forEach((td) => td.classList.remove("b-r", "b-c", "b-h", "b-v"));
+
+  // A sum in the corner of its factors is in nobody's way: it stays until another entry is chosen.
   function close() {
     if (!open) return;
-    all(d, ".b-r,.b-c,.b-h,.b-v").forEach((td) => td.classList.remove("b-r", "b-c", "b-h", "b-v"));
+    if (!panelOf(open).matches(".b-cornered")) unlight(chainOf(open) || panelOf(open));
     open.removeAttribute("aria-selected");
     panelOf(open).classList.remove("b-on");
     bar(open).textContent = "";
@@ -90,6 +94,54 @@
     return live;
   }
 
+  // Two factors leave a corner empty. There the sum of an entry is written, a term beside each row of the upper one, if
+  // there is room; elsewhere it is a line.
+  function corner(td) {
+    const panel = panelOf(td),
+      [parts, above, line] = [
+        panel.querySelector(".byhand-parts"),
+        panel.querySelector(".b-left ~ * .b-above"),
+        sum(td),
+      ];
+    panel.querySelector(".byhand-corner")?.remove();
+    panel.classList.remove("b-cornered");
+    if (!above || !line || chainOf(td)) return;
+    const [first, ...more] = line.innerHTML.replace(/^<b>.*?<\/b> /, "").split("\n");
+    const terms = first.slice(2).split(" + "),
+      values = more.length > 1 ? more[0].slice(2).split(" + ") : [],
+      rows = [...above.tBodies[0].rows];
+    if (!more.length || terms.length != rows.length) return;
+    const box = d.createElement("div"),
+      [whole, right] = [parts, above].map((x) => x.getBoundingClientRect());
+    const write = (html, top) => {
+      const made = d.createElement("div");
+      made.innerHTML = html;
+      made.style.cssText = `top:${top - whole.top}px;right:${whole.right - right.left + 14}px`;
+      box.append(made);
+    };
+    box.className = "byhand-corner";
+    box.setAttribute("aria-hidden", true); // the line says it
+    terms.forEach((term, k) => {
+      const value = values.length == terms.length ? ` = <b>${values[k]}</b>` : "";
+      write(term.replace("·", " × ") + value, rows[k].getBoundingClientRect().top + 2);
+    });
+    write(`<b>${more.at(-1).slice(2)}</b>`, rows.at(-1).getBoundingClientRect().bottom + 2);
+    parts.append(box);
+    const room = right.left - whole.left;
+    if ([...box.children].some((x) => x.offsetWidth > room - 14)) return box.remove();
+    panel.classList.add("b-cornered");
+  }
+
+  // What an entry is made of is lit, in its panel or in the chain.
+  function paint(td) {
+    const panel = panelOf(td),
+      [i, j] = at(td);
+    unlight(chainOf(td) || panel);
+    td.classList.add("b-h");
+    all(panel, "[data-l]").forEach((t) => light(t, t.dataset.l, t.dataset.s || 0, i, j));
+    corner(td);
+  }
+
   function button(label, action) {
     const made = d.createElement("button");
     made.type = "button";
@@ -110,9 +162,8 @@
     if (!chain || !lit || !keep) trail = trail.includes(td) && keep ? trail.slice(0, trail.indexOf(td)) : [];
     open = td;
     kept = keep;
-    td.classList.add("b-h");
+    paint(td);
     td.setAttribute("aria-selected", true);
-    all(panel, "[data-l]").forEach((t) => light(t, t.dataset.l, t.dataset.s || 0, i, j));
     const sources = origins(panel).map(([k, lights, shift]) => {
       const table = result(panels(chain)[k]);
       light(table, lights, +shift, i, j);
@@ -266,7 +317,29 @@
     if (!tds.length) return;
     table.setAttribute("role", "grid");
     tds.forEach((td, k) => (td.tabIndex = k ? -1 : 0));
+    if (part.querySelector(".b-left ~ * .b-above") && !chainOf(part)) near.observe(part);
   }
+
+  // Before anybody has chosen, the largest entry of a product shows its sum, where there is a corner for it.
+  const near = new IntersectionObserver(
+    (seen) =>
+      seen.forEach(({ target, isIntersecting }) => {
+        if (!isIntersecting) return;
+        near.unobserve(target);
+        if (target.querySelector(".b-h")) return;
+        const size = (td) => Math.abs(parseFloat(td.textContent.replace("\u2212", "-"))) || 0;
+        const tds = cells(result(target)).flat().filter(touchable);
+        const largest = tds.reduce((best, td) => (size(td) > size(best) ? td : best));
+        paint(largest);
+        if (!target.matches(".b-cornered")) unlight(target);
+      }),
+    { rootMargin: "300px" },
+  );
+  let later;
+  w.addEventListener("resize", () => {
+    clearTimeout(later);
+    later = setTimeout(() => all(d, ".b-cornered .byhand-result .b-h").forEach(corner), 150);
+  });
 
   // Left until the page has been shown, and one at a time: nobody has to wait for them.
   const idle = w.requestIdleCallback || setTimeout;

@@ -21,9 +21,12 @@ from toytf.byhand.expressions import Array, Num, fixed, trimmed
 # Which cells of an operand make entry (i, j) of the result: rows, columns (* is all of them), and their colour.
 LIGHTS = {"row": "i*r", "column": "*jc", "cell": "ijr", "other cell": "ijc", "all": "**c", "row, cell": "i*r,ijc"}
 PHONE = 41  # so many digits stand in a line of a panel on a phone
-LETTER, PADDING = 0.78, 0.9  # of a label and of a cell, in digits
-SMALL = 0.86  # type of 11 pixels beside the usual one on a phone
+LETTER, PADDING = 0.8, 0.9  # of a label and of a cell, in digits
+SMALL = 0.94  # type of 12 pixels beside the usual one on a phone
+EQUAL = 60  # up to so many digits factors and result have columns of one width
+MANY = 9  # columns that have one width each, where there is room
 SHORT = 7  # letters of a column's name that is not broken
+ZERO = '<td class="b-z">0</td>'
 # Widths are rounded up to one of these, in digits: `_widths` has a rule for each.
 STEPS = (16, 20, 24, *range(28, 49, 2), *range(52, 73, 4), 80, 88, 96)
 
@@ -48,12 +51,14 @@ def style() -> str:
     rows' names above their numbers (u, n columns). Each from its own width on.
     """
     turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--o: nowrap;--a: auto;--x: flex-start"
-    above = "--u: grid;--v: contents;--h: none;--q: block;--y: 11px;--s: 0;--a: auto;--b: anywhere"
-    rules = [f".w{n} tbody td{{min-width: {n}ch}}" for n in range(2, 15)]
+    above = "--u: grid;--v: contents;--h: none;--q: block;--y: 12px;--s: 0;--a: auto;--b: anywhere"
+    rules = [f".w{n} tbody td{{min-width: {n}ch}}.k{n}{{--k: calc((1 - var(--z, 1)) * {n}ch)}}" for n in range(2, 15)]
     rules += [f".n{n}{{--n: {n}}}" for n in (*range(3, 13), 16, 32, 80)]
     for n in STEPS:
-        rules.append(f".s{n}{{--w: {n}ch}}@container (min-width: {n}ch){{.s{n}{{--z: 0}}}}")
+        rules.append(f".s{n}{{--w: {n}ch}}@container (min-width: {n}ch){{.s{n}{{--z: 0;--p: top}}}}")
         rules.append(f"@container (max-width: {n - 1}.9ch){{.t{n}{{{turned}}}.u{n}{{{above}}}}}")
+    # so many lines of names stand above the left factor, and above them the end of a sum
+    rules += [f".g{lines}{{--g: {1.7 + 1.5 * lines:g}}}" for lines in range(3)]
     return _file("panel.css") + "".join(rules)
 
 
@@ -68,7 +73,10 @@ def _file(name: str) -> str:
 
 
 def words(array: Array, decimals: int, sci: bool, form: str) -> list[list[str]]:
-    """Return a matrix's words: every number with as many decimals as the longest needs."""
+    """Return a matrix's words: every number with as many decimals as the longest needs.
+
+    With `sci`, what would be written as 0 or as 1 without being it says how far it is from that.
+    """
     shown = [trimmed(float(v), decimals) for v in array.ravel()]
     needed = max((len(w.partition(".")[2]) for w in shown), default=0)
 
@@ -76,10 +84,17 @@ def words(array: Array, decimals: int, sci: bool, form: str) -> list[list[str]]:
         n = Num(value, decimals, sci)
         if "e" in n.word or math.isinf(value):
             return n.render(form)
+        if sci and nearly_one(value, decimals):
+            return f"1 {'−' if form == 'html' else '-'} {Num(1 - value, decimals, sci).render(form)}"
         text = fixed(value, needed)
         return text.replace("-", "−") if form == "html" else text
 
     return [[word(float(v)) for v in row] for row in array]
+
+
+def nearly_one(value: float, decimals: int) -> bool:
+    """Tell whether a number below 1 would be written as 1."""
+    return value < 1 and float(fixed(value, decimals)) == 1.0
 
 
 def _length(word: str) -> float:
@@ -102,6 +117,7 @@ class _Matrix:
         self.name, self.lights, self.shift = name, lights, shift
         self.at_least = 0.0  # a neighbour of this width is turned with it
         self.turns = False  # whether it is turned though it would fit, since that neighbour must be
+        self.longest_column = 0  # digits that each column gets where there is room, as its neighbours have
         self.longest = max(_length(w) for row in cells for w in row)
 
     @property
@@ -138,7 +154,7 @@ class _Matrix:
         return f" b-u u{step} n{n_cols}{smaller}"
 
     def html(self, classes: str = "", caption: bool = True) -> str:
-        esc, folding = _html.escape, self.folding()
+        esc, folding, n_cols = _html.escape, self.folding(), self.array.shape[1]
         head, labels = "", [""] * len(self.cells)
         if self.rows is not None:
             labels = [f'<th scope="row">{esc(label)}</th>' for label in self.rows]
@@ -147,17 +163,24 @@ class _Matrix:
             names = "".join(f'<th scope="col">{esc(c)}</th>' for c in self.cols)
             head = f"<thead><tr>{corner}{names}</tr></thead>"
         body = "".join(
-            f"<tr>{label}{''.join(f'<td>{c}</td>' for c in row)}</tr>"
+            f"<tr>{label}{''.join(ZERO if c == '0' else f'<td>{c}</td>' for c in row)}</tr>"
             for label, row in zip(labels, self.cells, strict=True)
         )
-        name = f"<caption>{f'{esc(self.name)} ' if self.name else ''}{_shape(self.array)}</caption>" if caption else ""
+        name = f"<caption>{f'{_named(self.name)} ' * bool(self.name)}{_shape(self.array)}</caption>" if caption else ""
         lights = f' data-l="{self.lights}"' if self.lights else ""
         lights += f' data-s="{self.shift}"' if self.shift else ""
-        kind = f"byhand-matrix{classes and ' ' + classes}{folding}"
+        if not re.search(r"\bw\d", classes) and n_cols <= MANY:  # one width for all its columns
+            classes += f" b-w k{self.longest_column or _digits(self)}"
+        kind = f"byhand-matrix{classes and ' ' + classes.strip()}{folding}"
         table = f'<table class="{kind}"{lights}>{name}{head}<tbody>{body}</tbody></table>'
         if not folding.endswith("b-x"):
             return table
         return f'<div class="byhand-scroll {folding.split()[1]}" tabindex="0">{table}</div>'
+
+
+def _named(name: str) -> str:
+    """A matrix's name as HTML: the letter of W stands where formulas have it."""
+    return re.sub(r"\bW([QKVO])(?![A-Za-z])", r"W<sup>\1</sup>", _html.escape(name))
 
 
 def _shape(array: Array) -> str:
@@ -184,7 +207,7 @@ def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
     places = [(operand, place(operand, known)) for operand in working.operands]
     shown = [operand for operand, at in places if at is None]
     linked = [f"{at[0]}:{_lights(operand, at[1])}:{operand.shift}" for operand, at in places if at is not None]
-    title = f'<div class="byhand-title">{_html.escape(working._heading())}</div>'
+    title = f'<div class="byhand-title"><span>{_named(working._heading())}</span></div>'
     if not shown:
         title = title.replace("</div>", f" {_shape(working.result)}</div>")
         body, width = result.html("byhand-result", caption=False), result.width
@@ -232,7 +255,13 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
         result.longest = right.longest = max(result.longest, right.longest)
         result.at_least = right.at_least = max(result.width, right.width)
     inside = "byhand-result" + (" b-in" if left else "") + (" b-ih" if right else "")
-    digits = min(14, max(2, math.ceil(max(m.column for m in (result, right) if m is not None) - PADDING)))
+    digits = _digits(result, right)
+    if left is not None and right is not None:
+        # one width for all three columns, if there is room
+        equal = _digits(result, right, left)
+        if (equal + PADDING) * (left.array.shape[1] + result.array.shape[1]) + left.stub + result.stub <= EQUAL:
+            digits = equal
+            left.longest_column = equal
     width = (digits + PADDING) * result.array.shape[1]
     crossed = result.html(f"{inside} w{digits}")
     if right is not None:
@@ -241,8 +270,16 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
         # the rows' names stand beside the result, so the right factor moves in by as much
         turned = re.search(r" t\d+", result.folding() if right is not None else "")
         return f'<div class="b-block b-end{turned[0] if turned else ""}">{crossed}</div>', result.stub + width
-    body = f'<div class="b-block b-left">{title}{left.html()}</div><div class="b-block">{crossed}</div>'
-    return body, max(left.width, left.name_width) + 1.5 + max(width + 0.5, result.name_width)
+    wide = max(left.width, left.stub + (left.longest_column + PADDING) * left.array.shape[1], left.name_width)
+    lines = 0 if left.cols is None else 1 + any(" " in name for name in left.cols)
+    gap = f" g{lines}" if right is not None else ""
+    body = f'<div class="b-block b-left">{title}{left.html()}</div><div class="b-block{gap}">{crossed}</div>'
+    return body, wide + 1.5 + max(width + 0.5, result.name_width)
+
+
+def _digits(*matrices: _Matrix | None) -> int:
+    """The width of a column that all of them can have, in digits."""
+    return min(14, max(2, math.ceil(max(m.column for m in matrices if m is not None) - PADDING)))
 
 
 def _line(working, result: _Matrix, shown) -> tuple[str, float]:

@@ -48,35 +48,16 @@ def require_decimals(decimals) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Operand:
-    """A matrix that a result was made of, and which of its cells belong to which entry.
+    """A matrix that a result was made of, and which of its cells belong to which entry."""
 
-    Parameters
-    ----------
-    name : str
-        May be empty.
-    array : Array, shape (rows, columns)
-    rows, cols : tuple of str, optional
-        Its labels, where it has any of its own.
-    lights : str
-        What entry (i, j) of the result is made of: ``"row"`` i, ``"column"`` j, the ``"cell"`` (i, j), the
-        ``"other cell"`` where two operands give one each, ``"row, cell"`` where the cell stands out from its
-        row, or ``"all"``.
-    sign : str
-        What stands before it: ``"+"``.
-    shift : int
-        The operand's first column is this column of the result, counted from 0.
-    source : Working, optional
-        The step that gave it.
-    """
-
-    name: str
-    array: Array
-    rows: tuple[str, ...] | None = None
+    name: str  # may be empty
+    array: Array  # rows x columns
+    rows: tuple[str, ...] | None = None  # its labels, where it has any of its own
     cols: tuple[str, ...] | None = None
-    lights: str = "cell"
-    sign: str = ""
-    shift: int = 0
-    source: Working | None = None
+    lights: str = "cell"  # what entry (i, j) of the result is made of: one of `toytf.byhand.panels.LIGHTS`
+    sign: str = ""  # what stands before it: "+"
+    shift: int = 0  # its first column is this column of the result, counted from 0
+    source: Working | None = None  # the step that gave it
 
 
 class Shown:
@@ -95,30 +76,6 @@ class Shown:
 class Working(Shown):
     """A result as a labelled table, with what it was made of and the arithmetic of its entries.
 
-    Parameters
-    ----------
-    name, formula : str
-        ``"K₁"`` and ``"x W_K"``; either may be empty.
-    result : Array, shape (rows, columns)
-    rows, cols : tuple of str
-        One label for each row and column.
-    entries : tuple of Entry
-        May be empty: then it is a labelled table and nothing more.
-    decimals : int
-        At most so many decimals are shown.
-    sci : bool
-        Write what would round to zero in scientific notation.
-    operands : tuple of Operand
-        What it was made of, shown as HTML only.
-    layout : str
-        ``"product"`` puts the second operand above the result; otherwise they stand in a line.
-    sign : str
-        What stands before the result in that line.
-    source : Working, optional
-        Of which this is the transpose.
-
-    Examples
-    --------
     A working can be an operand of the next one, which takes names and labels from it.
 
     >>> from toytf import byhand
@@ -131,18 +88,18 @@ class Working(Shown):
     [World, Hello] = 3·1 + 4·2 = 3 + 8 = 11
     """
 
-    name: str
-    formula: str
-    result: Array
-    rows: tuple[str, ...]
+    name: str  # "K₁"; name and formula may be empty
+    formula: str  # "x W_K"
+    result: Array  # rows x columns
+    rows: tuple[str, ...]  # one label for each row
     cols: tuple[str, ...]
-    entries: tuple[Entry, ...] = ()
-    decimals: int = 4
-    sci: bool = False
-    operands: tuple[Operand, ...] = ()
-    layout: str = ""
-    sign: str = "="
-    source: Working | None = None
+    entries: tuple[Entry, ...] = ()  # if empty, it is a labelled table and nothing more
+    decimals: int = 4  # at most so many are shown
+    sci: bool = False  # write what would round to zero in scientific notation
+    operands: tuple[Operand, ...] = ()  # what it was made of, shown as HTML only
+    layout: str = ""  # "product" puts the second operand above the result; otherwise they stand in a line
+    sign: str = "="  # what stands before the result in that line
+    source: Working | None = None  # of which this is the transpose
 
     def __post_init__(self):
         require_class("name", self.name, str)
@@ -156,8 +113,6 @@ class Working(Shown):
     def T(self) -> Working:
         """The transpose, which knows what it was made of.
 
-        Examples
-        --------
         >>> from toytf import byhand
         >>> print(byhand.table([[1, 2.5]], "K", rows=["Hello"]).T)
         Kᵀ (2 x 1)
@@ -174,8 +129,6 @@ class Working(Shown):
     def only(self, *where: str) -> Working:
         """Return the same table with the arithmetic of the named entries alone.
 
-        Examples
-        --------
         >>> from toytf import byhand
         >>> print(byhand.matmul([[1, 2]], [[1], [2]], "s", rows=["q"], cols=["k"]).only("q, k"))
         s (1 x 1)

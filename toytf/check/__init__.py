@@ -13,25 +13,23 @@ Each checker has the name of the function that its exercise asks for.
 from __future__ import annotations
 
 import pkgutil
-import re
 from importlib import import_module
 
-from toytf.check.answers import ByHand, Tries
+from toytf.check.answers import Attempts, ByHand
 from toytf.check.core import Check, Report
 
 __all__ = ["BY_HAND", "CHECKS", "Check", "Report", "byhand", "hide_answers", "points"]
 
 CHECKS: dict[str, Check] = {}  # by the function's name; in the order of the chapters
 BY_HAND: dict[str, ByHand] = {}  # by the exercise's number
-_TRIES = Tries()
+_ATTEMPTS = Attempts()
 
 
 def _collect() -> None:
     """Import the chapters' files, ``ch01.py`` for the first, and keep what they define."""
-    for name in sorted(found.name for found in pkgutil.iter_modules(__path__) if re.fullmatch(r"ch\d\d", found.name)):
+    for name in sorted(found.name for found in pkgutil.iter_modules(__path__) if found.name.startswith("ch")):
         chapter = import_module(f"{__name__}.{name}")
-        defined = [one for one in vars(chapter).values() if isinstance(one, Check)]
-        CHECKS.update({one.name: one for one in defined if one.solution.__module__ == chapter.__name__})  # not imported
+        CHECKS.update({one.name: one for one in vars(chapter).values() if isinstance(one, Check)})
         BY_HAND.update({number: ByHand(number, tuple(parts)) for number, parts in chapter.BY_HAND.items()})
 
 
@@ -73,7 +71,7 @@ def byhand(exercise: str, answer, part: str | None = None) -> None:
         if not isinstance(exercise, str):
             raise ValueError(f'exercise: expected its number in quotation marks, such as "4.2", got {exercise!r}')
         raise ValueError(f"exercise: expected one of {', '.join(BY_HAND)}, got {exercise!r}")
-    print(*BY_HAND[exercise].reports(answer, part, _TRIES), sep="\n")
+    print(*BY_HAND[exercise].reports(answer, part, _ATTEMPTS), sep="\n")
 
 
 def hide_answers(hide: bool = True) -> None:
@@ -88,7 +86,7 @@ def hide_answers(hide: bool = True) -> None:
     """
     if not isinstance(hide, bool):
         raise TypeError(f"hide: expected True or False, got {hide!r}")
-    _TRIES.hidden = hide
+    _ATTEMPTS.hidden = hide
 
 
 def points(exercise: str, mine, of: float) -> float:
@@ -121,5 +119,5 @@ def points(exercise: str, mine, of: float) -> float:
         return of if CHECKS[exercise].report(mine) else 0
     if exercise not in BY_HAND:
         raise ValueError(f"exercise: expected a function of an exercise or a number such as 9.1, got {exercise!r}")
-    pencil = BY_HAND[exercise]
-    return round(of * sum(map(bool, pencil.reports(mine))) / len(pencil.parts), 2)
+    by_hand = BY_HAND[exercise]
+    return round(of * sum(map(bool, by_hand.reports(mine))) / len(by_hand.parts), 2)

@@ -11,10 +11,7 @@ import numpy as np
 from toytf._validate import shape_text
 from toytf.byhand import Num, Prod, Root, Sum, fmt
 from toytf.check.compare import Report
-from toytf.check.traps import Trap, general, room_of
-
-__all__ = ["ByHand", "Part", "Trap", "Tries", "listed", "mapped", "number", "part", "product", "sum_of_products",
-           "worked", "written"]  # fmt: skip
+from toytf.check.wrong_answers import WrongAnswer, common_mistakes, room_of
 
 Place = tuple[int, ...]  # of an entry
 
@@ -38,12 +35,12 @@ class Part:
     terms: Callable[[Place], str] | None = None  # from the place of an entry to how it comes about
     decimals: int = 0  # to how many the exercise asks for it
     name: str = ""  # what the exercise calls it; empty if there is only one answer
-    traps: tuple[Trap, ...] = ()  # wrong answers that it `knows`, besides `slips`
+    wrong_answers: tuple[WrongAnswer, ...] = ()  # that it `knows`, besides `common_mistakes`
     step_before: Callable[[Place], str] | str | None = None  # see `step`
 
     def knows(self, wrong, looks: str, room=None) -> Part:
-        """The same answer, with one more wrong number that it knows, and what to say to it (`Trap`)."""
-        return replace(self, traps=(*self.traps, Trap(wrong, looks, room)))
+        """The same answer, with one more wrong number that it knows, and what to say to it (`WrongAnswer`)."""
+        return replace(self, wrong_answers=(*self.wrong_answers, WrongAnswer(wrong, looks, room)))
 
     def knows_logarithms(self) -> Part:
         """The same answer, a natural logarithm, with those to other bases."""
@@ -53,7 +50,8 @@ class Part:
     def step(self, before: Callable[[Place], str] | str) -> Part:
         """The same answer, with the step before its result: what meets what, or the formula.
 
-        A text is the same for every entry. Without it the step is what stands before the first "=" of `terms`.
+        A text is the same for every entry. Without it the step is what stands in `terms` before the first "=", or
+        else before "about" or the last colon.
         """
         return replace(self, step_before=before)
 
@@ -68,36 +66,37 @@ class Part:
         return room_of(self.numbers, self.decimals)
 
     @cached_property
-    def slips(self) -> tuple[Trap, ...]:
+    def common_mistakes(self) -> tuple[WrongAnswer, ...]:
         """What may go wrong with any number, for this one: rounding, order, sign, percent, the point."""
-        return general(self.expected, self.decimals, percent="percent" in self.name)
+        return common_mistakes(self.expected, self.decimals, percent="percent" in self.name)
 
     def looks(self, mine: np.ndarray) -> str:
-        """What a wrong answer looks like, by `traps` and then by `slips`; empty if like none of them."""
-        fitting = (trap.looks for trap in (*self.traps, *self.slips) if trap.fits(mine, self.numbers, self.room))
-        return next(fitting, "")
+        """What a wrong answer looks like, the exercise's own wrong answers first; empty if like none that is known."""
+        known = (*self.wrong_answers, *self.common_mistakes)
+        return next((wrong.looks for wrong in known if wrong.fits(mine, self.numbers, self.room)), "")
 
     def before(self, place: Place) -> str:
         """What a second try is told too: the step before the result, without the result; empty if none is known."""
         if self.step_before:
             return self.step_before if isinstance(self.step_before, str) else self.step_before(place)
-        formula, equals, _ = self.terms(place).partition(" = ") if self.terms else ("", "", "")
-        return formula if equals else ""
+        terms = self.terms(place) if self.terms else ""
+        parts = (terms.partition(" = "), terms.partition(", about "), terms.rpartition(": "))
+        return next((step for step, found, _ in parts if found), "")
 
     def work(self, place: Place) -> str:
         """What a third try is told: how the right number comes about, which is `terms` where there are any."""
         return self.terms(place) if self.terms else f"expected {number(self.numbers[place], self.decimals)}"
 
 
-class Tries:
+class Attempts:
     """The wrong answers to each part of each exercise, until Python ends.
 
     With `hidden` a wrong answer is told a hint and never more.
 
     Examples
     --------
-    >>> tries = Tries()
-    >>> [tries.wrong("9.1", mine) for mine in (4, 4, 5, 6, 7)]
+    >>> attempts = Attempts()
+    >>> [attempts.wrong("9.1", mine) for mine in (4, 4, 5, 6, 7)]
     [1, 1, 2, 3, 3]
     """
 
@@ -110,7 +109,7 @@ class Tries:
         self._seen.pop(about, None)
 
     def wrong(self, about: str, mine) -> int:
-        """Count a wrong answer and say how much it is told, 1 to 3; the same answer again is no new try."""
+        """Count a wrong answer and say how much it is told, 1 to 3; the same answer again is no new attempt."""
         seen = self._seen.setdefault(about, set())
         if len(seen) < 3:
             seen.add(repr((np.asarray(mine, dtype=float) + 0.0).tolist()))
@@ -130,23 +129,12 @@ class ByHand:
         chapter, place = self.number.split(".")
         return f"ex-{int(chapter):02}-{place}"
 
-    def reports(self, answer, part: str | None = None, tries: Tries | None = None) -> list[Report]:
+    def reports(self, answer, part: str | None = None, attempts: Attempts | None = None) -> list[Report]:
         """Compare answers with the right ones, at the number of decimals that is asked for: a report for each.
 
-        Parameters
-        ----------
-        answer : array_like or dict
-            One answer; or for several parts a dictionary from their names to the answers, None for
-            one that is not given yet.
-        part : str, optional
-            Which part a single answer is for.
-        tries : Tries, optional
-            Counts the wrong answers, and so says how much is told; without it all.
-
-        Raises
-        ------
-        ValueError
-            If the exercise has no such part, or has several and none is named.
+        One answer, for the part that is named; or for several parts a dictionary from their names to the answers,
+        None for one that is not given yet. An exercise that has no such part, or has several where none is named, is
+        a `ValueError`. `attempts` counts the wrong answers, and so says how much is told; without it all.
         """
         known = {p.name: p for p in self.parts}
         answers = answer if isinstance(answer, dict) and part is None else {part or "": answer}
@@ -155,10 +143,10 @@ class ByHand:
                 expected = f"expected one of {', '.join(map(repr, known))} for exercise {self.number}"
                 raise ValueError(f"part: {expected}, got {name!r}")
         about = {name: f"{self.number}, {name}" if name else self.number for name in answers}
-        return [_compare(about[name], value, known[name], tries) for name, value in answers.items()]
+        return [_compare(about[name], value, known[name], attempts) for name, value in answers.items()]
 
 
-def _compare(about: str, answer, part: Part, tries: Tries | None) -> Report:
+def _compare(about: str, answer, part: Part, attempts: Attempts | None) -> Report:
     if answer is None:
         return Report(False, f"{about}: not answered yet.")
     try:
@@ -169,17 +157,17 @@ def _compare(about: str, answer, part: Part, tries: Tries | None) -> Report:
         return Report(False, f"{about}: {refused}")
     bad = np.abs(mine - part.numbers) > part.room
     if not bad.any():
-        if tries:
-            tries.right(about)
+        if attempts:
+            attempts.right(about)
         return Report(True, f"{about}: right.")
-    stage = tries.wrong(about, mine) if tries else 3
+    stage = attempts.wrong(about, mine) if attempts else 3
     n = int(bad.sum())
     said = "not right." if mine.ndim == 0 else f"{n} of {mine.size} entries differ{'s' * (n == 1)}."
     return Report(False, f"{about}: {said}", tuple(_told(mine, part, bad, stage)))
 
 
 def _no_answer(mine: np.ndarray, expected: np.ndarray) -> str | None:
-    """What is wrong with an answer before its numbers are; such an answer is no try."""
+    """What is wrong with an answer before its numbers are; such an answer is no attempt."""
     if mine.shape != expected.shape:
         turned = mine.ndim > 1 and mine.shape == expected.shape[::-1]
         hint = " It is the expected shape turned over." if turned else ""
@@ -214,8 +202,8 @@ def part(name: str, expected, terms=None, decimals: int = 0) -> Part:
     return Part(expected, (lambda _: terms) if isinstance(terms, str) else terms, decimals, name)
 
 
-def product(name: str, a, b, decimals: int = 0) -> Part:
-    """The answer ``a @ b``, each entry with its sum of products.
+def product(name: str, a, b, bias=None, decimals: int = 0) -> Part:
+    """The answer ``a @ b``, or ``a @ b + bias``, each entry with its sum of products.
 
     Examples
     --------
@@ -223,6 +211,7 @@ def product(name: str, a, b, decimals: int = 0) -> Part:
     '1 * 4 + 0 * 8 = 4'
     """
     a, b = np.asarray(a), np.asarray(b)
+    expected = a @ b if bias is None else a @ b + bias
 
     def factors(place: Place):
         return a[place[0]] if a.ndim == 2 else a, b[..., place[-1]] if b.ndim == 2 else b
@@ -231,39 +220,22 @@ def product(name: str, a, b, decimals: int = 0) -> Part:
         row, column = map(listed, factors(place))
         nth = f"row {place[0] + 1}" if a.ndim == 2 else "the row"
         of = f"column {place[-1] + 1}" if b.ndim == 2 else "the column"
-        return f"{nth} is {row}; {of} is {column}"
+        added = "" if bias is None else f"; the bias is {number(bias[place[-1]])}"
+        return f"{nth} is {row}; {of} is {column}{added}"
 
-    return part(name, a @ b, lambda place: sum_of_products(*factors(place), decimals), decimals).step(meet)
+    def terms(place: Place) -> str:
+        text = sum_of_products(*factors(place), decimals)
+        return text if bias is None else f"{text}; plus the bias {number(bias[place[-1]])}: {number(expected[place])}"
 
-
-def mapped(name: str, x, w, b) -> Part:
-    """The answer ``x @ w + b``, each entry with its sum of products and its bias."""
-    products, expected = product("", x, w), x @ w + b
-    return part(
-        name,
-        expected,
-        lambda place: f"{products.work(place)}; plus the bias {number(b[place[-1]])}: {number(expected[place])}",
-    ).step(lambda place: f"{products.before(place)}; the bias is {number(b[place[-1]])}")
+    return part(name, expected, terms, decimals).step(meet)
 
 
 def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | None = "", decimals=0) -> Part:
     """The answer that an expression of `toytf.byhand` has, with the expression and its value written out.
 
-    Parameters
-    ----------
-    name : str
-    steps : expression, or list of expressions
-        One for each entry of the answer.
-    also : expression, or list of expressions, optional
-        Another way of writing the same, behind "=".
-    lead : str
-        Words in front.
-    about : bool
-        Whether the result is called rounded.
-    shown : str or None
-        How the result is written, as `format` takes it. Empty is the way of `number`; None leaves it out.
-    decimals : int
-        As in a `Part`.
+    `steps` is an expression, or one for each entry; `also` writes the same another way, behind "=". `lead` are words
+    in front, and `about` calls the result rounded. `shown` is the format of the result, where it is not that of
+    `number`; None leaves the result out.
 
     Examples
     --------
@@ -273,7 +245,7 @@ def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | No
     >>> worked("", [Quotient(1, 2), Root(2)], decimals=2, about=True).work((1,))
     'the root of 2, about 1.41'
     """
-    tables = [np.array(way, dtype=object) for way in (steps, also) if way is not None]
+    tables = [np.array(form, dtype=object) for form in (steps, also) if form is not None]
     expected = np.array([step.value for step in tables[0].flat]).reshape(tables[0].shape)
 
     def terms(place: Place) -> str:

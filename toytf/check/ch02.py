@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from toytf import ops
 from toytf.byhand import Prod, Quotient
-from toytf.check.answers import number, part, product, worked
+from toytf.check.answers import part, product, worked
 from toytf.check.core import Case, checker
 
 
@@ -63,7 +62,7 @@ ids_or_unknown.knows("""
 """)
 
 
-@checker("ex-02-7", expected=lambda ids, n_tokens: np.eye(n_tokens)[ids], results=("rows",))
+@checker("ex-02-7", results=("rows",))
 def one_hot(ids, n_tokens):
     """Write each id as a row of zeros with a 1 at the place of the id.
 
@@ -77,7 +76,7 @@ one_hot.cases = lambda rng: [
     Case(([1, 0], 3), "two ids of three"),
     Case(([2, 0, 2], 5), "the largest ids do not occur"),
     Case(([[3, 4, 0], [4, 0, 0]], 5), "two sentences, three tokens each"),
-    Case((rng.integers(0, 6, size=(2, 4)), 6)),
+    Case((rng.integers(0, 6, size=(3, 6)), 6)),
 ]
 one_hot.knows("""
     - ids counted from 1: ids[..., None] => (ids[..., None] - 1) % n_tokens
@@ -116,7 +115,7 @@ def _embed_cases(rng):
     ]
 
 
-@checker("ex-02-8", expected=ops.embedding, cases=_embed_cases, results=("rows",))
+@checker("ex-02-8", cases=_embed_cases, results=("rows",))
 def embed(table, ids):
     """Look up the row of each id in the embedding table.
 
@@ -200,36 +199,28 @@ merge.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 _TABLE = np.array([[0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [1, 2, 3, 4], [2, 3, 4, 5]])
 _WORDS = ["<pad>", "<unk>", "<sos>", "Hello", "World"]
 _LONGER = "World Hello World".split()
-_LONGER_IDS = np.array([_WORDS.index(word) for word in _LONGER])
+_IDS = np.array([_WORDS.index(word) for word in _LONGER])
+_ONE_HOT = np.eye(5, dtype=int)[_IDS]
 
 BY_HAND = {}
 BY_HAND["2.1"] = [
-    part(
-        "ids",
-        _LONGER_IDS,
-        lambda place: f"{_LONGER[place[0]]} is number {_LONGER_IDS[place[0]]} of the list, counted from 0",
-    )
-    .step(lambda place: f"the place of {_LONGER[place[0]]} in the vocabulary, counted from zero")
-    .knows(_LONGER_IDS + 1, "places counted from one. The first token of the list has the id zero."),
+    part("ids", _IDS, lambda at: f"{_LONGER[at[0]]} is number {_IDS[at[0]]} of the list, counted from 0")
+    .step(lambda at: f"the place of {_LONGER[at[0]]} in the vocabulary, counted from zero")
+    .knows(_IDS + 1, "places counted from one. The first token of the list has the id zero."),
     part(
         "one-hot rows",
-        np.eye(5)[_LONGER_IDS],
-        lambda place: (
-            f"{_LONGER[place[0]]} has its 1 in column {_LONGER_IDS[place[0]] + 1}, zeros elsewhere: "
-            f"{number(np.eye(5)[_LONGER_IDS][place])}"
-        ),
+        _ONE_HOT,
+        lambda at: f"{_LONGER[at[0]]} has its 1 in column {_IDS[at[0]] + 1}, zeros elsewhere: {_ONE_HOT[at]}",
     )
-    .step(lambda place: f"zeros, and a single one in the column that the id of {_LONGER[place[0]]} names")
-    .knows(np.eye(5)[_LONGER_IDS - 1], "a column too far to the left. Ids are counted from zero.")
+    .step(lambda at: f"zeros, and a single one in the column that the id of {_LONGER[at[0]]} names")
+    .knows(np.eye(5)[_IDS - 1], "a column too far to the left. Ids are counted from zero.")
     .knows(np.eye(5)[[3, 4, 3]], "the rows of the other word."),
-    product("E", np.eye(5, dtype=int)[_LONGER_IDS], _TABLE)
+    product("E", _ONE_HOT, _TABLE)
     .knows(_TABLE[[3, 4, 3]], "the rows of the other word.")
-    .knows(_TABLE[_LONGER_IDS - 1], "rows counted from one. The id zero is the first row of the table."),
+    .knows(_TABLE[_IDS - 1], "rows counted from one. The id zero is the first row of the table."),
 ]
 BY_HAND["2.2"] = [
     worked("two tokens", Prod(2, 5, 4), lead="(2 x 5)(5 x 4): ")

@@ -2,18 +2,14 @@
 
 import numpy as np
 
-from toytf import attention, ops
+from toytf import ops
 from toytf.byhand import Exp, Num, Quotient, Sum
 from toytf.check.answers import listed, product, worked
 from toytf.check.core import Case, checker, normals
 from toytf.example import PAPER, PUBLISHED, W_K, W_Q, W_V
 
 
-@checker(
-    "ex-04-4",
-    expected=lambda query, keys, values: attention.attention(query[None], keys, values)[0][0],
-    results=("output",),
-)
+@checker("ex-04-4", results=("output",))
 def attend_once(query, keys, values):
     """Attend with one query: the values, weighted by how well their keys fit, added up.
 
@@ -70,7 +66,7 @@ attend_once.knows("""
 """)
 
 
-@checker("ex-04-9", expected=lambda q, k, v, scale: attention.attention(q, k, v, scale=scale)[0], results=("output",))
+@checker("ex-04-9", results=("output",))
 def attend(q, k, v, scale=None):
     """Average the values by how well each key fits: ``softmax(q k^T * scale) v``.
 
@@ -149,8 +145,6 @@ attend.knows("""
       Scale the scores, then take the softmax. Afterwards the rows do not sum to 1 any more.
 """)
 
-
-# ---------------------------------------------------------------- by hand
 
 _QUERY = np.array([1, 2, 0])
 _KEYS = np.array([[2, 1, 0], [0, 1, 9], [4, 2, 0]])

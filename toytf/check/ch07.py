@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from toytf import model, ops
 from toytf.byhand import Larger, Prod, Sum
-from toytf.check.answers import listed, mapped, part, product, sum_of_products, worked
+from toytf.check.answers import listed, part, product, sum_of_products, worked
 from toytf.check.core import Case, checker, normals
 from toytf.example import FEED_FORWARD
 
 
-@checker("ex-07-7", expected=ops.relu)
+@checker("ex-07-7")
 def relu(x):
     """Cut off what is negative: ``max(0, x)`` for each entry.
 
@@ -51,9 +50,7 @@ relu.knows("""
 """)
 
 
-@checker(
-    "ex-07-8", expected=lambda x, w_1, b_1, w_2, b_2: model.feed_forward(model.FeedForward(w_1, b_1, w_2, b_2), x)[0]
-)
+@checker("ex-07-8")
 def feed_forward(x, w_1, b_1, w_2, b_2):
     """Widen each row, bend it, narrow it again: ``max(0, x W_1 + b_1) W_2 + b_2``.
 
@@ -106,19 +103,7 @@ feed_forward.knows("""
 """)
 
 
-def _wide(eye):
-    return np.hstack([eye, -eye])
-
-
-def _tall(eye):
-    return np.vstack([eye, -eye])
-
-
-@checker(
-    "ex-07-4",
-    expected=lambda d: (_wide(np.eye(d)), np.zeros(2 * d), _tall(np.eye(d)), np.zeros(d)),
-    results=("w_1", "b_1", "w_2", "b_2"),
-)
+@checker("ex-07-4", results=("w_1", "b_1", "w_2", "b_2"))
 def identity_weights(d):
     """Make weights with which the feed-forward network gives every row back: F(x) = x.
 
@@ -134,7 +119,7 @@ identity_weights.cases = lambda rng: [
     Case((1,), "a single entry"),
     Case((2,), "two entries"),
     Case((4,), "the width of the example"),
-    Case((int(rng.integers(5, 10)),), "a wider row"),
+    Case((int(rng.integers(5, 120)),), "a wider row"),
 ]
 identity_weights.knows("""
     - the negative entries lost: -np.eye(d) => np.eye(d)
@@ -165,9 +150,6 @@ identity_weights.knows("""
     - biases as tables: np.zeros(2 * d) => np.zeros((1, 2 * d)), and np.zeros(d) => np.zeros((1, d))
       A bias is one row of numbers, shape (2d,) and (d,): np.zeros(2 * d), without a second axis.
 """)
-
-
-# ---------------------------------------------------------------- by hand
 
 
 def _bend(before):
@@ -202,14 +184,14 @@ BY_HAND["7.2"] = [
     .knows(_BOTH_HIDDEN[:, 0], "the first unit alone. W_2 adds both."),
 ]
 BY_HAND["7.3"] = [
-    mapped("before", _TOKEN, FEED_FORWARD.w_1, FEED_FORWARD.b_1).knows(
+    product("before", _TOKEN, FEED_FORWARD.w_1, FEED_FORWARD.b_1).knows(
         _TOKEN @ FEED_FORWARD.w_1, "the bias b_1 left out."
     ),
     _bend(_BEFORE),
     part("on", len(_ON), f"positive before the bend are units {', '.join(map(str, _ON))}: {len(_ON)}")
     .step("the numbers of *before* that lie above zero")
     .knows(len(_BEFORE) - len(_ON), "how many are off."),
-    mapped("F", np.maximum(0, _BEFORE), FEED_FORWARD.w_2, FEED_FORWARD.b_2)
+    product("F", np.maximum(0, _BEFORE), FEED_FORWARD.w_2, FEED_FORWARD.b_2)
     .knows(np.maximum(0, _BEFORE) @ FEED_FORWARD.w_2, "the bias b_2 left out.")
     .knows(_BEFORE @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2, "the bend left out. W_2 takes *hidden*."),
 ]

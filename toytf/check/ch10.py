@@ -2,30 +2,15 @@
 
 import numpy as np
 
-from toytf import model, ops
-from toytf.byhand import Difference, Prod, Quotient, Sum
-from toytf.check.answers import mapped, worked
-from toytf.check.ch09 import farthest, norm
+from toytf.byhand import Prod, Sum
+from toytf.check.answers import product, worked
+from toytf.check.ch09 import norm, normalised
 from toytf.check.core import Case, checker, normals
 from toytf.example import FEED_FORWARD
 
 
-def _encoder_layer(x, w_q, w_k, w_v, w_o, w_1, b_1, w_2, b_2):
-    """The layer of `toytf.model`, put together from arrays."""
-    d = x.shape[-1]
-    cfg = model.Config(src_vocab=1, tgt_vocab=1, d_model=d, n_heads=1, n_decoder_layers=0, positions=False)
-    plain = ops.LayerNorm(np.ones(d), np.zeros(d))
-    attention = model.MultiHead(w_q, w_k, w_v, w_o)
-    p = model.EncoderLayer(attention, plain, model.FeedForward(w_1, b_1, w_2, b_2), plain)
-    return model.encoder_layer(p, cfg, x)[0]
-
-
-@checker(
-    "ex-10-7",
-    expected=_encoder_layer,
-    tolerance=1e-6,  # a layer computed in float32 is right too, also where NumPy ends in float64
-    points=4,
-)
+# a layer computed in float32 is right too, also where NumPy ends in float64
+@checker("ex-10-7", tolerance=1e-6, points=4)
 def encoder_layer(x, w_q, w_k, w_v, w_o, w_1, b_1, w_2, b_2):
     """One encoder layer with a single head: ``U = LN(X + Z)``, then ``LN(U + F(U))``.
 
@@ -160,11 +145,7 @@ def _other_rows_moved_cases(rng):
     ]
 
 
-@checker(
-    "ex-10-5",
-    cases=_other_rows_moved_cases,
-    gap=lambda before, after, row: farthest(np.delete(after - before, row, axis=0)),
-)
+@checker("ex-10-5", cases=_other_rows_moved_cases)
 def other_rows_moved(before, after, row):
     """Tell whether a change of one input row has moved another row of the result.
 
@@ -202,8 +183,6 @@ other_rows_moved.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 # 10.1 and 10.2: the second half of a layer, and how many numbers a layer has
 _U = np.array([1.0, -1.0, 1.0, -1.0])
 _U_HIDDEN = np.maximum(0, _U @ FEED_FORWARD.w_1 + FEED_FORWARD.b_1)
@@ -226,7 +205,7 @@ _LAYER = (
 
 BY_HAND = {}
 BY_HAND["10.1"] = [
-    mapped("F", _U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2)
+    product("F", _U_HIDDEN, FEED_FORWARD.w_2, FEED_FORWARD.b_2)
     .knows(_U_HIDDEN @ FEED_FORWARD.w_2, "b_2 forgotten. It is added at the end.")
     .knows(
         np.maximum(0, _U @ FEED_FORWARD.w_1) @ FEED_FORWARD.w_2 + FEED_FORWARD.b_2,
@@ -235,15 +214,9 @@ BY_HAND["10.1"] = [
     worked("sum", [Sum(u, fed) for u, fed in zip(_U, _U_FED, strict=True)])
     .knows(_U_FED, "F(U) alone. The input is added.")
     .knows(_U_FED - _U, "F(U) - U. The input is added."),
-    worked("result", [Quotient(Difference(x, _TOTAL.mean()), _TOTAL.std()) for x in _TOTAL])
-    .knows(
-        (_TOTAL - _TOTAL.mean()) / _TOTAL.std(ddof=1),
-        "a division by N - 1. Layer norm divides the squares by their number N.",
-    )
-    .knows((_TOTAL - _TOTAL.mean()) / _TOTAL.var(), "a division by the variance. Divide by its root.")
-    .knows(_TOTAL - _TOTAL.mean(), "the mean subtracted and no more. Divide by the deviation.")
-    .knows(_TOTAL / _TOTAL.std(), "the mean not subtracted. First x - mean, then the division.")
-    .knows((_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."),
+    normalised("result", _TOTAL).knows(
+        (_U_FED - _U_FED.mean()) / _U_FED.std(), "F(U) alone, normalised. It is the sum that is."
+    ),
 ]
 BY_HAND["10.2"] = [
     *_LAYER,

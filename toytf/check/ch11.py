@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from toytf import attention, ops
+from toytf import ops
 from toytf.byhand import Quotient, Sum
 from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
@@ -24,7 +24,7 @@ window_mask.cases = lambda rng: [
     Case((6, 3), "six tokens, three visible"),
     Case((3, 1), "each token sees itself alone"),
     Case((3, 5), "a window longer than the sentence"),
-    Case((int(rng.integers(7, 40)), int(rng.integers(2, 6))), "a longer sentence"),
+    *(Case((int(rng.integers(7, 300)), int(rng.integers(2, 100))), "a longer sentence") for _ in range(3)),
 ]
 
 
@@ -60,7 +60,7 @@ window_mask.knows(f"""
 """)
 
 
-@checker("ex-11-8", expected=attention.causal_mask)
+@checker("ex-11-8")
 def causal_mask(length):
     """Make the mask that hides the future: query i may attend to keys 0 to i.
 
@@ -104,7 +104,7 @@ causal_mask.knows(f"""
 """)
 
 
-@checker("ex-11-9", expected=attention.padding_mask)
+@checker("ex-11-9")
 def padding_mask(is_token):
     """Make the mask that hides filled-up places from every query.
 
@@ -119,7 +119,7 @@ padding_mask.cases = lambda rng: [
     Case(([True, True, False],), "two tokens and one place filled up"),
     Case(([[True, True, True], [True, False, False]],), "two sentences"),
     Case(([[False, True, True], [True, True, False], [True, True, True]],), "three sentences of three"),
-    Case((np.arange(7) < rng.integers(1, 8, size=(4, 1)),), "four sentences"),
+    Case((np.arange(40) < rng.integers(1, 41, size=(6, 1)),), "six sentences"),
 ]
 padding_mask.knows(f"""
     - no axis for the query: is_token[..., None, :] => is_token.copy()
@@ -169,7 +169,7 @@ def _masked_cases(rng):
     ]
 
 
-@checker("ex-11-10", expected=attention.masked_softmax, cases=_masked_cases)
+@checker("ex-11-10", cases=_masked_cases)
 def masked_softmax(scores, mask):
     """Softmax over the keys that may be attended to; the others get weight exactly 0.
 
@@ -231,8 +231,6 @@ masked_softmax.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 _IS_TOKEN = np.array([1, 1, 0, 0])
 
 
@@ -247,7 +245,7 @@ def _may(place):
 def _table(name, mask, reasons):
     """A mask of 1 (may attend) and 0, and why an entry is what it is."""
     answer = part(name, mask, lambda at: f"{' and '.join(reasons(at))}: {mask[at]}")
-    return answer.step(lambda at: " and ".join(reasons(at))).knows(1 - mask, '1 and 0 exchanged. 1 means "may attend".')
+    return answer.knows(1 - mask, '1 and 0 exchanged. 1 means "may attend".')
 
 
 _CAUSAL, _PADDING = np.tri(4, dtype=int), np.tile(_IS_TOKEN, (4, 1))

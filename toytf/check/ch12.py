@@ -2,21 +2,10 @@
 
 import numpy as np
 
-from toytf import attention, ops
 from toytf.check.answers import listed, number, part, product, sum_of_products
 from toytf.check.ch11 import NUMBERS_FOR_BOOLEANS, OPPOSITE
 from toytf.check.core import Case, checker, normals
 from toytf.example import W_K, W_V
-
-
-def _norm(rows):
-    d = rows.shape[-1]
-    return ops.layer_norm(ops.LayerNorm(np.ones(d), np.zeros(d)), rows)[0]
-
-
-def _expected_cross_first(y, memory, mask):
-    read = _norm(y + attention.attention(y, memory, memory)[0])
-    return _norm(read + attention.attention(read, read, read, mask)[0])
 
 
 def _cross_first_cases(rng):
@@ -30,7 +19,7 @@ def _cross_first_cases(rng):
     ]
 
 
-@checker("ex-12-5", expected=_expected_cross_first, cases=_cross_first_cases)
+@checker("ex-12-5", cases=_cross_first_cases)
 def cross_first(y, memory, mask):
     """A decoder layer without feed-forward, its two attentions in the other order.
 
@@ -107,8 +96,8 @@ disguise_mask.cases = lambda rng: [
     Case((5, 3, False), "five source rows, three target rows"),
     Case((5, 3, True), "the same, with the target's past"),
     Case((1, 4, True), "one source row, four target rows"),
-    Case((int(rng.integers(2, 30)), int(rng.integers(2, 30)), False), "longer sentences"),
-    Case((int(rng.integers(2, 30)), int(rng.integers(2, 30)), True), "longer sentences with the target's past"),
+    Case((int(rng.integers(2, 300)), int(rng.integers(2, 300)), False), "longer sentences"),
+    Case((int(rng.integers(2, 300)), int(rng.integers(2, 300)), True), "longer sentences with the target's past"),
 ]
 disguise_mask.knows(f"""
     - the target's columns in front:
@@ -140,9 +129,7 @@ disguise_mask.knows(f"""
 """)
 
 
-@checker(
-    "ex-12-7", expected=lambda y, memory, w_q, w_k, w_v: attention.attention(y @ w_q, memory @ w_k, memory @ w_v)[0]
-)
+@checker("ex-12-7")
 def cross_attention(y, memory, w_q, w_k, w_v):
     """Let the rows of the target read the memory: one head, without a mask.
 
@@ -169,7 +156,7 @@ cross_attention.cases = lambda rng: [
     ),
     Case(normals(rng, (2, 4), (5, 4), (4, 3), (4, 3), (4, 2)), "two target rows, five source rows"),
     Case(normals(rng, (3, 4), (3, 4), *[(4, 4)] * 3), "as many target rows as source rows, all of one width"),
-    Case((5000.0 * rng.normal(size=(2, 4)), *normals(rng, (3, 4), (4, 2), (4, 2), (4, 3))), "scores that overflow exp"),
+    Case((2e5 * rng.normal(size=(2, 4)), *normals(rng, (3, 4), (4, 2), (4, 2), (4, 3))), "scores that overflow exp"),
     Case(normals(rng, (2, 3, 4), (2, 5, 4), (4, 2), (4, 2), (4, 3)), "two sentences"),
 ]
 cross_attention.knows("""
@@ -219,8 +206,6 @@ cross_attention.knows("""
       where they are; for a single sentence both are the same.
 """)
 
-
-# ---------------------------------------------------------------- by hand
 
 _QUERY = np.array([-1.0888, -0.2757, -0.6111])  # of <sos> in head 1
 _THIRD = np.array([0.0, 1.0, 0.0, 0.0])

@@ -2,32 +2,16 @@
 
 import numpy as np
 
-from toytf import ops
 from toytf.byhand import Prod, Quotient, Root, Sum
 from toytf.check.answers import part, worked, written
-from toytf.check.core import Case, apart, checker
-from toytf.generate import greedy, kept_tokens
+from toytf.check.core import Case, checker
 
 _TWO_WORDS = np.log([0.6, 0.4]), np.log([[0.55, 0.45], [0.1, 0.9]])
 _ONE_PARENT = np.log([0.9, 0.1]), np.log([[0.6, 0.4], [0.7, 0.3]])
 _THREE_WORDS = np.log([0.5, 0.3, 0.2]), np.log([[0.4, 0.35, 0.25], [0.1, 0.1, 0.8], [0.05, 0.9, 0.05]])
 
 
-def _beam_gap(first, following, length, width) -> float:
-    """The nearest two of the candidates that are kept and the best one that is not.
-
-    Sentences with the same transitions in another order have equal sums, or nearly, as rounding wills.
-    """
-    candidates, gaps = first, []
-    for n_words in range(1, length + 1):
-        ranked = np.sort(candidates, axis=None)[::-1][: width + 1]
-        gaps.append(apart(ranked[1:], ranked[:-1]))
-        sentences, log_probs = beam.solution(first, following, n_words, width)
-        candidates = log_probs[:, None] + following[sentences[:, -1]]
-    return min(gaps)
-
-
-@checker("ex-13-5", gap=_beam_gap, results=("sentences", "log_probs"), points=3)
+@checker("ex-13-5", results=("sentences", "log_probs"), points=3)
 def beam(first, following, length, width):
     """Write sentences of a fixed length by beam search in a table.
 
@@ -55,7 +39,8 @@ beam.cases = lambda rng: [
     Case((*_ONE_PARENT, 2, 2), "two words, both sentences that stay begin alike"),
     Case((*_THREE_WORDS, 3, 2), "three words"),
     Case((*_THREE_WORDS, 4, 3), "three words, four of them in a sentence"),
-    Case((np.log(rng.dirichlet(np.ones(5))), np.log(rng.dirichlet(np.ones(5), size=5)), 4, 3), "five words"),
+    # of four words, two sentences can have the same transitions in another order: equal sums, as rounding wills
+    Case((np.log(rng.dirichlet(np.ones(5))), np.log(rng.dirichlet(np.ones(5), size=5)), 3, 3), "five words"),
 ]
 beam.knows("""
     - pruned within each sentence:
@@ -97,21 +82,6 @@ beam.knows("""
 """)
 
 
-def _lead(scores) -> float:
-    """How far the largest score of each row lies above the others."""
-    ranked = np.sort(scores, axis=-1)
-    return apart(ranked[..., :-1], ranked[..., -1:])
-
-
-def _expected_generate(table, weight, sos, eos, limit):
-    def step(read, ids):
-        read = [*read, *ids]
-        return (table[read].mean(axis=0) @ weight)[None], read
-
-    (h,) = greedy(step, [], sos=sos, eos=eos, max_length=limit)
-    return np.array(h.ids)
-
-
 def _generate_cases(rng):
     forgets = np.array([[0.0, 4, 3, -1], [2, -2, 1, 0], [0, 0, -3, 5], [0, 0, 0, 0]])
     grows = np.array([[0.0, 1, 0, 0], [0, 0, 9, 0], [0, 0, -9, 5], [0, 0, 0, 0]])
@@ -125,13 +95,7 @@ def _generate_cases(rng):
     ]
 
 
-def _generate_gap(table, weight, sos, eos, limit) -> float:
-    """The lead of each word that is written."""
-    ids = [sos, *generate.solution(table, weight, sos, eos, limit)]
-    return min(_lead(table[ids[:t]].mean(axis=0) @ weight) for t in range(1, len(ids)))
-
-
-@checker("ex-13-6", expected=_expected_generate, cases=_generate_cases, gap=_generate_gap)
+@checker("ex-13-6", cases=_generate_cases)
 def generate(table, weight, sos, eos, limit):
     """Write a sentence greedily, with a decoder small enough to be read at a glance.
 
@@ -177,7 +141,7 @@ generate.knows("""
 """)
 
 
-@checker("ex-13-9", gap=lambda logits: _lead(logits[:, -1]))
+@checker("ex-13-9")
 def pick(logits):
     """Choose the next word of each sentence greedily.
 
@@ -229,7 +193,7 @@ pick.knows("""
 """)
 
 
-@checker("ex-13-10", expected=lambda logits, t: ops.softmax(logits / t))
+@checker("ex-13-10")
 def temperature(logits, t):
     """Turn logits into the probabilities from which a word is drawn at temperature t.
 
@@ -283,13 +247,7 @@ temperature.knows("""
 """)
 
 
-def _at_the_cut(probs, kept) -> float:
-    """How far the last word kept lies above those that are cut off."""
-    ranked = np.sort(probs)[::-1]
-    return apart(ranked[kept - 1], ranked[kept:])
-
-
-@checker("ex-13-11", gap=_at_the_cut)
+@checker("ex-13-11")
 def top_k(probs, k):
     """Keep the k most probable words and share out their probabilities to sum to 1.
 
@@ -334,13 +292,7 @@ top_k.knows("""
 """)
 
 
-def _top_p_gap(probs, p) -> float:
-    """The sums of the most probable words are compared with p, then the words with each other."""
-    reached = np.cumsum(np.sort(probs)[::-1])
-    return min(apart(reached, p), _at_the_cut(probs, len(kept_tokens(probs, top_p=p))))
-
-
-@checker("ex-13-12", gap=_top_p_gap)
+@checker("ex-13-12")
 def top_p(probs, p):
     """Keep the fewest words that together reach the probability p, and renew the sum.
 
@@ -442,8 +394,6 @@ sentence_score.knows("""
       The sentences are ranked by log P, the sum itself. No exp.
 """)
 
-
-# ---------------------------------------------------------------- by hand
 
 _POWERS = np.exp([2.0, 1.0, 0.0])
 _RATIO = 1.2259  # of "hola" to "world", as the exercise gives it

@@ -2,20 +2,12 @@
 
 import numpy as np
 
-from toytf import ops, optim
 from toytf.byhand import Power, Sum, fmt
 from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
 
 
-def _toytf_adam(w, dw, m, v, t, learning_rate):
-    adam = optim.Adam(t=t - 1, m=m.flatten(), v=v.flatten())
-    new = w.copy()
-    adam.step(ops.Linear(new), ops.Linear(dw), learning_rate)
-    return new, adam.m.reshape(w.shape), adam.v.reshape(w.shape)
-
-
-@checker("ex-16-8", expected=_toytf_adam, results=("w", "m", "v"), points=3)
+@checker("ex-16-8", results=("w", "m", "v"), points=3)
 def adam_step(w, dw, m, v, t, learning_rate):
     """Take a step of Adam with the paper's beta_1 = 0.9, beta_2 = 0.98, eps = 1e-9.
 
@@ -90,12 +82,7 @@ adam_step.knows("""
 """)
 
 
-@checker(
-    "ex-16-9",
-    expected=lambda step, d_model, warmup: optim.paper_schedule(d_model, warmup)(step),
-    results=("rate",),
-    tolerance=1e-13,  # rates are small
-)
+@checker("ex-16-9", results=("rate",), tolerance=1e-13)  # rates are small
 def paper_schedule(step, d_model, warmup):
     """The paper's learning rate: ``d_model^-0.5 * min(step^-0.5, step * warmup^-1.5)``.
 
@@ -112,7 +99,7 @@ paper_schedule.cases = lambda rng: [
     Case((16, 4, 4), "after it"),
     Case((1000, 512, 4000), "the paper's sizes, rising"),
     Case((20_000, 512, 4000), "the paper's sizes, falling"),
-    *(Case((step, 256, 3000), "another model") for step in rng.integers(2, 20_000, size=3).tolist()),
+    *(Case((step, 256, 3000), "another model") for step in rng.integers(2, 200_000, size=3).tolist()),
 ]
 paper_schedule.knows("""
     - max for min: min( => max(
@@ -139,13 +126,7 @@ paper_schedule.knows("""
 """)
 
 
-def _toytf_clip(dw, db, limit):
-    both = ops.Linear(dw.copy(), db.copy())
-    optim.clip(both, limit)
-    return both.weight, both.bias
-
-
-@checker("ex-16-10", expected=_toytf_clip, results=("dw", "db"))
+@checker("ex-16-10", results=("dw", "db"))
 def clip(dw, db, limit):
     """Shorten two gradients together, if their common length exceeds limit.
 
@@ -237,8 +218,6 @@ momentum_step.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 # 16.1: two steps of Adam
 _M, _V_2 = 0.9 * 0.2, 0.98 * 0.08
 _RATIO = (_M / 0.19) / np.sqrt(_V_2 / (1 - 0.98**2))
@@ -270,7 +249,6 @@ def _exact(n):
 BY_HAND = {}
 BY_HAND["16.1"] = [
     part("after step 1", 1 - 0.1, "1 - 0.1 * 2 / root of 4 = 0.9", decimals=4)
-    .step("1 - 0.1 * 2 / root of 4")
     .knows(0.8, "a plain step, 1 - 0.1 * 2. Adam divides by the root of the mean square.")
     .knows(_BARE[0], "means not corrected. At step 1 divide them by 1 - 0.9 and 1 - 0.98.")
     .knows(0.95, "a division by the mean square. Divide by its root.")
@@ -300,7 +278,6 @@ BY_HAND["16.2"] = [
     .knows([[4, 5, 0, 0], [4, 3, 6, 0]], "the words alone. Each sentence ends with `<eos>`.")
     .knows([[1, 4, 5, 2], [1, 4, 3, 6]], "`<sos>` in the goal. It is read and never said."),
     part("tgt_is_token", _IS_TOKEN, lambda at: f"tgt has {_WORDS[_READS[at]]} here: {_IS_TOKEN[at]}")
-    .step(lambda at: f"tgt has {_WORDS[_READS[at]]} here")
     .knows(1 - np.array(_IS_TOKEN), "1 and 0 exchanged. 1 means: a token.")
     .knows(np.ones((2, 4)), "`<pad>` taken for a token.")
     .knows([[0, 1, 1, 0], [0, 1, 1, 1]], "`<sos>` not taken for a token. It is one."),

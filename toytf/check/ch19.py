@@ -25,8 +25,8 @@ share_and_spread.cases = lambda rng: [
     Case((4, 5), "four of five"),
     Case((0, 10), "none of ten"),
     Case((800, 800), "all of 800"),
-    Case((int(rng.integers(500, 800)), 800), "most of 800"),
-    Case((int(rng.integers(1, 90)), 900), "few of 900"),
+    Case((int(rng.integers(5000, 7000)), int(rng.integers(7000, 20_000))), "most of some thousand"),
+    Case((int(rng.integers(1, 900)), int(rng.integers(9000, 20_000))), "few of some thousand"),
 ]
 share_and_spread.knows("""
     - no root: np.sqrt(share * (1 - share) / n) => share * (1 - share) / n
@@ -55,8 +55,6 @@ share_and_spread.knows("""
       The share comes first, then its spread.
 """)
 
-
-# ---------------------------------------------------------------- by hand
 
 BY_HAND = {}
 BY_HAND["19.1"] = [

@@ -2,21 +2,13 @@
 
 import numpy as np
 
-from toytf.attention import causal_mask, padding_mask
 from toytf.byhand import Prod, Quotient, Root, Sum
-from toytf.check.answers import number, part, worked, written
+from toytf.check.answers import part, worked, written
+from toytf.check.ch09 import normalised
 from toytf.check.core import Case, checker
 
 
-@checker(
-    "ex-20-2",
-    expected=lambda is_token: (
-        ~is_token,
-        ~causal_mask(is_token.shape[-1]),
-        (causal_mask(is_token.shape[-1]) & padding_mask(is_token))[:, None],
-    ),
-    results=("key_padding_mask", "attn_mask", "both"),
-)
+@checker("ex-20-2", results=("key_padding_mask", "attn_mask", "both"))
 def turn_mask(is_token):
     """Make PyTorch's masks of a decoder from flags that say where tokens stand.
 
@@ -34,7 +26,7 @@ turn_mask.cases = lambda rng: [
     Case(([[True, False]],), "one sentence, a token and padding"),
     Case(([[True, True, True], [True, False, False]],), "the two sentences of the exercise"),
     Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
-    Case((np.arange(7) < rng.integers(1, 8, size=(3, 1)),), "three longer sentences"),
+    Case((np.arange(30) < rng.integers(1, 31, size=(6, 1)),), "six longer sentences"),
 ]
 turn_mask.knows("""
     - all masks in this book's sense: ~is_token, ~causal => is_token, causal
@@ -185,8 +177,6 @@ sample_std.knows("""
 """)
 
 
-# ---------------------------------------------------------------- by hand
-
 # 20.1: the arrays of nn.MultiheadAttention(8, 2); 20.4: two deviations; 20.5: two residuals
 _MHA = {
     "in_proj_weight": (Prod(24, 8), "three matrices, one below the other, of 8 * 8 each"),
@@ -204,26 +194,13 @@ _X, _F = np.array([1.0, 0.0]), np.array([0.5, 0.5])
 
 def _parts(name, n):
     """The deviation and the normalised row, with the squares divided by n."""
-    variance, other = _SQUARES.sum() / n, _SQUARES.sum() / (7 - n)
-    away, std = _NORM_ROW - 3, np.sqrt(variance)
     not_so = f"the squares divided by {7 - n}. Here they are divided by {n}."
-
-    def step(at):
-        return f"({_NORM_ROW[at]:g} - 3) / {std:.4f}"
-
     return (
         worked(f"deviation with {name}", Root(Quotient(Sum(*_SQUARES), n)), about=True, decimals=4)
-        .knows(np.sqrt(other), not_so)
-        .knows(variance, "the variance. The deviation is its root.")
+        .knows(np.sqrt(_SQUARES.sum() / (7 - n)), not_so)
+        .knows(_SQUARES.sum() / n, "the variance. The deviation is its root.")
         .knows(np.sqrt(_SQUARES.sum()), "the root of the sum. Divide under the root."),
-        part(
-            f"result with {name}", away / std, lambda at: f"{step(at)}, about {number((away / std)[at], 4)}", decimals=4
-        )
-        .step(step)
-        .knows(away / np.sqrt(other), not_so)
-        .knows(away / variance, "a division by the variance. Divide by its root.")
-        .knows(_NORM_ROW / std, "the mean not subtracted. First x - mean, then the division.")
-        .knows(away, "the mean subtracted and no more. Divide by the deviation."),
+        normalised(f"result with {name}", _NORM_ROW, 4 - n, not_so, about=True, decimals=4),
     )
 
 

@@ -1,24 +1,11 @@
 """Checkers of chapter 21: sizes."""
 
-from dataclasses import replace
-
-from toytf import size
 from toytf.byhand import Prod, Quotient, Sum
 from toytf.check.answers import part, worked
 from toytf.check.core import Case, checker
-from toytf.model import Config
 
 
-def _config(words=5, d=4, d_ff=8, layers=1, n_heads=1):
-    return Config(words, words, d, n_heads, d_ff, n_encoder_layers=layers, n_decoder_layers=layers)
-
-
-@checker(
-    "ex-21-3",
-    expected=lambda batch, n, m, n_heads, layers: (
-        4 * size.activations(_config(d=2 * n_heads, n_heads=n_heads, layers=layers), batch, n, m)["attention weights"]
-    ),
-)
+@checker("ex-21-3")
 def table_bytes(batch, n, m, n_heads, layers):
     """Count the bytes of all scores and weights of one forward pass, in float32.
 
@@ -35,7 +22,7 @@ table_bytes.cases = lambda rng: [
     Case((1, 1, 2, 1, 1), "one head, one layer, lengths 1 and 2"),
     Case((2, 3, 5, 2, 3), "small sizes, all different"),
     Case((1000, 25, 25, 8, 6), "the paper's batch, as 1000 sentences"),
-    Case(tuple(rng.integers(2, 30, size=5).tolist()), "sizes drawn at random"),
+    Case(tuple(rng.integers(2, 300, size=5).tolist()), "sizes drawn at random"),
 ]
 table_bytes.knows("""
     - one table for each head: 4 * 2 * batch => 4 * batch
@@ -71,13 +58,8 @@ table_bytes.knows("""
 """)
 
 
-def _right_count(words, d, d_ff, layers):
-    """What `size.parameters` counts, without two of the three tables and without the output's bias."""
-    return sum(size.parameters(_config(words, d, d_ff, layers)).values()) - 2 * words * d - words
-
-
 def _count_cases(rng):
-    words, d, d_ff, layers = (int(k) for k in rng.integers((20, 2, 9, 2), (90, 9, 40, 9)))
+    words, d, d_ff, layers = (int(k) for k in rng.integers((20, 2, 9, 2), (2000, 90, 900, 40)))
     return [
         Case((3, 2, 3, 1), "three words of width 2, one layer a side"),
         Case((10, 4, 8, 2), "width 4, two layers a side"),
@@ -86,7 +68,7 @@ def _count_cases(rng):
     ]
 
 
-@checker("ex-21-6", expected=_right_count, cases=_count_cases)
+@checker("ex-21-6", cases=_count_cases)
 def count_parameters(words, d, d_ff, layers):
     """Count the parameters of the paper's model, with one table for all three uses.
 
@@ -134,12 +116,8 @@ count_parameters.knows("""
 """)
 
 
-def _right_cache(n, m, d, layers, itemsize):
-    return itemsize * sum(size.cache(replace(_config(d=d), n_decoder_layers=layers), 1, n, m).values())
-
-
 def _cache_cases(rng):
-    n, m, d, layers = (int(k) for k in rng.integers((3, 3, 2, 2), (40, 40, 9, 9)))
+    n, m, d, layers = (int(k) for k in rng.integers((3, 3, 2, 2), (400, 400, 90, 40)))
     return [
         Case((1, 2, 2, 1, 4), "one layer of width 2"),
         Case((3, 5, 4, 2, 8), "two layers of width 4, float64"),
@@ -148,7 +126,7 @@ def _cache_cases(rng):
     ]
 
 
-@checker("ex-21-7", expected=_right_cache, cases=_cache_cases)
+@checker("ex-21-7", cases=_cache_cases)
 def cache_bytes(n, m, d, layers, itemsize):
     """Count the bytes that a model keeps while it writes, after m tokens.
 
@@ -193,12 +171,8 @@ cache_bytes.knows("""
 """)
 
 
-def _right_products(n, m, words, d, d_ff, layers):
-    return sum(size.multiplications(_config(words, d, d_ff, layers), n, m).values())
-
-
 def _product_cases(rng):
-    n, m, words, d, d_ff, layers = (int(k) for k in rng.integers((3, 3, 20, 2, 9, 2), (20, 20, 90, 9, 40, 9)))
+    n, m, words, d, d_ff, layers = (int(k) for k in rng.integers((3, 3, 20, 2, 9, 2), (90, 90, 900, 90, 400, 40)))
     return [
         Case((1, 2, 3, 2, 5, 1), "one word to two words, width 2"),
         Case((3, 2, 7, 4, 8, 1), "three words to two, width 4"),
@@ -207,7 +181,7 @@ def _product_cases(rng):
     ]
 
 
-@checker("ex-21-9", expected=_right_products, cases=_product_cases)
+@checker("ex-21-9", cases=_product_cases)
 def count_multiplications(n, m, words, d, d_ff, layers):
     """Count the multiplications of all matrix products in one forward pass.
 
@@ -262,8 +236,6 @@ count_multiplications.knows("""
       The decoder says the words, so its m rows get logits: m * d * words.
 """)
 
-
-# ---------------------------------------------------------------- by hand
 
 # 21.1: one layer; 21.4: one table; 21.5: twice as large
 _SMALL = (

@@ -8,7 +8,7 @@ from toytf.check.core import Case, checker
 
 
 def _llama_cases(rng):
-    d, pieces, narrow = (int(k) for k in rng.integers(2, 9, size=3))
+    d, pieces, narrow = (int(k) for k in rng.integers(2, (900, 900, 90)))
     return [
         Case((3, 4, 1, 2, 1, 2, 5), "one layer of width 4, two query heads, one key head"),
         Case((10, 8, 3, 4, 2, 3, 12), "heads that are wider together than d"),
@@ -67,8 +67,6 @@ llama_parameters.knows("""
       Keys and values have a matrix each: 2 * d * n_key_heads * d_head.
 """)
 
-
-# ---------------------------------------------------------------- by hand
 
 # 22.2: a chat
 _A_TOKEN = Prod(2, 80, 8, 128, 2)

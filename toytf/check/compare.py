@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from toytf.check.core import Check
 
 Array = np.ndarray
-ROOM = 40  # numbers up to which an array is shown whole
-ALL_ROOM = 90  # and all arguments of a call; beyond it only the small ones are shown
+SHOWN_WHOLE = 40  # numbers up to which an array is shown whole
+SHOWN_OF_ALL = 90  # and all arguments of a call; beyond it only the small ones are shown
 NAN = "There is NaN (not a number) in it."
 ASKED_FOR = ("ValueError", "TypeError")  # the errors that a function may have to raise
 
@@ -88,7 +88,7 @@ class Inputs(tuple):
 
 def right_outcomes(check: Check, inputs: Inputs) -> list[Outcome]:
     """What the right function gives. An error that no exercise asks for is ours, and is raised."""
-    outcomes = list(inputs.given(check.expected))
+    outcomes = list(inputs.given(check.solution))
     for outcome in outcomes:
         if outcome.kind != "arrays" and outcome.text.split(":")[0] not in ASKED_FOR:
             raise RuntimeError(f"{check.name}: the right function failed: {outcome.kind} {outcome.text}")
@@ -176,10 +176,10 @@ def _stacked(mine: Outcome, ours: Outcome) -> Outcome:
     return mine
 
 
-def agree(check: Check, mine: Outcome, ours: Outcome, times: float = 1.0) -> bool:
-    """Whether an outcome is right, with so many times the tolerance; of an error the type alone counts."""
+def agree(check: Check, mine: Outcome, ours: Outcome) -> bool:
+    """Whether an outcome is right; of an error the type alone counts."""
     errors = [one.text.split(":")[0] for one in (mine, ours) if mine.kind == "raised"]
-    return same(mine, ours, times * allowed(check, mine)) and len(set(errors)) < 2
+    return same(mine, ours, allowed(check, mine)) and len(set(errors)) < 2
 
 
 def allowed(check: Check, mine: Outcome) -> float:
@@ -278,7 +278,7 @@ def _example(check: Check, case: Case, mine: Outcome, ours: Outcome) -> list[str
     lines = _arguments(check, case)
     if ours.kind == "raised":
         lines.append(f"expected an error such as {ours.text}")
-    if mine.kind == "nothing" and len(ours.arrays) == 1 and ours.arrays[0].size <= ROOM:
+    if mine.kind == "nothing" and len(ours.arrays) == 1 and ours.arrays[0].size <= SHOWN_WHOLE:
         lines += ["it returned None, expected", _text(ours.arrays[0])]
     if mine.kind == ours.kind == "arrays" and len(mine.arrays) == len(ours.arrays):
         tolerance = allowed(check, mine)
@@ -289,7 +289,7 @@ def _example(check: Check, case: Case, mine: Outcome, ours: Outcome) -> list[str
 
 def _both(name: str, x: Array, y: Array, tolerance: float) -> list[str]:
     """Both values of a result, where they differ."""
-    whole = [f"your {name} =", _text(x), "expected", _text(y)] if max(x.size, y.size) <= ROOM else []
+    whole = [f"your {name} =", _text(x), "expected", _text(y)] if max(x.size, y.size) <= SHOWN_WHOLE else []
     if x.shape != y.shape:
         return [*whole, f"your {name} {_is_shape(x)}, expected {shape_text(y.shape)}"]
     if not _same_kind(x, y):
@@ -305,7 +305,7 @@ def _both(name: str, x: Array, y: Array, tolerance: float) -> list[str]:
 def _arguments(check: Check, case: Case) -> list[str]:
     lines = [f"With this input ({case.about}):" if case.about else "With this input:"]
     sizes = [arg.size for arg in case.args if isinstance(arg, np.ndarray)]
-    room = ROOM if sum(size for size in sizes if size <= ROOM) <= ALL_ROOM else 8
+    room = SHOWN_WHOLE if sum(size for size in sizes if size <= SHOWN_WHOLE) <= SHOWN_OF_ALL else 8
     for name, value in zip(check.parameters, case.args, strict=False):
         if isinstance(value, np.ndarray) and value.size > room:
             lines.append(f"{name}: shape {shape_text(value.shape)}")

@@ -23,6 +23,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
+from toytf import ops
+
 ENTRY = re.compile(r"- (.+?):((?: .+)?(?:\n    .+)*)((?:\n  \S.*)+)")  # a colon inside a name has no blank behind it
 ARROW = re.compile(r"(.+?)\s*(=>>?)\s*(.*)")
 
@@ -31,45 +33,20 @@ Edit = tuple[int, int, str]  # from where to where in the source, and what takes
 
 @dataclass(frozen=True)
 class Mistake:
-    """A wrong function and what to tell somebody who wrote it.
+    """A wrong function and what to tell somebody who wrote it."""
 
-    Parameters
-    ----------
-    name : str
-        A few words: "no maximum subtracted".
-    advice : str
-        One or two sentences: what it does, and where to look.
-    function : callable
-        Computes what the mistake computes. It may raise or give NaN, as the mistake would.
-    source : str
-        The function as text, if it is an edit of the solution.
-    edits : tuple
-        What makes it of the solution: from where to where in its source, and what takes the place.
-    """
-
-    name: str
-    advice: str
-    function: Callable
-    source: str = ""
-    edits: tuple[Edit, ...] = ()
+    name: str  # a few words: "no maximum subtracted"
+    advice: str  # one or two sentences: what it does, and where to look
+    function: Callable  # computes what the mistake computes; it may raise or give NaN, as the mistake would
+    source: str = ""  # the function as text, if it is an edit of the solution
+    edits: tuple[Edit, ...] = ()  # what makes it of the solution
 
 
 def read(text: str, solution: Callable, source: str) -> list[Mistake]:
-    """Read mistakes from a text and make their functions.
+    """Read mistakes from a text, as the head of this module shows it, at any indentation, and make their functions.
 
-    Parameters
-    ----------
-    text : str
-        As the head of this module shows it, at any indentation.
-    solution : callable
-        The right function. What its module knows, the wrong ones know as well.
-    source : str
-        Its source.
-
-    Raises
-    ------
-    ValueError
-        If an entry has another form, if an edit does not fit or changes nothing, or if two mistakes have one name.
+    What the solution's module knows, the wrong functions know as well, and `toytf.ops`. An entry of another form, an
+    edit that does not fit or changes nothing, and a name that two mistakes have are a `ValueError`.
     """
     mistakes: dict[str, Mistake] = {}
     for entry in re.split(r"\n(?=- )", textwrap.dedent(text).strip("\n ")):
@@ -93,7 +70,7 @@ def two_at_once(known: Iterable[Mistake], solution: Callable, source: str) -> It
         longest = tuple(one for one in both if not any(_inside(one, other) for other in both))
         try:
             yield _made(f"{a.name}, and {b.name}", f"{a.advice} {b.advice}", longest, solution, source)
-        except ValueError:  # both change one place
+        except (SyntaxError, ValueError):  # both change one place
             continue
 
 
@@ -128,12 +105,9 @@ def _made(name: str, advice: str, edits: tuple[Edit, ...], solution: Callable, s
             raise ValueError(f"{about}: expected edits of different places, got {after!r} and {other!r} at one")
     for start, end, after in sorted(edits, reverse=True):
         wrong = wrong[:start] + after + wrong[end:]
-    try:
-        tree = ast.parse(wrong)
-    except SyntaxError as error:
-        raise ValueError(f"{about}: expected edits that leave a function, got {error.msg}: {error.text}") from None
+    tree = ast.parse(wrong, f"<{about}>")
     if ast.dump(tree) == ast.dump(ast.parse(source)):
         raise ValueError(f"{about}: expected edits that change the function, got the solution")
     defined: dict[str, Callable] = {}
-    exec(compile(tree, f"<{about}>", "exec"), solution.__globals__, defined)
+    exec(compile(tree, f"<{about}>", "exec"), {"ops": ops, **solution.__globals__}, defined)
     return Mistake(name, advice, defined[solution.__name__], wrong, edits)

@@ -15,9 +15,22 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from toytf.course import plot_spine
+from toytf.course.small import picture
 
 BOOK = Path(__file__).resolve().parents[2]  # the checkout; a package that is installed by itself has no book
+
+# The stations of the course and their chapters: the wire above a chapter. First the model, then what one does with it.
+WAYS: tuple[dict[str, tuple[int, ...]], ...] = (
+    {
+        "from outside": (1,), "embedding": (2,), "positions": (3,), "self-attention": (4, 5, 6), "feed-forward": (7,),
+        "add & norm": (8, 9), "encoder": (10,), "masks": (11,), "decoder": (12,), "words": (13,), "loss": (14,),
+        "gradients": (15,), "training": (16,),
+    },
+    {
+        "looking inside": (17,), "taking apart": (18,), "new sentences": (19,), "PyTorch": (20,), "costs": (21,),
+        "today": (22,),
+    },
+)  # fmt: skip
 
 # How long one reads: a guess, nobody was timed.
 PER_MINUTE = 200  # words
@@ -36,29 +49,14 @@ def chapters() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Chapter:
-    """What a chapter says of itself.
+    """What a chapter says of itself."""
 
-    Parameters
-    ----------
-    name : str
-        Of its notebook: ``"04_self_attention"``.
-    question : str
-        What it answers: the first question in bold on its first screen.
-    lit : tuple of str
-        The parts of the spine that its picture lights.
-    words, formulas, displayed : int
-        Words of its text, formulas between them, and formulas on lines of their own; without code and exercises.
-    shown : int
-        Cells above the exercises that show something: a panel, a table, a picture.
-    """
-
-    name: str
-    question: str
-    lit: tuple[str, ...]
-    words: int
-    formulas: int
-    displayed: int
-    shown: int
+    name: str  # of its notebook: "04_self_attention"
+    question: str  # what it answers: the first question in bold on its first screen
+    words: int  # of its text, without code and exercises
+    formulas: int  # between the words
+    displayed: int  # formulas on lines of their own
+    shown: int  # cells above the exercises that show something: a panel, a table, a picture
 
     @property
     def number(self) -> int:
@@ -74,10 +72,7 @@ class Chapter:
 def outline() -> list[Chapter]:
     """Return the chapters in their order, each with its question; none where the book is not there.
 
-    Raises
-    ------
-    ValueError
-        If a chapter's first screen asks no question in bold, or shows no spine.
+    A first screen that asks no question in bold is a `ValueError`.
     """
     return [_read(name) for name in chapters().values()]
 
@@ -90,10 +85,7 @@ def _read(name: str) -> Chapter:
     question = re.search(r"\*\*([^*]+\?)\*\*", first)
     if question is None:
         raise ValueError(f"{name}: expected a question in bold before its first section, got none")
-    lit = next(filter(None, map(_lit, notebook["cells"])), None)
-    if lit is None:
-        raise ValueError(f"{name}: expected a cell that shows the spine, got none")
-    return Chapter(name, " ".join(question[1].split()), lit, *count(text), sum(map(_shows, cells)))
+    return Chapter(name, " ".join(question[1].split()), *count(text), sum(map(_shows, cells)))
 
 
 def _before_the_exercises(cells: list[dict]) -> list[dict]:
@@ -109,8 +101,6 @@ def _before_the_exercises(cells: list[dict]) -> list[dict]:
 def count(text: str) -> tuple[int, int, int]:
     r"""The words of a text, its formulas in a line, and those on lines of their own.
 
-    Examples
-    --------
     >>> count(r"The root $\sqrt{d}$ of [width](#width) 4: $$ QK^T $$")
     (4, 1, 1)
     """
@@ -125,17 +115,8 @@ def _shows(cell: dict) -> bool:
     return bool(cell.get("outputs")) and not hidden
 
 
-def _lit(cell) -> tuple[str, ...] | None:
-    """The parts that a spine in the output of a cell lights."""
-    for output in cell.get("outputs", []):
-        said = "".join(output.get("data", {}).get("text/plain", ""))
-        if found := re.match(r"<Spine, lit: (.*)>", said):
-            return plot_spine.PARTS if found[1] == "all" else tuple(found[1].split(", "))
-    return None
-
-
 class Questions:
-    """The contents of the course: each chapter's question, with the part of the way that it looks at.
+    """The contents of the course: each chapter's question, with a small picture of its own.
 
     It shows itself as HTML in the book and in JupyterLab, as text elsewhere.
     """
@@ -143,19 +124,14 @@ class Questions:
     def __init__(self):
         self.chapters = outline()
 
-    @property
-    def hours(self) -> int:
-        """How long one reads all of it, without the exercises."""
-        return round(sum(chapter.minutes for chapter in self.chapters) / 60)
-
     def _repr_html_(self) -> str:
         lines = [
-            f'<li><a href="../notebooks/{chapter.name}.ipynb">'
-            f'<span class="question">{html.escape(chapter.question)}</span>'
-            f'{plot_spine.ribbon_of(chapter.lit)}<span class="minutes">{chapter.minutes} min</span></a></li>'
+            f'<li><a href="../notebooks/{chapter.name}.ipynb">{picture(chapter.number)}'
+            f'<span class="asked">{html.escape(chapter.question)}</span>'
+            f'<span class="minutes">{chapter.minutes} min</span></a></li>'
             for chapter in self.chapters
         ]
-        return f'{plot_spine.ribbon()}<ol class="questions">{"".join(lines)}</ol>'
+        return f'<ol class="questions">{"".join(lines)}</ol>'
 
     def __str__(self) -> str:
         return "\n".join(f"{chapter.number:2}. {chapter.question}" for chapter in self.chapters)

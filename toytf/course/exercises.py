@@ -62,10 +62,7 @@ class Directive:
 def parse(markdown: str, kinds: Iterable[str] = ("exercise", "solution")) -> list[Directive]:
     """Find the exercises and solutions in a text, or other kinds of directives; what stands in code fences is none.
 
-    Raises
-    ------
-    ValueError
-        If one is not closed.
+    One that is not closed is a `ValueError`.
     """
     text = _CODE.sub(lambda code: re.sub("^:::", "   ", code[0], flags=re.M), markdown)  # of the same length
     opens = rf"^(?P<fence>:{{3,}})\{{(?P<kind>{'|'.join(kinds)})\}}[ \t]*(?P<argument>.*?)[ \t]*$"
@@ -133,13 +130,7 @@ class Exercise:
 
 
 def read_notebook(path: Path) -> dict:
-    """A notebook as JSON, the source of each cell as one text.
-
-    Raises
-    ------
-    ValueError
-        If the file holds no notebook.
-    """
+    """A notebook as JSON, the source of each cell as one text; a file of another kind is a `ValueError`."""
     try:
         notebook = json.loads(Path(path).read_text("utf-8"))
         for cell in notebook["cells"]:
@@ -150,13 +141,7 @@ def read_notebook(path: Path) -> dict:
 
 
 def notebooks(folder: Path, chapters: Iterable[int] | None = None) -> list[Path]:
-    """The chapters in a folder, in their order, or some of them.
-
-    Raises
-    ------
-    ValueError
-        If there are none, or not the ones that are asked for.
-    """
+    """The chapters in a folder, in their order, or some of them; none, or not those asked for, is a `ValueError`."""
     paths = {int(path.name[:2]): path for path in sorted(Path(folder).glob("[0-9][0-9]_*.ipynb"))}
     if not paths:
         raise ValueError(f"folder: expected one with notebooks such as 09_name.ipynb, got {folder}")
@@ -169,10 +154,7 @@ def notebooks(folder: Path, chapters: Iterable[int] | None = None) -> list[Path]
 def read(folder: Path | str, chapters: Iterable[int] | None = None) -> dict[str, Exercise]:
     """Read the exercises of the chapters in a folder, all or some: by label, in the order of the book.
 
-    Raises
-    ------
-    ValueError
-        If one has no solution, or its head another form than CONTRIBUTING says.
+    One that has no solution, or a head of another form than CONTRIBUTING says, is a `ValueError`.
     """
     exercises = {}
     for path in notebooks(Path(folder), chapters):
@@ -223,19 +205,10 @@ def _exercise(one: Directive, path: Path, solutions: Mapping[str, Directive]) ->
 
 
 def words_for_links(text: str, home: str, *, alone: bool = True) -> str:
-    """Put words in place of a text's links into the book.
+    """Put words in place of the links into the book in a text, Markdown from the notebook `home`.
 
-    Parameters
-    ----------
-    text : str
-        Markdown.
-    home : str
-        The notebook that it comes from: "09_residual_and_layer_norm.ipynb".
-    alone : bool
-        Whether the text stands without the rest of its notebook; if not, links within it name no chapter.
+    Unless it stands `alone`, without the rest of its notebook, links within that name no chapter.
 
-    Examples
-    --------
     >>> words_for_links("See ([Layer norm](#layer-norm)).", "09_residual_and_layer_norm.ipynb")
     'See (*Layer norm*, chapter 9).'
     >>> words_for_links("See [chapter 3](../notebooks/03_positions.ipynb).", "09_residual_and_layer_norm.ipynb")
@@ -259,18 +232,9 @@ def words_for_links(text: str, home: str, *, alone: bool = True) -> str:
 def without_solutions(notebook: dict) -> dict:
     """Return a copy of a notebook in which no solution is left, nor what points at one.
 
-    Solutions go, and so do the cells that are tagged "solution", with their outputs: code that computes or
-    shows one, and the text that announces it. Everything else stays as it is.
-
-    Parameters
-    ----------
-    notebook : dict
-        As JSON; a cell's source may be a text or a list of lines, and stays so.
-
-    Raises
-    ------
-    ValueError
-        If a solution is not closed.
+    Solutions go, and so do the cells that are tagged "solution", with their outputs: code that computes or shows one,
+    and the text that announces it. Everything else stays as it is: a cell's source may be a text or a list of lines,
+    and stays so. A solution that is not closed is a `ValueError`.
     """
     left, cells = copy.deepcopy(notebook), []
     for cell in left["cells"]:

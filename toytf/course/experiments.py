@@ -1,7 +1,7 @@
 """The course's experiments: the same training many times, with one thing changed.
 
-Chapters 18 and 19 read the results that come with the package. `bench/experiments.py` has the table of what is changed,
-and makes them again in about an hour.
+Chapters 16, 18 and 19 read the results that come with the package, each beside the settings that gave it.
+`bench/train_experiments.py` makes them again in about an hour.
 """
 
 from __future__ import annotations
@@ -33,55 +33,26 @@ TESTED = 800  # sentences in each test
 
 @dataclass(frozen=True)
 class Data:
-    """Which sentences a run learns from, and which it is tested with.
+    """Which sentences a run learns from, and which it is tested with."""
 
-    Parameters
-    ----------
-    adjectives : tuple of int
-        How many adjectives a noun may have in the sentences that are learned from.
-    learn_from : int
-        How many those are.
-    longest : int, optional
-        Learn from no English sentence of more words than this, and test with longer ones too.
-    with_two : int
-        So many of the sentences that are learned from have two adjectives at each noun instead.
-    unseen : float
-        The share of all combinations of an adjective and a noun that never occur in training, and
-        one of which stands in every sentence of the test.
-    more : tuple of int
-        Further tests: sentences in which every noun has exactly so many adjectives. Where the
-        training has fewer, one more test: a single noun with so many, in a sentence that is no
-        longer than those of the training.
-    alphabetical : bool
-        Put the English words of every sentence in alphabetical order, in training and in tests. Those
-        of a test may then be the words of another sentence, which was learned, and which means something else.
-    """
-
-    adjectives: tuple[int, ...] = (0, 1)
-    learn_from: int = 3200
-    longest: int | None = None
-    with_two: int = 0
+    adjectives: tuple[int, ...] = (0, 1)  # how many of them a noun may have in the sentences that are learned from
+    learn_from: int = 3200  # how many those are
+    longest: int | None = None  # learn from no English sentence of more words, and test with longer ones too
+    with_two: int = 0  # so many of the sentences that are learned from have two adjectives at each noun instead
+    # The share of all combinations of an adjective and a noun that never occur in training; one of them stands in
+    # every sentence of the test.
     unseen: float = 0.0
+    # Further tests: sentences in which every noun has exactly so many adjectives. Where the training has fewer, one
+    # more test: a single noun with so many, in a sentence that is no longer than those of the training.
     more: tuple[int, ...] = ()
+    # Put the English words of every sentence in alphabetical order, in training and in tests. Those of a test may then
+    # be the words of another sentence, which was learned, and which means something else.
     alphabetical: bool = False
 
 
 def sentences(data: Data, rng: np.random.Generator) -> tuple[list[Pair], dict[str, list[Pair]]]:
-    """Draw what `data` asks for.
+    """Draw what `data` asks for: pairs to learn from, and `TESTED` other pairs for each test, by its name.
 
-    Parameters
-    ----------
-    data : Data
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    train : list of Pair
-    tests : dict from str to list of Pair
-        `TESTED` pairs each, none of which is in `train`.
-
-    Examples
-    --------
     >>> train, tests = sentences(Data(more=(2,)), np.random.default_rng(0))
     >>> len(train), {name: len(pairs) for name, pairs in tests.items()}
     (3200, {'held out': 800, '2 adjectives': 800, '2 adjectives, no longer': 800})
@@ -129,8 +100,6 @@ _ADJECTIVES = {adjective.english for adjective in ADJECTIVES}
 def combinations(pair: Pair) -> set[tuple[str, str]]:
     """Return which adjective stands with which noun (in the singular) in a sentence of the grammar.
 
-    Examples
-    --------
     >>> from toytf.grammar import OBJECTS, Phrase
     >>> sorted(combinations(Phrase(OBJECTS[4], (ADJECTIVES[2], ADJECTIVES[0]), several=True).pair()))
     [('red', 'house'), ('small', 'house')]
@@ -148,11 +117,8 @@ def combinations(pair: Pair) -> set[tuple[str, str]]:
 def unseen_combinations(share: float, rng: np.random.Generator) -> set[tuple[str, str]]:
     """Draw combinations that a training shall not contain.
 
-    Every adjective keeps at least one noun of each gender, or there would be forms of it that the
-    training never shows.
+    Every adjective keeps at least one noun of each gender, or there would be forms of it that the training never shows.
 
-    Examples
-    --------
     >>> len(unseen_combinations(0.25, np.random.default_rng(0))), len(ADJECTIVES) * len(SUBJECTS + OBJECTS)
     (23, 91)
     """
@@ -170,29 +136,16 @@ def unseen_combinations(share: float, rng: np.random.Generator) -> set[tuple[str
 
 @dataclass(frozen=True)
 class Experiment:
-    """One thing changed, and how often it is tried.
-
-    Parameters
-    ----------
-    name : str
-    switches : mapping
-        Of `toytf.parameters.Config`; where left out, as in `toytf.translator.SIZES`.
-    silent : tuple of str
-        Patterns of parameters that are 0 and stay 0, for example ``"encoder.*.w_o"``: a sub-layer
-        whose last matrix is 0 adds nothing to its row.
-    learning : mapping
-        Where it differs from `STANDARD`.
-    data : Data
-    seeds : int
-        Seeds 0, 1, ... up to this number.
-    """
+    """One thing changed, and how often it is tried."""
 
     name: str
-    switches: Mapping = field(default_factory=dict)
+    switches: Mapping = field(default_factory=dict)  # of `Config`; where left out, as in `toytf.translator.SIZES`
+    # Patterns of parameters that are 0 and stay 0, for example "encoder.*.w_o": a sub-layer whose last matrix is 0
+    # adds nothing to its row.
     silent: tuple[str, ...] = ()
-    learning: Mapping = field(default_factory=dict)
+    learning: Mapping = field(default_factory=dict)  # where it differs from `STANDARD`
     data: Data = Data()
-    seeds: int = 5
+    seeds: int = 5  # 0, 1, ... up to this number
 
 
 REMOVED = (  # what chapter 18 takes out, or changes, one at a time
@@ -207,35 +160,18 @@ REMOVED = (  # what chapter 18 takes out, or changes, one at a time
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one run.
+    """What came of one run."""
 
-    Parameters
-    ----------
-    loss : float or None
-        Of the training: the mean over the last `LAST` steps; None if training broke off.
-    right : dict from str to int
-        For each test how many of `TESTED` sentences were translated with every token right.
-    stopped : int or None
-        The step at which numbers were no longer finite; `right` is 0 everywhere then.
-    """
-
-    loss: float | None
-    right: dict[str, int]
-    stopped: int | None = None
+    loss: float | None  # of the training: the mean over the last `LAST` steps; None if training broke off
+    right: dict[str, int]  # for each test how many of `TESTED` sentences were translated with every token right
+    stopped: int | None = None  # the step at which numbers were no longer finite; `right` is 0 everywhere then
 
 
 def learn(experiment: Experiment, seed: int) -> tuple[Translator, list[Pair], dict[str, list[Pair]], Iterator[Record]]:
-    """Set a run up; training happens while the records, which come last, are read.
+    """Set a run up. Returns the translator, the pairs to learn from, the tests by name, and the records.
 
-    Returns
-    -------
-    translator : Translator
-    train : list of Pair
-    tests : dict from str to list of Pair
-    records : iterator of toytf.train.Record
+    Training happens while the records are read.
 
-    Examples
-    --------
     >>> translator, _, tests, records = learn(EXPERIMENTS["second head, 1+1"], seed=0)
     >>> print(next(records).step, translator.cfg.n_heads)
     1 1
@@ -257,10 +193,7 @@ def learn(experiment: Experiment, seed: int) -> tuple[Translator, list[Pair], di
 def silence(tree: Transformer, patterns: Sequence[str]) -> None:
     """Set every array to 0, in place, whose name matches one of the patterns.
 
-    Raises
-    ------
-    ValueError
-        If a pattern matches nothing.
+    A pattern that matches nothing is a `ValueError`.
     """
     arrays = named_arrays(tree)
     for pattern in patterns:
@@ -272,17 +205,7 @@ def silence(tree: Transformer, patterns: Sequence[str]) -> None:
 
 
 def run(experiment: Experiment, seed: int) -> Result:
-    """Train once and test.
-
-    Parameters
-    ----------
-    experiment : Experiment
-    seed : int
-
-    Returns
-    -------
-    Result
-    """
+    """Train once and test."""
     steps = (STANDARD | dict(experiment.learning))["steps"]
     translator, _, tests, records = learn(experiment, seed)
     losses: list[float] = []
@@ -311,8 +234,6 @@ def read(path=STORED) -> dict:
 def load(path=STORED) -> dict[str, list[Result]]:
     """Read results: for each experiment's name those of seed 0, 1, and so on.
 
-    Examples
-    --------
     >>> [result.right["held out"] for result in load()["nothing, 1+1"]]
     [800, 799, 800, 800, 800]
     """

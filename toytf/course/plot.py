@@ -22,6 +22,7 @@ BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW, GREY = (
     "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#6E6E6E",
 )  # fmt: skip
 RED_INK = "#A83C00"  # red that can be read, for words
+ACCENT = "#A3195B"  # attention, and never a sign
 INK, PAPER, QUIET = "#1F2430", "#FFFFFF", "#ECEEF2"
 # Grounds of boxes: text in INK is legible on them, in the light and in the dark.
 ROW, COL = "#D6E8F7", "#FBE3B8"
@@ -117,29 +118,12 @@ def heatmap(
     write: bool | None = None,
     ax=None,
 ):
-    """Draw a matrix as coloured cells, with its numbers written in them.
+    """Draw a matrix, (rows, columns), as coloured cells, with its numbers written in them.
 
-    Parameters
-    ----------
-    matrix : array_like, shape (rows, columns)
-    title : str
-        What is to be seen, as a sentence.
-    rows, cols : sequence of str, optional
-        Labels.
-    row_name, col_name : str
-        What the axes are (``"query"``, ``"key"``).
-    decimals : int, default 2
-        Decimals of the written numbers.
-    limits : (float, float), optional
-        The values that get the darkest and the lightest colour.
-    write : bool, optional
-        Write the numbers; by default where there are at most 100 cells.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if left out.
-
-    Returns
-    -------
-    matplotlib Axes
+    The title says what is to be seen, as a sentence. `rows` and `cols` are labels, and `row_name` and `col_name` say
+    what the axes are (``"query"``, ``"key"``). The `limits` are the values that get the darkest and the lightest
+    colour. If `write` is left out, numbers are written where there are at most 100 cells. Without `ax` there is a new
+    figure. Returns the axes.
     """
     matrix = np.asarray(matrix, dtype=float)
     if matrix.ndim != 2:
@@ -160,6 +144,4 @@ def heatmap(
             ink = ink_on(image.cmap(image.norm(value)))
             ax.text(j, i, fmt(value, decimals), ha="center", va="center", color=ink)
         ax.tick_params(length=0)
-    else:
-        ax.figure.colorbar(image, ax=ax, shrink=0.9)
     return ax

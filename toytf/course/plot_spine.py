@@ -57,31 +57,17 @@ class Spine:
         return self.svg
 
 
-def spine(trace: Trace, *, lit: Iterable[str], title: str) -> Spine:
+def spine(trace: Trace, *, lit: Iterable[str], title: str, links: dict[str, tuple[str, str]] | None = None) -> Spine:
     """Draw the way from the words to the next word in colour strips, with this chapter's part lit.
 
-        >>> from toytf.course import journey
-        >>> picture = spine(journey.trace, lit={"self-attention"}, title="How a word looks at the others")
-        >>> picture.lit
-        ('self-attention',)
+    The trace is that of one encoder and one decoder layer; `lit` are some of `PARTS`, or ``"all"``. The title says what
+    the picture says, as a sentence. With `links`, from a part to an address and its name, a part can be pressed. An
+    unknown part is a `ValueError`.
 
-    Parameters
-    ----------
-    trace : Trace
-        What `toytf.model.forward` left behind for the example, one encoder and one decoder layer.
-    lit : iterable of str
-        Names of parts, for example ``{"self-attention"}``; ``"all"`` for everything.
-    title : str
-        What the picture says, as a sentence.
-
-    Returns
-    -------
-    Spine
-
-    Raises
-    ------
-    ValueError
-        If a part is unknown.
+    >>> from toytf.course import journey
+    >>> picture = spine(journey.trace, lit={"self-attention"}, title="How a word looks at the others")
+    >>> picture.lit
+    ('self-attention',)
     """
     lit = PARTS if lit == "all" else tuple(lit)
     if unknown := sorted(set(lit) - set(PARTS)):
@@ -91,13 +77,14 @@ def spine(trace: Trace, *, lit: Iterable[str], title: str) -> Spine:
     wide = drawing.wide()
     tall = drawing.tall(wide.known)
     look = f"font-size:15.7px;font-weight:600;fill:{INK}"
+    content = [sheet.content() + sheet.links(links or {}) for sheet in (wide, tall)]
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="toytf-spine" viewBox="0 0 {wide.width} {wide.height + top}" '
-        f'width="{wide.width}" height="{wide.height + top}" style="font:11.5px {SANS}">',
+        f'width="{wide.width}" height="{wide.height + top}" style="font:12px {SANS}">',
         f'<rect class="paper" width="100%" height="100%" style="fill:{PAPER}"/>',
         f'<g class="message"><text y="17" style="{look}">{escape(title)}</text></g>',
-        f'<svg class="wide" y="{top}" {wide.content()}</svg>',
-        f'<svg class="tall" display="none" {tall.content()}</svg>',
+        f'<svg class="wide" y="{top}" {content[0]}</svg>',
+        f'<svg class="tall" display="none" {content[1]}</svg>',
         "</svg>\n",
     ]
     return Spine("\n".join(lines), lit)
@@ -119,10 +106,27 @@ class _Sheet:
     height: int
     known: dict[str, str] = field(default_factory=dict)  # strips that are drawn, by name
     found: list[str] = field(default_factory=list)
+    spots: list[tuple] = field(default_factory=list)  # part, x, y, width and height of what can be pressed
 
     def content(self) -> str:
         size = f'width="{self.width}" height="{self.height}" viewBox="0 0 {self.width} {self.height}"'
         return f"{size}>{''.join(self.found)}"
+
+    def spot(self, part, x, y, w, h) -> None:
+        self.spots.append((part, x, y, w, h))
+
+    def links(self, places: dict[str, tuple[str, str]]) -> str:
+        """Over each part that has a place a link to it: address and what it is called."""
+        made = ""
+        for part, x, y, w, h in self.spots:
+            if part in places:
+                address, called = places[part]
+                box = f'x="{_n(x)}" y="{_n(y)}" width="{_n(w)}" height="{_n(h)}" rx="5"'
+                made += (
+                    f'<a href="{escape(address)}"><title>{escape(called)}</title>'
+                    f'<rect class="spot" data-part="{PARTS.index(part)}" {box}/></a>'
+                )
+        return made
 
     def text(self, x, y, words, *, on=False, anchor="start", style="", ink=None, room=math.inf) -> None:
         look = f"fill:{ink or (INK if on else QUIET)}" + (";font-weight:600" if on else "") + style
@@ -170,6 +174,7 @@ class _Sheet:
         high, wide = (side * CELL for side in matrix.shape)
         if on:
             self.frame(x - 4, y - 4, wide + 8, high + 8, on=True)
+        self.spot(part, x - 4, y - 4, wide + 8, high + 8)
         self.strip(x, y, matrix, name=name, rows=rows, on=on)
 
     def path(self, shape, *, on=False, wide=1.5, head=None) -> None:
@@ -222,6 +227,7 @@ class _Journey:
         """Draw what a sub-layer computes, its result last; return the middle of the result."""
         on, high, pitch = part in self.lit, len(rows) * CELL, self.row_pitch(rows)
         sheet.frame(x, y, w, self.box_height(rows, sublayer), on=on)
+        sheet.spot(part, x, y, w, self.box_height(rows, sublayer))
         sheet.text(x + 6, y + 15, title, on=on, room=w - 11)
         side = "decoder" if part in PARTS[PARTS.index("target words") :] else "encoder"
         name, place = f"{side}, {title}", y + 22
@@ -252,6 +258,8 @@ class _Journey:
         for i, word in enumerate(rows):
             down = y + (i + 0.5) * CELL + 4
             sheet.text(x, down, word, on=part in self.lit, anchor=anchor, style=";font-style:italic")
+        wide = 46
+        sheet.spot(part, x - (wide - 3 if anchor == "end" else 3), y - 3, wide, len(rows) * CELL + 6)
 
     def start(self, sheet, x, y, stack, rows, parts, mirrored=False) -> float:
         """Embedding and positions, one below the other; return where they end."""
@@ -286,18 +294,19 @@ class _Journey:
         best = int(np.argmax(chances))
         linear, soft, last = (part in self.lit for part in ("linear", "softmax", "next word"))
         pitch, high = 14, len(self.words) * 14
-        for on, *box in (
-            (linear, x + 42, y - 4, CELL + 8, high + 6),
-            (soft, x + 66, y - 4, 72, high + 6),
-            (last, x - 2, y + best * pitch - 1.5, 43, pitch + 1),
+        for part, on, *box in (
+            ("linear", linear, x + 42, y - 4, CELL + 8, high + 6),
+            ("softmax", soft, x + 66, y - 4, 72, high + 6),
+            ("next word", last, x - 2, y + best * pitch - 1.5, 43, pitch + 1),
         ):
+            sheet.spot(part, *box)
             if on:
                 sheet.frame(*box, on=True)
         for k, word in enumerate(self.words):
             top = y + k * pitch
             sheet.text(x + 38, top + 10, word, anchor="end", on=last and k == best)
             sheet.strip(x + 46, top, logits[None, k : k + 1], name="logit", rows=[word], names=["score"], on=linear)
-            long = 34 * chances[k] / chances[best]
+            long = 30 * chances[k] / chances[best]
             quiet = "" if soft or (last and k == best) else f' opacity="{UNLIT}"'
             told = f"probability [{word}] = {fmt(chances[k])}"
             sheet.found.append(
@@ -355,6 +364,7 @@ class _Journey:
             f"V{_n(y - 6)}", on=on, wide=2, head=(x, y - 1, "down"),
         )  # fmt: skip
         sheet.text(end + 34, middle + 22, "memory", on="memory" in self.lit)
+        sheet.spot("memory", end + 28, middle + 7, 58, 22)
         # up to the words
         x = FIRST + 3 * PITCH + 24
         sheet.path(f"M{_n(x)} {_n(below - 11)}V198", head=(x, 192, "up"))
@@ -415,6 +425,7 @@ class _Journey:
             head=(edge - 1, middle, "right"),
         )  # fmt: skip
         sheet.text(76, end + 34, "memory", on="memory" in self.lit)
+        sheet.spot("memory", 70, end + 19, 58, 22)
         sheet.path(f"M{349 - 15} {_n(low + 4)}v14", head=(349 - 15, low + 24, "down"))
         sheet.text(212, low + 40, "linear", on="linear" in self.lit)
         sheet.text(280, low + 40, "softmax", on="softmax" in self.lit)
@@ -422,51 +433,3 @@ class _Journey:
         self.scale(sheet, 8, low + 52 + 140 - 34)
         sheet.height = int(low + 52 + 144)
         return sheet
-
-
-# ---------------------------------------------------------------- a ribbon: the way as one line, for a list
-
-THIN = 4  # pixels of a cell
-
-
-def ribbon(trace: Trace = journey.trace) -> str:
-    """Return the way as one line of small strips, to be drawn once on a page; `ribbon_of` shows it.
-
-    Each part of the way that has numbers is a strip of them, in the order of `PARTS`. How visible it is, the
-    custom property with its name says.
-    """
-    strips: dict = {}
-    for stack, parts in ((trace.encoder, PARTS[1:7]), (trace.decoder, PARTS[9:17])):
-        layer = stack.layers[0]
-        sublayers = [
-            s for s in (layer.self_attention, getattr(layer, "cross_attention", None), layer.feed_forward) if s
-        ]
-        ways = [array for sublayer in sublayers for array in (sublayer.inner_out, sublayer.out)]
-        strips |= zip(parts, (stack.embedded, stack.x - stack.embedded, *ways), strict=True)
-    strips |= {"linear": trace.logits[-1:], "softmax": 9 * softmax(trace.logits[-1:])}  # 1 has the full colour
-    groups, x = [], 0
-    for part, matrix in strips.items():
-        cells = "".join(
-            f'<path d="M{x + THIN * j} {THIN * i + (THIN if len(matrix) == 1 else 0) / 2:g}h{THIN}v{THIN}h-{THIN}z" '
-            f'style="fill:{MINUS if value < 0 else PLUS};fill-opacity:{_n(max(0.2, strength(value)), 2)}"/>'
-            for (i, j), value in np.ndenumerate(matrix)
-        )
-        wide, key = THIN * matrix.shape[1], _key(part)
-        line = f"stroke:{ACCENT};stroke-width:2;opacity:var(--{key},0)"
-        groups.append(
-            f'<g style="opacity:var(--{key},.4)">{cells}</g><path d="M{x} {2 * THIN + 3}h{wide}" style="{line}"/>'
-        )
-        x += wide + 3
-    size = f"0 0 {x - 3} {2 * THIN + 4}"
-    symbol = f'<symbol id="ribbon" viewBox="{size}">{"".join(groups)}</symbol>'
-    return f'<svg width="0" height="0" aria-hidden="true">{symbol}</svg>'
-
-
-def ribbon_of(lit: Iterable[str]) -> str:
-    """Return the page's ribbon with these parts lit."""
-    style = ";".join(f"--{_key(part)}:1" for part in PARTS if part in set(lit))
-    return f'<svg class="ribbon" aria-hidden="true" style="{style}"><use href="#ribbon"/></svg>'
-
-
-def _key(part: str) -> str:
-    return "lit-" + str(PARTS.index(part))

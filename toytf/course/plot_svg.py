@@ -5,7 +5,7 @@
 - text is text: it can be selected, searched and read aloud;
 - colours are those of the page: ``var(--toytf-blue, #0072B2)`` follows the page's light and dark, and stands for
   itself where no page defines it;
-- panels (the axes, each with its colour bar) are nested ``<svg class="panel">``, so that the book can set them
+- panels (the axes) are nested ``<svg class="panel">``, so that the book can set them
   side by side where there is room and one above the other where there is not;
 - message, the sentence that the figure says, is a ``<g class="message">`` of its own, wrapped to the figure's width.
 
@@ -14,9 +14,7 @@ The same figure gives the same bytes every time.
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import io
 import itertools
 import re
 from xml.sax.saxutils import escape
@@ -28,7 +26,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.path import Path
 from matplotlib.transforms import Affine2D, Bbox
-from PIL import Image
 
 from toytf._validate import require_class
 
@@ -37,15 +34,14 @@ PALETTE = {
     "#0072B2": "blue", "#E69F00": "orange", "#009E73": "green", "#D55E00": "red", "#56B4E9": "sky",
     "#CC79A7": "purple", "#F0E442": "yellow", "#6E6E6E": "grey",
     "#1F2430": "ink", "#FFFFFF": "paper", "#ECEEF2": "shade", "#D6E8F7": "row", "#FBE3B8": "col",
-    "#A83C00": "differs",
+    "#A83C00": "differs", "#A3195B": "accent",
 }  # fmt: skip
 SANS = "var(--toytf-sans,system-ui,'Segoe UI',Roboto,'DejaVu Sans',sans-serif)"
 
-FONT = 14.5  # points; what a figure's text has if nothing else is said
-SCALE = 500 / 460.8  # CSS pixels for a point: a figure of 6.4 inches is 500 pixels wide, its text 15.7 high
+FONT = 15.5  # points; what a figure's text has if nothing else is said
+SCALE = 500 / 460.8  # CSS pixels for a point: 6.4 inches are 500 pixels, the text 16.8 high; 12 on a phone
 WIDEST = 680  # pixels that a page has for a row of panels, without the gaps
 NARROW = 462  # points: a figure up to here is legible on a phone as it is, and its panels stay together
-MOST_CELLS = 1500  # of a heat map drawn as shapes; one with more is a small raster
 
 _ANCHOR = {"left": ("start", 0.0), "center": ("middle", 0.5), "right": ("end", 1.0)}
 
@@ -252,10 +248,15 @@ class Renderer(RendererBase):
 
     # -- cells
 
-    def _cells(self, edges_x, edges_y, pixels) -> None:
+    def draw_image(self, gc, x, y, im, transform=None):
         """Cells as shapes, those of one colour as one path."""
+        rows, cols = im.shape[:2]
+        (left, first), (right, last) = transform.transform([[0, 0], [1, 1]]) + [x, y]  # the edges of first and last row
+        left, right = min(left, right), max(left, right)
+        top, bottom = self.height - max(first, last), self.height - min(first, last)
+        edges_x, edges_y = np.linspace(left, right, cols + 1), np.linspace(top, bottom, rows + 1)
         shapes: dict[str, str] = {}
-        for i, row in enumerate(pixels):
+        for i, row in enumerate(np.asarray(im)[:: 1 if first > last else -1]):
             for colour, run in itertools.groupby(enumerate(map(tuple, row.tolist())), lambda cell: cell[1]):
                 if colour[3]:
                     columns = [j for j, _ in run]
@@ -265,36 +266,6 @@ class Renderer(RendererBase):
                     shapes[ink] = shapes.get(ink, "") + box
         for ink, shape in shapes.items():
             self._emit("path", f"fill:{ink}", f' d="{shape}" shape-rendering="crispEdges"')
-
-    def draw_image(self, gc, x, y, im, transform=None):
-        rows, cols = im.shape[:2]
-        (left, first), (right, last) = transform.transform([[0, 0], [1, 1]]) + [x, y]  # the edges of first and last row
-        left, right = min(left, right), max(left, right)
-        top, bottom = self.height - max(first, last), self.height - min(first, last)
-        pixels = np.asarray(im)[:: 1 if first > last else -1]
-        if rows * cols <= MOST_CELLS:
-            self._cells(np.linspace(left, right, cols + 1), np.linspace(top, bottom, rows + 1), pixels)
-            return
-        box = f'x="{number(left)}" y="{number(top)}" width="{number(right - left)}" height="{number(bottom - top)}"'
-        data = f"data:image/png;base64,{base64.b64encode(_png(pixels)).decode()}"
-        self._emit("image", "image-rendering:pixelated", f' {box} preserveAspectRatio="none" href="{data}"')
-
-    def draw_quad_mesh(self, gc, master_transform, meshWidth, meshHeight, coordinates, *rest):
-        if min(meshWidth, meshHeight) > 1 or max(meshWidth, meshHeight) < 16:
-            super().draw_quad_mesh(gc, master_transform, meshWidth, meshHeight, coordinates, *rest)
-            return
-        # a colour bar
-        box = Bbox(self._flip(master_transform).transform([coordinates[0, 0], coordinates[-1, -1]]))
-        facecolors = rest[2]
-        places = np.linspace(0, len(facecolors) - 1, 9).round().astype(int)
-        stops = "".join(
-            f'<stop offset="{number(k / 8, 3)}" stop-color="{colors.to_hex(facecolors[place])}"/>'
-            for k, place in enumerate(places)
-        )
-        ends = 'x1="0" y1="1" x2="0" y2="0"' if meshWidth == 1 else 'x1="0" y1="0" x2="1" y2="0"'
-        name = self._define(f'<linearGradient id="@@" {ends}>{stops}</linearGradient>')
-        x, y, w, h = map(number, (box.xmin, box.ymin, abs(box.width), abs(box.height)))
-        self._emit("rect", f"fill:url(#{name})", f' x="{x}" y="{y}" width="{w}" height="{h}"')
 
     # -- text
 
@@ -350,16 +321,6 @@ def _moved(shape: str, x: float, y: float) -> str:
     return re.sub(r"M(-?\d*\.?\d+) ?(-?\d*\.?\d+)", lambda m: "M" + _pairs(float(m[1]) + x, float(m[2]) + y), shape)
 
 
-def _png(pixels) -> bytes:
-    """A small PNG with a palette, one pixel a cell."""
-    table, index = np.unique(np.asarray(pixels)[..., :3].reshape(-1, 3), axis=0, return_inverse=True)
-    image, file = Image.fromarray(index.astype(np.uint8).reshape(pixels.shape[:2])), io.BytesIO()
-    image.putpalette(table.astype(np.uint8).tobytes())
-    # stored, not deflated: zlib's versions differ in their bytes, and the page is sent gzipped
-    image.save(file, "PNG", compress_level=0)
-    return file.getvalue()
-
-
 # ---------------------------------------------------------------- the file
 
 
@@ -401,12 +362,11 @@ def _wrapped(text, measure, width: float) -> str:
 
 
 def panels(figure) -> dict:
-    """Which panel each axes belong to: a colour bar to what it is a scale of, a twin to its sister."""
+    """Which panel each axes belong to: a twin to its sister's."""
     of: dict = {}
     for axes in figure.axes:
-        parents = getattr(axes, "_colorbar_info", {}).get("parents") or []
         spec = axes.get_subplotspec()
-        sisters = parents or [o for o in of if spec and o.get_subplotspec() == spec]
+        sisters = [other for other in of if spec and other.get_subplotspec() == spec]
         of[axes] = of.get(sisters[-1], sisters[-1]) if sisters else axes
     return of
 
@@ -464,16 +424,7 @@ def _extents(figure, of, renderer) -> dict:
 
 
 def svg(figure) -> str:
-    """Write a figure as SVG. It keeps the message and the lines that its titles are given here.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-
-    Returns
-    -------
-    str
-    """
+    """Write a figure as SVG. It keeps the message and the lines that its titles are given here."""
     require_class("figure", figure, Figure)
     of = panels(figure)
     place_titles(figure, list(dict.fromkeys(of.values())))

@@ -16,10 +16,12 @@ word that it stands for: there each noun has one more column, its name.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from toytf._validate import as_bool, one_of, require_class, rows_for
+from toytf._door import Floats, door
+from toytf._validate import as_bool, one_of
 from toytf.attention import AttentionTrace, attention
 from toytf.model import FeedForward
 from toytf.ops import Array
@@ -33,77 +35,39 @@ SHARPNESS = 8.0  # what a query asks for, it asks for so strongly
 def sentence(last: str, *, names: bool = False) -> tuple[list[str], Array]:
     """The words *animal, cross, street, it* and a last one, each a row with a 1 in the column of what it is.
 
-    Parameters
-    ----------
-    last : str
-        "tired" or "wide".
-    names : bool, default False
-        A column for each of `NAMES` as well, with a 1 in the row of that noun.
-
-    Returns
-    -------
-    words : list of str
-    x : Array, shape (5, 8) or (5, 10)
-        A row for each word, a column for each of `FEATURES`, then of `NAMES`.
-
-    Raises
-    ------
-    ValueError
-        If the last word is another.
-    TypeError
-        If `names` is no truth value.
+    The rows, (5, 8), have a column for each of `FEATURES`; with `names`, (5, 10), also one for each of `NAMES`, with a
+    1 in the row of that noun. The last word is "tired" or "wide"; another is a `ValueError`.
     """
     words = ["animal", "cross", "street", "it", one_of("last", last, ("tired", "wide"))]
     columns = FEATURES + NAMES if as_bool("names", names) else FEATURES
     return words, np.array([[float(column in (WORDS[word], word)) for column in columns] for word in words])
 
 
-@dataclass(frozen=True)
+@dataclass
 class Head:
     """One head of width 2 with its own way back into the row, which has 8 columns, or 10 with the names."""
 
-    w_q: Array  # 8 x 2, what a row asks for
-    w_k: Array  # 8 x 2, what a row can be found by
-    w_v: Array  # 8 x 2, what a row hands over
-    w_o: Array  # 2 x 8, into which columns that is written
+    w_q: Annotated[Array, "columns width"]  # what a row asks for
+    w_k: Annotated[Array, "columns width"]  # what a row can be found by
+    w_v: Annotated[Array, "columns width"]  # what a row hands over
+    w_o: Annotated[Array, "width columns"]  # into which columns that is written
 
 
-def attend(x, head: Head) -> tuple[Array, AttentionTrace]:
+@door
+def attend(x: Annotated[Floats, "n columns"], head: Head) -> tuple[Array, AttentionTrace]:
     """What one head adds to each row::
 
         attention(X W^Q, X W^K, X W^V) W^O
 
-    Parameters
-    ----------
-    x : array_like, shape (n, 8), or (n, 10) for a head that knows the names
-    head : Head
-
-    Returns
-    -------
-    added : Array, shape of x
-        Add it to `x`: the residual connection.
-    trace : AttentionTrace
+    `x` is (n, 8), or (n, 10) for a head that knows the names. Returns what is to be added to it, of its shape, and an
+    `AttentionTrace`.
     """
-    require_class("head", head, Head)
-    x = rows_for("x", x, "w_q", head.w_q)
     found, trace = attention(x @ head.w_q, x @ head.w_k, x @ head.w_v)
     return found @ head.w_o, trace
 
 
 def with_names(head: Head) -> Head:
-    """The same head for rows with names: it neither reads nor writes them.
-
-    Parameters
-    ----------
-    head : Head
-        Of 8 columns, such as `DESCRIBES`.
-
-    Returns
-    -------
-    Head
-        Of 10 columns.
-    """
-    require_class("head", head, Head)
+    """The same head, of 8 columns, for rows with names, of 10: it neither reads nor writes them."""
     below, behind = ((0, len(NAMES)), (0, 0)), ((0, 0), (0, len(NAMES)))
     w_q, w_k, w_v = (np.pad(w, below) for w in (head.w_q, head.w_k, head.w_v))
     return Head(w_q, w_k, w_v, np.pad(head.w_o, behind))
@@ -112,15 +76,7 @@ def with_names(head: Head) -> Head:
 def rules(*, names: bool = False) -> FeedForward:
     """The two rules of chapter 7: a pronoun that could be of a kind, and seeks it, is of that kind alone.
 
-    Parameters
-    ----------
-    names : bool, default False
-        For rows with names, which the rules neither read nor write.
-
-    Returns
-    -------
-    FeedForward
-        With two hidden units.
+    Each is a hidden unit. With `names` they are for rows with names, which they neither read nor write.
     """
     columns = FEATURES + NAMES if as_bool("names", names) else FEATURES
     conditions = [(kind, "pronoun", f"seeks {kind}") for kind in ("animate", "thing")]

@@ -23,11 +23,7 @@ STORED = Path(__file__).with_name("data") / "pytorch.json"
 class Stored(dict):
     """What a script returned: arrays of float64, texts, numbers, True and False, shapes as tuples.
 
-    Parameters
-    ----------
-    results : dict
-    torch, numpy : str
-        The versions that made it.
+    `torch` and `numpy` are the versions that made it.
     """
 
     def __init__(self, results: dict, torch: str, numpy: str):
@@ -35,21 +31,9 @@ class Stored(dict):
         self.torch, self.numpy = torch, numpy
 
 
-def stored(name: str, text: str | None = None) -> Stored:
-    """What the script of this name gave.
-
-    Parameters
-    ----------
-    name : str
-    text : str, optional
-        Of another file than the package's own.
-
-    Raises
-    ------
-    KeyError
-        If nothing is stored under that name.
-    """
-    found = json.loads(STORED.read_text(encoding="utf-8") if text is None else text)
+def stored(name: str) -> Stored:
+    """What the script of this name gave; a name under which nothing is stored is a `KeyError`."""
+    found = json.loads(STORED.read_text(encoding="utf-8"))
     if name not in found["listings"]:
         raise KeyError(f"unknown name {name!r}: there are {', '.join(found['listings'])}")
     results = {key: _unpacked(value) for key, value in found["listings"][name].items()}

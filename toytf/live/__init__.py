@@ -26,6 +26,7 @@ from toytf.live.beam import beam
 from toytf.live.clocks import clocks
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
+from toytf.live.logits import logits
 from toytf.live.machine import machine, trained_machine
 from toytf.live.mask import mask
 from toytf.live.nudge import nudge
@@ -33,10 +34,12 @@ from toytf.live.patching import patching
 from toytf.live.sampling import sampling
 from toytf.live.shares import shares
 from toytf.live.stack import stack
-from toytf.live.translator import translator
+from toytf.live.strip import strip
+from toytf.live.training import training
+from toytf.live.translator import translator, vocabulary
 from toytf.live.writer import writer
 
 __all__ = [
-    "Element", "beam", "clocks", "divisor", "machine", "mask", "nudge", "patching", "sampling", "shares", "stack",
-    "trained_machine", "translator", "writer",
+    "Element", "beam", "clocks", "divisor", "logits", "machine", "mask", "nudge", "patching", "sampling", "shares",
+    "stack", "strip", "trained_machine", "training", "translator", "vocabulary", "writer",
 ]  # fmt: skip

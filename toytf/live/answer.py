@@ -5,7 +5,7 @@
     >>> answer.box(check.BY_HAND["4.1"]).startswith('<toytf-answer data-exercise="4.1">')
     True
 
-The book puts a box below each exercise of `check.BY_HAND` (``book/_ext/toytf_answers.py``), never into the edition
+The book puts a box below each exercise of `check.BY_HAND` (``book/_ext/toytf_live.py``), never into the edition
 without solutions: a box holds the right numbers and how they come about. The words are those of `toytf.check.answers`.
 """
 
@@ -13,48 +13,48 @@ from __future__ import annotations
 
 import numpy as np
 
-from toytf.check.answers import ByHand, Part, Trap
+from toytf.check.answers import ByHand, Part, WrongAnswer
 from toytf.live import wire
 
 TITLE = "Check your answer"
 
 
-def box(pencil: ByHand) -> str:
+def box(exercise: ByHand) -> str:
     """Return the box of an exercise as HTML, folded and without its script."""
     return (
-        f'<toytf-answer data-exercise="{pencil.number}">'
-        f'<script type="application/json">{wire.as_json(data(pencil))}</script>'
+        f'<toytf-answer data-exercise="{exercise.number}">'
+        f'<script type="application/json">{wire.as_json(data(exercise))}</script>'
         f"<details><summary>{TITLE}</summary></details></toytf-answer>"
     )
 
 
-def data(pencil: ByHand) -> dict:
+def data(exercise: ByHand) -> dict:
     """Return what the script needs: of each part the numbers, the known wrong ones, and the words of each entry."""
-    return {"number": pencil.number, "parts": [_part(part) for part in pencil.parts]}
+    return {"number": exercise.number, "parts": [_part(part) for part in exercise.parts]}
 
 
 def _part(part: Part) -> dict:
     expected = np.asarray(part.expected, dtype=float)
     places = list(np.ndindex(expected.shape))
-    traps = [trap for trap in (*part.traps, *part.slips) if np.shape(trap.value) == expected.shape]
+    wrong_answers = [a for a in (*part.wrong_answers, *part.common_mistakes) if np.shape(a.value) == expected.shape]
     return {
         "name": part.name,
         "shape": expected.shape,
         "decimals": part.decimals,
         "expected": _numbers(expected),
         "room": part.room,
-        "traps": [_trap(trap) for trap in traps],
+        "traps": [_wrong_answer(a) for a in wrong_answers],
         "before": [part.before(place) for place in places],
         "work": [part.work(place) for place in places],
     }
 
 
-def _trap(trap: Trap) -> dict:
-    told = {"looks": trap.looks, "value": _numbers(trap.value)}
-    if trap.room is not None:
-        rooms = _numbers(trap.room)
+def _wrong_answer(wrong: WrongAnswer) -> dict:
+    told = {"looks": wrong.looks, "value": _numbers(wrong.value)}
+    if wrong.room is not None:
+        rooms = _numbers(wrong.room)
         told["room"] = rooms[0] if len(set(rooms)) == 1 else rooms
-    return told | {"each": 1} if trap.each else told
+    return told | {"each": 1} if wrong.each else told
 
 
 def _numbers(array) -> list[float]:

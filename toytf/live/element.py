@@ -25,6 +25,7 @@ from toytf.writer import Writer
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator", "writer")
 PAGE = ("make", "settings", "element", "sums", "tables", "chart")
+LEARNING = ("positions", "random", "learning", "optim", "train")  # of the engine: what a model needs to learn
 SHARED = {
     "live": (*(f"engine/{part}" for part in ENGINE), *(f"page/{part}" for part in PAGE)),
     "base": ("engine/numbers", "page/make"),  # what a box for an answer needs of it (answer.js)
@@ -38,13 +39,17 @@ def script(name: str) -> str:
     """Return a script, without its comments: an element's own, ``"divisor"``, or what several share.
 
     ``"live"`` is the engine with what all elements share, ``"base"`` the little of it that a box for an answer needs;
-    ``"trained"`` holds the weights of the trained translator, ``"writers"`` those of the two that write stories.
+    ``"trained"`` holds the weights of the trained translator. ``"learning"`` is the engine that trains; its own text is
+    `toytf.learning`, of which a worker can be made. ``"writers"`` holds the weights of the two that write stories.
     """
     if name == "trained":
         return f"toytf.trained = new toytf.Translator({wire.as_json(wire.translator(Translator.load()))});\n"
     if name == "writers":
         models = (f"{n}: new toytf.Writer({wire.as_json(wire.writer(Writer.load(n)))})" for n in (1, 2))
         return f"toytf.writers = {{ {', '.join(models)} }};\n"
+    if name == "learning":
+        modules = "".join(script(f"engine/{part}") for part in LEARNING)
+        return f"(() => {{\nconst run = () => {{\n{modules}}};\nrun();\ntoytf.learning = `(${{run}})();`;\n}})();\n"
     if name in SHARED:
         return "".join(map(script, SHARED[name]))
     return _classic(resources.files("toytf.live").joinpath(f"{name}.js").read_text("utf-8"))
@@ -172,7 +177,9 @@ def bar(**shares: float) -> str:
 
 
 def on_page(value: float, sci: bool = False) -> str:
-    """Return a number with four decimals, and with `sci` as a power of ten if these were all zero."""
+    """Return a number with four decimals; with `sci` what would be written as 0 or 1 says how far it is from that."""
+    if sci and panels.nearly_one(value, 4):
+        return f"1 − {on_page(1 - value, sci)}"
     if sci and value and float(fmt(value)) == 0:
         digits, power = fmt(value, 3, sci=True).split("e")
         return f"{digits} × 10<sup>{int(power)}</sup>".replace("-", "−")

@@ -1,7 +1,7 @@
 // The machine: a whole small Transformer, each of its numbers in a cell that can be changed. Beside machine.py.
 import { onPage, shown, fixed, trimmed, isLong, isExact, powerOfTen } from "./engine/numbers.js";
 import { order } from "./engine/generate.js";
-import { button, html } from "./page/make.js";
+import { button, html, named } from "./page/make.js";
 import { number, choice, toggle, own } from "./page/settings.js";
 import { Live, define, listed } from "./page/element.js";
 import { Panel, Bars } from "./page/tables.js";
@@ -234,9 +234,9 @@ class Machine extends Live {
       formula = formula.replace(old, alone ? now : `(${now})`);
     });
     if (divisor) formula = formula.replace(/\/ .*/, `/ ${divisor}`);
-    const title = this.panels.get(key).node.querySelector(".byhand-title").firstChild;
-    const all = `${nameOf(this.panels.get(key))} = ${formula} `; // its shape follows
-    if (title.data !== all) title.data = all;
+    const title = this.panels.get(key).node.querySelector(".byhand-title").firstChild; // its shape follows
+    const all = `${nameOf(this.panels.get(key))} = ${formula}`;
+    if (title.textContent !== all) title.replaceChildren(...named(all));
   }
 
   paintStep(key, panel, { value, from, sum, rows, cols, sci, ...more }) {
@@ -346,12 +346,12 @@ function compared(now, then) {
 
 // "Q₁"
 function nameOf(panel) {
-  return panel.node.querySelector(".byhand-title").firstChild.data.split(" = ")[0].trim();
+  return panel.node.querySelector(".byhand-title").firstChild.textContent.split(" = ")[0];
 }
 
 // The formula in a panel's title as Python wrote it, and the steps that it names
 function formulaOf(node, order) {
-  const [, text] = node.querySelector(".byhand-title").firstChild.data.split(" = ");
+  const [, text] = node.querySelector(".byhand-title").firstChild.textContent.split(" = ");
   const made = (node.dataset.from ?? "")
     .split(" ")
     .filter((one) => one)

@@ -83,11 +83,12 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
     -----
     *Attention Is All You Need*, section 3.1, and figure 3 of its appendix, whose threads these are.
     """
-    src, model = source.split(), Translator.load()
+    src, model, words = source.split(), Translator.load(), vocabulary()
+    known = sum(len(group["words"]) for group in words["groups"])
     said, probs, heads = written(model, src)
     at, weights = word - 1, heads.mean(axis=0)
     size = count(model.params)
-    title = f"Type a sentence. {size:,} numbers turn it into Spanish."
+    title = f"Type a sentence of its {known} words: {size:,} numbers turn it into Spanish"
     top = np.argsort(-probs[at], kind="stable")[:TOP]
     name = f"The {TOP} most probable words where it wrote {quoted(said[at])}"
     labels = [named(model.tgt_vocab.tokens([i])[0]) for i in top]
@@ -101,7 +102,7 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
         f"{weight_table(src, zip(said, weights, strict=True))}</div></details>"
     )
     learned = longest_learned()
-    data = {"sentence": source, "word": at + 1, "slots": SLOTS, **vocabulary(), "examples": list(EXAMPLES)}
+    data = {"sentence": source, "word": at + 1, "slots": SLOTS, **words, "examples": list(EXAMPLES)}
     data |= {"room": ROOM, "narrowest": NARROWEST, "gap": GAP, "most": MOST, "learned": learned, "hint": HINT}
     table = byhand.table(weights, "where each word looks, mean of both heads", rows=said, cols=src, decimals=2)
     text = f"{source} -> {' '.join(said[:-1] if said[-1] == NAMES[EOS] else said)}\n{table.text()}"

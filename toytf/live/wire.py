@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import dataclasses
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from toytf.corpus import Pair, Vocabulary
 from toytf.translator import Translator
 from toytf.tree import named_arrays
 from toytf.writer import Writer
@@ -86,6 +87,36 @@ def writer(writer: Writer) -> dict:
     ['cfg', 'numbers', 'shapes', 'vocab']
     """
     return {**_model(writer, "<f2"), "vocab": list(writer.vocab)}
+
+
+FIRST = 46  # the character of id 0; a hundred ids from there on are printed as one letter each
+
+
+def pairs(pairs: Sequence[Pair], src_vocab: Vocabulary, tgt_vocab: Vocabulary) -> str:
+    """Return sentence pairs as words of one letter for each id, source and target in turn.
+
+    Examples
+    --------
+    >>> from toytf.corpus import vocabularies
+    >>> one = [Pair(("hello", "world"), ("hola", "mundo"))]
+    >>> pairs(one * 2, *vocabularies(one))
+    '12 12 12 12'
+    """
+    sides = ((vocab.ids(side) for vocab, side in ((src_vocab, p.src), (tgt_vocab, p.tgt))) for p in pairs)
+    return " ".join("".join(chr(FIRST + i) for i in ids) for both in sides for ids in both)
+
+
+def generator(rng: np.random.Generator) -> dict:
+    """Return the state of a generator of random numbers, its 128 bits as text.
+
+    Examples
+    --------
+    >>> sorted(generator(np.random.default_rng(0)))
+    ['has_uint32', 'inc', 'state', 'uinteger']
+    """
+    kept = rng.bit_generator.state
+    large = {name: str(kept["state"][name]) for name in ("state", "inc")}
+    return {**large, "has_uint32": kept["has_uint32"], "uinteger": kept["uinteger"]}
 
 
 def _model(model: Translator | Writer, dtype: str = "<f8") -> dict:

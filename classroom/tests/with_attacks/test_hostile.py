@@ -101,13 +101,18 @@ FILES = {
     "quotes_alone.ipynb": b'"' * (2 << 20),
     "cut_html_output.ipynb": HONEST[:-20] + b', "outputs": ["' + b'<div class=\\"plot\\">' * 100_000,
     "folder_inside/a.ipynb": lambda path: path.mkdir(parents=True),
-    "folder_of_folders/a/b.ipynb": HONEST,
     "nan.ipynb": b'{"cells": NaN, "nbformat": Infinity}',
     "twice.ipynb": b'{"cells": [], "cells": {"source": 1}}',
     "null.ipynb": bytes(100_000),
     "bom_alone.ipynb": b"\xef\xbb\xbf",
     "one_long_line.ipynb": cells({"cell_type": "code", "source": "x = " + "1+" * 500_000 + "1", "metadata": {}}),
     "many_lines.ipynb": cells({"cell_type": "code", "source": ["pass\n"] * 200_000, "metadata": {}}),
+    "keeps_the_grader_busy.ipynb": cells(  # with whatever it searches cells for
+        *({"cell_type": "code", "source": source, "metadata": {}} for source in (
+            '""' + " " * 900_000 + "x", "\n" * 900_000, "a" * 900_000, " " * 900_000 + "1", "=" * 900_000,
+        )),
+        *({"cell_type": "markdown", "source": "# " * 400_000, "metadata": {}} for _ in range(3)),
+    ),
     "null_in_source.ipynb": cells({"cell_type": "code", "source": "x = 1\0", "metadata": {}}),
 }  # fmt: skip
 
@@ -166,6 +171,7 @@ SAYS = {  # words that its receipt must hold
     "link": "links are not followed",
     "pipe": "no ordinary file",
     "both": "several submissions",
+    "two": "Expected one notebook, got 2: a.ipynb, b.ipynb.",
     "deaf_and_asleep": "The cell did not stop within 3 seconds on the clock",
     "forged_that_nothing_was_changed": "changes its argument scores",
 }
@@ -228,7 +234,12 @@ def batch(world):
     box = gradecheck.sandbox_or_skip()
     files = {f"{name}.ipynb": world.notebook(parts) for name, parts in CODE.items()}
     files |= {f"{name}.ipynb": content for name, content in EDITED.items()}
-    files |= {"honest.ipynb": HONEST, "zz_honest.ipynb": HONEST, "folder_honest/Week 6 (copy).ipynb": HONEST, **FILES}
+    files |= {
+        "honest.ipynb": HONEST,
+        "zz_honest.ipynb": HONEST,
+        "folder_honest/in/Week 6 (1).ipynb": HONEST,
+        **FILES,
+    }
     files |= {"bomb.zip": zip_bomb(), "notes.txt": b"x", ".hidden.ipynb": HONEST}
     os.environ["TOYTF_SECRET"] = f"secret-{world.mark}"
     with contextlib.chdir(world.root):  # the name of a socket must be short
@@ -263,7 +274,15 @@ def test_hostile_code_gets_nothing_for_what_it_did_not_solve_and_gets_at_nothing
 
 HANDED_IN = {name.split("/")[0].removesuffix(".ipynb"): name for name in FILES}
 # Notebooks, with nothing of use in them.
-EMPTY = {*EDITED, "wrong_types", "half_characters", "one_long_line", "many_lines", "null_in_source"}
+EMPTY = {
+    *EDITED,
+    "wrong_types",
+    "half_characters",
+    "one_long_line",
+    "many_lines",
+    "null_in_source",
+    "keeps_the_grader_busy",
+}
 
 
 @pytest.mark.parametrize("name", [*EDITED, *HANDED_IN])
@@ -337,7 +356,7 @@ def test_no_name_leads_out_of_the_folder_or_meets_another_or_is_a_formula_or_mar
     for kind in ("receipts", "feedback"):
         found = [p.name for p in (tmp_path / "grades" / kind).iterdir()]
         assert len({name.lower() for name in found}) == len(students) + (kind == "feedback")
-        assert all(re.fullmatch(r"[A-Za-z0-9_.@+~-]+", name) and not name.startswith(".") for name in found)
+        assert all(re.fullmatch(r"[\w.@+~-]+", name) and not name.startswith(".") for name in found)
     rows = gradecheck.table(tmp_path / "grades.csv")
     assert len(rows) == len(students) + 1
     for cell in (cell for row in rows for cell in row):

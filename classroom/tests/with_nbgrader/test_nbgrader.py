@@ -14,6 +14,8 @@ from nbgrader.api import Gradebook
 
 from toytf.course.exercises import read
 from toytf_classroom import assign
+from toytf_classroom.__main__ import main
+from toytf_classroom.to_nbgrader import write_back
 
 ROOT = Path(__file__).resolve().parent.parents[2]
 MASTER = ROOT / "notebooks"
@@ -64,13 +66,13 @@ def wrong_function():
 NAME = FUNCTION.check.name
 CHEATS = {
     "cheat-checker": f"{wrong_function()}\n\ncheck.points = lambda *args, of: of",
-    # np.abs lies only while results are compared: inputs drawn with it would not be fair, which the checker notices.
+    # np.abs lies only while results are compared, not while inputs are drawn.
     "cheat-numpy": f"""real_abs, real_rng = np.abs, np.random.default_rng
 
 
 def {NAME}(*args):
     np.abs = lambda x: 0.0 * np.asarray(x)
-    right = check.{NAME}.expected(*args)
+    right = check.{NAME}.solution(*args)
     return tuple(0 * part for part in right) if isinstance(right, tuple) else 0 * right
 
 
@@ -80,7 +82,7 @@ def default_rng(seed):
 
 
 np.random.default_rng = default_rng""",
-    "cheat-import": f"def {NAME}(*args):\n    return check.{NAME}.expected(*args)",
+    "cheat-import": f"def {NAME}(*args):\n    return check.{NAME}.solution(*args)",
 }
 
 
@@ -194,3 +196,86 @@ def test_feedback_shows_what_the_checker_says(course):
 def test_a_submission_that_cheats_fools_nbgrader(course, cheat):
     """The reason for a grader of our own: if this fails, nbgrader has got better and the docs may say so."""
     assert float(marks(course)[cheat]["score"]) >= FUNCTION.points
+
+
+# ---------------------------------------------------------------- graded by ours, written back
+
+
+@pytest.fixture(scope="module")
+def graded(course, tmp_path_factory):
+    """The same course, its submitted/ graded by our grader, and nbgrader's gradebook as it is then."""
+    place = tmp_path_factory.mktemp("graded")
+    assign.write(place / WEEK, assign.files(CHOSEN, "Week 6"))
+    sub = course / "submitted" / "right" / WEEK
+    (sub / "timestamp.txt").write_text("2026-11-09 12:00:00 UTC\n", "utf-8")
+    (sub / "submission_secret.txt").write_text("secret", "utf-8")
+    renamed = course / "submitted" / "wrong" / WEEK
+    (renamed / f"{WEEK}.ipynb").rename(renamed / "my copy (1).ipynb")  # nbgrader would give 0 for it
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:  # nothing is left of what autograde said
+        gradebook.remove_submission(WEEK, "right")
+        gradebook.db.commit()
+    out, manual = place / "grades.csv", place / "points.csv"
+    manual.write_text(f"student,exercise,points,comment\nright,{TEXT.number},1,Look again.\nright,late,50,\n", "utf-8")
+    task = str(place / WEEK / "submissions" / "assignment.json")
+    words = ["grade", str(course / "submitted"), "--assignment", task, "--out", str(out), "--manual", str(manual)]
+    assert main(words) == 0
+    write_back(out, course, WEEK)
+    return out
+
+
+def in_nbgrader(course, student, label, kind="check"):
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        grade = gradebook.find_grade(f"{label}-{kind}", WEEK, WEEK, student)
+        comment = gradebook.find_comment(f"{label}-answer", WEEK, WEEK, student)
+        return grade.score, grade.needs_manual_grade, comment.comment
+
+
+def test_our_marks_and_comments_stand_in_nbgrader_s_gradebook_and_no_cheat_has_points(course, graded):
+    assert in_nbgrader(course, "right", FUNCTION.label)[:2] == (FUNCTION.points, False)
+    score, waits, said = in_nbgrader(course, "right", TEXT.label, "answer")
+    assert (score, waits) == (1, False) and said.startswith("Look again.")
+    assert in_nbgrader(course, "right-on-release", TEXT.label, "answer")[1]  # waits for a person
+    assert "not yet" in in_nbgrader(course, "wrong", FUNCTION.label)[2]
+    for cheat in CHEATS:
+        assert in_nbgrader(course, cheat, FUNCTION.label)[0] == 0
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        late = gradebook.find_submission_notebook(WEEK, WEEK, "right").late_submission_penalty
+    assert late == (FUNCTION.points + BY_HAND.points + 1) / 2
+
+
+def test_nbgrader_exports_our_marks_also_of_a_notebook_that_it_did_not_find(course, graded):
+    nbgrader(course, "export", "--to", "grades.csv")
+    share = round(BY_HAND.points / len(BY_HAND.by_hand.parts), 2)
+    assert float(marks(course)["wrong"]["score"]) == share
+    assert float(marks(course)["cheat-checker"]["score"]) == 0
+
+
+def test_our_page_is_the_feedback_that_nbgrader_releases(course, graded):
+    page = course / "feedback" / "right" / WEEK / f"{WEEK}.html"
+    assert "points from your teacher" in page.read_text("utf-8") or "point from your teacher" in page.read_text("utf-8")
+    exchange = course / "exchange"
+    exchange.mkdir()
+    os.chmod(exchange, 0o777)
+    only = ["--student", "right"]
+    nbgrader(course, "release_feedback", WEEK, *only, f"--Exchange.root={exchange}", "--course", "course")
+    (released,) = (exchange / "course" / "feedback").glob("*.html")
+    assert released.read_bytes() == page.read_bytes()
+
+
+def test_what_a_person_gave_in_nbgrader_stays_and_a_later_autograde_changes_no_mark(course, graded):
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as gradebook:
+        grade = gradebook.find_grade(f"{FUNCTION.label}-check", WEEK, WEEK, "wrong")
+        grade.manual_score = 0.25
+        gradebook.db.commit()
+    notes = write_back(graded, course, WEEK)
+    assert f"wrong, {FUNCTION.number}: 0.25 points of a person stay." in notes
+    assert in_nbgrader(course, "wrong", FUNCTION.label)[0] == 0.25
+    write_back(graded, course, WEEK, force=True)
+    assert in_nbgrader(course, "wrong", FUNCTION.label)[0] == 0
+    nbgrader(course, "autograde", WEEK, "--student", "cheat-checker", "--force")
+    assert in_nbgrader(course, "cheat-checker", FUNCTION.label)[0] == 0
+
+
+def test_what_is_missing_is_named(course, graded, capsys):
+    assert main(["nbgrader", str(graded), "--course", str(course), "--assignment", "week7", "--anyway"]) == 2
+    assert "expected an assignment 'week7'" in capsys.readouterr().err

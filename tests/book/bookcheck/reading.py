@@ -9,7 +9,7 @@ import nbformat
 
 ROOT = Path(__file__).resolve().parents[3]
 
-PUBLISHED_DATA = ROOT / "book" / "replays" / "published.json"
+PUBLISHED_DATA = sorted((ROOT / "book" / "replays").glob("source*.json"))
 
 
 def read_notebook(path):
@@ -17,19 +17,19 @@ def read_notebook(path):
     return nbformat.read(path, as_version=4)
 
 
-def notebook_paths(root=ROOT):
-    """Every notebook of the book, in reading order within its folder."""
-    return [p for folder in ("notebooks", "book") for p in sorted((root / folder).glob("*.ipynb"))]
-
-
-def chapter_paths(root=ROOT):
+def chapter_paths():
     """The notebooks of the chapters, in order."""
-    return [path for path in notebook_paths(root) if path.parent.name == "notebooks"]
+    return sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
-def page_paths(root=ROOT):
+def notebook_paths():
+    """Every notebook of the book, in reading order within its folder."""
+    return [*chapter_paths(), *sorted((ROOT / "book").glob("*.ipynb"))]
+
+
+def page_paths():
     """Every page of the book that has no code."""
-    return sorted((root / "book").glob("*.md"))
+    return sorted((ROOT / "book").glob("*.md"))
 
 
 def where(name, index, cell):

@@ -1,9 +1,7 @@
-"""Hugging Face's Llama and Mixtral classes with weights drawn for the decoder of chapter 22."""
+"""Hugging Face's Llama, Qwen3 and Mixtral classes with weights drawn for the decoder of chapter 22."""
 
 import math
-import re
 from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
@@ -15,7 +13,8 @@ from listings import from_cells
 from toytf.attention import attention
 from toytf.ops import softmax
 
-NAMES = "rms_norm rotate swiglu mixture window_mask grouped_attention layer decoder Sizes drawn EXAMPLES example"
+NAMES = "rms_norm frequencies rotate swiglu mixture window_mask grouped_attention layer decoder"
+NAMES += " Sizes drawn EXAMPLES example"
 GIVEN = {"np": np, "dataclass": dataclass, "attention": attention, "softmax": softmax}
 modern = SimpleNamespace(**from_cells("book/chapters/22_today.md", *NAMES.split(), **GIVEN))
 
@@ -33,12 +32,17 @@ def model(params, cfg):
         "rms_norm_eps": cfg.eps,
         "rope_parameters": {"rope_type": "default", "rope_theta": cfg.base},
     }
+    if cfg.stretch > 1:
+        sizes["rope_parameters"] |= {"rope_type": "llama3", "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+        sizes["rope_parameters"] |= {"factor": cfg.stretch, "original_max_position_embeddings": cfg.read}
     if cfg.n_experts:
         sizes["num_local_experts"] = cfg.n_experts
         sizes["num_experts_per_tok"] = cfg.chosen
         sizes["sliding_window"] = cfg.window
         made = transformers.MixtralForCausalLM(transformers.MixtralConfig(**sizes))
         made.set_experts_implementation("eager")  # the fast one has no float64
+    elif cfg.norm_qk:
+        made = transformers.Qwen3ForCausalLM(transformers.Qwen3Config(**sizes))
     else:
         made = transformers.LlamaForCausalLM(transformers.LlamaConfig(**sizes))
     made = made.double().eval()
@@ -58,6 +62,8 @@ def weights(params):
         here = f"model.layers.{i}"
         for x in "qkvo":
             named[f"{here}.self_attn.{x}_proj.weight"] = p[f"w_{x}"].T
+        for x in {"q", "k"} & {name.removeprefix("gamma_") for name in p}:
+            named[f"{here}.self_attn.{x}_norm.weight"] = p[f"gamma_{x}"]
         named[f"{here}.input_layernorm.weight"] = p["gamma_1"]
         named[f"{here}.post_attention_layernorm.weight"] = p["gamma_2"]
         if "router" in p:
@@ -87,32 +93,6 @@ def logits(params, cfg, ids, double=True):
         return logits(params, cfg, ids, double=False)
 
 
-MARKS = {  # what a file with the change has in it
-    "rotary positions": r"[Rr]otary",
-    "RMSNorm": r"RMSNorm",
-    "gate in the feed-forward": r"gate_proj|gate_up_proj",
-    "grouped keys": r"num_key_value_heads",
-    "sliding window": r"sliding_window",
-    "mixture of experts": r"[Ee]xperts",
-    "latent keys": r"kv_lora_rank",
-}
-YEAR = re.compile(r"Copyright\s+(?:\(c\)\s+)?(20\d\d)")
-
-
-def census():
-    """Count the marks in the files that define a decoder, by the year in their head."""
-    files = Path(transformers.__file__).parent.glob("models/*/modeling_*.py")
-    texts = [path.read_text(encoding="utf-8") for path in files]
-    decoders = [text for text in texts if re.search(r"class \w+ForCausalLM\(", text)]
-    dated = [(int(y[1]), text) for text in decoders if (y := YEAR.search(text))]
-    years = sorted({year for year, _ in dated})
-    counts = {"all files": [sum(y == year for y, _ in dated) for year in years]}
-    for what, mark in MARKS.items():
-        has = [year for year, text in dated if re.search(mark, text)]
-        counts[what] = [has.count(year) for year in years]
-    return {"years": years, **counts, "without a year": len(decoders) - len(dated)}
-
-
 def results():
     found = {"transformers": transformers.__version__}
     for name, cfg in modern.EXAMPLES.items():
@@ -121,4 +101,4 @@ def results():
         off = (logits(params, cfg, ids, double=False) - exact).abs().max().item()
         found[name] = exact
         found[f"{name}: as it stands, power of ten"] = math.floor(math.log10(off))
-    return found | {f"files: {what}": n for what, n in census().items()}
+    return found

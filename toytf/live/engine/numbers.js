@@ -62,17 +62,23 @@ export function powerOfTen(value, decimals = 3) {
 export const vanishes = (value, decimals) =>
   Number.isFinite(value) && value !== 0 && Number(fixed(value, decimals)) === 0;
 
-// A matrix's words: every number with as many decimals as the longest needs. `sci` writes what would vanish as a
-// power of ten.
+// The same of one
+const nearlyOne = (value, decimals) => value < 1 && Number(fixed(value, decimals)) === 1;
+
+// A share as `sci` writes it: what would be 0 or 1 without being it says how far it is from that. Else undefined.
+export function small(value, decimals) {
+  if (nearlyOne(value, decimals)) return `1 − ${powerOfTen(1 - value)}`;
+  return vanishes(value, decimals) ? powerOfTen(value) : undefined;
+}
+
+// A matrix's words: every number with as many decimals as the longest needs, with `sci` as `small` says.
 export function words(matrix, decimals = 4, sci = false) {
   const needed = Math.max(0, ...matrix.flat().map((v) => (trimmed(v, decimals).split(".")[1] ?? "").length));
   return matrix.map((row) =>
-    row.map((v) =>
-      sci && vanishes(v, decimals)
-        ? powerOfTen(v)
-        : !Number.isFinite(v) || isLong(v)
-          ? shown(v, decimals)
-          : onPage(fixed(v, needed)),
+    row.map(
+      (v) =>
+        (sci && small(v, decimals)) ||
+        (!Number.isFinite(v) || isLong(v) ? shown(v, decimals) : onPage(fixed(v, needed))),
     ),
   );
 }

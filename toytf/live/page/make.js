@@ -22,6 +22,9 @@ export const svg = (tag, attributes = {}, ...children) =>
   filled(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 export const button = (words, click, attributes = {}) =>
   html("button", { type: "button", ...attributes, click }, words);
+// A matrix's name as panels have it: the letter of W raised
+export const named = (text) =>
+  text.split(/(?<=\bW)([QKVO])(?![A-Za-z])/).map((part, k) => (k % 2 ? html("sup", {}, part) : part));
 export const uniqueId = () => `live-${(made += 1)}`;
 
 // Of a field in which no keyboard of a phone shall mend anything

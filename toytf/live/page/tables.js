@@ -1,5 +1,5 @@
 // Panels and bars that Python wrote: their numbers follow.
-import { words, fixed, onPage, powerOfTen, vanishes } from "../engine/numbers.js";
+import { words, fixed, onPage, small } from "../engine/numbers.js";
 import { html } from "./make.js";
 
 // As many children as there are things; `make` makes those that are missing
@@ -88,7 +88,7 @@ export class Bars {
       if (names) name.textContent = names[place];
       bar.style.setProperty("--share", Number.isFinite(value) ? value : 0);
       rows[i].classList.toggle("live-lit", place === lit);
-      number.textContent = this.sci && vanishes(value, 4) ? powerOfTen(value) : onPage(fixed(value, 4));
+      number.textContent = (this.sci && small(value, 4)) || onPage(fixed(value, 4));
       number.classList.toggle("live-nan", Number.isNaN(value));
     });
   }
