@@ -39,9 +39,12 @@ def loss_and_gradients(params: Transformer, batch: Batch, *, cfg: Config, limit:
 class Writer:
     """Parameters, sizes and the vocabulary that belong together.
 
+    >>> from toytf.stories import told
     >>> writer = Writer.load(2)  # two layers, trained on `toytf.stories`
-    >>> story = writer.write("once there was a shy owl called Ba Te Ro".split(), np.random.default_rng(0))
-    >>> " ".join(story[:12])
+    >>> beginning = "once there was a shy owl called Ri- -ko- -tus .".split()
+    >>> (story,) = writer.write([beginning], np.random.default_rng(0))
+    >>> told(story).startswith("Once there was a shy owl called Rikotus.")
+    True
     """
 
     params: Transformer

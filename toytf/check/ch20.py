@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from toytf.byhand import Log, Quotient
-from toytf.check.answers import part, worked
+from toytf.check.answers import part
 from toytf.check.core import Case, checker
 
 
@@ -82,18 +81,22 @@ kept_colour.knows("""
 
 BY_HAND = {}
 BY_HAND["20.2"] = [
-    worked("loss", Quotient(Log(8), 3), lead="(log 2 + log 4 + log 1) / 3 = ", decimals=4)
+    part("loss", np.log(8) / 3, "(log 2 + log 4 + log 1) / 3 = log 8 / 3 = 0.6931", decimals=4)
+    .step("the mean of -log p over the three tokens")
+    .knows_logarithms()
     .knows(np.log(8), "the sum of the three. The loss is their mean.")
     .knows((1 / 2 + 1 / 4 + 1) / 3, "the mean of the probabilities. The loss takes -log of each first."),
-    part("perplexity", 2, "exp(log(8) / 3) = 8^(1/3) = 2")
-    .step("the exponential of the loss")
-    .knows(8, "the exponential of the sum. Perplexity is that of the mean."),
+    part("perplexity", 2, "e^(log 8 / 3), the cube root of 8, 2")
+    .step("e to the loss")
+    .knows(8, "e to the sum. Perplexity is e to the mean."),
 ]
 BY_HAND["20.3"] = [
-    worked("copies", Quotient(Log(8), 10), lead="log(8) / 10 = ", decimals=4).knows(
-        np.log(8), "what the choice costs in all. It is spread over ten tokens."
-    ),
-    worked("forgets", Quotient(Log(64), 10), lead="(log(8) + log(8)) / 10 = ", decimals=4).knows(
-        np.log(8) / 10, "as little as the one that copies. Whoever forgets pays for the colour twice."
-    ),
+    part("copies", np.log(8) / 10, "log 8 / 10 = 0.2079", decimals=4)
+    .step("the log of the choices, over all tokens of the text")
+    .knows_logarithms()
+    .knows(np.log(8), "what the choice costs in all. It is spread over ten tokens."),
+    part("forgets", np.log(64) / 10, "(log 8 + log 8) / 10 = 0.4159", decimals=4)
+    .step("the same choice, paid for both times")
+    .knows_logarithms()
+    .knows(np.log(8) / 10, "as little as the one that copies. Whoever forgets pays for the colour twice."),
 ]

@@ -255,5 +255,5 @@ EXPERIMENTS = _experiments()
 
 
 def stories() -> dict[str, dict]:
-    """Read what chapter 21's models did (`bench/stories.py` makes it): by run, how many promises were kept."""
+    """Read what chapter 20's models did (`bench/stories.py` makes it): by run, how many promises were kept."""
     return json.loads(STORED.with_name("stories.json").read_text("utf-8"))

@@ -25,8 +25,9 @@ export function pieces(tokens) {
     const [before, after] = [tokens[i - 1] ?? "“", tokens[i + 1] ?? ""];
     const joins = before.endsWith("-") && token.startsWith("-");
     const text = token.slice(Number(joins), token.endsWith("-") && after.startsWith("-") ? -1 : undefined);
-    const space = before === "“" || joins || /^[.,!”]$/.test(token) ? "" : " ";
-    return [space, named(before === "“" || (space && /^[.!]$/.test(before)) ? capital(text) : text)];
+    const space = before === "“" || joins || /^[.,!?”]$/.test(token) ? "" : " ";
+    const begins = before === "“" || (space && /^[.!?]$/.test(before)) || text === "i";
+    return [space, named(begins ? capital(text) : text)];
   });
 }
 
@@ -48,7 +49,7 @@ export function cut(text, { words, syllables }) {
     .replace(/„|(^|\s)"/g, "$1“")
     .replace(/"/g, "”");
   const tokens = [];
-  for (const word of plain.match(/[.,!“”]|[^\s.,!“”]+/g) ?? []) {
+  for (const word of plain.match(/[.,!?“”]|[^\s.,!?“”]+/g) ?? []) {
     const read = words.includes(word.toLowerCase()) ? [word.toLowerCase()] : syllablesOf(word, syllables);
     if (!read) return { tokens, odd: word };
     tokens.push(...read);

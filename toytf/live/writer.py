@@ -106,7 +106,7 @@ def cut(text: str) -> list[str]:
     >>> cut("“Keep it, Rikotus,” said Bateron.")[3:8]
     [',', 'Ri-', '-ko-', '-tus', ',']
     """
-    words = re.findall(r"[.,!“”]|[^\s.,!“”]+", text)
+    words = re.findall(r"[.,!?“”]|[^\s.,!?“”]+", text)
     names = (NAME.fullmatch(word) for word in words)
     return [
         token
@@ -161,8 +161,8 @@ def pieces(tokens: list[str]) -> Iterator[tuple[str, str]]:
     for before, token, after in zip(["", *tokens], tokens, [*tokens[1:], ""], strict=False):
         joins = before.endswith("-") and token.startswith("-")
         text = token[joins : -1 if token.endswith("-") and after.startswith("-") else None]
-        space = "" if before in ("", "“") or joins or token in (".", ",", "!", "”") else " "
-        begins = before in ("", "“") or (space and before in (".", "!"))
+        space = "" if before in ("", "“") or joins or token in (".", ",", "!", "?", "”") else " "
+        begins = before in ("", "“") or (space and before in (".", "!", "?")) or text == "i"
         yield space, named(text[0].upper() + text[1:] if begins else text)
 
 
