@@ -91,8 +91,10 @@ class Writer:
             state = start(self.params, self.cfg).take(np.zeros(len(read), dtype=int))
             for ids in read.T[:-1]:
                 _, state = step(state, ids)
-            ends = {"sos": read[:, -1], "eos": self.vocab.id(EOS), "max_length": LONGEST}
-            drawn = sample(step, state, n=len(read), rng=rng, temperature=temperature, **ends)
+            drawn = sample(
+                step, state, n=len(read), sos=read[:, -1], eos=self.vocab.id(EOS), max_length=LONGEST, rng=rng,
+                temperature=temperature,
+            )  # fmt: skip
         return [[*begun, *self._tokens(h)] for begun, h in zip(beginnings, drawn, strict=True)]
 
     def _tokens(self, h: Hypothesis) -> list[str]:
