@@ -32,7 +32,7 @@ from toytf.writer import Writer
 
 STORED = Path(__file__).parents[1] / "toytf" / "course" / "data" / "stories.json"
 LESSONS, HELD_OUT, TESTED = 12_000, 200, 500
-LOOKED_AT = (1, 100, 200, 400, 600, 1000, 1500)  # steps after which one run is asked
+LOOKED_AT = (1, 100, 200, 400, 600, 1000, 1500, 2500)  # steps after which one run is asked
 RUNS = {
     f"{names}, {layers}, seed {seed}": (names, layers, seed)
     for seed in (0, 1, 2)

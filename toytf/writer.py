@@ -63,7 +63,7 @@ class Writer:
         texts: Sequence[Sequence[str]],
         rng: np.random.Generator,
         *,
-        steps: int = 1500,
+        steps: int = 2500,
         batch_size: int = 16,
         learning_rate: float = 6e-3,
         warmup: int = 50,

@@ -132,7 +132,7 @@ FIRST_FOUND = {
     "masks": "11. ",
     "loss": "14. ",
     "heads": "6. ",
-    "PyTorch": "20. ",
+    "PyTorch": "21. ",
     "words": "2. ",
     "glossary": "Glossary",
     "cross-attention": "12. ",
