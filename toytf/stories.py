@@ -60,14 +60,14 @@ PARTS = (
         "more than anything {he} loved {his} {colour} {thing} .",
         "{he} never slept without {his} {colour} {thing} .",
     ),
-    ("but one {time} {mishap} .", "then , one {time} , {mishap} ."),
+    ("but one {time} {mishap} .", "then , one {time} , when nobody was looking and all was still , {mishap} ."),
     ("poor {hero} sat down and cried .", "poor {hero} called for help .", "“ my {thing} ! ” cried {hero} ."),
     (
         "a {nature2} {kind2} named {helper} heard {him} .",
-        "along came {helper} , a {nature2} {kind2} .",
+        "along came {helper} , a {nature2} {kind2} , who had heard it all from far away and wanted to help .",
     ),
     ("“ do not be sad , little {hero} , ” said {helper} .", "“ can you help me , dear {helper} ? ” asked {hero} ."),
-    ("good {helper} {deed} and came back with the {thing} .", "so {helper} {deed} , and there was the {thing} ."),
+    ("good {helper} {deed} and came back with the {thing} .", "so {helper} {deed} , and when the sun went down , there was the {thing} , and nothing was wrong with it ."),
 )
 ENDS = {  # how it ends decides who has the thing
     "gift": (
