@@ -1,4 +1,4 @@
-"""Train the models of chapter 21, which write stories, ask how many promises they keep, and store results and weights.
+"""Train the models of chapter 20, which write stories, ask how many promises they keep, and store results and weights.
 
 python bench/stories.py            # all runs, about a quarter of an hour on one core
 python bench/stories.py "made, 1"  # those whose name begins so; the others stay as they are
