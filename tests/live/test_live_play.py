@@ -8,6 +8,7 @@ from test_live_clocks import CLOCKS
 from test_live_clocks import shows as clocks_show
 from test_live_divisor import DIVISOR
 from test_live_mask import MASK
+from test_live_stages import MIXING, NORMALISING
 from toytf import live
 
 PLAYED = {
@@ -16,6 +17,8 @@ PLAYED = {
     "divisor": (DIVISOR, "divisor", ["1.73205080757", "5", "10", "20", "50", "100"]),
     "mask": (MASK, "mask", ["100.000.000", "100.110.000", "100.110.110"]),
     "beam": (BEAM, "step", ["0", "1", "2", "3"]),
+    "mixing": (MIXING, "stage", ["1", "2", "3", "4"]),
+    "normalising": (NORMALISING, "stage", ["1", "2", "3"]),
 }
 WATCH = """(it) => {
     it.seen = []; it.frames = 0; it.heard = [];
