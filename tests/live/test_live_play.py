@@ -108,6 +108,27 @@ def test_the_hands_turn_between_positions_unless_less_motion_is_wanted(touch):
         assert tips == still.evaluate_all("all => all.map(e => e.outerHTML)")
 
 
+MOVED = {
+    "the dots": (NORMALISING, "#normalising?stage=2", {"stage": "3"}, 4),
+    "the bars": (MIXING, "#mixing?stage=1", {"stage": "2"}, 5),
+}
+
+
+@pytest.mark.parametrize(("thing", "fragment", "stage", "count"), MOVED.values(), ids=MOVED)
+def test_the_last_stage_moves_too_unless_less_motion_is_wanted(touch, thing, fragment, stage, count):
+    script = """(it, stage) => {
+        it.play([stage]);
+        const all = [".fall-dot", ".live-bar"].flatMap((part) => [...it.querySelectorAll(part)]);
+        return all.flatMap((part) => part.getAnimations({ subtree: true }))
+            .filter((a) => a instanceof CSSTransition).map((a) => a.effect.getTiming().duration);
+    }"""
+    for motion in ("no-preference", "reduce"):
+        page = touch(thing, fragment=fragment, reduced_motion=motion)
+        lasts = page.locator(".live").evaluate(script, stage)
+        assert len(lasts) == (count if motion == "no-preference" else 0)
+        assert all(last >= 600 for last in lasts)
+
+
 def test_hands_that_are_stopped_on_their_way_are_where_the_numbers_say(touch):
     page = touch(CLOCKS, reduced_motion="no-preference")
     it = watched(page)

@@ -90,17 +90,17 @@ export class Live extends HTMLElement {
       this.state = { ...before, ...stage };
       this.display();
       this.player.textContent = "Stop";
-      this.classList.add("live-playing");
       this.playing = setTimeout(() => this.play(rest), STAGE);
     } else this.change(stage);
+    this.classList.add("live-playing"); // the last stage moves as the others do
     if (matchMedia("(prefers-reduced-motion: no-preference)").matches) this.tween(before);
   }
 
   halt() {
+    this.classList.remove("live-playing");
     if (!this.playing) return;
     this.playing = clearTimeout(this.playing);
     this.player.textContent = "Play";
-    this.classList.remove("live-playing");
   }
 
   // Some settings change; everything follows.
