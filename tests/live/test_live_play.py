@@ -3,6 +3,7 @@
 import pytest
 
 from livecheck import FINGER, button, follow, page_problems
+from sitecheck import PHONE
 from test_live_beam import BEAM
 from test_live_clocks import CLOCKS
 from test_live_clocks import shows as clocks_show
@@ -31,6 +32,7 @@ WATCH = """(it) => {
     it.showDials = function (...all) { it.frames += 1; dials?.apply(it, all); };
     new MutationObserver(() => it.heard.push(it.spoken.textContent)).observe(it.spoken, { childList: true });
 }"""
+WORDS = [letter * 12 for letter in "abcde"]
 ON = 100_000  # milliseconds of the page's own clock: more than any Play
 
 
@@ -163,6 +165,19 @@ def test_the_beam_plays_the_search_that_is_set(touch):
     button(page, "Play").click()
     page.clock.run_for(ON)
     assert {(state["width"], state["penalty"]) for state in it.evaluate("it => it.seen")} == {("1", "0.6")}
+
+
+def test_what_is_new_is_seen_on_a_phone(touch):
+    tree = {tuple(WORDS[:k]): {word: 1.0} for k, word in enumerate(WORDS)}
+    page = touch(live.beam(tree, max_length=6), width=PHONE)
+    it = watched(page)
+    button(page, "Play").click()
+    page.clock.run_for(ON)
+    assert seen(it, "step")[-1] == "6"
+    box = page.locator(".live-now").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= PHONE
+    assert button(page, "Play").bounding_box()["x"] >= 0  # the tree alone has moved
+    assert not page_problems(page)
 
 
 def test_a_finger_finds_the_button_and_axe_finds_nothing(touch, played):

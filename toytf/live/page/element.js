@@ -93,6 +93,8 @@ export class Live extends HTMLElement {
       this.playing = setTimeout(() => this.play(rest), STAGE);
     } else this.change(stage);
     this.classList.add("live-playing"); // the last stage moves as the others do
+    // on a phone it may be beside the screen
+    this.querySelector(".live-now")?.scrollIntoView({ block: "nearest", inline: "nearest" });
     if (matchMedia("(prefers-reduced-motion: no-preference)").matches) this.tween(before);
   }
 
@@ -139,7 +141,7 @@ export class Live extends HTMLElement {
       },
       { rootMargin: "600px" },
     );
-    for (const box of this.querySelectorAll(".byhand-parts")) watch.observe(box);
+    for (const box of this.querySelectorAll(".byhand-parts, .live-tree")) watch.observe(box);
   }
 
   markWide() {
