@@ -67,7 +67,10 @@ PARTS = (
         "along came {helper} , a {nature2} {kind2} , who had heard it all from far away and wanted to help .",
     ),
     ("“ do not be sad , little {hero} , ” said {helper} .", "“ can you help me , dear {helper} ? ” asked {hero} ."),
-    ("good {helper} {deed} and came back with the {thing} .", "so {helper} {deed} , and when the sun went down , there was the {thing} , and nothing was wrong with it ."),
+    (
+        "good {helper} {deed} and came back with the {thing} .",
+        "so {helper} {deed} , and when the sun went down , there was the {thing} , and nothing was wrong with it .",
+    ),
 )
 ENDS = {  # how it ends decides who has the thing
     "gift": (
@@ -248,7 +251,7 @@ def all_words(names: tuple[str, ...] = sum(SYLLABLES, ())) -> Vocabulary:
     """Return every token of the stories, `SPECIAL` and names first.
 
     >>> len(all_words()), len(all_words(LISTED))
-    (213, 199)
+    (223, 209)
     """
     said = (
         " ".join(form for forms in SENTENCES for _, form in forms) + " " + " ".join(" ".join(s) for s in SLOTS.values())
