@@ -139,7 +139,7 @@ FIRST_FOUND = {
     "cross attention": "12. ",
     "layer norm": "9. ",
     "multihead": "6. ",
-    "dropout": ("10. ", "16. ", "20. "),
+    "dropout": ("10. ", "16. ", "21. "),
 }
 
 
