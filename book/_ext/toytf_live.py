@@ -19,7 +19,9 @@ from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_exercise.nodes import is_exercise_node
 
-ELEMENT = re.compile(r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?(?: data-later="(\w+)")?>')
+ELEMENT = re.compile(
+    r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?(?: data-later="live-(\w+)\.js")?>'
+)
 
 
 def without_parts(html):

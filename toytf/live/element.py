@@ -117,7 +117,7 @@ class Element:
     def html(self) -> str:
         """Return it as HTML, without its scripts."""
         needs = f' data-needs="{" ".join(self.needs)}"' if self.needs else ""
-        needs += f' data-later="{self.later}"' if self.later else ""
+        needs += f' data-later="live-{self.later}.js"' if self.later else ""
         return (
             f'<toytf-{self.name} id="{_html.escape(self.id or self.name)}" class="live"{needs}>'
             f'<script type="application/json">{wire.as_json(self.data)}</script>'

@@ -203,7 +203,7 @@ class Story extends Live {
 
   // A page of the book has them in a file of its own; a notebook's output brings them along. Whether they are there.
   async ready() {
-    const src = `${document.documentElement.dataset.content_root ?? "./"}_static/live-${this.dataset.later}.js`;
+    const src = `${document.documentElement.dataset.content_root ?? "./"}_static/${this.dataset.later}`;
     const script = (load, error) => document.head.append(html("script", { src, load, error }));
     try {
       if (!toytf.writers) await (this.loading ??= new Promise(script));
