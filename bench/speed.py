@@ -309,7 +309,7 @@ PARTS = {
 
 
 def for_the_book(found: dict) -> dict:
-    """What chapter 21 shows, from all results."""
+    """What chapter 22 shows, from all results."""
     table = []
     for name, result in found.items():
         if "toytf / torch" in result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated
 
 import numpy as np
@@ -233,24 +233,25 @@ def vocabularies(pairs: Iterable[Pair]) -> tuple[Vocabulary, Vocabulary]:
 
 @dataclass(frozen=True)
 class Batch:
-    """Sentence pairs as arrays of ids, filled up to equal lengths.
+    """Sentence pairs, or texts alone, as arrays of ids, filled up to equal lengths.
 
     The decoder reads `tgt`, which begins with ``<sos>``, and should say `goal`, which is one place
     further on and ends with ``<eos>``: goal ``t`` is the token that follows ``tgt[..., t]``.
     """
 
-    src: Annotated[Array, "batch source"]
-    src_is_token: Annotated[Array, "batch source"]
+    src: Annotated[Array, "batch source"] | None  # None: texts, which translate nothing
+    src_is_token: Annotated[Array, "batch source"] | None
     tgt: Annotated[Array, "batch target"]
     goal: Annotated[Array, "batch target"]
     tgt_is_token: Annotated[Array, "batch target"]  # of `tgt` and of `goal` alike
 
     def __len__(self) -> int:
-        return len(self.src)
+        return len(self.tgt)
 
     def take(self, rows) -> Batch:
         """Return some of the sentence pairs."""
-        return Batch(*(getattr(self, field.name)[rows] for field in fields(self)))
+        parts = (getattr(self, field.name) for field in fields(self))
+        return Batch(*(None if part is None else part[rows] for part in parts))
 
 
 def to_batch(pairs: Sequence[Pair], src_vocab: Vocabulary, tgt_vocab: Vocabulary) -> Batch:
@@ -267,13 +268,27 @@ def to_batch(pairs: Sequence[Pair], src_vocab: Vocabulary, tgt_vocab: Vocabulary
     """
     pairs = _pairs(pairs)
     sources = [src_vocab.ids(pair.src) for pair in pairs]
-    targets = [tgt_vocab.ids(pair.tgt) for pair in pairs]
-    sos, eos = tgt_vocab.id(SOS), tgt_vocab.id(EOS)
-    longest = 1 + max(map(len, targets))
     src, src_is_token = pad(sources, max(map(len, sources)), src_vocab.id(PAD))
-    tgt, tgt_is_token = pad([[sos, *ids] for ids in targets], longest, tgt_vocab.id(PAD))
-    goal, _ = pad([[*ids, eos] for ids in targets], longest, tgt_vocab.id(PAD))
-    return Batch(src, src_is_token, tgt, goal, tgt_is_token)
+    return replace(to_text_batch([pair.tgt for pair in pairs], tgt_vocab), src=src, src_is_token=src_is_token)
+
+
+def to_text_batch(texts: Sequence[Sequence[str]], vocab: Vocabulary) -> Batch:
+    """Turn texts, each a list of tokens, into one batch: a text is its own goal, one token further on.
+
+    >>> batch = to_text_batch([["a", "b"], ["b"]], Vocabulary([*SPECIAL, "a", "b"]))
+    >>> print(batch.tgt)
+    [[1 3 4]
+     [1 4 0]]
+    >>> print(batch.goal)
+    [[3 4 2]
+     [4 2 0]]
+    """
+    targets = [vocab.ids(text) for text in texts]
+    sos, eos = vocab.id(SOS), vocab.id(EOS)
+    longest = 1 + max(map(len, targets), default=0)
+    tgt, tgt_is_token = pad([[sos, *ids] for ids in targets], longest, vocab.id(PAD))
+    goal, _ = pad([[*ids, eos] for ids in targets], longest, vocab.id(PAD))
+    return Batch(None, None, tgt, goal, tgt_is_token)
 
 
 @door

@@ -23,6 +23,7 @@ from toytf.ops import linear, log_softmax, softmax
 from toytf.parameters import Config, MultiHead, Transformer
 
 End = Annotated[int, lambda name, value: whole_number(name, value, least=-1)]  # -1: no token ends a sentence
+Begin = Annotated[Any, as_ids]  # one for all sentences, or one for each
 TopP = Annotated[float, lambda name, value: number(name, value, "more than 0 and at most 1", lambda p: 0 < p <= 1)]
 Penalty = Annotated[float, lambda name, value: number(name, value, "0 or more", lambda x: 0 <= x < 100)]
 
@@ -164,13 +165,13 @@ class Hypothesis:
 
 
 @door
-def greedy(step: Callable, state, *, n: Count = 1, sos: Place, eos: End, max_length: Count) -> list[Hypothesis]:
+def greedy(step: Callable, state, *, n: Count = 1, sos: Begin, eos: End, max_length: Count) -> list[Hypothesis]:
     """Take the most probable token at every step; of equals the first.
 
     ``step(state, ids) -> (logits, state)`` gives logits of shape (sentences, vocabulary). The state of `n` sentences,
-    which are written side by side, is what `start` returned, or another with a method ``take``. The tokens `sos` and
-    `eos` start and end a sentence; `eos` is -1 if no token ends it. After `max_length` tokens, the end included, each
-    is cut off. The result is a `Hypothesis` for each sentence.
+    which are written side by side, is what `start` returned, or another with a method ``take``. The tokens `sos`, one
+    for all or one for each, and `eos` start and end a sentence; `eos` is -1 if no token ends it. After `max_length`
+    tokens, the end included, each is cut off. The result is a `Hypothesis` for each sentence.
     """
     return _write(step, state, n, sos, eos, max_length, lambda logits: logits.argmax(axis=-1))
 
@@ -181,7 +182,7 @@ def sample(
     state,
     *,
     n: Count = 1,
-    sos: Place,
+    sos: Begin,
     eos: End,
     max_length: Count,
     rng: np.random.Generator,

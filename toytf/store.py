@@ -23,14 +23,15 @@ VERSION = 1  # of the files that `save` writes
 LONGEST = 2**24  # bytes of what a file says about itself
 
 
-def save(path, params: Transformer, cfg: Config, extra: dict | None = None) -> None:
+def save(path, params: Transformer, cfg: Config, extra: dict | None = None, dtype=None) -> None:
     """Write parameters and their `Config` to an ``.npz`` file, without pickle.
 
-    `extra` is whatever else belongs to the model and can be written as JSON; `load_extra` reads it.
+    `extra` is whatever else belongs to the model and can be written as JSON; `load_extra` reads it. With a `dtype` the
+    arrays are rounded to it: float16 halves the file, and keeps three digits of each number.
     """
     path = as_path("path", path)
     require_model(params, cfg)
-    arrays = named_arrays(params)
+    arrays = {name: array.astype(dtype or array.dtype) for name, array in named_arrays(params).items()}
     _require_shapes({name: array.shape for name, array in arrays.items()}, cfg)
     about = {"format": "toytf", "version": VERSION, "config": dataclasses.asdict(cfg), "extra": extra or {}}
     text = np.array(json.dumps(about))
@@ -38,8 +39,8 @@ def save(path, params: Transformer, cfg: Config, extra: dict | None = None) -> N
         np.savez(file, about=text, **arrays)  # type: ignore[arg-type]  # no array is called allow_pickle
 
 
-def load(path) -> tuple[Transformer, Config]:
-    """Read what `save` wrote.
+def load(path, dtype=None) -> tuple[Transformer, Config]:
+    """Read what `save` wrote, in its own dtype or in another.
 
     A file that is cut off or damaged, is not one of ours, or whose arrays do not fit its `Config` is a `ValueError`.
     """
@@ -50,7 +51,7 @@ def load(path) -> tuple[Transformer, Config]:
         part: Any = params
         for step in above:
             part = part[int(step)] if step.isdigit() else getattr(part, step)
-        setattr(part, field, array)
+        setattr(part, field, array.astype(dtype or array.dtype))
     return params, cfg
 
 

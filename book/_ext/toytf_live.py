@@ -1,7 +1,8 @@
 """Sphinx extension: things to touch (`toytf.live`) on the site, and the boxes for answers below by-hand exercises.
 
 A notebook's output brings its style and scripts along, since it may stand in a frame of its own. A page links them as
-files: what all elements share, what one needs, its own. A page without an element links none.
+files: what all elements share, what one needs, its own. A page without an element links none. What an element loads
+itself, when somebody asks for it, lies beside them.
 
 What is asked for, and what is right, `toytf.check` knows: the texts say nothing of the boxes. They hold answers, so the
 edition without solutions has none.
@@ -18,7 +19,9 @@ from sphinx import addnodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_exercise.nodes import is_exercise_node
 
-ELEMENT = re.compile(r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?>')
+ELEMENT = re.compile(
+    r'<toytf-([a-z]+) id="[^"]*" class="live"(?: data-needs="([^"]*)")?(?: data-later="live-(\w+)\.js")?>'
+)
 
 
 def without_parts(html):
@@ -29,11 +32,16 @@ def without_parts(html):
 def scripts(html):
     """The names of the scripts that a page needs, in their order."""
     found = ELEMENT.findall(html)
-    needed = [name for _, needs in found for name in needs.split()]
-    names = ["live", *needed, *(name for name, _ in found)] if found else []
+    needed = [name for _, needs, _ in found for name in needs.split()]
+    names = ["live", *needed, *(name for name, _, _ in found)] if found else []
     if "<toytf-answer " in html:
         names += ["answer"] if found else ["base", "answer"]  # "live" holds the base
     return list(dict.fromkeys(names))
+
+
+def later(html):
+    """The names of the scripts that its elements load themselves, when asked."""
+    return sorted({name for _, _, name in ELEMENT.findall(html)} - {""})
 
 
 class LinksWithSettings(SphinxPostTransform):
@@ -74,12 +82,15 @@ def link_files(app, page, template, context, doctree):
 
     static = Path(app.outdir, "_static")
     static.mkdir(parents=True, exist_ok=True)
-    for name in scripts(context.get("body", "")):
+    body = context.get("body", "")
+    linked, asked_for = scripts(body), later(body)
+    for name in [*linked, *asked_for]:
         css, js = element.style(name), element.script(name)
         if css:
             app.add_css_file(f"live-{name}.css")
             (static / f"live-{name}.css").write_text(css, "utf-8", newline="\n")
-        app.add_js_file(f"live-{name}.js", loading_method="defer")
+        if name in linked:
+            app.add_js_file(f"live-{name}.js", loading_method="defer")
         (static / f"live-{name}.js").write_text(js, "utf-8", newline="\n")
 
 

@@ -46,6 +46,15 @@ def pages(site):
     return {name: (site / f"{name}.html").read_text("utf-8") for name in [*PAGES, *OF_PACKAGE]}
 
 
+@pytest.mark.parametrize("where", ["http", "file"])
+def test_what_a_page_loads_when_touched_is_on_the_site(browser, addresses, where):
+    with sitecheck.open_page(browser, addresses[where], "notebooks/20_writing.html") as (page, problems):
+        page.get_by_role("button", name="Begin anew").click()
+        page.get_by_role("button", name="Pause").or_(page.get_by_text("could not be loaded")).wait_for()
+        problems += page.get_by_text("could not be loaded").all_inner_texts()
+    assert not problems, "\n".join(problems)
+
+
 def test_each_page_says_what_it_is_about(pages):
     said = [
         html.unescape(re.findall(r'<meta name="description" content="([^"]*)">', pages[name])[0]) for name in PAGES[:-1]
@@ -132,14 +141,14 @@ FIRST_FOUND = {
     "masks": "11. ",
     "loss": "14. ",
     "heads": "6. ",
-    "PyTorch": "20. ",
+    "PyTorch": "21. ",
     "words": "2. ",
     "glossary": "Glossary",
     "cross-attention": "12. ",
     "cross attention": "12. ",
     "layer norm": "9. ",
     "multihead": "6. ",
-    "dropout": ("10. ", "16. ", "20. "),
+    "dropout": ("10. ", "16. ", "21. "),
 }
 
 

@@ -40,6 +40,9 @@ class Opener:
         """Open a page of elements at an address's fragment; further settings are those of a browser's context."""
         path = self.folder / f"live-{len(self.contexts)}.html"
         path.write_text(document(*elements, dark=dark), "utf-8")
+        for later in {e.later for e in elements if e.later}:  # what a page loads when somebody asks for it
+            (self.folder / "_static").mkdir(exist_ok=True)
+            (self.folder / f"_static/live-{later}.js").write_text(element.script(later), "utf-8")
         settings = {"viewport": {"width": width, "height": 900}, "reduced_motion": "reduce", **settings}
         context = self.browser.new_context(**settings)
         self.contexts.append(context)

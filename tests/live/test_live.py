@@ -28,7 +28,10 @@ def test_a_page_links_what_its_elements_need_in_order():
         FIRST.html() + '<toytf-translator id="translator" class="live" data-needs="trained sentence">' + SECOND.html()
     )
     assert toytf_live.scripts(html) == ["live", "trained", "sentence", "divisor", "translator"]
-    assert toytf_live.scripts("<p>none</p>") == []
+    assert toytf_live.scripts("<p>none</p>") == toytf_live.later(html) == []
+    story = '<toytf-writer id="writer" class="live" data-needs="sentence" data-later="live-writers.js">'
+    assert toytf_live.scripts(story) == ["live", "sentence", "writer"]
+    assert toytf_live.later(story + story) == ["writers"]
     assert toytf_live.without_parts(FIRST._repr_html_()) == FIRST.html()
 
 

@@ -26,6 +26,7 @@ class Boxed:
     number: str
     name: str = "answer"
     needs: tuple[str, ...] = ()
+    later: str = ""
 
     def html(self):
         box = answer.box(BY_HAND[self.number])

@@ -5,12 +5,15 @@ import pytest
 
 from toytf.attention import attention, attention_backward
 from toytf.byhand.expressions import fixed, trimmed
+from toytf.corpus import SOS
 from toytf.grammar import corpus
 from toytf.live import wire
 from toytf.model import Config, forward, init
 from toytf.ops import Linear, cross_entropy, cross_entropy_backward, linear_backward
+from toytf.stories import draw_story
 from toytf.translator import Translator
 from toytf.tree import named_arrays
+from toytf.writer import Writer
 
 MODELS = 200
 LAYERS = [(1, 1), (2, 1), (1, 2), (2, 2), (0, 2)]
@@ -61,7 +64,7 @@ def test_the_engine_agrees_with_toytf_on_200_random_models(engine):
 WRONG = {  # slips that a reader of the paper has made
     "divided by d_k, not by its root": ("1 / Math.sqrt(q[0].length)", "1 / q[0].length"),
     "epsilon outside the root": ("Math.sqrt(variance + eps / unit / unit)", "(Math.sqrt(variance) + eps / unit)"),
-    "the future seen": ("j <= i", "j <= i + 1"),
+    "the future seen": ("j <= i + past", "j <= i + past + 1"),
 }
 
 
@@ -113,8 +116,73 @@ def test_losses_and_gradients_agree_with_toytf(engine):
 
 
 def test_a_gradient_made_wrong_is_caught(engine):
-    change = ("matmul(ds, k), matmul(transposed(ds), q)", "matmul(ds, k), matmul(ds.map(() => ds[0]), q)")
+    change = ("matmul(ds, k), matmul(transposed(ds), q)", "matmul(ds, k), matmul(transposed(ds.map(() => ds[0])), q)")
     assert not backward_off_by(engine(*change)) < 1e-12
+
+
+# ---------------------------------------------------------------- token by token, with a cache
+
+CACHED = """cases => cases.map(({ params, cfg, src, tgt }) => {
+    const step = toytf.stepper(params, cfg, { cached: true });
+    let state = toytf.take(toytf.start(params, cfg, src), [0, 0]);
+    return tgt.map((token) => {
+        let logits;
+        [logits, state] = step(toytf.take(state, [1, 1]), [0, token]);
+        return logits[1];
+    });
+})"""
+
+
+def cache_off_by(evaluate):
+    """How far the scores of a cached step are from toytf's, on models whose decoder does not see the future."""
+    rng = np.random.default_rng(11)
+    drawn = (random_model(rng) for _ in range(80))
+    cases = [case for case in drawn if case["cfg"].causal and case["cfg"].n_decoder_layers]
+    worst = 0.0
+    for case, logits in zip(cases, evaluate(CACHED, wire.plain(cases)), strict=True):
+        expected, _ = forward(case["params"], case["cfg"], case["src"], case["tgt"])
+        worst = max(worst, np.abs(np.array(logits, float) - expected).max() / np.abs(expected).max())
+    return worst
+
+
+def test_a_cached_step_agrees_with_toytf(engine):
+    assert cache_off_by(engine()) < 1e-12
+
+
+FORGETFUL = {
+    "each row at the first position": (
+        "sinusoids(ids.length, cfg.d_model, begin)",
+        "sinusoids(ids.length, cfg.d_model)",
+    ),
+    "the past of another head": ("past[h][name]", "past[0][name]"),
+    "the past of another layer": ("past?.layers[i]", "past?.layers[0]"),
+    "the past of another sentence": ("state.decoders[row])", "state.decoders[0])"),
+}
+
+
+@pytest.mark.parametrize("change", FORGETFUL.values(), ids=FORGETFUL)
+def test_a_cache_made_wrong_is_caught(engine, change):
+    assert not cache_off_by(engine(*change)) < 1e-12
+
+
+def test_what_writes_stories_agrees_with_toytf_on_weights_of_two_bytes(engine):
+    """Rounded to float16, computed in float64; small and negative numbers too, and the start token."""
+    rng = np.random.default_rng(5)
+    writer = Writer.new(rng, dtype=np.float64)
+    for array in named_arrays(writer.params).values():
+        array += rng.normal(size=array.shape) * 10.0 ** rng.integers(-7, 0, size=array.shape)
+        array[...] = array.astype(np.float16)
+    story = draw_story(rng)
+    write = """([data, story]) => {
+        const writer = new toytf.Writer(data);
+        let read = null;
+        return ["<sos>", ...story].map((token) => (read = writer.read(token, read?.state)).logits);
+    }"""
+    expected, _ = forward(writer.params, writer.cfg, None, writer.vocab.ids([SOS, *story]))
+    got = np.array(engine()(write, [wire.writer(writer), story]))
+    assert np.abs(got - expected).max() < 1e-12 * np.abs(expected).max()
+    wrong = np.array(engine("rest / 1024", "rest / 1000")(write, [wire.writer(writer), story]))
+    assert not np.abs(wrong - expected).max() < 1e-5 * np.abs(expected).max()
 
 
 # ---------------------------------------------------------------- the trained translator

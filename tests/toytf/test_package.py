@@ -14,7 +14,7 @@ import toytf
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-MOST = 1_000_000  # bytes of a wheel; today's has about 800 thousand
+MOST = 1_300_000  # bytes; the weights of the models that write are half a megabyte of them
 
 
 @pytest.fixture(scope="module")

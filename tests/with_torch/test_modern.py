@@ -1,4 +1,4 @@
-"""The decoder of chapter 22 gives what Hugging Face's classes give, for models drawn at random."""
+"""The decoder of chapter 23 gives what Hugging Face's classes give, for models drawn at random."""
 
 from dataclasses import replace
 

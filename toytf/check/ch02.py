@@ -159,6 +159,46 @@ embed.knows("""
 """)
 
 
+@checker("ex-02-9", results=("ids",))
+def merge(ids, pair, new):
+    """Make one id of each pair of neighbours, from the left: byte-pair encoding's one step.
+
+    ids: array of integers of shape (n,). pair: array of two ids. new: the id that takes
+    their place. Returns an array of integers, shorter by one for each pair.
+    """
+    merged = []
+    for i in ids:
+        if merged and (merged[-1], i) == tuple(pair):
+            merged[-1] = new
+        else:
+            merged.append(i)
+    return np.array(merged)
+
+
+merge.cases = lambda rng: [
+    Case(([5, 1, 2, 5], [1, 2], 9), "one pair in the middle"),
+    Case(([1, 2, 3, 1, 2], [1, 2], 9), "a pair at both ends"),
+    Case(([2, 1, 2, 1], [1, 2], 9), "the two in the other order too"),
+    Case(([7, 7, 7, 7, 7], [7, 7], 8), "a token beside itself"),
+    Case(([3, 4, 5], [5, 3], 6), "no pair"),
+    Case((rng.integers(0, 3, size=30), [0, 1], 3)),
+]
+merge.knows("""
+    - the first pair alone: if merged and => if new not in merged and merged and
+      The pair may stand in several places, and each becomes the new id.
+    - either order: (merged[-1], i) == tuple(pair) => sorted((merged[-1], i)) == sorted(pair)
+      The pair 1 2 is not the pair 2 1: "ea" is not "ae".
+    - the new id beside the old one: merged[-1] = new => merged[-1:] = [merged[-1], new]
+      The new id takes the place of both.
+    - the pair taken out: merged[-1] = new => merged.pop()
+      The two become one id, `new`. Without it the text loses letters.
+    - the second id kept: merged[-1] = new => merged[-1] = i
+      The two become one id, `new`, which stands for both.
+    - the last id lost: for i in ids => for i in ids[:-1]
+      A loop over neighbours has one step less than there are ids. The last id belongs to the text too.
+""")
+
+
 _TABLE = np.array([[0, 0, 0, 0], [0, 1, 0, 0], [1, 0, 0, 0], [1, 2, 3, 4], [2, 3, 4, 5]])
 _WORDS = ["<pad>", "<unk>", "<sos>", "Hello", "World"]
 _LONGER = "World Hello World".split()

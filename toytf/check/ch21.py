@@ -1,292 +1,241 @@
-"""Checkers of chapter 21: sizes."""
+"""Checkers of chapter 21: another library."""
 
-from toytf.byhand import Prod, Quotient, Sum
-from toytf.check.answers import part, worked
+import numpy as np
+
+from toytf.byhand import Prod, Quotient, Root, Sum
+from toytf.check.answers import part, worked, written
+from toytf.check.ch09 import normalised
 from toytf.check.core import Case, checker
 
 
-@checker("ex-21-3")
-def table_bytes(batch, n, m, n_heads, layers):
-    """Count the bytes of all scores and weights of one forward pass, in float32.
+@checker("ex-21-2", results=("key_padding_mask", "attn_mask", "both"))
+def turn_mask(is_token):
+    """Make PyTorch's masks of a decoder from flags that say where tokens stand.
 
-    batch: sentence pairs. n, m: tokens of each source and of each target. The model has
-    this many encoder layers, and as many decoder layers. Every attention keeps two
-    tables for each sentence and head, the scores and the weights, with a row for each
-    query and a column for each key. A number takes 4 bytes. Returns a whole number.
+    is_token: boolean array of shape (batch, n), True where a token stands. Returns
+    three boolean arrays. key_padding_mask (batch, n) and the causal attn_mask (n, n)
+    are for nn.MultiheadAttention: True hides. both (batch, 1, n, n) is for
+    scaled_dot_product_attention: True may attend.
     """
-    pairs = n * n + m * m + m * n
-    return 4 * 2 * batch * n_heads * layers * pairs
+    causal = np.tri(is_token.shape[-1], dtype=bool)
+    both = causal & is_token[:, None, None, :]
+    return ~is_token, ~causal, both
 
 
-table_bytes.cases = lambda rng: [
-    Case((1, 1, 2, 1, 1), "one head, one layer, lengths 1 and 2"),
-    Case((2, 3, 5, 2, 3), "small sizes, all different"),
-    Case((1000, 25, 25, 8, 6), "the paper's batch, as 1000 sentences"),
-    Case(tuple(rng.integers(2, 300, size=5).tolist()), "sizes drawn at random"),
+turn_mask.cases = lambda rng: [
+    Case(([[True, False]],), "one sentence, a token and padding"),
+    Case(([[True, True, True], [True, False, False]],), "the two sentences of the exercise"),
+    Case((np.arange(5) < rng.integers(1, 6, size=(4, 1)),), "four sentences"),
+    Case((np.arange(30) < rng.integers(1, 31, size=(6, 1)),), "six longer sentences"),
 ]
-table_bytes.knows("""
-    - one table for each head: 4 * 2 * batch => 4 * batch
-      Scores and weights are two tables, and the way back needs both kept: twice as much.
-    - numbers in place of bytes: 4 * 2 * batch => 2 * batch
-      A float32 takes 4 bytes.
-    - twice as many bytes: 4 * 2 * batch => 8 * 2 * batch
-      Eight bytes for a number are float64; a float32 takes 4. If your number takes 4, the layers are counted twice: n *
-      n belongs to each encoder layer, m * m + m * n to each decoder layer.
-    - the heads forgotten: n_heads * layers => layers
-      Each head has a map of its own: multiply by n_heads. The width of a head does not matter here.
-    - the batch forgotten: batch * n_heads => n_heads
-      Each sentence pair has its own tables: multiply by batch.
-    - the layers forgotten: n_heads * layers => n_heads
-      Each layer has its own tables, and the way back needs them all.
-    - the cross-attention forgotten: m * m + m * n => m * m
-      A decoder layer has two attentions. The second has m queries and n keys: m * n.
-    - the decoder's self-attention forgotten: n * n + m * m + m * n => n * n + m * n
-      A decoder layer has two attentions. In the first the m target tokens meet each other: m * m.
-    - the encoder alone: n * n + m * m + m * n => n * n
-      Each decoder layer has two attentions on top: m * m for its own rows, m * n for those of the memory.
-    - all tokens in one table: n * n + m * m + m * n => (n + m) ** 2
-      (n + m) squared would let source and target see each other everywhere. There are three tables: n * n, m * m and m
-      * n.
-    - half a table for the causal mask: m * m => m * (m + 1) // 2
-      The mask hides half of the scores, and they are stored all the same: m * m.
-    - the tokens of the batch in one sentence: batch * n_heads => batch**2 * n_heads
-      Tokens meet within their sentence only: the batch is a factor, it is not squared.
-    - m * m for the cross-attention: m * m + m * n => m * m + m * m
-      In the decoder's second attention m queries meet n keys: m * n.
-    - n * n for the cross-attention: m * m + m * n => m * m + n * n
-      In the decoder's second attention m queries meet n keys: m * n.
+turn_mask.knows("""
+    - all masks in this book's sense: ~is_token, ~causal => is_token, causal
+      In nn.MultiheadAttention True hides, so the words would be hidden and the padding read (chapter 21, Three readings
+      of one mask). Turn the first two round: ~.
+    - key_padding_mask not turned round: ~is_token => is_token
+      In nn.MultiheadAttention True hides: the module would read the padding and not the words. It is ~is_token.
+    - attn_mask not turned round: ~causal => causal
+      In nn.MultiheadAttention True hides: each row would see the future, and neither the past nor itself. It is the
+      causal mask with ~.
+    - the joined mask turned round: ~causal, both => ~causal, ~both
+      scaled_dot_product_attention has this book's sense: True may attend. Of the three masks this one stays as it is.
+    - joined with or: causal & is_token => causal | is_token
+      With | a key is seen if it is a token or not in the future. It has to be both: &. (~a & ~b, turned round, is a |
+      b.)
+    - turned masks joined with and: causal & is_token => ~causal & ~is_token
+      ~a & ~b is True where a key is padding and in the future as well. Join the masks in the sense of 'may attend'.
+    - the token itself hidden: np.tri(is_token.shape[-1], => np.tri(is_token.shape[-1], k=-1,
+      A token may attend to itself. np.tri keeps the diagonal; np.triu needs k=1 to leave it out.
+    - the diagonal hidden in attn_mask: ~causal, => ~causal | np.eye(len(causal), dtype=bool),
+      np.triu without k=1 is True on the diagonal, and True hides: the first row has nothing left. A token may attend to
+      itself.
+    - past and future exchanged: dtype=bool) => dtype=bool).T
+      A row asks, a column is asked: hidden are the columns right of the diagonal. Yours hides the past.
+    - no axis for the heads: [:, None, None, :] => [:, None, :]
+      scaled_dot_product_attention has scores of shape (batch, heads, n, n). The mask needs an axis of length 1 for the
+      heads.
+    - padding hidden among the queries: [:, None, None, :] => [:, None, :, None]
+      Keys are hidden, and keys are columns: is_token[:, None, None, :]. Yours empties the rows of the padding and
+      leaves its columns open.
+    - padding not hidden in the joined mask:
+        causal & is_token[:, None, None, :] => np.broadcast_to(causal, (len(is_token), 1, *causal.shape))
+      The causal mask alone lets later padding be seen by padding, and padding in front by everybody. Join it with
+      is_token[:, None, None, :].
+    - an axis for the queries in key_padding_mask: ~is_token => ~is_token[:, None, :]
+      nn.MultiheadAttention wants (batch, key) and adds the other axes itself.
+    - zero and minus infinity:
+        ~is_token, ~causal, both
+        => np.where(is_token, 0.0, -np.inf), np.where(causal, 0.0, -np.inf), np.where(both, 0.0, -np.inf)
+      A mask of floats is added to the scores, and has no sense to confuse. It works in PyTorch; here masks of True and
+      False are asked.
+    - masks of 0 and 1: ~is_token, ~causal, both => 1 - is_token, 1 - causal, 1 * both
+      PyTorch refuses masks of whole numbers: whether 1 hides cannot be seen. Use booleans.
 """)
 
 
-def _count_cases(rng):
-    words, d, d_ff, layers = (int(k) for k in rng.integers((20, 2, 9, 2), (2000, 90, 900, 40)))
-    return [
-        Case((3, 2, 3, 1), "three words of width 2, one layer a side"),
-        Case((10, 4, 8, 2), "width 4, two layers a side"),
-        Case((words, 2 * d, d_ff, layers), "sizes drawn at random"),
-        Case((37_000, 512, 2048, 6), "the paper's base model"),
-    ]
+@checker("ex-21-3", results=("w_q", "w_k", "w_v"))
+def split_in_proj(in_proj_weight):
+    """Cut the one array of nn.MultiheadAttention into matrices for ``x @ w``.
 
-
-@checker("ex-21-6", cases=_count_cases)
-def count_parameters(words, d, d_ff, layers):
-    """Count the parameters of the paper's model, with one table for all three uses.
-
-    words: the common vocabulary of source, target and output. d: the width of a row,
-    and of all heads side by side. The model has this many encoder layers and as many
-    decoder layers. Attentions have no biases, feed-forward networks have both, layer
-    norms have gamma and beta, the output has no bias. Returns a whole number.
+    in_proj_weight: (3 d, d), the transposes of W_Q, W_K and W_V one below the other.
+    Returns w_q, w_k and w_v, each of shape (d, d).
     """
-    attention, feed_forward, norm = 4 * d * d, 2 * d * d_ff + d_ff + d, 2 * d
-    encoder = attention + feed_forward + 2 * norm
-    decoder = 2 * attention + feed_forward + 3 * norm
-    return layers * (encoder + decoder) + words * d
+    q, k, v = np.split(in_proj_weight, 3)
+    return q.T, k.T, v.T
 
 
-count_parameters.knows("""
-    - one attention in the decoder: 2 * attention => attention
-      A decoder layer has two: its self-attention, and the cross-attention that reads the memory.
-    - three matrices in an attention: 4 * d * d => 3 * d * d
-      W_Q, W_K and W_V, and then W_O: four matrices of d times d.
-    - the feed-forward biases forgotten: 2 * d * d_ff + d_ff + d => 2 * d * d_ff
-      Each of the two maps adds a row of its own: d_ff numbers and d numbers.
-    - biases in the attentions: 4 * d * d => 4 * d * d + 4 * d
-      The paper's attentions have no biases. With them there are 4 d more in each.
-    - the norms forgotten: d_ff + d, 2 * d => d_ff + d, 0
-      Each layer norm has gamma and beta, 2 d numbers: two norms in an encoder layer, three in a decoder layer.
-    - norms without beta: d_ff + d, 2 * d => d_ff + d, d
-      A layer norm has gamma and beta: 2 d numbers.
-    - two norms in a decoder layer, or no second bias: 3 * norm => 2 * norm
-      A decoder layer has three parts, and a norm after each: 3 * 2 d. If you have three, look for d numbers in each
-      feed-forward network: its second bias.
-    - the embeddings twice: words * d => 2 * words * d
-      Source and target share one table, and the output uses the same, turned over: words * d once.
-    - three tables: words * d => 3 * words * d
-      Here one table does all the work of three: words * d once (chapter 21, The paper's 65 million).
-    - the tables forgotten: (encoder + decoder) + words * d => (encoder + decoder)
-      The common table has d numbers for each word, and training sets them like all others.
-    - a bias at the output: words * d => words * d + words
-      With a shared table the output has no bias here.
-    - the encoder alone: encoder + decoder => encoder
-      There are as many decoder layers, and they are larger.
-    - one matrix in the feed-forward network: 2 * d * d_ff => d * d_ff
-      It widens and narrows: one matrix of d times d_ff, one of d_ff times d.
-    - one layer alone: layers * (encoder => (encoder
-      Everything but the table is there once for each layer.
+split_in_proj.cases = lambda rng: [
+    Case((np.arange(12.0).reshape(6, 2),), "rows of width 2, all numbers different"),
+    Case((rng.normal(size=(9, 3)),), "rows of width 3"),
+    Case((rng.normal(size=(15, 5)),), "rows of width 5"),
+]
+split_in_proj.knows("""
+    - no transposes: q.T, k.T, v.T => q, k, v
+      PyTorch stores the transposes and computes x @ w.T. For x @ w turn each of the three over (chapter 21, One matrix
+      turned round). They are square, so no shape complains.
+    - w_v not transposed: v.T => v
+      One of three is easily forgotten, and it is square: no shape complains. w_v needs its .T as well.
+    - w_k not transposed: k.T => k
+      One of three is easily forgotten, and it is square: no shape complains. w_k needs its .T as well.
+    - w_q not transposed: q.T => q
+      One of three is easily forgotten, and it is square: no shape complains. w_q needs its .T as well.
+    - keys and queries exchanged: q.T, k.T => k.T, q.T
+      The order is W_Q, W_K, W_V from top to bottom.
+    - keys and values exchanged: k.T, v.T => v.T, k.T
+      The order is W_Q, W_K, W_V from top to bottom.
+    - the order turned round: q.T, k.T, v.T => v.T, k.T, q.T
+      The order is W_Q, W_K, W_V from top to bottom; you begin below.
+    - every third row: np.split(in_proj_weight, 3) => (in_proj_weight[i::3] for i in range(3))
+      The three matrices stand one below the other, each in one piece: rows 0 to d - 1 are W_Q. Do not interleave them.
+    - rows for columns:
+        np.split(in_proj_weight, 3) => np.split(in_proj_weight.reshape(in_proj_weight.shape[1], -1), 3, axis=1), and
+        q.T, k.T, v.T => q, k, v
+      A reshape to (d, 3 d) reads the same numbers in the same order and is no transpose. Cut the rows into three, then
+      turn each over.
+    - a reshape of the transpose:
+        np.split(in_proj_weight, 3) => in_proj_weight.T.reshape(3, in_proj_weight.shape[1], -1), and
+        q.T, k.T, v.T => q, k, v
+      in_proj_weight.T has shape (d, 3 d), and its columns are to be cut: np.split(..., 3, axis=1). A reshape mixes the
+      three.
+    - turned upside down: q.T, k.T, v.T => q[::-1], k[::-1], v[::-1]
+      np.flip and [::-1] change the order of rows. A transpose exchanges rows and columns: .T.
 """)
 
 
-def _cache_cases(rng):
-    n, m, d, layers = (int(k) for k in rng.integers((3, 3, 2, 2), (400, 400, 90, 40)))
-    return [
-        Case((1, 2, 2, 1, 4), "one layer of width 2"),
-        Case((3, 5, 4, 2, 8), "two layers of width 4, float64"),
-        Case((n, m + n, 2 * d, layers, 2), "sizes drawn at random, two bytes"),
-        Case((30, 100, 512, 6, 4), "the paper's base model"),
-    ]
+@checker("ex-21-9")
+def sample_std(x):
+    """Compute the deviation of each row as torch.std does: divide the squares by d - 1.
 
-
-@checker("ex-21-7", cases=_cache_cases)
-def cache_bytes(n, m, d, layers, itemsize):
-    """Count the bytes that a model keeps while it writes, after m tokens.
-
-    n: tokens of the source. d: the width of a row, and of all heads side by side.
-    layers: of the decoder. itemsize: bytes of one number. Each decoder layer keeps keys
-    and values of the m tokens written so far, and keys and values of the memory; the
-    memory itself, a row for each source token, is kept once. Returns a whole number.
+    x: array of shape (..., d), d at least 2. Returns an array of shape (..., 1).
     """
-    own, of_the_memory = 2 * layers * m * d, 2 * layers * n * d
-    return itemsize * (own + of_the_memory + n * d)
+    away = x - x.mean(axis=-1, keepdims=True)
+    return np.sqrt((away**2).sum(axis=-1, keepdims=True) / (x.shape[-1] - 1))
 
 
-cache_bytes.knows("""
-    - keys without values: 2 * layers * m * d, 2 * layers * n * d => layers * m * d, layers * n * d
-      Each layer keeps keys and values, so everything in it counts twice.
-    - queries kept as well: 2 * layers * m => 3 * layers * m
-      A query is used once, in its own step. Only keys and values are needed later: twice, not three times.
-    - the memory's keys and values forgotten: own + of_the_memory => own
-      The cross-attention of each layer keeps keys and values of the n source tokens, made once.
-    - the memory forgotten: of_the_memory + n * d => of_the_memory
-      The rows that the encoder made are kept, too: n * d, once for all layers.
-    - only what was written: own + of_the_memory + n * d => own
-      The source has its part: keys and values of the memory in each layer, and the memory itself.
-    - the layers forgotten: 2 * layers * m * d, 2 * layers * n * d => 2 * m * d, 2 * n * d
-      Each decoder layer has keys and values of its own. Only the memory is kept once.
-    - the memory kept by every layer: of_the_memory + n * d => of_the_memory + layers * n * d
-      All layers read the same memory: n * d once. What differs between layers are its keys and values.
-    - numbers in place of bytes: itemsize * (own => (own
-      Each number takes itemsize bytes.
-    - bits in place of bytes: itemsize * (own => 8 * itemsize * (own
-      itemsize is in bytes already.
-    - a cache that grows with the square: 2 * layers * m * d => layers * m * (m + 1) * d
-      Each step adds one row to the cache; the rows before stay where they are. So it is m rows, not 1 + 2 + ... + m.
-    - source and target exchanged: (n, m, => (m, n,
-      The memory has a row for each of the n source tokens; m tokens were written.
-    - the memory twice: of_the_memory + n * d => of_the_memory + 2 * n * d
-      Keys and values are two arrays, the memory is one: n * d.
-    - one array for the memory's keys and values: 2 * layers * n => layers * n
-      The cross-attention of each layer keeps both, keys and values: 2 n d.
-    - one array for the keys and values of what was written: 2 * layers * m => layers * m
-      The self-attention of each layer keeps both, keys and values: 2 m d.
+sample_std.cases = lambda rng: [
+    Case(([1.0, 3.0, 3.0, 5.0],), "the row of exercise 4"),
+    Case(([[0.0, 2.0], [10.0, 30.0]],), "two rows of two numbers"),
+    Case((rng.normal(size=(3, 4)) + 2,), "three rows"),
+    Case((rng.normal(size=(2, 3, 5)) * 10,), "two sentences of three rows"),
+]
+sample_std.knows("""
+    - N in place of N - 1: (x.shape[-1] - 1) => x.shape[-1]
+      That is what np.std does, and nn.LayerNorm. torch.std divides by one less (chapter 21, Two deviations).
+    - N - 2: (x.shape[-1] - 1) => max(x.shape[-1] - 2, 1)
+      One is taken off once. np.std(x, ddof=1) divides by d - 1.
+    - N + 1: x.shape[-1] - 1 => x.shape[-1] + 1
+      ddof is subtracted. One number less, because the mean was taken from the same numbers: d - 1.
+    - the root forgotten: return np.sqrt( => return (
+      This is the variance. The deviation is its root.
+    - N - 1 outside the root: keepdims=True) / (x.shape[-1] - 1)) => keepdims=True)) / (x.shape[-1] - 1)
+      The division comes before the root: sqrt(sum / (d - 1)).
+    - the mean not subtracted: x - x.mean(axis=-1, keepdims=True) => x
+      The distances from the mean are squared, not the numbers themselves.
+    - the wrong axis: -1 =>> 0
+      A row is normalised by itself: axis=-1. Yours goes down the columns.
+    - one deviation for the whole array:
+        mean(axis=-1, keepdims=True) => mean(), and sum(axis=-1, keepdims=True) => sum(), and shape[-1] - 1 => size - 1
+      Each row has its own: axis=-1, keepdims=True.
+    - keepdims forgotten: (away**2).sum(axis=-1, keepdims=True) => (away**2).sum(axis=-1)
+      Each row's deviation stays beside its row: shape (..., 1), with keepdims=True. Without it the division of a square
+      table by it goes wrong without an error.
+    - absolute distances: np.sqrt((away**2).sum => (np.abs(away).sum
+      The mean distance is another measure. Square the distances, then take the root of their mean.
+    - N - 1 in the mean as well: x.mean(axis=-1, keepdims=True) => x.sum(axis=-1, keepdims=True) / (x.shape[-1] - 1)
+      The mean is divided by d. Only the squares are divided by d - 1.
+    - the squares of the whole array: x.shape[-1] - 1 => x.size - 1
+      x.size counts all rows. Divide by the length of one row less one: x.shape[-1] - 1.
+    - one mean for the whole array: x.mean(axis=-1, keepdims=True) => x.mean()
+      Each row has its own mean: axis=-1, keepdims=True.
+    - keepdims forgotten in the mean: x.mean(axis=-1, keepdims=True) => x.mean(axis=-1)
+      The means have lost their last axis, so NumPy lays them along the columns. keepdims=True keeps each mean beside
+      its row.
+    - 1 subtracted after the division: (x.shape[-1] - 1) => x.shape[-1] - 1
+      sum / d - 1 divides first. The bracket belongs around d - 1: sum / (d - 1).
+    - divided twice: (away**2).sum => (away**2).mean
+      mean() has divided by d already. Take sum(), and divide once, by d - 1.
 """)
 
 
-def _product_cases(rng):
-    n, m, words, d, d_ff, layers = (int(k) for k in rng.integers((3, 3, 20, 2, 9, 2), (90, 90, 900, 90, 400, 40)))
-    return [
-        Case((1, 2, 3, 2, 5, 1), "one word to two words, width 2"),
-        Case((3, 2, 7, 4, 8, 1), "three words to two, width 4"),
-        Case((n, m + n, words, 2 * d, d_ff, layers), "sizes drawn at random"),
-        Case((30, 30, 37_000, 512, 2048, 6), "the paper's base model"),
-    ]
+# 21.1: the arrays of nn.MultiheadAttention(8, 2); 21.4: two deviations; 21.5: two residuals
+_MHA = {
+    "in_proj_weight": (Prod(24, 8), "three matrices, one below the other, of 8 * 8 each"),
+    "in_proj_bias": (Prod(24), "a number for each row of in_proj_weight"),
+    "out_proj.weight": (Prod(8, 8), "one square matrix of width d"),
+    "out_proj.bias": (Prod(8), "a number for each row of out_proj.weight"),
+}
+_MHA_COUNTS = [count.value for count, _ in _MHA.values()]
+_MHA_STEPS = [f"{name}: {why}" for name, (_, why) in _MHA.items()]
+_MHA_TERMS = [f"{name}: {written(count)} = {count.value}" for name, (count, _) in _MHA.items()]
+_NORM_ROW = np.array([1.0, 3.0, 3.0, 5.0])
+_SQUARES = (_NORM_ROW - 3) ** 2
+_X, _F = np.array([1.0, 0.0]), np.array([0.5, 0.5])
 
 
-@checker("ex-21-9", cases=_product_cases)
-def count_multiplications(n, m, words, d, d_ff, layers):
-    """Count the multiplications of all matrix products in one forward pass.
-
-    One sentence. n, m: tokens of its source and of its target. words: the target
-    vocabulary. d: the width of a row, and of all heads side by side. The model has this
-    many encoder layers and as many decoder layers, and every target row gets logits. A
-    product of a (p, q) and a (q, r) matrix takes p q r multiplications. Returns a whole
-    number.
-    """
-    encoder = 4 * n * d * d + 2 * n * n * d + 2 * n * d * d_ff
-    own = 4 * m * d * d + 2 * m * m * d
-    cross = 2 * m * d * d + 2 * n * d * d + 2 * m * n * d
-    return layers * (encoder + own + cross + 2 * m * d * d_ff) + m * d * words
+def _parts(name, n):
+    """The deviation and the normalised row, with the squares divided by n."""
+    not_so = f"the squares divided by {7 - n}. Here they are divided by {n}."
+    return (
+        worked(f"deviation with {name}", Root(Quotient(Sum(*_SQUARES), n)), about=True, decimals=4)
+        .knows(np.sqrt(_SQUARES.sum() / (7 - n)), not_so)
+        .knows(_SQUARES.sum() / n, "the variance. The deviation is its root.")
+        .knows(np.sqrt(_SQUARES.sum()), "the root of the sum. Divide under the root."),
+        normalised(f"result with {name}", _NORM_ROW, 4 - n, not_so, about=True, decimals=4),
+    )
 
 
-count_multiplications.knows("""
-    - the output forgotten: d_ff) + m * d * words => d_ff)
-      Each target row meets the output matrix: m * d * words, once for the whole model.
-    - the output in every layer: m * d * words => layers * m * d * words
-      Logits are made once, after the last layer.
-    - rows that meet rows forgotten:
-        2 * n * n * d + 2 * n => 2 * n, and 4 * m * d * d + 2 * m * m * d => 4 * m * d * d, and
-        2 * n * d * d + 2 * m * n * d => 2 * n * d * d
-      Scores and weighted sums have no weights in them, and are products all the same: 2 n n d, 2 m m d and 2 m n d in
-      each layer.
-    - scores without the weighted sums: 2 * n * n * => n * n *, and 2 * m * m * => m * m *, and 2 * m * n * => m * n *
-      Q K^T is one product, the weights with V another one of the same size: 2 n n d.
-    - the cross-attention forgotten: own + cross => own
-      A decoder layer has two attentions. The second takes its queries from m rows, its keys and values from n.
-    - keys and values from the decoder: 2 * n * d * d + => 2 * m * d * d +
-      In cross-attention they are made from the n rows of the memory: 2 n d d. Queries and output take 2 m d d.
-    - three projections: 4 * n * d * => 3 * n * d *, and 4 * m * d * => 3 * m * d *, and 2 * m * d * d + => m * d * d +
-      W_Q, W_K and W_V, and then W_O: four products with d * d matrices.
-    - half of the scores for the causal mask: 2 * m * m * d => 2 * (m * (m + 1) // 2) * d
-      All scores are computed, then half of them are hidden: the mask saves nothing here.
-    - one product in the feed-forward network: 2 * n * d * d_ff => n * d * d_ff, and 2 * m * d * d_ff => m * d * d_ff
-      It widens and narrows: 2 n d d_ff, and 2 m d d_ff in the decoder.
-    - the feed-forward network forgotten: * n * d + 2 * n * d * d_ff => * n * d, and cross + 2 * m * d * d_ff => cross
-      Both stacks have one in each layer: 2 n d d_ff and 2 m d d_ff.
-    - the output for one row only: m * d * words => d * words
-      While it writes, a model needs the logits of the last row alone. Here all m rows get them, as in training.
-    - one row in place of all: encoder = => n = m = 1; encoder =
-      That is what each matrix entry costs for a single row. Every row meets every matrix: n rows in the encoder, m in
-      the decoder.
-    - additions counted as well: layers * (encoder => 2 * layers * (encoder, and m * d * words => 2 * m * d * words
-      With the additions it is twice as much. Only multiplications are asked.
-    - all four from the memory: 2 * m * d * d + => 2 * n * d * d +
-      In cross-attention queries and output are made from the decoder's m rows: 2 m d d. Keys and values take 2 n d d.
-    - m rows that meet m rows in the cross-attention: 2 * m * n * d => 2 * m * m * d
-      There the m rows of the decoder meet the n rows of the memory: 2 m n d.
-    - logits for the source: m * d * words => n * d * words
-      The decoder says the words, so its m rows get logits: m * d * words.
-""")
+def _residual_part(name, times):
+    return (
+        worked(name, [Sum(*[x] * times, f) for x, f in zip(_X, _F, strict=True)], decimals=1)
+        .knows(_F, "F(x) alone. The input is added.")
+        .knows((3 - times) * _X + _F, f"the input added {('twice', 'once')[times - 1]}.")
+    )
 
-
-# 21.1: one layer; 21.4: one table; 21.5: twice as large
-_SMALL = (
-    worked("attention", Prod(4, 8, 8))
-    .knows(3 * 64, "three matrices. W^O is the fourth.")
-    .knows(4 * 8 * 4, "one head. The two heads of width 4 have 8 columns together.")
-    .knows(4 * 64 + 32, "the biases counted. This attention has none."),
-    worked("feed-forward", Sum(Prod(2, 8, 32), 32, 8))
-    .knows(2 * 8 * 32, "the two matrices alone. The biases are counted too.")
-    .knows(8 * 32 + 32, "the first matrix and its bias. There is a second of each."),
-    worked("norms", Prod(2, Sum(8, 8))).knows(
-        16, "one layer norm, or two without beta. Two norms have gamma and beta each."
-    ),
-)
-_ATTENTION, _FED, _NORMS = (int(one.expected) for one in _SMALL)
-_TOGETHER = _ATTENTION + _FED + _NORMS
 
 BY_HAND = {}
 BY_HAND["21.1"] = [
-    *_SMALL,
-    worked("together", Sum(_ATTENTION, _FED, _NORMS))
-    .step("attention, feed-forward and norms, added")
-    .knows(_ATTENTION + _FED, "the norms left out.")
-    .knows(_TOGETHER + 32, "the attention biases counted. This layer has none."),
-    worked("percent", Quotient(Prod(100, _FED), _TOGETHER), about=True, shown=".1f")
-    .knows(_FED / _TOGETHER, "a part of 1. In percent it is 100 times as much.")
-    .knows(
-        round(100 * _FED / (_ATTENTION + _FED)),
-        "a share of attention and feed-forward. The norms belong to the layer too.",
+    part("numbers", _MHA_COUNTS, lambda at: _MHA_TERMS[at[0]])
+    .step(lambda at: _MHA_STEPS[at[0]])
+    .knows([64, 8, 64, 8], "one matrix in `in_proj_weight`. W^Q, W^K and W^V stand in it, one below the other.")
+    .knows([192, 8, 64, 8], "one bias in `in_proj_bias`. Queries, keys and values have one each."),
+    worked("together", Sum(*_MHA_COUNTS)).knows(
+        sum(_MHA_COUNTS[::2]), "the two weights alone. The biases are parameters too."
     ),
-    worked("biases", Sum(Prod(3, 8), 8), lead="three of width 2 * 4 and one of width 8: ")
-    .knows(24, "three biases. W^O has one too.")
-    .knows(16, "one head's biases. There are two heads."),
+    part("with 4 heads", sum(_MHA_COUNTS), f"the heads share the columns, so it stays {sum(_MHA_COUNTS)}")
+    .step("more heads share the same columns")
+    .knows(2 * sum(_MHA_COUNTS), "twice as many. More heads are narrower heads of the same columns."),
+    worked("without bias", Sum(*_MHA_COUNTS[::2]), lead="the two weights are left: ")
+    .knows(sum(_MHA_COUNTS) - 8, "the output's bias alone left out. `bias=False` leaves out both.")
+    .knows(sum(_MHA_COUNTS) - 24, "`in_proj_bias` alone left out. `bias=False` leaves out both."),
 ]
 BY_HAND["21.4"] = [
-    worked("", Sum(Prod(2, 37000, 512), 37000))
-    .knows(2 * 37000 * 512, "the output bias kept. It goes too.")
-    .knows(37000 * 512 + 37000, "one table. Three become one, so two go.")
-    .knows(3 * 37000 * 512 + 37000, "all three tables. One of them stays.")
+    *_parts("N", 4),
+    *_parts("N - 1", 3),
+    part("factor", np.sqrt(3 / 4), f"the root of (d - 1) / d = 3 / 4, about {np.sqrt(3 / 4):.4f}", decimals=4)
+    .knows(np.sqrt(4 / 3), "the factor of the deviations. Dividing by more makes the result smaller.")
+    .knows(3 / 4, "the factor of the variances, turned over. Take its root."),
 ]
 BY_HAND["21.5"] = [
-    worked("factor, width", Prod(2, 2), lead="every matrix is twice as high and twice as wide: ").knows(
-        2, "one side of each matrix. Both sides double."
-    ),
-    part("factor, depth", 2, "twice as many layers: 2")
-    .step("a layer stays as large as it was; how many more are there?")
-    .knows(4, "the factor of the width. A layer stays as large as it was."),
-    worked("crossover, width", Sum(Prod(2, 1024), 4096), lead="2 d + d_ff with both doubled: ").knows(
-        2 * 512 + 2048, "the crossover of the base model. It doubles with d and d_ff."
-    ),
-    worked(
-        "crossover, depth", Sum(Prod(2, 512), 2048), lead="2 d + d_ff does not contain the number of layers: "
-    ).knows(2 * 1024 + 4096, "twice the crossover. The number of layers does not occur in it."),
+    _residual_part("once", 1).knows(_X, "x alone."),
+    _residual_part("twice", 2).knows(2 * (_X + _F), "F(x) added twice as well. The input alone is."),
 ]

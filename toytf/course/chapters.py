@@ -27,8 +27,8 @@ WAYS: tuple[dict[str, tuple[int, ...]], ...] = (
         "gradients": (15,), "training": (16,),
     },
     {
-        "looking inside": (17,), "taking apart": (18,), "new sentences": (19,), "PyTorch": (20,), "costs": (21,),
-        "today": (22,),
+        "looking inside": (17,), "taking apart": (18,), "new sentences": (19,), "writing": (20,),
+        "PyTorch": (21,), "costs": (22,), "today": (23,),
     },
 )  # fmt: skip
 

@@ -252,3 +252,8 @@ def _experiments() -> dict[str, Experiment]:
 
 
 EXPERIMENTS = _experiments()
+
+
+def stories() -> dict[str, dict]:
+    """Read what chapter 20's models did (`bench/stories.py` makes it): by run, how many promises were kept."""
+    return json.loads(STORED.with_name("stories.json").read_text("utf-8"))

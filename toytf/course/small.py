@@ -96,9 +96,11 @@ PICTURES = {
     + _line([(28, 15), (37, 24)], ACCENT) + _line([(37, 15), (28, 24)], ACCENT),
     19: "".join(_dot(54 + k % 2 * 3, 6 + 3.5 * k, PLUS, 2) for k in range(4))
     + "".join(_dot(8 + k % 2 * 3, 24 + 3.5 * k, ACCENT, 2) for k in range(4)) + _line([(32, 2), (32, 38)], QUIET, 1),
-    20: _line([(4 + x, 34 - 28 * math.exp(-x / 16)) for x in range(57)], MINUS, 6, ";stroke-opacity:.5")
+    20: "".join(_box(4 + 10 * k, 26, 7, 8, ACCENT if k in (0, 5) else QUIET, 0.6) for k in range(6))
+    + _line([(7.5 + 50 * t / 12, 24 - 20 * math.sin(math.pi * t / 12)) for t in range(13)], ACCENT, 2.5),
+    21: _line([(4 + x, 34 - 28 * math.exp(-x / 16)) for x in range(57)], MINUS, 6, ";stroke-opacity:.5")
     + "".join(_dot(4 + x, 34 - 28 * math.exp(-x / 16), PLUS, 1.6) for x in range(0, 57, 5)),
-    21: _box(4, 8, 34, 10, MINUS) + _box(38, 8, 12, 10, PLUS) + _box(50, 8, 10, 10, ACCENT)
+    22: _box(4, 8, 34, 10, MINUS) + _box(38, 8, 12, 10, PLUS) + _box(50, 8, 10, 10, ACCENT)
     + _box(4, 24, 12, 10, MINUS) + _box(16, 24, 14, 10, PLUS) + _box(30, 24, 30, 10, ACCENT),
-    22: "".join(_box(8, 2 + 9.5 * k, 18, 7.5, QUIET, 0.4) + _box(36, 2 + 9.5 * k, 18, 7.5, ACCENT) for k in range(4)),
+    23: "".join(_box(8, 2 + 9.5 * k, 18, 7.5, QUIET, 0.4) + _box(36, 2 + 9.5 * k, 18, 7.5, ACCENT) for k in range(4)),
 }  # fmt: skip

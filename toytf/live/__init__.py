@@ -38,8 +38,10 @@ from toytf.live.stages import mixing, normalising
 from toytf.live.strip import strip
 from toytf.live.training import training
 from toytf.live.translator import translator, vocabulary
+from toytf.live.writer import writer
 
 __all__ = [
     "Element", "beam", "clocks", "divisor", "logits", "machine", "mask", "mixing", "normalising", "nudge",
     "patching", "sampling", "shares", "stack", "strip", "trained_machine", "training", "translator", "vocabulary",
+    "writer",
 ]  # fmt: skip

@@ -20,9 +20,10 @@ from importlib import resources
 from toytf.byhand import fmt, panels
 from toytf.live import wire
 from toytf.translator import Translator
+from toytf.writer import Writer
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator")
+ENGINE = ("numbers", "ops", "positions", "attention", "model", "generate", "translator", "writer")
 PAGE = ("make", "settings", "element", "sums", "tables", "chart")
 LEARNING = ("positions", "random", "learning", "optim", "train")  # of the engine: what a model needs to learn
 SHARED = {
@@ -39,10 +40,13 @@ def script(name: str) -> str:
 
     ``"live"`` is the engine with what all elements share, ``"base"`` the little of it that a box for an answer needs;
     ``"trained"`` holds the weights of the trained translator. ``"learning"`` is the engine that trains; its own text is
-    `toytf.learning`, of which a worker can be made.
+    `toytf.learning`, of which a worker can be made. ``"writers"`` holds the weights of the two that write stories.
     """
     if name == "trained":
         return f"toytf.trained = new toytf.Translator({wire.as_json(wire.translator(Translator.load()))});\n"
+    if name == "writers":
+        models = (f"{n}: new toytf.Writer({wire.as_json(wire.writer(Writer.load(n)))})" for n in (1, 2))
+        return f"toytf.writers = {{ {', '.join(models)} }};\n"
     if name == "learning":
         modules = "".join(script(f"engine/{part}") for part in LEARNING)
         return f"(() => {{\nconst run = () => {{\n{modules}}};\nrun();\ntoytf.learning = `(${{run}})();`;\n}})();\n"
@@ -97,6 +101,8 @@ class Element:
         What its address begins with; `name` if left out. Two on one page need two.
     needs : tuple of str
         Scripts that it needs before its own: ``"trained"``, ``"sentence"``.
+    later : str
+        A large script that the book's page loads only when it is asked for: ``"writers"``. An output brings it along.
     """
 
     name: str
@@ -106,10 +112,12 @@ class Element:
     text: str
     id: str = ""
     needs: tuple[str, ...] = ()
+    later: str = ""
 
     def html(self) -> str:
         """Return it as HTML, without its scripts."""
         needs = f' data-needs="{" ".join(self.needs)}"' if self.needs else ""
+        needs += f' data-later="live-{self.later}.js"' if self.later else ""
         return (
             f'<toytf-{self.name} id="{_html.escape(self.id or self.name)}" class="live"{needs}>'
             f'<script type="application/json">{wire.as_json(self.data)}</script>'
@@ -118,7 +126,7 @@ class Element:
         )
 
     def _repr_html_(self) -> str:
-        return panels.style_and_script() + parts((*self.needs, self.name)) + self.html()
+        return panels.style_and_script() + parts([*self.needs, *filter(None, [self.later]), self.name]) + self.html()
 
     def __str__(self) -> str:
         return f"{self.title}\n{self.text}"

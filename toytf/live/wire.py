@@ -12,6 +12,7 @@ import numpy as np
 from toytf.corpus import Pair, Vocabulary
 from toytf.translator import Translator
 from toytf.tree import named_arrays
+from toytf.writer import Writer
 
 
 def as_json(thing) -> str:
@@ -50,7 +51,7 @@ def plain(thing, array: Callable = np.ndarray.tolist):
     return thing
 
 
-def many(numbers) -> str:
+def many(numbers, dtype: str = "<f8") -> str:
     """Return many numbers as base64 of their bytes: first the lowest byte of each number, last the highest of each.
 
     Bytes that are alike stand together so, and a server that compresses sends a tenth less of trained weights.
@@ -61,7 +62,7 @@ def many(numbers) -> str:
     'AAAAAAAAAAAAAAAA8PA/Pw=='
     """
     size = np.size(numbers)
-    in_places = np.asarray(numbers, "<f8").reshape(size, 1).view(np.uint8)  # 8 bytes each
+    in_places = np.asarray(numbers, dtype).reshape(size, 1).view(np.uint8)
     return base64.b64encode(in_places.T.tobytes()).decode("ascii")
 
 
@@ -73,14 +74,19 @@ def translator(translator: Translator) -> dict:
     >>> sorted(translator(Translator.load()))
     ['cfg', 'numbers', 'shapes', 'src_vocab', 'tgt_vocab']
     """
-    numbers = np.concatenate([a.ravel() for a in named_arrays(translator.params).values()])
-    return {
-        "cfg": plain(translator.cfg),
-        "shapes": plain(translator.params, lambda a: list(a.shape)),
-        "numbers": many(numbers),
-        "src_vocab": list(translator.src_vocab),
-        "tgt_vocab": list(translator.tgt_vocab),
-    }
+    vocabularies = {"src_vocab": list(translator.src_vocab), "tgt_vocab": list(translator.tgt_vocab)}
+    return {**_model(translator), **vocabularies}
+
+
+def writer(writer: Writer) -> dict:
+    """Return a writer as `translator` does; its weights, rounded to float16, take two bytes each.
+
+    Examples
+    --------
+    >>> sorted(writer(Writer.new(np.random.default_rng(0))))
+    ['cfg', 'numbers', 'shapes', 'vocab']
+    """
+    return {**_model(writer, "<f2"), "vocab": list(writer.vocab)}
 
 
 FIRST = 46  # the character of id 0; a hundred ids from there on are printed as one letter each
@@ -111,3 +117,9 @@ def generator(rng: np.random.Generator) -> dict:
     kept = rng.bit_generator.state
     large = {name: str(kept["state"][name]) for name in ("state", "inc")}
     return {**large, "has_uint32": kept["has_uint32"], "uinteger": kept["uinteger"]}
+
+
+def _model(model: Translator | Writer, dtype: str = "<f8") -> dict:
+    numbers = np.concatenate([a.ravel() for a in named_arrays(model.params).values()])
+    shapes = plain(model.params, lambda a: list(a.shape))
+    return {"cfg": plain(model.cfg), "shapes": shapes, "numbers": many(numbers, dtype)}

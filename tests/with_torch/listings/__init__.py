@@ -49,8 +49,8 @@ def from_cells(page: str, *wanted: str, **given) -> dict:
 
 @cache
 def chapter_20() -> dict:
-    """The names of chapter 20's listings."""
-    return from_page("book/chapters/20_pytorch.md")
+    """The names of chapter 21's listings."""
+    return from_page("book/chapters/21_pytorch.md")
 
 
 def _plain(value):

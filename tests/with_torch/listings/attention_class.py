@@ -1,4 +1,4 @@
-"""Multi-head attention as a class of one's own, with the faults mended. It stands in chapter 20."""
+"""Multi-head attention as a class of one's own, with the faults mended. It stands in chapter 21."""
 
 import numpy as np
 import torch

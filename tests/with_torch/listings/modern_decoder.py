@@ -1,4 +1,4 @@
-"""Hugging Face's Llama, Qwen3 and Mixtral classes with weights drawn for the decoder of chapter 22."""
+"""Hugging Face's Llama, Qwen3 and Mixtral classes with weights drawn for the decoder of chapter 23."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from toytf.ops import softmax
 NAMES = "rms_norm frequencies rotate swiglu mixture window_mask grouped_attention layer decoder"
 NAMES += " Sizes drawn EXAMPLES example"
 GIVEN = {"np": np, "dataclass": dataclass, "attention": attention, "softmax": softmax}
-modern = SimpleNamespace(**from_cells("book/chapters/22_today.md", *NAMES.split(), **GIVEN))
+modern = SimpleNamespace(**from_cells("book/chapters/23_today.md", *NAMES.split(), **GIVEN))
 
 
 def model(params, cfg):

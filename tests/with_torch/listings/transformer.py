@@ -1,4 +1,4 @@
-"""The whole Transformer in PyTorch: build it, load weights, train. It stands in chapter 20."""
+"""The whole Transformer in PyTorch: build it, load weights, train. It stands in chapter 21."""
 
 from listings import chapter_20
 

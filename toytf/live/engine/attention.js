@@ -33,16 +33,20 @@ export function maskedSoftmax(scores, mask, rowSoftmax = softmax) {
   });
 }
 
-export const causalMask = (length) => Array.from({ length }, (_, i) => Array.from({ length }, (__, j) => j <= i));
+// Each row sees itself and the rows before it: those of its own, and `past` others that stand before them all.
+export const causalMask = (length, past = 0) =>
+  Array.from({ length }, (_, i) => Array.from({ length: past + length }, (__, j) => j <= i + past));
 
 // ---------------------------------------------------------------- several heads
 
 // concat(head_1, ..., head_n) W^O, head_h = attention(x W_h^Q, memory W_h^K, memory W_h^V)
-export function multiHeadAttention(p, x, memory, { n_heads, mask = null, scale, rowSoftmax } = {}) {
+// `past` is each head's trace of the rows read before: their keys and values are not computed again.
+export function multiHeadAttention(p, x, memory, { n_heads, mask = null, scale, rowSoftmax, past = null } = {}) {
   const asked = memory ?? x;
   const q = splitHeads(linear({ weight: p.w_q, bias: p.b_q }, x), n_heads);
-  const k = splitHeads(linear({ weight: p.w_k, bias: p.b_k }, asked), n_heads);
-  const v = splitHeads(linear({ weight: p.w_v, bias: p.b_v }, asked), n_heads);
+  const after = (name) => (rows, h) => (past ? [...past[h][name], ...rows] : rows);
+  const k = splitHeads(linear({ weight: p.w_k, bias: p.b_k }, asked), n_heads).map(after("k"));
+  const v = splitHeads(linear({ weight: p.w_v, bias: p.b_v }, asked), n_heads).map(after("v"));
   const each = q.map((_, h) => attention(q[h], k[h], v[h], { mask, scale, rowSoftmax }));
   const heads = mergeHeads(each.map(([out]) => out));
   const out = linear({ weight: p.w_o, bias: p.b_o }, heads);

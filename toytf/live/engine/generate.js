@@ -7,21 +7,29 @@ import { encode, decode } from "./model.js";
 
 // ---------------------------------------------------------------- one step of the model
 
-// Each sentence's tokens so far, and the memory, which is the same for all.
-export function start(params, cfg, src) {
-  const [memory] = encode(params, cfg, src);
+// Each sentence's tokens so far, and the memory, which is the same for all; none without an encoder.
+export function start(params, cfg, src = null) {
+  const [memory] = src ? encode(params, cfg, src) : [null];
   return { ids: [[]], memory };
 }
 
-export const stepper = (params, cfg) => (state, last) => {
-  const ids = state.ids.map((tokens, row) => [...tokens, last[row]]);
-  const read = ids.map((tokens) => decode(params, cfg, tokens, state.memory));
-  const logits = read.map(([rows]) => linear(params.output, rows.slice(-1))[0]);
-  return [logits, { ...state, ids, decoders: read.map(([, trace]) => trace) }];
-};
+// The `cached` one computes the newest row alone: it asks the keys of the rows before it, which the last trace has.
+export const stepper =
+  (params, cfg, { cached = false } = {}) =>
+  (state, last) => {
+    const ids = state.ids.map((tokens, row) => [...tokens, last[row]]);
+    const newest = (tokens, row) => decode(params, cfg, tokens.slice(-1), state.memory, state.decoders?.[row]);
+    const read = ids.map(cached ? newest : (tokens) => decode(params, cfg, tokens, state.memory));
+    const logits = read.map(([rows]) => linear(params.output, rows.slice(-1))[0]);
+    return [logits, { ...state, ids, decoders: read.map(([, trace]) => trace) }];
+  };
 
 // The state of some of the sentences, in the order of `rows`, repeated if repeated there
-export const take = (state, rows) => ({ ...state, ids: rows.map((row) => state.ids[row]) });
+export const take = (state, rows) => ({
+  ...state,
+  ids: rows.map((row) => state.ids[row]),
+  decoders: state.decoders && rows.map((row) => state.decoders[row]),
+});
 
 // ---------------------------------------------------------------- choosing tokens
 

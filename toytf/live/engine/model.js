@@ -24,10 +24,11 @@ function addAndNorm(cfg, norm, x, sublayer) {
   return [out, { x, inner, inner_out: innerOut, total, out }];
 }
 
-const attend = (p, cfg, x, memory, mask = null) =>
+const attend = (p, cfg, x, memory, mask = null, past = null) =>
   multiHeadAttention(p, x, memory, {
     n_heads: cfg.n_heads,
     mask,
+    past,
     scale: cfg.scale ? undefined : 1,
     rowSoftmax: softmaxOf(cfg),
   });
@@ -43,8 +44,9 @@ export function encoderLayer(p, cfg, x) {
 }
 
 // y = norm_1(x + masked self_attention(x)), z = norm_2(y + cross_attention(y, memory)), out = norm_3(z + feed_forward(z))
-function decoderLayer(p, cfg, x, memory, mask) {
-  let [y, attended] = addAndNorm(cfg, p.norm_1, x, (rows) => attend(p.self_attention, cfg, rows, null, mask));
+function decoderLayer(p, cfg, x, memory, mask, past) {
+  const look = (rows) => attend(p.self_attention, cfg, rows, null, mask, past?.self_attention.inner.attention);
+  let [y, attended] = addAndNorm(cfg, p.norm_1, x, look);
   let read = null;
   if (p.cross_attention) {
     [y, read] = addAndNorm(cfg, p.norm_2, y, (rows) => attend(p.cross_attention, cfg, rows, memory));
@@ -55,12 +57,12 @@ function decoderLayer(p, cfg, x, memory, mask) {
 
 // ---------------------------------------------------------------- the whole
 
-// sqrt(d_model) * table[ids] + PE
-function embed(table, cfg, ids) {
+// sqrt(d_model) * table[ids] + PE, the first at the position `begin`
+function embed(table, cfg, ids, begin = 0) {
   let embedded = embedding(table, ids);
   if (cfg.scale_embeddings) embedded = scaled(embedded, Math.sqrt(cfg.d_model));
   if (!cfg.positions) return [embedded, embedded];
-  return [embedded, add(embedded, sinusoids(ids.length, cfg.d_model))];
+  return [embedded, add(embedded, sinusoids(ids.length, cfg.d_model, begin))];
 }
 
 // A stack's last norm, which pre-norm models have.
@@ -71,7 +73,7 @@ function stacked(layers, x, layer) {
   const traces = [];
   let rows = x;
   for (const p of layers) {
-    const [out, trace] = layer(p, rows);
+    const [out, trace] = layer(p, rows, traces.length);
     rows = out;
     traces.push(trace);
   }
@@ -86,11 +88,14 @@ export function encode(params, cfg, src) {
   return [out, { embedded, x, layers, out }];
 }
 
-// ids and memory to rows, one for the word after each token
-export function decode(params, cfg, tgt, memory) {
-  const [embedded, x] = embed(params.tgt_embedding, cfg, tgt);
-  const mask = cfg.causal ? causalMask(tgt.length) : null;
-  const [rows, layers] = stacked(params.decoder, x, (p, into) => decoderLayer(p, cfg, into, memory, mask));
+// ids and memory to rows, one for the word after each token. `past` is the trace of the tokens read before: it keeps
+// their keys and values.
+export function decode(params, cfg, tgt, memory, past = null) {
+  const read = past ? past.layers[0].self_attention.inner.attention[0].k.length : 0;
+  const [embedded, x] = embed(params.tgt_embedding, cfg, tgt, read);
+  const mask = cfg.causal ? causalMask(tgt.length, read) : null;
+  const layer = (p, into, i) => decoderLayer(p, cfg, into, memory, mask, past?.layers[i]);
+  const [rows, layers] = stacked(params.decoder, x, layer);
   const out = lastNorm(params.decoder_norm, cfg, rows);
   return [out, { embedded, x, layers, out }];
 }

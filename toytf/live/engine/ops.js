@@ -12,10 +12,13 @@ export const transposed = (x) => x[0].map((_, j) => x.map((row) => row[j]));
 export const add = (a, b) => a.map((row, i) => row.map((x, j) => x + b[i][j]));
 export const scaled = (a, factor) => a.map((row) => row.map((x) => x * factor));
 
-export function matmul(a, b) {
-  const columns = transposed(b);
-  return a.map((row) => columns.map((column) => dot(row, column)));
-}
+// Each row of a is a recipe: so much of each row of b.
+export const matmul = (a, b) =>
+  a.map((row) => {
+    const out = b[0].map(() => 0);
+    for (let k = 0; k < row.length; k += 1) for (let j = 0; j < out.length; j += 1) out[j] += row[k] * b[k][j];
+    return out;
+  });
 
 // ---------------------------------------------------------------- softmax
 
