@@ -291,7 +291,9 @@ def _line(working, result: _Matrix, shown) -> tuple[str, float]:
         m = _operand(operand, working, rows, result.cols if same else _unless_numbers(operand.cols))
         blocks.append((operand.sign, m, []))
     result.name = working.name if working.formula else ""
-    blocks.append((working.sign, result, ["byhand-result"]))
+    # 8.71 + (−0.02) = 8.70: "≈" where any number is not shown in full, as in the sums
+    rounded = any(relation == "≈" for entry in working.entries for relation, _ in entry.chain("html"))
+    blocks.append((working.sign.replace("=", "≈") if rounded else working.sign, result, ["byhand-result"]))
     widest = max((m for _, m, _ in blocks), key=lambda m: m.width)
     turned = " b-t" in widest.folding()
     out, width = "", -1.5
