@@ -100,9 +100,9 @@ class Patching extends Live {
     super.build();
     const name = (words) => html("span", { class: "patch-name" }, words);
     this.querySelector(".patch-name").textContent =
-      "The memory, a row for each word. Tap one to take it from the other sentence.";
+      "The memory, a row for each word. Click or tap one to take it from the other sentence.";
     this.querySelector(".patch-lines").before(
-      name("What it writes. Tap a word to compare the probabilities at its place."),
+      name("What it writes. Click or tap a word to compare the probabilities at its place."),
     );
     const settings = (names) => names.map((one) => this.controls.querySelector(`[data-setting=${one}]`));
     const [mine, other] = settings(["sentence", "other"]);

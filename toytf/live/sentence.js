@@ -8,7 +8,7 @@ import { fillTable, fitted } from "./page/tables.js";
 const LETTERS = 200; // of a sentence
 const NEVER = "It never saw a sentence of this kind: expect mistakes.";
 const UNFINISHED = "It learned whole sentences, and this is none yet: go on, or expect mistakes.";
-const NOTHING = "Nothing to translate: type a word, or tap one.";
+const NOTHING = "Nothing to translate: type a word, or choose one.";
 export const END = "(end)";
 const NAMES = { "<eos>": END, "<sos>": "(start)", "<pad>": "(padding)" };
 
