@@ -6,7 +6,9 @@ import pytest
 
 from livecheck import FINGER, Case, follow, open_all, page_problems, type_number
 
-NAMES = "beam clocks divisor logits machine mask nudge patching sampling shares stack strip training translator".split()
+NAMES = (
+    "beam clocks divisor logits machine mask nudge patching sampling shares stack stages strip training translator"
+).split()
 MODULES = [importlib.import_module(f"test_live_{name}") for name in NAMES]
 CASES = [case for module in MODULES for case in vars(module).values() if isinstance(case, Case)]
 

@@ -34,11 +34,12 @@ from toytf.live.patching import patching
 from toytf.live.sampling import sampling
 from toytf.live.shares import shares
 from toytf.live.stack import stack
+from toytf.live.stages import mixing, normalising
 from toytf.live.strip import strip
 from toytf.live.training import training
 from toytf.live.translator import translator, vocabulary
 
 __all__ = [
-    "Element", "beam", "clocks", "divisor", "logits", "machine", "mask", "nudge", "patching", "sampling", "shares",
-    "stack", "strip", "trained_machine", "training", "translator", "vocabulary",
+    "Element", "beam", "clocks", "divisor", "logits", "machine", "mask", "mixing", "normalising", "nudge",
+    "patching", "sampling", "shares", "stack", "strip", "trained_machine", "training", "translator", "vocabulary",
 ]  # fmt: skip

@@ -80,6 +80,11 @@ class Beam extends Live {
     };
   }
 
+  // All steps of the search, with the width and penalty that are set
+  plays() {
+    return Array.from({ length: this.steps.length + 1 }, (_, step) => ({ step }));
+  }
+
   take(data) {
     this.model = treeModel(data);
     this.found = this.querySelector(".live-found");

@@ -8,6 +8,9 @@ import { Live, define } from "./page/element.js";
 import { angleSum, positionSum, productSum } from "./page/sums.js";
 import { Panel } from "./page/tables.js";
 
+const TURN = 600; // milliseconds that the hands need to the next position, in Play
+const PLAYED = 7; // positions: the fast hand comes round
+
 class Clocks extends Live {
   settings({ pos, k, last, furthest, d_model: width, widths }) {
     const whole = { from: 0, step: 1, whole: true };
@@ -45,8 +48,29 @@ class Clocks extends Live {
     return new Panel(box.querySelector(".byhand"), { decimals: this.data.decimals });
   }
 
+  // The position goes on, and k stays
+  plays({ last }) {
+    const from = this.state.pos + PLAYED > last ? -1 : this.state.pos;
+    return Array.from({ length: PLAYED }, (_, n) => ({ pos: from + 1 + n }));
+  }
+
+  // The hands turn there; their numbers go along, and in the end are exact
+  tween({ pos: from }) {
+    const { pos, k, d_model: width } = this.state;
+    const began = performance.now();
+    const turn = (now) => {
+      const part = Math.min(1, Math.max(0, (now - began) / TURN));
+      const at = part < 1 ? from + (pos - from) * part * part * (3 - 2 * part) : pos;
+      const rows = [at, at + k].map((place) => sinusoids(1, Number(width), place)[0]);
+      this.showDials(rows, [pos, pos + k], Number(width));
+      if (part < 1) this.turning = requestAnimationFrame(turn);
+    };
+    turn(began);
+  }
+
   // A narrower encoding has fewer clocks.
   display() {
+    cancelAnimationFrame(this.turning);
     if (2 * this.state.clock >= this.state.d_model) this.state.clock = 0;
     super.display();
   }

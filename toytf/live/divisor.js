@@ -14,6 +14,12 @@ class Divisor extends Live {
     };
   }
 
+  // From the root that the paper divides by to the largest divisor: the shares soften
+  plays({ start, largest }) {
+    const further = [5, 10, 20, 50, largest].filter((divisor) => divisor > start && divisor <= largest);
+    return [start, ...further].map((divisor) => ({ divisor }));
+  }
+
   take() {
     this.scaledPanel = new Panel(this.querySelector(".live-scaled .byhand"));
     this.weightsPanel = new Panel(this.querySelector(".live-weights .byhand"), { sci: true });

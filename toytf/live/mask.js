@@ -64,6 +64,11 @@ class Mask extends Live {
     });
   }
 
+  // The mask of the text opens row by row: no row above moves any more
+  plays({ mask }) {
+    return mask.map((_, open) => ({ mask: mask.map((row, i) => row.map((may) => may && i <= open)) }));
+  }
+
   turn(i, j) {
     this.change({ mask: this.state.mask.map((row, r) => row.map((may, c) => (r === i && c === j ? !may : may))) });
   }

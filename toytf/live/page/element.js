@@ -5,6 +5,7 @@
 //     take(data)      finds once the parts that Python wrote
 //     show(state)     computes everything from the settings and writes it into those parts
 //     say(state)      -> one sentence: what is seen now
+//     plays(data)     -> a list of what Play sets, one after the other: [{ divisor: 2 }, { divisor: 5 }], if it has Play
 //   }
 //   toytf.define("divisor", Divisor)
 //
@@ -15,6 +16,7 @@ import { button, html } from "./make.js";
 const onSite = () => "content_root" in document.documentElement.dataset; // elsewhere the address is not ours
 // "a, b and c", in what is said
 export const listed = (words) => words.join(", ").replace(/, ([^,]*)$/, " and $1");
+const STAGE = 1300; // milliseconds that each stage of Play stands
 const LATER = 400; // milliseconds: who drags a slider hears one sentence, and writes one address
 
 export class Live extends HTMLElement {
@@ -45,6 +47,7 @@ export class Live extends HTMLElement {
     return {};
   }
   take() {}
+  tween() {} // from a state to that which is shown, in less than a stage
   say() {
     return "";
   }
@@ -66,13 +69,45 @@ export class Live extends HTMLElement {
     this.link = html("a", { class: "live-link", href: `#${this.id}` }, "Link to this");
     const reset = button("Reset", () => this.reset(), { class: "live-reset" });
     const title = this.querySelector(".live-title").textContent;
+    if (this.plays) {
+      this.player = button("Play", () => (this.playing ? this.change({}) : this.play(this.plays(this.data))), {
+        class: "live-play",
+      });
+      controls.push(this.player);
+      // who looks closer than at the settings stops it too
+      this.addEventListener("click", ({ target }) => target === this.player || this.halt());
+    }
     this.controls = html("div", { class: "live-controls", role: "group", "aria-label": title }, ...controls);
     this.querySelector(".live-static").before(this.controls);
     this.append(this.spoken, this.complaint, html("p", { class: "live-foot" }, reset, " ", this.link));
   }
 
+  // Stage after stage, and the last one stands. Only that is said aloud and written to the address: who listens would
+  // hear a sentence cut off by the next.
+  play([stage, ...rest]) {
+    const before = this.state;
+    if (rest.length) {
+      this.state = { ...before, ...stage };
+      this.display();
+      this.player.textContent = "Stop";
+      this.playing = setTimeout(() => this.play(rest), STAGE);
+    } else this.change(stage);
+    this.classList.add("live-playing"); // the last stage moves as the others do
+    // on a phone it may be beside the screen
+    this.querySelector(".live-now")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    if (matchMedia("(prefers-reduced-motion: no-preference)").matches) this.tween(before);
+  }
+
+  halt() {
+    this.classList.remove("live-playing");
+    if (!this.playing) return;
+    this.playing = clearTimeout(this.playing);
+    this.player.textContent = "Play";
+  }
+
   // Some settings change; everything follows.
   change(some) {
+    this.halt();
     this.complaint.textContent = "";
     this.state = { ...this.state, ...some };
     this.display();
@@ -106,7 +141,7 @@ export class Live extends HTMLElement {
       },
       { rootMargin: "600px" },
     );
-    for (const box of this.querySelectorAll(".byhand-parts")) watch.observe(box);
+    for (const box of this.querySelectorAll(".byhand-parts, .live-tree")) watch.observe(box);
   }
 
   markWide() {
@@ -141,6 +176,7 @@ export class Live extends HTMLElement {
       if (error) errors.push(error);
       else found[name] = value;
     }
+    this.halt();
     this.state = found;
     this.display();
     this.spoken.textContent = this.said.textContent;

@@ -1,0 +1,92 @@
+"""What happens in stages: all of it stands without a script, and a stage hides what comes later."""
+
+import numpy as np
+import pytest
+
+from livecheck import Case, said, shown
+from toytf import live
+from toytf.byhand.expressions import trimmed
+from toytf.course import pronoun
+from toytf.ops import softmax
+
+WORDS, X = pronoun.sentence("tired")
+TRACE = pronoun.attend(X, pronoun.DESCRIBES)[1]
+SCORES, VALUES = TRACE.scaled_scores[3], TRACE.v
+POINTS = {"a": [1.8, 0.6, 1.2], "a + 2": [3.8, 2.6, 3.2], "4a": [7.2, 2.4, 4.8], "b": [1.0, 4.0, 1.0]}
+MIXING = live.mixing(SCORES, VALUES, rows=WORDS, query="it")
+NORMALISING = live.normalising(POINTS)
+VISIBLE = "all => all.map((e) => e.checkVisibility({ visibilityProperty: true }))"
+PLACES = """all => all.map((e) => { const [x, y] = e.style.transform.match(/-?[0-9.]+/g) ?? [0, 0];
+    return [Number(e.getAttribute("cx")) + Number(x), Number(e.getAttribute("cy")) + Number(y)]; })"""
+
+
+def words(x, decimals):
+    return " ".join(trimmed(float(one), decimals) for one in np.atleast_1d(x))
+
+
+def filled(page, table, stages, expected, stage):
+    """The cells of a table, of which those of later stages are hidden."""
+    cells = page.locator(f"{table} tbody td")
+    assert shown(page, table) == expected
+    there = cells.evaluate_all(VISIBLE)
+    flat = [at for row in stages for at in row]
+    assert [may for may, at in zip(there, flat, strict=True) if at] == [at <= stage for at in flat if at]
+
+
+def shows_mixing(page, stage=4):
+    shares = softmax(SCORES)
+    mixed = shares[:, None] * VALUES
+    lines = [
+        [words(s, 3), "", words(a, 3), words(v, 3), words(m, 3)]
+        for s, a, v, m in zip(SCORES, shares, VALUES, mixed, strict=True)
+    ]
+    lines.append(["", "", words(1, 3), "", words(shares @ VALUES, 3)])
+    filled(page, ".live-mixing", [[1, 0, 2, 1, 3]] * 5 + [[0, 0, 2, 0, 4]], lines, stage)
+    grown = page.locator(".live-bar").evaluate_all(
+        "all => all.map((e) => parseFloat(getComputedStyle(e, '::before').width))"
+    )
+    assert (max(grown) > 20) is (stage >= 2)
+
+
+def shows_normalising(page, stage=3):
+    rows = np.array(list(POINTS.values()))
+    fallen = rows - rows.mean(axis=1, keepdims=True)
+    ways = rows, fallen, fallen / rows.std(axis=1, keepdims=True)
+    lines = [[words(place, 2) for place in way] for way in zip(*ways, strict=True)]
+    filled(page, ".live-rows", [[1, 2, 3]] * 4, lines, stage)
+    now = ways[stage - 1]
+    side, back, level = (np.array(v) / np.linalg.norm(v) for v in ([1, -1, 0], [1, 1, -2], [1, 1, 1]))
+    flat = 32 * np.stack([now @ side, -0.45 * (now @ back) - 0.62 * (now @ level)], axis=1)
+    assert np.allclose(page.locator(".fall-dot").evaluate_all(PLACES), flat, rtol=0, atol=0.11)
+    assert page.locator(".fall-down").evaluate_all(VISIBLE) == [stage >= 2] * 4
+    assert page.locator(".fall-out, .fall-circle").evaluate_all(VISIBLE) == [stage >= 3] * 5
+
+
+def case(thing, shows, names):
+    last = len(names)
+    label = "[data-setting=stage] label"
+    return Case(
+        thing,
+        shows,
+        links={f"stage={k}": {"stage": k} for k in range(1, last)},
+        keys=(lambda page: page.get_by_role("radio").last.press("ArrowLeft"), {"stage": last - 1}, f"stage={last - 1}"),
+        finger=(lambda page: page.locator(label, has_text=names[0]).tap(), {"stage": 1}),
+        wrong_links={"stage=9": (f"stage: expected one of {', '.join('1234'[:last])}, got “9”", {})},
+    )
+
+
+CASE_MIXING = case(MIXING, shows_mixing, ["scores", "shares", "products", "sum"])
+CASE_NORMALISING = case(NORMALISING, shows_normalising, ["rows", "mean 0", "variance 1"])
+
+
+def test_each_stage_says_what_happens(touch):
+    page = touch(MIXING, fragment="#mixing?stage=2")
+    assert said(page) == "Softmax makes shares of them, 1 in all. tired gets 0.986."
+    page = touch(NORMALISING, fragment="#normalising?stage=2")
+    assert said(page).startswith("Each row minus its mean")
+
+
+@pytest.mark.parametrize("row", [[1.0, 2.0], [3.0, 3.0, 3.0], 4.0])
+def test_a_row_that_has_no_place_on_the_circle_is_named(row):
+    with pytest.raises(ValueError, match=r"points\['b'\]: expected three numbers that are not all equal"):
+        live.normalising({"a": [1.0, 2.0, 3.0], "b": row})

@@ -1,0 +1,176 @@
+"""What happens in stages: scores become shares and mix values, rows fall onto a plane and go to a circle."""
+
+from __future__ import annotations
+
+import html as _html
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from toytf.byhand.expressions import trimmed
+from toytf.live.element import SAID, Element, bar, table
+from toytf.ops import softmax
+
+SCALE, EDGE, FLAT, LIFT = 32, 16, 0.45, 0.62  # of the picture: units, space around, how flat the plane, how steep up
+
+
+def mixing(scores, values, *, rows: Sequence[str], query: str, decimals: int = 3, id: str = "mixing") -> Element:
+    """Scores become shares, and the shares mix the values, one stage after the other::
+
+        shares = softmax(scores),   out = shares values
+
+    Parameters
+    ----------
+    scores : array_like, shape (key,)
+        The scaled scores of one query.
+    values : array_like, shape (key, d_v)
+        What each key hands over.
+    rows : sequence of str
+        What the keys are called.
+    query : str
+        What the query is called.
+    decimals : int, default 3
+        Of all numbers; trailing zeros are left out.
+    id : str
+        The element's address on its page, ``#mixing?stage=2``.
+
+    Returns
+    -------
+    Element
+
+    Notes
+    -----
+    *Attention Is All You Need*, section 3.2.1.
+
+    Examples
+    --------
+    >>> print(mixing([0, 1], [[1, 0], [0, 4]], rows=["Hello", "World"], query="Hello").text)
+    Hello: score 0, share 0.269, value [1 0], share × value [0.269 0]
+    World: score 1, share 0.731, value [0 4], share × value [0 2.924]
+    Hello takes home [0.269 2.924]
+    """
+    scores, values = np.asarray(scores, float), np.asarray(values, float)
+    shares = softmax(scores)
+    mixed = shares[:, None] * values
+    many = list(zip(rows, scores, shares, values, mixed, strict=True))
+
+    def word(x):
+        return _words(x, decimals)
+
+    def cell(stage, x):
+        return f'<td data-stage="{stage}">{word(x)}</td>'
+
+    lines = [
+        (row, cell(1, s), bar(share=a).replace("<td", '<td data-stage="2"'), cell(2, a), cell(1, v), cell(3, p))
+        for row, s, a, v, p in many
+    ]
+    lines.append(("sum", "", "", cell(2, shares.sum()), "", cell(4, mixed.sum(axis=0))))
+    best = int(scores.argmax())
+    stages = {
+        "scores": f"The scaled scores of “{query}”. The largest is that of {rows[best]}, {word(scores[best])}.",
+        "shares": f"Softmax makes shares of them, 1 in all. {rows[best]} gets {word(shares[best])}.",
+        "products": "Each value is multiplied by its share.",
+        "sum": f"Added up, this is what “{query}” takes home: [{word(mixed.sum(axis=0))}].",
+    }
+    heads = ("", "score", "", "share", "value", "share<br>× value")
+    static = table("mixing", lines, heads) + SAID
+    text = [
+        f"{row}: score {word(s)}, share {word(a)}, value [{word(v)}], share × value [{word(p)}]"
+        for row, s, a, v, p in many
+    ]
+    text.append(f"{query} takes home [{word(mixed.sum(axis=0))}]")
+    return _stages("From scores to a mix of values", stages, static, "\n".join(text), id)
+
+
+def normalising(points: Mapping[str, Sequence[float]], *, id: str = "normalising") -> Element:
+    """Rows of three numbers, as points: they fall onto the plane of mean 0, and go to the circle of variance 1::
+
+        x,   x - mean(x),   (x - mean(x)) / std(x)
+
+    Parameters
+    ----------
+    points : mapping
+        Rows of three numbers, not all equal, by their names.
+    id : str
+        The element's address on its page, ``#normalising?stage=2``.
+
+    Returns
+    -------
+    Element
+
+    Raises
+    ------
+    ValueError
+        If a row has not three numbers, or three equal ones.
+
+    Examples
+    --------
+    >>> print(normalising({"a": [1.8, 0.6, 1.2], "4a": [7.2, 2.4, 4.8]}).text)
+    a: [1.8 0.6 1.2], minus its mean [0.6 −0.6 0], over its σ [1.22 −1.22 0]
+    4a: [7.2 2.4 4.8], minus its mean [2.4 −2.4 0], over its σ [1.22 −1.22 0]
+    """
+    for name, row in points.items():
+        if np.shape(row) != (3,) or np.ptp(row) == 0:
+            raise ValueError(f"points[{name!r}]: expected three numbers that are not all equal, got {row}")
+    rows = np.array(list(points.values()), float)
+    fallen = rows - rows.mean(axis=1, keepdims=True)
+    ways = np.stack([rows, fallen, fallen / fallen.std(axis=1, keepdims=True)], axis=1)  # row, stage, 3
+    words = [[_words(place, 2) for place in way] for way in ways]
+    lines = [
+        (name, *(f'<td data-stage="{k}">{word}</td>' for k, word in enumerate(way, 1)))
+        for name, way in zip(points, words, strict=True)
+    ]
+    stages = {
+        "rows": "Rows of three numbers, as points in space.",
+        "mean 0": "Each row minus its mean: it drops straight onto the plane of the rows with mean 0.",
+        "variance 1": "Each of them divided by its σ: straight in or out, to the circle of variance 1.",
+    }
+    heads = ("", "row", "− mean", "/ σ")
+    static = f'<div class="live-fall">{_picture(list(points), ways)}{table("rows", lines, heads)}</div>{SAID}'
+    text = [
+        f"{name}: [{a}], minus its mean [{b}], over its σ [{c}]" for name, (a, b, c) in zip(points, words, strict=True)
+    ]
+    return _stages("First down to mean 0, then onto the circle", stages, static, "\n".join(text), id)
+
+
+def _words(x, decimals: int) -> str:
+    return " ".join(trimmed(float(one), decimals) for one in np.atleast_1d(x)).replace("-", "−")
+
+
+def _stages(title: str, stages: Mapping[str, str], static: str, text: str, id: str) -> Element:
+    """What carries ``data-stage="2"`` is there from stage 2 on; ``data-at`` says where something is at each stage."""
+    return Element("stages", title, {"stages": list(stages), "says": list(stages.values())}, static, text, id)
+
+
+# ---------------------------------------------------------------- the picture
+
+
+def _picture(names: Sequence[str], ways: np.ndarray) -> str:
+    """Points above a plane: where each begins, how it falls, and how it goes to the circle, where its dot is."""
+    side, back, level = np.array([[1, -1, 0], [1, 1, -2], [1, 1, 1]]) / np.sqrt([[2], [6], [3]])
+    flat = np.stack([ways @ side, -FLAT * (ways @ back) - LIFT * (ways @ level)], axis=-1) * SCALE
+    rim = 1.15 * SCALE * np.sqrt((ways[:, 1] ** 2).sum(axis=-1)).max()
+    ring = SCALE * 3**0.5
+    top = min(flat[..., 1].min(), -FLAT * rim) - 2 * EDGE
+    wide, high = rim + EDGE, FLAT * rim + EDGE - top
+    drawn = (
+        f'<ellipse class="fall-plane" rx="{rim:.1f}" ry="{FLAT * rim:.1f}"/>'
+        f'<ellipse class="fall-circle" rx="{ring:.1f}" ry="{FLAT * ring:.1f}" data-stage="3"/>'
+        f'<path class="fall-up" d="M0 0V{top + EDGE:.1f}"/>'
+        f'<text x="6" y="{top + EDGE:.1f}">all entries grow alike</text>'
+        f'<text x="0" y="{FLAT * rim - 6:.1f}" text-anchor="middle">mean 0</text>'
+    )
+    for name, ((a, b), (c, d), (e, f)) in zip(names, flat, strict=True):
+        moves = " ".join(f"{x - e:.1f},{y - f:.1f}" for x, y in ((a, b), (c, d), (e, f)))
+        drawn += (
+            f'<path class="fall-down" data-stage="2" d="M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}"/>'
+            f'<path class="fall-out" data-stage="3" d="M{c:.1f} {d:.1f}L{e:.1f} {f:.1f}"/>'
+            f'<circle class="fall-row" cx="{a:.1f}" cy="{b:.1f}" r="5"/>'
+            f'<text x="{a + 9:.1f}" y="{b + 4:.1f}">{_html.escape(name)}</text>'
+            f'<circle class="fall-dot" cx="{e:.1f}" cy="{f:.1f}" r="5" data-at="{moves}"/>'
+        )
+    alt = "Points above a plane. Each falls straight onto it, and goes from there straight in or out to a circle."
+    return (
+        f'<svg viewBox="{-wide:.1f} {top:.1f} {2 * wide:.1f} {high:.1f}" style="max-width:{2 * wide:.0f}px" role="img" '
+        f'aria-label="{alt}">{drawn}</svg>'
+    )
