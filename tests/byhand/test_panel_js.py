@@ -129,7 +129,9 @@ def test_before_anybody_chose_the_largest_entry_of_a_product_shows_its_sum_besid
 def test_a_long_row_stands_line_by_line_beside_the_columns_it_is_multiplied_with(show, width):
     rng = np.random.default_rng(1)
     row, factor = rng.normal(size=(1, 16)), rng.normal(size=(16, 3))
-    page = show(byhand.matmul(row, factor, "y W", rows=["y"], cols=["hola", "pequeño", "rojo"], decimals=2), width=width)
+    page = show(
+        byhand.matmul(row, factor, "y W", rows=["y"], cols=["hola", "pequeño", "rojo"], decimals=2), width=width
+    )
     entry(page, 0, 0).click()
     assert page.locator(".b-one td").count() == page.locator(".b-above tbody tr").count() == 16
     terms = page.locator(".byhand-corner > div")
