@@ -40,6 +40,7 @@
   function prepareFrame() {
     const wire = document.querySelector(".strip ol");
     const here = wire?.querySelector(".here");
+    wire?.addEventListener("scroll", () => wire.style.setProperty("--back", `${Math.min(36, wire.scrollLeft)}px`));
     if (here) wire.scrollLeft = here.offsetLeft - (wire.clientWidth - here.offsetWidth) / 2;
     showCode(root.dataset.code === "on");
     document.querySelector(".code-switch")?.addEventListener("click", switchCode);

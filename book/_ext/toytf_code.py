@@ -27,6 +27,8 @@ COLOURED = [
 ]
 # Before and behind a name that is a link; no listing has these two characters.
 BEGIN, END = "\ue000", "\ue001"
+# A longer line scrolls on a phone, so its listing can be focused; toytf.js takes that back where all fits.
+NARROW = 34
 
 
 class Formatter(HtmlFormatter):
@@ -57,7 +59,9 @@ class Formatter(HtmlFormatter):
             address, title = map(html.escape, links.pop(0))
             return f'<a class="to-api" href="{address}" title="{title}">{name[1]}</a>'
 
-        outfile.write(re.sub(f"{BEGIN}(.*?){END}", link, marked.getvalue()))
+        listing = re.sub(f"{BEGIN}(.*?){END}", link, marked.getvalue())
+        longest = max(map(len, html.unescape(re.sub("<.*?>", "", listing)).splitlines()), default=0)
+        outfile.write(listing.replace("<pre>", '<pre tabindex="0">', 1) if longest > NARROW else listing)
 
 
 def setup(app):

@@ -125,6 +125,29 @@ def test_before_anybody_chose_the_largest_entry_of_a_product_shows_its_sum_besid
     assert page.locator(".byhand-corner > div").last.inner_text() == "4"
 
 
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_a_long_row_stands_line_by_line_beside_the_columns_it_is_multiplied_with(show, width):
+    rng = np.random.default_rng(1)
+    row, factor = rng.normal(size=(1, 16)), rng.normal(size=(16, 3))
+    page = show(
+        byhand.matmul(row, factor, "y W", rows=["y"], cols=["hola", "pequeño", "rojo"], decimals=2), width=width
+    )
+    entry(page, 0, 0).click()
+    assert page.locator(".b-one td").count() == page.locator(".b-above tbody tr").count() == 16
+    terms = page.locator(".byhand-corner > div")
+    assert terms.last.inner_text() == entry(page, 0, 0).inner_text()
+    for k, product in enumerate(row[0] * factor[:, 0]):
+        places = page.locator(".b-one td").nth(k), terms.nth(k), page.locator(".b-above tbody tr").nth(k)
+        left, term, right = (place.bounding_box() for place in places)
+        assert abs(left["y"] - right["y"]) < 2 and abs(left["height"] - right["height"]) < 2
+        assert abs(term["y"] + term["height"] / 2 - right["y"] - right["height"] / 2) < 5
+        assert left["x"] + left["width"] < term["x"] + 1 and term["x"] + term["width"] < right["x"]
+        said = terms.nth(k).inner_text().replace("−", "-")
+        assert float(said.split("= ")[-1]) == pytest.approx(product, abs=0.0051)
+        assert ("×" in said) == (width == DESKTOP), "on a phone the product alone"
+    assert page.locator("#panel-1.b-cornered").count() == 1, "the sum covers what follows"
+
+
 def test_a_finger_opens_an_entry_and_puts_it_away(show):
     page = show(KEYS, width=PHONE, settings={"has_touch": True, "is_mobile": True})
     entry(page, 1, 1).tap()

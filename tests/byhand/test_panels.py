@@ -54,6 +54,12 @@ def test_a_working_brings_its_name_its_labels_and_the_way_back():
     assert byhand.matmul(x, W_K[0], "K").formula == ""  # one of the two has no name
 
 
+@pytest.mark.parametrize(("a", "sign"), [(8.706, "≈"), (8.71, "=")])
+def test_a_sum_whose_parts_are_rounded_has_no_equals_sign_between_them(a, sign):
+    html = byhand.add([[a]], [[-0.02]], "logits", decimals=2).html()
+    assert re.findall(r'class="b-sign">([^<]*)<', html) == ["+", sign]
+
+
 def test_a_mean_over_one_row_is_shown_without_a_division_and_one_over_two_rows_with_brackets():
     one, two = (byhand.cross_entropy_backward(A[:n], A[:n]) for n in (1, 2))
     assert ([operand.sign for operand in one.operands], one.sign) == (["", "−"], "=")

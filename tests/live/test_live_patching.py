@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from livecheck import Case, shown
+from livecheck import PHONE, Case, shown
 from toytf import live
 from toytf.byhand import fmt
 from toytf.live.patching import HEADS, patched
@@ -32,7 +32,7 @@ def shows(page, source=A, other=B, rows=(6,), silent=(), word=4):
         assert best is None or ids == best
         best = ids
         assert table.locator("td:last-child").all_inner_texts() == [fmt(probs[at, i]) for i in ids]
-    top = {int(i) for probs in (before, after) for i in np.argsort(-probs[at])[:3]}
+    top = {int(i) for i in np.argsort(-np.maximum(before[at], after[at]))[:5]}
     assert set(best) == top
     rows_of_map = [looked[0, at], looks[0, at], looked[1, at], looks[1, at]]
     assert shown(page, ".live-map") == [[fmt(a, 2) for a in row] for row in rows_of_map]
@@ -59,6 +59,15 @@ def switch(page, head):
 
 def cell(page, row):
     return page.locator(".patch-cell").nth(row - 1)
+
+
+def test_a_switch_moves_nothing_but_the_last_sentence(touch):
+    page = touch(PATCHING, width=PHONE)
+    places = "[...document.querySelectorAll('.patch-line, .patch-at, .live-bars, .live-map')].map(x => x.offsetTop)"
+    before = page.evaluate(places)
+    for head in HEADS:
+        switch(page, head).click()
+        assert page.evaluate(places) == before, head
 
 
 def press(page):

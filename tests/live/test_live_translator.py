@@ -7,7 +7,7 @@ import livecheck
 from livecheck import Case, button, page_problems
 from toytf import live
 from toytf.byhand import fmt
-from toytf.grammar import corpus, draw_pairs
+from toytf.grammar import SUBJECTS, VERBS, corpus, draw_pairs
 from toytf.live.translator import EXAMPLES, MOST, longest_learned, named, written
 from toytf.translator import Translator
 
@@ -162,6 +162,7 @@ REMARKS = {
     "the cat sees a dog": "It never saw a sentence of this kind: expect mistakes.",
     "the purple queen sees a house": "“purple” is not among its 52 words",
     "the quen sees a house": "Did you mean",
+    "the elephant eats": "“elephant” and “eats” are not among its 52 words and are left out: expect mistakes. Try",
     "  ": "Nothing to translate",
     "i love you": "Try “my dog finds the strange hat”",
     LONG: f"up to {longest_learned()} words; this one has 9",
@@ -199,6 +200,18 @@ def test_who_is_still_writing_is_told_that_it_is_no_sentence_yet(touch):
     assert page.locator(".trans-begun").count() == 1
     field.press_sequentially("q")
     assert "left out" in page.locator(".trans-out i").inner_text() and not page.locator(".trans-begun").count()
+
+
+def test_a_sentence_that_it_never_learned_is_doubted_where_it_is_translated_and_words_that_fit_are_offered(touch):
+    page = touch(TRANSLATOR)
+    doubt = "Outside what it learned it writes"
+    assert doubt not in page.locator(".live-said").inner_text()
+    write(page, "the elephant eats")
+    assert doubt in page.locator(".live-said").inner_text()
+    nouns, verbs = (page.locator(".live-ask").nth(k).locator(".live-chip").all_inner_texts() for k in range(2))
+    assert set(nouns) <= {noun[False] for noun in SUBJECTS} and set(verbs) <= {verb[False] for verb in VERBS}
+    page.locator(".live-ask").nth(1).locator(".live-chip").first.click()
+    assert english(page) == ["the", "elephant", verbs[0]]
 
 
 def test_keys_lead_to_the_words_for_a_place_and_escape_back(touch):

@@ -108,10 +108,11 @@
     if (!above || !line || chainOf(td)) return;
     const [first, ...more] = line.innerHTML.replace(/^<b>.*?<\/b> /, "").split("\n");
     const terms = first.slice(2).split(" + "),
-      values = more.length > 1 ? more[0].slice(2).split(" + ") : [],
+      values = more.length > 1 ? more[0].slice(2).split(/ \+ | (?=− )/) : [],
       rows = [...above.tBodies[0].rows];
     if (!more.length || terms.length != rows.length) return;
-    const box = d.createElement("div"),
+    const beside = panel.querySelector(".b-one .byhand-matrix"),
+      box = d.createElement("div"),
       [whole, right] = [parts, above].map((x) => x.getBoundingClientRect());
     const write = (html, top) => {
       const made = d.createElement("div");
@@ -121,15 +122,20 @@
     };
     box.className = "byhand-corner";
     box.setAttribute("aria-hidden", true); // the line says it
-    terms.forEach((term, k) => {
-      const value = values.length == terms.length ? ` = <b>${values[k]}</b>` : "";
-      write(term.replace("·", " × ") + value, rows[k].getBoundingClientRect().top + 2);
-    });
-    write(`<b>${more.at(-1).slice(2)}</b>`, rows.at(-1).getBoundingClientRect().bottom + 2);
-    parts.append(box);
-    const room = right.left - whole.left;
-    if ([...box.children].some((x) => x.offsetWidth > room - 14)) return box.remove();
-    panel.classList.add("b-cornered");
+    const known = values.length == terms.length;
+    const room = right.left - (beside ? beside.getBoundingClientRect().right : whole.left) - 20;
+    const writeAll = (one) => {
+      box.replaceChildren();
+      terms.forEach((_, k) => write(one(k), rows[k].getBoundingClientRect().top + 2));
+      write(`<b>${more.at(-1).slice(2)}</b>`, rows.at(-1).getBoundingClientRect().bottom + 2);
+      parts.append(box);
+      return [...box.children].every((x) => x.offsetWidth <= room);
+    };
+    const value = (k) => `<b>${values[k].replace("− ", "−")}</b>`;
+    const wholeTerm = (k) => terms[k].replace("·", " × ") + (known ? ` = ${value(k)}` : "");
+    // where each factor stands in the same line, the product alone says enough
+    if (writeAll(wholeTerm) || (beside && known && writeAll(value))) panel.classList.add("b-cornered");
+    else box.remove();
   }
 
   // What an entry is made of is lit, in its panel or in the chain.

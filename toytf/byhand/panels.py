@@ -273,7 +273,11 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
     wide = max(left.width, left.stub + (left.longest_column + PADDING) * left.array.shape[1], left.name_width)
     lines = 0 if left.cols is None else 1 + any(" " in name for name in left.cols)
     gap = f" g{lines}" if right is not None else ""
-    body = f'<div class="b-block b-left">{title}{left.html()}</div><div class="b-block{gap}">{crossed}</div>'
+    drawn = left.html()
+    # a single row that is turned stands at the rows of the right factor, each number beside those it is multiplied with
+    turned = re.search(r" t\d+", drawn) if right is not None and len(left.array) == 1 and lines < 2 else None
+    kind = f"b-left b-one{turned[0]}" if turned else "b-left"
+    body = f'<div class="b-block {kind}">{title}{drawn}</div><div class="b-block{gap}">{crossed}</div>'
     return body, wide + 1.5 + max(width + 0.5, result.name_width)
 
 
@@ -291,7 +295,9 @@ def _line(working, result: _Matrix, shown) -> tuple[str, float]:
         m = _operand(operand, working, rows, result.cols if same else _unless_numbers(operand.cols))
         blocks.append((operand.sign, m, []))
     result.name = working.name if working.formula else ""
-    blocks.append((working.sign, result, ["byhand-result"]))
+    # 8.71 + (−0.02) = 8.70: "≈" where any number is not shown in full, as in the sums
+    rounded = any(relation == "≈" for entry in working.entries for relation, _ in entry.chain("html"))
+    blocks.append((working.sign.replace("=", "≈") if rounded else working.sign, result, ["byhand-result"]))
     widest = max((m for _, m, _ in blocks), key=lambda m: m.width)
     turned = " b-t" in widest.folding()
     out, width = "", -1.5

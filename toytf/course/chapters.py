@@ -85,7 +85,8 @@ def _read(name: str) -> Chapter:
     question = re.search(r"\*\*([^*]+\?)\*\*", first)
     if question is None:
         raise ValueError(f"{name}: expected a question in bold before its first section, got none")
-    return Chapter(name, " ".join(question[1].split()), *count(text), sum(map(_shows, cells)))
+    asked = re.sub(r'"([^"]*)"', r"“\1”", " ".join(question[1].split())).replace("'", "’")  # as the page has it
+    return Chapter(name, asked, *count(text), sum(map(_shows, cells)))
 
 
 def _before_the_exercises(cells: list[dict]) -> list[dict]:

@@ -56,7 +56,7 @@ def mask(
     )
     data = {"scores": scores, "mask": seen, "values": values, "rows": rows, "cols": cols, "most": MOST}
     text = "\n".join(working.text() for working in (under, weights, out))
-    title = "Who may look at whom? Tap a cell to hide it"
+    title = "Who may look at whom? Click or tap a cell to hide it"
     return Element("mask", title, data | {"presets": _presets(*scores.shape)}, static, text, id)
 
 

@@ -9,7 +9,7 @@ import { Live, define } from "./page/element.js";
 import { Bars } from "./page/tables.js";
 import { END, named, quoted, reading, sentence, wordKeys, writeWords, weightTable } from "./sentence.js";
 
-const TOP = 3;
+const TOP = 5;
 const HEADS = ["encoder", "decoder", "cross"].flatMap((part) => [1, 2].map((head) => `${part}${head}`));
 
 // ---------------------------------------------------------------- what the model does
@@ -49,19 +49,15 @@ function patched({ params, cfg, ...translator }, src, other, { rows = [], silent
   };
 }
 
-// The most probable words of both, the most probable first
-function favourites(before, after) {
-  const best = [before, after].flatMap((probs) => order(probs).slice(0, TOP));
-  const most = (i) => Math.max(before[i], after[i]);
-  return [...new Set(best)].sort((a, b) => most(b) - most(a));
-}
+// The most probable words of both, the most probable first: as many every time, so that nothing below them moves
+const favourites = (before, after) => order(before.map((p, i) => Math.max(p, after[i]))).slice(0, TOP);
 
 // ---------------------------------------------------------------- the element
 
 class Patching extends Live {
   settings(data) {
     const number = /^[1-9]\d?$/;
-    const label = "Another sentence, whose rows can be taken";
+    const label = "Another sentence, from which rows can be taken";
     const other = { ...data, kinds: [], nothing: "No rows to take: type a word.", start: data.other, label };
     return {
       sentence: sentence({ label: "A sentence", start: data.sentence, offers: true, ...data }),
@@ -100,16 +96,18 @@ class Patching extends Live {
     super.build();
     const name = (words) => html("span", { class: "patch-name" }, words);
     this.querySelector(".patch-name").textContent =
-      "The memory, a row for each word. Tap one to take it from the other sentence.";
-    this.querySelector(".patch-lines").before(
-      name("What it writes. Tap a word to compare the probabilities at its place."),
-    );
+      "The memory, a row for each word. Click or tap one to take it from the other sentence.";
     const settings = (names) => names.map((one) => this.controls.querySelector(`[data-setting=${one}]`));
     const [mine, other] = settings(["sentence", "other"]);
     const line = (label, node) => html("div", { class: "patch-sentence" }, name(label), node);
     const heads = html("div", {}, ...settings(HEADS));
     const silence = html("fieldset", { class: "patch-heads" }, html("legend", {}, "Silence a head"), heads);
-    this.controls.append(line("sentence", mine), line("the other", other), silence);
+    this.controls.append(line("sentence", mine), line("take from", other));
+    // what it writes stands below the switches, in sight of them
+    this.querySelector(".patch-lines").before(
+      html("div", { class: "live-controls" }, silence),
+      name("What it writes. Click or tap a word to compare the probabilities at its place."),
+    );
   }
 
   swap(row) {

@@ -24,7 +24,7 @@ PARTS = {
     "cross": lambda params: params.decoder[0].cross_attention,
 }
 HEADS = tuple(f"{part}{head}" for part in PARTS for head in (1, 2))
-TOP = 3  # the most probable words, before and after
+TOP = 5  # the most probable words, before or after
 MEMORY = "The memory of “{}”. Swapped rows come from “{}”."
 CAPTION = "Where heads 1 and 2 of cross-attention look for it"
 
@@ -165,9 +165,8 @@ def without(params: Transformer, width: int, silent: Collection[str]) -> Transfo
 
 
 def favourites(before: np.ndarray, after: np.ndarray) -> list[int]:
-    """Return the most probable words of both, the most probable first, each once."""
-    first = [int(i) for probs in (before, after) for i in np.argsort(-probs, kind="stable")[:TOP]]
-    return sorted(dict.fromkeys(first), key=lambda i: -max(before[i], after[i]))
+    """Return the most probable words of both, the most probable first."""
+    return np.argsort(-np.maximum(before, after), kind="stable")[:TOP].tolist()
 
 
 # ---------------------------------------------------------------- its static form

@@ -8,7 +8,7 @@ import { fillTable, fitted } from "./page/tables.js";
 const LETTERS = 200; // of a sentence
 const NEVER = "It never saw a sentence of this kind: expect mistakes.";
 const UNFINISHED = "It learned whole sentences, and this is none yet: go on, or expect mistakes.";
-const NOTHING = "Nothing to translate: type a word, or tap one.";
+const NOTHING = "Nothing to translate: type a word, or choose one.";
 export const END = "(end)";
 const NAMES = { "<eos>": END, "<sos>": "(start)", "<pad>": "(padding)" };
 
@@ -84,6 +84,14 @@ export function mayFollow(about, words) {
   return new Set(longer.flatMap((kind) => about.places[kind[words.length]]));
 }
 
+// The words for a place, in the shortest kind that begins so, whatever stands for the words that are not known
+function wordsFor({ kinds, places }, tokens, at) {
+  const open = ({ word, known }, place) => !known || places[place].includes(word);
+  const some = kinds.filter((kind) => kind.length >= tokens.length && tokens.every((t, i) => open(t, kind[i])));
+  const [kind] = some.sort((a, b) => a.length - b.length);
+  return kind ? places[kind[at]] : [];
+}
+
 // ---------------------------------------------------------------- the field
 
 // A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say, `nothing`
@@ -113,6 +121,17 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
     changed(input.value);
   }
 
+  // For a word that is not known those that are spelled nearly so and fit; else some that fit, if any is read beside it
+  function suggested(tokens, word, n) {
+    const at = tokens.findIndex((token) => token.word === word);
+    const [near, fit] = [nearest(word, known), wordsFor(about, tokens, at)];
+    const both = near.filter((other) => fit.includes(other));
+    const other = fit.length && tokens.some((token) => token.known) ? [...fit.slice(0, 3), ...near] : near;
+    const words = (both.length ? both : other).slice(0, n > 1 ? 2 : 4);
+    const [lead, sign] = words.every((one) => near.includes(one)) ? ["Did you mean", "?"] : ["Try", "."];
+    return words.length ? [{ lead, words, at, end: n > 1 ? `for “${word}”${sign}` : sign }] : [];
+  }
+
   // What there is to say, and the words to tap for it, each with its question
   function remark(text) {
     const { tokens, words, unknown, late } = reading(text, about);
@@ -126,19 +145,16 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
     if (unknown.length) {
       const odd = [...new Set(unknown.map(({ word }) => word))];
       const is = odd.length > 1 ? "are" : "is";
-      said.push(`${someOf(odd)} ${is} not among its ${known.length} words and ${is} left out.`);
+      const doubt = words.length && about.kinds.length && !fits(about, words) ? ": expect mistakes" : "";
+      said.push(`${someOf(odd)} ${is} not among its ${known.length} words and ${is} left out${doubt}.`);
       if (!words.length && all.length > 1) said.push(`Try “${all[1]}”.`);
-      for (const word of odd) {
-        const near = nearest(word, known).slice(0, odd.length > 1 ? 2 : 4);
-        const [lead, end] = [asks.length ? "" : "Did you mean", odd.length > 1 ? `for “${word}”?` : "?"];
-        if (near.length) asks.push({ lead, words: near, at: tokens.findIndex((token) => token.word === word), end });
-      }
+      for (const word of odd) asks.push(...suggested(tokens, word, odd.length));
     }
     const learned = `It learned from sentences of up to ${about.learned} words`;
     if (late.length) {
       said.push(`It reads ${about.most} words here; “${late[0].word}” and what follows is left out. ${learned}.`);
     } else if (words.length > about.learned) said.push(`${learned}; this one has ${words.length}. Expect mistakes.`);
-    else if (words.length && about.kinds.length && !asks.length && !fits(about, words))
+    else if (words.length && about.kinds.length && !unknown.length && !fits(about, words))
       said.push(mayBegin(about, words) ? UNFINISHED : NEVER);
     return { said: said.length || asks.length ? said.join(" ") : hint, asks };
   }

@@ -150,7 +150,7 @@ class Stack extends Live {
     });
     table.tBodies[0].replaceChildren(...this.lines);
     table.classList.add("live-choice");
-    table.createCaption().textContent = "Tap a layer to look inside.";
+    table.createCaption().textContent = "Click or tap a layer to look inside.";
   }
 
   // A setting that makes a bad number, or moves the first one, opens the layer where it arises.

@@ -6,7 +6,7 @@ import { button, svg, set, stopAt } from "./page/make.js";
 import { choice, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { Bars, fitted } from "./page/tables.js";
-import { END, named, quoted, kindOf, reading, begun, mayBegin, mayFollow } from "./sentence.js";
+import { END, named, quoted, kindOf, reading, begun, fits, mayBegin, mayFollow } from "./sentence.js";
 import { sentence, palette, wordKeys, writeWords, weightTable } from "./sentence.js";
 
 const TOP = 5;
@@ -272,8 +272,9 @@ class Translation extends Live {
     const whose = head === "both" ? "its attention" : `the attention of head ${head}`;
     const word = this.spanish[this.at];
     const name = word === END ? `${END}, its sign that it is done,` : quoted(word);
+    const writes = fits(this.data, this.read.words) ? "It writes" : "Outside what it learned it writes";
     return (
-      `It writes “${words.join(" ")}”.${cut} ${name} has probability ` +
+      `${writes} “${words.join(" ")}”.${cut} ${name} has probability ` +
       `${fixed(Math.max(...this.probs[this.at]), 4)} and looks most at “${this.read.words[k]}”, ` +
       `with ${fixed(row[k], 4)} of ${whose}.`
     );

@@ -38,7 +38,8 @@ NARROWEST, GAP = 5, 1.4  # of a word's place, and between two, in letters
 TOP = 5  # the most probable words
 HINT = (
     "It learned greetings, and sentences like “the cat wants a red hat”: somebody does something with a thing, not "
-    "with an animal or a person. Tap a Spanish word to see its attention, an English one to change it."
+    "with an animal or a person. Click or tap a Spanish word: pink is what it looked at. Click or tap an English one "
+    "to change it."
 )
 ON = ' class="trans-on"'
 NAMES = {EOS: "(end)", SOS: "(start)", PAD: "(padding)"}

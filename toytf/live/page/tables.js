@@ -42,17 +42,24 @@ export class Panel {
     this.columns = result[0].length;
     operands.forEach((matrix, k) => matrix && writeMatrix(this.operands[k], matrix, this));
     writeMatrix(this.result, result, this, start);
-    if (sign !== null) this.signs.at(-1).textContent = sign;
     this.sum = sum && ((i, j) => sum(this.where(i, j), i, j));
     this.size = [result.length, result[0].length];
+    if (sign !== null) {
+      const rounded = this.sums().some((line) => line.includes("≈")); // as byhand/panels.py
+      this.signs.at(-1).textContent = rounded ? sign.replace("=", "≈") : sign;
+    }
     if (this.allSums?.open) this.writeSums();
     this.node.dispatchEvent(new CustomEvent("toytf-changed", { bubbles: true }));
   }
 
+  sums() {
+    const [rows, columns] = this.size;
+    return Array.from({ length: rows * columns }, (_, k) => this.sum(Math.floor(k / columns), k % columns));
+  }
+
   writeSums() {
     if (!this.allSums || !this.sum) return;
-    const [rows, columns] = this.size;
-    const lines = Array.from({ length: rows * columns }, (_, k) => this.sum(Math.floor(k / columns), k % columns));
+    const lines = this.sums();
     [...this.allSums.querySelectorAll("p")].forEach((line) => line.remove());
     // a row as one sum has it for each of its entries
     for (const line of new Set(lines)) this.allSums.appendChild(html("p")).innerHTML = line;
