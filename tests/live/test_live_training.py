@@ -89,6 +89,8 @@ def shows(page, rate="0.01", pairs="3200", dropout=False, sentence=2, head="both
         assert page.get_by_role("switch").is_checked() == dropout
         assert page.locator(".train-answers [aria-pressed=true]").inner_text().startswith(SENTENCES[sentence - 1][0])
         assert "The chapter's run at its end" in said(page)
+        turned = (rate, pairs, dropout) != ("0.01", "3200", False)
+        assert ("You have turned a knob since" in said(page)) is turned
 
 
 def press(page):
@@ -212,11 +214,11 @@ def test_stop_go_on_and_reset(touch):
 def test_other_settings_are_another_run_and_said_to_be_none_of_the_chapters(touch):
     page = touch(TRAINING, fragment="#training?pairs=10")
     train(page)
-    assert said(page).endswith("It learns from 10 pairs, at the rate 0.01.")
+    assert said(page).endswith("This run has 10 pairs, the rate 0.01.")
     seen, unseen = map(float, re.findall(r"\d\.\d{4}", said(page)))
     assert unseen > seen + 0.5  # known by heart
     page.get_by_role("radio", name="3,200").check()
-    assert said(page).endswith("These are the numbers from before you turned a knob.")
+    assert said(page).endswith("This run has 10 pairs, the rate 0.01. You have turned a knob since; a new run will follow it.")
     train(page)
     assert said(page).endswith(OWN)
     shows_step(page, SHORT, STEPS)
