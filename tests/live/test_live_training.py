@@ -172,6 +172,8 @@ def test_every_digit_of_the_chapters_run_is_the_chapters(touch):
     shows_step(page, run, 500)
 
 
+# The curve as Python wrote it
+DRAWN = """html => new DOMParser().parseFromString(html, "text/html").querySelector(".train-curve > svg").innerHTML"""
 NO_WORKER = {
     "none to be had": "delete window.Worker",
     "one that is refused": "window.Worker = class { constructor() { throw new Error('refused') } }",
@@ -188,6 +190,7 @@ def test_without_a_worker_the_page_learns_the_same(touch, script):
     page.evaluate(f"() => {{ {script} }}")
     train(page)
     shows_step(page, SHORT, STEPS)
+    assert page.locator(".train-curve > svg").inner_html() == page.evaluate(DRAWN, TRAINING.html())
     assert said(page).endswith(OWN)
 
 
