@@ -95,6 +95,7 @@ CASE = Case(
         "start=sure": {"start": "sure"},
         "steps=3&loss=distance": {"loss": "distance", "steps": 3},
         "start=sure&loss=distance&steps=12": {"start": "sure", "loss": "distance", "steps": 12},
+        "moved=15+-5+-5+-5+-5+-5": {"moved": [15, -5, -5, -5, -5, -5]},  # p is nearly 1, and says how nearly
         "moved=3+1+-2+0.5+0+1.25&steps=2": {"moved": [3, 1, -2, 0.5, 0, 1.25], "steps": 2},
     },
     keys=(press, {"steps": 11}, "steps=11"),

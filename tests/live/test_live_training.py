@@ -89,6 +89,8 @@ def shows(page, rate="0.01", pairs="3200", dropout=False, sentence=2, head="both
         assert page.get_by_role("switch").is_checked() == dropout
         assert page.locator(".train-answers [aria-pressed=true]").inner_text().startswith(SENTENCES[sentence - 1][0])
         assert "The chapter's run at its end" in said(page)
+        turned = (rate, pairs, dropout) != ("0.01", "3200", False)
+        assert ("You have turned a knob since" in said(page)) is turned
 
 
 def press(page):
@@ -170,6 +172,8 @@ def test_every_digit_of_the_chapters_run_is_the_chapters(touch):
     shows_step(page, run, 500)
 
 
+# The curve as Python wrote it
+DRAWN = """html => new DOMParser().parseFromString(html, "text/html").querySelector(".train-curve > svg").innerHTML"""
 NO_WORKER = {
     "none to be had": "delete window.Worker",
     "one that is refused": "window.Worker = class { constructor() { throw new Error('refused') } }",
@@ -186,6 +190,7 @@ def test_without_a_worker_the_page_learns_the_same(touch, script):
     page.evaluate(f"() => {{ {script} }}")
     train(page)
     shows_step(page, SHORT, STEPS)
+    assert page.locator(".train-curve > svg").inner_html() == page.evaluate(DRAWN, TRAINING.html())
     assert said(page).endswith(OWN)
 
 
@@ -212,11 +217,13 @@ def test_stop_go_on_and_reset(touch):
 def test_other_settings_are_another_run_and_said_to_be_none_of_the_chapters(touch):
     page = touch(TRAINING, fragment="#training?pairs=10")
     train(page)
-    assert said(page).endswith("It learns from 10 pairs, at the rate 0.01.")
+    assert said(page).endswith("This run has 10 pairs, the rate 0.01.")
     seen, unseen = map(float, re.findall(r"\d\.\d{4}", said(page)))
     assert unseen > seen + 0.5  # known by heart
     page.get_by_role("radio", name="3,200").check()
-    assert said(page).endswith("These are the numbers from before you turned a knob.")
+    assert said(page).endswith(
+        "This run has 10 pairs, the rate 0.01. You have turned a knob since; a new run will follow it."
+    )
     train(page)
     assert said(page).endswith(OWN)
     shows_step(page, SHORT, STEPS)

@@ -214,7 +214,10 @@ def chart(alt: str, x, y, ticks, lines, marks=(), texts=(), below: Sequence[str]
     def text(a, b, words, look="", anchor="middle"):
         return f'<text class="{look}" x="{a:.1f}" y="{b:.1f}" text-anchor="{anchor}">{words}</text>'
 
-    names = "".join(text(LEFT + at((v, 0))[0], TOP + HIGH + 15, word) for v, word in ticks[0])
+    # at the right edge of the plane a long word would stand out of the picture
+    names = "".join(
+        text(LEFT + at((v, 0))[0], TOP + HIGH + 15, word, "", "end" if v == x[1] else "middle") for v, word in ticks[0]
+    )
     names += "".join(text(LEFT - 6, TOP + at((0, v))[1] + 4, word, "", "end") for v, word in ticks[1])
     ends = [(LEFT + WIDE / 2, "middle")] if len(below) == 1 else [(LEFT, "start"), (LEFT + WIDE, "end")]
     names += "".join(text(a, 217, word, "", anchor) for (a, anchor), word in zip(ends, below, strict=False))

@@ -1,12 +1,12 @@
 // One row of logits to move. Beside logits.py, which wrote the table.
-import { fixed, onPage, parsed, powerOfTen, vanishes } from "./engine/numbers.js";
+import { fixed, onPage, parsed, small } from "./engine/numbers.js";
 import { dot, softmax, logSoftmax, sum } from "./engine/ops.js";
 import { button, html, set } from "./page/make.js";
 import { choice, own, place } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 
 const [FROM, TO, STEP] = [-20, 20, 0.1]; // of a slider
-const word = (x) => (vanishes(x, 4) ? powerOfTen(x) : onPage(fixed(x, 4)));
+const word = (x) => small(x, 4) ?? onPage(fixed(x, 4));
 const rounded = (x) => Number(x.toFixed(2));
 
 class Logits extends Live {

@@ -48,7 +48,6 @@ class Strip extends Live {
       if (event.target.dataset.look && walk(this.cells, event.target, event.key)) event.preventDefault();
     });
     this.sum = html("p", { class: "strip-sum", "aria-live": "polite" });
-    table.after(this.sum);
   }
 
   build() {
@@ -58,11 +57,15 @@ class Strip extends Live {
     const go = (step) => this.change({ step, look: newest(step) });
     const to = (words, step) => button(words, () => go(step(this.state.step)));
     this.next = to("Next step", (n) => Math.min(LAST, n + 1));
-    this.controls.append(
+    this.controls.prepend(
       to("From the start", () => 0),
       this.next,
       to("All steps", () => LAST),
     );
+    const table = this.querySelector(".live-strip");
+    const side = html("div", { class: "live-side" });
+    table.replaceWith(side); // what is set stands beside what follows
+    side.append(table, html("div", { class: "strip-side" }, this.sum, this.controls));
   }
 
   // ---------------------------------------------------------------- computing

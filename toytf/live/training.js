@@ -61,13 +61,6 @@ class Training extends Live {
     this.querySelector(".live-said").before(html("div", { class: "train-buttons" }, this.go, this.anew));
     this.querySelector(".train-key").after(this.backBox);
     this.querySelector(".train-head").replaceWith(this.controls.querySelector("[data-setting=head]"));
-    const knobs = html(
-      "div",
-      { class: "train-knobs" },
-      html("p", {}, "Then turn a knob, and train again."),
-      this.controls,
-    );
-    this.querySelector(".train-parts").append(knobs);
   }
 
   // ---------------------------------------------------------------- a run
@@ -82,7 +75,7 @@ class Training extends Live {
   start() {
     const { rate, pairs, dropout } = this.state;
     this.forget();
-    this.knobs = this.knobsNow();
+    this.knobs = this.knobsOf(this.state);
     Object.assign(this, { own: true, going: true, over: false, reports: [], at: 0 });
     this.tell ??= this.employ();
     const how = { most: Number(pairs), learningRate: Number(rate), dropout: dropout ? this.data.dropout : 0 };
@@ -90,12 +83,17 @@ class Training extends Live {
     this.display();
   }
 
-  knobsNow() {
-    return ["rate", "pairs", "dropout"].map((name) => this.can[name].write(this.state[name])).join();
+  // A run that is not begun here is the chapter's
+  get knobsShown() {
+    return this.own ? this.knobs : this.knobsOf(this.begin());
+  }
+
+  knobsOf(state) {
+    return ["rate", "pairs", "dropout"].map((name) => this.can[name].write(state[name])).join();
   }
 
   isChanged() {
-    return this.own && this.knobs !== this.knobsNow();
+    return this.knobsShown !== this.knobsOf(this.state);
   }
 
   press() {
@@ -250,15 +248,16 @@ class Training extends Live {
     const losses = step
       ? `the loss of its batch is ${fixed(loss, 4)}, that of ${this.unseenWords()} ${fixed(unseen, 4)}`
       : `with random numbers the loss of ${this.unseenWords()} is ${fixed(unseen, 4)}`;
-    if (!this.own) return `The chapter's run at its end, step ${step}: ${losses}. Press Train to see how it got there.`;
-    const changed = this.isChanged() ? " These are the numbers from before you turned a knob." : "";
-    return `Step ${step} of ${this.data.learn.steps}: ${losses}.${changed || this.whose()}`;
+    const changed = this.isChanged() && " You have turned a knob since; a new run will follow it.";
+    if (!this.own)
+      return `The chapter's run at its end, step ${step}: ${losses}.${changed || " Press Train to see how it got there."}`;
+    return `Step ${step} of ${this.data.learn.steps}: ${losses}.${this.whose()}${changed || ""}`;
   }
 
   whose() {
     const [rate, pairs, dropout] = this.knobs.split(",");
-    if (this.knobs !== [this.data.rate, this.data.all, "off"].join())
-      return ` It learns from ${thousands(pairs)} pairs, at the rate ${rate}${dropout === "on" ? ", with dropout" : ""}.`;
+    if (this.knobs !== this.knobsOf(this.begin()))
+      return ` This run has ${thousands(pairs)} pairs, the rate ${rate}${dropout === "on" ? " and dropout" : ""}.`;
     return this.isChapters()
       ? " This is the chapter's run, digit by digit."
       : " The settings are the chapter's; the last digits are those of your browser.";

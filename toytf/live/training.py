@@ -29,6 +29,11 @@ SENTENCES = (
     ("my queen has these black letters", "mi reina tiene estas cartas negras"),
     ("a strange girl buys my new hats", "una niña extraña compra mis sombreros nuevos"),
 )
+WORDS = (
+    "<b>Bold</b>: the right word, at its place. <b>Guessing</b>: all tokens get the same share. <b>Learning rate</b>: "
+    "how far a step goes; it rises to the largest one and falls again. <b>Dropout</b>: in each step a tenth of the "
+    "embeddings’ entries is 0."
+)
 SENTENCE = 1  # the one whose attention is seen at first
 
 
@@ -90,7 +95,7 @@ def training(
     static = (
         f'{SAID}<div class="train-parts"><div class="train-curve">{picture}<p class="train-key">{key}</p></div>'
         f'<ol class="train-answers">{lines}</ol><div class="train-looks"><p class="train-head">Attention of both heads'
-        f'</p>{table}<p class="train-sharp">{_sharp(weights)}</p></div></div>'
+        f'</p>{table}<p class="train-sharp">{_sharp(weights)}</p></div><p class="train-words">{WORDS}</p></div>'
     )
     vocabs = end.src_vocab, end.tgt_vocab
     data = {

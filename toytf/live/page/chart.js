@@ -16,7 +16,7 @@ export function chart(node, { alt, x, y, ticks, lines, marks = [], texts = [], b
     [LEFT + WIDE, "end"],
   ];
   const names = [
-    ...ticks[0].map(([v, word]) => text(LEFT + right(v), TOP + HIGH + 15, word)),
+    ...ticks[0].map(([v, word]) => text(LEFT + right(v), TOP + HIGH + 15, word, "", v === x[1] ? "end" : "middle")),
     ...ticks[1].map(([v, word]) => text(LEFT - 6, TOP + down(v) + 4, word, "", "end")),
     ...below.map((word, k) =>
       below.length === 1 ? text(LEFT + WIDE / 2, 217, word) : text(ends[k][0], 217, word, "", ends[k][1]),
