@@ -14,9 +14,10 @@ ROOT = Path(__file__).parents[2]
 FINGER = {"has_touch": True, "is_mobile": True, "viewport": {"width": PHONE, "height": 844}}
 
 
-def document(*elements, dark=False):
-    """A page of the book with nothing but these elements."""
-    names = dict.fromkeys(["live", *(name for e in elements for name in (*e.needs, e.name))])
+def document(*elements, dark=False, asked=False):
+    """A page of the book with nothing but these elements; what they load when `asked` is brought along otherwise."""
+    later = {e.later for e in elements if e.later and not asked}
+    names = dict.fromkeys(["live", *later, *(name for e in elements for name in (*e.needs, e.name))])
     scripts = "".join(f"<script>{element.script(name)}</script>" for name in names)
     styles = "".join(element.style(name) for name in names)
     book = (ROOT / "book/_assets/toytf.css").read_text("utf-8")
@@ -36,10 +37,10 @@ class Opener:
     def __init__(self, browser, folder):
         self.browser, self.folder, self.problems, self.contexts = browser, folder, [], []
 
-    def __call__(self, *elements, width=DESKTOP, fragment="", dark=False, **settings):
+    def __call__(self, *elements, width=DESKTOP, fragment="", dark=False, asked=False, **settings):
         """Open a page of elements at an address's fragment; further settings are those of a browser's context."""
         path = self.folder / f"live-{len(self.contexts)}.html"
-        path.write_text(document(*elements, dark=dark), "utf-8")
+        path.write_text(document(*elements, dark=dark, asked=asked), "utf-8")
         for later in {e.later for e in elements if e.later}:  # what a page loads when somebody asks for it
             (self.folder / "_static").mkdir(exist_ok=True)
             (self.folder / f"_static/live-{later}.js").write_text(element.script(later), "utf-8")

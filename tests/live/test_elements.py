@@ -69,6 +69,40 @@ def test_what_cannot_be_is_said_and_changes_nothing(touch, case):
         case.shows(page, **state)
 
 
+LATER = [case for case in CASES if case.thing.later]
+
+
+@pytest.mark.parametrize("case", LATER, ids=[case.thing.name for case in LATER])
+def test_large_numbers_are_loaded_when_somebody_touches_it_and_not_before(touch, case):
+    page, asked_for = touch(case.thing, asked=True), []
+    page.on("request", lambda request: asked_for.append(request.url.rsplit("/")[-1]))
+    page.reload()
+    case.shows(page)
+    said = page.locator(".live-said").inner_text()
+    assert asked_for == ["live-0.html"] and not page_problems(page)
+    page.locator(".live :is(input, textarea)").first.focus()  # who goes on with keys finds all of it alive
+    arrived(page)
+    case.shows(page)
+    assert page.locator(".live-said").inner_text() == said
+    assert asked_for == ["live-0.html", f"live-{case.thing.later}.js"]
+    assert not page.locator(".live-spoken").inner_text()  # what is focused is what one hears
+
+    tap, state = case.finger
+    page = touch(case.thing, asked=True, **FINGER)
+    tap(page)
+    arrived(page)
+    case.shows(page, **state)
+
+    link, state = next(iter(case.links.items()))
+    page = touch(case.thing, asked=True, fragment=f"#{case.thing.id}?{link}")
+    arrived(page)
+    case.shows(page, **state)
+
+
+def arrived(page):
+    page.wait_for_function("document.querySelector('.live').still === false")
+
+
 @pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)], ids=["phone", "dark desktop"])
 def test_nothing_is_wider_than_the_page_and_axe_finds_nothing(touch, case, width, dark):
     page = touch(case.thing, width=width, dark=dark)

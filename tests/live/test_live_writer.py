@@ -125,7 +125,7 @@ CASE = Case(
 
 def test_the_models_are_loaded_when_somebody_asks_and_not_before(touch):
     asked_for = []
-    page = touch(WRITER)
+    page = touch(WRITER, asked=True)
     page.on("request", lambda request: asked_for.append(request.url.rsplit("/")[-1]))
     page.reload()
     assert asked_for == ["live-0.html"]
@@ -138,13 +138,13 @@ def test_the_models_are_loaded_when_somebody_asks_and_not_before(touch):
 
 
 def test_what_could_not_be_loaded_is_said_and_tried_again(touch, tmp_path):
-    page = touch(WRITER)
+    page = touch(WRITER, asked=True)
     file = tmp_path / "_static/live-writers.js"
     script = file.read_text("utf-8")
     file.unlink()
     button(page, "Begin anew").click()
     complaint = page.locator(".live > .live-complaint")
-    complaint.get_by_text("could not be loaded: expected their numbers in ./_static/live-writers.js").wait_for()
+    complaint.get_by_text("could not be loaded: expected its numbers in ./_static/live-writers.js").wait_for()
     file.write_text(script, "utf-8")
     page.locator(".story-word").nth(3).click()
     shows(page, draw=2, most=0, word=3)

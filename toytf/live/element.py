@@ -102,7 +102,8 @@ class Element:
     needs : tuple of str
         Scripts that it needs before its own: ``"trained"``, ``"sentence"``.
     later : str
-        A large script that the book's page loads only when it is asked for: ``"writers"``. An output brings it along.
+        A large script that the book's page loads only when somebody touches the element: ``"trained"``, ``"writers"``.
+        Until then the static form stands. An output brings it along.
     """
 
     name: str

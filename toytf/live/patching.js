@@ -88,8 +88,11 @@ class Patching extends Live {
     set(this.cells, { role: "toolbar", "aria-label": `Rows of the memory: ${take}` });
     wordKeys(this.before, (at) => this.change({ word: at + 1 }), { follow: true });
     // the same places, beyond keys: the line before has those
-    wordKeys(this.after, (at) => at < this.was.words.length && this.change({ word: at + 1 }));
-    wordKeys(this.cells, (at) => this.swap(at + 1));
+    wordKeys(
+      this.after,
+      async (at) => (await this.ready()) && at < this.was.words.length && this.change({ word: at + 1 }),
+    );
+    wordKeys(this.cells, async (at) => (await this.ready()) && this.swap(at + 1));
   }
 
   build() {

@@ -6,14 +6,16 @@ import copy
 import html as _html
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
+from toytf.byhand import fmt
 from toytf.corpus import EOS, SOS
 from toytf.generate import greedy, start, stepper
-from toytf.live.element import SAID, Element, bars
-from toytf.live.translator import MOST, NAMES, longest_learned, named, vocabulary, weight_table, word_line
+from toytf.live.element import Element, bars
+from toytf.live.translator import MOST, NAMES, longest_learned, named, quoted, vocabulary, weight_table, word_line
 from toytf.model import Transformer, decode, encode
 from toytf.ops import linear, softmax
 from toytf.translator import Translator
@@ -103,14 +105,15 @@ def patching(
         f'<div class="live-side patch-bars">{bars(labels, before.probs[at][best], "before")}'
         f"{bars(labels, after.probs[at][best], 'after')}</div>"
         '<div class="trans-scroll" role="region" aria-label="Where it looks" tabindex="0">'
-        f"{weight_table(_columns(src, others, rows), looks, CAPTION)}</div>{SAID}"
+        f"{weight_table(_columns(src, others, rows), looks, CAPTION)}</div>"
+        f'<p class="live-said">{_html.escape(_said(model, src, others, rows, silent, before, after, at))}</p>'
     )
     data = {"sentence": source, "other": other, "rows": rows, "silent": silent, "word": word, "most": MOST}
     data |= {"learned": longest_learned(), **vocabulary()}
     what = f"rows {', '.join(map(str, rows)) or 'none'} from: {other}; silent: {', '.join(silent) or 'none'}"
     text = f"source: {source}; {what}\nbefore: {before.sentence()}\nafter:  {after.sentence()}"
     title = "Silence a head, or swap a row of the memory. Which word changes?"
-    return Element("patching", title, data, static, text, id, ("trained", "sentence"))
+    return Element("patching", title, data, static, text, id, ("sentence",), "trained")
 
 
 # ---------------------------------------------------------------- what the model does
@@ -183,6 +186,25 @@ def _memory(src, others, rows) -> str:
 def _columns(src, others, rows) -> list[str]:
     """The words, and of a swapped row both."""
     return [f"{word} ← {others[k]}" if k + 1 in rows else word for k, word in enumerate(src)]
+
+
+def _said(model: Translator, src, others, rows, silent, before: Run, after: Run, at: int) -> str:
+    """What the script says too."""
+    done = [f"{head[:-1]} {head[-1]} silent" for head in silent]
+    done += [f"row {row} swapped (“{src[row - 1]}” ← “{others[row - 1]}”)" for row in rows]
+    best = list(dict.fromkeys(int(probs[at].argmax()) for probs in (before.probs, after.probs)))
+    names = [quoted(named(token)) for token in model.tgt_vocab.tokens(best)]
+    writes = f"it writes “{after.sentence()}”" if after.sentence() else "it writes nothing"
+    if not done:
+        return f"Nothing is changed: {writes}. {names[-1]} has probability {fmt(after.probs[at, best[-1]])}."
+    changed = sum(a != b for a, b in zip_longest(before.words, after.words))
+    differ = f"{changed} {'place differs' if changed == 1 else 'places differ'}" if changed else "No word differs"
+    shares = (
+        f"{name} had probability {fmt(before.probs[at, i])}, now {fmt(after.probs[at, i])}"
+        for name, i in zip(names, best, strict=True)
+    )
+    what = ", ".join(done)
+    return f"{what[0].upper()}{what[1:]}: {writes}. {differ}. {'; '.join(shares)}."
 
 
 def _row_name(h: int, when: str, silent) -> str:

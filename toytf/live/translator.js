@@ -37,7 +37,7 @@ class Translation extends Live {
       this.change({ word: at + 1 });
     };
     wordKeys(this.tgt, choose, { follow: true });
-    wordKeys(this.src, (at) => this.changeWord(this.changing === at ? null : at));
+    wordKeys(this.src, async (at) => (await this.ready()) && this.changeWord(this.changing === at ? null : at));
     this.addEventListener("keydown", ({ key }) => key === "Escape" && this.changing !== null && this.close());
   }
 

@@ -25,7 +25,7 @@ from toytf.grammar import (
     draw_pairs,
     sentence,
 )
-from toytf.live.element import SAID, Element, bars, table
+from toytf.live.element import Element, bars, table
 from toytf.model import forward
 from toytf.ops import softmax
 from toytf.translator import Translator
@@ -98,7 +98,8 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
         f"{_picture(src, said, weights, at)}"
         f'<div class="trans-detail">{bars(labels, probs[at][top], name)}'
         '<div class="trans-side"><p class="trans-head">Threads and shares: the mean of both heads.</p>'
-        f'{SAID}</div></div><details class="trans-all"><summary>All of this attention, as a table</summary>'
+        f'<p class="live-said">{_html.escape(_said(src, said, probs[at], weights[at], at))}</p></div></div>'
+        '<details class="trans-all"><summary>All of this attention, as a table</summary>'
         '<div class="trans-scroll" role="region" aria-label="All of this attention" tabindex="0">'
         f"{weight_table(src, zip(said, weights, strict=True))}</div></details>"
     )
@@ -107,7 +108,7 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
     data |= {"room": ROOM, "narrowest": NARROWEST, "gap": GAP, "most": MOST, "learned": learned, "hint": HINT}
     table = byhand.table(weights, "where each word looks, mean of both heads", rows=said, cols=src, decimals=2)
     text = f"{source} -> {' '.join(said[:-1] if said[-1] == NAMES[EOS] else said)}\n{table.text()}"
-    return Element("translator", title, data, static, text, id, ("trained", "sentence"))
+    return Element("translator", title, data, static, text, id, ("sentence",), "trained")
 
 
 # ---------------------------------------------------------------- what the model does
@@ -195,6 +196,16 @@ def field(sentence: str, hint: str = "") -> str:
     """Return a sentence where the script will put the field to type it, with what stands below."""
     words, hint = _html.escape(" ".join(sentence.split())), f'<p class="live-note">{hint}</p>'
     return f'<div class="live-sentence"><div class="live-field"><span>{words}</span></div>{hint}</div>'
+
+
+def _said(src, said, probs, weights, at: int) -> str:
+    """What the script says too."""
+    words = " ".join(word for word in said if word != NAMES[EOS])
+    name = f"{NAMES[EOS]}, its sign that it is done," if said[at] == NAMES[EOS] else quoted(said[at])
+    return (
+        f"It writes “{words}”. {name} has probability {fmt(probs.max())} and looks most at "
+        f"“{src[weights.argmax()]}”, with {fmt(weights.max())} of its attention."
+    )
 
 
 def _picture(src, said, weights, at) -> str:

@@ -199,27 +199,6 @@ class Story extends Live {
     super.follow();
   }
 
-  // ---------------------------------------------------------------- the models, asked for when somebody touches it
-
-  // A page of the book has them in a file of its own; a notebook's output brings them along. Whether they are there.
-  async ready() {
-    const src = `${document.documentElement.dataset.content_root ?? "./"}_static/${this.dataset.later}`;
-    const script = (load, error) => document.head.append(html("script", { src, load, error }));
-    try {
-      if (!toytf.writers) await (this.loading ??= new Promise(script));
-      return true;
-    } catch {
-      this.loading = null; // the next touch tries again
-      this.complaint.textContent = `The models could not be loaded: expected their numbers in ${src}.`;
-      return false;
-    }
-  }
-
-  arrived() {
-    this.display();
-    this.spoken.textContent = this.said.textContent;
-  }
-
   // ---------------------------------------------------------------- writing
 
   async writeOn() {
@@ -284,14 +263,13 @@ class Story extends Live {
 
   // ---------------------------------------------------------------- showing
 
-  show(state) {
-    this.read = cut(state.beginning, this.data);
+  prepare({ beginning }) {
+    this.read = cut(beginning, this.data);
     this.remark();
     this.buttons();
-    if (!toytf.writers) {
-      if (this.address() !== `#${this.id}?`) this.ready().then((there) => there && this.arrived());
-      return;
-    }
+  }
+
+  show(state) {
     this.compute(state);
     this.buttons();
     const layer = Math.min(state.layer, state.layers);
@@ -369,7 +347,6 @@ class Story extends Live {
   }
 
   say({ head }) {
-    if (!this.row) return this.data.said;
     const words = ["(start)", ...this.tokens.map((token) => quoted(named(token)))];
     const p = (i) => fixed(this.probs[i], 4);
     const [first, second] = order(this.row).map((i) => `at ${words[i]}, with ${fixed(this.row[i], 4)}`);

@@ -80,7 +80,7 @@ def writer(
     )
     title = f"Begin a story. A model of {count(model.params):,} numbers writes on."
     data = {"beginning": beginning, "temperature": temperature, "layer": layer + 1, "head": head + 1}
-    data |= {"said": said, "longest": LONGEST, "numbers": wire.many(NUMBERS), "words": list(model.vocab)}
+    data |= {"longest": LONGEST, "numbers": wire.many(NUMBERS), "words": list(model.vocab)}
     data |= {"sentences": stories.SENTENCES, "slots": stories.SLOTS, "promises": stories.PROMISES}
     data |= {"name": stories.NAME, "owners": OWNERS, "odd": ODD}
     data["syllables"] = [[syllable.strip("-") for syllable in part] for part in stories.SYLLABLES]

@@ -3,6 +3,7 @@
 //   class Divisor extends toytf.Live {
 //     settings(data)  -> { divisor: toytf.number({ ... }), ... }: what can be set, in the order of the page
 //     take(data)      finds once the parts that Python wrote
+//     prepare(state)  what can be done before the numbers of `data-later` are there
 //     show(state)     computes everything from the settings and writes it into those parts
 //     say(state)      -> one sentence: what is seen now
 //     plays(data)     -> a list of what Play sets, one after the other: [{ divisor: 2 }, { divisor: 5 }], if it has Play
@@ -38,6 +39,7 @@ export class Live extends HTMLElement {
     // JupyterLab leaves keys alone that are pressed in a place with this mark
     this.addEventListener("focusin", ({ target }) => target.setAttribute("data-lm-suppress-shortcuts", ""));
     addEventListener("hashchange", () => this.follow());
+    for (const touched of ["pointerdown", "focusin"]) this.addEventListener(touched, () => this.still && this.ready());
     this.display();
     this.follow();
   }
@@ -47,6 +49,7 @@ export class Live extends HTMLElement {
     return {};
   }
   take() {}
+  prepare() {}
   tween() {} // from a state to that which is shown, in less than a stage
   say() {
     return "";
@@ -113,7 +116,7 @@ export class Live extends HTMLElement {
     this.display();
     clearTimeout(this.later);
     this.later = setTimeout(() => {
-      this.spoken.textContent = this.said.textContent;
+      this.speak();
       if (onSite()) history.replaceState(history.state, "", this.address());
     }, LATER);
   }
@@ -124,10 +127,45 @@ export class Live extends HTMLElement {
 
   display() {
     for (const [name, setting] of Object.entries(this.can)) setting.display(this.state[name]);
-    this.show(this.state);
-    this.said.textContent = this.say(this.state);
+    this.prepare(this.state);
+    this.still = !this.there();
+    if (!this.still) {
+      this.show(this.state);
+      this.said.textContent = this.say(this.state);
+    } else if (!this.begins()) this.ready();
     this.link.href = this.address();
     requestAnimationFrame(() => this.markWide());
+  }
+
+  // What stands still shows the start, whatever is set
+  speak() {
+    if (!this.still) this.spoken.textContent = this.said.textContent;
+  }
+
+  // ---------------------------------------------------------------- large numbers, asked for when somebody touches it
+
+  // A page of the book has them in a file of its own; a notebook's output brings them along.
+  there() {
+    const name = this.dataset.later?.match(/^live-(.+)\.js$/)[1];
+    return !name || name in toytf;
+  }
+
+  // Whether they are there in the end, and all is shown
+  async ready() {
+    const src = `${document.documentElement.dataset.content_root ?? "./"}_static/${this.dataset.later}`;
+    const script = (load, error) => document.head.append(html("script", { src, load, error }));
+    try {
+      if (!this.there()) await (this.loading ??= new Promise(script));
+    } catch {
+      this.loading = null; // the next touch tries again
+      this.complaint.textContent = `The model could not be loaded: expected its numbers in ${src}.`;
+      return false;
+    }
+    if (this.still) {
+      this.display();
+      if (!this.begins()) this.speak();
+    }
+    return true;
   }
 
   // Numbers have grown out of a panel: it scrolls, by keyboard too. Only what is near is measured, for the browser
@@ -156,6 +194,10 @@ export class Live extends HTMLElement {
 
   // ---------------------------------------------------------------- the address: #divisor?divisor=1&row=World
 
+  begins() {
+    return this.address() === `#${this.id}?`;
+  }
+
   address() {
     const set = new URLSearchParams();
     for (const [name, setting] of Object.entries(this.can)) {
@@ -179,7 +221,7 @@ export class Live extends HTMLElement {
     this.halt();
     this.state = found;
     this.display();
-    this.spoken.textContent = this.said.textContent;
+    this.speak();
     if (errors.length) this.complaint.textContent = `The link says something else. ${errors.join(". ")}.`;
     this.scrollIntoView({ block: "start" });
   }
