@@ -98,6 +98,12 @@ def traces(notebook):
     return [line for line in secret_lines() if line in whole]
 
 
+def test_the_texts_send_no_student_to_another_name():
+    texts = [source(cell) for cell in everything()[0]["cells"] if role(cell) == "text"]
+    assert any("chapter's notebook the name" in one.text for one in book())
+    assert not [text for text in texts if re.search(r"the name\s+`\w+`\s+is\s+taken", text)]
+
+
 def test_the_student_finds_no_line_of_any_solution():
     assert traces(everything()[0]) == []
 

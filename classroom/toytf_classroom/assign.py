@@ -46,6 +46,8 @@ MASTER = BOOK / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 MISTAKES = "Common mistakes, as the checker names them:"
 IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"
+# What would send a student of an assignment, in which the names have to stay, to other names.
+IN_THE_CHAPTER = re.compile(r"\s*\(In the\s+chapter's notebook the name `\w+` is\s+taken[^)]*\)")
 HIDES = "check.hide_answers()  # a wrong number gets a hint, not the answer"
 
 
@@ -140,8 +142,9 @@ def _introduction(chosen: Sequence, title: str) -> str:
 
 
 def _text(one: Exercise) -> str:
+    text = IN_THE_CHAPTER.sub("", portable(one.text, one))
     about = f"{' and '.join(one.kinds)}, level {one.level}, about {one.minutes} minutes, {_points(one.points)}"
-    return f"## {one.number} {portable(one.title, one)}\n\n*{about}*\n\n{portable(one.text, one)}"
+    return f"## {one.number} {portable(one.title, one)}\n\n*{about}*\n\n{text}"
 
 
 def _answers(one: Exercise, rubric: Rubric | None) -> tuple[dict, dict]:
