@@ -280,6 +280,9 @@ def _all(assignment: Assignment, points: float | None, said: str) -> list[Result
 def _result(exercise: Exercise, points: float | None, headline: str, *details: str, **more) -> Result:
     lines = [plain(line, 4000) for line in details[:MOST_LINES]]
     headline = plain(headline, 2200)
+    if not points and not details:  # nothing was compared
+        why = headline.partition(": ")[2].removeprefix("not yet. ").rstrip(".")
+        more.setdefault("remark", plain(f"{exercise.number}: {why}", 200))
     about = exercise.label, exercise.number, exercise.kind, exercise.name, exercise.points
     return Result(*about, points, headline, lines, **more)
 
