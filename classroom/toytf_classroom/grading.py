@@ -389,7 +389,7 @@ class _Run:
         elif kind == "raised":
             line = reply.header.get("line")
             where = f" (line {line})" if type(line) is int and 0 < line < 10**6 else ""
-            about["error"] = reply.text("text") + where
+            about["error"] = re.sub(r" \(<code cell \d+>, line \d+\)$", "", reply.text("text")) + where
         return about
 
     def _exercises(self) -> None:
@@ -555,7 +555,9 @@ class _Run:
                 remark = f"{exercise.number}: {why.rstrip('.')}"
                 return self._record(exercise, 0, f"{name}: not found, since {why}", remark=plain(remark, 300))
         defined = re.findall(r"^[ \t]*(?:def )?(\w{1,60})[ \t]*[(=]", "\n".join(self.read.code), re.MULTILINE)
-        near = difflib.get_close_matches(name, [*dict.fromkeys(defined)][:200], n=1, cutoff=0.8)
+        others = {one.name or answer_name(one) for one in self.assignment.exercises if one.kind != "text"}
+        free = [one for one in dict.fromkeys(defined) if one == name or one not in others]
+        near = difflib.get_close_matches(name, free[:200], n=1, cutoff=0.8)
         other = f" There is {near[0]}, though." if near else ""
         remark = f"{exercise.number}: not found{f', but {near[0]}' if near else ''}"
         self._record(exercise, 0, f"{name}: not found. No cell defines it.{other}", remark=plain(remark, 200))
