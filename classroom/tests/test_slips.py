@@ -194,7 +194,9 @@ def test_of_two_definitions_the_last_counts_and_it_is_said(box):
 
 
 def test_a_notebook_of_another_week_and_the_instructor_s_are_remarked(week, box):
-    assert "is it another assignment's?" in result(week, box, data("x = 1"))[1].remarks[-1]
+    said = "none of the exercises is in it: is it another assignment's?"
+    assert result(week, box, data("x = 1"))[1].remarks == [said]
+    assert result(week, box, data(""))[1].remarks == ["the notebook is empty"]
     solved = data(IMPORTS, SOFTMAX.replace("    exps", "    ### BEGIN SOLUTION\n    exps"))
     assert "this is the instructor's notebook" in one(*json.loads(solved)["cells"], box=box).remarks
 

@@ -579,7 +579,9 @@ class _Run:
             said.append("this is the instructor's notebook")
         named = {label for label, _ in map(self._place, self.read.cells)} - {""}
         if not named and not any(result.points for result in results):
-            said.append("none of the exercises is in it: is it another assignment's?")
+            said = [one for one in said if not one.endswith((": not found", ": no answer"))]
+            none = "none of the exercises is in it: is it another assignment's?"
+            said.append(none if any(cell.source.strip() for cell in self.read.cells) else "the notebook is empty")
         elif not any(result.points is None or result.points for result in results):
             said.append("nothing was answered right")
         return said
