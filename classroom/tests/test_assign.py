@@ -98,6 +98,15 @@ def traces(notebook):
     return [line for line in secret_lines() if line in whole]
 
 
+def test_the_texts_send_no_student_to_names_that_only_a_chapter_has():
+    texts = "\n".join(source(cell) for cell in everything()[0]["cells"] if role(cell) == "text")
+    chapters = "\n".join(one.text for one in book())
+    for wrong in (r"the name\s+`\w+`\s+is\s+taken", r'check\.byhand\("[\d.]+", answer\b'):
+        assert re.search(wrong, chapters) and not re.search(wrong, texts)
+    assert 'check.byhand("8.2", answer_8_2["score"], part="score")' in texts
+    assert 'check.byhand("4.1", answer_4_1)' in texts
+
+
 def test_the_student_finds_no_line_of_any_solution():
     assert traces(everything()[0]) == []
 

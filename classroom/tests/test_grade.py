@@ -129,6 +129,7 @@ def test_when_the_time_of_a_submission_is_over_what_was_finished_counts(box):
     receipt = one(IMPORTS, BY_HAND, "def softmax(scores):\n    while True: pass", box=box, limits=limits, task=task)
     assert [result.points for result in receipt.results] == [0, 2, 0]
     assert "softmax: not yet. On input 1 it was stopped after" in receipt.results[2].headline
+    assert receipt.results[2].remark.startswith("8.8: On input 1 it was stopped after")
     assert receipt.slow
     receipt = one(IMPORTS, DEAF, SOFTMAX, box=box, limits=limits)
     assert "its 2 seconds were used up" in receipt.results[0].headline

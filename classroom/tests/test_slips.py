@@ -174,6 +174,15 @@ def test_why_a_function_is_not_there_is_said(box, cells, says):
     assert says in found.headline and found.remark.startswith("8.8: ")
 
 
+def test_the_name_of_another_exercise_is_no_hint_and_a_place_in_a_cell_is_said_once(box):
+    task = json.loads(gradecheck.ASSIGNMENT)
+    task["exercises"].append({"label": "ex-08-1", "number": "8.1", "kind": "by hand", "name": None, "points": 1})
+    task = grading.read_assignment(json.dumps(task).encode())
+    found = one(IMPORTS, BY_HAND, "def softmax(s:", box=box, task=task).results
+    assert found[3].headline == "answer_8_1: not found. No cell defines it."
+    assert found[0].remark.endswith("stopped before: SyntaxError: '(' was never closed (line 1)")
+
+
 def test_what_a_function_raised_is_remarked(box):
     found = one("import numpy", SOFTMAX, box=box).results[0]
     assert found.remark == "8.8: NameError: name 'np' is not defined"
@@ -185,7 +194,9 @@ def test_of_two_definitions_the_last_counts_and_it_is_said(box):
 
 
 def test_a_notebook_of_another_week_and_the_instructor_s_are_remarked(week, box):
-    assert "is it another assignment's?" in result(week, box, data("x = 1"))[1].remarks[-1]
+    said = "none of the exercises is in it: is it another assignment's?"
+    assert result(week, box, data("x = 1"))[1].remarks == [said]
+    assert result(week, box, data(""))[1].remarks == ["the notebook is empty"]
     solved = data(IMPORTS, SOFTMAX.replace("    exps", "    ### BEGIN SOLUTION\n    exps"))
     assert "this is the instructor's notebook" in one(*json.loads(solved)["cells"], box=box).remarks
 

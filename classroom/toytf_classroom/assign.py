@@ -46,6 +46,9 @@ MASTER = BOOK / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 MISTAKES = "Common mistakes, as the checker names them:"
 IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"
+# What holds in a chapter's notebook alone: there some names are taken, and an answer has no name yet.
+IN_THE_CHAPTER = re.compile(r"\s*\(In the\s+chapter's notebook the name `\w+` is\s+taken[^)]*\)")
+BY_HAND = re.compile(r'(check\.byhand\("[\d.]+", )answer(, part=("[^"]*"))?\)')
 HIDES = "check.hide_answers()  # a wrong number gets a hint, not the answer"
 
 
@@ -140,8 +143,10 @@ def _introduction(chosen: Sequence, title: str) -> str:
 
 
 def _text(one: Exercise) -> str:
+    text, mine = IN_THE_CHAPTER.sub("", portable(one.text, one)), answer_name(one)
+    text = BY_HAND.sub(lambda said: f"{said[1]}{mine}{f'[{said[3]}]{said[2]}' if said[2] else ''})", text)
     about = f"{' and '.join(one.kinds)}, level {one.level}, about {one.minutes} minutes, {_points(one.points)}"
-    return f"## {one.number} {portable(one.title, one)}\n\n*{about}*\n\n{portable(one.text, one)}"
+    return f"## {one.number} {portable(one.title, one)}\n\n*{about}*\n\n{text}"
 
 
 def _answers(one: Exercise, rubric: Rubric | None) -> tuple[dict, dict]:

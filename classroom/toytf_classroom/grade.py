@@ -82,7 +82,8 @@ def _grade(given) -> int:
     home = given.out.with_suffix("")
     for note in summary.notes + summary.failed + summary.doubts:
         print(note, file=sys.stderr)
-    print(f"{summary.students} students: {summary.graded} graded now, {summary.reused} as before.")
+    many = "1 student" if summary.students == 1 else f"{summary.students} students"
+    print(f"{many}: {summary.graded} graded now, {summary.reused} as before.")
     print(f"Grades: {given.out}. Feedback: {home}/feedback/index.html.")
     if summary.to_read:
         many = "1 text is" if summary.to_read == 1 else f"{summary.to_read} texts are"
@@ -106,7 +107,10 @@ def _refuse(given) -> None:
     for wrong, says in (
         (not given.submissions.is_dir(), f"submissions: expected a folder, got {given.submissions}"),
         (given.out.suffix != ".csv" or given.out.is_dir(), f"--out: expected a file .csv, got {given.out}"),
-        (home.is_relative_to(given.submissions.resolve()), "--out: expected a place outside the folder of submissions"),
+        (
+            home.is_relative_to(given.submissions.resolve()),
+            f"--out: expected a place outside the folder of submissions, {given.submissions}, got {given.out}",
+        ),
         (not all(0 < one < 1e6 for one in seconds), f"--..seconds: expected numbers above 0, got {seconds}"),
         (given.jobs < 1, f"--jobs: expected at least 1, got {given.jobs}"),
         (not 256 <= given.memory < 1 << 20, f"--memory: expected at least 256 MB, got {given.memory}"),

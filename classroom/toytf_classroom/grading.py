@@ -280,6 +280,9 @@ def _all(assignment: Assignment, points: float | None, said: str) -> list[Result
 def _result(exercise: Exercise, points: float | None, headline: str, *details: str, **more) -> Result:
     lines = [plain(line, 4000) for line in details[:MOST_LINES]]
     headline = plain(headline, 2200)
+    if not points and not details:  # nothing was compared
+        why = headline.partition(": ")[2].removeprefix("not yet. ").rstrip(".")
+        more.setdefault("remark", plain(f"{exercise.number}: {why}", 200))
     about = exercise.label, exercise.number, exercise.kind, exercise.name, exercise.points
     return Result(*about, points, headline, lines, **more)
 
@@ -386,7 +389,7 @@ class _Run:
         elif kind == "raised":
             line = reply.header.get("line")
             where = f" (line {line})" if type(line) is int and 0 < line < 10**6 else ""
-            about["error"] = reply.text("text") + where
+            about["error"] = re.sub(r" \(<code cell \d+>, line \d+\)$", "", reply.text("text")) + where
         return about
 
     def _exercises(self) -> None:
@@ -552,7 +555,9 @@ class _Run:
                 remark = f"{exercise.number}: {why.rstrip('.')}"
                 return self._record(exercise, 0, f"{name}: not found, since {why}", remark=plain(remark, 300))
         defined = re.findall(r"^[ \t]*(?:def )?(\w{1,60})[ \t]*[(=]", "\n".join(self.read.code), re.MULTILINE)
-        near = difflib.get_close_matches(name, [*dict.fromkeys(defined)][:200], n=1, cutoff=0.8)
+        others = {one.name or answer_name(one) for one in self.assignment.exercises if one.kind != "text"}
+        free = [one for one in dict.fromkeys(defined) if one == name or one not in others]
+        near = difflib.get_close_matches(name, free[:200], n=1, cutoff=0.8)
         other = f" There is {near[0]}, though." if near else ""
         remark = f"{exercise.number}: not found{f', but {near[0]}' if near else ''}"
         self._record(exercise, 0, f"{name}: not found. No cell defines it.{other}", remark=plain(remark, 200))
@@ -574,7 +579,9 @@ class _Run:
             said.append("this is the instructor's notebook")
         named = {label for label, _ in map(self._place, self.read.cells)} - {""}
         if not named and not any(result.points for result in results):
-            said.append("none of the exercises is in it: is it another assignment's?")
+            said = [one for one in said if not one.endswith((": not found", ": no answer"))]
+            none = "none of the exercises is in it: is it another assignment's?"
+            said.append(none if any(cell.source.strip() for cell in self.read.cells) else "the notebook is empty")
         elif not any(result.points is None or result.points for result in results):
             said.append("nothing was answered right")
         return said

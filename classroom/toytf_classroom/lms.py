@@ -77,7 +77,7 @@ def open_table(path: Path) -> Table:
     try:
         content = Path(path).read_bytes().decode("utf-8-sig")
     except OSError as error:
-        raise ClassroomError(f"{path}: expected a table (CSV, UTF-8), got {error}") from None
+        raise ClassroomError(f"{path}: expected a table (CSV, UTF-8), got {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ClassroomError(
