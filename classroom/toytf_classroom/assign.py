@@ -150,7 +150,7 @@ def _answers(one: Exercise, rubric: Rubric | None) -> tuple[dict, dict]:
     if one.kind == "text":
         nbgrader |= {"grade": True, "points": one.points}
         solved = portable(one.solution, one)
-        texts = NOT_ANSWERED, f"{solved}\n\n{_rubric(rubric, one)}" if rubric else solved
+        texts = NOT_ANSWERED, f"{solved}\n\n{_rubric(rubric)}" if rubric else solved
     elif one.kind == "function":
         texts = one.check.stub.rstrip("\n"), _solved_function(one)
     else:
@@ -163,11 +163,11 @@ def _answers(one: Exercise, rubric: Rubric | None) -> tuple[dict, dict]:
     return blank, solved
 
 
-def _rubric(rubric: Rubric, one: Exercise) -> str:
+def _rubric(rubric: Rubric) -> str:
     """A rubric as Markdown: each scoring point with its letter, then the typical wrong answer."""
     lines = ["**Rubric**", ""]
-    for (letter, point), worth in zip(rubric.lettered, rubric.worth(one.points), strict=True):
-        lines.append(f"- **{letter}** ({worth:g}): {point.text}")
+    for letter, point in rubric.lettered:
+        lines.append(f"- **{letter}** ({point.points:g}): {point.text}")
         if point.also:
             lines.append(f"  Also accepted: {point.also}")
     lines += [f"- **{TYPICAL}**, a typical wrong answer: {rubric.typical}", f"  Say: {rubric.say}"]

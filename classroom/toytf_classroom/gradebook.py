@@ -118,7 +118,7 @@ def _given(row: dict[str, str], exercise: grading.Exercise | None, rubric: rubri
     number, most = (exercise.number, exercise.points) if exercise else (LATE, 100)  # percent
     if met and (exercise is None or exercise.kind != "text" or rubric is None):
         raise ValueError(f"met: expected nothing, since {number} has no rubric (write points), got {met!r}")
-    mark = rubric.mark(met, most) if met else None
+    mark = rubric.mark(met) if met else None
     points = mark.points if mark and not value else decimal(value)
     if points is None or not 0 <= points <= most:
         raise ValueError(f"points: expected a number from 0 to {most:g}, got {value!r}")
@@ -174,7 +174,6 @@ class Graded:
     receipt: Receipt  # with the points of a person
     file: str  # the name of the page
     remark: str
-    marks: dict[str, rubrics.Mark]  # what a person found with the rubrics, by number of the exercise
 
     student = property(lambda self: self.receipt.student)
     points = property(lambda self: self.receipt.points if self.receipt.graded else None)
@@ -339,10 +338,7 @@ def _write_tables(
     write_whole(home / "to_read.csv", to_csv([TO_READ, *to_read]))
     answers = [(one, result.number, result.text) for one, result in waiting if result.text]
     write_whole(home / "to_read.html", feedback_pages.reading_page(answers, assignment, known))
-    mistakes = [(result.number, result.mistake) for one in graded for result in one.receipt.results if result.mistake]
-    typical = [(n, mark.rubric.typical) for one in graded for n, mark in one.marks.items() if mark.typical]
-    notes = summary.notes + summary.failed
-    page = feedback_pages.index_page(graded, mistakes, assignment, notes, typical)
+    page = feedback_pages.index_page(graded, assignment, summary.notes + summary.failed)
     write_whole(home / "feedback" / "index.html", page)
 
 
@@ -446,7 +442,7 @@ class _Grader:
         said = [feedback_pages.remark(shown), self.foreign(receipt)]
         few = ", ".join(map(one_line, twins[:5])) + ", ..." * (len(twins) > 5)
         said += [f"word for word the same as {few}"] if twins else []
-        return Graded(shown, f"{name}.html", "; ".join(filter(None, said)), marks)
+        return Graded(shown, f"{name}.html", "; ".join(filter(None, said)))
 
     def foreign(self, receipt: Receipt) -> str:
         """Whose notebook it says it is, if not this student's. The notebook says so, and anybody can edit it."""
