@@ -210,14 +210,14 @@ class Summary:
 def grade_folder(
     submissions: Path, out: Path, assignment: Assignment, sandbox: Bubblewrap, *,
     class_list: Path | None = None, student_column: str | None = None, manual: Path | None = None,
-    limits: Limits | None = None, jobs: int = 1, again: bool = False, answers: RightAnswers | None = None,
+    limits: Limits | None = None, jobs: int = 1, answers: RightAnswers | None = None,
     only: Sequence[str] = (),
 ) -> Summary:  # fmt: skip
     """Grade all submissions of a folder, so many `jobs` at a time, and write `out` (CSV) and the folder beside it.
 
-    `manual` is a table of what a person gave; `again` grades also what was graded before; `only` names students who are
-    graded again, all others stay as they are; `answers` says what is right for whom, if the assignment has exercises
-    with numbers of one's own. `ClassroomError` if something is to be put right first; nothing is written then.
+    `manual` is a table of what a person gave; `only` names students who are graded again, all others stay as they are;
+    `answers` says what is right for whom, if numbers are each student's own. `ClassroomError` if something is to be put
+    right first; nothing is written then.
     """
     limits = limits or Limits()
     home = out.with_suffix("")
@@ -262,9 +262,7 @@ def grade_folder(
         taken = " The numbers that belong to this name were taken." if answers else ""
         summary.notes += [f"{plain(s, 100)}: handed in, but is not in the class list.{taken}" for s in unknown]
         about = grading.circumstances(sandbox, limits)
-        grader = _Grader(
-            home, assignment, sandbox, limits, key, names, again, about, answers, frozenset(map(roll, only))
-        )
+        grader = _Grader(home, assignment, sandbox, limits, key, names, about, answers, frozenset(map(roll, only)))
         receipts = _grade(grader, found, jobs, summary)
         late = [one.student for one in found if one.late]
         given = kept_manual(points, old_points, receipts)
@@ -290,18 +288,7 @@ def receipts_of(home: Path) -> dict[str, tuple[Receipt, Path]]:
 
 def looks_wrong(grades: Path) -> list[str]:
     """Why a table of grades looks wrong as a whole: a sentence for each reason, for a person to look first."""
-    return _looks_wrong([row for _, row in read_table(grades, ["student", "points", "remark"])])
-
-
-def _looks_wrong(table: list[dict[str, str]]) -> list[str]:
-    """The same for the rows of a table.
-
-    Examples
-    --------
-    >>> row = {"student": "anna", "points": "0", "9.1": "0", "remark": "no submission"}
-    >>> _looks_wrong([row])
-    ['Nobody has handed in.']
-    """
+    table = [row for _, row in read_table(grades, ["student", "points", "remark"])]
     came = [row for row in table if not row["remark"].startswith(feedback_pages.NOTHING)]
     wrong = []
     if len(came) < len(table) / 2 or not came:
@@ -414,7 +401,6 @@ class _Grader:
     limits: Limits
     key: bytes
     names: dict[str, str]
-    again: bool
     about: dict  # with what is graded
     answers: RightAnswers | None = None  # what is right for whom, where numbers are one's own
     only: frozenset[str] = frozenset()  # who is graded again, if not all are
@@ -471,7 +457,7 @@ class _Grader:
         if old is not None and found.student not in self.only:
             if self.only and old.student == found.student and old.assignment == self.assignment.sha256:
                 return old, False
-            if self.fits(old, found.student, data) and not self.again:
+            if self.fits(old, found.student, data):
                 return old, False
         sandbox = copy.copy(self.sandbox)
         sandbox.worker = worker

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 WRITTEN = "nbgrader.json"  # what was written last: whatever else stands in the gradebook now is a person's
 
 
-def write_back(grades: Path, course: Path, assignment: str, *, database: str = "", force: bool = False) -> list[str]:
+def write_back(grades: Path, course: Path, assignment: str, *, force: bool = False) -> list[str]:
     """Write what `grades` and the folder beside it hold into the gradebook of a course; return notes.
 
     `ClassroomError` if nbgrader or the assignment is not there, or a cell of an exercise.
@@ -41,7 +41,7 @@ def write_back(grades: Path, course: Path, assignment: str, *, database: str = "
         from nbgrader.api import Gradebook, MissingEntry
     except ImportError:
         raise ClassroomError("expected nbgrader beside toytf-classroom (pip install nbgrader), got none") from None
-    home, url = grades.with_suffix(""), database or f"sqlite:///{(course / 'gradebook.db').resolve()}"
+    home, url = grades.with_suffix(""), f"sqlite:///{(course / 'gradebook.db').resolve()}"
     receipts = receipts_of(home)
     memory = json.loads((home / WRITTEN).read_bytes()) if (home / WRITTEN).exists() else {}
     given = read_table(home / GIVEN, ["student", "exercise", "comment"]) if (home / GIVEN).exists() else []
@@ -140,7 +140,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("grades", type=Path, help="grades.csv, written by toytf-classroom grade")
     parser.add_argument("--course", type=Path, required=True, metavar="FOLDER", help="the course's folder")
     parser.add_argument("--assignment", required=True, metavar="NAME", help="its name in nbgrader")
-    parser.add_argument("--db", default="", metavar="URL", help="the gradebook (default: gradebook.db of the course)")
     parser.add_argument("--force", action="store_true", help="also replace what a person gave in nbgrader")
     parser.add_argument("--anyway", action="store_true", help="also if the grades as a whole look wrong")
 
@@ -150,7 +149,7 @@ def run(options) -> int:
         raise ClassroomError(f"--course: expected a folder, got {options.course}")
     if not options.anyway:
         stop_if_wrong(options.grades)
-    notes = write_back(options.grades, options.course, options.assignment, database=options.db, force=options.force)
+    notes = write_back(options.grades, options.course, options.assignment, force=options.force)
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
     print(f"{options.course}: marks, comments and feedback of {options.assignment}")
