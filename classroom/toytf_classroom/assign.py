@@ -1,22 +1,13 @@
 """Assignments from the book's exercises: a student's notebook and an instructor's.
 
-    toytf-classroom assign --exercises 9.1 9.7 8.8 --title "Week 6" --out week6
-
-writes ``week6/student.ipynb``, ``week6/instructor.ipynb`` and ``week6/submissions/assignment.json``;
-put the students' notebooks beside the last one, and ``toytf-classroom grade`` grades them.
-
 Both notebooks have the same cells. They differ only in those that a student fills in, which in the
 instructor's hold solution, common mistakes and worked answer between ``### BEGIN SOLUTION`` and
 ``### END SOLUTION``; a worked answer in words is followed by its rubric. So the instructor's is also a source
 for nbgrader's ``generate_assignment``.
 
 The locked cell of an exercise prints what the checker says, and its last line shows the points as a
-number. nbgrader takes that number for the (partial) credit, an exception or a warning for none. An
-``assert`` would do as well for nbgrader, but would stop a student who runs the notebook from top to
-bottom; this way nothing raises, and a blank notebook runs to its end.
-
-nbgrader can be fooled, since it runs checks in the kernel of the student's own code; ``toytf-classroom grade`` compares
-the same notebooks outside of it.
+number. nbgrader takes that number for the (partial) credit, an exception or a warning for none. Nothing raises, so a
+blank notebook runs to its end.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Feedback pages: one file for each student, and one for the teacher that links to them.
 
-A page is inert. It holds no script and loads nothing, and a policy in its head forbids both; what a
-student's code printed, or wrote where others read it, stands in it as text.
+A page holds no script and loads nothing, and a policy in its head forbids both; what strangers wrote stands as text.
 """
 
 from __future__ import annotations

@@ -9,11 +9,8 @@ What students handed in has their names, in a form of the system's own:
 - Moodle, a folder for each: ``Anna Abt_1001_assignsubmission_file``. 1001 is in the grading worksheet, as
   "Participant 1001".
 
-A number decides where the class list has it, else the name. Nobody is guessed: where two students fit, or the
-number says one and the name another, it is an error.
-
 The forms were read in November 2026 in the sources of both systems (Canvas: ``gradebook_exporter.rb``,
-``content_zipper.rb``; Moodle: ``gradingtable.php``, ``downloader.php``), and tried with made-up people alone.
+``content_zipper.rb``; Moodle: ``gradingtable.php``, ``downloader.php``).
 """
 
 from __future__ import annotations

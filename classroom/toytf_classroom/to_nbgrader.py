@@ -1,11 +1,8 @@
 """The command ``toytf-classroom nbgrader``: marks, comments and feedback go into nbgrader's gradebook.
 
-    toytf-classroom grade course/submitted --assignment week6/submissions/assignment.json --out week6/grades.csv
-    toytf-classroom nbgrader week6/grades.csv --course course --assignment week6
-
-nbgrader's own ``autograde`` runs the code of students unprotected, beside its checks. This takes its place: no code
-runs here. Marks are written as manual ones, so a later ``autograde`` does not change them; what a person gave in
-nbgrader since then stays. Each student's page goes to ``feedback/``, where ``nbgrader release_feedback`` finds it.
+It takes the place of ``nbgrader autograde``, and runs no code. Marks are written as manual ones, so a later
+``autograde`` does not change them; what a person gave in nbgrader since then stays. Each student's page goes to
+``feedback/``, where ``nbgrader release_feedback`` finds it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,5 @@
 """The same exercises as an assignment of Otter-Grader 7: the notebook from which ``otter assign`` makes all the rest.
 
-    toytf-classroom assign --exercises 9.1 9.7 9.2 --title "Week 6" --out week6 --install toytf==0.1.0 --otter
-    otter assign week6/otter.ipynb week6/otter
-
 Each function and each number is an autograded question whose tests ask `toytf.check`; words are read by a person
 (``manual``). The zip for Gradescope is the one that Otter writes.
 """
