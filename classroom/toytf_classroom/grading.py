@@ -23,7 +23,6 @@ from toytf.course.exercises import NOT_ANSWERED
 from toytf_classroom import frames, submission
 from toytf_classroom.plain_text import plain
 from toytf_classroom.sandbox import Failure, Limits, SandboxError, Session, lasting
-from toytf_classroom.sandbox import settings as sandbox_settings
 from toytf_classroom.submission import Unreadable
 
 FORMAT = "toytf receipt"
@@ -79,9 +78,7 @@ class Numbers:
     sealed: str  # changes with anything here
     right: Mapping[str, ByHand]  # from labels of exercises to the answers
     given: Mapping[str, tuple[str, ...]]  # from labels to the tables that the student was given, as text
-    only_with: Mapping[
-        str, Mapping[str, tuple[str, ...]]
-    ]  # label, answer: those that must be right too for it to count
+    only_with: Mapping[str, Mapping[str, tuple[str, ...]]]  # label, answer: those that must be right too
     refused: str = ""  # why there are none
 
 
@@ -222,7 +219,7 @@ def code_version() -> str:
 def circumstances(sandbox, limits) -> dict:
     """What a receipt says of how it came about: with other versions or settings a class is graded anew."""
     versions = {"toytf": toytf.__version__, "numpy": np.__version__, "code": code_version()}
-    return {"versions": versions, "settings": sandbox_settings(sandbox, limits)}
+    return {"versions": versions, "settings": {"allow": sorted(sandbox.allow), "limits": asdict(limits)}}
 
 
 # ---------------------------------------------------------------- grading
@@ -458,8 +455,6 @@ class _Run:
         return "", "title" if "title" in cell.names else ""
 
     def _is_handed_out(self, cell: submission.Cell, label: str, role: str) -> bool:
-        if not self.assignment.handed_out:  # an older assignment.json does not say what was
-            return cell.locked or role in ("title", "text")
         mine = role == "title" or (role == "text" and label in self._own)  # other words for each student
         return mine or fingerprint(cell.source) in self.assignment.handed_out
 

@@ -4,24 +4,11 @@
 a limit for everything. What the sandbox cannot hold, the watch outside does: memory, processes and
 processor time of all that was started, bytes that come out, and the time on the clock.
 
-What this does not promise: that the Linux kernel has no hole (a virtual machine for the grader does more);
-a bound on memory that the kernel itself uses, for a million empty files for example (time and size bound
-it indirectly); and the filter of system calls on processors other than x86-64 and 64-bit ARM.
-
-There is no /proc inside and no /sys, no terminal, no name of a person, of a folder of yours or of another
-student. But some things remain to be seen:
-
-- The time of day, and for how long the machine has been running. So students who compare know who was graded first.
-- The kernel's version and a NIS domain (uname), the kind of processor, the core, and by timing how busy it is.
-- The programs and libraries in /usr, with sizes, times and numbers of their files.
-- Where Python is installed, if not in /usr, and its compiled files say so too. In a home folder that is the
-  name of a user; the system's own Python tells nothing.
-- Numbers that the kernel counts up for everybody, that of a new pipe for example.
-
-And two programs that run at the same time and agreed on it can tell each other something: by being busy and idle,
-by waking each other on a page of a library that both have in memory (futex), by the times of /dev/null, which
-everybody may set, and, unless root started the grader, by using up what the kernel grants one user (memory for
-pipes). It does not help them much: right answers are outside, and each submission has inputs of its own.
+What is promised, and what remains to be seen inside, stands in ``book/pages/sandbox.md``. Besides: nothing bounds the
+memory that the kernel itself uses, for a million empty files for example; other processors than x86-64 and 64-bit ARM
+have no filter of system calls. And two programs that run at the same time can tell each other something by a page of a
+library that both have in memory (futex), by the times of /dev/null, and, unless root started the grader, by using up
+what the kernel grants one user. Right answers are outside, and each submission has inputs of its own.
 """
 
 from __future__ import annotations
@@ -44,7 +31,7 @@ import subprocess
 import sys
 import sysconfig
 import time
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from toytf.byhand import expressions
@@ -134,7 +121,8 @@ def packages(names: tuple[str, ...]) -> dict[str, Path]:
             if name in asked:
                 raise SandboxError(f"--allow: expected installed packages, got {name!r}") from None
             continue  # needed under some condition that does not hold here
-        found |= _files_of(name, one)
+        tops = {file.parts[0] for file in one.files or () if not file.is_absolute()} - {"..", "__pycache__", "bin"}
+        found |= {top: Path(one.locate_file(top)) for top in tops if not top.endswith(".pth")}
         needs = (need.partition(";") for need in one.requires or ())
         todo += [re.match(r"[\w.-]+", need).group() for need, _, condition in needs if "extra" not in condition]
     return {top: place for top, place in sorted(found.items()) if place.exists()}
@@ -142,18 +130,6 @@ def packages(names: tuple[str, ...]) -> dict[str, Path]:
 
 def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-def _files_of(name: str, one: importlib.metadata.Distribution) -> dict[str, Path]:
-    """What a package put into site-packages."""
-    if one.files:
-        tops = {file.parts[0] for file in one.files if not file.is_absolute()} - {"..", "__pycache__", "bin"}
-        return {top: Path(one.locate_file(top)) for top in tops if not top.endswith(".pth")}
-    spec = importlib.util.find_spec(name)  # a distribution's package that does not list its files
-    if spec is None or not spec.origin:
-        return {}
-    place = Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
-    return {place.name: place}
 
 
 def default_packages() -> tuple[str, ...]:
@@ -633,8 +609,3 @@ def lasting(seconds: float) -> str:
 def fmt_source() -> str:
     """The text of `toytf.byhand.fmt`, the one function of toytf that a notebook finds inside."""
     return "\n".join(inspect.getsource(f) for f in (expressions.fmt, expressions._nest, expressions.fixed))
-
-
-def settings(sandbox, limits: Limits) -> dict:
-    """What a grade depends on besides the submission."""
-    return {"allow": sorted(sandbox.allow), "limits": asdict(limits)}
