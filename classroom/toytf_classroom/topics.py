@@ -16,7 +16,7 @@ import numpy as np
 
 from toytf import byhand
 from toytf.attention import causal_mask
-from toytf.byhand import Difference, Entry, Larger, Num, Power, Prod, Quotient, Root, Sum, Working
+from toytf.byhand import Difference, Entry, Num, Power, Prod, Quotient, Root, Sum, Working
 from toytf.byhand.expressions import fixed, trimmed
 
 Array = np.ndarray
@@ -144,14 +144,10 @@ def fixed_width(given: Given) -> str:
     def spoken(tex: str) -> str:
         return re.sub(r"\\mathrm\{(\w+)\}", r"\1", tex).replace("\\", "")
 
-    head = ["", *map(spoken, given.cols)]
-    rows = [[spoken(label), *map(spoken, row)] for label, row in zip(given.rows, given.cells(), strict=True)]
-    rows = [head, *rows] if any(head) else rows
-    wide, *widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    lines = []
-    for label, *row in rows:
-        entries = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        lines.append(f"  {label.ljust(wide)}  {entries}" if wide else f"  {entries}")
+    rows = [("", *given.cols), *((label, *row) for label, row in zip(given.rows, given.cells(), strict=True))]
+    rows = [[spoken(cell) for cell in row] for row in rows if any(row)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return "\n".join([spoken(given.name), *lines])
 
 
@@ -499,18 +495,16 @@ def feed_forward(rng):
     if not 2 <= (inner < 0).sum() <= 3 or (x == 0).any() or (w_1 == 0).sum() > 1 or (w_2 == 0).sum() > 1:
         return None
 
-    def larger(i, j):
-        return (Larger(Num(0.0), _num(inner[i, j])),)
-
     text = (
         r"Send both rows through the feed-forward network $F(X) = \max(0, X W_1 + b_1) W_2 + b_2$. Write down what "
         "stands before the ReLU, after it, and what comes out.",
     )
+    relu = partial(byhand.relu, inner, rows=said, cols=_numbers(3))
     weights = {"W_1": w_1, "b_1": b_1[None], "W_2": w_2, "b_2": b_2[None]}
     given = (_matrix("X", x, said), *(_matrix(name, array) for name, array in weights.items()))
     asked = (
         _affine("before", "X W_1 + b_1", x, w_1, b_1, said),
-        _worked("after", r"\max(0, X W_1 + b_1)", on, said, _numbers(3), larger),
+        Asked("after", r"\max(0, X W_1 + b_1)", on, said, _numbers(3), relu),
         _affine("F", "F(X)", on, w_2, b_2, said),
     )
     return text, given, asked
