@@ -88,10 +88,9 @@ def notebooks(
     `ready` makes `toytf` ready, by default the cell that installs nothing.
     """
     rubrics = read_rubrics()
-    imports = f"{IMPORTS}\n\n{HIDES}" if hide_answers else IMPORTS
     needs = _locked("needs", (ready or first_cell.named()).cell, "code")
     needs["metadata"] |= first_cell.FOLDED
-    first = [_locked("title", _introduction(chosen, title)), needs, _locked("imports", imports, "code")]
+    first = [_locked("title", _introduction(chosen, title)), needs, _locked("imports", _imports(hide_answers), "code")]
     student, instructor = list(first), list(first)
     for one in chosen:
         text = _locked(f"{one.label}-text", _text(one), toytf={"exercise": one.label, "role": "text"})
@@ -112,6 +111,10 @@ def manifest(chosen: Sequence, title: str, student: dict | None = None) -> dict:
     texts = [fingerprint("".join(cell["source"])) for cell in cells if cell["cell_type"] == "markdown"]
     whole = {"format": "toytf assignment", "version": 1, "title": title, "exercises": listed}
     return whole | ({"texts": texts} if texts else {})
+
+
+def _imports(hide_answers: bool) -> str:
+    return f"{IMPORTS}\n\n{HIDES}" if hide_answers else IMPORTS
 
 
 def _introduction(chosen: Sequence, title: str) -> str:
@@ -266,8 +269,7 @@ def otter_files(chosen: Sequence, title: str, ready: first_cell.Ready, hide_answ
             solved = one.check.source
         about = {"label": one.label, "points": one.points, "text": _text(one), "blank": blank, "solved": solved}
         exercises.append(about | {"tests": to_otter.tests_of(one)})
-    imports = f"{IMPORTS}\n\n{HIDES}" if hide_answers else IMPORTS
-    notebook = to_otter.source(title, exercises, imports, ready)
+    notebook = to_otter.source(title, exercises, _imports(hide_answers), ready)
     return {"otter.ipynb": _json(notebook), **ready.beside}
 
 

@@ -26,11 +26,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toytf_classroom import ClassroomError
-from toytf_classroom.plain_text import as_file, composed, plain
+from toytf_classroom.plain_text import MOODLE, as_file, composed, plain
 from toytf_classroom.submission import Found
 
 CANVAS = re.compile(r"(?P<name>.*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>\d+)_(?P<rest>.+)", re.DOTALL)
-MOODLE = re.compile(r"(?P<name>[^_]+)_(?P<number>\d+)_assignsubmission_[a-z]+_?", re.DOTALL)
 FORMS = {  # the columns by which a list is known
     "own": ("student",),
     "canvas": ("Student", "ID", "Section"),

@@ -369,7 +369,9 @@ class Bubblewrap:
                 read_end, write_end = os.pipe()
                 with open(write_end, "wb") as file:
                     file.write(program)
-            _wipe_devices()
+            for place in DEVICES:  # every user may set their times, and so leave a note for the next sandbox
+                with contextlib.suppress(OSError):
+                    os.utime(place)
             return _popen(self.command(limits, user, read_end), [] if read_end is None else [read_end])
         except OSError as error:
             raise SandboxError(str(error)) from error
@@ -383,13 +385,6 @@ def _popen(command: list[str], passed: list[int]) -> subprocess.Popen:
     # Inside, bwrap itself is process 1. Its environment is as empty as the one inside.
     environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
     return subprocess.Popen(command, **pipes, pass_fds=passed, start_new_session=True, env=environment, cwd="/")
-
-
-def _wipe_devices() -> None:
-    """Set the times of the devices inside: every user may set those, and so leave a note for the next sandbox."""
-    for place in DEVICES:
-        with contextlib.suppress(OSError):
-            os.utime(place)
 
 
 # ---------------------------------------------------------------- what it uses

@@ -103,9 +103,7 @@ class _Student:
         words = "\n".join(filter(None, [self.words.get(result.number, ""), result.headline, *result.details]))
         mine, who = [score, words], f"{plain(self.student, 100)}, {result.number}"
         if grade.manual_score not in (None, before[0], score) and not self.force:
-            notes.append(
-                f"{plain(self.student, 100)}, {result.number}: {grade.manual_score:g} points of a person stay."
-            )
+            notes.append(f"{who}: {grade.manual_score:g} points of a person stay.")
             mine[0] = before[0]
         else:
             grade.manual_score, grade.needs_manual_grade = score, score is None
