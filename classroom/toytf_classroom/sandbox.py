@@ -524,13 +524,9 @@ class Session:
             raise Failure("ended", f"ended the whole Python process{self._how_it_ended()}")
         self.came += piece
         try:
-            if len(self.came) < frames.HEAD.size:
+            if (whole := frames.first(self.came)) is None:
                 return None
-            header_size, body_size = frames.lengths(bytes(self.came[: frames.HEAD.size]))
-            size = frames.HEAD.size + header_size + body_size
-            if len(self.came) < size:
-                return None
-            header, body = frames.unpack_whole(bytes(self.came[:size]))
+            header, body, size = whole
             del self.came[:size]
             if header.get("n") != self.count or type(header.get("n")) is not int:
                 raise frames.Malformed("an answer to another question")
