@@ -39,8 +39,8 @@ def problems(found, exercises):
     wrong = [f"{number}: no rubric" for number in known if number not in found]
     wrong += [f"{number}: no such exercise in words" for number in found if number not in known]
     for number, rubric in found.items():
-        if number in known and not math.isclose(rubric.points, known[number].points):
-            wrong.append(f"{number}: {rubric.points:g} points together")
+        if number in known and not math.isclose(sum(point.points for point in rubric.scoring), known[number].points):
+            wrong.append(f"{number}: its points are not those of the exercise")
         for text in parts(rubric):
             if text[-1] not in ".?" or "http" in text or not inline(text):  # `inline` complains about formulas
                 wrong.append(f"{number}: {text}")

@@ -28,7 +28,6 @@ MOST_HEADER = 1 << 18  # bytes
 MOST_BODY = 1 << 24
 MOST_ARRAYS = 64
 MOST_AXES = 8
-LONGEST_AXIS = 1 << 24
 
 
 class Malformed(ValueError):
@@ -124,8 +123,8 @@ def _description(one: Any) -> tuple[str, tuple[int, ...]]:
         raise Malformed(f"expected a dtype of {', '.join(sorted(DTYPES))}")
     if not isinstance(shape, list) or len(shape) > MOST_AXES:
         raise Malformed(f"expected a shape of at most {MOST_AXES} axes")
-    if not all(type(length) is int and 0 <= length <= LONGEST_AXIS for length in shape):
-        raise Malformed(f"expected axes of at most {LONGEST_AXIS}")
+    if not all(type(length) is int and length >= 0 for length in shape):
+        raise Malformed("expected lengths of axes")
     if math.prod(max(1, length) for length in shape) > MOST_BODY:  # NumPy refuses such a shape, an empty one too
         raise Malformed(f"expected at most {MOST_BODY} numbers")
     return dtype, tuple(shape)

@@ -57,10 +57,6 @@ class Rubric:
     say: str
 
     @property
-    def points(self) -> float:
-        return math.fsum(point.points for point in self.scoring)
-
-    @property
     def lettered(self) -> list[tuple[str, Point]]:
         """The scoring points with their letters."""
         return list(zip(LETTERS, self.scoring, strict=False))

@@ -55,8 +55,7 @@ def write_back(grades: Path, course: Path, assignment: str, *, force: bool = Fal
                 raise ClassroomError(f"{grades}, line {line}: expected a receipt of {row['student']!r}; grade again")
             receipt, page = receipts[row["student"]]
             if receipt.sha256:
-                words = {number: said for (student, number), said in comments.items() if student == row["student"]}
-                one = _Student(book, course, assignment, receipt, row, words, memory.get(receipt.student, {}), force)
+                one = _Student(book, course, assignment, receipt, row, comments, memory.get(receipt.student, {}), force)
                 memory[receipt.student] = one.write(page, notes)
             else:
                 notes.append(f"{plain(receipt.student, 100)}: nothing written, {receipt.reason}")
@@ -100,7 +99,9 @@ class _Student:
         grade = _named(submission, "grades", name)
         comment = _named(submission, "comments", f"{result.label}-answer")
         score, before = decimal(self.row[result.number]), self.before.get(result.number, [None, None])
-        words = "\n".join(filter(None, [self.words.get(result.number, ""), result.headline, *result.details]))
+        words = "\n".join(
+            filter(None, [self.words.get((self.row["student"], result.number), ""), result.headline, *result.details])
+        )
         mine, who = [score, words], f"{plain(self.student, 100)}, {result.number}"
         if grade.manual_score not in (None, before[0], score) and not self.force:
             notes.append(f"{who}: {grade.manual_score:g} points of a person stay.")
