@@ -100,17 +100,15 @@ def notebooks(
     return _notebook(student), _notebook(instructor)
 
 
-def manifest(chosen: Sequence, title: str, student: dict | None = None) -> dict:
+def manifest(chosen: Sequence, title: str, student: dict) -> dict:
     """What `toytf_classroom.grading` has to know; it holds no answers. `student` is a notebook that is handed out."""
     listed = []
     for one in chosen:
         name = one.check.name if one.check else None
         about = {"label": one.label, "number": one.number, "title": one.title, "kind": one.kind, "name": name}
         listed.append(about | {"points": one.points} | ({"topic": one.topic} if one.kind == OWN else {}))
-    cells = student["cells"] if student else []
-    texts = [fingerprint("".join(cell["source"])) for cell in cells if cell["cell_type"] == "markdown"]
-    whole = {"format": "toytf assignment", "version": 1, "title": title, "exercises": listed}
-    return whole | ({"texts": texts} if texts else {})
+    texts = [fingerprint("".join(cell["source"])) for cell in student["cells"] if cell["cell_type"] == "markdown"]
+    return {"format": "toytf assignment", "version": 1, "title": title, "exercises": listed, "texts": texts}
 
 
 def _imports(hide_answers: bool) -> str:

@@ -210,7 +210,7 @@ class Summary:
 def grade_folder(
     submissions: Path, out: Path, assignment: Assignment, sandbox: Bubblewrap, *,
     class_list: Path | None = None, student_column: str | None = None, manual: Path | None = None,
-    limits: Limits | None = None, jobs: int = 1, answers: RightAnswers | None = None,
+    limits: Limits, jobs: int = 1, answers: RightAnswers | None = None,
     only: Sequence[str] = (),
 ) -> Summary:  # fmt: skip
     """Grade all submissions of a folder, so many `jobs` at a time, and write `out` (CSV) and the folder beside it.
@@ -219,7 +219,6 @@ def grade_folder(
     `answers` says what is right for whom, if numbers are each student's own. `ClassroomError` if something is to be put
     right first; nothing is written then.
     """
-    limits = limits or Limits()
     home = out.with_suffix("")
     if manual is not None and manual.resolve() == (home / "to_read.csv").resolve():
         raise ClassroomError(f"{manual}: this file is written anew by each run. Copy it, and give the copy's name.")

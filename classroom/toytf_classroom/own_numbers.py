@@ -34,7 +34,7 @@ from toytf_classroom import ClassroomError
 from toytf_classroom.grading import OWN, Assignment, Numbers, answer_name
 from toytf_classroom.lms import read_class
 from toytf_classroom.plain_text import CONTROL, as_file, composed, person
-from toytf_classroom.topics import TOPICS, Drawn, Given, chain, fixed_width, is_word
+from toytf_classroom.topics import TOPICS, Drawn, Given, fixed_width, is_word, sums
 
 VERSION = 1  # of the recipes: a change that gives other numbers is another version
 LONGEST = 100  # characters of a student's id and of a title
@@ -166,7 +166,7 @@ class OwnExercise:
             lines.append(f"{asked.name}{f': {asked.note}' if asked.note else ''}")
             for entry in asked.work().entries:
                 where = f"{entry.where}: " if entry.where else ""
-                lines.append(f"  {where}{' '.join(chain(entry, 'text'))}")
+                lines.append(f"  {where}{sums(entry)}")
         return "\n".join(lines)
 
     @property

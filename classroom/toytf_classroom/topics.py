@@ -6,7 +6,6 @@ numbers that hide a mistake: scores that are the same turned over, weights that 
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -93,7 +92,7 @@ class Asked:
             return f"expected {float(np.asarray(self.expected)[place]):g}"
         whole_rows = len(entries) < np.size(self.expected)
         at = place[0] if whole_rows else int(np.ravel_multi_index(place, self.shape)) if place else 0
-        return " ".join(chain(entries[at], "text"))
+        return sums(entries[at])
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class Word:
     exact = True
 
     def render(self, form: str, tight: bool = False) -> str:
-        return html.escape(self.word).replace("-", "−") if form == "html" else self.word
+        return self.word
 
 
 @dataclass(frozen=True)
@@ -127,10 +126,10 @@ class Drawn:
         return "|".join(f"{g.name};{g.rows};{g.cols};{g.cells()}" for g in self.given)
 
 
-def chain(entry: Entry, form: str) -> list[str]:
-    """The steps to one entry, from the second on with the sign before it: ``["1·4 + 0·8", "= 4 + 0", "= 4"]``."""
-    (_, first), *rest = entry.chain(form)
-    return [first, *(f"{relation} {step}" for relation, step in rest)]
+def sums(entry: Entry) -> str:
+    """The steps to one entry: ``"1·4 + 0·8 = 4 + 0 = 4"``."""
+    (_, first), *rest = entry.chain("text")
+    return " ".join([first, *(f"{relation} {step}" for relation, step in rest)])
 
 
 def is_word(name: str) -> bool:
