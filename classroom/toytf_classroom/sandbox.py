@@ -164,7 +164,7 @@ def without_names(packages: tuple[Path, ...], seen_as: str) -> Path:
                 shutil.copytree(package, new / package.name, ignore=not_shown, copy_function=_copy)
             else:
                 _copy(package, new / package.name)
-        compileall.compile_dir(new, quiet=2, stripdir=str(new), prependdir=seen_as, workers=0)
+        compileall.compile_dir(new, quiet=2, stripdir=str(new), prependdir=seen_as)
         for inside, _, _ in os.walk(new):
             os.chmod(inside, 0o755)  # another user reads it, if root grades
         try:
