@@ -141,7 +141,7 @@ def test_both_editions_are_valid_notebooks_with_nbgrader_metadata():
             assert ("points" in meta) == meta["grade"]
             assert (meta["solution"], meta["locked"]) == ((True, False) if role(cell) == "answer" else (False, True))
         total = sum(cell["metadata"]["nbgrader"].get("points", 0) for cell in notebook["cells"])
-        assert total == sum(one["points"] for one in assign.manifest(book(), "Everything")["exercises"])
+        assert total == sum(one["points"] for one in assign.manifest(book(), "Everything", notebook)["exercises"])
 
 
 def test_markdown_is_set_for_paper():

@@ -227,7 +227,7 @@ def test_only_what_changed_is_graded_again(week, tmp_path, box, monkeypatch):
     assert gradecheck.grade(week, out, box, limits=limits)[0].graded == 3
     (tmp_path / "grades" / "receipts" / "anna.json").write_bytes(b'{"points": 99}')  # no receipt
     assert gradecheck.grade(week, out, box, limits=limits)[0].graded == 1
-    assert gradecheck.grade(week, out, box, limits=limits, again=True)[0].graded == 3
+    assert gradecheck.grade(week, out, box, limits=limits, only=["anna", "bob"])[0].graded == 2
 
 
 def test_a_class_list_gives_nothing_to_the_missing_and_reports_the_unknown(week, tmp_path, box):

@@ -1,8 +1,5 @@
 """For teachers: assignments from the exercises of *The Transformer, Number by Number*, and their grades.
 
-    toytf-classroom assign --exercises 9.1 9.7 8.8 --title "Week 6" --out week6
-    toytf-classroom grade week6/submissions --out week6/grades.csv
-
 A student's code runs in a sandbox (`sandbox`, `runner`) and hands back arrays. Right answers, hidden inputs and
 comparison (`grading`) and the grades (`gradebook`) stay outside, where it never runs.
 """

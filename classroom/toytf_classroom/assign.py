@@ -1,22 +1,13 @@
 """Assignments from the book's exercises: a student's notebook and an instructor's.
 
-    toytf-classroom assign --exercises 9.1 9.7 8.8 --title "Week 6" --out week6
-
-writes ``week6/student.ipynb``, ``week6/instructor.ipynb`` and ``week6/submissions/assignment.json``;
-put the students' notebooks beside the last one, and ``toytf-classroom grade`` grades them.
-
 Both notebooks have the same cells. They differ only in those that a student fills in, which in the
 instructor's hold solution, common mistakes and worked answer between ``### BEGIN SOLUTION`` and
 ``### END SOLUTION``; a worked answer in words is followed by its rubric. So the instructor's is also a source
 for nbgrader's ``generate_assignment``.
 
 The locked cell of an exercise prints what the checker says, and its last line shows the points as a
-number. nbgrader takes that number for the (partial) credit, an exception or a warning for none. An
-``assert`` would do as well for nbgrader, but would stop a student who runs the notebook from top to
-bottom; this way nothing raises, and a blank notebook runs to its end.
-
-nbgrader can be fooled, since it runs checks in the kernel of the student's own code; ``toytf-classroom grade`` compares
-the same notebooks outside of it.
+number. nbgrader takes that number for the (partial) credit, an exception or a warning for none. Nothing raises, so a
+blank notebook runs to its end.
 """
 
 from __future__ import annotations
@@ -100,10 +91,9 @@ def notebooks(
     `ready` makes `toytf` ready, by default the cell that installs nothing.
     """
     rubrics = read_rubrics()
-    imports = f"{IMPORTS}\n\n{HIDES}" if hide_answers else IMPORTS
     needs = _locked("needs", (ready or first_cell.named()).cell, "code")
     needs["metadata"] |= first_cell.FOLDED
-    first = [_locked("title", _introduction(chosen, title)), needs, _locked("imports", imports, "code")]
+    first = [_locked("title", _introduction(chosen, title)), needs, _locked("imports", _imports(hide_answers), "code")]
     student, instructor = list(first), list(first)
     for one in chosen:
         text = _locked(f"{one.label}-text", _text(one), toytf={"exercise": one.label, "role": "text"})
@@ -113,17 +103,19 @@ def notebooks(
     return _notebook(student), _notebook(instructor)
 
 
-def manifest(chosen: Sequence, title: str, student: dict | None = None) -> dict:
+def manifest(chosen: Sequence, title: str, student: dict) -> dict:
     """What `toytf_classroom.grading` has to know; it holds no answers. `student` is a notebook that is handed out."""
     listed = []
     for one in chosen:
         name = one.check.name if one.check else None
         about = {"label": one.label, "number": one.number, "title": one.title, "kind": one.kind, "name": name}
         listed.append(about | {"points": one.points} | ({"topic": one.topic} if one.kind == OWN else {}))
-    cells = student["cells"] if student else []
-    texts = [fingerprint("".join(cell["source"])) for cell in cells if cell["cell_type"] == "markdown"]
-    whole = {"format": "toytf assignment", "version": 1, "title": title, "exercises": listed}
-    return whole | ({"texts": texts} if texts else {})
+    texts = [fingerprint("".join(cell["source"])) for cell in student["cells"] if cell["cell_type"] == "markdown"]
+    return {"format": "toytf assignment", "version": 1, "title": title, "exercises": listed, "texts": texts}
+
+
+def _imports(hide_answers: bool) -> str:
+    return f"{IMPORTS}\n\n{HIDES}" if hide_answers else IMPORTS
 
 
 def _introduction(chosen: Sequence, title: str) -> str:
@@ -155,7 +147,7 @@ def _answers(one: Exercise, rubric: Rubric | None) -> tuple[dict, dict]:
     if one.kind == "text":
         nbgrader |= {"grade": True, "points": one.points}
         solved = portable(one.solution, one)
-        texts = NOT_ANSWERED, f"{solved}\n\n{_rubric(rubric, one)}" if rubric else solved
+        texts = NOT_ANSWERED, f"{solved}\n\n{_rubric(rubric)}" if rubric else solved
     elif one.kind == "function":
         texts = one.check.stub.rstrip("\n"), _solved_function(one)
     else:
@@ -168,11 +160,11 @@ def _answers(one: Exercise, rubric: Rubric | None) -> tuple[dict, dict]:
     return blank, solved
 
 
-def _rubric(rubric: Rubric, one: Exercise) -> str:
+def _rubric(rubric: Rubric) -> str:
     """A rubric as Markdown: each scoring point with its letter, then the typical wrong answer."""
     lines = ["**Rubric**", ""]
-    for (letter, point), worth in zip(rubric.lettered, rubric.worth(one.points), strict=True):
-        lines.append(f"- **{letter}** ({worth:g}): {point.text}")
+    for letter, point in rubric.lettered:
+        lines.append(f"- **{letter}** ({point.points:g}): {point.text}")
         if point.also:
             lines.append(f"  Also accepted: {point.also}")
     lines += [f"- **{TYPICAL}**, a typical wrong answer: {rubric.typical}", f"  Say: {rubric.say}"]
@@ -280,8 +272,7 @@ def otter_files(chosen: Sequence, title: str, ready: first_cell.Ready, hide_answ
             solved = one.check.source
         about = {"label": one.label, "points": one.points, "text": _text(one), "blank": blank, "solved": solved}
         exercises.append(about | {"tests": to_otter.tests_of(one)})
-    imports = f"{IMPORTS}\n\n{HIDES}" if hide_answers else IMPORTS
-    notebook = to_otter.source(title, exercises, imports, ready)
+    notebook = to_otter.source(title, exercises, _imports(hide_answers), ready)
     return {"otter.ipynb": _json(notebook), **ready.beside}
 
 

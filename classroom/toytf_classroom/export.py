@@ -1,9 +1,7 @@
 """The command ``toytf-classroom export``: grades for the place where a school keeps them.
 
-    toytf-classroom export week3/grades.csv --into gradebook.csv --column "Week 3 (4711)" --out upload.csv
-
-fills the points into a table that Canvas or Moodle exported. All rows and columns come back as they were; only the
-cells of that column change, and cells that a spreadsheet could take for a formula get ' in front.
+All rows and columns of a table come back as they were; only the cells of the column for the grades change, and cells
+that a spreadsheet could take for a formula get ' in front.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Feedback pages: one file for each student, and one for the teacher that links to them.
 
-A page is inert. It holds no script and loads nothing, and a policy in its head forbids both; what a
-student's code printed, or wrote where others read it, stands in it as text.
+A page holds no script and loads nothing, and a policy in its head forbids both; what strangers wrote stands as text.
 """
 
 from __future__ import annotations
@@ -54,22 +53,15 @@ def _blocks(details: Sequence[str]) -> Iterator[tuple[str, bool]]:
 # ---------------------------------------------------------------- the teacher's pages
 
 
-def index_page(
-    rows: Sequence, mistakes: Sequence, assignment: Assignment, notes: list[str], typical: Sequence = ()
-) -> bytes:
+def index_page(rows: Sequence, assignment: Assignment, notes: list[str]) -> bytes:
     """All students in one table, with links to their pages; for the teacher, not for students.
 
-    `rows` are `toytf_classroom.gradebook.Graded`. `mistakes` are exercise and name of each known mistake that was made,
-    `typical` exercise and typical wrong answer of its rubric, where it was found.
+    `rows` are `toytf_classroom.gradebook.Graded`. The known mistakes that most of them made are what to talk about.
     """
     texts = any(exercise.kind == "text" for exercise in assignment.exercises)
     about = {"assignment": assignment, "rows": rows, "texts": texts, "notes": notes}
-    return _page("index.html", **about, mistakes=_most(mistakes), typical=_most(typical))
-
-
-def _most(mistakes: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, str], int]]:
-    """Which mistakes were made how often: what to talk about in class."""
-    return sorted(Counter(mistakes).items(), key=lambda item: (-item[1], item[0]))[:10]
+    made = Counter((result.number, result.mistake) for row in rows for result in row.receipt.results if result.mistake)
+    return _page("index.html", **about, mistakes=sorted(made.items(), key=lambda item: (-item[1], item[0]))[:10])
 
 
 def reading_page(answers: Sequence, assignment: Assignment, rubrics: Mapping[str, Rubric]) -> bytes:
@@ -80,10 +72,8 @@ def reading_page(answers: Sequence, assignment: Assignment, rubrics: Mapping[str
     parts = []
     for exercise in assignment.exercises:
         if exercise.kind == "text":
-            rubric = rubrics.get(exercise.number)
-            worth = rubric.worth(exercise.points) if rubric else ()
             mine = [(row, text) for row, number, text in answers if number == exercise.number]
-            parts.append((exercise, rubric, worth, mine))
+            parts.append((exercise, rubrics.get(exercise.number), mine))
     return _page("to_read.html", assignment=assignment, parts=parts)
 
 

@@ -1,9 +1,5 @@
 """The first cell of a student's notebook: it makes `toytf` ready, or says in plain words what to do.
 
-    --install dist/toytf-0.1.0-py3-none-any.whl   # a file, which is copied beside the notebook
-    --install https://school.example/toytf-0.1.0-py3-none-any.whl
-    --install toytf==0.1.0   # from the package index
-
 Where `toytf` is there, the cell says nothing. Where it is missing, pip installs what the teacher named. Without
 ``--install`` nothing is installed, and the cell says so: whose package of that name an index has is not known here.
 """
@@ -149,12 +145,7 @@ def _cell(body: str, what: str) -> str:
 def named(where: str | None = None) -> Ready:
     """What follows from ``--install WHERE``: a wheel, an address, a requirement with its version.
 
-    Without it nothing is installed; the cell says what to do.
-
-    Raises
-    ------
-    ValueError
-        If it is none of these, or a wheel of another package or another version.
+    `ValueError` if it is none of these, or a wheel of another package or another version.
 
     Examples
     --------

@@ -7,7 +7,7 @@ file; it needs the standard library and NumPy alone, since `toytf` is not there 
 Examples
 --------
 >>> message = pack({"n": 1}, [np.array([1.0, 2.0])])
->>> header, body = unpack_whole(message)
+>>> header, body, _ = first(message)
 >>> read_arrays(header["arrays"], body)
 [array([1., 2.])]
 """
@@ -28,7 +28,6 @@ MOST_HEADER = 1 << 18  # bytes
 MOST_BODY = 1 << 24
 MOST_ARRAYS = 64
 MOST_AXES = 8
-LONGEST_AXIS = 1 << 24
 
 
 class Malformed(ValueError):
@@ -68,20 +67,19 @@ def _portable(array) -> np.ndarray:
 
 def lengths(head: bytes) -> tuple[int, int]:
     """Read the first 12 bytes of a message: how long its header and its body are."""
-    if len(head) < HEAD.size:
-        raise Malformed("expected a whole message, got a piece")
     magic, header, body = HEAD.unpack(head)
     if magic != MAGIC or header > MOST_HEADER or body > MOST_BODY:
         raise Malformed("expected a message, got other bytes")
     return header, body
 
 
-def unpack_whole(message: bytes) -> tuple[dict, bytes]:
-    """Split one message into header and body."""
-    header_size, body_size = lengths(message[: HEAD.size])
-    if len(message) != HEAD.size + header_size + body_size:
-        raise Malformed("expected a whole message, got a piece")
-    return read_header(message[HEAD.size : HEAD.size + header_size]), message[HEAD.size + header_size :]
+def first(came: bytes | bytearray) -> tuple[dict, bytes, int] | None:
+    """The first message of what came, as header, body and size; None while a part of it is missing."""
+    header_size, body_size = lengths(came[: HEAD.size]) if len(came) >= HEAD.size else (0, 0)
+    start, end = HEAD.size + header_size, HEAD.size + header_size + body_size
+    if len(came) < end:
+        return None
+    return read_header(came[HEAD.size : start]), bytes(came[start:end]), end
 
 
 def read_header(text: bytes) -> dict:
@@ -125,8 +123,8 @@ def _description(one: Any) -> tuple[str, tuple[int, ...]]:
         raise Malformed(f"expected a dtype of {', '.join(sorted(DTYPES))}")
     if not isinstance(shape, list) or len(shape) > MOST_AXES:
         raise Malformed(f"expected a shape of at most {MOST_AXES} axes")
-    if not all(type(length) is int and 0 <= length <= LONGEST_AXIS for length in shape):
-        raise Malformed(f"expected axes of at most {LONGEST_AXIS}")
+    if not all(type(length) is int and length >= 0 for length in shape):
+        raise Malformed("expected lengths of axes")
     if math.prod(max(1, length) for length in shape) > MOST_BODY:  # NumPy refuses such a shape, an empty one too
         raise Malformed(f"expected at most {MOST_BODY} numbers")
     return dtype, tuple(shape)

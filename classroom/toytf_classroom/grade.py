@@ -43,7 +43,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--allow", action="append", default=[], metavar="NAME", help="another package that students may use"
     )
-    parser.add_argument("--again", action="store_true", help="grade also what was graded before")
     parser.add_argument(
         "--student", action="append", default=[], metavar="NAME", help="grade this one again, and nobody else"
     )
@@ -77,7 +76,7 @@ def _grade(given) -> int:
     summary = gradebook.grade_folder(
         given.submissions, given.out, assignment, sandbox,
         class_list=given.class_list, student_column=given.student_column, manual=given.manual, limits=limits,
-        jobs=given.jobs, again=given.again, answers=answers, only=given.student,
+        jobs=given.jobs, answers=answers, only=given.student,
     )  # fmt: skip
     home = given.out.with_suffix("")
     for note in summary.notes + summary.failed + summary.doubts:

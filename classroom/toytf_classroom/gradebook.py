@@ -118,7 +118,7 @@ def _given(row: dict[str, str], exercise: grading.Exercise | None, rubric: rubri
     number, most = (exercise.number, exercise.points) if exercise else (LATE, 100)  # percent
     if met and (exercise is None or exercise.kind != "text" or rubric is None):
         raise ValueError(f"met: expected nothing, since {number} has no rubric (write points), got {met!r}")
-    mark = rubric.mark(met, most) if met else None
+    mark = rubric.mark(met) if met else None
     points = mark.points if mark and not value else decimal(value)
     if points is None or not 0 <= points <= most:
         raise ValueError(f"points: expected a number from 0 to {most:g}, got {value!r}")
@@ -174,7 +174,6 @@ class Graded:
     receipt: Receipt  # with the points of a person
     file: str  # the name of the page
     remark: str
-    marks: dict[str, rubrics.Mark]  # what a person found with the rubrics, by number of the exercise
 
     student = property(lambda self: self.receipt.student)
     points = property(lambda self: self.receipt.points if self.receipt.graded else None)
@@ -211,16 +210,15 @@ class Summary:
 def grade_folder(
     submissions: Path, out: Path, assignment: Assignment, sandbox: Bubblewrap, *,
     class_list: Path | None = None, student_column: str | None = None, manual: Path | None = None,
-    limits: Limits | None = None, jobs: int = 1, again: bool = False, answers: RightAnswers | None = None,
+    limits: Limits, jobs: int = 1, answers: RightAnswers | None = None,
     only: Sequence[str] = (),
 ) -> Summary:  # fmt: skip
     """Grade all submissions of a folder, so many `jobs` at a time, and write `out` (CSV) and the folder beside it.
 
-    `manual` is a table of what a person gave; `again` grades also what was graded before; `only` names students who are
-    graded again, all others stay as they are; `answers` says what is right for whom, if the assignment has exercises
-    with numbers of one's own. `ClassroomError` if something is to be put right first; nothing is written then.
+    `manual` is a table of what a person gave; `only` names students who are graded again, all others stay as they are;
+    `answers` says what is right for whom, if numbers are each student's own. `ClassroomError` if something is to be put
+    right first; nothing is written then.
     """
-    limits = limits or Limits()
     home = out.with_suffix("")
     if manual is not None and manual.resolve() == (home / "to_read.csv").resolve():
         raise ClassroomError(f"{manual}: this file is written anew by each run. Copy it, and give the copy's name.")
@@ -263,9 +261,7 @@ def grade_folder(
         taken = " The numbers that belong to this name were taken." if answers else ""
         summary.notes += [f"{plain(s, 100)}: handed in, but is not in the class list.{taken}" for s in unknown]
         about = grading.circumstances(sandbox, limits)
-        grader = _Grader(
-            home, assignment, sandbox, limits, key, names, again, about, answers, frozenset(map(roll, only))
-        )
+        grader = _Grader(home, assignment, sandbox, limits, key, names, about, answers, frozenset(map(roll, only)))
         receipts = _grade(grader, found, jobs, summary)
         late = [one.student for one in found if one.late]
         given = kept_manual(points, old_points, receipts)
@@ -291,18 +287,7 @@ def receipts_of(home: Path) -> dict[str, tuple[Receipt, Path]]:
 
 def looks_wrong(grades: Path) -> list[str]:
     """Why a table of grades looks wrong as a whole: a sentence for each reason, for a person to look first."""
-    return _looks_wrong([row for _, row in read_table(grades, ["student", "points", "remark"])])
-
-
-def _looks_wrong(table: list[dict[str, str]]) -> list[str]:
-    """The same for the rows of a table.
-
-    Examples
-    --------
-    >>> row = {"student": "anna", "points": "0", "9.1": "0", "remark": "no submission"}
-    >>> _looks_wrong([row])
-    ['Nobody has handed in.']
-    """
+    table = [row for _, row in read_table(grades, ["student", "points", "remark"])]
     came = [row for row in table if not row["remark"].startswith(feedback_pages.NOTHING)]
     wrong = []
     if len(came) < len(table) / 2 or not came:
@@ -339,10 +324,7 @@ def _write_tables(
     write_whole(home / "to_read.csv", to_csv([TO_READ, *to_read]))
     answers = [(one, result.number, result.text) for one, result in waiting if result.text]
     write_whole(home / "to_read.html", feedback_pages.reading_page(answers, assignment, known))
-    mistakes = [(result.number, result.mistake) for one in graded for result in one.receipt.results if result.mistake]
-    typical = [(n, mark.rubric.typical) for one in graded for n, mark in one.marks.items() if mark.typical]
-    notes = summary.notes + summary.failed
-    page = feedback_pages.index_page(graded, mistakes, assignment, notes, typical)
+    page = feedback_pages.index_page(graded, assignment, summary.notes + summary.failed)
     write_whole(home / "feedback" / "index.html", page)
 
 
@@ -418,7 +400,6 @@ class _Grader:
     limits: Limits
     key: bytes
     names: dict[str, str]
-    again: bool
     about: dict  # with what is graded
     answers: RightAnswers | None = None  # what is right for whom, where numbers are one's own
     only: frozenset[str] = frozenset()  # who is graded again, if not all are
@@ -446,7 +427,7 @@ class _Grader:
         said = [feedback_pages.remark(shown), self.foreign(receipt)]
         few = ", ".join(map(one_line, twins[:5])) + ", ..." * (len(twins) > 5)
         said += [f"word for word the same as {few}"] if twins else []
-        return Graded(shown, f"{name}.html", "; ".join(filter(None, said)), marks)
+        return Graded(shown, f"{name}.html", "; ".join(filter(None, said)))
 
     def foreign(self, receipt: Receipt) -> str:
         """Whose notebook it says it is, if not this student's. The notebook says so, and anybody can edit it."""
@@ -475,7 +456,7 @@ class _Grader:
         if old is not None and found.student not in self.only:
             if self.only and old.student == found.student and old.assignment == self.assignment.sha256:
                 return old, False
-            if self.fits(old, found.student, data) and not self.again:
+            if self.fits(old, found.student, data):
                 return old, False
         sandbox = copy.copy(self.sandbox)
         sandbox.worker = worker

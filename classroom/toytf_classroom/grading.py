@@ -8,7 +8,7 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -23,7 +23,6 @@ from toytf.course.exercises import NOT_ANSWERED
 from toytf_classroom import frames, submission
 from toytf_classroom.plain_text import plain
 from toytf_classroom.sandbox import Failure, Limits, SandboxError, Session, lasting
-from toytf_classroom.sandbox import settings as sandbox_settings
 from toytf_classroom.submission import Unreadable
 
 FORMAT = "toytf receipt"
@@ -79,9 +78,7 @@ class Numbers:
     sealed: str  # changes with anything here
     right: Mapping[str, ByHand]  # from labels of exercises to the answers
     given: Mapping[str, tuple[str, ...]]  # from labels to the tables that the student was given, as text
-    only_with: Mapping[
-        str, Mapping[str, tuple[str, ...]]
-    ]  # label, answer: those that must be right too for it to count
+    only_with: Mapping[str, Mapping[str, tuple[str, ...]]]  # label, answer: those that must be right too
     refused: str = ""  # why there are none
 
 
@@ -118,27 +115,21 @@ def fingerprint(text: str) -> str:
 def _exercise(where: str, entry) -> Exercise:
     if not isinstance(entry, dict):
         raise BadAssignment(f"{where}: expected an object, got {type(entry).__name__}")
-    label, number, kind, name, points, topic, title = (
-        entry.get(key) for key in ("label", "number", "kind", "name", "points", "topic", "title")
-    )
-    known = {"function": name in [*check.CHECKS], "by hand": number in [*check.BY_HAND], OWN: isinstance(topic, str)}
+    one = Exercise(**{each.name: entry.get(each.name) for each in fields(Exercise)})
+    known = {
+        "function": one.name in [*check.CHECKS],
+        "by hand": one.number in [*check.BY_HAND],
+        OWN: isinstance(one.topic, str),
+    }
     for holds, expected, got in (
-        (isinstance(label, str) and isinstance(number, str), "label and number", (label, number)),
-        (type(points) in (int, float) and 0 <= points < 1e6, "points: a number", points),
-        (kind in ("function", "by hand", OWN, "text"), f'kind: "function", "by hand", "{OWN}" or "text"', kind),
-        (known.get(kind, True), "an exercise of this version of toytf", name if kind == "function" else number),
+        (isinstance(one.label, str) and isinstance(one.number, str), "label and number", (one.label, one.number)),
+        (type(one.points) in (int, float) and 0 <= one.points < 1e6, "points: a number", one.points),
+        (one.kind in (*known, "text"), f'kind: "function", "by hand", "{OWN}" or "text"', one.kind),
+        (known.get(one.kind, True), "an exercise of this version of toytf", one.name or one.number),
     ):
         if not holds:
             raise BadAssignment(f"{where}: expected {expected}, got {got!r}")
-    return Exercise(
-        label,
-        number,
-        kind,
-        name if kind == "function" else None,
-        points,
-        topic if kind == OWN else "",
-        str(title or ""),
-    )
+    return replace(one, topic=one.topic or "", title=str(one.title or ""))
 
 
 # ---------------------------------------------------------------- the receipt
@@ -222,7 +213,7 @@ def code_version() -> str:
 def circumstances(sandbox, limits) -> dict:
     """What a receipt says of how it came about: with other versions or settings a class is graded anew."""
     versions = {"toytf": toytf.__version__, "numpy": np.__version__, "code": code_version()}
-    return {"versions": versions, "settings": sandbox_settings(sandbox, limits)}
+    return {"versions": versions, "settings": {"allow": sorted(sandbox.allow), "limits": asdict(limits)}}
 
 
 # ---------------------------------------------------------------- grading
@@ -404,9 +395,9 @@ class _Run:
             try:
                 ask(exercise)
             except frames.Malformed as error:
-                self._no_points(exercise, f"{name}: not yet. It handed back no arrays: {error}.")
+                self._record(exercise, 0, f"{name}: not yet. It handed back no arrays: {error}.")
             except Failure as failure:
-                self._no_points(exercise, f"{name}: not yet. It {failure}.")
+                self._record(exercise, 0, f"{name}: not yet. It {failure}.")
                 raise
             except SandboxError:
                 raise
@@ -461,8 +452,6 @@ class _Run:
         return "", "title" if "title" in cell.names else ""
 
     def _is_handed_out(self, cell: submission.Cell, label: str, role: str) -> bool:
-        if not self.assignment.handed_out:  # an older assignment.json does not say what was
-            return cell.locked or role in ("title", "text")
         mine = role == "title" or (role == "text" and label in self._own)  # other words for each student
         return mine or fingerprint(cell.source) in self.assignment.handed_out
 
@@ -488,9 +477,9 @@ class _Run:
             if kind == "missing":
                 return self._missing(exercise, name, rf"^[ \t]*def {name}\b|^{name}[ \t]*=")
             if kind == "not callable":
-                return self._no_points(exercise, f"{name}: expected your function, got {reply.text('text', 100)}.")
+                return self._record(exercise, 0, f"{name}: expected your function, got {reply.text('text', 100)}.")
             if kind == "too slow":
-                return self._no_points(exercise, f"{name}: not yet. On input {i} it was {self._stopped(reply)}.")
+                return self._record(exercise, 0, f"{name}: not yet. On input {i} it was {self._stopped(reply)}.")
             outcomes.append(_outcome(reply, case.args))
         with np.errstate(all="ignore"):
             said = diagnose(checker, cases, outcomes)
@@ -508,7 +497,7 @@ class _Run:
     def _by_hand(self, exercise: Exercise) -> None:
         own, number = exercise.kind == OWN, exercise.number
         if own and self.numbers.refused:
-            return self._no_points(exercise, f"{number}: no numbers belong to this name. {self.numbers.refused}")
+            return self._record(exercise, 0, f"{number}: no numbers belong to this name. {self.numbers.refused}")
         expected = self.numbers.right[exercise.label] if own else check.BY_HAND[number]
         variable = answer_name(exercise)
         reply = self._request({"do": "read", "name": variable}, most=self.limits.call)
@@ -519,7 +508,7 @@ class _Run:
         listed = ", ".join(map(repr, known))
         if not named:
             if len(known) > 1:
-                return self._no_points(exercise, f"{number}: expected {variable} to be a dictionary with {listed}.")
+                return self._record(exercise, 0, f"{number}: expected {variable} to be a dictionary with {listed}.")
             answers = {known[0]: answers.get(None)}
         notes = [f"{plain(name, 60)!r} is none of {listed}." for name in answers if name not in known]
         given = {name: answers.get(name) for name in known}
@@ -592,9 +581,6 @@ class _Run:
         """Hidden inputs: new for each submission, the same each time it is graded."""
         seed = b"\0".join([self.key, self.read.sha256.encode(), exercise.label.encode()])
         return np.random.default_rng(int.from_bytes(hashlib.sha256(seed).digest(), "little"))
-
-    def _no_points(self, exercise: Exercise, headline: str) -> None:
-        self._record(exercise, 0, headline)
 
     def _record(self, exercise: Exercise, points, headline: str, *details: str, **more) -> None:
         self.results[exercise.label] = _result(exercise, points, headline, *details, **more)

@@ -9,11 +9,8 @@ What students handed in has their names, in a form of the system's own:
 - Moodle, a folder for each: ``Anna Abt_1001_assignsubmission_file``. 1001 is in the grading worksheet, as
   "Participant 1001".
 
-A number decides where the class list has it, else the name. Nobody is guessed: where two students fit, or the
-number says one and the name another, it is an error.
-
 The forms were read in November 2026 in the sources of both systems (Canvas: ``gradebook_exporter.rb``,
-``content_zipper.rb``; Moodle: ``gradingtable.php``, ``downloader.php``), and tried with made-up people alone.
+``content_zipper.rb``; Moodle: ``gradingtable.php``, ``downloader.php``).
 """
 
 from __future__ import annotations
@@ -29,11 +26,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from toytf_classroom import ClassroomError
-from toytf_classroom.plain_text import as_file, composed, plain
+from toytf_classroom.plain_text import MOODLE, as_file, composed, plain
 from toytf_classroom.submission import Found
 
 CANVAS = re.compile(r"(?P<name>.*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>\d+)_(?P<rest>.+)", re.DOTALL)
-MOODLE = re.compile(r"(?P<name>[^_]+)_(?P<number>\d+)_assignsubmission_[a-z]+_?", re.DOTALL)
 FORMS = {  # the columns by which a list is known
     "own": ("student",),
     "canvas": ("Student", "ID", "Section"),

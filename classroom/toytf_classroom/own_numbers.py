@@ -1,13 +1,9 @@
 """By-hand exercises with numbers of one's own: a neighbour's answers are of no use.
 
-    toytf-classroom assign --exercises 9.1 8.8 --own-numbers --class class.csv --key-file key.txt --title "Week 6" ...
-    toytf-classroom sheet --class class.csv --key-file key.txt --topics product softmax --out sheets.html
-
 A topic of `TOPICS` takes the place of each by-hand exercise (`Topic.instead_of`). Its numbers follow from the
 teacher's key, the title and the student's name: the seed is an HMAC-SHA256 under the key. So nothing has to be kept
 but the key. Neither the notebooks nor the assignment hold an answer, and ``toytf-classroom grade --key-file`` makes
-the answers again. Without the key nobody can foretell the numbers of a sheet. Whoever has *seen* a sheet can work it
-out, and can try out keys against it: so take a long one that no person thought up.
+the answers again. Whoever has *seen* a sheet can try out keys against it: so take a long one that no person thought up.
 
 A student is who handed in. What the notebook says of its student, or of the numbers that are given, is read
 for a remark to the teacher, and decides nothing.
@@ -38,7 +34,7 @@ from toytf_classroom import ClassroomError
 from toytf_classroom.grading import OWN, Assignment, Numbers, answer_name
 from toytf_classroom.lms import read_class
 from toytf_classroom.plain_text import CONTROL, as_file, composed, person
-from toytf_classroom.topics import TOPICS, Drawn, Given, chain, fixed_width, is_word
+from toytf_classroom.topics import TOPICS, Drawn, Given, fixed_width, is_word, sums
 
 VERSION = 1  # of the recipes: a change that gives other numbers is another version
 LONGEST = 100  # characters of a student's id and of a title
@@ -170,7 +166,7 @@ class OwnExercise:
             lines.append(f"{asked.name}{f': {asked.note}' if asked.note else ''}")
             for entry in asked.work().entries:
                 where = f"{entry.where}: " if entry.where else ""
-                lines.append(f"  {where}{' '.join(chain(entry, 'text'))}")
+                lines.append(f"  {where}{sums(entry)}")
         return "\n".join(lines)
 
     @property

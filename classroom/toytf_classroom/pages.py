@@ -11,13 +11,12 @@ Examples
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from math_core import LatexError, LatexToMathML
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
@@ -25,7 +24,6 @@ from toytf_classroom import ClassroomError
 from toytf_classroom.plain_text import plain
 
 TEMPLATES = Path(__file__).with_name("templates")
-_DISTANCE = re.compile(r"\\\\\[[\d.]+(?:pt|em|ex|mm|cm|in)\]")  # between two rows: \\[4pt]
 
 
 def render(template: str, **values) -> str:
@@ -58,12 +56,10 @@ def inline(markdown: str) -> Markup:
     return Markup(_reader().renderInline(markdown))
 
 
-def math(tex: str, display: bool = False) -> Markup:
+def math(tex: str) -> Markup:
     """A formula as MathML; `ClassroomError` if it cannot be set."""
     try:
-        converter = LatexToMathML(fancy_error=False)
-        body = _DISTANCE.sub(r"\\\\", tex)  # math-core would print it
-        return Markup(converter.convert_with_local_state(body, displaystyle=display))
+        return Markup(LatexToMathML(fancy_error=False).convert_with_local_state(tex, displaystyle=False))
     except LatexError as error:
         raise ClassroomError(f"formula: expected TeX that can be set, got {tex.strip()} ({error})") from None
 
@@ -71,14 +67,7 @@ def math(tex: str, display: bool = False) -> Markup:
 @cache
 def _reader() -> MarkdownIt:
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
-    dollarmath_plugin(reader, double_inline=True)
-    for name in ("math_inline", "math_block", "math_inline_double"):
-        reader.add_render_rule(name, _formula)
-    reader.add_render_rule("image", lambda _, tokens, at, *__: str(escape(tokens[at].content)))
+    dollarmath_plugin(reader)
+    # A `Markup` would escape what it is added to.
+    reader.add_render_rule("math_inline", lambda _, tokens, at, *__: str(math(tokens[at].content)))
     return reader
-
-
-def _formula(_, tokens, at, *__) -> str:
-    if tokens[at].type == "math_inline":
-        return str(math(tokens[at].content))  # a `Markup` would escape what it is added to
-    return f'<div class="formula">{math(tokens[at].content, display=True)}</div>\n'

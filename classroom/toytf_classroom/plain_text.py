@@ -73,7 +73,7 @@ def to_csv(rows: Iterable[Iterable[str]]) -> bytes:
 
 # ---------------------------------------------------------------- names
 
-_MOODLE = re.compile(r"(.+?)_\d+_assignsubmission_\w*\Z", re.DOTALL)
+MOODLE = re.compile(r"(?P<name>.+?)_(?P<number>\d+)_assignsubmission_\w*", re.DOTALL)
 _HARMLESS = re.compile(r"[^\W_][\w.@+-]{0,39}")  # of 4 bytes each a file name holds 60
 
 
@@ -101,7 +101,7 @@ def person(student: str) -> str:
     >>> person("Anna Abt_1001_assignsubmission_file"), person("anna_1")
     ('Anna Abt', 'anna_1')
     """
-    moodle = _MOODLE.match(composed(student))
+    moodle = MOODLE.fullmatch(composed(student))
     return composed(moodle[1] if moodle else student)
 
 

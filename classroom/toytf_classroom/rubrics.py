@@ -57,24 +57,15 @@ class Rubric:
     say: str
 
     @property
-    def points(self) -> float:
-        return math.fsum(point.points for point in self.scoring)
-
-    @property
     def lettered(self) -> list[tuple[str, Point]]:
         """The scoring points with their letters."""
         return list(zip(LETTERS, self.scoring, strict=False))
 
-    def worth(self, out_of: float | None = None) -> tuple[float, ...]:
-        """What each scoring point is worth, if the exercise is worth so much."""
-        scale = 1.0 if out_of is None else out_of / self.points
-        return tuple(point.points * scale for point in self.scoring)
-
-    def mark(self, met: str, out_of: float | None = None) -> Mark:
+    def mark(self, met: str) -> Mark:
         """What an answer is worth of which a person writes what it meets; `ValueError` names the letters that are odd.
 
         `met` has letters, "a c", with or without anything between them, `t` where the typical wrong answer stands, or
-        "0" if it meets nothing. The scoring points grow in proportion to `out_of`, what the exercise is worth.
+        "0" if it meets nothing.
         """
         letters = re.sub(r"[\s,;+]", "", met).lower()
         known = LETTERS[: len(self.scoring)] + TYPICAL
@@ -83,26 +74,25 @@ class Rubric:
             what = f"some of {', '.join(known)}, each once, or {NONE} for none"
             raise ValueError(f"met: expected {what}, got {met.strip()!r}")
         found = tuple(letter in letters for letter, _ in self.lettered)
-        return Mark(self, found, TYPICAL in letters, self.worth(out_of))
+        return Mark(self, found, TYPICAL in letters)
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What a person found in one answer: which scoring points, whether the typical mistake, and what each is worth."""
+    """What a person found in one answer: which scoring points, and whether the typical mistake."""
 
     rubric: Rubric
     met: tuple[bool, ...]
     typical: bool
-    worth: tuple[float, ...]
 
     @property
     def points(self) -> float:
-        return round(math.fsum(worth for worth, met in zip(self.worth, self.met, strict=True) if met), 2)
+        return math.fsum(point.points for met, point in self.lines if met)
 
     @property
-    def lines(self) -> list[tuple[bool, float, str]]:
-        """Each scoring point: whether it is met, what it is worth, and what it says."""
-        return list(zip(self.met, self.worth, (point.text for point in self.rubric.scoring), strict=True))
+    def lines(self) -> list[tuple[bool, Point]]:
+        """Each scoring point, and whether it is met."""
+        return list(zip(self.met, self.rubric.scoring, strict=True))
 
 
 def parse(text: str, where: str = "rubrics") -> dict[str, Rubric]:

@@ -51,9 +51,6 @@ class Shown:
             raise AttributeError(name)
         return self
 
-    def __str__(self):
-        return self.says
-
     def __repr__(self):
         return self.says or "<shown>"
 

@@ -4,32 +4,21 @@
 a limit for everything. What the sandbox cannot hold, the watch outside does: memory, processes and
 processor time of all that was started, bytes that come out, and the time on the clock.
 
-What this does not promise: that the Linux kernel has no hole (a virtual machine for the grader does more);
-a bound on memory that the kernel itself uses, for a million empty files for example (time and size bound
-it indirectly); and the filter of system calls on processors other than x86-64 and 64-bit ARM.
-
-There is no /proc inside and no /sys, no terminal, no name of a person, of a folder of yours or of another
-student. But some things remain to be seen:
-
-- The time of day, and for how long the machine has been running. So students who compare know who was graded first.
-- The kernel's version and a NIS domain (uname), the kind of processor, the core, and by timing how busy it is.
-- The programs and libraries in /usr, with sizes, times and numbers of their files.
-- Where Python is installed, if not in /usr, and its compiled files say so too. In a home folder that is the
-  name of a user; the system's own Python tells nothing.
-- Numbers that the kernel counts up for everybody, that of a new pipe for example.
-
-And two programs that run at the same time and agreed on it can tell each other something: by being busy and idle,
-by waking each other on a page of a library that both have in memory (futex), by the times of /dev/null, which
-everybody may set, and, unless root started the grader, by using up what the kernel grants one user (memory for
-pipes). It does not help them much: right answers are outside, and each submission has inputs of its own.
+What is promised, and what remains to be seen inside, stands in ``book/pages/sandbox.md``. Besides: nothing bounds the
+memory that the kernel itself uses, for a million empty files for example; other processors than x86-64 and 64-bit ARM
+have no filter of system calls. And two programs that run at the same time can tell each other something by a page of a
+library that both have in memory (futex), by the times of /dev/null, and, unless root started the grader, by using up
+what the kernel grants one user. Right answers are outside, and each submission has inputs of its own.
 """
 
 from __future__ import annotations
 
+import compileall
 import contextlib
 import errno
 import functools
 import glob
+import hashlib
 import importlib.metadata
 import importlib.util
 import inspect
@@ -43,14 +32,14 @@ import struct
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from toytf.byhand import expressions
 from toytf.check import outcomes
 from toytf_classroom import ClassroomError, frames
-from toytf_classroom.anonymous import without_names
 
 HERE = Path(__file__).parent
 INSIDE = (HERE / "runner.py", HERE / "frames.py", Path(outcomes.__file__))  # of ours, this much is in a sandbox
@@ -134,7 +123,8 @@ def packages(names: tuple[str, ...]) -> dict[str, Path]:
             if name in asked:
                 raise SandboxError(f"--allow: expected installed packages, got {name!r}") from None
             continue  # needed under some condition that does not hold here
-        found |= _files_of(name, one)
+        tops = {file.parts[0] for file in one.files or () if not file.is_absolute()} - {"..", "__pycache__", "bin"}
+        found |= {top: Path(one.locate_file(top)) for top in tops if not top.endswith(".pth")}
         needs = (need.partition(";") for need in one.requires or ())
         todo += [re.match(r"[\w.-]+", need).group() for need, _, condition in needs if "extra" not in condition]
     return {top: place for top, place in sorted(found.items()) if place.exists()}
@@ -144,21 +134,52 @@ def _canonical(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _files_of(name: str, one: importlib.metadata.Distribution) -> dict[str, Path]:
-    """What a package put into site-packages."""
-    if one.files:
-        tops = {file.parts[0] for file in one.files if not file.is_absolute()} - {"..", "__pycache__", "bin"}
-        return {top: Path(one.locate_file(top)) for top in tops if not top.endswith(".pth")}
-    spec = importlib.util.find_spec(name)  # a distribution's package that does not list its files
-    if spec is None or not spec.origin:
-        return {}
-    place = Path(spec.origin).parent if spec.submodule_search_locations else Path(spec.origin)
-    return {place.name: place}
-
-
 def default_packages() -> tuple[str, ...]:
     """NumPy, and matplotlib where it is installed."""
     return ("numpy", *(["matplotlib"] if importlib.util.find_spec("matplotlib") else []))
+
+
+@functools.cache
+def without_names(packages: tuple[Path, ...], seen_as: str) -> Path:
+    """Make a folder that holds these packages, or find the one that was made before; `OSError` if there is no room.
+
+    A compiled file (.pyc) names the folder in which it was compiled: that of the project, and mostly in it the name of
+    the person who teaches. So the packages, and their dist-infos, are compiled anew as `seen_as`, what the folder is
+    called where it is shown. It lies in the cache of the user who grades (``XDG_CACHE_HOME`` or ``~/.cache``), and may
+    be deleted at any time.
+    """
+    about = [(place.name, str(place), place.stat().st_mtime_ns) for place in sorted(packages)]
+    digest = hashlib.sha256(repr([seen_as, "compiled", importlib.util.MAGIC_NUMBER, about]).encode()).hexdigest()[:24]
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "toytf"
+    folder = cache / f"packages-{digest}"
+    if folder.is_dir():
+        return folder
+    cache.mkdir(parents=True, exist_ok=True)
+    not_shown = shutil.ignore_patterns("direct_url.json", "__pycache__")  # the first says where a package came from
+    with tempfile.TemporaryDirectory(dir=cache) as place:
+        new = Path(place, "whole")
+        new.mkdir()
+        for package in packages:
+            if package.is_dir():
+                shutil.copytree(package, new / package.name, ignore=not_shown, copy_function=_copy)
+            else:
+                _copy(package, new / package.name)
+        compileall.compile_dir(new, quiet=2, stripdir=str(new), prependdir=seen_as)
+        for inside, _, _ in os.walk(new):
+            os.chmod(inside, 0o755)  # another user reads it, if root grades
+        try:
+            os.rename(new, folder)
+        except OSError:
+            if not folder.is_dir():  # made by another grader meanwhile
+                raise
+    return folder
+
+
+def _copy(path: str | Path, new: str | Path) -> None:
+    try:
+        os.link(os.path.realpath(path), new)
+    except OSError:  # on another disk, or of another user
+        shutil.copy2(path, new)
 
 
 def _prefixes() -> list[str]:
@@ -393,7 +414,9 @@ class Bubblewrap:
                 read_end, write_end = os.pipe()
                 with open(write_end, "wb") as file:
                     file.write(program)
-            _wipe_devices()
+            for place in DEVICES:  # every user may set their times, and so leave a note for the next sandbox
+                with contextlib.suppress(OSError):
+                    os.utime(place)
             return _popen(self.command(limits, user, read_end), [] if read_end is None else [read_end])
         except OSError as error:
             raise SandboxError(str(error)) from error
@@ -407,13 +430,6 @@ def _popen(command: list[str], passed: list[int]) -> subprocess.Popen:
     # Inside, bwrap itself is process 1. Its environment is as empty as the one inside.
     environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"}
     return subprocess.Popen(command, **pipes, pass_fds=passed, start_new_session=True, env=environment, cwd="/")
-
-
-def _wipe_devices() -> None:
-    """Set the times of the devices inside: every user may set those, and so leave a note for the next sandbox."""
-    for place in DEVICES:
-        with contextlib.suppress(OSError):
-            os.utime(place)
 
 
 # ---------------------------------------------------------------- what it uses
@@ -553,13 +569,9 @@ class Session:
             raise Failure("ended", f"ended the whole Python process{self._how_it_ended()}")
         self.came += piece
         try:
-            if len(self.came) < frames.HEAD.size:
+            if (whole := frames.first(self.came)) is None:
                 return None
-            header_size, body_size = frames.lengths(bytes(self.came[: frames.HEAD.size]))
-            size = frames.HEAD.size + header_size + body_size
-            if len(self.came) < size:
-                return None
-            header, body = frames.unpack_whole(bytes(self.came[:size]))
+            header, body, size = whole
             del self.came[:size]
             if header.get("n") != self.count or type(header.get("n")) is not int:
                 raise frames.Malformed("an answer to another question")
@@ -633,8 +645,3 @@ def lasting(seconds: float) -> str:
 def fmt_source() -> str:
     """The text of `toytf.byhand.fmt`, the one function of toytf that a notebook finds inside."""
     return "\n".join(inspect.getsource(f) for f in (expressions.fmt, expressions._nest, expressions.fixed))
-
-
-def settings(sandbox, limits: Limits) -> dict:
-    """What a grade depends on besides the submission."""
-    return {"allow": sorted(sandbox.allow), "limits": asdict(limits)}

@@ -8,7 +8,7 @@ from pathlib import Path
 from toytf._command import place_for, write_whole
 from toytf_classroom import lms, own_numbers
 from toytf_classroom.pages import render
-from toytf_classroom.topics import TOPICS, chain, is_word
+from toytf_classroom.topics import TOPICS, is_word, sums
 
 DEFAULT = ("product", "scores", "softmax", "weighted-sum", "feed-forward", "layer-norm")
 EXAMPLES = (
@@ -21,7 +21,7 @@ EXAMPLES = (
 
 def page(sheets: list[own_numbers.Sheet], answers: bool) -> str:
     """Sheets, or their answers, as one page to print; each begins on a new sheet of paper."""
-    how = {"markdown": own_numbers.markdown, "chain": chain, "is_word": is_word}
+    how = {"markdown": own_numbers.markdown, "sums": sums, "is_word": is_word}
     return render("sheet.html", sheets=sheets, answers=answers, **how) + "\n"
 
 

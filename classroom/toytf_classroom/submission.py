@@ -46,7 +46,6 @@ class Cell:
 
     source: str
     names: frozenset[str]  # grade ids and labels of exercises
-    locked: bool = False
     code: int = 0  # its number among the code cells
 
 
@@ -233,8 +232,7 @@ def read(data: bytes) -> Submission:
             code.append(source)
         elif cell.get("cell_type") not in ("markdown", "raw"):
             continue
-        locked = _dict(_dict(cell, "metadata"), "nbgrader").get("locked") is True
-        cells.append(Cell(source, _names(cell), locked, len(code) if cell["cell_type"] == "code" else 0))
+        cells.append(Cell(source, _names(cell), len(code) if cell["cell_type"] == "code" else 0))
     total = len(notebook["cells"])
     notes = [f"{odd} of {total} cells are none (no source that is text) and were passed over."] if odd else []
     return Submission(hashlib.sha256(data).hexdigest(), tuple(code), tuple(cells), tuple(notes), _sheet(notebook))

@@ -1,11 +1,8 @@
 """The command ``toytf-classroom nbgrader``: marks, comments and feedback go into nbgrader's gradebook.
 
-    toytf-classroom grade course/submitted --assignment week6/submissions/assignment.json --out week6/grades.csv
-    toytf-classroom nbgrader week6/grades.csv --course course --assignment week6
-
-nbgrader's own ``autograde`` runs the code of students unprotected, beside its checks. This takes its place: no code
-runs here. Marks are written as manual ones, so a later ``autograde`` does not change them; what a person gave in
-nbgrader since then stays. Each student's page goes to ``feedback/``, where ``nbgrader release_feedback`` finds it.
+It takes the place of ``nbgrader autograde``, and runs no code. Marks are written as manual ones, so a later
+``autograde`` does not change them; what a person gave in nbgrader since then stays. Each student's page goes to
+``feedback/``, where ``nbgrader release_feedback`` finds it.
 """
 
 from __future__ import annotations
@@ -32,7 +29,7 @@ if TYPE_CHECKING:
 WRITTEN = "nbgrader.json"  # what was written last: whatever else stands in the gradebook now is a person's
 
 
-def write_back(grades: Path, course: Path, assignment: str, *, database: str = "", force: bool = False) -> list[str]:
+def write_back(grades: Path, course: Path, assignment: str, *, force: bool = False) -> list[str]:
     """Write what `grades` and the folder beside it hold into the gradebook of a course; return notes.
 
     `ClassroomError` if nbgrader or the assignment is not there, or a cell of an exercise.
@@ -41,7 +38,7 @@ def write_back(grades: Path, course: Path, assignment: str, *, database: str = "
         from nbgrader.api import Gradebook, MissingEntry
     except ImportError:
         raise ClassroomError("expected nbgrader beside toytf-classroom (pip install nbgrader), got none") from None
-    home, url = grades.with_suffix(""), database or f"sqlite:///{(course / 'gradebook.db').resolve()}"
+    home, url = grades.with_suffix(""), f"sqlite:///{(course / 'gradebook.db').resolve()}"
     receipts = receipts_of(home)
     memory = json.loads((home / WRITTEN).read_bytes()) if (home / WRITTEN).exists() else {}
     given = read_table(home / GIVEN, ["student", "exercise", "comment"]) if (home / GIVEN).exists() else []
@@ -58,8 +55,7 @@ def write_back(grades: Path, course: Path, assignment: str, *, database: str = "
                 raise ClassroomError(f"{grades}, line {line}: expected a receipt of {row['student']!r}; grade again")
             receipt, page = receipts[row["student"]]
             if receipt.sha256:
-                words = {number: said for (student, number), said in comments.items() if student == row["student"]}
-                one = _Student(book, course, assignment, receipt, row, words, memory.get(receipt.student, {}), force)
+                one = _Student(book, course, assignment, receipt, row, comments, memory.get(receipt.student, {}), force)
                 memory[receipt.student] = one.write(page, notes)
             else:
                 notes.append(f"{plain(receipt.student, 100)}: nothing written, {receipt.reason}")
@@ -103,12 +99,12 @@ class _Student:
         grade = _named(submission, "grades", name)
         comment = _named(submission, "comments", f"{result.label}-answer")
         score, before = decimal(self.row[result.number]), self.before.get(result.number, [None, None])
-        words = "\n".join(filter(None, [self.words.get(result.number, ""), result.headline, *result.details]))
+        words = "\n".join(
+            filter(None, [self.words.get((self.row["student"], result.number), ""), result.headline, *result.details])
+        )
         mine, who = [score, words], f"{plain(self.student, 100)}, {result.number}"
         if grade.manual_score not in (None, before[0], score) and not self.force:
-            notes.append(
-                f"{plain(self.student, 100)}, {result.number}: {grade.manual_score:g} points of a person stay."
-            )
+            notes.append(f"{who}: {grade.manual_score:g} points of a person stay.")
             mine[0] = before[0]
         else:
             grade.manual_score, grade.needs_manual_grade = score, score is None
@@ -140,7 +136,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("grades", type=Path, help="grades.csv, written by toytf-classroom grade")
     parser.add_argument("--course", type=Path, required=True, metavar="FOLDER", help="the course's folder")
     parser.add_argument("--assignment", required=True, metavar="NAME", help="its name in nbgrader")
-    parser.add_argument("--db", default="", metavar="URL", help="the gradebook (default: gradebook.db of the course)")
     parser.add_argument("--force", action="store_true", help="also replace what a person gave in nbgrader")
     parser.add_argument("--anyway", action="store_true", help="also if the grades as a whole look wrong")
 
@@ -150,7 +145,7 @@ def run(options) -> int:
         raise ClassroomError(f"--course: expected a folder, got {options.course}")
     if not options.anyway:
         stop_if_wrong(options.grades)
-    notes = write_back(options.grades, options.course, options.assignment, database=options.db, force=options.force)
+    notes = write_back(options.grades, options.course, options.assignment, force=options.force)
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
     print(f"{options.course}: marks, comments and feedback of {options.assignment}")

@@ -1,8 +1,5 @@
 """The same exercises as an assignment of Otter-Grader 7: the notebook from which ``otter assign`` makes all the rest.
 
-    toytf-classroom assign --exercises 9.1 9.7 9.2 --title "Week 6" --out week6 --install toytf==0.1.0 --otter
-    otter assign week6/otter.ipynb week6/otter
-
 Each function and each number is an autograded question whose tests ask `toytf.check`; words are read by a person
 (``manual``). The zip for Gradescope is the one that Otter writes.
 """
@@ -13,6 +10,7 @@ import json
 from collections.abc import Sequence
 
 from toytf_classroom.first_cell import Ready
+from toytf_classroom.grading import answer_name
 
 INSIDE = "/autograder/source/files"  # where Otter's container has what lies beside the notebook
 FUNCTION = """\
@@ -76,12 +74,11 @@ def tests_of(one) -> list[str]:
         return [FUNCTION.format(name=one.check.name)]
     if not one.by_hand:
         return []
-    variable = f"answer_{one.number.replace('.', '_')}"
     found = []
     for place, part in enumerate(one.by_hand.parts, start=1):
         of_part = f".get({json.dumps(part.name)})" if part.name else ""
         named = {"place": place, "number": one.number, "part": json.dumps(part.name) if part.name else None}
-        found.append(NUMBER.format(variable=variable, of_part=of_part, **named))
+        found.append(NUMBER.format(variable=answer_name(one), of_part=of_part, **named))
     return found
 
 

@@ -6,7 +6,6 @@ numbers that hide a mistake: scores that are the same turned over, weights that 
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ import numpy as np
 
 from toytf import byhand
 from toytf.attention import causal_mask
-from toytf.byhand import Difference, Entry, Larger, Num, Power, Prod, Quotient, Root, Sum, Working
+from toytf.byhand import Difference, Entry, Num, Power, Prod, Quotient, Root, Sum, Working
 from toytf.byhand.expressions import fixed, trimmed
 
 Array = np.ndarray
@@ -93,7 +92,7 @@ class Asked:
             return f"expected {float(np.asarray(self.expected)[place]):g}"
         whole_rows = len(entries) < np.size(self.expected)
         at = place[0] if whole_rows else int(np.ravel_multi_index(place, self.shape)) if place else 0
-        return " ".join(chain(entries[at], "text"))
+        return sums(entries[at])
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ class Word:
     exact = True
 
     def render(self, form: str, tight: bool = False) -> str:
-        return html.escape(self.word).replace("-", "−") if form == "html" else self.word
+        return self.word
 
 
 @dataclass(frozen=True)
@@ -127,10 +126,10 @@ class Drawn:
         return "|".join(f"{g.name};{g.rows};{g.cols};{g.cells()}" for g in self.given)
 
 
-def chain(entry: Entry, form: str) -> list[str]:
-    """The steps to one entry, from the second on with the sign before it: ``["1·4 + 0·8", "= 4 + 0", "= 4"]``."""
-    (_, first), *rest = entry.chain(form)
-    return [first, *(f"{relation} {step}" for relation, step in rest)]
+def sums(entry: Entry) -> str:
+    """The steps to one entry: ``"1·4 + 0·8 = 4 + 0 = 4"``."""
+    (_, first), *rest = entry.chain("text")
+    return " ".join([first, *(f"{relation} {step}" for relation, step in rest)])
 
 
 def is_word(name: str) -> bool:
@@ -144,14 +143,10 @@ def fixed_width(given: Given) -> str:
     def spoken(tex: str) -> str:
         return re.sub(r"\\mathrm\{(\w+)\}", r"\1", tex).replace("\\", "")
 
-    head = ["", *map(spoken, given.cols)]
-    rows = [[spoken(label), *map(spoken, row)] for label, row in zip(given.rows, given.cells(), strict=True)]
-    rows = [head, *rows] if any(head) else rows
-    wide, *widths = [max(len(row[i]) for row in rows) for i in range(len(head))]
-    lines = []
-    for label, *row in rows:
-        entries = "  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        lines.append(f"  {label.ljust(wide)}  {entries}" if wide else f"  {entries}")
+    rows = [("", *given.cols), *((label, *row) for label, row in zip(given.rows, given.cells(), strict=True))]
+    rows = [[spoken(cell) for cell in row] for row in rows if any(row)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return "\n".join([spoken(given.name), *lines])
 
 
@@ -499,18 +494,16 @@ def feed_forward(rng):
     if not 2 <= (inner < 0).sum() <= 3 or (x == 0).any() or (w_1 == 0).sum() > 1 or (w_2 == 0).sum() > 1:
         return None
 
-    def larger(i, j):
-        return (Larger(Num(0.0), _num(inner[i, j])),)
-
     text = (
         r"Send both rows through the feed-forward network $F(X) = \max(0, X W_1 + b_1) W_2 + b_2$. Write down what "
         "stands before the ReLU, after it, and what comes out.",
     )
+    relu = partial(byhand.relu, inner, rows=said, cols=_numbers(3))
     weights = {"W_1": w_1, "b_1": b_1[None], "W_2": w_2, "b_2": b_2[None]}
     given = (_matrix("X", x, said), *(_matrix(name, array) for name, array in weights.items()))
     asked = (
         _affine("before", "X W_1 + b_1", x, w_1, b_1, said),
-        _worked("after", r"\max(0, X W_1 + b_1)", on, said, _numbers(3), larger),
+        Asked("after", r"\max(0, X W_1 + b_1)", on, said, _numbers(3), relu),
         _affine("F", "F(X)", on, w_2, b_2, said),
     )
     return text, given, asked
