@@ -23,7 +23,7 @@ from toytf.ops import softmax
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGES = 460
-CHAPTERS = 22
+CHAPTERS = 23
 LEAST = 18  # pixels of text on a slide of 1280 x 720
 MOST_LONG = 20  # slides on which something to touch, or a chain of panels, scrolls
 
