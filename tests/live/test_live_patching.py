@@ -26,7 +26,12 @@ def shows(page, source=A, other=B, rows=(6,), silent=(), word=4):
     assert page.locator(".patch-after .patch-on b").all_inner_texts() == now[word - 1 : word]
     at, best = word - 1, None
     for when, probs in ((0, before), (1, after)):
-        table = page.locator(".live-bars").nth(when).locator("tbody tr:not([hidden])")
+        bars = page.locator(".live-bars").nth(when)
+        if when and not (rows or silent):
+            assert bars.locator("caption").inner_text() == "after: nothing is changed"
+            assert not bars.locator("tbody").is_visible()
+            continue
+        table = bars.locator("tbody tr:not([hidden])")
         labels = table.locator("th").all_inner_texts()
         ids = [MODEL.tgt_vocab.id({"(end)": "<eos>"}.get(label, label)) for label in labels]
         assert best is None or ids == best

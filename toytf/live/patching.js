@@ -144,6 +144,9 @@ class Patching extends Live {
     const probs = [this.was, this.now].map((run) => run.probs[this.at]);
     const shown = { at: favourites(...probs), names: toytf.trained.tgt_vocab.map(named) };
     this.bars.forEach((bars, k) => bars.set(probs[k], shown));
+    const same = !this.rows.length && !this.silent.length;
+    this.querySelector(".patch-bars").classList.toggle("patch-same", same);
+    this.bars[1].table.caption.textContent = same ? "after: nothing is changed" : "after";
     const soFar = this.was.words.slice(0, this.at).join(" ");
     const where = soFar ? `the next word after “${soFar}”` : "the first word";
     this.querySelector(".patch-at").textContent = `Probabilities of ${where}`;

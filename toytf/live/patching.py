@@ -29,6 +29,7 @@ HEADS = tuple(f"{part}{head}" for part in PARTS for head in (1, 2))
 TOP = 5  # the most probable words, before or after
 MEMORY = "The memory of “{}”. Swapped rows come from “{}”."
 CAPTION = "Where heads 1 and 2 of cross-attention look for it"
+SAME = "after: nothing is changed"
 
 
 def patching(
@@ -84,7 +85,7 @@ def patching(
     labels = [named(token) for token in model.tgt_vocab.tokens(best)]
     runs = (("before", before), ("after", after))
     looks = [(_row_name(h, when, silent), run.heads[h, at]) for h in (0, 1) for when, run in runs]
-    beyond = len(before.words)
+    beyond, same = len(before.words), not (rows or silent)
     lines = {"before": [], "after": []}
     for name, run in runs:
         for t, said in enumerate(run.words):
@@ -102,8 +103,8 @@ def patching(
             for name, line in lines.items()
         )
         + f'</div><p class="patch-at">{_html.escape(f"Probabilities of {where}")}</p>'
-        f'<div class="live-side patch-bars">{bars(labels, before.probs[at][best], "before")}'
-        f"{bars(labels, after.probs[at][best], 'after')}</div>"
+        f'<div class="live-side patch-bars{" patch-same" * same}">{bars(labels, before.probs[at][best], "before")}'
+        f"{bars(labels, after.probs[at][best], SAME if same else 'after')}</div>"
         '<div class="trans-scroll" role="region" aria-label="Where it looks" tabindex="0">'
         f"{weight_table(_columns(src, others, rows), looks, CAPTION)}</div>"
         f'<p class="live-said">{_html.escape(_said(model, src, others, rows, silent, before, after, at))}</p>'

@@ -92,6 +92,13 @@ function wordsFor({ kinds, places }, tokens, at) {
   return kind ? places[kind[at]] : [];
 }
 
+// The shortest sentence that it learned and that goes on from these words, if there is one
+function wholeFrom({ kinds, places }, words) {
+  const longer = kinds.filter((kind) => kind.length > words.length && begins({ places }, kind, words));
+  const [kind] = longer.sort((a, b) => a.length - b.length);
+  return kind?.map((place, i) => words[i] ?? places[place][0]).join(" ");
+}
+
 // ---------------------------------------------------------------- the field
 
 // A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say, `nothing`
@@ -147,15 +154,16 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
       const is = odd.length > 1 ? "are" : "is";
       const doubt = words.length && about.kinds.length && !fits(about, words) ? ": expect mistakes" : "";
       said.push(`${someOf(odd)} ${is} not among its ${known.length} words and ${is} left out${doubt}.`);
-      if (!words.length && all.length > 1) said.push(`Try “${all[1]}”.`);
       for (const word of odd) asks.push(...suggested(tokens, word, odd.length));
+      const whole = (words.length && wholeFrom(about, words)) || all[1];
+      if (whole && (!words.length || (doubt && !asks.length))) said.push(`Try “${whole}”.`);
     }
     const learned = `It learned from sentences of up to ${about.learned} words`;
     if (late.length) {
       said.push(`It reads ${about.most} words here; “${late[0].word}” and what follows is left out. ${learned}.`);
     } else if (words.length > about.learned) said.push(`${learned}; this one has ${words.length}. Expect mistakes.`);
     else if (words.length && about.kinds.length && !unknown.length && !fits(about, words))
-      said.push(mayBegin(about, words) ? UNFINISHED : NEVER);
+      said.push(mayBegin(about, words) ? `${UNFINISHED} Try “${wholeFrom(about, words)}”.` : NEVER);
     return { said: said.length || asks.length ? said.join(" ") : hint, asks };
   }
 
