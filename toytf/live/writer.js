@@ -119,7 +119,7 @@ class Story extends Live {
       layers: choice({ label: "Written by", start: "2", options: { 1: "one layer", 2: "two layers" } }),
       temperature: number({ label: "temperature", start: data.temperature, from: 0.1, to: 2, step: 0.1 }),
       pace: choice({ label: "Pace", start: "quick", options: Object.keys(PACES) }),
-      layer: choice({ label: "Shares of", start: `${data.layer}`, options: { 1: "layer 1", 2: "layer 2" } }),
+      layer: choice({ label: "Attention of", start: `${data.layer}`, options: { 1: "layer 1", 2: "layer 2" } }),
       head: choice({ label: "", start: `${data.head}`, options: heads }),
       draw: place({ label: "draw", start: 1, to: STORIES }),
       written: place({ label: "written", start: data.longest, from: 0, to: data.longest }),
@@ -342,7 +342,9 @@ class Story extends Live {
     }
     const known = words.filter((word) => /^[a-z]/.test(word));
     const near = nearest(odd.toLowerCase(), known).map(quoted);
-    const which = near.length ? `Did you mean ${near.join(" or ")}?` : `There are ${known.join(", ")}.`;
+    const { kind, nature, thing } = this.data.slots;
+    const some = [kind, nature, thing].flatMap((slot) => Object.keys(slot)).join(", ");
+    const which = near.length ? `Did you mean ${near.join(" or ")}?` : `Try one of these: ${some}.`;
     return `“${odd}” is not among the ${known.length} words of its stories. ${which}`;
   }
 
