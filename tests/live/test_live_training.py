@@ -90,7 +90,7 @@ def shows(page, rate="0.01", pairs="3200", dropout=False, sentence=2, head="both
         assert page.locator(".train-answers [aria-pressed=true]").inner_text().startswith(SENTENCES[sentence - 1][0])
         assert "The chapter's run at its end" in said(page)
         turned = (rate, pairs, dropout) != ("0.01", "3200", False)
-        assert ("You have turned a knob since" in said(page)) is turned
+        assert ("The knobs ask for another run" in said(page)) is turned
 
 
 def press(page):
@@ -222,7 +222,7 @@ def test_other_settings_are_another_run_and_said_to_be_none_of_the_chapters(touc
     assert unseen > seen + 0.5  # known by heart
     page.get_by_role("radio", name="3,200").check()
     assert said(page).endswith(
-        "This run has 10 pairs, the rate 0.01. You have turned a knob since; a new run will follow it."
+        "This run has 10 pairs, the rate 0.01. The knobs ask for another run: press Train."
     )
     train(page)
     assert said(page).endswith(OWN)

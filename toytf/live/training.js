@@ -248,7 +248,7 @@ class Training extends Live {
     const losses = step
       ? `the loss of its batch is ${fixed(loss, 4)}, that of ${this.unseenWords()} ${fixed(unseen, 4)}`
       : `with random numbers the loss of ${this.unseenWords()} is ${fixed(unseen, 4)}`;
-    const changed = this.isChanged() && " You have turned a knob since; a new run will follow it.";
+    const changed = this.isChanged() && " The knobs ask for another run: press Train.";
     if (!this.own)
       return `The chapter's run at its end, step ${step}: ${losses}.${changed || " Press Train to see how it got there."}`;
     return `Step ${step} of ${this.data.learn.steps}: ${losses}.${this.whose()}${changed || ""}`;

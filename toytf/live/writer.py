@@ -74,7 +74,7 @@ def writer(
     static = (
         f'<div class="story-field"><p>{_html.escape(beginning)}</p></div>'
         f'<p class="story-text" lang="en">{_words(tokens, len(begun), row, at)}</p>'
-        '<p class="live-note">Click or tap a word: the darker another is, the more the head looked at it.</p>'
+        '<p class="story-hint">Click or tap a word: the darker another is, the more the head looked at it.</p>'
         f'<div class="story-detail">{_bars(model, probs, word, temperature)}'
         f'<div class="story-side"><p class="live-said">{_html.escape(said)}</p></div></div>'
         f'<ul class="story-promises">{"".join(_promise(*promise) for promise in promises(tokens))}</ul>'
