@@ -221,9 +221,7 @@ def test_other_settings_are_another_run_and_said_to_be_none_of_the_chapters(touc
     seen, unseen = map(float, re.findall(r"\d\.\d{4}", said(page)))
     assert unseen > seen + 0.5  # known by heart
     page.get_by_role("radio", name="3,200").check()
-    assert said(page).endswith(
-        "This run has 10 pairs, the rate 0.01. The knobs ask for another run: press Train."
-    )
+    assert said(page).endswith("This run has 10 pairs, the rate 0.01. The knobs ask for another run: press Train.")
     train(page)
     assert said(page).endswith(OWN)
     shows_step(page, SHORT, STEPS)
