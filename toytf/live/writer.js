@@ -314,7 +314,7 @@ class Story extends Live {
     this.drawn = vocab.indexOf(this.tokens[this.at]);
     const best = order(this.probs).slice(0, TOP);
     const at = this.drawn < 0 || best.includes(this.drawn) ? best : [...best, this.drawn];
-    this.bars.set(this.probs, { at, names: vocab.map(named), lit: this.drawn });
+    this.bars.set(this.probs, { at, names: vocab.map(named) });
     const when = this.drawn < 0 ? "can come" : "could have come";
     this.bars.table.caption.textContent = `What ${when} here, at temperature ${temperature}`;
   }
@@ -351,14 +351,14 @@ class Story extends Live {
   say({ head }) {
     const words = ["(start)", ...this.tokens.map((token) => quoted(named(token)))];
     const p = (i) => fixed(this.probs[i], 4);
-    const [first, second] = order(this.row).map((i) => `at ${words[i]}, with ${fixed(this.row[i], 4)}`);
-    const looks = second ? `${first}, and ${second}` : first;
-    const whose = `head ${head} of layer ${this.layer} looked most ${looks} of its attention.`;
+    const [most] = order(this.row);
+    const looks = `looked most at ${words[most]}, with ${fixed(this.row[most], 4)} of its attention.`;
+    const whose = `Head ${head} of layer ${this.layer} ${looks}`;
     const next = order(this.probs)[0];
     const { vocab } = toytf.writers[this.state.layers];
-    if (this.drawn < 0) return `Most probable here is ${quoted(named(vocab[next]))}, with ${p(next)}. For it, ${whose}`;
+    if (this.drawn < 0) return `Most probable here is ${quoted(named(vocab[next]))}, with ${p(next)}. ${whose}`;
     const typed = this.at < this.read.tokens.length ? "You typed it. " : "";
-    return `${words[this.at + 1]} had probability ${p(this.drawn)} here. ${typed}To choose it, ${whose}`;
+    return `${words[this.at + 1]} had probability ${p(this.drawn)} here. ${typed}${whose}`;
   }
 }
 

@@ -20,7 +20,6 @@ from toytf.live.translator import named, quoted, word_line
 from toytf.model import forward
 from toytf.ops import softmax
 from toytf.store import load
-from toytf.tree import count
 from toytf.writer import LONGEST, Writer
 
 TOP = 5  # the most probable words
@@ -79,7 +78,7 @@ def writer(
         f'<div class="story-side"><p class="live-said">{_html.escape(said)}</p></div></div>'
         f'<ul class="story-promises">{"".join(_promise(*promise) for promise in promises(tokens))}</ul>'
     )
-    title = f"Begin a story. A model of {count(model.params):,} numbers writes on."
+    title = "Begin a story. A model of one or two layers writes on."
     data = {"beginning": beginning, "temperature": temperature, "layer": layer + 1, "head": head + 1}
     data |= {"longest": LONGEST, "numbers": wire.many(NUMBERS), "words": list(model.vocab)}
     data |= {"sentences": stories.SENTENCES, "slots": stories.SLOTS, "promises": stories.PROMISES}
@@ -186,11 +185,9 @@ def _bars(model: Writer, probs: np.ndarray, word: int, temperature: float) -> st
 def _said(tokens, at: int, begun: int, p: float, row: np.ndarray, head: tuple[int, int]) -> str:
     """What the script says too."""
     words = ["(start)", *map(quoted, map(named, tokens))]
-    best = np.argsort(-row, kind="stable")[:2]
-    looks = ", and ".join(f"at {words[i]}, with {fmt(row[i])}" for i in best)
     typed = "You typed it. " if at < begun else ""
-    whose = f"head {head[1] + 1} of layer {head[0] + 1} looked most {looks} of its attention."
-    return f"{words[at + 1]} had probability {fmt(p)} here. {typed}To choose it, {whose}"
+    looks = f"looked most at {words[row.argmax()]}, with {fmt(row.max())} of its attention."
+    return f"{words[at + 1]} had probability {fmt(p)} here. {typed}Head {head[1] + 1} of layer {head[0] + 1} {looks}"
 
 
 def _promise(mark: str, promise: str, facts: str) -> str:
