@@ -125,7 +125,7 @@ CASE = Case(
 # ---------------------------------------------------------------- learning
 
 ELEMENT = "document.querySelector('toytf-training')"
-OWN = "This is the chapter's run, digit by digit."
+OWN = "Every number so far is the chapter's."
 
 
 def train(page):
@@ -196,7 +196,7 @@ def test_without_a_worker_the_page_learns_the_same(touch, script):
 
 def test_stop_go_on_and_reset(touch):
     page = touch(TRAINING)
-    assert button(page, "Start anew").is_disabled()
+    assert button(page, "Train anew").is_disabled()
     button(page, "Train").click()
     page.wait_for_function(f"{ELEMENT}.reports.length > 2")
     button(page, "Stop").click()

@@ -53,7 +53,7 @@ class Training extends Live {
     super.build();
     const id = uniqueId();
     this.go = button("Train", () => this.press(), { class: "train-go" });
-    this.anew = button("Start anew", () => this.start());
+    this.anew = button("Train anew", () => this.start());
     const input = ({ target }) => this.look(Number(target.value));
     this.back = html("input", { type: "range", id, min: 0, step: 1, input });
     this.backTo = html("label", { for: id });
@@ -246,7 +246,7 @@ class Training extends Live {
     if (!now) return "The first numbers are on their way.";
     const { step, loss, unseen } = now;
     const losses = step
-      ? `the loss of its batch is ${fixed(loss, 4)}, that of ${this.unseenWords()} ${fixed(unseen, 4)}`
+      ? `the loss of its ${this.data.learn.batchSize} pairs is ${fixed(loss, 4)}, that of ${this.unseenWords()} ${fixed(unseen, 4)}`
       : `with random numbers the loss of ${this.unseenWords()} is ${fixed(unseen, 4)}`;
     const changed = this.isChanged() && " The knobs ask for another run: press Train.";
     if (!this.own)
@@ -259,7 +259,7 @@ class Training extends Live {
     if (this.knobs !== this.knobsOf(this.begin()))
       return ` This run has ${thousands(pairs)} pairs, the rate ${rate}${dropout === "on" ? " and dropout" : ""}.`;
     return this.isChapters()
-      ? " This is the chapter's run, digit by digit."
+      ? " Every number so far is the chapter's."
       : " The settings are the chapter's; the last digits are those of your browser.";
   }
 }
