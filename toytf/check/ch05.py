@@ -75,7 +75,7 @@ BY_HAND["5.1"] = [
     .knows([1] * 4, "powers that are not divided. The shares sum to one.")
     .knows([7] * 4, "the scores. First e to each score, then divide.")
     .knows([1 / 7] * 4, "a division by the score. Divide each power by the sum of the powers."),
-    part("gap", np.log(3), "e^gap = (3/4) / (1/4) = 3, so the gap is ln 3 = 1.0986", decimals=4)
+    part("gap", np.log(3), "e^gap = (3/4) / (1/4) = 3, so the gap is log 3 = 1.0986", decimals=4)
     .step("e^gap = (3/4) / (1/4)")
     .knows(3, "the ratio of the weights. The gap is its logarithm.")
     .knows(0.5, "the difference of the weights. Gaps of scores are ratios of weights.")
@@ -109,7 +109,7 @@ BY_HAND["5.4"] = [
     .knows(_SPREAD, "the variance. A divisor c divides the variance by c * c, so take the root."),
 ]
 BY_HAND["5.6"] = [
-    part("scaled gap", np.log(9), f"e^gap = 0.9 / 0.1 = 9, so the scaled gap is ln 9 = {np.log(9):.4f}", decimals=4)
+    part("scaled gap", np.log(9), f"e^gap = 0.9 / 0.1 = 9, so the scaled gap is log 9 = {np.log(9):.4f}", decimals=4)
     .step("e^gap = 0.9 / 0.1")
     .knows(9, "the ratio of the weights. The gap is its logarithm.")
     .knows(np.log(10), "the logarithm of 1 / 0.1. The gap compares 0.9 with 0.1.")
