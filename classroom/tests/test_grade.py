@@ -130,7 +130,12 @@ def test_when_the_time_of_a_submission_is_over_what_was_finished_counts(box):
     assert [result.points for result in receipt.results] == [0, 2, 0]
     assert "softmax: not yet. On input 1 it was stopped after" in receipt.results[2].headline
     assert receipt.results[2].remark.startswith("8.8: On input 1 it was stopped after")
+    assert receipt.results[2].details[0].startswith("With this input") and "scores = " in receipt.results[2].details[1]
     assert receipt.slow
+    deaf = "def softmax(scores):\n    " + DEAF.replace("\n", "\n    ")
+    receipt = one(IMPORTS, deaf, box=box)
+    assert "8.8: It did not stop within 1 second of processor time" in receipt.remarks
+    assert "scores = " in receipt.results[0].details[1]
     receipt = one(IMPORTS, DEAF, SOFTMAX, box=box, limits=limits)
     assert "its 2 seconds were used up" in receipt.results[0].headline
 

@@ -1,5 +1,6 @@
 """Slips of honest students and teachers: none ends in a 0 that says nothing, and none costs what was right."""
 
+import html
 import json
 import re
 
@@ -10,7 +11,7 @@ import gradecheck
 from gradecheck import BY_HAND, HONEST, IMPORTS, SOFTMAX, STUB, code, data, one, table
 from toytf import check
 from toytf.course.exercises import NOT_ANSWERED, read
-from toytf_classroom import ClassroomError, assign, frames, grading, sandbox, submission
+from toytf_classroom import ClassroomError, assign, feedback_pages, frames, grading, sandbox, submission
 from toytf_classroom.__main__ import main
 from toytf_classroom.export import fill
 from toytf_classroom.lms import read_class
@@ -150,6 +151,19 @@ def test_an_import_that_is_not_here_and_a_cell_that_fails_cost_a_right_function_
     assert one(*cells, box=box).results[0].points == 2
 
 
+def test_a_deleted_import_cell_is_put_back_and_the_report_begins_with_it(week, box):
+    def without_imports(cells):
+        del cells[at(cells, "imports")], cells[at(cells, "needs")]
+
+    found, receipt = result(week, box, handed_in(week, without_imports), "8.8")
+    assert found.points == 2 and receipt.remarks[0] == "the first cell, with the imports, is missing, and was put back"
+    page = feedback_pages.student_page(receipt, week[1]).decode()
+    said = re.search(r"</h1>\s*<p>eve</p>\s*<p>(.*?)</p>", page)[1]
+    assert "first cell, with the imports, is missing" in html.unescape(said) and "costs no points" in said
+    for cell in ("import numpy\n", "if True:\n    from numpy import exp\n"):
+        assert not one(cell + SOFTMAX, box=box).notes
+
+
 def test_what_could_not_be_imported_is_named(box):
     wrong = "def softmax(scores):\n    return pd.DataFrame(scores)"
     receipt = one(IMPORTS, f"import pandas as pd\n{wrong}", box=box)
@@ -282,7 +296,8 @@ def test_a_table_that_looks_wrong_stops_before_it_is_exported(tmp_path, capsys, 
     into.write_text("student,points\nanna,\nbob,\ncem,\n", "utf-8")
     words = ["export", str(grades), "--into", str(into), "--column", "points", "--out", str(out)]
     assert main(words) == 2
-    assert says in capsys.readouterr().err and not out.exists()
+    said = capsys.readouterr().err
+    assert says in said and "run the same command again with --anyway" in said and not out.exists()
     assert main([*words, "--anyway"]) == 0
     with pytest.raises(ClassroomError, match="looks wrong"):
         fill(grades, into, "points")

@@ -27,7 +27,7 @@ from toytf.check.answers import ByHand, Part
 from toytf.course.chapters import BOOK
 from toytf.course.exercises import KINDS, NOT_ANSWERED, Exercise, read, words_for_links
 from toytf_classroom import first_cell, lms, own_numbers, to_otter
-from toytf_classroom.grading import OWN, answer_name, fingerprint
+from toytf_classroom.grading import IMPORTS, OWN, answer_name, fingerprint
 from toytf_classroom.own_numbers import Sheet
 from toytf_classroom.plain_text import as_file
 from toytf_classroom.rubrics import TYPICAL, Rubric
@@ -36,7 +36,6 @@ from toytf_classroom.rubrics import read as read_rubrics
 MASTER = BOOK / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 MISTAKES = "Common mistakes, as the checker names them:"
-IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"
 # What holds in a chapter's notebook alone: there some names are taken, and an answer has no name yet.
 IN_THE_CHAPTER = re.compile(r"\s*\(In the\s+chapter's notebook the name `\w+` is\s+taken[^)]*\)")
 BY_HAND = re.compile(r'(check\.byhand\("[\d.]+", )answer(, part=("[^"]*"))?\)')

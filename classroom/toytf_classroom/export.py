@@ -82,7 +82,8 @@ def stop_if_wrong(grades: Path) -> None:
     """Refuse a table that as a whole looks wrong (`gradebook.looks_wrong`)."""
     if wrong := looks_wrong(grades):
         said = "\n".join(f"  {one}" for one in wrong)
-        raise ClassroomError(f"{grades}: this table looks wrong, so it goes nowhere; with --anyway it does.\n{said}")
+        go_on = "If it is as it should be, run the same command again with --anyway behind it."
+        raise ClassroomError(f"{grades}: this table looks wrong, so nothing was written.\n{said}\n{go_on}")
 
 
 def _points(path: Path, people: list[Person], result: Filled, maximum: float | None) -> dict[str, float]:

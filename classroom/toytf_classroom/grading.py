@@ -17,6 +17,7 @@ import numpy as np
 import toytf
 from toytf import check
 from toytf.check.answers import ByHand
+from toytf.check.compare import shown_input
 from toytf.check.core import Outcome, diagnose
 from toytf.check.outcomes import KINDS
 from toytf.course.exercises import NOT_ANSWERED
@@ -26,6 +27,7 @@ from toytf_classroom.sandbox import Failure, Limits, SandboxError, Session, last
 from toytf_classroom.submission import Unreadable
 
 FORMAT = "toytf receipt"
+IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"  # a notebook's first cell
 OWN = "own numbers"  # the kind of a by-hand exercise whose numbers are each student's own
 MOST_LINES = 60  # of what a checker says
 
@@ -241,6 +243,10 @@ def grade_one(
     run = _Run(read, assignment, sandbox, limits, key, numbers)
     results = run.grade()
     notes, own = [*read.notes], {}
+    if run.no_imports:
+        notes.insert(
+            0, "The notebook's first cell, with the imports, is missing. It was put back, and costs no points."
+        )
     if assignment.own:
         own = {"sheet": numbers.sheet, "sealed": numbers.sealed, "carried": read.sheet}
         if read.sheet and numbers.sheet and read.sheet != numbers.sheet:
@@ -290,6 +296,7 @@ class _Run:
         self.results: dict[str, Result] = {}
         self.said: dict[int, dict] = {}  # by number of the code cell
         self.skipped: set[int] = set()
+        self.no_imports = not self._cells_with(r"^[ \t]*(import|from)[ \t]+numpy\b")
         self._own, self._texts = (
             {exercise.label for exercise in assignment.exercises if exercise.kind == kind} for kind in (OWN, "text")
         )
@@ -348,7 +355,8 @@ class _Run:
 
     def _cells(self) -> None:
         """Run the code cells in order."""
-        for number, source in enumerate(self.read.code, start=1):
+        code = [IMPORTS] if self.no_imports else []
+        for number, source in enumerate([*code, *self.read.code], start=1 - len(code)):
             if number in self.skipped:
                 continue
             said = self.said.setdefault(number, {"cell": number})
@@ -392,12 +400,13 @@ class _Run:
                 return
             ask = self._function if exercise.kind == "function" else self._by_hand
             name = exercise.name or exercise.number
+            self.input = None
             try:
                 ask(exercise)
             except frames.Malformed as error:
                 self._record(exercise, 0, f"{name}: not yet. It handed back no arrays: {error}.")
             except Failure as failure:
-                self._record(exercise, 0, f"{name}: not yet. It {failure}.")
+                self._cut_off(exercise, f"It {failure}")
                 raise
             except SandboxError:
                 raise
@@ -470,7 +479,7 @@ class _Run:
         cases = checker.draw(self._inputs(exercise))
         outcomes: list[Outcome] = []
         for i, case in enumerate(cases, start=1):
-            arrays: list = []
+            arrays, self.input = [], (checker, case)
             header = {"do": "call", "name": name, "args": frames.pack_value(tuple(case.args), arrays)["tuple"]}
             reply = self._request(header, arrays, most=self.limits.call)
             kind = reply.header.get("kind")
@@ -479,7 +488,7 @@ class _Run:
             if kind == "not callable":
                 return self._record(exercise, 0, f"{name}: expected your function, got {reply.text('text', 100)}.")
             if kind == "too slow":
-                return self._record(exercise, 0, f"{name}: not yet. On input {i} it was {self._stopped(reply)}.")
+                return self._cut_off(exercise, f"On input {i} it was {self._stopped(reply)}")
             outcomes.append(_outcome(reply, case.args))
         with np.errstate(all="ignore"):
             said = diagnose(checker, cases, outcomes)
@@ -526,6 +535,12 @@ class _Run:
             said = ["Your numbers:", *self.numbers.given[exercise.label], "", *said, *alone]
         self._record(exercise, round(exercise.points * counts / len(reports), 2), headline, *said, *notes)
 
+    def _cut_off(self, exercise: Exercise, said: str) -> None:
+        """No points for what was stopped, with the input on which that happened."""
+        shown = shown_input(*self.input) if self.input else []
+        headline, remark = f"{exercise.name or exercise.number}: not yet. {said}.", f"{exercise.number}: {said}"
+        self._record(exercise, 0, headline, *shown, remark=remark)
+
     def _alone(self, exercise: Exercise, right: set[str]) -> list[str]:
         """Right answers that do not count without others, since a neighbour's may be the same: a sentence for each."""
         return [
@@ -562,13 +577,14 @@ class _Run:
     def remarks(self) -> list[str]:
         """What a teacher wants to know besides the points; a notebook without any says why."""
         results = list(self.results.values())
-        said = [result.remark for result in results if result.remark]
+        said = ["the first cell, with the imports, is missing, and was put back"] * self.no_imports
+        said += [result.remark for result in results if result.remark]
         said += [f"not here: {lacks}" for lacks in self._lacks()]
         if any("### BEGIN SOLUTION" in source for source in self.read.code):
             said.append("this is the instructor's notebook")
         named = {label for label, _ in map(self._place, self.read.cells)} - {""}
         if not named and not any(result.points for result in results):
-            said = [one for one in said if not one.endswith((": not found", ": no answer"))]
+            said = [one for one in said if not one.endswith((": not found", ": no answer", "was put back"))]
             none = "none of the exercises is in it: is it another assignment's?"
             said.append(none if any(cell.source.strip() for cell in self.read.cells) else "the notebook is empty")
         elif not any(result.points is None or result.points for result in results):
