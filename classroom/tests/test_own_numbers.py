@@ -43,7 +43,7 @@ def by_topic(sheets, topic):
 
 def test_the_same_sheet_comes_out_on_every_machine():
     made = own_numbers.sheet("anna", "a secret of the teacher", ALL, "Worksheet")
-    assert made.number == "278-453-025"  # a hash of all that is printed
+    assert made.number == "135-848-951"  # a hash of all that is printed
 
 
 def test_another_student_key_or_title_gives_other_numbers_in_every_exercise():
@@ -71,13 +71,6 @@ def normal(scores):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def _attention(g, e):
-    q, k, v = g["X"] @ g["W^Q"], g["X"] @ g["W^K"], g["X"] @ g["W^V"]
-    scaled = q @ k.T / np.sqrt(q.shape[1])
-    a = normal(np.log(3) * scaled)
-    return {"Q": q, "K": k, "V": v, "S": q @ k.T, "scaled": scaled, "A": a, "Z": a @ v}
-
-
 def _feed_forward(g, e):
     before = g["X"] @ g["W_1"] + g["b_1"]
     after = before * (before > 0)
@@ -101,7 +94,6 @@ INDEPENDENT = {
     "scaling": lambda g, e: {"root": np.sqrt(g["d_k"][0, 0]), "scaled": g["S"] / np.sqrt(g["d_k"])},
     "softmax": lambda g, e: {"sums": np.exp(g["S"]).sum(axis=1), "A": normal(g["S"])},
     "weighted-sum": lambda g, e: {"Z": g["A"] @ g["V"]},
-    "attention": _attention,
     "causal-mask": lambda g, e: {"M": MASK, "A": normal(np.where(MASK > 0, g["S"], -np.inf))},
     "feed-forward": _feed_forward,
     "layer-norm": _layer_norm,
@@ -153,9 +145,6 @@ def _divided_by(topic, g):
     if topic in ("softmax", "causal-mask"):
         powers = np.exp(g["S"])
         return (np.tril(powers)[1:] if topic == "causal-mask" else powers).sum(axis=1)
-    if topic == "attention":
-        q, k = g["X"] @ g["W^Q"], g["X"] @ g["W^K"]
-        return [2, *(3.0 ** (q @ k.T / 2)).sum(axis=1)]
     return {
         "scaling": lambda: np.sqrt(g["d_k"]).ravel(),
         "layer-norm": lambda: [5, *g["X"].std(axis=1)],
