@@ -342,9 +342,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a notebook for each student: by-hand exercises have other numbers in each, and none holds answers",
     )
     lms.arguments(mine, "who gets one")
-    mine.add_argument(
-        "--topics", nargs="+", metavar="TOPIC", default=[], help="these topics too, each as an exercise; 'all' for all"
-    )
+    mine.add_argument("--topics", nargs="+", metavar="TOPIC", default=[], help="these topics too, each as an exercise")
     mine.add_argument(
         "--same-for-all", action="store_true", help="by-hand exercises without a topic stay as they are in the book"
     )
@@ -408,8 +406,7 @@ def _chosen(options) -> list:
     chosen = [] if only_topics else select(read(MASTER, chapters), options.exercises, options.chapters, kinds)
     if not options.own_numbers:
         return chosen
-    topics = list(own_numbers.TOPICS) if options.topics == ["all"] else options.topics
-    return own_numbers.plan(chosen, topics, options.same_for_all)
+    return own_numbers.plan(chosen, options.topics, options.same_for_all)
 
 
 def _files(chosen: list, options) -> dict[str, str | bytes]:
@@ -419,6 +416,8 @@ def _files(chosen: list, options) -> dict[str, str | bytes]:
         more = otter_files(chosen, options.title, **how) if options.otter else {}
         return files(chosen, options.title, **how) | more
     key, topics = own_numbers.read_key(options), own_numbers.topics_of(chosen)
-    names = progress(own_numbers.read_names(options.class_list, options.student_column), unit="student")
-    sheets = own_numbers.sheets(names, lambda who: own_numbers.sheet(who, key, topics, options.title))
+    people = progress(lms.read_class(options.class_list, options.student_column), unit="student")
+    sheets = own_numbers.sheets(
+        (one.student for one in people), lambda who: own_numbers.sheet(who, key, topics, options.title)
+    )
     return own_files(chosen, options.title, sheets, own_numbers.belongs(key, options.title, topics), **how)

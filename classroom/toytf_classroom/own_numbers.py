@@ -16,12 +16,9 @@ import dataclasses
 import hashlib
 import hmac
 import json
-import os
 import re
 import string
-import sys
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,14 +29,12 @@ from toytf.check.answers import ByHand, Part
 from toytf.course.exercises import Exercise
 from toytf_classroom import ClassroomError
 from toytf_classroom.grading import OWN, Assignment, Numbers, answer_name
-from toytf_classroom.lms import read_class
 from toytf_classroom.plain_text import CONTROL, as_file, composed, person
 from toytf_classroom.topics import TOPICS, Drawn, Given, fixed_width, is_word, sums
 
 VERSION = 1  # of the recipes: a change that gives other numbers is another version
 LONGEST = 100  # characters of a student's id and of a title
 SHORT = 16  # characters of a key that can be guessed by trying
-VARIABLE = "TOYTF_KEY"
 
 
 # ---------------------------------------------------------------- one student's numbers
@@ -56,7 +51,7 @@ class Sheet:
 
     @property
     def minutes(self) -> int:
-        return sum(exercise.minutes for exercise in self.exercises)
+        return sum(TOPICS[exercise.topic].minutes for exercise in self.exercises)
 
 
 def sheet(student: str, key: str, topics: Sequence[str], title: str) -> Sheet:
@@ -64,8 +59,8 @@ def sheet(student: str, key: str, topics: Sequence[str], title: str) -> Sheet:
 
     In an id blanks around it do not count, nor how its accents are encoded, nor what Moodle adds to a folder's name.
     The key is the teacher's secret: long, and thought up by no person. An exercise does not depend on the other topics.
-    Under another title the same student gets other numbers. `ValueError` if id, title or key is empty, id or title too
-    long or not printable, or a topic unknown or twice there.
+    Under another title the same student gets other numbers. `ValueError` if id or title is empty, too long or not
+    printable, or a topic unknown or twice there.
 
     Examples
     --------
@@ -73,7 +68,7 @@ def sheet(student: str, key: str, topics: Sequence[str], title: str) -> Sheet:
     >>> made.exercises[0].asked[0].shape
     (2, 2)
     """
-    student, title, topics = clean_student(person(student)), _clean("title", title), _known(topics)
+    student, title, topics = _clean("student", person(student)), _clean("title", title), _known(topics)
     file = as_file(student)  # by which the grader will know the student
     seed = int.from_bytes(_hmac(key, "numbers", title, file), "big")
     exercises = tuple(
@@ -93,11 +88,6 @@ def sheets(students: Iterable[str], make: Callable[[str], Sheet]) -> list[Sheet]
         if other != one.student:
             raise ValueError(f"{other!r} and {one.student!r} would get the same numbers: give another title")
     return made
-
-
-def clean_student(student: str) -> str:
-    """An id as it is printed and counted: NFC, without blanks around it."""
-    return _clean("student", student)
 
 
 def belongs(key: str, title: str, topics: Sequence[str]) -> str:
@@ -123,8 +113,6 @@ def _known(topics: Sequence[str]) -> tuple[str, ...]:
 def _hmac(key: str, purpose: str, *parts: str) -> bytes:
     """HMAC-SHA256 of what names a sheet. JSON keeps the parts apart: "ab" + "c" is not "a" + "bc"."""
     secret = unicodedata.normalize("NFC", key).strip().encode()
-    if not secret:
-        raise ValueError("key: expected at least one character, got none")
     message = json.dumps(["toytf worksheet", VERSION, purpose, *parts])
     return hmac.new(secret, message.encode(), hashlib.sha256).digest()
 
@@ -286,7 +274,7 @@ def markdown(exercise: Drawn) -> str:
         (f"`{a.name}`" if a.symbol == a.name else f"`{a.name}`, ${a.symbol}$") + f" ({a.how})" for a in exercise.asked
     )
     parts = [*exercise.text, *map(_table, exercise.given)]
-    parts.append(f"Asked: {asked}. The book explains it in chapter {exercise.chapter}.")
+    parts.append(f"Asked: {asked}. The book explains it in chapter {TOPICS[exercise.topic].chapter}.")
     return "\n\n".join(parts)
 
 
@@ -305,17 +293,6 @@ def _table(given: Given) -> str:
 
 
 # ---------------------------------------------------------------- whose
-
-
-def read_names(path: Path, column: str | None = None) -> list[str]:
-    """A class whose names can be those of files, since the grader knows students by their files."""
-    students = [one.student for one in read_class(path, column, clean_student)]
-    for name, count in Counter(as_file(person(student)).casefold() for student in students).items():
-        if count > 1:
-            raise ClassroomError(
-                f"{path}: expected names that differ in more than what Moodle adds or no file has, got {name!r} twice"
-            )
-    return students
 
 
 class RightAnswers:
@@ -353,27 +330,18 @@ class RightAnswers:
 # ---------------------------------------------------------------- the teacher's key
 
 
-def key_argument(parser: argparse.ArgumentParser, needed: str = "") -> None:
+def key_argument(parser: argparse._ActionsContainer, needed: str = "") -> None:
     """Add ``--key-file``; `needed` says when."""
-    about = f"a file that holds the teacher's key (default: the environment variable {VARIABLE}){needed}"
-    parser.add_argument("--key-file", metavar="FILE", type=Path, help=about)
+    parser.add_argument("--key-file", metavar="FILE", type=Path, help=f"a file that holds the teacher's key{needed}")
 
 
 def read_key(options: argparse.Namespace) -> str:
-    """The key that the option or the environment gives, `ValueError` if there is none; a short one is remarked on."""
-    key = os.environ.get(VARIABLE, "")
-    if options.key_file is not None:
-        try:
-            key = options.key_file.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"--key-file: expected a file that holds the key in UTF-8, got {error}") from None
-    if not key.strip():
-        raise ValueError(f"expected a key: --key-file FILE, or the variable {VARIABLE}")
-    key = key.strip()
+    """The key of ``--key-file``; `ValueError` if there is none, or one that can be guessed by trying."""
+    try:
+        key = options.key_file.read_text(encoding="utf-8-sig").strip() if options.key_file else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"--key-file: expected a file that holds the key in UTF-8, got {error}") from None
     if len(key) < SHORT:
-        print(
-            f"note: a key of {len(key)} characters can be guessed by trying; take {SHORT} or more that no person "
-            'thought up, such as the output of python -c "import secrets; print(secrets.token_hex(32))"',
-            file=sys.stderr,
-        )
+        made = 'python -c "import secrets; print(secrets.token_hex(32))" > key.txt'
+        raise ValueError(f"--key-file: expected a key of {SHORT} characters or more, got {len(key)}; {made} makes one")
     return key

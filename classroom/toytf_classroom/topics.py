@@ -113,9 +113,6 @@ class Drawn:
 
     number: int  # its place on the sheet, from 1
     topic: str  # a name in `TOPICS`
-    title: str
-    chapter: int  # where the book explains it
-    minutes: int  # for somebody who has read the chapter
     text: tuple[str, ...]  # paragraphs, with TeX between dollar signs and code between backticks
     given: tuple[Given, ...]
     asked: tuple[Asked, ...]
@@ -173,7 +170,7 @@ class Topic:
 
     title: str
     chapter: int  # where the book explains it
-    minutes: int
+    minutes: int  # for somebody who has read the chapter
     draw: Callable[[np.random.Generator], tuple | None]  # text, givens and what is asked; None where they are not fit
     # The by-hand exercises of the book whose place it can take: it asks for the same computation, or for the main one.
     instead_of: tuple[str, ...] = ()
@@ -182,7 +179,7 @@ class Topic:
         """Draw until the numbers obey the rule."""
         for _ in range(TRIES):
             if (parts := self.draw(rng)) is not None:
-                exercise = Drawn(number, name, self.title, self.chapter, self.minutes, *parts)
+                exercise = Drawn(number, name, *parts)
                 if not complaints(exercise):
                     return exercise
         raise RuntimeError(f"{name}: {TRIES} draws, and none obeys the rule")
