@@ -326,19 +326,19 @@ EXERCISE = {"label": "a", "number": "1", "kind": "text", "points": 1}
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"format": "x"}, "toytf assignment"),
-        ({"version": 2}, "toytf assignment"),
-        ({"exercises": []}, "expected a list of exercises"),
-        ({"exercises": [3]}, r"exercises\[0\]: expected an object, got int"),
-        ({"exercises": [EXERCISE | {"kind": "function", "name": "nothing"}]}, "got 'nothing'"),
-        ({"exercises": [EXERCISE | {"kind": "by hand", "number": "99.9"}]}, "got '99.9'"),
-        ({"exercises": [EXERCISE | {"kind": "oral"}]}, "got 'oral'"),
-        ({"exercises": [EXERCISE | {"points": "x"}]}, "points: a number"),
-        ({"exercises": [EXERCISE] * 2}, "each exercise once"),
+        ({"format": "x"}, "another format"),
+        ({"version": 2}, "another format"),
+        ({"exercises": []}, "no exercise, or one twice"),
+        ({"exercises": [3]}, "TypeError"),
+        ({"exercises": [EXERCISE | {"kind": "function", "name": "nothing"}]}, "does not know.*name='nothing'"),
+        ({"exercises": [EXERCISE | {"kind": "by hand", "number": "99.9"}]}, "does not know.*number='99.9'"),
+        ({"exercises": [EXERCISE | {"kind": "oral"}]}, "does not know.*kind='oral'"),
+        ({"exercises": [EXERCISE | {"points": "x"}]}, "TypeError"),
+        ({"exercises": [EXERCISE] * 2}, "no exercise, or one twice"),
     ],
 )
 def test_an_assignment_that_is_none_is_refused_with_the_entry(change, says):
-    with pytest.raises(grading.BadAssignment, match=says):
+    with pytest.raises(ClassroomError, match=says):
         grading.read_assignment(json.dumps(json.loads(ASSIGNMENT) | change).encode())
 
 

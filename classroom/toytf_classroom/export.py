@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,7 +40,7 @@ def fill(
 ) -> Filled:  # fmt: skip
     """Fill the points of a ``grades.csv`` into a table of Canvas or Moodle, or into one of your own; it is not changed.
 
-    `column` holds the grades; a worksheet of Moodle has one, and so has Canvas's gradebook of one assignment.
+    `column` holds the grades; a worksheet of Moodle has one.
     `student_column` has the students' ids, where the table has another form than those that are known.
 
     `ClassroomError` names what is wrong: a file or a column is not as expected, two rows mean one student, the table
@@ -52,7 +51,9 @@ def fill(
         stop_if_wrong(grades)
     table, result = open_table(into), Filled()
     form, people = form_of(table, student_column), people_of(table, student_column)
-    at = table.column(column.strip()) if column else _grade_column(table, form)
+    if not (column or form == "worksheet"):
+        raise ClassroomError(f"--column: expected the column of {into} for the grades, got none")
+    at = table.column(column.strip() if column else "Grade")
     by_line = {one.line: one.student for one in people}
     points = _points(grades, people, result, _maximum(table, form, at))
     for line, row in table.rows:
@@ -109,14 +110,6 @@ def _points(path: Path, people: list[Person], result: Filled, maximum: float | N
     return given
 
 
-def _grade_column(table: Table, form: str) -> int:
-    name = {"canvas": r".* \(\d+\)", "worksheet": "Grade"}.get(form, "(?!)")
-    found = [i for i, column in enumerate(table.names) if re.fullmatch(name, column)]
-    if len(found) != 1:
-        raise ClassroomError(f"--column: expected the column of {table.path} for the grades, got none")
-    return found[0]
-
-
 def _maximum(table: Table, form: str, at: int) -> float | None:
     """The most points that a table states, if it does."""
     stated = [row.get("Maximum Grade", "") for _, row in table.by_name()]
@@ -141,9 +134,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Exit status: 0 done, 1 done but for students who are not in the table, 2 refused."
     parser.add_argument("grades", type=Path, help="grades.csv, written by toytf-classroom grade")
     parser.add_argument("--into", type=Path, required=True, metavar="CSV", help="the system's table; it is not changed")
-    parser.add_argument(
-        "--column", metavar="NAME", help="for the grades (default: Grade in Moodle, the only assignment in Canvas)"
-    )
+    parser.add_argument("--column", metavar="NAME", help="for the grades (default: Grade, in Moodle's worksheet)")
     parser.add_argument("--student-column", metavar="NAME", help="with the students' ids, if it is another one")
     parser.add_argument("--out", type=Path, required=True, metavar="CSV", help="the table to write")
     parser.add_argument("--force", action="store_true", help="replace other grades in the table, and the file of --out")

@@ -223,8 +223,7 @@ def grade_folder(
     if manual is not None and manual.resolve() == (home / "to_read.csv").resolve():
         raise ClassroomError(f"{manual}: this file is written anew by each run. Copy it, and give the copy's name.")
     people = read_class(class_list, student_column) if class_list is not None else []
-    labels = [exercise.label for exercise in assignment.exercises]
-    (found, notes), handed_in = submission.find(submissions, lambda name: bool(students_of(name, people)), labels), {}
+    (found, notes), handed_in = submission.find(submissions, lambda name: bool(students_of(name, people))), {}
     strays = {one.student: one for one in found if one.stray and not students_of(one.student, people)}
     notes += [
         f"{plain(one.stray, 100)}: passed over, it is no notebook (.ipynb) and no folder." for one in strays.values()

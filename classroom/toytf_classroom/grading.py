@@ -8,7 +8,7 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -21,7 +21,7 @@ from toytf.check.compare import shown_input
 from toytf.check.core import Outcome, diagnose
 from toytf.check.outcomes import KINDS
 from toytf.course.exercises import NOT_ANSWERED
-from toytf_classroom import frames, submission
+from toytf_classroom import ClassroomError, frames, submission
 from toytf_classroom.plain_text import plain
 from toytf_classroom.sandbox import Failure, Limits, SandboxError, Session, lasting
 from toytf_classroom.submission import Unreadable
@@ -32,22 +32,18 @@ OWN = "own numbers"  # the kind of a by-hand exercise whose numbers are each stu
 MOST_LINES = 60  # of what a checker says
 
 
-class BadAssignment(ValueError):
-    """An assignment.json that is none, or asks for exercises that this version does not know."""
-
-
 # ---------------------------------------------------------------- the assignment
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: label, number, kind ("function", "by hand", `OWN`, "text"), points, topic, and title."""
+    """One exercise: label, number, kind ("function", "by hand", `OWN`, "text"), points, name, topic, and title."""
 
     label: str
     number: str
     kind: str
-    name: str | None
     points: float
+    name: str | None = None
     topic: str = ""  # of `OWN`: which of the worksheets'
     title: str = ""
 
@@ -85,53 +81,34 @@ class Numbers:
 
 
 def read_assignment(source: Path | bytes) -> Assignment:
-    """Read assignment.json; `BadAssignment` names the entry that is not as expected."""
+    """Read assignment.json; `ClassroomError` if it is none, or asks for exercises that this version does not know."""
     try:
-        data = source if isinstance(source, bytes) else Path(source).read_bytes()
+        data = source if isinstance(source, bytes) else source.read_bytes()
         whole = json.loads(data)
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadAssignment(f"assignment: expected what toytf-classroom assign wrote, got {error}") from None
-    if not isinstance(whole, dict) or whole.get("format") != "toytf assignment" or whole.get("version") != 1:
-        raise BadAssignment('assignment: expected {"format": "toytf assignment", "version": 1, ...}')
-    entries, belongs = whole.get("exercises"), whole.get("belongs", "")
-    if not isinstance(entries, list) or not entries or not isinstance(belongs, str):
-        raise BadAssignment(
-            f"assignment: expected a list of exercises, got {entries!r:.100} and belongs {belongs!r:.40}"
-        )
-    exercises = tuple(_exercise(f"assignment: exercises[{i}]", entry) for i, entry in enumerate(entries))
-    numbers = [exercise.number for exercise in exercises]
-    if len(set(numbers)) < len(numbers):
-        raise BadAssignment(f"assignment: expected each exercise once, got {', '.join(numbers)}")
-    texts = whole.get("texts", [])
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise BadAssignment(f"assignment: expected texts: a list of fingerprints, got {texts!r:.100}")
-    title, digest = str(whole.get("title") or "Assignment"), hashlib.sha256(data).hexdigest()
-    return Assignment(title, exercises, digest, belongs, frozenset(texts))
+        if (whole["format"], whole["version"]) != ("toytf assignment", 1):
+            raise ValueError("another format")
+        exercises = tuple(Exercise(**entry) for entry in whole["exercises"])
+        for one in exercises:
+            known = {
+                "function": one.name in check.CHECKS,
+                "by hand": one.number in check.BY_HAND,
+                OWN: True,
+                "text": True,
+            }
+            if not known.get(one.kind) or not one.points >= 0:
+                raise ValueError(f"an exercise that this version of toytf does not know, {one}")
+        if not exercises or len({one.number for one in exercises}) < len(exercises):
+            raise ValueError("no exercise, or one twice")
+        about = str(whole["title"]), exercises, hashlib.sha256(data).hexdigest(), str(whole.get("belongs", ""))
+        return Assignment(*about, frozenset(whole.get("texts", ())))
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        got = f"{type(error).__name__}: {error}"
+        raise ClassroomError(f"assignment: expected what toytf-classroom assign wrote, got {got}") from None
 
 
 def fingerprint(text: str) -> str:
     """By what a text that was handed out is known again, however an editor breaks its lines."""
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]
-
-
-def _exercise(where: str, entry) -> Exercise:
-    if not isinstance(entry, dict):
-        raise BadAssignment(f"{where}: expected an object, got {type(entry).__name__}")
-    one = Exercise(**{each.name: entry.get(each.name) for each in fields(Exercise)})
-    known = {
-        "function": one.name in [*check.CHECKS],
-        "by hand": one.number in [*check.BY_HAND],
-        OWN: isinstance(one.topic, str),
-    }
-    for holds, expected, got in (
-        (isinstance(one.label, str) and isinstance(one.number, str), "label and number", (one.label, one.number)),
-        (type(one.points) in (int, float) and 0 <= one.points < 1e6, "points: a number", one.points),
-        (one.kind in (*known, "text"), f'kind: "function", "by hand", "{OWN}" or "text"', one.kind),
-        (known.get(one.kind, True), "an exercise of this version of toytf", one.name or one.number),
-    ):
-        if not holds:
-            raise BadAssignment(f"{where}: expected {expected}, got {got!r}")
-    return replace(one, topic=one.topic or "", title=str(one.title or ""))
 
 
 # ---------------------------------------------------------------- the receipt
@@ -228,12 +205,9 @@ def grade_one(
     """Grade one notebook; also a file that cannot be read has a receipt, with ``reason`` and 0 points.
 
     The `key` is a secret: with the submission's hash it decides the hidden inputs. `numbers` are this student's, if the
-    assignment has exercises with numbers of one's own; `BadAssignment` if they are missing. `SandboxError` if the
-    sandbox does not work: that is no student's doing.
+    assignment has exercises with numbers of one's own. `SandboxError` if the sandbox does not work: that is no
+    student's doing.
     """
-    if assignment.own and numbers is None:
-        what = "expected the student's own numbers, which follow from the key"
-        raise BadAssignment(f"assignment: {', '.join(assignment.own)}: {what}; got none")
     about = circumstances(sandbox, limits)
     try:
         read = submission.read(data)
