@@ -39,6 +39,7 @@ MISTAKES = "Common mistakes, as the checker names them:"
 # What holds in a chapter's notebook alone: there some names are taken, and an answer has no name yet.
 IN_THE_CHAPTER = re.compile(r"\s*\(In the\s+chapter's notebook the name `\w+` is\s+taken[^)]*\)")
 BY_HAND = re.compile(r'(check\.byhand\("[\d.]+", )answer(, part=("[^"]*"))?\)')
+NO_PLACE = first_cell.named()
 HIDES = "check.hide_answers()  # a wrong number gets a hint, not the answer"
 
 
@@ -82,7 +83,7 @@ def _points(points: int) -> str:
 
 
 def notebooks(
-    chosen: Sequence, title: str, hide_answers: bool = True, ready: first_cell.Ready | None = None
+    chosen: Sequence, title: str, hide_answers: bool = True, ready: first_cell.Ready = NO_PLACE
 ) -> tuple[dict, dict]:
     """Make the two editions, the student's and the instructor's: notebooks as JSON, without outputs.
 
@@ -90,7 +91,7 @@ def notebooks(
     `ready` makes `toytf` ready, by default the cell that installs nothing.
     """
     rubrics = read_rubrics()
-    needs = _locked("needs", (ready or first_cell.named()).cell, "code")
+    needs = _locked("needs", ready.cell, "code")
     needs["metadata"] |= first_cell.FOLDED
     first = [_locked("title", _introduction(chosen, title)), needs, _locked("imports", _imports(hide_answers), "code")]
     student, instructor = list(first), list(first)
@@ -246,7 +247,7 @@ def _notebook(cells: list[dict]) -> dict:
 # ---------------------------------------------------------------- writing
 
 
-def files(chosen: Sequence, title: str, ready: first_cell.Ready | None = None, **how) -> dict[str, str | bytes]:
+def files(chosen: Sequence, title: str, ready: first_cell.Ready = NO_PLACE, **how) -> dict[str, str | bytes]:
     """The files of an assignment, by their paths in its folder: three, and what lies beside the notebooks.
 
     `how` is what else `notebooks` takes.
@@ -256,7 +257,7 @@ def files(chosen: Sequence, title: str, ready: first_cell.Ready | None = None, *
         "student.ipynb": _json(student),
         "instructor.ipynb": _json(instructor),
         "submissions/assignment.json": _json(manifest(chosen, title, student)),
-        **(ready.beside if ready else {}),
+        **ready.beside,
     }
 
 
@@ -276,14 +277,14 @@ def otter_files(chosen: Sequence, title: str, ready: first_cell.Ready, hide_answ
 
 
 def own_files(
-    planned: Sequence, title: str, sheets: Sequence[Sheet], belongs: str, ready: first_cell.Ready | None = None, **how
+    planned: Sequence, title: str, sheets: Sequence[Sheet], belongs: str, ready: first_cell.Ready = NO_PLACE, **how
 ) -> dict[str, str | bytes]:
     """The files of an assignment with numbers of one's own: two notebooks for each student, and assignment.json.
 
     `planned` comes from `toytf_classroom.own_numbers.plan`, `belongs` from its function of this name: by it the grader
     knows the key again. What lies beside the notebooks is there once.
     """
-    found: dict[str, str | bytes] = {f"students/{name}": data for name, data in (ready.beside if ready else {}).items()}
+    found: dict[str, str | bytes] = {f"students/{name}": data for name, data in ready.beside.items()}
     for sheet in sheets:
         chosen = own_numbers.for_student(planned, sheet)
         both = notebooks(chosen, title, ready=ready, **how)
@@ -317,7 +318,6 @@ EXAMPLES = (
     'toytf-classroom assign --exercises 9.1 9.7 8.8 --title "Week 6" --out week6',
     "toytf-classroom assign --list --chapters 9 --kinds code",
     'toytf-classroom assign --exercises 9.1 9.7 --title "Week 6" --out week6 --install toytf-0.1.0-py3-none-any.whl',
-    'toytf-classroom assign --exercises 9.1 9.7 --title "Week 6" --out week6 --no-hide-answers',
     "toytf-classroom assign --exercises 9.1 9.7 --own-numbers --class class.csv --key-file key.txt --out week5",
 )
 
@@ -342,7 +342,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="a notebook for each student: by-hand exercises have other numbers in each, and none holds answers",
     )
     lms.arguments(mine, "who gets one")
-    mine.add_argument("--topics", nargs="+", metavar="TOPIC", default=[], help="these topics too, each as an exercise")
+    mine.add_argument(
+        "--topics", nargs="+", choices=own_numbers.TOPICS, default=[], help="these topics too, each as an exercise"
+    )
     mine.add_argument(
         "--same-for-all", action="store_true", help="by-hand exercises without a topic stay as they are in the book"
     )
@@ -399,11 +401,9 @@ def _refuse_what_does_not_go_together(options) -> None:
 
 def _chosen(options) -> list:
     """The exercises that the options name; those whose numbers will be each student's own are only planned."""
-    firsts = [number.split(".")[0] for number in options.exercises]  # what is wrong elsewhere does not matter then
-    chapters = [int(first) for first in firsts if first.isdecimal()] or options.chapters or None
     kinds = [kind.replace("-", " ") for kind in options.kinds]
     only_topics = options.topics and not (options.exercises or options.chapters or kinds)
-    chosen = [] if only_topics else select(read(MASTER, chapters), options.exercises, options.chapters, kinds)
+    chosen = [] if only_topics else select(read(MASTER), options.exercises, options.chapters, kinds)
     if not options.own_numbers:
         return chosen
     return own_numbers.plan(chosen, options.topics, options.same_for_all)

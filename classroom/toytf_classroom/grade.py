@@ -87,9 +87,6 @@ def _grade(given) -> int:
     if summary.to_read:
         many = "1 text is" if summary.to_read == 1 else f"{summary.to_read} texts are"
         print(f"{many} to be read by a person: {home}/to_read.csv.")
-    if summary.doubts:
-        many = "1 submission has" if len(summary.doubts) == 1 else f"{len(summary.doubts)} submissions have"
-        print(f"{many} no points: a person has to look, the remark says why.")
     for wrong in summary.wrong:
         print(f"Look at this before you use the table: {wrong}")
     if summary.failed:

@@ -77,7 +77,6 @@ class Numbers:
     right: Mapping[str, ByHand]  # from labels of exercises to the answers
     given: Mapping[str, tuple[str, ...]]  # from labels to the tables that the student was given, as text
     only_with: Mapping[str, Mapping[str, tuple[str, ...]]]  # label, answer: those that must be right too
-    refused: str = ""  # why there are none
 
 
 def read_assignment(source: Path | bytes) -> Assignment:
@@ -223,7 +222,7 @@ def grade_one(
         )
     if assignment.own:
         own = {"sheet": numbers.sheet, "sealed": numbers.sealed, "carried": read.sheet}
-        if read.sheet and numbers.sheet and read.sheet != numbers.sheet:
+        if read.sheet and read.sheet != numbers.sheet:
             notes.append(f"This notebook says that it is sheet {read.sheet}. Yours is sheet {numbers.sheet}.")
     return Receipt(
         student, read.sha256, assignment.sha256, results, "", run.cells_said(), notes, slow=run.slow, own=own,
@@ -392,18 +391,14 @@ class _Run:
 
     def _text(self, exercise: Exercise) -> Result:
         """A text is for a person to read, wherever in the notebook it stands; only what is blank gets 0."""
-        words, number = self.words, exercise.number
-        mine = [text for label, _, text in words if label == exercise.label]
-        if mine:
-            apart = all(role != "answer" for label, role, _ in words if label == exercise.label)
+        number = exercise.number
+        mine = [(role, text) for label, role, text in self.words if label == exercise.label]
+        found = mine or [(role, text) for _, role, text in self.words if role != "answer"]
+        if found:
+            apart = not any(role == "answer" for role, _ in found)
             remark = f"{number}: the answer stands outside of its cell" * apart
-            text = plain("\n\n".join(dict.fromkeys(mine)), 20_000)
+            text = plain("\n\n".join(dict.fromkeys(text for _, text in found)), 20_000)
             return _result(exercise, None, f"{number}: to be read by a person.", text=text, remark=remark)
-        if elsewhere := [text for _, role, text in words if role != "answer"]:
-            text = plain("\n\n".join(dict.fromkeys(elsewhere)), 20_000)
-            said = f"{number}: no answer in its place. Words elsewhere in the notebook are to be read by a person."
-            remark = f"{number}: no answer in its cell, but words elsewhere"
-            return _result(exercise, None, said, text=text, remark=remark)
         return _result(exercise, 0, f"{number}: no answer was found.", text="", remark=f"{number}: no answer")
 
     @cached_property
@@ -479,8 +474,6 @@ class _Run:
 
     def _by_hand(self, exercise: Exercise) -> None:
         own, number = exercise.kind == OWN, exercise.number
-        if own and self.numbers.refused:
-            return self._record(exercise, 0, f"{number}: no numbers belong to this name. {self.numbers.refused}")
         expected = self.numbers.right[exercise.label] if own else check.BY_HAND[number]
         variable = answer_name(exercise)
         reply = self._request({"do": "read", "name": variable}, most=self.limits.call)

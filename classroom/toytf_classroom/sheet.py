@@ -36,7 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     lms.arguments(parser, "a class")
     own_numbers.key_argument(parser)
     parser.add_argument(
-        "--topics", nargs="+", metavar="TOPIC", default=list(TOPICS), help="which, in which order (default: all)"
+        "--topics", nargs="+", choices=TOPICS, default=list(TOPICS), help="which, in which order (default: all)"
     )
     parser.add_argument("--list", action="store_true", help="show the topics and stop")
     parser.add_argument(
