@@ -191,12 +191,12 @@ def test_exercises_are_listed_by_chapter_and_kind(capsys):
     [
         (["--exercises", "11.99"], "got 11.99"),
         (["--exercises", "11.1", "11.1"], "each once, got 11.1"),
-        (["--exercises", "99.1"], "chapters: expected some of"),
+        (["--exercises", "99.1"], "each once, got 99.1"),
         (["--exercises", "one"], "exercises: expected numbers such as 1.1, each once, got one"),
         (["--chapters", "99"], "chapters: expected some of 1, 2"),
         (["--exercises", "11.1", "--chapters", "11"], "expected these or --chapters, got both"),
         (["--exercises", "11.1", "--kinds", "explore"], "got one that none meets"),
-        (["--topics", "all"], "expected --own-numbers with topics, got none"),
+        (["--topics", "product"], "expected --own-numbers with topics, got none"),
     ],
 )
 def test_mistakes_in_the_arguments_are_named(tmp_path, capsys, arguments, says):

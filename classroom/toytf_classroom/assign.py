@@ -152,7 +152,8 @@ def _answers(one: Exercise, rubric: Rubric | None) -> tuple[dict, dict]:
         texts = one.check.stub.rstrip("\n"), _solved_function(one)
     else:
         parts = one.by_hand.parts
-        blank = one.blank if one.kind == OWN else assign_answer(one.by_hand, [None] * len(parts))
+        shapes = [np.shape(part.expected) if one.kind == OWN else () for part in parts]
+        blank = assign_answer(one.by_hand, [np.full(shape, None).tolist() for shape in shapes])
         right = assign_answer(one.by_hand, [rounded(part) for part in parts])
         texts = blank, "\n".join([blank, BEGIN, right, *_comment(portable(one.solution, one)), END])
     kind, about = "markdown" if one.kind == "text" else "code", {"exercise": one.label, "role": "answer"}
@@ -191,7 +192,7 @@ def assign_answer(one: ByHand, values: Sequence) -> str:
     if len(parts) == 1 and not parts[0].name:
         return f"{answer_name(one)} = {values[0]}"
     lines = [f"    {json.dumps(part.name, ensure_ascii=False)}: {v}," for part, v in zip(parts, values, strict=True)]
-    return "\n".join([f"{answer_name(one)} = {{", *lines, "}"])
+    return "\n".join([f"{answer_name(one)} = {{", *lines, "}"]).replace("], [", "],\n        [")
 
 
 def rounded(part: Part):
@@ -403,7 +404,7 @@ def _chosen(options) -> list:
     """The exercises that the options name; those whose numbers will be each student's own are only planned."""
     kinds = [kind.replace("-", " ") for kind in options.kinds]
     only_topics = options.topics and not (options.exercises or options.chapters or kinds)
-    chosen = [] if only_topics else select(read(MASTER), options.exercises, options.chapters, kinds)
+    chosen = [] if only_topics else select(read(MASTER, options.chapters or None), options.exercises, options.chapters, kinds)
     if not options.own_numbers:
         return chosen
     return own_numbers.plan(chosen, options.topics, options.same_for_all)

@@ -349,24 +349,19 @@ def _grade(grader: _Grader, found: list[Found], jobs: int, summary: Summary) -> 
 
 def _filed(grader: _Grader, done: workers.Done, summary: Summary) -> Receipt:
     """What came of one student, once it is written; whatever went wrong, the others are graded all the same."""
-    student, why = done.task.student, done.error
-    if not why:
-        try:
-            receipt = Receipt.from_json(done.answer[1:])
-            grader.write(receipt)
-            summary.graded += done.answer[:1] == NEW
-            summary.reused += done.answer[:1] != NEW
-            if not receipt.graded:
-                summary.doubts.append(f"{plain(student, 100)}: {receipt.reason}")
-            elif receipt.failed:
-                what = f"{', '.join(receipt.failed)} could not be graded, the checker failed"
-                summary.failed.append(f"{plain(student, 100)}: {what}")
-            return receipt
-        except OSError:  # the disk is full
-            raise
-        except Exception as error:
-            why = f"{type(error).__name__}: {error}"
-    return _failed(grader, student, why, summary)
+    student = done.task.student
+    if done.error:
+        return _failed(grader, student, done.error, summary)
+    receipt = Receipt.from_json(done.answer[1:])
+    grader.write(receipt)
+    summary.graded += done.answer[:1] == NEW
+    summary.reused += done.answer[:1] != NEW
+    if not receipt.graded:
+        summary.doubts.append(f"{plain(student, 100)}: {receipt.reason}")
+    elif receipt.failed:
+        what = f"{', '.join(receipt.failed)} could not be graded, the checker failed"
+        summary.failed.append(f"{plain(student, 100)}: {what}")
+    return receipt
 
 
 def _failed(grader: _Grader, student: str, why: str, summary: Summary) -> Receipt:

@@ -300,8 +300,7 @@ class _Run:
             self.slow = True
         for exercise in self.assignment.exercises:
             if exercise.label not in self.results:
-                said = f"{exercise.name or exercise.number}: not reached, {why}."
-                self._record(exercise, 0, said, remark=f"{exercise.number}: not reached, {why}")
+                self._record(exercise, 0, f"{exercise.name or exercise.number}: not reached, {why}.")
         return [self.results[exercise.label] for exercise in self.assignment.exercises]
 
     def _left(self) -> tuple[float, float]:
@@ -522,16 +521,13 @@ class _Run:
         """No points, and why the name is not there: the cell that would define it failed, or nearly has the name."""
         for number in self._cells_with(pattern):
             if error := self.said.get(number, {}).get("error"):
-                why = f"code cell {number}, which would define it, stopped before: {error.rstrip('.')}."
-                remark = f"{exercise.number}: {why.rstrip('.')}"
-                return self._record(exercise, 0, f"{name}: not found, since {why}", remark=plain(remark, 300))
+                why = f"code cell {number}, which would define it, stopped before: {error.rstrip('.')}"
+                return self._record(exercise, 0, f"{name}: not found, since {why}.")
         defined = re.findall(r"^[ \t]*(?:def )?(\w{1,60})[ \t]*[(=]", "\n".join(self.read.code), re.MULTILINE)
         others = {one.name or answer_name(one) for one in self.assignment.exercises if one.kind != "text"}
         free = [one for one in dict.fromkeys(defined) if one == name or one not in others]
         near = difflib.get_close_matches(name, free[:200], n=1, cutoff=0.8)
-        other = f" There is {near[0]}, though." if near else ""
-        remark = f"{exercise.number}: not found{f', but {near[0]}' if near else ''}"
-        self._record(exercise, 0, f"{name}: not found. No cell defines it.{other}", remark=plain(remark, 200))
+        self._record(exercise, 0, f"{name}: not found{f', but {near[0]} is there' if near else ''}.")
 
     def _cells_with(self, pattern: str) -> list[int]:
         """The numbers of the code cells in which something stands."""

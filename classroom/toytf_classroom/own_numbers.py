@@ -146,19 +146,6 @@ class OwnExercise:
         return "\n".join(lines)
 
     @property
-    def blank(self) -> str:
-        """The lines into which a student types the answers: a dictionary with None in every box."""
-        lines = [f"{answer_name(self)} = {{"]
-        for asked in self.drawn.asked:
-            if len(asked.shape) == 2:
-                row = f"        [{', '.join(['None'] * asked.shape[1])}],"
-                lines += [f'    "{asked.name}": [  # {asked.how}', *[row] * asked.shape[0], "    ],"]
-            else:
-                blank = f"[{', '.join(['None'] * asked.shape[0])}]" if asked.shape else "None"
-                lines.append(f'    "{asked.name}": {blank},  # {asked.how}')
-        return "\n".join([*lines, "}"])
-
-    @property
     def look(self) -> str:
         """The line that says what is missing."""
         shapes = json.dumps({asked.name: list(asked.shape) for asked in self.drawn.asked})
@@ -208,9 +195,8 @@ def for_student(planned: Sequence, sheet: Sheet) -> list:
 
 def edition(notebook: dict, sheet: Sheet, planned: Sequence, locked: Callable[..., dict]) -> dict:
     """A notebook of `toytf_classroom.assign`, made a student's own: whose it is, and the cell with `look`."""
-    numbers = [one.number for one in planned if one.kind == OWN]
+    listed = ", ".join(one.number for one in planned if one.kind == OWN)
     title, *cells = notebook["cells"]
-    listed = f"{', '.join(numbers[:-1])} and {numbers[-1]}" if len(numbers) > 1 else numbers[0]
     # As Markdown shows it letter by letter: every sign that could mean something is an entity.
     student = "".join(f"&#{ord(c)};" if c in string.punctuation else c for c in sheet.student)
     said = (
@@ -234,9 +220,6 @@ LOOK = """\
 def look(number, answer, shapes):
     if not isinstance(answer, dict):
         return print(f"{number}: expected a dictionary with {', '.join(shapes)}; got {answer!r}")
-    for name in answer:
-        if name not in shapes:
-            print(f"{number}: {name!r} is none of {', '.join(shapes)}")
     for name, shape in shapes.items():
         mine = answer.get(name)
         wanted = " rows of ".join(map(str, shape)) + " numbers" if shape else "one number"

@@ -6,7 +6,6 @@ numbers that hide a mistake: scores that are the same turned over, weights that 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -136,15 +135,9 @@ def is_word(name: str) -> bool:
 
 def fixed_width(given: Given) -> str:
     """A table as plain text."""
-
-    def spoken(tex: str) -> str:
-        return re.sub(r"\\mathrm\{(\w+)\}", r"\1", tex).replace("\\", "")
-
     rows = [("", *given.cols), *((label, *row) for label, row in zip(given.rows, given.cells(), strict=True))]
-    rows = [[spoken(cell) for cell in row] for row in rows if any(row)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join([spoken(given.name), *lines])
+    spoken = ([cell.replace("\\", "") for cell in row] for row in rows if any(row))
+    return "\n".join([given.name, *("".join(f"{cell:>9}" for cell in row) for row in spoken)])
 
 
 def complaints(exercise: Drawn) -> list[str]:
