@@ -164,7 +164,7 @@ def _divided_by(topic, g):
 def test_a_number_that_breaks_the_rule_is_caught(expected, decimals, given, said):
     answer = Asked("a", "a", np.array([[expected]]), ("",), ("",), None, decimals)
     table = Given("g", np.array([[given]]), ("",), ("",))
-    assert complaints(Drawn(1, "planted", (), (table,), (answer,))) == [said]
+    assert complaints(Drawn("planted", (), (table,), (answer,))) == [said]
 
 
 # ---------------------------------------------------------------- nothing handed out

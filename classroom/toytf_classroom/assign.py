@@ -18,6 +18,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -192,7 +193,7 @@ def assign_answer(one: ByHand, values: Sequence) -> str:
     if len(parts) == 1 and not parts[0].name:
         return f"{answer_name(one)} = {values[0]}"
     lines = [f"    {json.dumps(part.name, ensure_ascii=False)}: {v}," for part, v in zip(parts, values, strict=True)]
-    return "\n".join([f"{answer_name(one)} = {{", *lines, "}"]).replace("], [", "],\n        [")
+    return "\n".join([f"{answer_name(one)} = {{", *lines, "}"]).replace("], [", "],\n          [")
 
 
 def rounded(part: Part):
@@ -287,7 +288,8 @@ def own_files(
     """
     found: dict[str, str | bytes] = {f"students/{name}": data for name, data in ready.beside.items()}
     for sheet in sheets:
-        chosen = own_numbers.for_student(planned, sheet)
+        drawn = {one.topic: one for one in sheet.exercises}
+        chosen = [replace(one, drawn=drawn[one.topic]) if one.kind == OWN else one for one in planned]
         both = notebooks(chosen, title, ready=ready, **how)
         for edition, notebook in zip(("students", "instructor"), both, strict=True):
             file = f"{edition}/{as_file(sheet.student)}.ipynb"
@@ -404,7 +406,11 @@ def _chosen(options) -> list:
     """The exercises that the options name; those whose numbers will be each student's own are only planned."""
     kinds = [kind.replace("-", " ") for kind in options.kinds]
     only_topics = options.topics and not (options.exercises or options.chapters or kinds)
-    chosen = [] if only_topics else select(read(MASTER, options.chapters or None), options.exercises, options.chapters, kinds)
+    chosen = (
+        []
+        if only_topics
+        else select(read(MASTER, options.chapters or None), options.exercises, options.chapters, kinds)
+    )
     if not options.own_numbers:
         return chosen
     return own_numbers.plan(chosen, options.topics, options.same_for_all)

@@ -71,8 +71,6 @@ def open_table(path: Path) -> Table:
     """Read a table: CSV in UTF-8, with commas or semicolons; `ClassroomError` names the line that is wrong."""
     try:
         content = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ClassroomError(f"{path}: expected a table (CSV, UTF-8), got {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ClassroomError(

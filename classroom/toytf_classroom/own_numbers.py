@@ -12,7 +12,6 @@ for a remark to the teacher, and decides nothing.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import hashlib
 import hmac
 import json
@@ -69,8 +68,8 @@ def sheet(student: str, key: str, topics: Sequence[str], title: str) -> Sheet:
     file = as_file(student)  # by which the grader will know the student
     seed = int.from_bytes(_hmac(key, "numbers", title, file), "big")
     exercises = tuple(
-        TOPICS[topic].exercise(topic, number, np.random.default_rng([seed, int.from_bytes(topic.encode(), "big")]))
-        for number, topic in enumerate(topics, start=1)
+        TOPICS[topic].exercise(topic, np.random.default_rng([seed, int.from_bytes(topic.encode(), "big")]))
+        for topic in topics
     )
     printed = [exercise.topic + exercise.fingerprint for exercise in exercises]
     digits = f"{int.from_bytes(_hmac(key, 'sheet', title, file, *printed), 'big') % 10**9:09d}"
@@ -182,12 +181,6 @@ def plan(chosen: Sequence[Exercise], topics: Sequence[str] = (), same_for_all: b
 def topics_of(planned: Iterable) -> list[str]:
     """The topics of an assignment, in its order; of a plan, or as the grader reads it."""
     return [one.topic for one in planned if one.kind == OWN]
-
-
-def for_student(planned: Sequence, sheet: Sheet) -> list:
-    """The exercises of an assignment, with the numbers of a student's sheet in those that are planned."""
-    by_topic = {exercise.topic: exercise for exercise in sheet.exercises}
-    return [dataclasses.replace(one, drawn=by_topic[one.topic]) if one.kind == OWN else one for one in planned]
 
 
 # ---------------------------------------------------------------- a notebook for one student

@@ -19,6 +19,7 @@ import re
 import resource
 import signal
 import sys
+import traceback
 import types
 
 HELP = re.compile(r"^\s*\?|\?\s*$")
@@ -123,12 +124,8 @@ def line_of(error: BaseException, name: str) -> int | None:
     """The line of a cell in which an error came up."""
     if isinstance(error, SyntaxError) and error.filename == name:
         return error.lineno
-    found, step = None, error.__traceback__
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == name:
-            found = step.tb_lineno
-        step = step.tb_next
-    return found
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == name]
+    return lines[-1] if lines else None
 
 
 # ---------------------------------------------------------------- the loop

@@ -110,7 +110,6 @@ class Word:
 class Drawn:
     """One exercise of a sheet: what is given, what is asked, and how it is worked out."""
 
-    number: int  # its place on the sheet, from 1
     topic: str  # a name in `TOPICS`
     text: tuple[str, ...]  # paragraphs, with TeX between dollar signs and code between backticks
     given: tuple[Given, ...]
@@ -168,11 +167,11 @@ class Topic:
     # The by-hand exercises of the book whose place it can take: it asks for the same computation, or for the main one.
     instead_of: tuple[str, ...] = ()
 
-    def exercise(self, name: str, number: int, rng: np.random.Generator) -> Drawn:
+    def exercise(self, name: str, rng: np.random.Generator) -> Drawn:
         """Draw until the numbers obey the rule."""
         for _ in range(TRIES):
             if (parts := self.draw(rng)) is not None:
-                exercise = Drawn(number, name, *parts)
+                exercise = Drawn(name, *parts)
                 if not complaints(exercise):
                     return exercise
         raise RuntimeError(f"{name}: {TRIES} draws, and none obeys the rule")
