@@ -410,7 +410,9 @@ class _Run:
         for cell in self.read.cells:
             label, role = self._place(cell)
             here = label or here
-            if not cell.source.strip() or cell.source.strip() == NOT_ANSWERED or self._is_handed_out(cell, label, role):
+            for_one = role == "title" or (role == "text" and label in self._own)  # other words for each student
+            handed_out = for_one or fingerprint(cell.source) in self.assignment.handed_out
+            if handed_out or cell.source.strip() in ("", NOT_ANSWERED):
                 continue
             if not cell.code or self._is_prose(cell, label, role):
                 found.append((here, role, cell.source))
@@ -427,10 +429,6 @@ class _Run:
             if heading == exercise.number:
                 return exercise.label, "text"
         return "", "title" if "title" in cell.names else ""
-
-    def _is_handed_out(self, cell: submission.Cell, label: str, role: str) -> bool:
-        mine = role == "title" or (role == "text" and label in self._own)  # other words for each student
-        return mine or fingerprint(cell.source) in self.assignment.handed_out
 
     def _is_prose(self, cell: submission.Cell, label: str, role: str) -> bool:
         """Whether a cell of code holds words: it was an answer in words, it is all comment, or it is no Python."""
