@@ -35,20 +35,16 @@ class Filled:
 
 
 def fill(
-    grades: Path, into: Path, column: str | None = None, *, student_column: str | None = None, force: bool = False,
-    anyway: bool = False,
-) -> Filled:  # fmt: skip
+    grades: Path, into: Path, column: str | None = None, *, student_column: str | None = None, force: bool = False
+) -> Filled:
     """Fill the points of a ``grades.csv`` into a table of Canvas or Moodle, or into one of your own; it is not changed.
 
-    `column` holds the grades; a worksheet of Moodle has one.
-    `student_column` has the students' ids, where the table has another form than those that are known.
+    `column` holds the grades; a worksheet of Moodle has one. `student_column` has the students' ids, where the table
+    has another form than those that are known.
 
     `ClassroomError` names what is wrong: a file or a column is not as expected, two rows mean one student, the table
-    says another maximum, or another grade stands there already and `force` is not set; or the grades as a whole look
-    wrong, and `anyway` is not set.
+    says another maximum, or another grade stands there already and `force` is not set.
     """
-    if not anyway:
-        stop_if_wrong(grades)
     table, result = open_table(into), Filled()
     form, people = form_of(table, student_column), people_of(table, student_column)
     if not (column or form == "worksheet"):
@@ -145,7 +141,9 @@ def run(options) -> int:
     out = place_for("--out", options.out)
     if out.exists() and (not options.force or out.resolve() in (options.into.resolve(), options.grades.resolve())):
         raise ClassroomError(f"--out: expected a new file, got {out}; --force replaces it, if it is none that is read")
-    how = {"student_column": options.student_column, "force": options.force, "anyway": options.anyway}
+    if not options.anyway:
+        stop_if_wrong(options.grades)
+    how = {"student_column": options.student_column, "force": options.force}
     result = fill(options.grades, options.into, options.column, **how)
     write_whole(out, result.data)
     print(f"{out}: grades of {len(result.filled)} student{'s'[: len(result.filled) != 1]}")

@@ -122,7 +122,6 @@ class OwnExercise:
     kind, kinds, section, check = OWN, (OWN,), "", None
 
     title = property(lambda self: TOPICS[self.topic].title)
-    chapter = property(lambda self: TOPICS[self.topic].chapter)
     minutes = property(lambda self: TOPICS[self.topic].minutes)
     points = property(lambda self: self.level)
     text = property(lambda self: markdown(self.drawn))
