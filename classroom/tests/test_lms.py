@@ -37,7 +37,7 @@ Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Grade can b
 """
 # As the participants of a course, and the export of its grades, begin.
 PARTICIPANTS = """\
-"First name",Surname,"ID number","Email address",Groups,"Assignment: Week 3 (Real)"
+"First name","Last name","ID number","Email address",Groups,"Assignment: Week 3 (Real)"
 Anna,Abt,17,anna@school.example,"A, B",-
 Zoë,Müller,18,zoe@school.example,A,-
 Sinéad,O'Brien,19,sinead@school.example,A,-
@@ -151,7 +151,7 @@ def cells(data):
     [
         (CANVAS, "Week 3 (4711)", "O'Brien, Sinéad", 6),
         (WORKSHEET, None, "Sinéad O'Brien", 4),
-        (PARTICIPANTS.replace("Surname", "Last name"), "Assignment: Week 3 (Real)", "Sinéad O'Brien", 5),
+        (PARTICIPANTS, "Assignment: Week 3 (Real)", "Sinéad O'Brien", 5),
     ],
 )
 def test_only_the_cell_of_the_grade_changes(tmp_path, content, column, student, at):

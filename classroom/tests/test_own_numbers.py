@@ -16,7 +16,8 @@ import gradecheck
 from toytf.course.exercises import read
 from toytf_classroom import ClassroomError, assign, gradebook, grading, own_numbers, sheet
 from toytf_classroom.__main__ import main
-from toytf_classroom.grading import BadAssignment, read_assignment
+from toytf_classroom.grading import read_assignment
+from toytf_classroom.lms import read_class
 from toytf_classroom.own_numbers import LOOK, RightAnswers
 from toytf_classroom.topics import DIVISORS, TOPICS, Asked, Drawn, Given, complaints
 
@@ -43,7 +44,7 @@ def by_topic(sheets, topic):
 
 def test_the_same_sheet_comes_out_on_every_machine():
     made = own_numbers.sheet("anna", "a secret of the teacher", ALL, "Worksheet")
-    assert made.number == "278-453-025"  # a hash of all that is printed
+    assert made.number == "135-848-951"  # a hash of all that is printed
 
 
 def test_another_student_key_or_title_gives_other_numbers_in_every_exercise():
@@ -71,13 +72,6 @@ def normal(scores):
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
-def _attention(g, e):
-    q, k, v = g["X"] @ g["W^Q"], g["X"] @ g["W^K"], g["X"] @ g["W^V"]
-    scaled = q @ k.T / np.sqrt(q.shape[1])
-    a = normal(np.log(3) * scaled)
-    return {"Q": q, "K": k, "V": v, "S": q @ k.T, "scaled": scaled, "A": a, "Z": a @ v}
-
-
 def _feed_forward(g, e):
     before = g["X"] @ g["W_1"] + g["b_1"]
     after = before * (before > 0)
@@ -101,7 +95,6 @@ INDEPENDENT = {
     "scaling": lambda g, e: {"root": np.sqrt(g["d_k"][0, 0]), "scaled": g["S"] / np.sqrt(g["d_k"])},
     "softmax": lambda g, e: {"sums": np.exp(g["S"]).sum(axis=1), "A": normal(g["S"])},
     "weighted-sum": lambda g, e: {"Z": g["A"] @ g["V"]},
-    "attention": _attention,
     "causal-mask": lambda g, e: {"M": MASK, "A": normal(np.where(MASK > 0, g["S"], -np.inf))},
     "feed-forward": _feed_forward,
     "layer-norm": _layer_norm,
@@ -153,9 +146,6 @@ def _divided_by(topic, g):
     if topic in ("softmax", "causal-mask"):
         powers = np.exp(g["S"])
         return (np.tril(powers)[1:] if topic == "causal-mask" else powers).sum(axis=1)
-    if topic == "attention":
-        q, k = g["X"] @ g["W^Q"], g["X"] @ g["W^K"]
-        return [2, *(3.0 ** (q @ k.T / 2)).sum(axis=1)]
     return {
         "scaling": lambda: np.sqrt(g["d_k"]).ravel(),
         "layer-norm": lambda: [5, *g["X"].std(axis=1)],
@@ -174,7 +164,7 @@ def _divided_by(topic, g):
 def test_a_number_that_breaks_the_rule_is_caught(expected, decimals, given, said):
     answer = Asked("a", "a", np.array([[expected]]), ("",), ("",), None, decimals)
     table = Given("g", np.array([[given]]), ("",), ("",))
-    assert complaints(Drawn(1, "planted", "Planted", 1, 1, (), (table,), (answer,))) == [said]
+    assert complaints(Drawn("planted", (), (table,), (answer,))) == [said]
 
 
 # ---------------------------------------------------------------- nothing handed out
@@ -208,7 +198,7 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("own")
     (place / "class.csv").write_text("\n".join(["student", *STUDENTS]), "utf-8")
     (place / "key.txt").write_text(KEY + "\n", "utf-8")
-    command = ["assign", "--topics", "all", "--own-numbers", "--class", place / "class.csv", "--key-file"]
+    command = ["assign", "--topics", *ALL, "--own-numbers", "--class", place / "class.csv", "--key-file"]
     command += [place / "key.txt", "--title", TITLE, "--out", place / "week"]
     assert main([*map(str, command)]) == 0
     return place
@@ -417,7 +407,6 @@ def test_the_check_says_what_is_missing_or_cannot_be_read_and_nothing_else(folde
         ({"mean": []}, "9.1, mean: expected 2 numbers, got []"),
         ({"Y": [[1, 2, 3, 4, 5]] * 2}, "9.1, Y: filled in"),
         ({"Y": [[1, 2, 3, 4, 5], [1]]}, "9.1, Y: could not read [[1, 2, 3, 4, 5], [1]]: write 2 rows of 5 numbers"),
-        ({"meen": 3}, "9.1: 'meen' is none of mean, Y"),
         (3, "9.1: expected a dictionary with mean, Y; got 3"),
     ]:
         look("9.1", answer, {"mean": [2], "Y": [2, 5]})
@@ -487,7 +476,6 @@ def test_an_exercise_is_replaced_where_it_stands_with_its_number_and_points():
         (["9.1", "9.3"], [], "each topic once, got layer-norm, layer-norm"),
         ([], ["product", "product"], "each topic once, got product, product"),
         (["8.8", "9.2"], [], "each topic once, got none"),
-        (["9.1"], ["sums"], "--topics: expected some of embedding"),
         (["9.1", "9.5", "10.1"], [], r"got 9.5, 10.1. Leave them out, or say --same-for-all"),
     ],
 )
@@ -499,37 +487,31 @@ def test_a_choice_that_cannot_be_is_refused(numbers, topics, says):
 # ---------------------------------------------------------------- by key
 
 
-def test_without_the_key_or_with_another_one_nothing_is_graded(folder, tmp_path, capsys, monkeypatch):
-    monkeypatch.delenv("TOYTF_KEY", raising=False)
+def test_without_the_key_or_with_another_one_nothing_is_graded(folder, tmp_path, capsys):
     command = ["grade", str(folder / "week" / "submissions"), "--out", str(tmp_path / "g.csv")]
     assert main(command) == 2
-    assert "expected a key: --key-file FILE" in capsys.readouterr().err
-    monkeypatch.setenv("TOYTF_KEY", KEY + "x")
-    assert main(command) == 2
+    assert "--key-file: expected a key of 16 characters or more, got 0" in capsys.readouterr().err
+    (tmp_path / "key.txt").write_text(KEY + "x")
+    assert main([*command, "--key-file", str(tmp_path / "key.txt")]) == 2
     assert "the key: expected the one with which this assignment was made" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["key.txt"]
 
 
-def test_an_assignment_that_was_changed_is_refused_and_no_notebook_is_graded_without_its_numbers(folder):
+def test_an_assignment_that_was_changed_is_refused(folder):
     whole = json.loads((folder / "week" / "submissions" / "assignment.json").read_text("utf-8"))
     for change in ({"title": "Week 6"}, {"belongs": "0" * 16}, {"belongs": None}):
-        with pytest.raises((ClassroomError, BadAssignment), match="expected"):
+        with pytest.raises(ClassroomError, match="expected"):
             RightAnswers(read_assignment(json.dumps(whole | change).encode()), KEY)
-    with pytest.raises(BadAssignment, match="expected the student's own numbers, which follow from the key; got none"):
-        grading.grade_one(b"{}", assignment(folder), "anna", sandbox=None, limits=None)
 
 
 @pytest.mark.parametrize(
     ("names", "says"),
-    [("a/b\na_b", "no file has, got 'a_b' twice"), ("Anna\nanna", "line 3")],
+    [("a/b\na_b", "got 'a_b' again .a sign that no file has"), ("Anna\nanna", "line 3")],
 )
 def test_a_class_whose_names_cannot_be_those_of_files_is_refused(tmp_path, names, says):
     (tmp_path / "class.csv").write_text(f"student\n{names}\n", "utf-8")
     with pytest.raises(ClassroomError, match=says):
-        own_numbers.read_names(tmp_path / "class.csv")
-    for name in ("", " ", "y" * 101, "a\u202eb", "a\x00"):
-        with pytest.raises(ValueError, match="student: expected"):
-            own_numbers.sheet(name, KEY, ["product"], TITLE)
+        read_class(tmp_path / "class.csv", None)
 
 
 def test_two_students_with_the_same_numbers_are_noticed():

@@ -18,6 +18,7 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ from toytf.check.answers import ByHand, Part
 from toytf.course.chapters import BOOK
 from toytf.course.exercises import KINDS, NOT_ANSWERED, Exercise, read, words_for_links
 from toytf_classroom import first_cell, lms, own_numbers, to_otter
-from toytf_classroom.grading import OWN, answer_name, fingerprint
+from toytf_classroom.grading import IMPORTS, OWN, answer_name, fingerprint
 from toytf_classroom.own_numbers import Sheet
 from toytf_classroom.plain_text import as_file
 from toytf_classroom.rubrics import TYPICAL, Rubric
@@ -36,10 +37,10 @@ from toytf_classroom.rubrics import read as read_rubrics
 MASTER = BOOK / "notebooks"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 MISTAKES = "Common mistakes, as the checker names them:"
-IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"
 # What holds in a chapter's notebook alone: there some names are taken, and an answer has no name yet.
 IN_THE_CHAPTER = re.compile(r"\s*\(In the\s+chapter's notebook the name `\w+` is\s+taken[^)]*\)")
 BY_HAND = re.compile(r'(check\.byhand\("[\d.]+", )answer(, part=("[^"]*"))?\)')
+NO_PLACE = first_cell.named()
 HIDES = "check.hide_answers()  # a wrong number gets a hint, not the answer"
 
 
@@ -83,7 +84,7 @@ def _points(points: int) -> str:
 
 
 def notebooks(
-    chosen: Sequence, title: str, hide_answers: bool = True, ready: first_cell.Ready | None = None
+    chosen: Sequence, title: str, hide_answers: bool = True, ready: first_cell.Ready = NO_PLACE
 ) -> tuple[dict, dict]:
     """Make the two editions, the student's and the instructor's: notebooks as JSON, without outputs.
 
@@ -91,7 +92,7 @@ def notebooks(
     `ready` makes `toytf` ready, by default the cell that installs nothing.
     """
     rubrics = read_rubrics()
-    needs = _locked("needs", (ready or first_cell.named()).cell, "code")
+    needs = _locked("needs", ready.cell, "code")
     needs["metadata"] |= first_cell.FOLDED
     first = [_locked("title", _introduction(chosen, title)), needs, _locked("imports", _imports(hide_answers), "code")]
     student, instructor = list(first), list(first)
@@ -152,7 +153,8 @@ def _answers(one: Exercise, rubric: Rubric | None) -> tuple[dict, dict]:
         texts = one.check.stub.rstrip("\n"), _solved_function(one)
     else:
         parts = one.by_hand.parts
-        blank = one.blank if one.kind == OWN else assign_answer(one.by_hand, [None] * len(parts))
+        shapes = [np.shape(part.expected) if one.kind == OWN else () for part in parts]
+        blank = assign_answer(one.by_hand, [np.full(shape, None).tolist() for shape in shapes])
         right = assign_answer(one.by_hand, [rounded(part) for part in parts])
         texts = blank, "\n".join([blank, BEGIN, right, *_comment(portable(one.solution, one)), END])
     kind, about = "markdown" if one.kind == "text" else "code", {"exercise": one.label, "role": "answer"}
@@ -191,7 +193,7 @@ def assign_answer(one: ByHand, values: Sequence) -> str:
     if len(parts) == 1 and not parts[0].name:
         return f"{answer_name(one)} = {values[0]}"
     lines = [f"    {json.dumps(part.name, ensure_ascii=False)}: {v}," for part, v in zip(parts, values, strict=True)]
-    return "\n".join([f"{answer_name(one)} = {{", *lines, "}"])
+    return "\n".join([f"{answer_name(one)} = {{", *lines, "}"]).replace("], [", "],\n          [")
 
 
 def rounded(part: Part):
@@ -247,7 +249,7 @@ def _notebook(cells: list[dict]) -> dict:
 # ---------------------------------------------------------------- writing
 
 
-def files(chosen: Sequence, title: str, ready: first_cell.Ready | None = None, **how) -> dict[str, str | bytes]:
+def files(chosen: Sequence, title: str, ready: first_cell.Ready = NO_PLACE, **how) -> dict[str, str | bytes]:
     """The files of an assignment, by their paths in its folder: three, and what lies beside the notebooks.
 
     `how` is what else `notebooks` takes.
@@ -257,7 +259,7 @@ def files(chosen: Sequence, title: str, ready: first_cell.Ready | None = None, *
         "student.ipynb": _json(student),
         "instructor.ipynb": _json(instructor),
         "submissions/assignment.json": _json(manifest(chosen, title, student)),
-        **(ready.beside if ready else {}),
+        **ready.beside,
     }
 
 
@@ -277,16 +279,17 @@ def otter_files(chosen: Sequence, title: str, ready: first_cell.Ready, hide_answ
 
 
 def own_files(
-    planned: Sequence, title: str, sheets: Sequence[Sheet], belongs: str, ready: first_cell.Ready | None = None, **how
+    planned: Sequence, title: str, sheets: Sequence[Sheet], belongs: str, ready: first_cell.Ready = NO_PLACE, **how
 ) -> dict[str, str | bytes]:
     """The files of an assignment with numbers of one's own: two notebooks for each student, and assignment.json.
 
     `planned` comes from `toytf_classroom.own_numbers.plan`, `belongs` from its function of this name: by it the grader
     knows the key again. What lies beside the notebooks is there once.
     """
-    found: dict[str, str | bytes] = {f"students/{name}": data for name, data in (ready.beside if ready else {}).items()}
+    found: dict[str, str | bytes] = {f"students/{name}": data for name, data in ready.beside.items()}
     for sheet in sheets:
-        chosen = own_numbers.for_student(planned, sheet)
+        drawn = {one.topic: one for one in sheet.exercises}
+        chosen = [replace(one, drawn=drawn[one.topic]) if one.kind == OWN else one for one in planned]
         both = notebooks(chosen, title, ready=ready, **how)
         for edition, notebook in zip(("students", "instructor"), both, strict=True):
             file = f"{edition}/{as_file(sheet.student)}.ipynb"
@@ -318,7 +321,6 @@ EXAMPLES = (
     'toytf-classroom assign --exercises 9.1 9.7 8.8 --title "Week 6" --out week6',
     "toytf-classroom assign --list --chapters 9 --kinds code",
     'toytf-classroom assign --exercises 9.1 9.7 --title "Week 6" --out week6 --install toytf-0.1.0-py3-none-any.whl',
-    'toytf-classroom assign --exercises 9.1 9.7 --title "Week 6" --out week6 --no-hide-answers',
     "toytf-classroom assign --exercises 9.1 9.7 --own-numbers --class class.csv --key-file key.txt --out week5",
 )
 
@@ -344,7 +346,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     lms.arguments(mine, "who gets one")
     mine.add_argument(
-        "--topics", nargs="+", metavar="TOPIC", default=[], help="these topics too, each as an exercise; 'all' for all"
+        "--topics", nargs="+", choices=own_numbers.TOPICS, default=[], help="these topics too, each as an exercise"
     )
     mine.add_argument(
         "--same-for-all", action="store_true", help="by-hand exercises without a topic stay as they are in the book"
@@ -402,15 +404,16 @@ def _refuse_what_does_not_go_together(options) -> None:
 
 def _chosen(options) -> list:
     """The exercises that the options name; those whose numbers will be each student's own are only planned."""
-    firsts = [number.split(".")[0] for number in options.exercises]  # what is wrong elsewhere does not matter then
-    chapters = [int(first) for first in firsts if first.isdecimal()] or options.chapters or None
     kinds = [kind.replace("-", " ") for kind in options.kinds]
     only_topics = options.topics and not (options.exercises or options.chapters or kinds)
-    chosen = [] if only_topics else select(read(MASTER, chapters), options.exercises, options.chapters, kinds)
+    chosen = (
+        []
+        if only_topics
+        else select(read(MASTER, options.chapters or None), options.exercises, options.chapters, kinds)
+    )
     if not options.own_numbers:
         return chosen
-    topics = list(own_numbers.TOPICS) if options.topics == ["all"] else options.topics
-    return own_numbers.plan(chosen, topics, options.same_for_all)
+    return own_numbers.plan(chosen, options.topics, options.same_for_all)
 
 
 def _files(chosen: list, options) -> dict[str, str | bytes]:
@@ -420,6 +423,8 @@ def _files(chosen: list, options) -> dict[str, str | bytes]:
         more = otter_files(chosen, options.title, **how) if options.otter else {}
         return files(chosen, options.title, **how) | more
     key, topics = own_numbers.read_key(options), own_numbers.topics_of(chosen)
-    names = progress(own_numbers.read_names(options.class_list, options.student_column), unit="student")
-    sheets = own_numbers.sheets(names, lambda who: own_numbers.sheet(who, key, topics, options.title))
+    people = progress(lms.read_class(options.class_list, options.student_column), unit="student")
+    sheets = own_numbers.sheets(
+        (one.student for one in people), lambda who: own_numbers.sheet(who, key, topics, options.title)
+    )
     return own_files(chosen, options.title, sheets, own_numbers.belongs(key, options.title, topics), **how)

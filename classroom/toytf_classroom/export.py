@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import csv
 import io
-import re
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -36,23 +35,21 @@ class Filled:
 
 
 def fill(
-    grades: Path, into: Path, column: str | None = None, *, student_column: str | None = None, force: bool = False,
-    anyway: bool = False,
-) -> Filled:  # fmt: skip
+    grades: Path, into: Path, column: str | None = None, *, student_column: str | None = None, force: bool = False
+) -> Filled:
     """Fill the points of a ``grades.csv`` into a table of Canvas or Moodle, or into one of your own; it is not changed.
 
-    `column` holds the grades; a worksheet of Moodle has one, and so has Canvas's gradebook of one assignment.
-    `student_column` has the students' ids, where the table has another form than those that are known.
+    `column` holds the grades; a worksheet of Moodle has one. `student_column` has the students' ids, where the table
+    has another form than those that are known.
 
     `ClassroomError` names what is wrong: a file or a column is not as expected, two rows mean one student, the table
-    says another maximum, or another grade stands there already and `force` is not set; or the grades as a whole look
-    wrong, and `anyway` is not set.
+    says another maximum, or another grade stands there already and `force` is not set.
     """
-    if not anyway:
-        stop_if_wrong(grades)
     table, result = open_table(into), Filled()
     form, people = form_of(table, student_column), people_of(table, student_column)
-    at = table.column(column.strip()) if column else _grade_column(table, form)
+    if not (column or form == "worksheet"):
+        raise ClassroomError(f"--column: expected the column of {into} for the grades, got none")
+    at = table.column(column.strip() if column else "Grade")
     by_line = {one.line: one.student for one in people}
     points = _points(grades, people, result, _maximum(table, form, at))
     for line, row in table.rows:
@@ -82,7 +79,8 @@ def stop_if_wrong(grades: Path) -> None:
     """Refuse a table that as a whole looks wrong (`gradebook.looks_wrong`)."""
     if wrong := looks_wrong(grades):
         said = "\n".join(f"  {one}" for one in wrong)
-        raise ClassroomError(f"{grades}: this table looks wrong, so it goes nowhere; with --anyway it does.\n{said}")
+        go_on = "If it is as it should be, run the same command again with --anyway behind it."
+        raise ClassroomError(f"{grades}: this table looks wrong, so nothing was written.\n{said}\n{go_on}")
 
 
 def _points(path: Path, people: list[Person], result: Filled, maximum: float | None) -> dict[str, float]:
@@ -106,14 +104,6 @@ def _points(path: Path, people: list[Person], result: Filled, maximum: float | N
         if fits and "to be read" in row["remark"]:
             result.notes.append(f"{name!r} has answers that nobody has read: points may still grow.")
     return given
-
-
-def _grade_column(table: Table, form: str) -> int:
-    name = {"canvas": r".* \(\d+\)", "worksheet": "Grade"}.get(form, "(?!)")
-    found = [i for i, column in enumerate(table.names) if re.fullmatch(name, column)]
-    if len(found) != 1:
-        raise ClassroomError(f"--column: expected the column of {table.path} for the grades, got none")
-    return found[0]
 
 
 def _maximum(table: Table, form: str, at: int) -> float | None:
@@ -140,9 +130,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "Exit status: 0 done, 1 done but for students who are not in the table, 2 refused."
     parser.add_argument("grades", type=Path, help="grades.csv, written by toytf-classroom grade")
     parser.add_argument("--into", type=Path, required=True, metavar="CSV", help="the system's table; it is not changed")
-    parser.add_argument(
-        "--column", metavar="NAME", help="for the grades (default: Grade in Moodle, the only assignment in Canvas)"
-    )
+    parser.add_argument("--column", metavar="NAME", help="for the grades (default: Grade, in Moodle's worksheet)")
     parser.add_argument("--student-column", metavar="NAME", help="with the students' ids, if it is another one")
     parser.add_argument("--out", type=Path, required=True, metavar="CSV", help="the table to write")
     parser.add_argument("--force", action="store_true", help="replace other grades in the table, and the file of --out")
@@ -153,7 +141,9 @@ def run(options) -> int:
     out = place_for("--out", options.out)
     if out.exists() and (not options.force or out.resolve() in (options.into.resolve(), options.grades.resolve())):
         raise ClassroomError(f"--out: expected a new file, got {out}; --force replaces it, if it is none that is read")
-    how = {"student_column": options.student_column, "force": options.force, "anyway": options.anyway}
+    if not options.anyway:
+        stop_if_wrong(options.grades)
+    how = {"student_column": options.student_column, "force": options.force}
     result = fill(options.grades, options.into, options.column, **how)
     write_whole(out, result.data)
     print(f"{out}: grades of {len(result.filled)} student{'s'[: len(result.filled) != 1]}")

@@ -83,8 +83,6 @@ BY_PIP = """\
             stop("This notebook needs the file " + file + " beside it. It was handed out with the notebook.",
                  "Put it into the folder " + str(Path.cwd()),
                  "In Colab: click on the sign of a folder at the left edge, and drag the file into the list.")
-        if sys.platform == "emscripten":
-            stop("This Python runs in your browser. Run in a cell of its own:   %pip install \\"" + what + "\\"")
         print("Installing toytf. This takes a minute at most.")
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check",
                "--retries", "1", "--timeout", "20", what]
@@ -103,8 +101,6 @@ BY_PIP = """\
                 "No module named pip": ("This Python has no pip, which installs packages. In a terminal:",
                                         "    " + sys.executable + " -m ensurepip"),
                 "externally-managed-environment": locked, "Read-only file": locked, "Permission denied": locked,
-                "No space left": ("The disk is full. Make room.",),
-                "HTTP error 40": ("The address leads nowhere: " + what, "Tell your teacher."),
                 "resolve": offline, "onnection": offline, "unreachable": offline, "timed out": offline,
                 "No matching distribution": offline,
             }

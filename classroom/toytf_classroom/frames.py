@@ -65,32 +65,26 @@ def _portable(array) -> np.ndarray:
 # ---------------------------------------------------------------- reading
 
 
-def lengths(head: bytes) -> tuple[int, int]:
-    """Read the first 12 bytes of a message: how long its header and its body are."""
-    magic, header, body = HEAD.unpack(head)
-    if magic != MAGIC or header > MOST_HEADER or body > MOST_BODY:
-        raise Malformed("expected a message, got other bytes")
-    return header, body
-
-
 def first(came: bytes | bytearray) -> tuple[dict, bytes, int] | None:
-    """The first message of what came, as header, body and size; None while a part of it is missing."""
-    header_size, body_size = lengths(came[: HEAD.size]) if len(came) >= HEAD.size else (0, 0)
+    """The first message of what came, as header, body and size; None while a part of it is missing.
+
+    `Malformed` if it is none: then its first bytes are others, it is too large, or its header is no JSON object.
+    """
+    if len(came) < HEAD.size:
+        return None
+    magic, header_size, body_size = HEAD.unpack(came[: HEAD.size])
+    if magic != MAGIC or header_size > MOST_HEADER or body_size > MOST_BODY:
+        raise Malformed("expected a message, got other bytes")
     start, end = HEAD.size + header_size, HEAD.size + header_size + body_size
     if len(came) < end:
         return None
-    return read_header(came[HEAD.size : start]), bytes(came[start:end]), end
-
-
-def read_header(text: bytes) -> dict:
-    """Read a header; anything but a JSON object is refused."""
     try:
-        header = json.loads(text.decode("utf-8"))
+        header = json.loads(came[HEAD.size : start].decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise Malformed(f"expected JSON, got {type(error).__name__}") from None
     if not isinstance(header, dict):
         raise Malformed(f"expected a JSON object, got {type(header).__name__}")
-    return header
+    return header, bytes(came[start:end]), end
 
 
 def read_arrays(descriptions: Any, body: bytes) -> list[np.ndarray]:

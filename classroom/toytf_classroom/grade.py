@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 
 import toytf
-from toytf._command import reason
 from toytf_classroom import ClassroomError, gradebook, lms, own_numbers, workers
 from toytf_classroom.grading import read_assignment
 from toytf_classroom.sandbox import Bubblewrap, Limits, default_packages
@@ -57,14 +56,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory", type=int, default=limits.memory >> 20, metavar="MB", help="default: %(default)d")
 
 
-def run(options) -> int:
-    try:
-        return _grade(options)
-    except OSError as error:  # the disk is full, a folder is read-only
-        raise ClassroomError(f"{reason(error)}; {STOPPED}") from error
-
-
-def _grade(given) -> int:
+def run(given) -> int:
     _refuse(given)
     assignment = read_assignment(given.assignment or given.submissions / "assignment.json")
     answers = own_numbers.RightAnswers(assignment, own_numbers.read_key(given)) if assignment.own else None
@@ -87,9 +79,6 @@ def _grade(given) -> int:
     if summary.to_read:
         many = "1 text is" if summary.to_read == 1 else f"{summary.to_read} texts are"
         print(f"{many} to be read by a person: {home}/to_read.csv.")
-    if summary.doubts:
-        many = "1 submission has" if len(summary.doubts) == 1 else f"{len(summary.doubts)} submissions have"
-        print(f"{many} no points: a person has to look, the remark says why.")
     for wrong in summary.wrong:
         print(f"Look at this before you use the table: {wrong}")
     if summary.failed:
@@ -111,7 +100,6 @@ def _refuse(given) -> None:
             f"--out: expected a place outside the folder of submissions, {given.submissions}, got {given.out}",
         ),
         (not all(0 < one < 1e6 for one in seconds), f"--..seconds: expected numbers above 0, got {seconds}"),
-        (given.jobs < 1, f"--jobs: expected at least 1, got {given.jobs}"),
         (not 256 <= given.memory < 1 << 20, f"--memory: expected at least 256 MB, got {given.memory}"),
         (given.student_column and not given.class_list, "--student-column: expected --class CSV with it, got none"),
     ):

@@ -24,7 +24,7 @@ from toytf_classroom import ClassroomError, feedback_pages, grading, rubrics, su
 from toytf_classroom.grading import Assignment, Receipt
 from toytf_classroom.lms import decimal, matched, read_class, read_table, students_of
 from toytf_classroom.plain_text import Roll, file_names, one_line, plain, to_csv, without_formula
-from toytf_classroom.sandbox import Bubblewrap, Limits, SandboxError
+from toytf_classroom.sandbox import Bubblewrap, Limits
 from toytf_classroom.submission import Found
 
 if TYPE_CHECKING:
@@ -223,8 +223,7 @@ def grade_folder(
     if manual is not None and manual.resolve() == (home / "to_read.csv").resolve():
         raise ClassroomError(f"{manual}: this file is written anew by each run. Copy it, and give the copy's name.")
     people = read_class(class_list, student_column) if class_list is not None else []
-    labels = [exercise.label for exercise in assignment.exercises]
-    (found, notes), handed_in = submission.find(submissions, lambda name: bool(students_of(name, people)), labels), {}
+    (found, notes), handed_in = submission.find(submissions, lambda name: bool(students_of(name, people))), {}
     strays = {one.student: one for one in found if one.stray and not students_of(one.student, people)}
     notes += [
         f"{plain(one.stray, 100)}: passed over, it is no notebook (.ipynb) and no folder." for one in strays.values()
@@ -350,24 +349,19 @@ def _grade(grader: _Grader, found: list[Found], jobs: int, summary: Summary) -> 
 
 def _filed(grader: _Grader, done: workers.Done, summary: Summary) -> Receipt:
     """What came of one student, once it is written; whatever went wrong, the others are graded all the same."""
-    student, why = done.task.student, done.error
-    if not why:
-        try:
-            receipt = Receipt.from_json(done.answer[1:])
-            grader.write(receipt)
-            summary.graded += done.answer[:1] == NEW
-            summary.reused += done.answer[:1] != NEW
-            if not receipt.graded:
-                summary.doubts.append(f"{plain(student, 100)}: {receipt.reason}")
-            elif receipt.failed:
-                what = f"{', '.join(receipt.failed)} could not be graded, the checker failed"
-                summary.failed.append(f"{plain(student, 100)}: {what}")
-            return receipt
-        except OSError:  # the disk is full
-            raise
-        except Exception as error:
-            why = f"{type(error).__name__}: {error}"
-    return _failed(grader, student, why, summary)
+    student = done.task.student
+    if done.error:
+        return _failed(grader, student, done.error, summary)
+    receipt = Receipt.from_json(done.answer[1:])
+    grader.write(receipt)
+    summary.graded += done.answer[:1] == NEW
+    summary.reused += done.answer[:1] != NEW
+    if not receipt.graded:
+        summary.doubts.append(f"{plain(student, 100)}: {receipt.reason}")
+    elif receipt.failed:
+        what = f"{', '.join(receipt.failed)} could not be graded, the checker failed"
+        summary.failed.append(f"{plain(student, 100)}: {what}")
+    return receipt
 
 
 def _failed(grader: _Grader, student: str, why: str, summary: Summary) -> Receipt:
@@ -454,18 +448,14 @@ class _Grader:
             receipt = grading.nothing_to_grade(found.student, self.assignment, reason, **self.about)
             return receipt, receipt != old
         if old is not None and found.student not in self.only:
-            if self.only and old.student == found.student and old.assignment == self.assignment.sha256:
-                return old, False
-            if self.fits(old, found.student, data):
+            same = old.student == found.student and old.assignment == self.assignment.sha256
+            if same and (self.only or self.fits(old, data)):
                 return old, False
         sandbox = copy.copy(self.sandbox)
         sandbox.worker = worker
         numbers = self.answers(found.student) if self.answers else None
         how = {"sandbox": sandbox, "key": self.key, "limits": limits, "numbers": numbers}
-        try:
-            receipt = grading.grade_one(data, self.assignment, found.student, **how)
-        except SandboxError:  # the machine may have been short of something for a moment
-            receipt = grading.grade_one(data, self.assignment, found.student, **how)
+        receipt = grading.grade_one(data, self.assignment, found.student, **how)
         return dataclasses.replace(receipt, **self.about), True
 
     def old_receipt(self, student: str) -> Receipt | None:
@@ -475,15 +465,13 @@ class _Grader:
         except (OSError, ValueError):
             return None
 
-    def fits(self, receipt: Receipt, student: str, data: bytes) -> bool:
-        """Whether a receipt would come out the same again."""
+    def fits(self, receipt: Receipt, data: bytes) -> bool:
+        """Whether a receipt of this student and this assignment would come out the same again."""
         return (
             receipt.graded
             and not receipt.failed
-            and receipt.student == student
             and receipt.sha256 == hashlib.sha256(data).hexdigest()
-            and receipt.assignment == self.assignment.sha256
             and receipt.versions == self.about["versions"]
             and receipt.settings == self.about["settings"]
-            and receipt.own.get("sealed") == (self.answers(student).sealed if self.answers else None)
+            and receipt.own.get("sealed") == (self.answers(receipt.student).sealed if self.answers else None)
         )

@@ -8,7 +8,7 @@ import json
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 
@@ -17,21 +17,19 @@ import numpy as np
 import toytf
 from toytf import check
 from toytf.check.answers import ByHand
+from toytf.check.compare import shown_input
 from toytf.check.core import Outcome, diagnose
 from toytf.check.outcomes import KINDS
 from toytf.course.exercises import NOT_ANSWERED
-from toytf_classroom import frames, submission
+from toytf_classroom import ClassroomError, frames, submission
 from toytf_classroom.plain_text import plain
 from toytf_classroom.sandbox import Failure, Limits, SandboxError, Session, lasting
 from toytf_classroom.submission import Unreadable
 
 FORMAT = "toytf receipt"
+IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"  # a notebook's first cell
 OWN = "own numbers"  # the kind of a by-hand exercise whose numbers are each student's own
 MOST_LINES = 60  # of what a checker says
-
-
-class BadAssignment(ValueError):
-    """An assignment.json that is none, or asks for exercises that this version does not know."""
 
 
 # ---------------------------------------------------------------- the assignment
@@ -39,13 +37,13 @@ class BadAssignment(ValueError):
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise: label, number, kind ("function", "by hand", `OWN`, "text"), points, topic, and title."""
+    """One exercise: label, number, kind ("function", "by hand", `OWN`, "text"), points, name, topic, and title."""
 
     label: str
     number: str
     kind: str
-    name: str | None
     points: float
+    name: str | None = None
     topic: str = ""  # of `OWN`: which of the worksheets'
     title: str = ""
 
@@ -79,57 +77,37 @@ class Numbers:
     right: Mapping[str, ByHand]  # from labels of exercises to the answers
     given: Mapping[str, tuple[str, ...]]  # from labels to the tables that the student was given, as text
     only_with: Mapping[str, Mapping[str, tuple[str, ...]]]  # label, answer: those that must be right too
-    refused: str = ""  # why there are none
 
 
 def read_assignment(source: Path | bytes) -> Assignment:
-    """Read assignment.json; `BadAssignment` names the entry that is not as expected."""
+    """Read assignment.json; `ClassroomError` if it is none, or asks for exercises that this version does not know."""
     try:
-        data = source if isinstance(source, bytes) else Path(source).read_bytes()
+        data = source if isinstance(source, bytes) else source.read_bytes()
         whole = json.loads(data)
-    except (OSError, ValueError, RecursionError) as error:
-        raise BadAssignment(f"assignment: expected what toytf-classroom assign wrote, got {error}") from None
-    if not isinstance(whole, dict) or whole.get("format") != "toytf assignment" or whole.get("version") != 1:
-        raise BadAssignment('assignment: expected {"format": "toytf assignment", "version": 1, ...}')
-    entries, belongs = whole.get("exercises"), whole.get("belongs", "")
-    if not isinstance(entries, list) or not entries or not isinstance(belongs, str):
-        raise BadAssignment(
-            f"assignment: expected a list of exercises, got {entries!r:.100} and belongs {belongs!r:.40}"
-        )
-    exercises = tuple(_exercise(f"assignment: exercises[{i}]", entry) for i, entry in enumerate(entries))
-    numbers = [exercise.number for exercise in exercises]
-    if len(set(numbers)) < len(numbers):
-        raise BadAssignment(f"assignment: expected each exercise once, got {', '.join(numbers)}")
-    texts = whole.get("texts", [])
-    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-        raise BadAssignment(f"assignment: expected texts: a list of fingerprints, got {texts!r:.100}")
-    title, digest = str(whole.get("title") or "Assignment"), hashlib.sha256(data).hexdigest()
-    return Assignment(title, exercises, digest, belongs, frozenset(texts))
+        if (whole["format"], whole["version"]) != ("toytf assignment", 1):
+            raise ValueError("another format")
+        exercises = tuple(Exercise(**entry) for entry in whole["exercises"])
+        for one in exercises:
+            known = {
+                "function": one.name in check.CHECKS,
+                "by hand": one.number in check.BY_HAND,
+                OWN: True,
+                "text": True,
+            }
+            if not known.get(one.kind) or not one.points >= 0:
+                raise ValueError(f"an exercise that this version of toytf does not know, {one}")
+        if not exercises or len({one.number for one in exercises}) < len(exercises):
+            raise ValueError("no exercise, or one twice")
+        about = str(whole["title"]), exercises, hashlib.sha256(data).hexdigest(), str(whole.get("belongs", ""))
+        return Assignment(*about, frozenset(whole.get("texts", ())))
+    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+        got = f"{type(error).__name__}: {error}"
+        raise ClassroomError(f"assignment: expected what toytf-classroom assign wrote, got {got}") from None
 
 
 def fingerprint(text: str) -> str:
     """By what a text that was handed out is known again, however an editor breaks its lines."""
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]
-
-
-def _exercise(where: str, entry) -> Exercise:
-    if not isinstance(entry, dict):
-        raise BadAssignment(f"{where}: expected an object, got {type(entry).__name__}")
-    one = Exercise(**{each.name: entry.get(each.name) for each in fields(Exercise)})
-    known = {
-        "function": one.name in [*check.CHECKS],
-        "by hand": one.number in [*check.BY_HAND],
-        OWN: isinstance(one.topic, str),
-    }
-    for holds, expected, got in (
-        (isinstance(one.label, str) and isinstance(one.number, str), "label and number", (one.label, one.number)),
-        (type(one.points) in (int, float) and 0 <= one.points < 1e6, "points: a number", one.points),
-        (one.kind in (*known, "text"), f'kind: "function", "by hand", "{OWN}" or "text"', one.kind),
-        (known.get(one.kind, True), "an exercise of this version of toytf", one.name or one.number),
-    ):
-        if not holds:
-            raise BadAssignment(f"{where}: expected {expected}, got {got!r}")
-    return replace(one, topic=one.topic or "", title=str(one.title or ""))
 
 
 # ---------------------------------------------------------------- the receipt
@@ -226,12 +204,9 @@ def grade_one(
     """Grade one notebook; also a file that cannot be read has a receipt, with ``reason`` and 0 points.
 
     The `key` is a secret: with the submission's hash it decides the hidden inputs. `numbers` are this student's, if the
-    assignment has exercises with numbers of one's own; `BadAssignment` if they are missing. `SandboxError` if the
-    sandbox does not work: that is no student's doing.
+    assignment has exercises with numbers of one's own. `SandboxError` if the sandbox does not work: that is no
+    student's doing.
     """
-    if assignment.own and numbers is None:
-        what = "expected the student's own numbers, which follow from the key"
-        raise BadAssignment(f"assignment: {', '.join(assignment.own)}: {what}; got none")
     about = circumstances(sandbox, limits)
     try:
         read = submission.read(data)
@@ -241,9 +216,13 @@ def grade_one(
     run = _Run(read, assignment, sandbox, limits, key, numbers)
     results = run.grade()
     notes, own = [*read.notes], {}
+    if run.no_imports:
+        notes.insert(
+            0, "The notebook's first cell, with the imports, is missing. It was put back, and costs no points."
+        )
     if assignment.own:
         own = {"sheet": numbers.sheet, "sealed": numbers.sealed, "carried": read.sheet}
-        if read.sheet and numbers.sheet and read.sheet != numbers.sheet:
+        if read.sheet and read.sheet != numbers.sheet:
             notes.append(f"This notebook says that it is sheet {read.sheet}. Yours is sheet {numbers.sheet}.")
     return Receipt(
         student, read.sha256, assignment.sha256, results, "", run.cells_said(), notes, slow=run.slow, own=own,
@@ -290,6 +269,7 @@ class _Run:
         self.results: dict[str, Result] = {}
         self.said: dict[int, dict] = {}  # by number of the code cell
         self.skipped: set[int] = set()
+        self.no_imports = not self._cells_with(r"^[ \t]*(import|from)[ \t]+numpy\b")
         self._own, self._texts = (
             {exercise.label for exercise in assignment.exercises if exercise.kind == kind} for kind in (OWN, "text")
         )
@@ -320,8 +300,7 @@ class _Run:
             self.slow = True
         for exercise in self.assignment.exercises:
             if exercise.label not in self.results:
-                said = f"{exercise.name or exercise.number}: not reached, {why}."
-                self._record(exercise, 0, said, remark=f"{exercise.number}: not reached, {why}")
+                self._record(exercise, 0, f"{exercise.name or exercise.number}: not reached, {why}.")
         return [self.results[exercise.label] for exercise in self.assignment.exercises]
 
     def _left(self) -> tuple[float, float]:
@@ -348,7 +327,8 @@ class _Run:
 
     def _cells(self) -> None:
         """Run the code cells in order."""
-        for number, source in enumerate(self.read.code, start=1):
+        code = [IMPORTS] if self.no_imports else []
+        for number, source in enumerate([*code, *self.read.code], start=1 - len(code)):
             if number in self.skipped:
                 continue
             said = self.said.setdefault(number, {"cell": number})
@@ -392,12 +372,13 @@ class _Run:
                 return
             ask = self._function if exercise.kind == "function" else self._by_hand
             name = exercise.name or exercise.number
+            self.input = None
             try:
                 ask(exercise)
             except frames.Malformed as error:
                 self._record(exercise, 0, f"{name}: not yet. It handed back no arrays: {error}.")
             except Failure as failure:
-                self._record(exercise, 0, f"{name}: not yet. It {failure}.")
+                self._cut_off(exercise, f"It {failure}")
                 raise
             except SandboxError:
                 raise
@@ -409,18 +390,14 @@ class _Run:
 
     def _text(self, exercise: Exercise) -> Result:
         """A text is for a person to read, wherever in the notebook it stands; only what is blank gets 0."""
-        words, number = self.words, exercise.number
-        mine = [text for label, _, text in words if label == exercise.label]
-        if mine:
-            apart = all(role != "answer" for label, role, _ in words if label == exercise.label)
+        number = exercise.number
+        mine = [(role, text) for label, role, text in self.words if label == exercise.label]
+        found = mine or [(role, text) for _, role, text in self.words if role != "answer"]
+        if found:
+            apart = not any(role == "answer" for role, _ in found)
             remark = f"{number}: the answer stands outside of its cell" * apart
-            text = plain("\n\n".join(dict.fromkeys(mine)), 20_000)
+            text = plain("\n\n".join(dict.fromkeys(text for _, text in found)), 20_000)
             return _result(exercise, None, f"{number}: to be read by a person.", text=text, remark=remark)
-        if elsewhere := [text for _, role, text in words if role != "answer"]:
-            text = plain("\n\n".join(dict.fromkeys(elsewhere)), 20_000)
-            said = f"{number}: no answer in its place. Words elsewhere in the notebook are to be read by a person."
-            remark = f"{number}: no answer in its cell, but words elsewhere"
-            return _result(exercise, None, said, text=text, remark=remark)
         return _result(exercise, 0, f"{number}: no answer was found.", text="", remark=f"{number}: no answer")
 
     @cached_property
@@ -433,7 +410,9 @@ class _Run:
         for cell in self.read.cells:
             label, role = self._place(cell)
             here = label or here
-            if not cell.source.strip() or cell.source.strip() == NOT_ANSWERED or self._is_handed_out(cell, label, role):
+            for_one = role == "title" or (role == "text" and label in self._own)  # other words for each student
+            handed_out = for_one or fingerprint(cell.source) in self.assignment.handed_out
+            if handed_out or cell.source.strip() in ("", NOT_ANSWERED):
                 continue
             if not cell.code or self._is_prose(cell, label, role):
                 found.append((here, role, cell.source))
@@ -451,10 +430,6 @@ class _Run:
                 return exercise.label, "text"
         return "", "title" if "title" in cell.names else ""
 
-    def _is_handed_out(self, cell: submission.Cell, label: str, role: str) -> bool:
-        mine = role == "title" or (role == "text" and label in self._own)  # other words for each student
-        return mine or fingerprint(cell.source) in self.assignment.handed_out
-
     def _is_prose(self, cell: submission.Cell, label: str, role: str) -> bool:
         """Whether a cell of code holds words: it was an answer in words, it is all comment, or it is no Python."""
         if role == "check":
@@ -470,7 +445,7 @@ class _Run:
         cases = checker.draw(self._inputs(exercise))
         outcomes: list[Outcome] = []
         for i, case in enumerate(cases, start=1):
-            arrays: list = []
+            arrays, self.input = [], (checker, case)
             header = {"do": "call", "name": name, "args": frames.pack_value(tuple(case.args), arrays)["tuple"]}
             reply = self._request(header, arrays, most=self.limits.call)
             kind = reply.header.get("kind")
@@ -479,7 +454,7 @@ class _Run:
             if kind == "not callable":
                 return self._record(exercise, 0, f"{name}: expected your function, got {reply.text('text', 100)}.")
             if kind == "too slow":
-                return self._record(exercise, 0, f"{name}: not yet. On input {i} it was {self._stopped(reply)}.")
+                return self._cut_off(exercise, f"On input {i} it was {self._stopped(reply)}")
             outcomes.append(_outcome(reply, case.args))
         with np.errstate(all="ignore"):
             said = diagnose(checker, cases, outcomes)
@@ -496,8 +471,6 @@ class _Run:
 
     def _by_hand(self, exercise: Exercise) -> None:
         own, number = exercise.kind == OWN, exercise.number
-        if own and self.numbers.refused:
-            return self._record(exercise, 0, f"{number}: no numbers belong to this name. {self.numbers.refused}")
         expected = self.numbers.right[exercise.label] if own else check.BY_HAND[number]
         variable = answer_name(exercise)
         reply = self._request({"do": "read", "name": variable}, most=self.limits.call)
@@ -526,6 +499,12 @@ class _Run:
             said = ["Your numbers:", *self.numbers.given[exercise.label], "", *said, *alone]
         self._record(exercise, round(exercise.points * counts / len(reports), 2), headline, *said, *notes)
 
+    def _cut_off(self, exercise: Exercise, said: str) -> None:
+        """No points for what was stopped, with the input on which that happened."""
+        shown = shown_input(*self.input) if self.input else []
+        headline, remark = f"{exercise.name or exercise.number}: not yet. {said}.", f"{exercise.number}: {said}"
+        self._record(exercise, 0, headline, *shown, remark=remark)
+
     def _alone(self, exercise: Exercise, right: set[str]) -> list[str]:
         """Right answers that do not count without others, since a neighbour's may be the same: a sentence for each."""
         return [
@@ -540,16 +519,13 @@ class _Run:
         """No points, and why the name is not there: the cell that would define it failed, or nearly has the name."""
         for number in self._cells_with(pattern):
             if error := self.said.get(number, {}).get("error"):
-                why = f"code cell {number}, which would define it, stopped before: {error.rstrip('.')}."
-                remark = f"{exercise.number}: {why.rstrip('.')}"
-                return self._record(exercise, 0, f"{name}: not found, since {why}", remark=plain(remark, 300))
+                why = f"code cell {number}, which would define it, stopped before: {error.rstrip('.')}"
+                return self._record(exercise, 0, f"{name}: not found, since {why}.")
         defined = re.findall(r"^[ \t]*(?:def )?(\w{1,60})[ \t]*[(=]", "\n".join(self.read.code), re.MULTILINE)
         others = {one.name or answer_name(one) for one in self.assignment.exercises if one.kind != "text"}
         free = [one for one in dict.fromkeys(defined) if one == name or one not in others]
         near = difflib.get_close_matches(name, free[:200], n=1, cutoff=0.8)
-        other = f" There is {near[0]}, though." if near else ""
-        remark = f"{exercise.number}: not found{f', but {near[0]}' if near else ''}"
-        self._record(exercise, 0, f"{name}: not found. No cell defines it.{other}", remark=plain(remark, 200))
+        self._record(exercise, 0, f"{name}: not found{f', but {near[0]} is there' if near else ''}.")
 
     def _cells_with(self, pattern: str) -> list[int]:
         """The numbers of the code cells in which something stands."""
@@ -562,13 +538,14 @@ class _Run:
     def remarks(self) -> list[str]:
         """What a teacher wants to know besides the points; a notebook without any says why."""
         results = list(self.results.values())
-        said = [result.remark for result in results if result.remark]
+        said = ["the first cell, with the imports, is missing, and was put back"] * self.no_imports
+        said += [result.remark for result in results if result.remark]
         said += [f"not here: {lacks}" for lacks in self._lacks()]
         if any("### BEGIN SOLUTION" in source for source in self.read.code):
             said.append("this is the instructor's notebook")
         named = {label for label, _ in map(self._place, self.read.cells)} - {""}
         if not named and not any(result.points for result in results):
-            said = [one for one in said if not one.endswith((": not found", ": no answer"))]
+            said = [one for one in said if not one.endswith((": not found", ": no answer", "was put back"))]
             none = "none of the exercises is in it: is it another assignment's?"
             said.append(none if any(cell.source.strip() for cell in self.read.cells) else "the notebook is empty")
         elif not any(result.points is None or result.points for result in results):

@@ -21,7 +21,7 @@ import dataclasses
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,7 +35,6 @@ FORMS = {  # the columns by which a list is known
     "canvas": ("Student", "ID", "Section"),
     "worksheet": ("Identifier", "Full name", "Grade"),
     "participants": ("First name", "Last name"),
-    "older participants": ("First name", "Surname"),
 }
 KNOWN = "Canvas's gradebook (Student, ID, Section), Moodle's worksheet (Identifier, Full name, Grade) or participants"
 
@@ -72,8 +71,6 @@ def open_table(path: Path) -> Table:
     """Read a table: CSV in UTF-8, with commas or semicolons; `ClassroomError` names the line that is wrong."""
     try:
         content = Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ClassroomError(f"{path}: expected a table (CSV, UTF-8), got {error.strerror or error}") from None
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise ClassroomError(
@@ -137,37 +134,36 @@ def arguments(parser: argparse._ActionsContainer, who: str) -> None:
     parser.add_argument("--student-column", metavar="NAME", help="another column that holds the students' ids")
 
 
-def read_class(path: Path, column: str | None, clean: Callable[[str], str] = composed) -> list[Person]:
+def read_class(path: Path, column: str | None) -> list[Person]:
     """Read a class list; `column` holds the ids, where the list has another form than those that are known.
 
-    `clean` gives an id the form in which it is used, or says what is wrong with it. `ClassroomError` if the file is no
-    such table, or rows are empty, twice there or not fit for an id: the message names each of these lines.
+    `ClassroomError` if the file is no such table, or rows are empty or twice there, also as the names of files: the
+    message names each of these lines.
     """
-    return people_of(open_table(path), column, clean)
+    return people_of(open_table(path), column)
 
 
-def people_of(table: Table, column: str | None, clean: Callable[[str], str] = composed) -> list[Person]:
+def people_of(table: Table, column: str | None) -> list[Person]:
     """The students of a table; `read_class` says what may be wrong."""
     form = form_of(table, column)
     ids = column or _own_column(table)
     people = [_person(form, row, line, ids) for line, row in table.by_name() if not _filler(form, row)]
     counts = Counter(one.student.casefold() for one in people)
-    found, wrong, seen = [], [], set()
+    found: dict[str, Person] = {}
+    wrong = []
     for one in people:
         twin, name = counts[one.student.casefold()] > 1, one.student
-        try:
-            student = clean(f"{name} ({one.number})" if twin and one.number else name)
-            if not student:
-                raise ValueError("student: expected at least one character, got none")
-            if student.casefold() in seen:
-                raise ValueError(f"expected each student once, got {student!r} again")
-            seen.add(student.casefold())
-            found.append(dataclasses.replace(one, student=student))
-        except ValueError as error:
-            wrong.append(f"{table.path}, line {one.line}: {error}")
+        student = f"{name} ({one.number})" if twin and one.number else name
+        file = as_file(student).casefold()
+        if not student:
+            wrong.append(f"{table.path}, line {one.line}: student: expected at least one character, got none")
+        elif file in found:
+            again = f"got {student!r} again (a sign that no file has counts as _)"
+            wrong.append(f"{table.path}, line {one.line}: expected each student once, {again}")
+        found[file] = dataclasses.replace(one, student=student)
     if wrong or not found:
         raise ClassroomError("\n".join(wrong) or f"{table.path}: expected at least one student, got none")
-    return found
+    return [*found.values()]
 
 
 def form_of(table: Table, column: str | None) -> str:
@@ -200,7 +196,7 @@ def _person(form: str, row: dict[str, str], line: int, column: str) -> Person:
     elif form == "own":
         names = [row[column]]
     else:
-        first, last = row["First name"].strip(), row[FORMS[form][1]].strip()
+        first, last = row["First name"].strip(), row["Last name"].strip()
         names = [f"{first} {last}", f"{last} {first}"]
     names = [composed(name) for name in names]
     return Person(names[0], number, tuple(names), line)

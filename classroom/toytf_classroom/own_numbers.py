@@ -12,16 +12,11 @@ for a remark to the teacher, and decides nothing.
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import hashlib
 import hmac
 import json
-import os
-import re
 import string
-import sys
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,14 +27,11 @@ from toytf.check.answers import ByHand, Part
 from toytf.course.exercises import Exercise
 from toytf_classroom import ClassroomError
 from toytf_classroom.grading import OWN, Assignment, Numbers, answer_name
-from toytf_classroom.lms import read_class
-from toytf_classroom.plain_text import CONTROL, as_file, composed, person
+from toytf_classroom.plain_text import as_file, composed, person
 from toytf_classroom.topics import TOPICS, Drawn, Given, fixed_width, is_word, sums
 
 VERSION = 1  # of the recipes: a change that gives other numbers is another version
-LONGEST = 100  # characters of a student's id and of a title
 SHORT = 16  # characters of a key that can be guessed by trying
-VARIABLE = "TOYTF_KEY"
 
 
 # ---------------------------------------------------------------- one student's numbers
@@ -56,7 +48,7 @@ class Sheet:
 
     @property
     def minutes(self) -> int:
-        return sum(exercise.minutes for exercise in self.exercises)
+        return sum(TOPICS[exercise.topic].minutes for exercise in self.exercises)
 
 
 def sheet(student: str, key: str, topics: Sequence[str], title: str) -> Sheet:
@@ -64,8 +56,7 @@ def sheet(student: str, key: str, topics: Sequence[str], title: str) -> Sheet:
 
     In an id blanks around it do not count, nor how its accents are encoded, nor what Moodle adds to a folder's name.
     The key is the teacher's secret: long, and thought up by no person. An exercise does not depend on the other topics.
-    Under another title the same student gets other numbers. `ValueError` if id, title or key is empty, id or title too
-    long or not printable, or a topic unknown or twice there.
+    Under another title the same student gets other numbers. `ValueError` if a topic is unknown or twice there.
 
     Examples
     --------
@@ -73,12 +64,12 @@ def sheet(student: str, key: str, topics: Sequence[str], title: str) -> Sheet:
     >>> made.exercises[0].asked[0].shape
     (2, 2)
     """
-    student, title, topics = clean_student(person(student)), _clean("title", title), _known(topics)
+    student, title, topics = person(student), composed(title), _known(topics)
     file = as_file(student)  # by which the grader will know the student
     seed = int.from_bytes(_hmac(key, "numbers", title, file), "big")
     exercises = tuple(
-        TOPICS[topic].exercise(topic, number, np.random.default_rng([seed, int.from_bytes(topic.encode(), "big")]))
-        for number, topic in enumerate(topics, start=1)
+        TOPICS[topic].exercise(topic, np.random.default_rng([seed, int.from_bytes(topic.encode(), "big")]))
+        for topic in topics
     )
     printed = [exercise.topic + exercise.fingerprint for exercise in exercises]
     digits = f"{int.from_bytes(_hmac(key, 'sheet', title, file, *printed), 'big') % 10**9:09d}"
@@ -95,23 +86,9 @@ def sheets(students: Iterable[str], make: Callable[[str], Sheet]) -> list[Sheet]
     return made
 
 
-def clean_student(student: str) -> str:
-    """An id as it is printed and counted: NFC, without blanks around it."""
-    return _clean("student", student)
-
-
 def belongs(key: str, title: str, topics: Sequence[str]) -> str:
     """Sixteen signs by which a key, a title and topics are known again; they tell nothing of a good key."""
-    return _hmac(key, "assignment", _clean("title", title), *_known(topics)).hex()[:16]
-
-
-def _clean(name: str, text: str) -> str:
-    text = composed(text).strip()
-    if not 0 < len(text) <= LONGEST:
-        raise ValueError(f"{name}: expected at least one character and at most {LONGEST}, got {len(text)}")
-    if odd := CONTROL.search(text) or re.search("[\t\n\u061c]", text):
-        raise ValueError(f"{name}: expected printable characters, got U+{ord(odd.group()):04X}")
-    return text
+    return _hmac(key, "assignment", composed(title), *_known(topics)).hex()[:16]
 
 
 def _known(topics: Sequence[str]) -> tuple[str, ...]:
@@ -123,8 +100,6 @@ def _known(topics: Sequence[str]) -> tuple[str, ...]:
 def _hmac(key: str, purpose: str, *parts: str) -> bytes:
     """HMAC-SHA256 of what names a sheet. JSON keeps the parts apart: "ab" + "c" is not "a" + "bc"."""
     secret = unicodedata.normalize("NFC", key).strip().encode()
-    if not secret:
-        raise ValueError("key: expected at least one character, got none")
     message = json.dumps(["toytf worksheet", VERSION, purpose, *parts])
     return hmac.new(secret, message.encode(), hashlib.sha256).digest()
 
@@ -147,7 +122,6 @@ class OwnExercise:
     kind, kinds, section, check = OWN, (OWN,), "", None
 
     title = property(lambda self: TOPICS[self.topic].title)
-    chapter = property(lambda self: TOPICS[self.topic].chapter)
     minutes = property(lambda self: TOPICS[self.topic].minutes)
     points = property(lambda self: self.level)
     text = property(lambda self: markdown(self.drawn))
@@ -170,19 +144,6 @@ class OwnExercise:
         return "\n".join(lines)
 
     @property
-    def blank(self) -> str:
-        """The lines into which a student types the answers: a dictionary with None in every box."""
-        lines = [f"{answer_name(self)} = {{"]
-        for asked in self.drawn.asked:
-            if len(asked.shape) == 2:
-                row = f"        [{', '.join(['None'] * asked.shape[1])}],"
-                lines += [f'    "{asked.name}": [  # {asked.how}', *[row] * asked.shape[0], "    ],"]
-            else:
-                blank = f"[{', '.join(['None'] * asked.shape[0])}]" if asked.shape else "None"
-                lines.append(f'    "{asked.name}": {blank},  # {asked.how}')
-        return "\n".join([*lines, "}"])
-
-    @property
     def look(self) -> str:
         """The line that says what is missing."""
         shapes = json.dumps({asked.name: list(asked.shape) for asked in self.drawn.asked})
@@ -203,8 +164,6 @@ def plan(chosen: Sequence[Exercise], topics: Sequence[str] = (), same_for_all: b
             f"{having}, got {', '.join(without)}. Leave them out, or say --same-for-all to keep their numbers the same "
             "for everybody"
         )
-    if unknown := [topic for topic in topics if topic not in TOPICS]:
-        raise ValueError(f"--topics: expected some of {', '.join(TOPICS)}; got {unknown[0]!r}")
     planned = [
         OwnExercise(one.label, one.number, instead[one.number], one.level)
         if one.kind == "by hand" and one.number in instead
@@ -223,20 +182,13 @@ def topics_of(planned: Iterable) -> list[str]:
     return [one.topic for one in planned if one.kind == OWN]
 
 
-def for_student(planned: Sequence, sheet: Sheet) -> list:
-    """The exercises of an assignment, with the numbers of a student's sheet in those that are planned."""
-    by_topic = {exercise.topic: exercise for exercise in sheet.exercises}
-    return [dataclasses.replace(one, drawn=by_topic[one.topic]) if one.kind == OWN else one for one in planned]
-
-
 # ---------------------------------------------------------------- a notebook for one student
 
 
 def edition(notebook: dict, sheet: Sheet, planned: Sequence, locked: Callable[..., dict]) -> dict:
     """A notebook of `toytf_classroom.assign`, made a student's own: whose it is, and the cell with `look`."""
-    numbers = [one.number for one in planned if one.kind == OWN]
+    listed = ", ".join(one.number for one in planned if one.kind == OWN)
     title, *cells = notebook["cells"]
-    listed = f"{', '.join(numbers[:-1])} and {numbers[-1]}" if len(numbers) > 1 else numbers[0]
     # As Markdown shows it letter by letter: every sign that could mean something is an entity.
     student = "".join(f"&#{ord(c)};" if c in string.punctuation else c for c in sheet.student)
     said = (
@@ -260,9 +212,6 @@ LOOK = """\
 def look(number, answer, shapes):
     if not isinstance(answer, dict):
         return print(f"{number}: expected a dictionary with {', '.join(shapes)}; got {answer!r}")
-    for name in answer:
-        if name not in shapes:
-            print(f"{number}: {name!r} is none of {', '.join(shapes)}")
     for name, shape in shapes.items():
         mine = answer.get(name)
         wanted = " rows of ".join(map(str, shape)) + " numbers" if shape else "one number"
@@ -286,7 +235,7 @@ def markdown(exercise: Drawn) -> str:
         (f"`{a.name}`" if a.symbol == a.name else f"`{a.name}`, ${a.symbol}$") + f" ({a.how})" for a in exercise.asked
     )
     parts = [*exercise.text, *map(_table, exercise.given)]
-    parts.append(f"Asked: {asked}. The book explains it in chapter {exercise.chapter}.")
+    parts.append(f"Asked: {asked}. The book explains it in chapter {TOPICS[exercise.topic].chapter}.")
     return "\n\n".join(parts)
 
 
@@ -307,17 +256,6 @@ def _table(given: Given) -> str:
 # ---------------------------------------------------------------- whose
 
 
-def read_names(path: Path, column: str | None = None) -> list[str]:
-    """A class whose names can be those of files, since the grader knows students by their files."""
-    students = [one.student for one in read_class(path, column, clean_student)]
-    for name, count in Counter(as_file(person(student)).casefold() for student in students).items():
-        if count > 1:
-            raise ClassroomError(
-                f"{path}: expected names that differ in more than what Moodle adds or no file has, got {name!r} twice"
-            )
-    return students
-
-
 class RightAnswers:
     """Knows by the key what is right for whom; `ClassroomError` if the assignment was made with another key."""
 
@@ -331,11 +269,8 @@ class RightAnswers:
             )
 
     def __call__(self, student: str) -> Numbers:
-        """What is right for a student; for a name that no sheet can have, nothing is."""
-        try:
-            made = sheet(student, self.key, self.topics, self.title)
-        except ValueError as error:
-            return Numbers("", hashlib.sha256(str(error).encode()).hexdigest(), {}, {}, {}, str(error))
+        """What is right for a student."""
+        made = sheet(student, self.key, self.topics, self.title)
         mine = [OwnExercise(e.label, e.number, e.topic, 1, d) for e, d in zip(self.own, made.exercises, strict=True)]
         right: Mapping[str, ByHand] = {one.label: one.by_hand for one in mine}
         given = {one.label: tuple(map(fixed_width, one.drawn.given)) for one in mine}
@@ -353,27 +288,18 @@ class RightAnswers:
 # ---------------------------------------------------------------- the teacher's key
 
 
-def key_argument(parser: argparse.ArgumentParser, needed: str = "") -> None:
+def key_argument(parser: argparse._ActionsContainer, needed: str = "") -> None:
     """Add ``--key-file``; `needed` says when."""
-    about = f"a file that holds the teacher's key (default: the environment variable {VARIABLE}){needed}"
-    parser.add_argument("--key-file", metavar="FILE", type=Path, help=about)
+    parser.add_argument("--key-file", metavar="FILE", type=Path, help=f"a file that holds the teacher's key{needed}")
 
 
 def read_key(options: argparse.Namespace) -> str:
-    """The key that the option or the environment gives, `ValueError` if there is none; a short one is remarked on."""
-    key = os.environ.get(VARIABLE, "")
-    if options.key_file is not None:
-        try:
-            key = options.key_file.read_text(encoding="utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"--key-file: expected a file that holds the key in UTF-8, got {error}") from None
-    if not key.strip():
-        raise ValueError(f"expected a key: --key-file FILE, or the variable {VARIABLE}")
-    key = key.strip()
+    """The key of ``--key-file``; `ValueError` if there is none, or one that can be guessed by trying."""
+    try:
+        key = options.key_file.read_text(encoding="utf-8-sig").strip() if options.key_file else ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"--key-file: expected a file that holds the key in UTF-8, got {error}") from None
     if len(key) < SHORT:
-        print(
-            f"note: a key of {len(key)} characters can be guessed by trying; take {SHORT} or more that no person "
-            'thought up, such as the output of python -c "import secrets; print(secrets.token_hex(32))"',
-            file=sys.stderr,
-        )
+        made = 'python -c "import secrets; print(secrets.token_hex(32))" > key.txt'
+        raise ValueError(f"--key-file: expected a key of {SHORT} characters or more, got {len(key)}; {made} makes one")
     return key

@@ -73,8 +73,8 @@ class Rubric:
         if letters != NONE and (not letters or twice or set(letters) - set(known)):
             what = f"some of {', '.join(known)}, each once, or {NONE} for none"
             raise ValueError(f"met: expected {what}, got {met.strip()!r}")
-        found = tuple(letter in letters for letter, _ in self.lettered)
-        return Mark(self, found, TYPICAL in letters)
+        lines = tuple((letter in letters, point) for letter, point in self.lettered)
+        return Mark(self, lines, TYPICAL in letters)
 
 
 @dataclass(frozen=True)
@@ -82,17 +82,12 @@ class Mark:
     """What a person found in one answer: which scoring points, and whether the typical mistake."""
 
     rubric: Rubric
-    met: tuple[bool, ...]
+    lines: tuple[tuple[bool, Point], ...]  # each scoring point, and whether it is met
     typical: bool
 
     @property
     def points(self) -> float:
         return math.fsum(point.points for met, point in self.lines if met)
-
-    @property
-    def lines(self) -> list[tuple[bool, Point]]:
-        """Each scoring point, and whether it is met."""
-        return list(zip(self.met, self.rubric.scoring, strict=True))
 
 
 def parse(text: str, where: str = "rubrics") -> dict[str, Rubric]:

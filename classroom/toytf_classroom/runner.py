@@ -19,6 +19,7 @@ import re
 import resource
 import signal
 import sys
+import traceback
 import types
 
 HELP = re.compile(r"^\s*\?|\?\s*$")
@@ -55,12 +56,12 @@ class Shown:
         return self.says or "<shown>"
 
 
-def _module(name: str, answer, **contents) -> types.ModuleType:
+def _module(name: str, answer=None, **contents) -> types.ModuleType:
     module = types.ModuleType(name)
 
     def getattribute(wanted):
-        if wanted.startswith("_"):
-            raise AttributeError(wanted)
+        if wanted.startswith("_") or answer is None:
+            raise AttributeError(f"{name}.{wanted} is not there while the grader runs")
         return answer(wanted)
 
     module.__dict__.update(contents, __getattr__=getattribute, __all__=list(contents))
@@ -70,20 +71,13 @@ def _module(name: str, answer, **contents) -> types.ModuleType:
 
 def stand_ins(fmt_source: str, numpy) -> dict:
     """Put modules in place of `toytf` and of IPython's display; return names that a notebook has of itself."""
-
-    def absent(package):
-        def raise_it(name):
-            raise ImportError(f"{package}.{name} is not there while the grader runs; check and byhand.fmt are")
-
-        return raise_it
-
     numbers = {"np": numpy}
     exec(compile(fmt_source, "<fmt>", "exec"), numbers)
     check = _module("toytf.check", lambda name: Shown(says=f"{name}: the grader checks this."))
     check.byhand = lambda exercise, *args, **kwargs: print(f"{exercise}: the grader checks this.")
     check.hide_answers = lambda *args, **kwargs: None
-    byhand = _module("toytf.byhand", absent("toytf.byhand"), fmt=numbers["fmt"])
-    _module("toytf", absent("toytf"), check=check, byhand=byhand)
+    byhand = _module("toytf.byhand", fmt=numbers["fmt"])
+    _module("toytf", check=check, byhand=byhand)
 
     def display(*things, **how):
         for thing in things:
@@ -130,12 +124,8 @@ def line_of(error: BaseException, name: str) -> int | None:
     """The line of a cell in which an error came up."""
     if isinstance(error, SyntaxError) and error.filename == name:
         return error.lineno
-    found, step = None, error.__traceback__
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == name:
-            found = step.tb_lineno
-        step = step.tb_next
-    return found
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == name]
+    return lines[-1] if lines else None
 
 
 # ---------------------------------------------------------------- the loop
@@ -150,22 +140,16 @@ class Runner:
         self.said = sys.stdout
         self.process, self.getpid, self.leave = os.getpid(), os.getpid, os._exit
 
-    def read(self, size: int) -> bytes:
-        pieces = []
-        if self.getpid() != self.process:
-            self.leave(0)  # a copy that a student's code made and that came back here
-        while size:
-            piece = os.read(self.requests, min(size, 1 << 16))
+    def receive(self) -> tuple[dict, list]:
+        came = bytearray()
+        while (whole := self.frames.first(came)) is None:
+            if self.getpid() != self.process:
+                self.leave(0)  # a copy that a student's code made and that came back here
+            piece = os.read(self.requests, 1 << 16)
             if not piece:
                 self.leave(0)  # nobody is there any more
-            pieces.append(piece)
-            size -= len(piece)
-        return b"".join(pieces)
-
-    def receive(self) -> tuple[dict, list]:
-        header_size, body_size = self.frames.lengths(self.read(self.frames.HEAD.size))
-        header = self.frames.read_header(self.read(header_size))
-        body = self.read(body_size)
+            came += piece
+        header, body, _ = whole
         return header, self.frames.read_arrays(header["arrays"], body)
 
     def send(self, header: dict, arrays=()) -> None:

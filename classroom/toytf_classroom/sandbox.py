@@ -27,7 +27,6 @@ import platform
 import re
 import selectors
 import shutil
-import signal
 import struct
 import subprocess
 import sys
@@ -566,7 +565,7 @@ class Session:
             return None
         if not piece:
             self._drain()
-            raise Failure("ended", f"ended the whole Python process{self._how_it_ended()}")
+            raise Failure("ended", "ended the whole Python process")
         self.came += piece
         try:
             if (whole := frames.first(self.came)) is None:
@@ -578,15 +577,6 @@ class Session:
         except frames.Malformed as error:
             raise Failure("broken", f"disturbed the line to the grader ({error})") from None
         return Reply(header, body)
-
-    def _how_it_ended(self) -> str:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            status = self.process.wait(timeout=1)
-            number = -status if status < 0 else status - 128
-            if number in set(signal.Signals):
-                return f" ({signal.Signals(number).name})"
-            return f" (exit status {status})"
-        return ""
 
     # ---- what it prints
 

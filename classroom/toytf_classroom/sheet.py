@@ -10,9 +10,7 @@ from toytf_classroom import lms, own_numbers
 from toytf_classroom.pages import render
 from toytf_classroom.topics import TOPICS, is_word, sums
 
-DEFAULT = ("product", "scores", "softmax", "weighted-sum", "feed-forward", "layer-norm")
 EXAMPLES = (
-    'python -c "import secrets; print(secrets.token_hex(32))" > key.txt',
     "toytf-classroom sheet --class class.csv --key-file key.txt --topics product softmax --out sheets.html",
     "toytf-classroom sheet --class class.csv --key-file key.txt --topics product softmax --answers --out answers.html",
     "toytf-classroom sheet --list",
@@ -21,7 +19,7 @@ EXAMPLES = (
 
 def page(sheets: list[own_numbers.Sheet], answers: bool) -> str:
     """Sheets, or their answers, as one page to print; each begins on a new sheet of paper."""
-    how = {"markdown": own_numbers.markdown, "sums": sums, "is_word": is_word}
+    how = {"markdown": own_numbers.markdown, "sums": sums, "is_word": is_word, "TOPICS": TOPICS}
     return render("sheet.html", sheets=sheets, answers=answers, **how) + "\n"
 
 
@@ -38,9 +36,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     lms.arguments(parser, "a class")
     own_numbers.key_argument(parser)
     parser.add_argument(
-        "--topics", nargs="+", metavar="TOPIC", default=list(DEFAULT),
-        help=f"which exercises, in which order; 'all' for all (default: {' '.join(DEFAULT)})",
-    )  # fmt: skip
+        "--topics", nargs="+", choices=TOPICS, default=list(TOPICS), help="which, in which order (default: all)"
+    )
     parser.add_argument("--list", action="store_true", help="show the topics and stop")
     parser.add_argument(
         "--title", default="Worksheet", help="what is printed at the top; another title gives other numbers"
@@ -58,12 +55,10 @@ def run(options) -> int:
     if (options.student is None) == (options.class_list is None) or options.out is None:
         raise ValueError("expected either --student ID or --class FILE, and --out FILE.html")
     out, key = place_for("--out", options.out), own_numbers.read_key(options)
-    topics = list(TOPICS) if options.topics == ["all"] else options.topics
     students = [options.student]
     if options.class_list:
-        people = lms.read_class(options.class_list, options.student_column, own_numbers.clean_student)
-        students = [one.student for one in people]
-    made = own_numbers.sheets(students, lambda who: own_numbers.sheet(who, key, topics, options.title))
+        students = [one.student for one in lms.read_class(options.class_list, options.student_column)]
+    made = own_numbers.sheets(students, lambda who: own_numbers.sheet(who, key, options.topics, options.title))
     write_whole(out, page(made, options.answers).encode())
     print(f"{out}: {'answers for' if options.answers else 'sheets of'} {len(made)} student{'s'[: len(made) != 1]}")
     return 0

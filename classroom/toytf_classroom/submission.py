@@ -12,7 +12,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,20 +72,17 @@ DEEPEST = 4  # folders inside a student's folder
 NOBODY_S = {"assignment.json", "timestamp.txt", "__MACOSX", "Thumbs.db", "desktop.ini"}  # nbgrader's, a system's
 
 
-def find(
-    folder: Path, knows: Callable[[str], bool] = lambda name: False, labels: Sequence[str] = ()
-) -> tuple[list[Found], list[str]]:
+def find(folder: Path, knows: Callable[[str], bool] = lambda name: False) -> tuple[list[Found], list[str]]:
     """List submissions, ``<student>.ipynb`` or a notebook somewhere in a folder ``<student>/``, and notes.
 
     A folder that only wraps the others, as unzip makes it, is gone into; `knows` says whether a name is that of
-    somebody in the class. Of several notebooks in a student's folder that one is taken which alone names one of these
-    `labels`. Links are never followed; files whose name begins with a dot are passed over.
+    somebody in the class. Links are never followed; files whose name begins with a dot are passed over.
     """
     found, notes, places = [], [], {}
     for entry in _entries(folder, knows, notes):
         name = _student(entry.name)
         try:
-            one = _in(entry, labels)
+            one = _in(entry)
             name = composed(one.student if isinstance(one, Found) else name) or name
         except Exception as error:  # whatever is odd about one entry, the others are found
             one = Found(name, None, error=f"{type(error).__name__}: {error}")
@@ -137,14 +134,14 @@ def _wraps(entry: os.DirEntry, alone: bool, knows: Callable[[str], bool]) -> boo
     return any(knows(_student(e.name)) for e in inside) or (alone and several)
 
 
-def _in(entry: os.DirEntry, labels: Sequence[str]) -> Found | str:
+def _in(entry: os.DirEntry) -> Found | str:
     """Who handed in this entry of the folder; or why it is passed over, "" if nobody needs to know."""
     name = entry.name
     if name.startswith("."):
         odd = name.endswith(".ipynb") and not name.startswith("._")  # those are macOS's own
         return "its name begins with a dot" if odd else ""
     if entry.is_dir(follow_symlinks=False):
-        return _in_folder(entry, labels)
+        return _in_folder(entry)
     if NOTEBOOK.fullmatch(name) or entry.is_symlink():
         return Found(_student(name), Path(entry.path))
     return Found(name.rpartition(".")[0] or name, None, doubt=_no_notebook([name]), stray=name)
@@ -155,14 +152,12 @@ def _no_notebook(names: list[str]) -> str:
     return f"Expected a notebook (.ipynb), got {plain(', '.join(names), 200)}.{packed}"
 
 
-def _in_folder(entry: os.DirEntry, labels: Sequence[str]) -> Found:
+def _in_folder(entry: os.DirEntry) -> Found:
     try:
         inside = _below(entry.path)
     except OSError as error:
         return Found(entry.name, None, doubt=f"The folder cannot be read ({error.strerror}).")
     notebooks = [path for path in inside if NOTEBOOK.fullmatch(path.name)]
-    if len(notebooks) > 1:
-        notebooks = [path for path in notebooks if _names_one_of(path, labels)] or notebooks
     if len(notebooks) == 1:
         return Found(entry.name, notebooks[0])
     if notebooks:
@@ -182,14 +177,6 @@ def _below(folder, deep: int = 0) -> list[Path]:
         elif deep < DEEPEST:
             found += _below(entry.path, deep + 1)
     return found
-
-
-def _names_one_of(path: Path, labels: Sequence[str]) -> bool:
-    try:
-        content = read_bytes(path)
-    except Unreadable:
-        return False
-    return any(f'"{label}'.encode() in content for label in labels)
 
 
 def read_bytes(path: Path) -> bytes:

@@ -47,12 +47,9 @@ def source(title: str, exercises: Sequence[dict], imports: str, ready: Ready) ->
 def _question(label: str, points: float, text: str, blank: str, solved: str, tests: Sequence[str]) -> list[dict]:
     name = label.replace("-", "_")
     about = {"name": name, "manual": True, "points": points} if not tests else {"name": name, "points": points}
-    cells = [_raw(f"# BEGIN QUESTION\n{_yaml(about)}"), _cell("markdown", text), _raw("# BEGIN SOLUTION")]
-    if tests:
-        cells.append(_cell("code", _both(blank.splitlines(), solved.splitlines())))
-    else:
-        cells.append(_cell("markdown", solved))
-    cells.append(_raw("# END SOLUTION"))
+    answer = _cell("code", _both(blank.splitlines(), solved.splitlines())) if tests else _cell("markdown", solved)
+    cells = [_raw(f"# BEGIN QUESTION\n{_yaml(about)}"), _cell("markdown", text)]
+    cells += [_raw("# BEGIN SOLUTION"), answer, _raw("# END SOLUTION")]
     if tests:
         cells += [_raw("# BEGIN TESTS"), *(_cell("code", test) for test in tests), _raw("# END TESTS")]
     return [*cells, _raw("# END QUESTION")]

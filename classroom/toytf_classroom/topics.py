@@ -6,7 +6,6 @@ numbers that hide a mistake: scores that are the same turned over, weights that 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -15,7 +14,7 @@ import numpy as np
 
 from toytf import byhand
 from toytf.attention import causal_mask
-from toytf.byhand import Difference, Entry, Num, Power, Prod, Quotient, Root, Sum, Working
+from toytf.byhand import Difference, Entry, Num, Prod, Quotient, Root, Sum, Working
 from toytf.byhand.expressions import fixed, trimmed
 
 Array = np.ndarray
@@ -111,11 +110,7 @@ class Word:
 class Drawn:
     """One exercise of a sheet: what is given, what is asked, and how it is worked out."""
 
-    number: int  # its place on the sheet, from 1
     topic: str  # a name in `TOPICS`
-    title: str
-    chapter: int  # where the book explains it
-    minutes: int  # for somebody who has read the chapter
     text: tuple[str, ...]  # paragraphs, with TeX between dollar signs and code between backticks
     given: tuple[Given, ...]
     asked: tuple[Asked, ...]
@@ -139,15 +134,9 @@ def is_word(name: str) -> bool:
 
 def fixed_width(given: Given) -> str:
     """A table as plain text."""
-
-    def spoken(tex: str) -> str:
-        return re.sub(r"\\mathrm\{(\w+)\}", r"\1", tex).replace("\\", "")
-
     rows = [("", *given.cols), *((label, *row) for label, row in zip(given.rows, given.cells(), strict=True))]
-    rows = [[spoken(cell) for cell in row] for row in rows if any(row)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-    return "\n".join([spoken(given.name), *lines])
+    spoken = ([cell.replace("\\", "") for cell in row] for row in rows if any(row))
+    return "\n".join([given.name, *("".join(f"{cell:>9}" for cell in row) for row in spoken)])
 
 
 def complaints(exercise: Drawn) -> list[str]:
@@ -173,16 +162,16 @@ class Topic:
 
     title: str
     chapter: int  # where the book explains it
-    minutes: int
+    minutes: int  # for somebody who has read the chapter
     draw: Callable[[np.random.Generator], tuple | None]  # text, givens and what is asked; None where they are not fit
     # The by-hand exercises of the book whose place it can take: it asks for the same computation, or for the main one.
     instead_of: tuple[str, ...] = ()
 
-    def exercise(self, name: str, number: int, rng: np.random.Generator) -> Drawn:
+    def exercise(self, name: str, rng: np.random.Generator) -> Drawn:
         """Draw until the numbers obey the rule."""
         for _ in range(TRIES):
             if (parts := self.draw(rng)) is not None:
-                exercise = Drawn(number, name, self.title, self.chapter, self.minutes, *parts)
+                exercise = Drawn(name, *parts)
                 if not complaints(exercise):
                     return exercise
         raise RuntimeError(f"{name}: {TRIES} draws, and none obeys the rule")
@@ -273,18 +262,6 @@ def _affine(name: str, symbol: str, a: Array, b: Array, bias: Array, rows) -> As
     return _worked(name, symbol, a @ b + bias, rows, _numbers(b.shape[1]), steps)
 
 
-def _scaled(scores: Array, d_k: int, said, *more, **how) -> Asked:
-    """``scores / sqrt(d_k)``."""
-    work = partial(byhand.divide, scores, d_k, root=True, rows=said, cols=said)
-    return Asked("scaled", r"S / \sqrt{d_k}", scores / np.sqrt(d_k), said, said, work, *more, **how)
-
-
-def _mixed(a: Array, v: Array, rows) -> Asked:
-    """``a @ v``, each row a weighted sum."""
-    work = partial(byhand.weighted_sum, a, v, rows=rows, cols=_numbers(2))
-    return Asked("Z", "Z", a @ v, rows, _numbers(2), work, 2)
-
-
 def _weights(powers: Sequence[Array], rows, cols, note: str) -> Asked:
     """Each power divided by the sum of its row; a row may be shorter than the table, then 0 follows."""
     n = len(cols)
@@ -368,10 +345,11 @@ def scaling(rng):
         return None
 
     text = (r"These are the scores $S$ of queries and keys of width $d_k$. Find $\sqrt{d_k}$, and divide each by it.",)
+    work = partial(byhand.divide, s, d_k, root=True, rows=said, cols=said)
     given = (_matrix("d_k", np.array([[float(d_k)]])), _matrix("S", s, said, said))
     asked = (
         _worked("root", r"\sqrt{d_k}", root, ("",), ("",), lambda _i, _j: (Root(_num(d_k)),), only_with=("scaled",)),
-        _scaled(s, d_k, said, 1),
+        Asked("scaled", r"S / \sqrt{d_k}", scaled, said, said, work, 1),
     )
     return text, given, asked
 
@@ -408,59 +386,9 @@ def weighted_sum(rng):
         f"Two queries look at {_listed(said)} with the weights $A$. Mix the values: each row of $Z = A V$ is a "
         "weighted sum of the rows of $V$.",
     )
-    return text, (_matrix("A", a, rows, said, decimals=2), _matrix("V", v, said)), (_mixed(a, v, rows),)
-
-
-def attention(rng):
-    """Scaled scores of 0, 1 and 2 with a 0 in each row: then powers of 3 give 1/2, 3/4 and 9/10."""
-    many = 1024  # about one in 1500 will do
-    x, w_q, w_k = (_whole(rng, -1, most, (many, 2, wide)) for most, wide in ((2, 2), (1, 4), (1, 4)))
-    q, k = x @ w_q, x @ w_k
-    scaled = q @ k.swapaxes(-1, -2) / 2
-
-    def fit(at):
-        s = scaled[at]
-        rows = (s.min(axis=1) == 0).all() and (s.max(axis=1) > 0).all() and x[at].any(axis=1).all()
-        differ = s[0, 1] != s[1, 0] and (s[0] != s[1]).any()
-        return rows and differ and (w_q[at] == 0).sum() < 4 and (w_k[at] == 0).sum() < 4
-
-    small = ((scaled >= 0) & (scaled <= 2) & (scaled == np.rint(scaled))).reshape(many, 4).all(axis=1)
-    w_v = _whole(rng, -2, 4, (2, 2))
-    found = [at for at in np.flatnonzero(small) if fit(at)]
-    if not found or (w_v == 0).sum() > 1:
-        return None
-    at = found[0]
-    said = _sentence(rng, 2)
-    x, w_q, w_k, q, k, scaled = (array[at] for array in (x, w_q, w_k, q, k, scaled))
-    v, s, powers = x @ w_v, q @ k.T, 3.0**scaled
-    a = powers / powers.sum(axis=1, keepdims=True)
-
-    def weight(i, j):
-        exps = [Power(Num(3.0), _num(y)) for y in scaled[i]]
-        return (
-            Quotient(exps[j], Sum(*exps)),
-            Quotient(_num(powers[i, j]), Sum(*_nums(powers[i]))),
-            Quotient(_num(powers[i, j]), _num(powers[i].sum())),
-        )
-
-    text = (
-        r"One head from beginning to end, with $d_k = 4$: $Q = X W^Q$, $K = X W^K$, $V = X W^V$, then $S = Q K^T$, "
-        r"$S / \sqrt{d_k}$, the weights $A$, and $Z = A V$.",
-        "In this softmax take powers of 3 where the formula has powers of $e$: they keep the numbers whole. "
-        r"(It is the softmax of the scaled scores times $\ln 3$.)",
-    )
-    given = tuple(_matrix(name, m) for name, m in (("W^Q", w_q), ("W^K", w_k), ("W^V", w_v)))
-    both = ("Q", "K")  # scores of 0, 1 and 2 are too few to be anybody's own
-    asked = (
-        _product("Q", "Q", x, w_q, said),
-        _product("K", "K", x, w_k, said),
-        _product("V", "V", x, w_v, said),
-        _product("S", "S", q, k.T, said, said, only_with=both),
-        _scaled(s, 4, said, only_with=both),
-        _worked("A", "A", a, said, said, weight, 2, only_with=both),
-        _mixed(a, v, said),
-    )
-    return text, (_matrix("X", x, said), *given), asked
+    work = partial(byhand.weighted_sum, a, v, rows=rows, cols=_numbers(2))
+    asked = (Asked("Z", "Z", a @ v, rows, _numbers(2), work, 2),)
+    return text, (_matrix("A", a, rows, said, decimals=2), _matrix("V", v, said)), asked
 
 
 def masked(rng):
@@ -577,7 +505,6 @@ TOPICS: dict[str, Topic] = {
     "scaling": Topic("Divide by the root", 5, 4, scaling),
     "softmax": Topic("Scores become weights", 5, 8, softmax, ("13.1",)),
     "weighted-sum": Topic("A mix of values", 4, 6, weighted_sum, ("6.2",)),
-    "attention": Topic("One head, whole", 4, 25, attention),
     "causal-mask": Topic("Do not look ahead", 11, 9, masked, ("11.1",)),
     "feed-forward": Topic("Widen, cut, narrow", 7, 12, feed_forward, ("7.2", "7.3")),
     "layer-norm": Topic("Two rows, normalised", 9, 10, layer_norm, ("9.1", "9.3")),

@@ -200,7 +200,7 @@ def _modified(check: Check, inputs: Inputs, outcomes: Sequence[Outcome]) -> Repo
                 f"Whoever called it finds another {name} afterwards. Work on a new array: "
                 f"{name} = {name} - 1 makes one, {name} -= 1 does not."
             )
-            return Report(False, headline, (advice, *_arguments(check, case)), "argument modified")
+            return Report(False, headline, (advice, *shown_input(check, case)), "argument modified")
     return None
 
 
@@ -275,7 +275,7 @@ def _factor(x: Array, y: Array) -> float | None:
 
 def _example(check: Check, case: Case, mine: Outcome, ours: Outcome) -> list[str]:
     """The input on which it shows, and both values."""
-    lines = _arguments(check, case)
+    lines = shown_input(check, case)
     if ours.kind == "raised":
         lines.append(f"expected an error such as {ours.text}")
     if mine.kind == "nothing" and len(ours.arrays) == 1 and ours.arrays[0].size <= SHOWN_WHOLE:
@@ -302,7 +302,8 @@ def _both(name: str, x: Array, y: Array, tolerance: float) -> list[str]:
     return [*whole, f"{at}: yours {_digits(x[where], y[where])}, expected {_digits(y[where], x[where])}"]
 
 
-def _arguments(check: Check, case: Case) -> list[str]:
+def shown_input(check: Check, case: Case) -> list[str]:
+    """The arguments of a call, in lines; of a large array its shape alone."""
     lines = [f"With this input ({case.about}):" if case.about else "With this input:"]
     sizes = [arg.size for arg in case.args if isinstance(arg, np.ndarray)]
     room = SHOWN_WHOLE if sum(size for size in sizes if size <= SHOWN_WHOLE) <= SHOWN_OF_ALL else 8
