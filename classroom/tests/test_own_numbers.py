@@ -289,7 +289,7 @@ def with_another_label(cell):
 
 def without_givens(cell):
     if role(cell) == "text":
-        cell["source"] = re.sub(r"(?<=\| )[−\d.$\\ln ]+(?= \|)", "0", source(cell))
+        cell["source"] = re.sub(r"(?<=\| )[−\d.$\\log ]+(?= \|)", "0", source(cell))
 
 
 def renamed(folder, student):

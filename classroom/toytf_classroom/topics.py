@@ -37,7 +37,7 @@ class Given:
     array: Array  # shape (rows, columns)
     rows: tuple[str, ...]  # labels; empty strings for none
     cols: tuple[str, ...]
-    words: tuple[tuple[str, ...], ...] | None = None  # how entries are written that are no plain numbers: "\\ln 3"
+    words: tuple[tuple[str, ...], ...] | None = None  # how entries are written that are no plain numbers: "\\log 3"
     decimals: int = 0  # so many everywhere, where the entries are plain numbers
 
     def cells(self) -> list[list[str]]:
@@ -96,7 +96,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Word:
-    """A number that is written as a word: ``ln 4``. Nothing of it is rounded."""
+    """A number that is written as a word: ``log 4``. Nothing of it is rounded."""
 
     value: float
     word: str
@@ -279,7 +279,7 @@ def _weights(powers: Sequence[Array], rows, cols, note: str) -> Asked:
 
 def _logarithms(powers: Array, rows, cols) -> Given:
     """Scores that are logarithms of whole numbers, and written so."""
-    words = tuple(tuple(rf"\ln {int(a)}" for a in row) for row in powers)
+    words = tuple(tuple(rf"\log {int(a)}" for a in row) for row in powers)
     return Given("S", np.log(powers), tuple(rows), tuple(cols), words)
 
 
@@ -354,14 +354,14 @@ def scaling(rng):
     return text, given, asked
 
 
-_POWER_OF_LN = r"$e^{\ln a} = a$, so the powers of each row are the numbers whose logarithms are given."
+_POWER_OF_LN = r"$e^{\log a} = a$, so the powers of each row are the numbers whose logarithms are given."
 
 
 def softmax(rng):
     rows, cols = [f"query {i}" for i in (1, 2, 3)], [f"key {j}" for j in (1, 2, 3, 4)]
     powers = np.array([_shares(rng, 4, (5, 8, 10, 20)) for _ in rows])
     text = (
-        r"These scores are already scaled, and they are logarithms: $e^{\ln a} = a$. Take the softmax of each row: "
+        r"These scores are already scaled, and they are logarithms: $e^{\log a} = a$. Take the softmax of each row: "
         "write down the sum of the row's powers, then the weights $A$.",
     )
 
@@ -402,7 +402,7 @@ def masked(rng):
     note = f"The mask comes before the softmax, so hidden scores have no part in the sums. {_POWER_OF_LN}"
 
     text = (
-        r"A decoder's self-attention has these scaled scores; they are logarithms, and $e^{\ln a} = a$. Write down the "
+        r"A decoder's self-attention has these scaled scores; they are logarithms, and $e^{\log a} = a$. Write down the "
         "causal mask $M$, with 1 where a query may look and 0 where the key is hidden. Then take the softmax of each "
         "row with the mask.",
     )

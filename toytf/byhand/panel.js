@@ -132,7 +132,8 @@
       return [...box.children].every((x) => x.offsetWidth <= room);
     };
     const value = (k) => `<b>${values[k].replace("− ", "−")}</b>`;
-    const wholeTerm = (k) => terms[k].replace("·", " × ") + (known ? ` = ${value(k)}` : "");
+    const equals = [first, ...more].some((step) => step[0] == "≈") ? "≈" : "=";
+    const wholeTerm = (k) => terms[k].replace("·", " × ") + (known ? ` ${equals} ${value(k)}` : "");
     // where each factor stands in the same line, the product alone says enough
     if (writeAll(wholeTerm) || (beside && known && writeAll(value))) panel.classList.add("b-cornered");
     else box.remove();
