@@ -354,7 +354,7 @@ def scaling(rng):
     return text, given, asked
 
 
-_POWER_OF_LN = r"$e^{\log a} = a$, so the powers of each row are the numbers whose logarithms are given."
+_POWER_OF_LOG = r"$e^{\log a} = a$, so the powers of each row are the numbers whose logarithms are given."
 
 
 def softmax(rng):
@@ -370,7 +370,7 @@ def softmax(rng):
 
     asked = (
         _worked("sums", "sums", powers.sum(axis=1), rows, ("",), total, only_with=("A",)),
-        _weights(powers, rows, cols, _POWER_OF_LN),
+        _weights(powers, rows, cols, _POWER_OF_LOG),
     )
     return text, (_logarithms(powers, rows, cols),), asked
 
@@ -399,11 +399,11 @@ def masked(rng):
     for i, row in enumerate(seen):
         powers[i, : i + 1] = row
     mask = causal_mask(4).astype(float)
-    note = f"The mask comes before the softmax, so hidden scores have no part in the sums. {_POWER_OF_LN}"
+    note = f"The mask comes before the softmax, so hidden scores have no part in the sums. {_POWER_OF_LOG}"
 
     text = (
-        r"A decoder's self-attention has these scaled scores; they are logarithms, and $e^{\log a} = a$. Write down the "
-        "causal mask $M$, with 1 where a query may look and 0 where the key is hidden. Then take the softmax of each "
+        r"A decoder's self-attention has these scaled scores; they are logarithms, and $e^{\log a} = a$. Write down "
+        "the causal mask $M$, with 1 where a query may look and 0 where the key is hidden. Then take the softmax of each "
         "row with the mask.",
     )
     asked = (
