@@ -403,8 +403,8 @@ def masked(rng):
 
     text = (
         r"A decoder's self-attention has these scaled scores; they are logarithms, and $e^{\log a} = a$. Write down "
-        "the causal mask $M$, with 1 where a query may look and 0 where the key is hidden. Then take the softmax of each "
-        "row with the mask.",
+        "the causal mask $M$, with 1 where a query may look and 0 where the key is hidden. Then take the softmax of "
+        "each row with the mask.",
     )
     asked = (
         Asked("M", "M", mask, said, said, partial(byhand.table, mask, rows=said, cols=said), only_with=("A",)),
