@@ -112,6 +112,19 @@ def test_the_mouse_lights_an_entry_and_a_click_keeps_it_until_the_next_or_escape
     assert lit(page) == LIT and sum_shown(page) == ""
 
 
+def test_a_sum_below_its_panel_moves_nothing_under_the_mouse_and_covers_nothing_once_it_is_kept(show):
+    page = show(THINGS[2])
+    text = page.locator("#after")
+    before = text.bounding_box()["y"]
+    entry(page, 0, 1).hover()
+    assert sum_shown(page) and text.bounding_box()["y"] == before, "it moves"
+    entry(page, 0, 1).click()
+    line, sums = page.locator(".byhand-live").bounding_box(), page.locator(".byhand-sums").bounding_box()
+    assert line["y"] + line["height"] <= sums["y"] and sums["y"] + sums["height"] <= text.bounding_box()["y"]
+    page.keyboard.press("Escape")
+    assert text.bounding_box()["y"] == before
+
+
 def test_before_anybody_chose_the_largest_entry_of_a_product_shows_its_sum_beside_the_upper_factor(show):
     page = show(KEYS)
     page.locator("#panel-1 .byhand-corner").wait_for(state="attached")

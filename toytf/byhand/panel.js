@@ -72,7 +72,7 @@
     if (!open) return;
     if (!panelOf(open).matches(".b-cornered")) unlight(chainOf(open) || panelOf(open));
     open.removeAttribute("aria-selected");
-    panelOf(open).classList.remove("b-on");
+    panelOf(open).classList.remove("b-on", "b-kept");
     bar(open).textContent = "";
     open = null;
     kept = false;
@@ -81,7 +81,8 @@
   const FACTOR = "\\(−[^()]*\\)|\\[[^\\]]*\\]|[\\d.]+(?: × 10<sup>−?\\d+</sup>)?";
   const PAIR = RegExp(`(${FACTOR})·(${FACTOR})`, "g");
 
-  // The line in which a sum is shown: it lies over what follows, so that nothing moves.
+  // The line in which a sum is shown. Under the mouse it lies over what follows, so that nothing moves; one that is
+  // kept has its own place, so that what follows can be read.
   function bar(td) {
     const where = chainOf(td) || panelOf(td);
     let live = where.querySelector(".byhand-live");
@@ -139,6 +140,11 @@
     else box.remove();
   }
 
+  function hold(keep) {
+    kept = keep;
+    panelOf(open).classList.toggle("b-kept", Boolean(keep));
+  }
+
   // What an entry is made of is lit, in its panel or in the chain.
   function paint(td) {
     const panel = panelOf(td),
@@ -163,12 +169,12 @@
       panel = panelOf(td),
       [i, j] = at(td);
     if (!touchable(td)) return false;
-    if (td == open && !(keep && chain)) return ((kept = kept || keep), true);
+    if (td == open && !(keep && chain)) return (hold(kept || keep), true);
     const lit = td.matches(".b-r,.b-c");
     close();
     if (!chain || !lit || !keep) trail = trail.includes(td) && keep ? trail.slice(0, trail.indexOf(td)) : [];
     open = td;
-    kept = keep;
+    hold(keep);
     paint(td);
     td.setAttribute("aria-selected", true);
     const sources = origins(panel).map(([k, lights, shift]) => {
