@@ -85,3 +85,15 @@ def test_the_bars_stand_above_the_panels_and_nothing_below_jumps_when_the_diviso
         type_number(page, "divisor", divisor)
         heights.add(page.locator(".live").bounding_box()["height"])
     assert len(heights) == 1
+
+
+def test_a_box_shows_four_decimals_and_the_value_keeps_its_digits(touch):
+    page = touch(DIVISOR)
+    box = page.locator(".live-typed")
+    assert box.input_value() == "1.7321"
+    box.press("Enter")  # nothing was typed, so nothing changes
+    page.locator("[data-setting=row] label", has_text="World").click()
+    shows(page, row=1)
+    type_number(page, "divisor", "2.00003")
+    box.blur()
+    shows(page, divisor=2.00003, row=1)
