@@ -68,12 +68,17 @@ def test_a_heat_map_refuses_what_is_no_matrix():
         plot.heatmap(np.zeros(3), title="")
 
 
-def test_cells_have_the_colours_of_their_numbers_in_their_places():
+def test_cells_lay_the_accent_on_the_paper_the_more_the_larger_their_number_and_all_have_one_ink():
     text = svg(plot.heatmap([[0.0, 1.0], [0.5, 0.25]], title="Cells").figure)
-    cells = re.findall(r'<path d="M(\S+?) (\S+?)h[^"]*" shape-rendering="crispEdges" style="fill:(#\w+)"', text)
+    cells = re.findall(r'<path d="M(\S+?) (\S+?)h[^"]*" shape-rendering="crispEdges" style="fill:([^"]*)"', text)
     by_place = [c for *_, c in sorted((float(y), float(x), c) for x, y, c in cells)]
-    cividis = matplotlib.colormaps["cividis"]
-    assert by_place == ["#" + bytes(cividis(v, bytes=True)[:3]).hex() for v in (0.0, 1.0, 0.5, 0.25)]
+    assert by_place == [f"var(--toytf-accent,#A3195B);fill-opacity:{share}" for share in (".05", ".5", ".27", ".16")]
+    assert set(re.findall(r'style="fill:([^;"]*)[^"]*">[01]\.\d\d<', text)) == {"var(--toytf-ink,#1F2430)"}
+
+
+def test_a_map_of_ones_own_has_the_ramp_without_asking():
+    image = plt.subplots()[1].imshow(np.eye(2))
+    assert image.cmap == plot.RAMP
 
 
 # ---------------------------------------------------------------- how a figure is written

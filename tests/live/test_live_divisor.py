@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from livecheck import Case, shown, type_number
+from sitecheck import DESKTOP, PHONE
 from toytf import live
 from toytf.byhand import fmt
 from toytf.example import PUBLISHED, TOKENS, W_K, W_Q
@@ -72,3 +73,27 @@ def test_the_two_slopes_of_a_row_of_two_are_equal_however_shut_it_is(touch, divi
     assert first == second
     assert number(first) == pytest.approx(softmax(SCORES[0] / float(divisor)).prod(), rel=1e-3)
     assert first in page.locator(".live-said").inner_text()
+
+
+@pytest.mark.parametrize("width", [360, PHONE, DESKTOP])
+def test_the_bars_stand_above_the_panels_and_nothing_below_jumps_when_the_divisor_moves(touch, width):
+    page = touch(DIVISOR, width=width)
+    tops = [page.locator(part).first.bounding_box()["y"] for part in (".live-controls", ".live-bars", ".byhand")]
+    assert tops == sorted(tops)
+    heights = set()
+    for divisor in ("0.5", "1.73205080757", "5", "20", "100"):
+        type_number(page, "divisor", divisor)
+        heights.add(page.locator(".live").bounding_box()["height"])
+    assert len(heights) == 1
+
+
+def test_a_box_shows_four_decimals_and_the_value_keeps_its_digits(touch):
+    page = touch(DIVISOR)
+    box = page.locator(".live-typed")
+    assert box.input_value() == "1.7321"
+    box.press("Enter")  # nothing was typed, so nothing changes
+    page.locator("[data-setting=row] label", has_text="World").click()
+    shows(page, row=1)
+    type_number(page, "divisor", "2.00003")
+    box.blur()
+    shows(page, divisor=2.00003, row=1)

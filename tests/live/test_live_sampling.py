@@ -103,7 +103,7 @@ def test_a_place_on_the_strip_is_a_word(touch):
     ends = np.cumsum(softmax(LOGITS)[order])
     for place in (0.02, ends[0] + 0.02, ends[1] + 0.02):
         page.mouse.click(box["x"] + place * box["width"], box["y"] + 10)
-        u = float(page.locator("[data-setting=u] .live-typed").input_value())
+        u = page.locator(".live").evaluate("it => it.state.u")
         k = int(np.searchsorted(ends, u, side="right"))
         assert abs(u - place) < 0.005 and drawn(page) == WORDS[order[k]]
         assert f"lies between {fmt(ends[k - 1] if k else 0.0)} and {fmt(ends[k])}" in said(page)

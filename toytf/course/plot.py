@@ -1,7 +1,8 @@
 """Figures: their style, heat maps, and the spine that opens each chapter.
 
-Needs matplotlib (``pip install "toytf[plot]"``), and so does ``plot_svg`` beside it; nothing else does. Colours come
-from the palette of Okabe and Ito and from the map *cividis*: both can be told apart by colour-blind readers.
+Needs matplotlib (``pip install "toytf[plot]"``), and so does ``plot_svg`` beside it; nothing else does. Colours are
+the page's: a palette after Okabe and Ito, and one ramp from paper towards the accent. Both can be told apart by
+colour-blind readers.
 """
 
 from __future__ import annotations
@@ -11,23 +12,26 @@ try:
 except ImportError as error:
     raise ImportError('figures need matplotlib: pip install "toytf[plot]"') from error
 import numpy as np
-from matplotlib.colors import to_rgb
+from matplotlib import colormaps
+from matplotlib.colors import LinearSegmentedColormap
 
 from toytf._validate import shape_text
 from toytf.byhand import fmt
 from toytf.course.plot_spine import spine as spine
 from toytf.course.plot_svg import FONT, svg
 
-BLUE, ORANGE, GREEN, RED, SKY, PURPLE, YELLOW, GREY = (
-    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#F0E442", "#6E6E6E",
+BLUE, ORANGE, GREEN, RED, SKY, PURPLE, GREY = (
+    "#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#6E6E6E",
 )  # fmt: skip
 RED_INK = "#A83C00"  # red that can be read, for words
 ACCENT = "#A3195B"  # attention, and never a sign
 INK, PAPER, QUIET = "#1F2430", "#FFFFFF", "#ECEEF2"
 # Grounds of boxes: text in INK is legible on them, in the light and in the dark.
 ROW, COL = "#D6E8F7", "#FBE3B8"
-# Ink on a coloured cell. A cell's colour says a number, so it and its ink are the same in the dark.
-ON_LIGHT, ON_DARK = "#010101", "#FEFEFE"
+# Numbers as colours: the accent laid on the paper, from a breath of it to half, so that INK is legible on every cell,
+# in the light and in the dark.
+RAMP = LinearSegmentedColormap.from_list("toytf", [ACCENT + "0D", ACCENT + "80"])
+colormaps.register(RAMP)
 
 PAIR = (9.6, 4.2)  # inches of a figure with two panels: side by side on a desk, else one above the other
 
@@ -66,6 +70,7 @@ STYLE = {
     "patch.edgecolor": INK,
     "grid.color": QUIET,
     "hatch.color": INK,
+    "image.cmap": RAMP.name,
     "text.color": INK,
     "text.parse_math": True,
 }
@@ -94,17 +99,6 @@ def style() -> None:
     shell.display_formatter.formatters["image/svg+xml"].for_type(plt.Figure, svg)
 
 
-def ink_on(color) -> str:
-    """Return the ink, black or white, that stands out more from a colour that says a number.
-
-    >>> ink_on("#FDE737"), ink_on("#00224D")
-    ('#010101', '#FEFEFE')
-    """
-    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(color))
-    light = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return ON_LIGHT if light > 0.179 else ON_DARK
-
-
 def heatmap(
     matrix,
     *,
@@ -121,7 +115,7 @@ def heatmap(
     """Draw a matrix, (rows, columns), as coloured cells, with its numbers written in them.
 
     The title says what is to be seen, as a sentence. `rows` and `cols` are labels, and `row_name` and `col_name` say
-    what the axes are (``"query"``, ``"key"``). The `limits` are the values that get the darkest and the lightest
+    what the axes are (``"query"``, ``"key"``). The `limits` are the values that get the faintest and the strongest
     colour. If `write` is left out, numbers are written where there are at most 100 cells. Without `ax` there is a new
     figure. Returns the axes.
     """
@@ -131,7 +125,7 @@ def heatmap(
     if ax is None:
         _, ax = plt.subplots()
     low, high = limits if limits is not None else (matrix.min(), matrix.max())
-    image = ax.imshow(matrix, cmap="cividis", vmin=low, vmax=high, aspect="auto" if matrix.size > 100 else "equal")
+    ax.imshow(matrix, cmap=RAMP, vmin=low, vmax=high, aspect="auto" if matrix.size > 100 else "equal")
     ax.set_title(title)
     ax.set_xlabel(col_name)
     ax.set_ylabel(row_name)
@@ -141,7 +135,6 @@ def heatmap(
     ax.spines[:].set_visible(False)
     if write if write is not None else matrix.size <= 100:
         for (i, j), value in np.ndenumerate(matrix):
-            ink = ink_on(image.cmap(image.norm(value)))
-            ax.text(j, i, fmt(value, decimals), ha="center", va="center", color=ink)
+            ax.text(j, i, fmt(value, decimals), ha="center", va="center", color=INK)
         ax.tick_params(length=0)
     return ax

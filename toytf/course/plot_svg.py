@@ -32,7 +32,7 @@ from toytf._validate import require_class
 # What a page calls the colours, and what they are where no page says anything.
 PALETTE = {
     "#0072B2": "blue", "#E69F00": "orange", "#009E73": "green", "#D55E00": "red", "#56B4E9": "sky",
-    "#CC79A7": "purple", "#F0E442": "yellow", "#6E6E6E": "grey",
+    "#CC79A7": "purple", "#6E6E6E": "grey",
     "#1F2430": "ink", "#FFFFFF": "paper", "#ECEEF2": "shade", "#D6E8F7": "row", "#FBE3B8": "col",
     "#A83C00": "differs", "#A3195B": "accent",
 }  # fmt: skip
@@ -261,12 +261,14 @@ class Renderer(RendererBase):
             for colour, run in itertools.groupby(enumerate(map(tuple, row.tolist())), lambda cell: cell[1]):
                 if colour[3]:
                     columns = [j for j, _ in run]
-                    ink, high = paint(np.divide(colour[:3], 255)), edges_y[i + 1] - edges_y[i]
+                    ink, high = f"fill:{paint(np.divide(colour[:3], 255))}", edges_y[i + 1] - edges_y[i]
+                    if colour[3] < 255:
+                        ink += f";fill-opacity:{number(colour[3] / 255, 2)}"
                     wide = edges_x[columns[-1] + 1] - edges_x[columns[0]]
                     box = f"M{_pairs(edges_x[columns[0]], edges_y[i])}h{number(wide)}v{number(high)}h{number(-wide)}z"
                     shapes[ink] = shapes.get(ink, "") + box
         for ink, shape in shapes.items():
-            self._emit("path", f"fill:{ink}", f' d="{shape}" shape-rendering="crispEdges"')
+            self._emit("path", ink, f' d="{shape}" shape-rendering="crispEdges"')
 
     # -- text
 

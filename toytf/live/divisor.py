@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from toytf import byhand
-from toytf.live.element import Element, bars
+from toytf.live.element import SAID, Element, bars
 from toytf.ops import softmax
 
 LARGEST = 100.0  # divisor that the page's slider reaches
@@ -46,9 +46,9 @@ def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: s
     # the others' sum, not 1 - weight: near 1 the difference would lose its digits
     slopes = [share * np.delete(weights[0], j).sum() for j, share in enumerate(weights[0])]
     static = (
-        f'<div class="live-scaled">{scaled.html()}</div><div class="live-weights">{shares.html()}</div>'
         f'<div class="live-side">{bars(cols, weights[0], f"{rows[0]}: its weights", sci=True)}'
-        f"{bars(cols, slopes, f'{rows[0]}: {SLOPES}', sci=True)}</div>"
+        f"{bars(cols, slopes, f'{rows[0]}: {SLOPES}', sci=True)}</div>{SAID}"
+        f'<div class="live-scaled">{scaled.html()}</div><div class="live-weights">{shares.html()}</div>'
     )
     data = {"scores": scores, "start": start, "rows": rows, "cols": cols, "largest": LARGEST}
     return Element("divisor", "Move the divisor", data, static, f"{scaled.text()}\n{shares.text()}", id)

@@ -5,7 +5,7 @@ import { Live, define } from "./page/element.js";
 class Stages extends Live {
   settings({ stages }) {
     const options = Object.fromEntries(stages.map((name, k) => [k + 1, name]));
-    return { stage: choice({ label: "stage", start: String(stages.length), options }) };
+    return { stage: choice({ label: "stage", start: "1", options }) };
   }
 
   plays({ stages }) {

@@ -5,13 +5,15 @@
 //   write(value) -> text
 //   control(name, change) -> what stands on the page; change(value) is called by it
 //   display(value) -> sets the control
-import { parsed, onPage } from "../engine/numbers.js";
+import { parsed, onPage, trimmed } from "../engine/numbers.js";
 import { html, uniqueId, TYPED } from "./make.js";
 
 // A number from a slider, and typed beside it. `scale: "log"` moves the slider by factors; `whole` refuses 2.5.
 export function number({ label, start, from, to, step, unit = "", scale = "linear", whole = false }) {
   const bend = scale === "log" ? Math.log : (x) => x;
   const short = (x) => String(Number(x.toPrecision(12)));
+  // the value keeps its digits; the box has four decimals, or four digits of what is small
+  const seen = (x) => onPage(Math.abs(x) < 0.1 ? short(Number(x.toPrecision(4))) : trimmed(x, 4));
   const range = `a ${whole ? "whole " : ""}number from ${onPage(short(from))} to ${onPage(short(to))}`;
   let slider;
   let typed;
@@ -68,8 +70,8 @@ export function number({ label, start, from, to, step, unit = "", scale = "linea
     },
     display(value) {
       slider.value = place(value);
-      slider.setAttribute("aria-valuetext", onPage(short(value)) + unit);
-      if (document.activeElement !== typed || read(typed.value).value !== value) typed.value = onPage(short(value));
+      slider.setAttribute("aria-valuetext", seen(value) + unit);
+      if (document.activeElement !== typed || read(typed.value).value !== value) typed.value = seen(value);
       complain();
     },
   };
