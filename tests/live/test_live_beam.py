@@ -1,7 +1,6 @@
 """The beam to step through: each step keeps what toytf's beam search keeps, and the end is what it finds."""
 
 import numpy as np
-
 import pytest
 
 from livecheck import Case, said, shown, type_number
@@ -161,7 +160,9 @@ def test_it_stops_where_no_other_can_overtake(touch):
 
 @pytest.mark.parametrize("width", [360, PHONE, 600, DESKTOP])
 def test_the_whole_tree_is_in_view_at_every_width(touch, width):
-    tree = touch(BEAM, width=width).locator(".live-tree")
+    words = ["mi", "perro", "quieren", "mis", "vacas"]
+    long = live.beam({tuple(words[:k]): {word: 1.0} for k, word in enumerate(words)}, max_length=6)
+    tree = touch(long, width=width).locator(".live-tree")
     assert tree.evaluate("it => it.scrollWidth <= it.clientWidth")
     ends = tree.locator(".live-node").evaluate_all("all => all.map((one) => one.getBoundingClientRect().right)")
     assert max(ends) <= width
