@@ -138,6 +138,24 @@ def test_before_anybody_chose_the_largest_entry_of_a_product_shows_its_sum_besid
     assert page.locator(".byhand-corner > div").last.inner_text() == "4"
 
 
+def test_the_end_of_a_sum_is_not_written_over_the_names_of_columns(show):
+    """Also where the factors stand side by side though the widest letters would not have let them."""
+    names = [f"{j} {wave}" for j, wave in enumerate(["sin", "cos"] * 2)]
+    one = byhand.table(RNG.uniform(0.1, 1, size=(1, 4)), "PE₁", rows=["pos 1"], cols=names, decimals=5)
+    turn = byhand.table(RNG.uniform(0.1, 1, size=(4, 4)), "T₁", rows=names, cols=names, decimals=5)
+    page = show(byhand.matmul(one, turn, "PE₂", "PE₁ T₁", decimals=5))
+    seen = 0
+    for step, width in enumerate(range(840, 600, -8)):
+        page.set_viewport_size({"width": width, "height": 900})
+        entry(page, 0, 2 + step % 2).click()
+        if not page.locator(".b-cornered").count():
+            continue
+        seen += 1
+        total, head = (page.locator(x).last.bounding_box() for x in (".byhand-corner > div", ".b-left thead th"))
+        assert total["y"] + total["height"] <= head["y"] + 2, width
+    assert seen > 2
+
+
 @pytest.mark.parametrize("width", [PHONE, DESKTOP])
 def test_a_long_row_stands_line_by_line_beside_the_columns_it_is_multiplied_with(show, width):
     rng = np.random.default_rng(1)

@@ -1,8 +1,10 @@
 """The beam to step through: each step keeps what toytf's beam search keeps, and the end is what it finds."""
 
 import numpy as np
+import pytest
 
 from livecheck import Case, said, shown, type_number
+from sitecheck import DESKTOP, PHONE
 from toytf import live
 from toytf.byhand import fmt
 from toytf.generate import beam_search
@@ -154,3 +156,13 @@ def test_the_length_penalty_changes_the_winner(touch):
 def test_it_stops_where_no_other_can_overtake(touch):
     page = touch(live.beam({(): {"<eos>": 0.6, "a": 0.4}}, max_length=3))
     assert "No other can overtake it: a sum only falls. The search stops. “<eos>” is found" in said(page)
+
+
+@pytest.mark.parametrize("width", [360, PHONE, 600, DESKTOP])
+def test_the_whole_tree_is_in_view_at_every_width(touch, width):
+    words = ["mi", "perro", "quieren", "mis", "vacas"]
+    long = live.beam({tuple(words[:k]): {word: 1.0} for k, word in enumerate(words)}, max_length=6)
+    tree = touch(long, width=width).locator(".live-tree")
+    assert tree.evaluate("it => it.scrollWidth <= it.clientWidth")
+    ends = tree.locator(".live-node").evaluate_all("all => all.map((one) => one.getBoundingClientRect().right)")
+    assert max(ends) <= width

@@ -107,6 +107,12 @@
     panel.querySelector(".byhand-corner")?.remove();
     panel.classList.remove("b-cornered");
     if (!above || !line || chainOf(td)) return;
+    // The styles reckon with the widest letters. Factors that stand side by side before the styles expect it are set
+    // like all that do: without the labels that stand twice, and with room for the end of the sum.
+    parts.removeAttribute("style");
+    const left = panel.querySelector(".b-left table");
+    const aside = left.getBoundingClientRect().right < above.getBoundingClientRect().left;
+    if (aside && getComputedStyle(left).display != "flex") parts.style.cssText = "--z: 0; --p: top";
     const [first, ...more] = line.innerHTML.replace(/^<b>.*?<\/b> /, "").split("\n");
     const terms = first.slice(2).split(" + "),
       values = more.length > 1 ? more[0].slice(2).split(/ \+ | (?=− )/) : [],
