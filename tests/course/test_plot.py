@@ -52,17 +52,6 @@ def test_a_large_heat_map_has_no_numbers_and_is_no_raster():
     assert text.count('shape-rendering="crispEdges"') == 2 and "<image" not in text and "1.00" not in text
 
 
-def test_no_seam_is_between_cells():
-    text = svg(plot.heatmap(np.arange(49.0).reshape(7, 7), title="Cells").figure)
-    cells = re.findall(r'<path d="M([\d.]+) ([\d.]+)h([\d.]+)v([\d.]+)h[^"]*" shape-rendering', text)
-    boxes = [tuple(map(float, cell)) for cell in cells]
-    for begins, ends in (
-        ({x for x, *_ in boxes}, {round(x + wide, 1) for x, _, wide, _ in boxes}),
-        ({y for _, y, *_ in boxes}, {round(y + high, 1) for _, y, _, high in boxes}),
-    ):
-        assert len(begins) == len(ends) == 7 and len(begins & ends) == 6
-
-
 def test_a_heat_map_refuses_what_is_no_matrix():
     with pytest.raises(ValueError, match="matrix: expected rows and columns, got shape 3"):
         plot.heatmap(np.zeros(3), title="")

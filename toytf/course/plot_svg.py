@@ -254,8 +254,7 @@ class Renderer(RendererBase):
         (left, first), (right, last) = transform.transform([[0, 0], [1, 1]]) + [x, y]  # the edges of first and last row
         left, right = min(left, right), max(left, right)
         top, bottom = self.height - max(first, last), self.height - min(first, last)
-        # as the file has them: what ends and what begins at an edge meet, and no seam is seen
-        edges_x, edges_y = (np.linspace(*ends).round(1) for ends in ((left, right, cols + 1), (top, bottom, rows + 1)))
+        edges_x, edges_y = np.linspace(left, right, cols + 1), np.linspace(top, bottom, rows + 1)
         shapes: dict[str, str] = {}
         for i, row in enumerate(np.asarray(im)[:: 1 if first > last else -1]):
             for colour, run in itertools.groupby(enumerate(map(tuple, row.tolist())), lambda cell: cell[1]):
