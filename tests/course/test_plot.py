@@ -65,6 +65,22 @@ def test_cells_have_the_colours_of_their_numbers_in_their_places():
     assert by_place == ["#" + bytes(cividis(v, bytes=True)[:3]).hex() for v in (0.0, 1.0, 0.5, 0.25)]
 
 
+def test_a_cell_ends_where_the_next_one_begins():
+    """Else a light seam shows between them."""
+    text = svg(plot.heatmap(np.random.default_rng(0).normal(size=(11, 13)), title="Cells").figure)
+    paths = re.findall(r'<path d="([^"]*)" shape-rendering="crispEdges"', text)
+    boxes = [re.findall(r"-?[\d.]+", box) for path in paths for box in path.split("z")[:-1]]
+    lefts, tops, rights, bottoms = zip(
+        *[
+            (float(x), float(y), round(float(x) + float(w), 1), round(float(y) + float(h), 1))
+            for x, y, w, h, _ in boxes
+        ],
+        strict=True,
+    )
+    assert len(boxes) > 100
+    assert set(rights) - {max(rights)} <= set(lefts) and set(bottoms) - {max(bottoms)} <= set(tops)
+
+
 # ---------------------------------------------------------------- how a figure is written
 
 
