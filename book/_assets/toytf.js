@@ -65,14 +65,19 @@
   // Whoever has only a keyboard scrolls a box by focusing it first.
   const BOXES = "pre, div.math, span.math.long, .text_html, .table-wrapper, [class*=scroll]";
 
+  const WIDER = "Wider than its box: scroll sideways";
+
   // First all that is read, then all that is written: so much is laid out once.
   function markWide(boxes) {
     const sizes = boxes.map((box) => [box, box.scrollWidth > box.clientWidth]);
     for (const [box, wide] of sizes) {
       if (wide) {
         box.tabIndex = 0;
+        box.role ??= "group";
+        box.ariaLabel ??= WIDER;
       } else {
         box.removeAttribute("tabindex");
+        if (box.ariaLabel === WIDER) box.role = box.ariaLabel = null;
       }
     }
   }
