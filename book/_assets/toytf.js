@@ -40,8 +40,12 @@
   function prepareFrame() {
     const wire = document.querySelector(".strip ol");
     const here = wire?.querySelector(".here");
-    wire?.addEventListener("scroll", () => wire.style.setProperty("--back", `${Math.min(36, wire.scrollLeft)}px`));
-    if (here) wire.scrollLeft = here.offsetLeft - (wire.clientWidth - here.offsetWidth) / 2;
+    wire?.addEventListener("scroll", () => wire.style.setProperty("--back", `${Math.min(12, wire.scrollLeft)}px`));
+    if (here) {
+      // in the middle, or a little to the left of it: the first word in sight is whole
+      const left = here.offsetLeft - Math.max(0, wire.clientWidth - here.offsetWidth) / 2;
+      wire.scrollLeft = [...wire.children].find((part) => part.offsetLeft >= left).offsetLeft - 12;
+    }
     showCode(root.dataset.code === "on");
     document.querySelector(".code-switch")?.addEventListener("click", switchCode);
     document.querySelector(".theme-toggle")?.addEventListener("click", switchTheme);
@@ -61,14 +65,19 @@
   // Whoever has only a keyboard scrolls a box by focusing it first.
   const BOXES = "pre, div.math, span.math.long, .text_html, .table-wrapper, [class*=scroll]";
 
+  const WIDER = "Wider than its box: scroll sideways";
+
   // First all that is read, then all that is written: so much is laid out once.
   function markWide(boxes) {
     const sizes = boxes.map((box) => [box, box.scrollWidth > box.clientWidth]);
     for (const [box, wide] of sizes) {
       if (wide) {
         box.tabIndex = 0;
+        box.role ??= "group";
+        box.ariaLabel ??= WIDER;
       } else {
         box.removeAttribute("tabindex");
+        if (box.ariaLabel === WIDER) box.role = box.ariaLabel = null;
       }
     }
   }

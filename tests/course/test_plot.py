@@ -70,6 +70,22 @@ def test_a_map_of_ones_own_has_the_ramp_without_asking():
     assert image.cmap == plot.RAMP
 
 
+def test_a_cell_ends_where_the_next_one_begins():
+    """Else a light seam shows between them."""
+    text = svg(plot.heatmap(np.random.default_rng(0).normal(size=(11, 13)), title="Cells").figure)
+    paths = re.findall(r'<path d="([^"]*)" shape-rendering="crispEdges"', text)
+    boxes = [re.findall(r"-?[\d.]+", box) for path in paths for box in path.split("z")[:-1]]
+    lefts, tops, rights, bottoms = zip(
+        *[
+            (float(x), float(y), round(float(x) + float(w), 1), round(float(y) + float(h), 1))
+            for x, y, w, h, _ in boxes
+        ],
+        strict=True,
+    )
+    assert len(boxes) > 100
+    assert set(rights) - {max(rights)} <= set(lefts) and set(bottoms) - {max(bottoms)} <= set(tops)
+
+
 # ---------------------------------------------------------------- how a figure is written
 
 

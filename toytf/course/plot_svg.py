@@ -254,7 +254,8 @@ class Renderer(RendererBase):
         (left, first), (right, last) = transform.transform([[0, 0], [1, 1]]) + [x, y]  # the edges of first and last row
         left, right = min(left, right), max(left, right)
         top, bottom = self.height - max(first, last), self.height - min(first, last)
-        edges_x, edges_y = np.linspace(left, right, cols + 1), np.linspace(top, bottom, rows + 1)
+        # rounded before widths are taken: a width rounded by itself leaves a seam beside its cell
+        edges_x, edges_y = np.linspace(left, right, cols + 1).round(1), np.linspace(top, bottom, rows + 1).round(1)
         shapes: dict[str, str] = {}
         for i, row in enumerate(np.asarray(im)[:: 1 if first > last else -1]):
             for colour, run in itertools.groupby(enumerate(map(tuple, row.tolist())), lambda cell: cell[1]):
