@@ -254,7 +254,8 @@ def test_the_book_has_a_box_in_each_by_hand_exercise(browser, tmp_path):
     folder = tmp_path / "book"
     write_small_book(folder)
     text = "# Second\n\n## There\n\n" + "\n\n".join(
-        f":::{{exercise}} A title\n:label: {label}\n:nonumber:\n\n*By hand*\n\nCompute.\n:::\n\n"
+        f":::{{exercise}} A title\n:label: {label}\n:nonumber:\n\n*By hand*\n\nCompute.\n\n"
+        f"Check it with `check.byhand(...)`.\n:::\n\n"
         f":::{{solution}} {label}\n:label: {label.replace('ex', 'sol')}\n:class: dropdown\n\nSo.\n:::\n"
         for label in ("ex-04-1", "ex-04-4", "ex-09-1")
     )
@@ -270,6 +271,8 @@ def test_the_book_has_a_box_in_each_by_hand_exercise(browser, tmp_path):
     found = re.findall(r'<div class="exercise[^>]* id="(.*?)">(.*?)<details[^>]*class="solution', html, re.DOTALL)
     boxes = {label: re.findall(r'<toytf-answer data-exercise="([\d.]+)">', text) for label, text in found}
     assert boxes == {"ex-04-1": ["4.1"], "ex-04-4": [], "ex-09-1": ["9.1"]}
+    for label, text in found:  # what one can tap comes first
+        assert not boxes[label] or text.index("Compute.") < text.index("<toytf-answer") < text.index("Check it with")
     assert re.findall(r"_static/live-(\w+)\.js\?", html) == ["base", "answer"]
     page = browser.new_page()
     page.goto((folder / "_build/html/second.html").as_uri())
