@@ -11,7 +11,7 @@ from toytf.byhand import panels
 from toytf.byhand.operations import _matrix, divide, matmul, softmax, table, weighted_sum
 from toytf.byhand.workings import Shown, Working
 
-FEW = 14  # so many steps are seen at once; of more, the last part is open and the others are opened
+FEW = 14  # so many steps are seen at once; of more, one part is open and the others are opened
 LINK = re.compile(r"\[([^\]]+)\]\(([^\s():]+)\)")  # no colon: a page of the book, not an address
 
 
@@ -20,6 +20,8 @@ class Chain(Shown):
     """Steps in their order; strings among them are headings."""
 
     steps: tuple[Working | str, ...]
+    seen: str | None = None  # the heading of the part that is open; None: the last
+
 
     @property
     def workings(self) -> tuple[Working, ...]:
@@ -46,7 +48,7 @@ class Chain(Shown):
                 known.append(step)
             body = shown and f'<div class="byhand-beside">{shown}</div>'
             if heading:
-                opened = " open" if len(self.workings) <= FEW or inside is parts[-1][1] else ""
+                opened = " open" if len(self.workings) <= FEW or heading == (self.seen or parts[-1][0]) else ""
                 said, links = _linked(heading)
                 body = f'<details class="byhand-part"{opened}><summary>{said}</summary>{links}{body}</details>'
             out += body
@@ -67,11 +69,12 @@ def _linked(heading: str) -> tuple[str, str]:
     return LINK.sub(r"\1", escaped), f'<p class="byhand-away">→ {links}</p>' if links else ""
 
 
-def chain(*steps: Working | str) -> Chain:
+def chain(*steps: Working | str, seen: str | None = None) -> Chain:
     """Show steps as one strip: an entry lights what it is made of in the steps before, and so back to the first.
 
     Steps are tables and results, each after those that it was made of. A string is the heading of those after it and
-    may hold links to pages: ``"Scores ([chapter 4](04_self_attention.ipynb))"``. No step, or one that stands before a
+    may hold links to pages: ``"Scores ([chapter 4](04_self_attention.ipynb))"``. Of many steps only the part under the
+    heading `seen` is open, by default the last. No step, or one that stands before a
     step that it was made of, is a `ValueError`.
 
     >>> from toytf import byhand
@@ -102,7 +105,10 @@ def chain(*steps: Working | str) -> Chain:
         for operand in step.operands:
             if panels.place(operand, workings[:k]) is None and panels.place(operand, workings[k:]) is not None:
                 raise ValueError(f"steps: expected {operand.name or 'each operand'} before {step.name or 'its result'}")
-    return Chain(tuple(steps))
+    if seen is not None and seen not in steps:
+        headings = [step for step in steps if isinstance(step, str)]
+        raise ValueError(f"seen: expected one of the headings {headings}, got {shown(seen)}")
+    return Chain(tuple(steps), seen)
 
 
 def attention(

@@ -246,7 +246,7 @@ class Training extends Live {
     if (!now) return "The first numbers are on their way.";
     const { step, loss, unseen } = now;
     const losses = step
-      ? `the loss of its ${this.data.learn.batchSize} pairs is ${fixed(loss, 4)}, that of ${this.unseenWords()} ${fixed(unseen, 4)}`
+      ? `the loss of its last ${this.data.learn.batchSize} pairs is ${fixed(loss, 4)}, that of ${this.unseenWords()} ${fixed(unseen, 4)}`
       : `with random numbers the loss of ${this.unseenWords()} is ${fixed(unseen, 4)}`;
     const changed = this.isChanged() && " The knobs ask for another run: press Train.";
     if (!this.own)
