@@ -123,7 +123,7 @@ def test_a_chain_finds_each_operand_among_the_earlier_steps_turned_too():
     assert markup.count(">X<") == 1 and markup.count("<details") == 1
 
 
-def test_a_long_chain_opens_with_its_last_part():
+def test_a_long_chain_opens_with_its_last_part_or_the_one_that_is_named():
     steps = small_chain()
     few = byhand.chain("First ([chapter 4](../notebooks/04_self_attention.ipynb))", *steps)
     assert few.html().count('<details class="byhand-part" open>') == 1
@@ -131,6 +131,8 @@ def test_a_long_chain_opens_with_its_last_part():
     assert few.text().startswith("First (chapter 4)\n\nX (2 x 4)")
     many = byhand.chain("one", *steps, "two", *small_chain(), "three", *small_chain())
     assert re.findall('<details class="byhand-part"( open)?>', many.html()) == ["", "", " open"]
+    named = byhand.chain("one", *steps, "two", *small_chain(), "three", *small_chain(), seen="two")
+    assert re.findall('<details class="byhand-part"( open)?>', named.html()) == ["", " open", ""]
 
 
 def test_attention_as_a_whole_is_the_chain_of_its_steps():
@@ -147,6 +149,7 @@ def test_attention_as_a_whole_is_the_chain_of_its_steps():
         (lambda x, q: byhand.chain("heading"), ValueError, "steps: expected at least one table"),
         (lambda x, q: byhand.chain(x, 3), TypeError, "steps: expected tables as matmul gives them and headings, got"),
         (lambda x, q: byhand.chain(q, x), ValueError, "steps: expected X before Q"),
+        (lambda x, q: byhand.chain("one", x, seen="two"), ValueError, "seen: expected one of the headings ['one'], got"),
         (lambda x, q: byhand.attention(x, q, q), ValueError, "q has width 4"),
         (lambda x, q: byhand.attention(q, q, [[1.0]]), ValueError, "weights has width 2 .*values has 1 rows"),
     ],
