@@ -149,7 +149,11 @@ def test_attention_as_a_whole_is_the_chain_of_its_steps():
         (lambda x, q: byhand.chain("heading"), ValueError, "steps: expected at least one table"),
         (lambda x, q: byhand.chain(x, 3), TypeError, "steps: expected tables as matmul gives them and headings, got"),
         (lambda x, q: byhand.chain(q, x), ValueError, "steps: expected X before Q"),
-        (lambda x, q: byhand.chain("one", x, seen="two"), ValueError, "seen: expected one of the headings ['one'], got"),
+        (
+            lambda x, q: byhand.chain("one", x, seen="two"),
+            ValueError,
+            r"seen: expected one of the headings \['one'\], got",
+        ),
         (lambda x, q: byhand.attention(x, q, q), ValueError, "q has width 4"),
         (lambda x, q: byhand.attention(q, q, [[1.0]]), ValueError, "weights has width 2 .*values has 1 rows"),
     ],

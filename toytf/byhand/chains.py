@@ -22,7 +22,6 @@ class Chain(Shown):
     steps: tuple[Working | str, ...]
     seen: str | None = None  # the heading of the part that is open; None: the last
 
-
     @property
     def workings(self) -> tuple[Working, ...]:
         """The steps without the headings."""
