@@ -201,6 +201,24 @@ def test_what_a_function_raised_is_remarked(box):
     assert found.remark == "8.8: NameError: name 'np' is not defined"
 
 
+@pytest.mark.parametrize(
+    ("cells", "number", "says"),
+    [
+        (["def softmax(scores):\n    print(scores)"], "8.8", "It returned None. Is the return missing?"),
+        ([SOFTMAX, "def softmax(s):\n    return s"], "8.8", "This looks like: the exponential left out"),
+        ([STUB + SOFTMAX.partition(":")[2]], "8.8", "not written yet"),
+        (["answer_9_1 = {'mean': '3.0 (mean)'}"], "9.1", "expected numbers, got"),
+        (["answer_9_1 = {'Mean': 3}"], "9.1", "'Mean' is none of 'mean'"),
+        (["answer_9_1 = {'mean': [3]}"], "9.1", "expected shape a single number, got 1"),
+        (["answer_9_1 = None"], "9.1", "expected answer_9_1 to be a dictionary"),
+    ],
+)
+def test_a_0_has_its_reason_in_the_teacher_s_table_too(box, cells, number, says):
+    receipt = one(IMPORTS, *cells, box=box)
+    found = next(result for result in receipt.results if result.number == number)
+    assert found.points == 0 and found.remark.startswith(f"{number}: {says}") and found.remark in receipt.remarks
+
+
 def test_of_two_definitions_the_last_counts_and_it_is_said(box):
     found = one(IMPORTS, SOFTMAX, "def softmax(s):\n    return s", box=box).results[0]
     assert "Code cells 2, 3 define it. The last one counts." in found.details

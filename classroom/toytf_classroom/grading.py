@@ -250,8 +250,8 @@ def _all(assignment: Assignment, points: float | None, said: str) -> list[Result
 def _result(exercise: Exercise, points: float | None, headline: str, *details: str, **more) -> Result:
     lines = [plain(line, 4000) for line in details[:MOST_LINES]]
     headline = plain(headline, 2200)
-    if not points and not details:  # nothing was compared
-        why = headline.partition(": ")[2].removeprefix("not yet. ").rstrip(".")
+    if points == 0 < exercise.points:
+        why = headline.partition(": ")[2].removeprefix("not yet. ").removeprefix("It raised ").rstrip(".")
         more.setdefault("remark", plain(f"{exercise.number}: {why}", 200))
     about = exercise.label, exercise.number, exercise.kind, exercise.name, exercise.points
     return Result(*about, points, headline, lines, **more)
@@ -463,11 +463,7 @@ class _Run:
         hints = [f"Not here while the grader runs: {lacks}." for lacks in self._lacks()]
         if len(found := self._cells_with(rf"^[ \t]*def {name}\b")) > 1:
             hints.append(f"Code cells {', '.join(map(str, found))} define it. The last one counts.")
-        raised = re.search("It raised (.*)", said.headline)
-        remark = f"{exercise.number}: {raised[1]}" if raised else ""
-        self._record(
-            exercise, 0.0, said.headline, *said.details, *hints, mistake=said.mistake or None, remark=plain(remark, 200)
-        )
+        self._record(exercise, 0.0, said.headline, *said.details, *hints, mistake=said.mistake or None)
 
     def _by_hand(self, exercise: Exercise) -> None:
         own, number = exercise.kind == OWN, exercise.number
@@ -497,7 +493,9 @@ class _Run:
             counts -= len(alone)
             headline += f" {counts} of these count{'s' * (counts == 1)}." if alone else ""
             said = ["Your numbers:", *self.numbers.given[exercise.label], "", *said, *alone]
-        self._record(exercise, round(exercise.points * counts / len(reports), 2), headline, *said, *notes)
+        why = [*notes, *(report.headline.partition(": ")[2] for report in reports if not report.right)]
+        more = {} if counts else {"remark": plain(f"{number}: {why[0].rstrip('.')}", 200)}
+        self._record(exercise, round(exercise.points * counts / len(reports), 2), headline, *said, *notes, **more)
 
     def _cut_off(self, exercise: Exercise, said: str) -> None:
         """No points for what was stopped, with the input on which that happened."""
