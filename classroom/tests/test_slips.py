@@ -206,7 +206,7 @@ def test_what_a_function_raised_is_remarked(box):
     [
         (["def softmax(scores):\n    print(scores)"], "8.8", "It returned None. Is the return missing?"),
         ([SOFTMAX, "def softmax(s):\n    return s"], "8.8", "This looks like: the exponential left out"),
-        ([STUB + SOFTMAX.partition(":")[2]], "8.8", "not written yet"),
+        ([STUB + SOFTMAX.partition(":")[2]], "8.8", "not written yet. The line that raises "),
         (["answer_9_1 = {'mean': '3.0 (mean)'}"], "9.1", "expected numbers, got"),
         (["answer_9_1 = {'Mean': 3}"], "9.1", "'Mean' is none of 'mean'"),
         (["answer_9_1 = {'mean': [3]}"], "9.1", "expected shape a single number, got 1"),
