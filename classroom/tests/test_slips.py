@@ -187,6 +187,35 @@ def test_why_a_function_is_not_there_is_said(box, cells, says):
     assert says in found.headline and found.remark.startswith("8.8: ")
 
 
+INSIDE = SOFTMAX.replace("\n", "\n    ")
+NOT_RUN = "code cell 2: behind #, in a function, a class or a try, or left out or deleted."
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        ([markdown(SOFTMAX)], "a text cell, which does not run."),
+        ([markdown(SOFTMAX) | {"cell_type": "raw"}], "a text cell, which does not run."),
+        (["# " + SOFTMAX.replace("\n", "\n# ")], NOT_RUN),
+        ([f"def main():\n    {INSIDE}"], NOT_RUN),
+        ([f"class Layers:\n    {INSIDE}"], NOT_RUN),
+        ([f"try:\n    import pandas.x\n    1 / 0\n    {INSIDE}\nexcept Exception:\n    pass"], NOT_RUN),
+        ([f"%%writefile softmax.py\n{SOFTMAX}"], NOT_RUN),
+        ([SOFTMAX, "del softmax"], NOT_RUN),
+    ],
+)
+def test_a_function_that_stands_there_and_never_came_to_be_is_named_with_its_place(box, cells, says):
+    found = one(IMPORTS, *cells, box=box).results[0]
+    assert found.headline.startswith("softmax: not found after all cells had run. It stands in ")
+    assert says in found.headline and says.rstrip(".") in found.remark
+
+
+@pytest.mark.parametrize("line", ['answer_9_1["mean"] = 3', "answer_9_1.update(mean=3)"])
+def test_an_answer_whose_dictionary_is_gone_says_which_error_ended_it(box, line):
+    found = one(IMPORTS, line, box=box).results[1]
+    assert "code cell 2, which would define it, stopped before: NameError" in found.headline
+
+
 def test_the_name_of_another_exercise_is_no_hint_and_a_place_in_a_cell_is_said_once(box):
     task = json.loads(gradecheck.ASSIGNMENT)
     task["exercises"].append({"label": "ex-08-1", "number": "8.1", "kind": "by hand", "name": None, "points": 1})

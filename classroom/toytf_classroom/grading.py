@@ -450,7 +450,7 @@ class _Run:
             reply = self._request(header, arrays, most=self.limits.call)
             kind = reply.header.get("kind")
             if kind == "missing":
-                return self._missing(exercise, name, rf"^[ \t]*def {name}\b|^{name}[ \t]*=")
+                return self._missing(exercise, name, rf"(def {name}\b|{name}[ \t]*(:.*)?=)")
             if kind == "not callable":
                 return self._record(exercise, 0, f"{name}: expected your function, got {reply.text('text', 100)}.")
             if kind == "too slow":
@@ -471,7 +471,7 @@ class _Run:
         variable = answer_name(exercise)
         reply = self._request({"do": "read", "name": variable}, most=self.limits.call)
         if reply.header.get("kind") == "missing":
-            return self._missing(exercise, variable, rf"^[ \t]*{variable}[ \t]*[:=]")
+            return self._missing(exercise, variable, rf"{variable}\b.*[=(]")
         named, answers = _answers(reply)
         known = [part.name for part in expected.parts]
         listed = ", ".join(map(repr, known))
@@ -515,13 +515,19 @@ class _Run:
 
     def _missing(self, exercise: Exercise, name: str, pattern: str) -> None:
         """No points, and why the name is not there: the cell that would define it failed, or nearly has the name."""
-        for number in self._cells_with(pattern):
+        for number in self._cells_with(rf"^[ \t]*{pattern}"):
             if error := self.said.get(number, {}).get("error"):
                 why = f"code cell {number}, which would define it, stopped before: {error.rstrip('.')}"
                 return self._record(exercise, 0, f"{name}: not found, since {why}.")
+        for cell in self.read.cells:
+            if re.search(rf"^[ \t#]*{pattern}", cell.source, re.MULTILINE):
+                where = "a text cell, which does not run. Make it a code cell again"
+                if cell.code:
+                    where = f"code cell {cell.code}: behind #, in a function, a class or a try, or left out or deleted"
+                return self._record(exercise, 0, f"{name}: not found after all cells had run. It stands in {where}.")
         defined = re.findall(r"^[ \t]*(?:def )?(\w{1,60})[ \t]*[(=]", "\n".join(self.read.code), re.MULTILINE)
         others = {one.name or answer_name(one) for one in self.assignment.exercises if one.kind != "text"}
-        free = [one for one in dict.fromkeys(defined) if one == name or one not in others]
+        free = [one for one in dict.fromkeys(defined) if one not in others]
         near = difflib.get_close_matches(name, free[:200], n=1, cutoff=0.8)
         self._record(exercise, 0, f"{name}: not found{f', but {near[0]} is there' if near else ''}.")
 
