@@ -104,6 +104,46 @@ def as_a_string(cells):
     cells.insert(i + 1, code(f'print("{SAID}")') | {"id": "new"})
 
 
+def under(name, text):
+    """A slip: the words stand at the end of another cell."""
+
+    def slip(cells):
+        cells[at(cells, f"{WORDS}-answer")]["source"] = NOT_ANSWERED
+        cell = cells[at(cells, name)]
+        cell["source"] = "".join(cell["source"]) + text
+
+    return slip
+
+
+def as_a_named_text(cells):
+    below(cells)
+    cells[at(cells, "new")] = code(f'x = 1\nanswer_9_2 = """{SAID}"""')
+
+
+UNDER = {
+    "title": under("title", f"\n\n9.2: {SAID}"),
+    "another answer": under("ex-09-6-answer", f"\n\n9.2 {SAID}"),
+    "a function": under(f"{FUNCTION}-answer", f"\n# {SAID}"),
+    "a check": under(f"{FUNCTION}-check", f"\n# {SAID}"),
+    "imports": under("imports", f"\n# {SAID}"),
+    "a text with a name": as_a_named_text,
+}
+
+
+@pytest.mark.parametrize("where", UNDER)
+def test_words_at_the_end_of_another_cell_are_read_by_a_person(week, box, where):
+    found, receipt = result(week, box, handed_in(week, UNDER[where]))
+    assert found.points is None and SAID in found.text
+    assert found.remark == "9.2: the answer stands outside of its cell" and found.remark in receipt.remarks
+
+
+def test_an_answer_to_another_question_is_no_answer_to_this_one(week, box):
+    written = MINE | {WORDS: NOT_ANSWERED, "ex-09-6": "About 9.21 and 19.2 percent."}
+    assert result(week, box, handed_in(week, lambda cells: None, written))[0].points == 0
+    found, _ = result(week, box, handed_in(week, under(f"{FUNCTION}-answer", "\n# The largest is taken away.")))
+    assert found.points == 0
+
+
 def question_deleted(cells):
     del cells[at(cells, f"{WORDS}-text")]
 

@@ -30,6 +30,7 @@ FORMAT = "toytf receipt"
 IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"  # a notebook's first cell
 OWN = "own numbers"  # the kind of a by-hand exercise whose numbers are each student's own
 MOST_LINES = 60  # of what a checker says
+REMARKS = re.compile(r"(?:^[ \t]*#.*\n?)+|^\w+[ \t]*=[ \t]*\(?[\"'][^=]*", re.MULTILINE)  # comments, a text with a name
 
 
 # ---------------------------------------------------------------- the assignment
@@ -391,10 +392,11 @@ class _Run:
     def _text(self, exercise: Exercise) -> Result:
         """A text is for a person to read, wherever in the notebook it stands; only what is blank gets 0."""
         number = exercise.number
-        mine = [(role, text) for label, role, text in self.words if label == exercise.label]
-        found = mine or [(role, text) for _, role, text in self.words if role != "answer"]
+        named = re.compile(rf"(?<![\d.]){re.escape(number)}(?!\d)")  # in the title, or in the answer to another one
+        mine = [(role, text) for label, role, text in self.words if label == exercise.label and role != "comment"]
+        found = mine or [one[1:] for one in self.words if one[1] not in ("answer", "title") or named.search(one[2])]
         if found:
-            apart = not any(role == "answer" for role, _ in found)
+            apart = not any(role == "answer" for role, _ in mine)
             remark = f"{number}: the answer stands outside of its cell" * apart
             text = plain("\n\n".join(dict.fromkeys(text for _, text in found)), 20_000)
             return _result(exercise, None, f"{number}: to be read by a person.", text=text, remark=remark)
@@ -410,12 +412,14 @@ class _Run:
         for cell in self.read.cells:
             label, role = self._place(cell)
             here = label or here
-            for_one = role == "title" or (role == "text" and label in self._own)  # other words for each student
+            for_one = role == "text" and label in self._own  # other words for each student
             handed_out = for_one or fingerprint(cell.source) in self.assignment.handed_out
             if handed_out or cell.source.strip() in ("", NOT_ANSWERED):
                 continue
             if not cell.code or self._is_prose(cell, label, role):
                 found.append((here, role, cell.source))
+            elif any(len(one.split()) > 8 for one in REMARKS.findall(cell.source)):
+                found.append((here, "comment", cell.source))
         return found
 
     def _place(self, cell: submission.Cell) -> tuple[str, str]:
