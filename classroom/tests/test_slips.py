@@ -13,7 +13,7 @@ from toytf import check
 from toytf.course.exercises import NOT_ANSWERED, read
 from toytf_classroom import ClassroomError, assign, feedback_pages, frames, grading, sandbox, submission
 from toytf_classroom.__main__ import main
-from toytf_classroom.lms import read_class
+from toytf_classroom.lms import Person, read_class, students_of
 
 SAID = "Each row has a mean and a variance of its own."
 FUNCTION, WORDS = "ex-08-8", "ex-09-2"
@@ -250,6 +250,19 @@ def test_a_function_that_stands_there_and_never_came_to_be_is_named_with_its_pla
     assert says in found.headline and says.rstrip(".") in found.remark
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "    " + SOFTMAX.replace("\n", "\n    "),
+        "  softmax = lambda s: np.exp(s - s.max(-1, keepdims=True)) / np.exp(s - s.max(-1, keepdims=True)).sum(-1)[..., None]",
+        ">>> " + SOFTMAX.replace("\n", "\n... "),
+        "%matplotlib inline\ndef rest():\n    ...\n" + SOFTMAX,
+    ],
+)
+def test_a_cell_that_runs_in_jupyter_indented_or_with_prompts_runs_here(box, cell):
+    assert one(IMPORTS, cell, box=box).results[0].points == 2
+
+
 @pytest.mark.parametrize("line", ['answer_9_1["mean"] = 3', "answer_9_1.update(mean=3)"])
 def test_an_answer_whose_dictionary_is_gone_says_which_error_ended_it(box, line):
     found = one(IMPORTS, line, box=box).results[1]
@@ -350,6 +363,13 @@ def test_what_is_not_clear_is_a_doubt_for_a_person_and_no_0(tmp_path, box, files
     by_hand = given(tmp_path, "anna,8.8,2,", "anna,9.1,1,", "anna,9.3,0,As a picture.")
     summary, _ = gradecheck.grade(place, tmp_path / "g.csv", box, class_list=tmp_path / "class.csv", manual=by_hand)
     assert table(tmp_path / "g.csv")[1] == ["anna", "3", "7", "2", "1", "0", "graded by hand"] and not summary.graded
+
+
+@pytest.mark.parametrize("name", ["Anna Abt (1)", "Anna Abt-Copy1", "Anna Abt(2)"])
+def test_a_copy_s_name_is_still_the_student_s(name):
+    people = [Person("Anna Abt", "", ("Anna Abt",)), Person("Bo (1)", "", ("Bo (1)",))]
+    assert students_of(name, people) == ["Anna Abt"]
+    assert students_of("Bo (1)", people) == ["Bo (1)"] and not students_of("Bo", people)
 
 
 def test_a_folder_without_any_notebook_is_refused(tmp_path, box):
