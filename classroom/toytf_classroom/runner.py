@@ -19,6 +19,7 @@ import re
 import resource
 import signal
 import sys
+import textwrap
 import traceback
 import types
 
@@ -104,7 +105,9 @@ def plain_python(source: str) -> tuple[str, list[str]]:
         return source, []
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
-    dropped = []
+    if source.lstrip().startswith(">>>"):
+        source = re.sub(r"^([ \t]*)(>>>|\.\.\.)( |$)", r"\1", source, flags=re.MULTILINE)
+    source, dropped = textwrap.dedent(source), []
     whole = CELL_MAGIC.match(source)
     if whole:
         dropped.append(whole.group().strip())
