@@ -1,5 +1,6 @@
 """Slips of honest students and teachers: none ends in a 0 that says nothing, and none costs what was right."""
 
+import dataclasses
 import html
 import json
 import re
@@ -140,8 +141,10 @@ def test_words_at_the_end_of_another_cell_are_read_by_a_person(week, box, where)
 def test_an_answer_to_another_question_is_no_answer_to_this_one(week, box):
     written = MINE | {WORDS: NOT_ANSWERED, "ex-09-6": "About 9.21 and 19.2 percent."}
     assert result(week, box, handed_in(week, lambda cells: None, written))[0].points == 0
-    found, _ = result(week, box, handed_in(week, under(f"{FUNCTION}-answer", "\n# The largest is taken away.")))
-    assert found.points == 0
+    sums = "# Mean of the row: (1 + 3 + 3 + 5) / 4 = 3, and the variance of it is then 8 / 4 = 2."
+    for comment in ("# The largest is taken away.", f"    # {SAID}", sums):  # about the code or the numbers
+        found, _ = result(week, box, handed_in(week, under(f"{FUNCTION}-answer", f"\n{comment}")))
+        assert found.points == 0
 
 
 def question_deleted(cells):
@@ -250,11 +253,16 @@ def test_a_function_that_stands_there_and_never_came_to_be_is_named_with_its_pla
     assert says in found.headline and says.rstrip(".") in found.remark
 
 
+def test_code_in_a_question_is_not_taken_for_the_student_s(box):
+    task = dataclasses.replace(gradecheck.assignment(), handed_out=frozenset({grading.fingerprint(SOFTMAX)}))
+    assert one(IMPORTS, markdown(SOFTMAX), box=box, task=task).results[0].headline == "softmax: not found."
+
+
 @pytest.mark.parametrize(
     "cell",
     [
         "    " + SOFTMAX.replace("\n", "\n    "),
-        "  softmax = lambda s: np.exp(s - s.max(-1, keepdims=True)) / np.exp(s - s.max(-1, keepdims=True)).sum(-1)[..., None]",
+        f"  {SOFTMAX}".replace("\n", "\n  ") + "\n  weights = softmax",
         ">>> " + SOFTMAX.replace("\n", "\n... "),
         "%matplotlib inline\ndef rest():\n    ...\n" + SOFTMAX,
     ],
@@ -363,6 +371,31 @@ def test_what_is_not_clear_is_a_doubt_for_a_person_and_no_0(tmp_path, box, files
     by_hand = given(tmp_path, "anna,8.8,2,", "anna,9.1,1,", "anna,9.3,0,As a picture.")
     summary, _ = gradecheck.grade(place, tmp_path / "g.csv", box, class_list=tmp_path / "class.csv", manual=by_hand)
     assert table(tmp_path / "g.csv")[1] == ["anna", "3", "7", "2", "1", "0", "graded by hand"] and not summary.graded
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"https://colab.example/drive/1AbC", "no valid JSON (line 1); is it cut off, a link"),
+        (b"<<<<<<< HEAD\n" + HONEST, "no valid JSON (line 1)"),
+        (b'{"nbformat": 3, "worksheets": []}', "no notebook of format 4"),
+        (HONEST + b" " * submission.MOST_BYTES, "The file has 16 MB"),
+        (b"\xff\xfe\xff", "no UTF-8 text"),
+    ],
+    ids=["link", "merge", "old format", "too large", "no text"],
+)
+def test_a_file_that_cannot_be_read_is_a_doubt_for_a_person_and_no_0(tmp_path, box, content, says):
+    place = gradecheck.folder(tmp_path / "week", {"anna.ipynb": content, "bob.ipynb": HONEST, "cem.ipynb": b" "})
+    _, receipts = gradecheck.grade(place, tmp_path / "g.csv", box)
+    assert says in receipts["anna"].reason and not receipts["anna"].graded
+    assert [row[:4] for row in table(tmp_path / "g.csv")[1::2]] == [["anna", "", "7", ""], ["cem", "0", "7", "0"]]
+    summary, _ = gradecheck.grade(place, tmp_path / "g.csv", box)
+    assert summary.graded == 0 and summary.doubts
+
+
+def test_a_notebook_that_an_editor_saved_as_utf_16_is_read():
+    for encoding in ("utf-16", "utf-16-le", "utf-8-sig"):
+        assert submission.read(HONEST.decode().encode(encoding)).code == submission.read(HONEST).code
 
 
 @pytest.mark.parametrize("name", ["Anna Abt (1)", "Anna Abt-Copy1", "Anna Abt(2)"])

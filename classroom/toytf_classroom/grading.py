@@ -202,7 +202,7 @@ def grade_one(
     data: bytes, assignment: Assignment, student: str, *, sandbox, limits: Limits, key: bytes = b"",
     numbers: Numbers | None = None,
 ) -> Receipt:  # fmt: skip
-    """Grade one notebook; also a file that cannot be read has a receipt, with ``reason`` and 0 points.
+    """Grade one notebook; also a file that cannot be read has a receipt, with ``reason``: an empty one 0 points.
 
     The `key` is a secret: with the submission's hash it decides the hidden inputs. `numbers` are this student's, if the
     assignment has exercises with numbers of one's own. `SandboxError` if the sandbox does not work: that is no
@@ -212,6 +212,8 @@ def grade_one(
     try:
         read = submission.read(data)
     except Unreadable as error:
+        if data.strip():
+            return not_graded(student, assignment, str(error))
         seen = hashlib.sha256(data).hexdigest()
         return nothing_to_grade(student, assignment, str(error), sha256=seen, **about)
     run = _Run(read, assignment, sandbox, limits, key, numbers)
