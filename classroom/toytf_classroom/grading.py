@@ -30,7 +30,7 @@ FORMAT = "toytf receipt"
 IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"  # a notebook's first cell
 OWN = "own numbers"  # the kind of a by-hand exercise whose numbers are each student's own
 MOST_LINES = 60  # of what a checker says
-REMARKS = re.compile(r"(?:^[ \t]*#.*\n?)+|^\w+[ \t]*=[ \t]*\(?[\"'][^=]*", re.MULTILINE)  # comments, a text with a name
+REMARKS = re.compile(r"(?:^#[^=\n]*$\n?)+|^\w+[ \t]*=[ \t]*\(?[\"'][^=]*", re.MULTILINE)  # at the margin, and no sum
 
 
 # ---------------------------------------------------------------- the assignment
@@ -420,7 +420,7 @@ class _Run:
                 continue
             if not cell.code or self._is_prose(cell, label, role):
                 found.append((here, role, cell.source))
-            elif any(len(one.split()) > 8 for one in REMARKS.findall(cell.source)):
+            elif any(len(re.findall(r"[^\W\d_]{2,}", one)) > 8 for one in REMARKS.findall(cell.source)):
                 found.append((here, "comment", cell.source))
         return found
 
@@ -526,7 +526,8 @@ class _Run:
                 why = f"code cell {number}, which would define it, stopped before: {error.rstrip('.')}"
                 return self._record(exercise, 0, f"{name}: not found, since {why}.")
         for cell in self.read.cells:
-            if re.search(rf"^[ \t#]*{pattern}", cell.source, re.MULTILINE):
+            handed_out = fingerprint(cell.source) in self.assignment.handed_out
+            if not handed_out and re.search(rf"^[ \t#]*{pattern}", cell.source, re.MULTILINE):
                 where = "a text cell, which does not run. Make it a code cell again"
                 if cell.code:
                     where = f"code cell {cell.code}: behind #, in a function, a class or a try, or left out or deleted"
