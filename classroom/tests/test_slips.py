@@ -262,7 +262,7 @@ def test_code_in_a_question_is_not_taken_for_the_student_s(box):
     "cell",
     [
         "    " + SOFTMAX.replace("\n", "\n    "),
-        f"  {SOFTMAX}".replace("\n", "\n  ") + "\n  weights = softmax",
+        "\n  softmax = lambda s: np.exp(s - s.max()) / np.exp(s - s.max()).sum()\n" + SOFTMAX,
         ">>> " + SOFTMAX.replace("\n", "\n... "),
         "%matplotlib inline\ndef rest():\n    ...\n" + SOFTMAX,
     ],

@@ -19,7 +19,6 @@ import re
 import resource
 import signal
 import sys
-import textwrap
 import traceback
 import types
 
@@ -107,7 +106,8 @@ def plain_python(source: str) -> tuple[str, list[str]]:
         pass
     if source.lstrip().startswith(">>>"):
         source = re.sub(r"^([ \t]*)(>>>|\.\.\.)( |$)", r"\1", source, flags=re.MULTILINE)
-    source, dropped = textwrap.dedent(source), []
+    indent, dropped = re.match(r"\s*?([ \t]*)(?=\S|\Z)", source)[1], []  # of the first line, as IPython does
+    source = re.sub(f"^{indent}", "", source, flags=re.MULTILINE)
     whole = CELL_MAGIC.match(source)
     if whole:
         dropped.append(whole.group().strip())
