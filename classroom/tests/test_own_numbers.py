@@ -44,7 +44,7 @@ def by_topic(sheets, topic):
 
 def test_the_same_sheet_comes_out_on_every_machine():
     made = own_numbers.sheet("anna", "a secret of the teacher", ALL, "Worksheet")
-    assert made.number == "135-848-951"  # a hash of all that is printed
+    assert made.number == "549-051-886"  # a hash of all that is printed
 
 
 def test_another_student_key_or_title_gives_other_numbers_in_every_exercise():
