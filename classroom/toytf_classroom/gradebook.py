@@ -435,15 +435,17 @@ class _Grader:
         """The receipt of one student, an old one if it still fits, and whether it is new."""
         if found.error:
             raise ClassroomError(found.error)
-        old, doubt, data = self.old_receipt(found.student), found.doubt, None
+        if found.doubt:
+            doubt = grading.not_graded(found.student, self.assignment, found.doubt)
+            return doubt, doubt != self.old_receipt(found.student)
         try:
-            data = found.path and submission.read_bytes(found.path)
+            data = None if found.path is None else submission.read_bytes(found.path)
+            reason = found.reason
         except submission.Unreadable as error:
-            doubt = str(error)
+            data, reason = None, str(error)
+        old = self.old_receipt(found.student)
         if data is None:
-            receipt = grading.nothing_to_grade(found.student, self.assignment, found.reason, **self.about)
-            if doubt:
-                receipt = grading.not_graded(found.student, self.assignment, doubt)
+            receipt = grading.nothing_to_grade(found.student, self.assignment, reason, **self.about)
             return receipt, receipt != old
         if old is not None and found.student not in self.only:
             same = old.student == found.student and old.assignment == self.assignment.sha256
@@ -454,8 +456,7 @@ class _Grader:
         numbers = self.answers(found.student) if self.answers else None
         how = {"sandbox": sandbox, "key": self.key, "limits": limits, "numbers": numbers}
         receipt = grading.grade_one(data, self.assignment, found.student, **how)
-        receipt = dataclasses.replace(receipt, **self.about)
-        return receipt, receipt.graded or receipt != old
+        return dataclasses.replace(receipt, **self.about), True
 
     def old_receipt(self, student: str) -> Receipt | None:
         """The receipt of an earlier run, if there is one that can be read."""
