@@ -1,5 +1,6 @@
 """Slips of honest students and teachers: none ends in a 0 that says nothing, and none costs what was right."""
 
+import dataclasses
 import html
 import json
 import re
@@ -13,7 +14,7 @@ from toytf import check
 from toytf.course.exercises import NOT_ANSWERED, read
 from toytf_classroom import ClassroomError, assign, feedback_pages, frames, grading, sandbox, submission
 from toytf_classroom.__main__ import main
-from toytf_classroom.lms import read_class
+from toytf_classroom.lms import Person, read_class, students_of
 
 SAID = "Each row has a mean and a variance of its own."
 FUNCTION, WORDS = "ex-08-8", "ex-09-2"
@@ -104,6 +105,48 @@ def as_a_string(cells):
     cells.insert(i + 1, code(f'print("{SAID}")') | {"id": "new"})
 
 
+def under(name, text):
+    """A slip: the words stand at the end of another cell."""
+
+    def slip(cells):
+        cells[at(cells, f"{WORDS}-answer")]["source"] = NOT_ANSWERED
+        cell = cells[at(cells, name)]
+        cell["source"] = "".join(cell["source"]) + text
+
+    return slip
+
+
+def as_a_named_text(cells):
+    below(cells)
+    cells[at(cells, "new")] = code(f'x = 1\nanswer_9_2 = """{SAID}"""')
+
+
+UNDER = {
+    "title": under("title", f"\n\n9.2: {SAID}"),
+    "another answer": under("ex-09-6-answer", f"\n\n9.2 {SAID}"),
+    "a function": under(f"{FUNCTION}-answer", f"\n# {SAID}"),
+    "a check": under(f"{FUNCTION}-check", f"\n# {SAID}"),
+    "imports": under("imports", f"\n# {SAID}"),
+    "a text with a name": as_a_named_text,
+}
+
+
+@pytest.mark.parametrize("where", UNDER)
+def test_words_at_the_end_of_another_cell_are_read_by_a_person(week, box, where):
+    found, receipt = result(week, box, handed_in(week, UNDER[where]))
+    assert found.points is None and SAID in found.text
+    assert found.remark == "9.2: the answer stands outside of its cell" and found.remark in receipt.remarks
+
+
+def test_an_answer_to_another_question_is_no_answer_to_this_one(week, box):
+    written = MINE | {WORDS: NOT_ANSWERED, "ex-09-6": "About 9.21 and 19.2 percent."}
+    assert result(week, box, handed_in(week, lambda cells: None, written))[0].points == 0
+    sums = "# Mean of the row: (1 + 3 + 3 + 5) / 4 = 3, and the variance of it is then 8 / 4 = 2."
+    for comment in ("# The largest is taken away.", f"    # {SAID}", sums):  # about the code or the numbers
+        found, _ = result(week, box, handed_in(week, under(f"{FUNCTION}-answer", f"\n{comment}")))
+        assert found.points == 0
+
+
 def question_deleted(cells):
     del cells[at(cells, f"{WORDS}-text")]
 
@@ -187,6 +230,53 @@ def test_why_a_function_is_not_there_is_said(box, cells, says):
     assert says in found.headline and found.remark.startswith("8.8: ")
 
 
+INSIDE = SOFTMAX.replace("\n", "\n    ")
+NOT_RUN = "code cell 2: behind #, in a function, a class or a try, or left out or deleted."
+
+
+@pytest.mark.parametrize(
+    ("cells", "says"),
+    [
+        ([markdown(SOFTMAX)], "a text cell, which does not run."),
+        ([markdown(SOFTMAX) | {"cell_type": "raw"}], "a text cell, which does not run."),
+        (["# " + SOFTMAX.replace("\n", "\n# ")], NOT_RUN),
+        ([f"def main():\n    {INSIDE}"], NOT_RUN),
+        ([f"class Layers:\n    {INSIDE}"], NOT_RUN),
+        ([f"try:\n    import pandas.x\n    1 / 0\n    {INSIDE}\nexcept Exception:\n    pass"], NOT_RUN),
+        ([f"%%writefile softmax.py\n{SOFTMAX}"], NOT_RUN),
+        ([SOFTMAX, "del softmax"], NOT_RUN),
+    ],
+)
+def test_a_function_that_stands_there_and_never_came_to_be_is_named_with_its_place(box, cells, says):
+    found = one(IMPORTS, *cells, box=box).results[0]
+    assert found.headline.startswith("softmax: not found after all cells had run. It stands in ")
+    assert says in found.headline and says.rstrip(".") in found.remark
+
+
+def test_code_in_a_question_is_not_taken_for_the_student_s(box):
+    task = dataclasses.replace(gradecheck.assignment(), handed_out=frozenset({grading.fingerprint(SOFTMAX)}))
+    assert one(IMPORTS, markdown(SOFTMAX), box=box, task=task).results[0].headline == "softmax: not found."
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "    " + SOFTMAX.replace("\n", "\n    "),
+        "\n  softmax = lambda s: np.exp(s - s.max()) / np.exp(s - s.max()).sum()\n" + SOFTMAX,
+        ">>> " + SOFTMAX.replace("\n", "\n... "),
+        "%matplotlib inline\ndef rest():\n    ...\n" + SOFTMAX,
+    ],
+)
+def test_a_cell_that_runs_in_jupyter_indented_or_with_prompts_runs_here(box, cell):
+    assert one(IMPORTS, cell, box=box).results[0].points == 2
+
+
+@pytest.mark.parametrize("line", ['answer_9_1["mean"] = 3', "answer_9_1.update(mean=3)"])
+def test_an_answer_whose_dictionary_is_gone_says_which_error_ended_it(box, line):
+    found = one(IMPORTS, line, box=box).results[1]
+    assert "code cell 2, which would define it, stopped before: NameError" in found.headline
+
+
 def test_the_name_of_another_exercise_is_no_hint_and_a_place_in_a_cell_is_said_once(box):
     task = json.loads(gradecheck.ASSIGNMENT)
     task["exercises"].append({"label": "ex-08-1", "number": "8.1", "kind": "by hand", "name": None, "points": 1})
@@ -199,6 +289,24 @@ def test_the_name_of_another_exercise_is_no_hint_and_a_place_in_a_cell_is_said_o
 def test_what_a_function_raised_is_remarked(box):
     found = one("import numpy", SOFTMAX, box=box).results[0]
     assert found.remark == "8.8: NameError: name 'np' is not defined"
+
+
+@pytest.mark.parametrize(
+    ("cells", "number", "says"),
+    [
+        (["def softmax(scores):\n    print(scores)"], "8.8", "It returned None. Is the return missing?"),
+        ([SOFTMAX, "def softmax(s):\n    return s"], "8.8", "This looks like: the exponential left out"),
+        ([STUB + SOFTMAX.partition(":")[2]], "8.8", "not written yet. The line that raises "),
+        (["answer_9_1 = {'mean': '3.0 (mean)'}"], "9.1", "expected numbers, got"),
+        (["answer_9_1 = {'Mean': 3}"], "9.1", "'Mean' is none of 'mean'"),
+        (["answer_9_1 = {'mean': [3]}"], "9.1", "expected shape a single number, got 1"),
+        (["answer_9_1 = None"], "9.1", "expected answer_9_1 to be a dictionary"),
+    ],
+)
+def test_a_0_has_its_reason_in_the_teacher_s_table_too(box, cells, number, says):
+    receipt = one(IMPORTS, *cells, box=box)
+    found = next(result for result in receipt.results if result.number == number)
+    assert found.points == 0 and found.remark.startswith(f"{number}: {says}") and found.remark in receipt.remarks
 
 
 def test_of_two_definitions_the_last_counts_and_it_is_said(box):
@@ -263,6 +371,38 @@ def test_what_is_not_clear_is_a_doubt_for_a_person_and_no_0(tmp_path, box, files
     by_hand = given(tmp_path, "anna,8.8,2,", "anna,9.1,1,", "anna,9.3,0,As a picture.")
     summary, _ = gradecheck.grade(place, tmp_path / "g.csv", box, class_list=tmp_path / "class.csv", manual=by_hand)
     assert table(tmp_path / "g.csv")[1] == ["anna", "3", "7", "2", "1", "0", "graded by hand"] and not summary.graded
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"https://colab.example/drive/1AbC", "no valid JSON (line 1); is it cut off, a link"),
+        (b"<<<<<<< HEAD\n" + HONEST, "no valid JSON (line 1)"),
+        (b'{"nbformat": 3, "worksheets": []}', "no notebook of format 4"),
+        (HONEST + b" " * submission.MOST_BYTES, "The file has 16 MB"),
+        (b"\xff\xfe\xff", "no UTF-8 text"),
+    ],
+    ids=["link", "merge", "old format", "too large", "no text"],
+)
+def test_a_file_that_cannot_be_read_is_a_doubt_for_a_person_and_no_0(tmp_path, box, content, says):
+    place = gradecheck.folder(tmp_path / "week", {"anna.ipynb": content, "bob.ipynb": HONEST, "cem.ipynb": b" "})
+    _, receipts = gradecheck.grade(place, tmp_path / "g.csv", box)
+    assert says in receipts["anna"].reason and not receipts["anna"].graded
+    assert [row[:4] for row in table(tmp_path / "g.csv")[1::2]] == [["anna", "", "7", ""], ["cem", "0", "7", "0"]]
+    summary, _ = gradecheck.grade(place, tmp_path / "g.csv", box)
+    assert summary.graded == 0 and summary.doubts
+
+
+def test_a_notebook_that_an_editor_saved_as_utf_16_is_read():
+    for encoding in ("utf-16", "utf-16-le", "utf-8-sig"):
+        assert submission.read(HONEST.decode().encode(encoding)).code == submission.read(HONEST).code
+
+
+@pytest.mark.parametrize("name", ["Anna Abt (1)", "Anna Abt-Copy1", "Anna Abt(2)"])
+def test_a_copy_s_name_is_still_the_student_s(name):
+    people = [Person("Anna Abt", "", ("Anna Abt",)), Person("Bo (1)", "", ("Bo (1)",))]
+    assert students_of(name, people) == ["Anna Abt"]
+    assert students_of("Bo (1)", people) == ["Bo (1)"] and not students_of("Bo", people)
 
 
 def test_a_folder_without_any_notebook_is_refused(tmp_path, box):

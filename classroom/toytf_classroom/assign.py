@@ -111,7 +111,7 @@ def manifest(chosen: Sequence, title: str, student: dict) -> dict:
         name = one.check.name if one.check else None
         about = {"label": one.label, "number": one.number, "title": one.title, "kind": one.kind, "name": name}
         listed.append(about | {"points": one.points} | ({"topic": one.topic} if one.kind == OWN else {}))
-    texts = [fingerprint("".join(cell["source"])) for cell in student["cells"] if cell["cell_type"] == "markdown"]
+    texts = [fingerprint("".join(cell["source"])) for cell in student["cells"]]
     return {"format": "toytf assignment", "version": 1, "title": title, "exercises": listed, "texts": texts}
 
 

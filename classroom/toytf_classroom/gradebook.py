@@ -435,17 +435,15 @@ class _Grader:
         """The receipt of one student, an old one if it still fits, and whether it is new."""
         if found.error:
             raise ClassroomError(found.error)
-        if found.doubt:
-            doubt = grading.not_graded(found.student, self.assignment, found.doubt)
-            return doubt, doubt != self.old_receipt(found.student)
+        old, doubt, data = self.old_receipt(found.student), found.doubt, None
         try:
-            data = None if found.path is None else submission.read_bytes(found.path)
-            reason = found.reason
+            data = found.path and submission.read_bytes(found.path)
         except submission.Unreadable as error:
-            data, reason = None, str(error)
-        old = self.old_receipt(found.student)
+            doubt = str(error)
         if data is None:
-            receipt = grading.nothing_to_grade(found.student, self.assignment, reason, **self.about)
+            receipt = grading.nothing_to_grade(found.student, self.assignment, found.reason, **self.about)
+            if doubt:
+                receipt = grading.not_graded(found.student, self.assignment, doubt)
             return receipt, receipt != old
         if old is not None and found.student not in self.only:
             same = old.student == found.student and old.assignment == self.assignment.sha256
@@ -456,7 +454,8 @@ class _Grader:
         numbers = self.answers(found.student) if self.answers else None
         how = {"sandbox": sandbox, "key": self.key, "limits": limits, "numbers": numbers}
         receipt = grading.grade_one(data, self.assignment, found.student, **how)
-        return dataclasses.replace(receipt, **self.about), True
+        receipt = dataclasses.replace(receipt, **self.about)
+        return receipt, receipt.graded or receipt != old
 
     def old_receipt(self, student: str) -> Receipt | None:
         """The receipt of an earlier run, if there is one that can be read."""

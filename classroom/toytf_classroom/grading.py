@@ -30,6 +30,7 @@ FORMAT = "toytf receipt"
 IMPORTS = "import numpy as np\n\nfrom toytf import check\nfrom toytf.byhand import fmt"  # a notebook's first cell
 OWN = "own numbers"  # the kind of a by-hand exercise whose numbers are each student's own
 MOST_LINES = 60  # of what a checker says
+REMARKS = re.compile(r"(?:^#[^=\n]*$\n?)+|^\w+[ \t]*=[ \t]*\(?[\"'][^=]*", re.MULTILINE)  # at the margin, and no sum
 
 
 # ---------------------------------------------------------------- the assignment
@@ -201,7 +202,7 @@ def grade_one(
     data: bytes, assignment: Assignment, student: str, *, sandbox, limits: Limits, key: bytes = b"",
     numbers: Numbers | None = None,
 ) -> Receipt:  # fmt: skip
-    """Grade one notebook; also a file that cannot be read has a receipt, with ``reason`` and 0 points.
+    """Grade one notebook; also a file that cannot be read has a receipt, with ``reason``: an empty one 0 points.
 
     The `key` is a secret: with the submission's hash it decides the hidden inputs. `numbers` are this student's, if the
     assignment has exercises with numbers of one's own. `SandboxError` if the sandbox does not work: that is no
@@ -211,6 +212,8 @@ def grade_one(
     try:
         read = submission.read(data)
     except Unreadable as error:
+        if data.strip():
+            return not_graded(student, assignment, str(error))
         seen = hashlib.sha256(data).hexdigest()
         return nothing_to_grade(student, assignment, str(error), sha256=seen, **about)
     run = _Run(read, assignment, sandbox, limits, key, numbers)
@@ -250,8 +253,8 @@ def _all(assignment: Assignment, points: float | None, said: str) -> list[Result
 def _result(exercise: Exercise, points: float | None, headline: str, *details: str, **more) -> Result:
     lines = [plain(line, 4000) for line in details[:MOST_LINES]]
     headline = plain(headline, 2200)
-    if not points and not details:  # nothing was compared
-        why = headline.partition(": ")[2].removeprefix("not yet. ").rstrip(".")
+    if points == 0 < exercise.points:
+        why = headline.partition(": ")[2].removeprefix("not yet. ").removeprefix("It raised ").rstrip(".")
         more.setdefault("remark", plain(f"{exercise.number}: {why}", 200))
     about = exercise.label, exercise.number, exercise.kind, exercise.name, exercise.points
     return Result(*about, points, headline, lines, **more)
@@ -391,10 +394,11 @@ class _Run:
     def _text(self, exercise: Exercise) -> Result:
         """A text is for a person to read, wherever in the notebook it stands; only what is blank gets 0."""
         number = exercise.number
-        mine = [(role, text) for label, role, text in self.words if label == exercise.label]
-        found = mine or [(role, text) for _, role, text in self.words if role != "answer"]
+        named = re.compile(rf"(?<![\d.]){re.escape(number)}(?!\d)")  # in the title, or in the answer to another one
+        mine = [(role, text) for label, role, text in self.words if label == exercise.label and role != "comment"]
+        found = mine or [one[1:] for one in self.words if one[1] not in ("answer", "title") or named.search(one[2])]
         if found:
-            apart = not any(role == "answer" for role, _ in found)
+            apart = not any(role == "answer" for role, _ in mine)
             remark = f"{number}: the answer stands outside of its cell" * apart
             text = plain("\n\n".join(dict.fromkeys(text for _, text in found)), 20_000)
             return _result(exercise, None, f"{number}: to be read by a person.", text=text, remark=remark)
@@ -410,12 +414,14 @@ class _Run:
         for cell in self.read.cells:
             label, role = self._place(cell)
             here = label or here
-            for_one = role == "title" or (role == "text" and label in self._own)  # other words for each student
+            for_one = role == "text" and label in self._own  # other words for each student
             handed_out = for_one or fingerprint(cell.source) in self.assignment.handed_out
             if handed_out or cell.source.strip() in ("", NOT_ANSWERED):
                 continue
             if not cell.code or self._is_prose(cell, label, role):
                 found.append((here, role, cell.source))
+            elif any(len(re.findall(r"[^\W\d_]{2,}", one)) > 8 for one in REMARKS.findall(cell.source)):
+                found.append((here, "comment", cell.source))
         return found
 
     def _place(self, cell: submission.Cell) -> tuple[str, str]:
@@ -450,7 +456,7 @@ class _Run:
             reply = self._request(header, arrays, most=self.limits.call)
             kind = reply.header.get("kind")
             if kind == "missing":
-                return self._missing(exercise, name, rf"^[ \t]*def {name}\b|^{name}[ \t]*=")
+                return self._missing(exercise, name, rf"(def {name}\b|{name}[ \t]*(:.*)?=)")
             if kind == "not callable":
                 return self._record(exercise, 0, f"{name}: expected your function, got {reply.text('text', 100)}.")
             if kind == "too slow":
@@ -463,11 +469,7 @@ class _Run:
         hints = [f"Not here while the grader runs: {lacks}." for lacks in self._lacks()]
         if len(found := self._cells_with(rf"^[ \t]*def {name}\b")) > 1:
             hints.append(f"Code cells {', '.join(map(str, found))} define it. The last one counts.")
-        raised = re.search("It raised (.*)", said.headline)
-        remark = f"{exercise.number}: {raised[1]}" if raised else ""
-        self._record(
-            exercise, 0.0, said.headline, *said.details, *hints, mistake=said.mistake or None, remark=plain(remark, 200)
-        )
+        self._record(exercise, 0.0, said.headline, *said.details, *hints, mistake=said.mistake or None)
 
     def _by_hand(self, exercise: Exercise) -> None:
         own, number = exercise.kind == OWN, exercise.number
@@ -475,7 +477,7 @@ class _Run:
         variable = answer_name(exercise)
         reply = self._request({"do": "read", "name": variable}, most=self.limits.call)
         if reply.header.get("kind") == "missing":
-            return self._missing(exercise, variable, rf"^[ \t]*{variable}[ \t]*[:=]")
+            return self._missing(exercise, variable, rf"{variable}\b.*[=(]")
         named, answers = _answers(reply)
         known = [part.name for part in expected.parts]
         listed = ", ".join(map(repr, known))
@@ -497,7 +499,9 @@ class _Run:
             counts -= len(alone)
             headline += f" {counts} of these count{'s' * (counts == 1)}." if alone else ""
             said = ["Your numbers:", *self.numbers.given[exercise.label], "", *said, *alone]
-        self._record(exercise, round(exercise.points * counts / len(reports), 2), headline, *said, *notes)
+        why = [*notes, *(report.headline.partition(": ")[2] for report in reports if not report.right)]
+        more = {} if counts else {"remark": plain(f"{number}: {why[0].rstrip('.')}", 200)}
+        self._record(exercise, round(exercise.points * counts / len(reports), 2), headline, *said, *notes, **more)
 
     def _cut_off(self, exercise: Exercise, said: str) -> None:
         """No points for what was stopped, with the input on which that happened."""
@@ -517,13 +521,20 @@ class _Run:
 
     def _missing(self, exercise: Exercise, name: str, pattern: str) -> None:
         """No points, and why the name is not there: the cell that would define it failed, or nearly has the name."""
-        for number in self._cells_with(pattern):
+        for number in self._cells_with(rf"^[ \t]*{pattern}"):
             if error := self.said.get(number, {}).get("error"):
                 why = f"code cell {number}, which would define it, stopped before: {error.rstrip('.')}"
                 return self._record(exercise, 0, f"{name}: not found, since {why}.")
+        for cell in self.read.cells:
+            handed_out = fingerprint(cell.source) in self.assignment.handed_out
+            if not handed_out and re.search(rf"^[ \t#]*{pattern}", cell.source, re.MULTILINE):
+                where = "a text cell, which does not run. Make it a code cell again"
+                if cell.code:
+                    where = f"code cell {cell.code}: behind #, in a function, a class or a try, or left out or deleted"
+                return self._record(exercise, 0, f"{name}: not found after all cells had run. It stands in {where}.")
         defined = re.findall(r"^[ \t]*(?:def )?(\w{1,60})[ \t]*[(=]", "\n".join(self.read.code), re.MULTILINE)
         others = {one.name or answer_name(one) for one in self.assignment.exercises if one.kind != "text"}
-        free = [one for one in dict.fromkeys(defined) if one == name or one not in others]
+        free = [one for one in dict.fromkeys(defined) if one not in others]
         near = difflib.get_close_matches(name, free[:200], n=1, cutoff=0.8)
         self._record(exercise, 0, f"{name}: not found{f', but {near[0]} is there' if near else ''}.")
 

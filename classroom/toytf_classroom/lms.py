@@ -30,6 +30,7 @@ from toytf_classroom.plain_text import MOODLE, as_file, composed, plain
 from toytf_classroom.submission import Found
 
 CANVAS = re.compile(r"(?P<name>.*?)(?P<late>_LATE)?_(?P<number>\d+)_(?P<file>\d+)_(?P<rest>.+)", re.DOTALL)
+COPY = re.compile(r"( ?\(\d+\)|-Copy\d+)$")  # what a browser or Jupyter writes behind the name of a copy
 FORMS = {  # the columns by which a list is known
     "own": ("student",),
     "canvas": ("Student", "ID", "Section"),
@@ -249,7 +250,8 @@ def students_of(name: str, people: Sequence[Person]) -> list[str]:
         return same
     form = MOODLE.fullmatch(name) or CANVAS.fullmatch(name)
     if form is None:
-        return []
+        bare = COPY.sub("", name)
+        return students_of(bare, people) if bare != name else []
     by_name = [one for one in people if _letters(form["name"]) in map(_letters, one.names)]
     by_number = [one for one in people if one.number == form["number"]]
     if not by_number:  # somebody of this name with another number is somebody else

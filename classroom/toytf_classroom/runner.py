@@ -104,7 +104,10 @@ def plain_python(source: str) -> tuple[str, list[str]]:
         return source, []
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
-    dropped = []
+    if source.lstrip().startswith(">>>"):
+        source = re.sub(r"^([ \t]*)(>>>|\.\.\.)( |$)", r"\1", source, flags=re.MULTILINE)
+    indent, dropped = re.match(r"\s*?([ \t]*)(?=\S|\Z)", source)[1], []  # of the first line, as IPython does
+    source = re.sub(f"^{indent}", "", source, flags=re.MULTILINE)
     whole = CELL_MAGIC.match(source)
     if whole:
         dropped.append(whole.group().strip())

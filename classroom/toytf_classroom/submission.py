@@ -227,14 +227,14 @@ def read(data: bytes) -> Submission:
 
 def _json(data: bytes):
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode(json.detect_encoding(data))  # some editors save UTF-16
     except UnicodeDecodeError:
         raise Unreadable("The file is no notebook: it is no UTF-8 text.") from None
     try:
         return json.loads(text)
     except (ValueError, RecursionError, MemoryError) as error:
         where = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
-        empty = "it is empty" if not text.strip() else f"it is no valid JSON{where}; was the file cut off?"
+        empty = "it is empty" if not text.strip() else f"it is no valid JSON{where}; is it cut off, a link, a merge?"
         raise Unreadable(f"The file is no notebook: {empty}") from None
 
 

@@ -155,7 +155,8 @@ def diagnose(check: Check, inputs: Inputs, outcomes: Sequence[Outcome]) -> Repor
         return Report(True, right_on) if modified is None else modified
     mine, ours = outcomes[wrong[0]], right[wrong[0]]
     if mine.kind == "not written":
-        return Report(False, f"{check.name}: not written yet.")
+        stays = "The line that raises NotImplementedError still ends it."
+        return Report(False, f"{check.name}: not written yet. {stays}")
     shown = _example(check, inputs[wrong[0]], mine, ours)
     if any(array.dtype == np.float16 for array in mine.arrays):
         shown.append("Your result is float16, which keeps three digits. Work with float64.")

@@ -165,7 +165,7 @@ SAYS = {  # words that its receipt must hold
     "float16_to_be_compared_coarsely": "Work with float64",
     "many_cells_that_hang": "too many sandboxes had to be ended",
     "imports_the_solution": "No module named 'toytf'",
-    "truncated": "was the file cut off?",
+    "truncated": "is it cut off",
     "many_parts": "at most 2000 are read",
     "too_large": "at most 16 MB are read",
     "link": "links are not followed",
