@@ -141,7 +141,9 @@ WRONG = {  # each a slip that training could survive
     "the scores' divisor forgotten on the way back": ("(h[dout + j] - average) * scale", "(h[dout + j] - average)"),
     "the future seen": ("causal ? i + 1 : m", "m"),
     "the encoder not taught through the values": ("memory, dv, dmemory ?? dx", "memory, dv, dx"),
-    "a last row of the product forgotten": ("i < n; i += 2", "i < n - 1; i += 2"),
+    "a last row of the product forgotten": ("i < n; i += 3", "i < n - 1; i += 3"),
+    "a row of the last tile left out": ("i + 1 < n ? aRow", "i + 2 < n ? aRow"),
+    "a row written that is not there": ("i + 2 < n ? 2 * aRow", "i + 1 < n ? 2 * aRow"),
     "columns beyond the fours forgotten": ("let j = fours; j < m", "let j = fours + 1; j < m"),
     "a sentence at the position of the batch": ("i += 1, pos += 1", "i += 1, pos = i"),
 }  # fmt: skip
