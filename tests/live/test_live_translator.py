@@ -94,7 +94,7 @@ def press(page):
 
 def tap(page):
     page.locator(".trans-src .trans-word", has_text="queens").tap()
-    page.locator(".live-palette").get_by_role("button", name="dogs", exact=True).tap()
+    page.locator(".trans-detail .live-palette").get_by_role("button", name="dogs", exact=True).tap()
     button(page, "Done").tap()
     page.locator(".trans-tgt .trans-word").nth(5).tap()
 
@@ -162,7 +162,7 @@ REMARKS = {
     "the cat sees a dog": "It never saw a sentence of this kind: expect mistakes.",
     "the purple queen sees a house": "“purple” is not among its 52 words",
     "the quen sees a house": "Did you mean",
-    "the elephant eats": "“elephant” and “eats” are not among its 52 words and are left out: expect mistakes. Try",
+    "the elephant eats": "are not among its 52 words and are left out: expect mistakes. In place of “elephant”: cat",
     "  ": "Nothing to translate",
     "my cat": "Try “my cat sees the world”.",
     "i love my cat": "Try “my cat sees the world”.",
@@ -217,6 +217,34 @@ def test_a_sentence_that_it_never_learned_is_doubted_where_it_is_translated_and_
     assert english(page) == ["the", "elephant", verbs[0]]
 
 
+def test_who_writes_eats_is_not_asked_for_cats(touch):
+    page = touch(TRANSLATOR)
+    asked = page.locator(".live-ask")
+    several = {verb[True] for verb in VERBS}
+    for text, lead in {"cats eat": "Try:", "cats eat mice": "In place of “eat”:"}.items():
+        write(page, text)
+        assert asked.first.inner_text().startswith(lead)
+        assert set(asked.first.locator(".live-chip").all_inner_texts()) <= several
+    write(page, "eats")
+    assert not asked.count() and "Try “" in remark(page)
+    write(page, "the bots see a hat")
+    assert asked.locator(".live-chip").all_inner_texts() == ["boys"]  # it acts; boats do not
+
+
+def test_all_words_are_below_the_field_to_tap(touch):
+    page = touch(TRANSLATOR)
+    write(page, "")
+    page.get_by_text("All 52 words").press("Enter")
+    words = page.locator(".live-known .live-chip")
+    assert words.all_inner_texts() == [w for group in live.vocabulary()["groups"] for w in group["words"]]
+    for word in "my cat sees a hat".split():
+        words.get_by_text(word, exact=True).press("Enter")
+    shows(page, "my cat sees a hat", 3)
+    words.get_by_text("hello", exact=True).click()  # that sentence was whole
+    assert page.get_by_role("textbox").input_value() == "hello"
+    assert not page_problems(page)
+
+
 def test_keys_lead_to_the_words_for_a_place_and_escape_back(touch):
     page = touch(TRANSLATOR)
     focused = "document.activeElement.textContent"
@@ -228,14 +256,14 @@ def test_keys_lead_to_the_words_for_a_place_and_escape_back(touch):
     page.keyboard.press("Enter")
     shows(page, START.replace("queens", "cows"), 3)
     page.keyboard.press("Escape")
-    assert not page.locator(".live-palette").count() and "cows" in page.evaluate(focused)
+    assert not page.locator(".trans-detail .live-palette").count() and "cows" in page.evaluate(focused)
     assert page.evaluate("document.activeElement.matches('.trans-word')")
 
 
 def test_where_no_word_is_read_there_are_words_to_begin_with(touch):
     page = touch(TRANSLATOR)
     write(page, "i love you")
-    assert "begin" in page.locator(".live-palette-name").inner_text()
+    assert "begin" in page.locator(".trans-detail .live-palette-name").inner_text()
     assert not page.locator("[data-setting=head]").is_visible()  # no head has anything to show
     button(page, "my").click()
     button(page, "cat").click()

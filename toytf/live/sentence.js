@@ -45,26 +45,30 @@ export function begun(text, { groups }) {
   return Boolean(last) && /\S$/.test(text) && !known.includes(last) && known.some((word) => word.startsWith(last));
 }
 
-// How many letters must be changed, left out or put in (Levenshtein)
+// How many letters must be changed, left out or put in (Levenshtein). The first is seldom mistaken, so another one in
+// its place counts twice: "eats" is not meant as "cats".
 function letters(a, b) {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i += 1) {
     const next = [i];
     for (let j = 1; j <= b.length; j += 1) {
-      next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + Number(a[i - 1] !== b[j - 1])));
+      next.push(Math.min(row[j] + 1, next[j - 1] + 1, row[j - 1] + (a[i - 1] === b[j - 1] ? 0 : i + j === 2 ? 2 : 1)));
     }
     row = next;
   }
   return row[b.length];
 }
 
-// The known words that are nearest by spelling: one letter in three may differ. Of a longer word half is enough.
+const sameEnd = (a, b) => (a && a.at(-1) === b.at(-1) ? 1 + sameEnd(a.slice(0, -1), b.slice(0, -1)) : 0);
+
+// The known words that are nearest by spelling: one letter in three may differ, and where as many do the same end comes
+// first. Of a longer word half is enough.
 export function nearest(word, known) {
   const begun = known.filter((other) => word.length > 2 && other.startsWith(word));
   const near = known
     .map((other) => [letters(word, other), other])
     .filter(([distance, other]) => !begun.includes(other) && distance <= Math.floor(word.length / 3))
-    .sort(([a], [b]) => a - b)
+    .sort(([a, one], [b, other]) => a - b || sameEnd(word, other) - sameEnd(word, one))
     .map(([, other]) => other);
   return [...begun, ...near].slice(0, 4);
 }
@@ -84,12 +88,14 @@ export function mayFollow(about, words) {
   return new Set(longer.flatMap((kind) => about.places[kind[words.length]]));
 }
 
-// The words for a place, in the shortest kind that begins so, whatever stands for the words that are not known
+// The words for a place, in the shortest kind that begins so, whatever stands for the words that are not known; where
+// none does, those that may follow the word before
 function wordsFor({ kinds, places }, tokens, at) {
   const open = ({ word, known }, place) => !known || places[place].includes(word);
   const some = kinds.filter((kind) => kind.length >= tokens.length && tokens.every((t, i) => open(t, kind[i])));
   const [kind] = some.sort((a, b) => a.length - b.length);
-  return kind ? places[kind[at]] : [];
+  const follows = kinds.flatMap((one) => one.slice(1).filter((_, i) => places[one[i]].includes(tokens[at - 1]?.word)));
+  return places[kind ? kind[at] : follows[0]] ?? [];
 }
 
 // The shortest sentence that it learned and that goes on from these words, if there is one
@@ -102,9 +108,18 @@ function wholeFrom({ kinds, places }, words) {
 // ---------------------------------------------------------------- the field
 
 // A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say, `nothing`
-// while there is no word; with `offers`, words to put in the place of the one where the caret is. Without kinds any
-// sentence will do.
-export function sentence({ label, start, hint = "", nothing = NOTHING, examples = [], offers = false, ...about }) {
+// while there is no word; with `offers`, words to put in the place of the one where the caret is; with `list`, all words
+// to tap. Without kinds any sentence will do.
+export function sentence({
+  label,
+  start,
+  hint = "",
+  nothing = NOTHING,
+  examples = [],
+  offers = false,
+  list = false,
+  ...about
+}) {
   const all = [...examples.filter((example) => example !== start), start];
   const known = about.groups.flatMap(({ words }) => words);
   let [input, note, changed, tried] = [null, null, null, -1];
@@ -128,6 +143,12 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
     changed(input.value);
   }
 
+  // A word that is tapped in the list goes to the end; after a whole sentence it begins another one.
+  function add(word) {
+    const whole = fits(about, reading(input.value, about).words);
+    changed(whole ? word : `${input.value} ${word}`);
+  }
+
   // For a word that is not known those that are spelled nearly so and fit; else some that fit, if any is read beside it
   function suggested(tokens, word, n) {
     const at = tokens.findIndex((token) => token.word === word);
@@ -135,8 +156,8 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
     const both = near.filter((other) => fit.includes(other));
     const other = fit.length && tokens.some((token) => token.known) ? [...fit.slice(0, 3), ...near] : near;
     const words = (both.length ? both : other).slice(0, n > 1 ? 2 : 4);
-    const [lead, sign] = words.every((one) => near.includes(one)) ? ["Did you mean", "?"] : ["Try", "."];
-    return words.length ? [{ lead, words, at, end: n > 1 ? `for “${word}”${sign}` : sign }] : [];
+    const lead = words.every((one) => near.includes(one)) ? "Did you mean:" : "Try:";
+    return words.length ? [{ lead: n > 1 ? `In place of “${word}”:` : lead, words, at }] : [];
   }
 
   // What there is to say, and the words to tap for it, each with its question
@@ -186,13 +207,12 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
     const pointerdown = (event) => event.preventDefault(); // the field keeps the caret
     note.replaceChildren(
       ...(said ? [`${said} `] : []),
-      ...asks.map(({ lead, words, at, end = "", look = "" }) =>
+      ...asks.map(({ lead, words, at, look = "" }) =>
         html(
           "span",
           { class: `live-ask ${look}` },
           lead,
           ...words.map((word) => chip(word, () => replaceWord(at, word), { pointerdown })),
-          end,
         ),
       ),
     );
@@ -230,7 +250,9 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
         input,
         ...(examples.length ? [html("button", next, ...words)] : []),
       );
-      return html("div", { class: "live-sentence", "data-setting": name }, field, note);
+      const box = html("details", { class: "live-known" }, html("summary", {}, `All ${known.length} words`));
+      box.append(palette(about, () => true, { label: "Tap a word: it is added", choose: add }));
+      return html("div", { class: "live-sentence", "data-setting": name }, field, ...(list ? [box] : []), note);
     },
   };
 }

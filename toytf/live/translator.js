@@ -17,7 +17,7 @@ const moves = () => matchMedia("(prefers-reduced-motion: no-preference)").matche
 class Translation extends Live {
   settings(data) {
     return {
-      sentence: sentence({ label: "An English sentence", start: data.sentence, ...data }),
+      sentence: sentence({ label: "An English sentence", start: data.sentence, list: true, ...data }),
       word: place({ label: "word", start: data.word, to: 2 * data.most + 4 }),
       head: choice({ label: "Attention of", start: "both", options: { 1: "head 1", 2: "head 2", both: "both heads" } }),
     };

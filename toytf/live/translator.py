@@ -37,9 +37,8 @@ ROOM = 58  # letters side by side, at least
 NARROWEST, GAP = 5, 1.4  # of a word's place, and between two, in letters
 TOP = 5  # the most probable words
 HINT = (
-    "It learned greetings, and sentences like “the cat wants a red hat”: somebody does something with a thing, not "
-    "with an animal or a person. Click or tap a Spanish word: pink is what it looked at. Click or tap an English one "
-    "to change it."
+    "It learned greetings, and sentences like “the cat wants a red hat”. Click or tap a Spanish word: pink is what it "
+    "looked at. Click or tap an English one to change it."
 )
 ON = ' class="trans-on"'
 NAMES = {EOS: "(end)", SOS: "(start)", PAD: "(padding)"}
@@ -85,16 +84,16 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
     *Attention Is All You Need*, section 3.1, and figure 3 of its appendix, whose threads these are.
     """
     src, model, words = source.split(), Translator.load(), vocabulary()
-    known = sum(len(group["words"]) for group in words["groups"])
+    known = [word for group in words["groups"] for word in group["words"]]
     said, probs, heads = written(model, src)
     at, weights = word - 1, heads.mean(axis=0)
     size = count(model.params)
-    title = f"Type a sentence of its {known} words: {size:,} numbers turn it into Spanish"
+    title = f"Type a sentence of its {len(known)} words: {size:,} numbers turn it into Spanish"
     top = np.argsort(-probs[at], kind="stable")[:TOP]
     name = f"The {TOP} most probable words where it wrote {quoted(said[at])}"
     labels = [named(model.tgt_vocab.tokens([i])[0]) for i in top]
     static = (
-        f"{field(source, HINT)}"
+        f"{field(source, known, HINT)}"
         f"{_picture(src, said, weights, at)}"
         f'<div class="trans-detail">{bars(labels, probs[at][top], name)}'
         '<div class="trans-side"><p class="trans-head">Threads and shares: the mean of both heads.</p>'
@@ -192,10 +191,12 @@ def _kinds() -> list[list[tuple[str, ...]]]:
 # ---------------------------------------------------------------- its static form
 
 
-def field(sentence: str, hint: str = "") -> str:
+def field(sentence: str, known: Sequence[str] = (), hint: str = "") -> str:
     """Return a sentence where the script will put the field to type it, with what stands below."""
     words, hint = _html.escape(" ".join(sentence.split())), f'<p class="live-note">{hint}</p>'
-    return f'<div class="live-sentence"><div class="live-field"><span>{words}</span></div>{hint}</div>'
+    summary = f'<details class="live-known"><summary>All {len(known)} words</summary>{", ".join(known)}</details>'
+    listed = summary if known else ""
+    return f'<div class="live-sentence"><div class="live-field"><span>{words}</span></div>{listed}{hint}</div>'
 
 
 def _said(src, said, probs, weights, at: int) -> str:
