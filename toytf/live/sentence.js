@@ -59,16 +59,14 @@ function letters(a, b) {
   return row[b.length];
 }
 
-const sameEnd = (a, b) => (a && a.at(-1) === b.at(-1) ? 1 + sameEnd(a.slice(0, -1), b.slice(0, -1)) : 0);
-
-// The known words that are nearest by spelling: one letter in three may differ, and where as many do the same end comes
-// first. Of a longer word half is enough.
+// The known words that are nearest by spelling: one letter in three may differ, and where as many do the same last one
+// comes first. Of a longer word half is enough.
 export function nearest(word, known) {
   const begun = known.filter((other) => word.length > 2 && other.startsWith(word));
   const near = known
-    .map((other) => [letters(word, other), other])
-    .filter(([distance, other]) => !begun.includes(other) && distance <= Math.floor(word.length / 3))
-    .sort(([a, one], [b, other]) => a - b || sameEnd(word, other) - sameEnd(word, one))
+    .map((other) => [letters(word, other) + (word.at(-1) === other.at(-1) ? 0 : 0.5), other])
+    .filter(([distance, other]) => !begun.includes(other) && distance < 1 + Math.floor(word.length / 3))
+    .sort(([a], [b]) => a - b)
     .map(([, other]) => other);
   return [...begun, ...near].slice(0, 4);
 }
@@ -110,16 +108,7 @@ function wholeFrom({ kinds, places }, words) {
 // A setting: its value is the text as it was typed. `hint` stands below while there is nothing else to say, `nothing`
 // while there is no word; with `offers`, words to put in the place of the one where the caret is; with `list`, all words
 // to tap. Without kinds any sentence will do.
-export function sentence({
-  label,
-  start,
-  hint = "",
-  nothing = NOTHING,
-  examples = [],
-  offers = false,
-  list = false,
-  ...about
-}) {
+export function sentence({ label, start, hint = "", nothing = NOTHING, examples = [], offers = false, ...about }) {
   const all = [...examples.filter((example) => example !== start), start];
   const known = about.groups.flatMap(({ words }) => words);
   let [input, note, changed, tried] = [null, null, null, -1];
@@ -141,12 +130,6 @@ export function sentence({
     const end = last ? input.value.length : words.slice(0, at + 1).join(" ").length;
     input.setSelectionRange(end, end);
     changed(input.value);
-  }
-
-  // A word that is tapped in the list goes to the end; after a whole sentence it begins another one.
-  function add(word) {
-    const whole = fits(about, reading(input.value, about).words);
-    changed(whole ? word : `${input.value} ${word}`);
   }
 
   // For a word that is not known those that are spelled nearly so and fit; else some that fit, if any is read beside it
@@ -251,8 +234,10 @@ export function sentence({
         ...(examples.length ? [html("button", next, ...words)] : []),
       );
       const box = html("details", { class: "live-known" }, html("summary", {}, `All ${known.length} words`));
-      box.append(palette(about, () => true, { label: "Tap a word: it is added", choose: add }));
-      return html("div", { class: "live-sentence", "data-setting": name }, field, ...(list ? [box] : []), note);
+      // after a whole sentence a word begins another one
+      const add = (word) => change(fits(about, cut(input.value)) ? word : `${input.value} ${word}`);
+      box.append(palette(about, () => true, { label: "Tap a word to add it", choose: add }));
+      return html("div", { class: "live-sentence", "data-setting": name }, field, ...(about.list ? [box] : []), note);
     },
   };
 }

@@ -88,12 +88,13 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
     said, probs, heads = written(model, src)
     at, weights = word - 1, heads.mean(axis=0)
     size = count(model.params)
+    listed = f'<details class="live-known"><summary>All {len(known)} words</summary>{", ".join(known)}</details>'
     title = f"Type a sentence of its {len(known)} words: {size:,} numbers turn it into Spanish"
     top = np.argsort(-probs[at], kind="stable")[:TOP]
     name = f"The {TOP} most probable words where it wrote {quoted(said[at])}"
     labels = [named(model.tgt_vocab.tokens([i])[0]) for i in top]
     static = (
-        f"{field(source, known, HINT)}"
+        f"{field(source, listed, HINT)}"
         f"{_picture(src, said, weights, at)}"
         f'<div class="trans-detail">{bars(labels, probs[at][top], name)}'
         '<div class="trans-side"><p class="trans-head">Threads and shares: the mean of both heads.</p>'
@@ -191,12 +192,10 @@ def _kinds() -> list[list[tuple[str, ...]]]:
 # ---------------------------------------------------------------- its static form
 
 
-def field(sentence: str, known: Sequence[str] = (), hint: str = "") -> str:
+def field(sentence: str, known: str = "", hint: str = "") -> str:
     """Return a sentence where the script will put the field to type it, with what stands below."""
-    words, hint = _html.escape(" ".join(sentence.split())), f'<p class="live-note">{hint}</p>'
-    summary = f'<details class="live-known"><summary>All {len(known)} words</summary>{", ".join(known)}</details>'
-    listed = summary if known else ""
-    return f'<div class="live-sentence"><div class="live-field"><span>{words}</span></div>{listed}{hint}</div>'
+    words, hint = _html.escape(" ".join(sentence.split())), f'{known}<p class="live-note">{hint}</p>'
+    return f'<div class="live-sentence"><div class="live-field"><span>{words}</span></div>{hint}</div>'
 
 
 def _said(src, said, probs, weights, at: int) -> str:
