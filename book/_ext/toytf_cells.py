@@ -19,9 +19,9 @@ def mark_short(app, doctree):
     for cell in doctree.findall(
         lambda node: isinstance(node, nodes.container) and node.get("nb_element") == "cell_code"
     ):
-        code = next(cell.findall(nodes.literal_block), None)
-        if len(cell.children) == 1 and code is not None and "more-code" not in cell["classes"]:
-            lines = code.astext().splitlines()
+        silent = [part.get("nb_element") for part in cell] == ["cell_code_source"]  # not an output without its code
+        if silent and "more-code" not in cell["classes"]:
+            lines = cell.astext().splitlines()
             if len(lines) <= LINES and max(map(len, lines)) <= LETTERS:
                 cell["classes"].append("short-code")
 

@@ -38,11 +38,14 @@ exercise_style = "solution_follow_exercise"
 
 def test_exercises_have_questions_for_titles_and_hidden_code_waits_for_the_switch_but_solutions_are_folded(tmp_path):
     table = new_output("execute_result", {"text/html": "<table></table>", "text/plain": "t"}, execution_count=1)
+    printed = new_output("stream", name="stdout", text="3")
     cells = [
         new_markdown_cell(EXERCISE),
         new_code_cell("byhand.table(x)", metadata={"tags": ["hide-input"]}, execution_count=1, outputs=[table]),
         new_code_cell("import x", metadata={"tags": ["hide-cell"]}, execution_count=2),
-        new_code_cell("answer = 2", metadata={"tags": ["hide-cell", "solution"]}, execution_count=3),
+        new_code_cell("answer = 2\n" * 9, metadata={"tags": ["hide-cell", "solution"]}, execution_count=3),
+        new_code_cell("print(3)", metadata={"tags": ["remove-input"]}, execution_count=4, outputs=[printed]),
+        new_code_cell("b = 4", execution_count=5),
     ]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=metadata), tmp_path / "index.ipynb")
@@ -62,3 +65,6 @@ def test_exercises_have_questions_for_titles_and_hidden_code_waits_for_the_switc
     assert (
         "more-code" in imports and "more-code" not in solutions and page.count('<details class="admonition hide') == 1
     )
+    assert re.findall(r'class="[^"]*short-code[^"]*".*?<pre>(.*?)</pre>', page, re.DOTALL) == [
+        '<span></span><span class="n">b</span> <span class="o">=</span> <span class="mi">4</span>\n'
+    ]  # beside the text stands code that prints nothing, and no output
