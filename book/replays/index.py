@@ -20,6 +20,7 @@ from replays.ledger import (
     KINDS,
     NOT_PRINTED,
     SIGNS,
+    VERDICTS,
     Result,
     Row,
     Source,
@@ -50,14 +51,15 @@ def run(number: int) -> tuple[Source, list[str]]:
             except Exception as error:  # one broken cell must not hide the others
                 failures.append(f"{type(error).__name__}: {error}")
     text = space.get("text", text)
-    failures += [f"{row.id}: compared nowhere" for name, row in text.rows.items() if name not in text.results]
+    for one in (text, text.today):
+        failures += [f"{row.id}: compared nowhere" for name, row in one.rows.items() if name not in one.results]
     return text, failures
 
 
 def counts(text: Source) -> dict[str, int]:
     """How many rows have each verdict."""
     found = Counter(result.verdict for result in text.results.values())
-    return {verdict: found[verdict] for verdict in SIGNS}
+    return {verdict: found[verdict] for verdict in VERDICTS}
 
 
 def upheld(text: Source) -> dict:
@@ -90,15 +92,19 @@ def _markdown_row(text: Source, result: Result) -> str:
     numbers = [_brackets(row.words)] if row.printed is not None else []
     if result.verdict in (CORRECTED, NOT_PRINTED) or (result.verdict == DRAWN and result.found):
         numbers.append(f"→ {result.found or _brackets(written(row, result.numbers))}")
+    if row.today is not None:
+        numbers.append(f"today {_brackets(np.array(row.today, dtype=object))}")
     remarks = [_remark_link(text, name) for name in row.corrected_by]
     remarks += [f"see {_remark_link(text, name)}" for name in row.see if text.remarks[name].kind != "withdrawn"]
-    verdict = f"{SIGNS[result.verdict]}\N{NO-BREAK SPACE}{result.verdict}"
+    verdict = f"{SIGNS.get(result.verdict, '')} {result.verdict}".strip().replace(" ", "\N{NO-BREAK SPACE}")
     what = f"[{row.what}]({text.page}.ipynb#{row.step})"
     return f"| {what}, {taught} | {'<br>'.join(numbers)} | {'<br>'.join([verdict, *remarks])} |"
 
 
 def _remark_link(text: Source, name: str) -> str:
     said = text.remarks[name]
+    if not said.step and not said.teaches:
+        return said.title
     return f"[{said.title}]({text.page}.ipynb#{said.step or 'what-does-no-harm'})"
 
 
@@ -113,7 +119,7 @@ def remarks_as_markdown(text: Source) -> str:
     """The remarks of a text as a Markdown table: what and where, of which words, which kind and whose."""
     rows = []
     for name, said in upheld(text).items():
-        words = _escaped(f"“{said.quote}”") + (f"<br>{_escaped(said.means)}" if said.means else "")
+        words = _escaped(f"“{said.quote}”") + "".join(f"<br>{_escaped(one)}" for one in (said.means, said.says) if one)
         rows.append(f"| {_remark_link(text, name)}, {said.where} | {words} | {said.kind}, {said.whose} |")
     return "| remark | of these words | kind, whose |\n|:--|:--|:--|\n" + "\n".join(rows)
 
@@ -134,7 +140,7 @@ def counted(rows: dict[str, list[int]]) -> str:
 def tallies(texts: Iterable[Source]) -> tuple[str, str]:
     """How many numbers have each verdict, and how many remarks are of each kind; with whose the errors are."""
     texts = list(texts)
-    verdicts = {name: [counts(text)[name] for text in texts] for name in SIGNS}
+    verdicts = {name: [counts(text)[name] for text in texts] for name in VERDICTS}
     kinds = {
         f"**{kind}**: {meaning}": [sum(said.kind == kind for said in text.remarks.values()) for text in texts]
         for kind, meaning in KINDS.items()

@@ -6,19 +6,19 @@ computes, and hands each result to `Source.compare`, which raises where the digi
 
     >>> text = Source(0)
     >>> text.compare(scores1_scaled=np.array([[68, 105.21], [87.88, 135.5517]]) / np.sqrt(3))
-    ✓ scores of head 1, divided by √3
-        printed  39.2598183 60.74302182; 50.73754166 78.26081048
-        computed 39.25981830 60.74302182; 50.73754166 78.26081048
+    ✓ scores of head 1, divided by √3: all 4 entries, to 8 decimals
 """
 
 from __future__ import annotations
 
+import copy
 import difflib
 import html
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +27,9 @@ FOLDER = Path(__file__).parent
 TEXTS = range(5)
 
 REPRODUCED, GIVEN, CORRECTED = "reproduced", "given", "corrected"
-DRAWN, NOT_PRINTED = "cannot be recomputed", "not printed"
-SIGNS = {REPRODUCED: "✓", GIVEN: "·", CORRECTED: "✗", DRAWN: "○", NOT_PRINTED: "+"}
+DRAWN, NOT_PRINTED = "random", "not printed"
+VERDICTS = (REPRODUCED, GIVEN, CORRECTED, DRAWN, NOT_PRINTED)
+SIGNS = {REPRODUCED: "✓", CORRECTED: "✗"}
 KINDS = {
     "error": "wrong as it stands",
     "slip": "a slip of the keyboard",
@@ -51,7 +52,8 @@ class Row:
     text needs and does not print. `decimals` says how many are meant where NumPy left out zeros at the end. `given`
     is a setting, which nothing computes; `unseeded` was drawn from a generator without a seed. `corrected_by` names
     the remarks that say why the digits do not agree, `see` those worth reading though they do. `step` is the heading
-    of the replay where it stands, `chapter` and `home` where the course teaches it.
+    of the replay where it stands, `chapter` and `home` where the course teaches it. `today` is what the text prints
+    instead since its author ran the cell again.
     """
 
     id: str
@@ -66,6 +68,7 @@ class Row:
     decimals: int | None = None
     given: bool = False
     unseeded: bool = False
+    today: str | list | None = None
 
     @property
     def name(self) -> str:
@@ -75,6 +78,12 @@ class Row:
     @property
     def words(self) -> np.ndarray:
         return np.array("" if self.printed is None else self.printed, dtype=object)
+
+    @property
+    def places(self) -> int:
+        """How many decimals its digits have, or are meant to have."""
+        written = (len(word.lower().partition("e")[0].partition(".")[2]) for word in self.words.ravel())
+        return max(self.decimals or 0, *written) if self.prints == "digits" else 0
 
     @property
     def prints(self) -> str:
@@ -92,7 +101,8 @@ class Remark:
     """What this course says of a passage, whose words are `quote`.
 
     It stands in the replay at the heading `step`, in two or three sentences that open with its title. What does no
-    harm has one sentence instead, `says`, in the table at the end; what is withdrawn has neither.
+    harm has one sentence instead, `says`, in the index, and in the replay if it `teaches` something; what is withdrawn
+    has neither.
     """
 
     title: str
@@ -104,6 +114,7 @@ class Remark:
     context: str
     step: str = ""
     says: str = ""
+    teaches: bool = False
 
 
 @dataclass(frozen=True)
@@ -200,19 +211,26 @@ def judge(row: Row, value) -> Result:
 # ---------------------------------------------------------------- what is seen of it
 
 
+def headed(result: Result, what: str = "") -> str:
+    """What a result is of, behind its sign, or its verdict in words."""
+    return f"{SIGNS.get(result.verdict, f'{result.verdict}:')} {what or result.row.what}"
+
+
+def entries(results: list[Result]) -> str:
+    """How many printed numbers agree, and how far."""
+    words = [word for one in results for word in one.row.words.ravel()]
+    pointed = any("." in word.rstrip(".") for word in words)
+    return f"all {len(words)} entries" + f", to {min(one.row.places for one in results)} decimals" * pointed
+
+
 def written(row: Row, numbers: np.ndarray) -> np.ndarray:
-    """The words of computed numbers: six places, as many as are printed, or one more where a tie was rounded away."""
+    """The words of computed numbers: six places, or as many as are printed."""
     digits = row.words.ravel() if row.prints == "digits" else []
-    places = max((len(word.lower().partition("e")[0].partition(".")[2]) for word in digits), default=0)
     tiny = not len(digits) and (np.abs(numbers[numbers != 0]) < 1e-6).any()
     if tiny or any("e" in word.lower() for word in digits):
-        places = max(places, 8 * tiny)
-        words = [f"{x:z.{places}e}" for x in numbers.ravel()]
+        words = [f"{x:z.{max(row.places, 8 * tiny)}e}" for x in numbers.ravel()]
     else:
-        places = max(6, row.decimals or 0, places)
-        if len(digits) and agrees(digits, numbers.ravel(), row.decimals).all():
-            places += not agrees(digits, [float(f"{x:.{places}f}") for x in numbers.ravel()], places).all()
-        words = [f"{x:z.{places}f}" for x in numbers.ravel()]
+        words = [f"{x:z.{max(6, row.places)}f}" for x in numbers.ravel()]
         surplus = min(len(word) - len(word.rstrip("0")) for word in words)  # zeros that all of them end with
         words = [word[: len(word) - surplus].rstrip(".") for word in words]
     return np.array(words, dtype=object).reshape(numbers.shape)
@@ -227,21 +245,24 @@ def aligned(words: np.ndarray) -> list[str]:
     return [" ".join(word.rjust(width) for word, width in zip(row, widths, strict=True)) for row in rows]
 
 
-LINE, SHORT = 92, 52  # characters; a row of four numbers with eight decimals takes 60
+LINE, SHORT = 80, 52  # characters; a row of four numbers with eight decimals takes 60
 
 
 def lines(result: Result) -> list[str]:
-    """A result in plain text: printed and computed in one line, each in a line of its own, or in columns."""
-    row = result.row
-    head = f"{SIGNS[result.verdict]} {row.what}"
+    """A result in plain text: what agrees once, and the printed beside the computed numbers where they differ."""
+    row, head = result.row, headed(result)
+    if result.verdict == GIVEN:
+        return [head]
     if result.numbers is None:
         said = [row.printed] if row.prints == "words" else []
-        said += [f"here {result.found}"] if result.found not in ("", row.printed) else []
-        shown = [f"{head}: {'; '.join(said)}" if said else head]
-        return shown + ([f"    {line}" for line in aligned(row.words)] if row.prints == "digits" else [])
+        said += [f"here {result.found}" if said else result.found] if result.found not in ("", row.printed) else []
+        return [f"{head}: {'; '.join(said)}" if said else head]
     parts = {} if row.printed is None else {"printed": row.words}
-    parts |= {} if row.given else {"computed": written(row, result.numbers)}
+    parts |= {"computed": written(row, result.numbers)}
     flat = {name: "; ".join(map(" ".join, np.atleast_2d(words))) for name, words in parts.items()}
+    if result.verdict == REPRODUCED:
+        whole = f"{head}: {flat['printed']}"
+        return [whole if len(whole) <= LINE else f"{head}: {entries([result])}"]
     whole = f"{head}: {', '.join(f'{name} {words}' for name, words in flat.items())}"
     if len(whole) <= LINE and "; " not in whole:
         return [whole]
@@ -293,7 +314,20 @@ class Source:
         self.rows = {row.name: row for row in made}
         self.remarks = {name: Remark(**said) for name, said in data["remarks"].items()}
         self.digits = data.get("digits", [])  # all of two decimals or more, in the order of the text
-        self.results: dict[str, Result] = {}
+        self.results = self._given()
+
+    @cached_property
+    def today(self) -> Source:
+        """The text of today: the rows of the cells that its author ran again, with what they print since."""
+        now = copy.copy(self)
+        rows = {name: row for name, row in self.rows.items() if row.today is not None}
+        now.rows = {name: replace(row, printed=row.today, what=f"today, {row.what}") for name, row in rows.items()}
+        now.results = now._given()
+        return now
+
+    def _given(self) -> dict[str, Result]:
+        """The results of the settings, which no cell need type again."""
+        return {name: judge(row, self._read(row)) for name, row in self.rows.items() if row.given}
 
     def row(self, name: str) -> Row:
         """The row of this name, or a `KeyError` that says which names come close."""
@@ -312,15 +346,27 @@ class Source:
         row = self.row(name)
         if row.prints != "digits":
             raise ValueError(f"{name}: expected a row with digits, this one prints {row.prints}")
-        numbers = row.words.astype(np.float64)
-        return numbers if numbers.ndim else float(numbers)
+        return self._read(row)
 
-    def compare(self, **computed) -> None:
-        """Print what the text prints beside what is computed, for each row named; see `judge`."""
-        for name, value in computed.items():
-            self.results[name] = judge(self.row(name), value)
-            print("\n".join(lines(self.results[name])))
+    @staticmethod
+    def _read(row: Row):
+        numbers = row.words.astype(np.float64) if row.prints == "digits" else row.words
+        return numbers if numbers.ndim else numbers.item()
+
+    def compare(self, together: str = "", /, **computed) -> None:
+        """Hold each value against the row of its name, and say what was found; see `judge`.
+
+        What comes out as the first does is one line if `together` says what it is.
+        """
+        results = [judge(self.row(name), value) for name, value in computed.items()]
+        self.results |= zip(computed, results, strict=True)
+        if together:
+            alike = [one for one in results if one.verdict == results[0].verdict]
+            print(f"{headed(alike[0], together)}: {entries(alike)}")
+        for one in results:
+            if not together or one.verdict != results[0].verdict:
+                print("\n".join(lines(one)))
 
     def harmless(self) -> Folded:
-        """The remarks that stand at no step: what they are about does no harm."""
-        return Folded(tuple(said for said in self.remarks.values() if said.says))
+        """Of the remarks that stand at no step, because they do no harm, those that teach something."""
+        return Folded(tuple(said for said in self.remarks.values() if said.teaches))
