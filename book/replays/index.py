@@ -129,10 +129,12 @@ def _escaped(words: str) -> str:
     return re.sub(r"([\\`*_\[\]$|<>{}#~])", r"\\\1", words)
 
 
+HEADS = ("Random", "Illustrated", "sheet", "PyTorch", "notes")
+
+
 def counted(rows: dict[str, list[int]]) -> str:
     """A Markdown table of counts: a row for each name, a column for each text."""
-    columns = len(next(iter(rows.values())))
-    lines = ["| | " + " | ".join(map(str, range(columns))) + " | all |", "|:--|" + "--:|" * (columns + 1)]
+    lines = ["| | " + " | ".join(HEADS) + " | all |", "|:--|" + "--:|" * (len(HEADS) + 1)]
     lines += ["| " + " | ".join(map(str, [name, *found, sum(found)])) + " |" for name, found in rows.items()]
     return "\n".join(lines)
 
@@ -147,9 +149,11 @@ def tallies(texts: Iterable[Source]) -> tuple[str, str]:
         if kind != "withdrawn"
     }
     errors = Counter(said.whose for text in texts for said in text.remarks.values() if said.kind == "error")
+    copied = sum((said.kind, said.whose) == ("error", "Chinese edition") for said in texts[3].remarks.values())
     whose = (
         f"Of the {errors.total()} errors {errors['author']} are the authors' own, {errors['Chinese edition']} are from "
-        f"the Chinese edition of *The Illustrated Transformer*, {errors['listing']} from a listing by somebody else."
+        f"the Chinese edition of *The Illustrated Transformer* ({copied} of them stands in the PyTorch post, too), "
+        f"{errors['listing']} from a listing by somebody else."
     )
     return counted(verdicts), f"{counted(kinds)}\n\n{whose}"
 
