@@ -129,14 +129,14 @@ def _escaped(words: str) -> str:
     return re.sub(r"([\\`*_\[\]$|<>{}#~])", r"\\\1", words)
 
 
-HEADS = ("Random", "Illustrated", "sheet", "PyTorch", "notes")
+HEADS = ("Ran\u00addom", "Illus\u00adtrated", "sheet", "Py\u00adTorch", "notes")
 
 
 def counted(rows: dict[str, list[int]]) -> str:
-    """A Markdown table of counts: a row for each name, a column for each text."""
+    """A Markdown table of counts: a row for each name, a column for each text; long words may break on a phone."""
     lines = ["| | " + " | ".join(HEADS) + " | all |", "|:--|" + "--:|" * (len(HEADS) + 1)]
     lines += ["| " + " | ".join(map(str, [name, *found, sum(found)])) + " |" for name, found in rows.items()]
-    return "\n".join(lines)
+    return "\n".join(lines).replace("reprod", "repro\u00add").replace("plific", "plifi\u00adc")
 
 
 def tallies(texts: Iterable[Source]) -> tuple[str, str]:
