@@ -17,7 +17,9 @@ PANEL = re.compile(r'<div (?=class="byhand s\d)')
 LINK = re.compile(r'(<a href="[^":]*)\.ipynb(?=[#"])')
 
 
-CAPTION = re.compile(r'<caption>(.*?) ?<span class="byhand-shape">(\d+) × (\d+)</span></caption>')
+CAPTION = re.compile(
+    r'<caption>(.*?)(?:<span class="b-i".*?></span>)? ?<span class="byhand-shape">(\d+) × (\d+)</span></caption>'
+)
 UNIT, LONGEST = 9, 108  # pixels of a number, and of the longest side
 
 

@@ -257,17 +257,30 @@ def test_factors_cross_on_a_phone_too(show):
         assert above[0][j][0] == pytest.approx(result[0][j][0], abs=1)  # columns above columns
 
 
-@pytest.mark.parametrize("width, told, down", [(PHONE, 1, "Hello, 2"), (DESKTOP, 0, "World, 1")])
-def test_every_turned_matrix_says_so_and_keys_walk_it_the_way_it_is_seen(show, width, told, down):
+NAMES = """() => [...document.querySelectorAll('table')].map(table => {
+  const name = table.caption ?? table.closest('.byhand').querySelector('.byhand-title')
+  const [first, last] = [0, 4].map(at => { // of the shape, "2 × 8"
+      const digit = document.createRange(), text = name.querySelector('.byhand-shape').firstChild
+      digit.setStart(text, at); digit.setEnd(text, at + 1)
+      return digit.getBoundingClientRect().left })
+  const signs = [...name.querySelectorAll('.b-i, .b-n')].filter(x => x.checkVisibility())
+  return [signs.map(x => x.dataset.i ?? x.textContent).join(), first > last]
+})"""
+
+
+@pytest.mark.parametrize(
+    "width, told, down",
+    [
+        (PHONE, [[sign, True] for sign in ("ᵀ", "ᵀ", "ᵀ", "turned", "ᵀ", "ᵀ", "")], "Hello, 2"),
+        (DESKTOP, [["", False]] * 6 + [["ᵀ", False]], "World, 1"),
+    ],
+)
+def test_a_turned_matrix_is_named_so_its_shape_too_and_keys_walk_it_the_way_it_is_seen(show, width, told, down):
     """X and Xᵀ would look the same."""
     x = RNG.normal(size=(2, 8))
-    page = show(byhand.add(x, x, "2 X", "X + X", rows=TOKENS), byhand.table(x, "X", rows=TOKENS), width=width)
-    said = page.evaluate(
-        """() => [...document.querySelectorAll('table')].map(table => [table.caption, table]
-            .map(one => one && getComputedStyle(one, '::after'))
-            .filter(after => after?.display !== 'none' && after?.content.includes('a line is a column')).length)"""
-    )
-    assert said == [told] * 4
+    tables = byhand.table(x, "X", rows=TOKENS), byhand.table(x.T, "Y", cols=TOKENS).T
+    page = show(byhand.add(*tables[:1] * 2, "Z", "X + Y", rows=TOKENS), byhand.relu(x, "r"), *tables, width=width)
+    assert page.evaluate(NAMES) == told
     entry(page, 0, 0).click()
     page.keyboard.press("ArrowDown")
     assert sum_shown(page).startswith(down)

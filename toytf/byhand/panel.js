@@ -112,7 +112,7 @@
     parts.removeAttribute("style");
     const left = panel.querySelector(".b-left table");
     const aside = left.getBoundingClientRect().right < above.getBoundingClientRect().left;
-    if (aside && getComputedStyle(left).display != "flex") parts.style.cssText = "--z: 0; --p: top";
+    if (aside && getComputedStyle(left).display != "flex") parts.style.cssText = "--z: 0";
     const [first, ...more] = line.innerHTML.replace(/^<b>.*?<\/b> /, "").split("\n");
     const terms = first.slice(2).split(" + "),
       values = more.length > 1 ? more[0].slice(2).split(/ \+ | (?=− )/) : [],

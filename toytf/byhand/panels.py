@@ -23,8 +23,8 @@ LIGHTS = {"row": "i*r", "column": "*jc", "cell": "ijr", "other cell": "ijc", "al
 PHONE = 41  # so many digits stand in a line of a panel on a phone
 LETTER, PADDING = 0.8, 0.9  # of a label and of a cell, in digits
 SMALL = 0.94  # type of 12 pixels beside the usual one on a phone
-EQUAL = 60  # up to so many digits factors and result have columns of one width
-MANY = 9  # columns that have one width each, where there is room
+EQUAL = 72  # up to so many digits factors and result stand side by side with columns of one width
+LONG = 12  # letters of a title that is not said again
 SHORT = 7  # letters of a column's name that is not broken
 ZERO = '<td class="b-z">0</td>'
 # Widths are rounded up to one of these, in digits: `_widths` has a rule for each.
@@ -46,16 +46,18 @@ def script() -> str:
 def style() -> str:
     """Return panel.css and the rules for each width.
 
-    Columns of a right factor and of the result below it stand under each other (w). What fits side by side hides the
+    Columns of a panel have one width (w), turned ones too (v), or have it where all fits side by side (k). What fits so hides the
     labels that would stand twice (s); a matrix that does not fit alone is turned, each row a column (t), or has its
-    rows' names above their numbers (u, n columns). Each from its own width on.
+    rows' names above their numbers (u, n columns). Each from its own width on. What is turned is named so: Wᵀ 8 × 4.
     """
-    turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--o: nowrap;--a: auto;--x: flex-start"
+    turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--o: nowrap;--a: auto;--x: flex-start;--i: inline;--n: none;--d: rtl;--c: right;--m: var(--v, 0ch)"
     above = "--u: grid;--v: contents;--h: none;--q: block;--y: 12px;--s: 0;--a: auto;--b: anywhere"
-    rules = [f".w{n} tbody td{{min-width: {n}ch}}.k{n}{{--k: calc((1 - var(--z, 1)) * {n}ch)}}" for n in range(2, 15)]
+    rules = [
+        f".w{n}{{--m: {n}ch}}.v{n}{{--v: {n}ch}}.k{n}{{--k: calc((1 - var(--z, 1)) * {n}ch)}}" for n in range(2, 15)
+    ]
     rules += [f".n{n}{{--n: {n}}}" for n in (*range(3, 13), 16, 32, 80)]
     for n in STEPS:
-        rules.append(f".s{n}{{--w: {n}ch}}@container (min-width: {n}ch){{.s{n}{{--z: 0;--p: top}}}}")
+        rules.append(f".s{n}{{--w: {n}ch}}@container (min-width: {n}ch){{.s{n}{{--z: 0}}}}")
         rules.append(f"@container (max-width: {n - 1}.9ch){{.t{n}{{{turned}}}.u{n}{{{above}}}}}")
     # so many lines of names stand above the left factor, and above them the end of a sum
     rules += [f".g{lines}{{--g: {1.7 + 1.5 * lines:g}}}" for lines in range(3)]
@@ -116,8 +118,9 @@ class _Matrix:
         self.cols = None if cols is None else [c.replace(" ", "\u00a0") if len(c) <= SHORT else c for c in cols]
         self.name, self.lights, self.shift = name, lights, shift
         self.at_least = 0.0  # a neighbour of this width is turned with it
+        self.columns = ""  # the class that says so
         self.turns = False  # whether it is turned though it would fit, since that neighbour must be
-        self.longest_column = 0  # digits that each column gets where there is room, as its neighbours have
+        self.digits = self.apart = None  # of each column, as its neighbours have; of each where all stand side by side
         self.longest = max(_length(w) for row in cells for w in row)
 
     @property
@@ -130,9 +133,18 @@ class _Matrix:
         names = [len(word) for c in self.cols or () for word in c.split(" ")]
         return max([self.longest, *(LETTER * n for n in names)]) + PADDING
 
+    def across(self, digits: float | None = None) -> float:
+        """The width with columns of so many digits, or of as many as they need."""
+        return self.stub + (digits + PADDING if digits else self.column) * self.array.shape[1] + 0.5
+
     @property
     def width(self) -> float:
-        return self.stub + self.column * self.array.shape[1] + 0.5
+        return self.across(self.digits)
+
+    @property
+    def room(self) -> float:
+        """The width where all fits side by side."""
+        return self.across(self.apart)
 
     @property
     def name_width(self) -> float:
@@ -141,20 +153,43 @@ class _Matrix:
 
     def folding(self) -> str:
         """The classes that say how it becomes narrow enough for a phone, if it must."""
-        n_rows, n_cols = self.array.shape
+        n_cols = self.array.shape[1]
         if self.width <= PHONE and not self.turns:
             return ""
-        labels = max((len(c) for c in self.cols or ()), default=0) * LETTER + PADDING
-        column = max(self.longest, *(LETTER * len(r) for r in self.rows or ("",))) + PADDING
         step = _step(max(self.width, self.at_least))
-        if self.turns or labels + n_rows * column <= PHONE:
+        if self.turns or self.turned() <= PHONE:
             return f" b-t t{step}"  # turned: each row becomes a column
         width = n_cols * (self.longest + PADDING)  # each row's name above its numbers
         smaller = "" if width <= PHONE else " b-y" if width * SMALL <= PHONE else " b-x"
         return f" b-u u{step} n{n_cols}{smaller}"
 
+    def turned(self, digits: float = 0) -> float:
+        """The width when each row is a column."""
+        labels = max((len(c) for c in self.cols or ()), default=0) * LETTER + PADDING
+        return labels + len(self.array) * max(digits + PADDING, self.upright)
+
+    @property
+    def upright(self) -> float:
+        """The width of a row that is a column."""
+        return max(self.longest, *(LETTER * len(r) for r in self.rows or ("",))) + PADDING
+
+    @property
+    def turns_over(self) -> bool:
+        return self.turns or (self.across() > PHONE and self.turned() <= PHONE)
+
+    @property
+    def narrow(self) -> float:
+        """The width of a column on a phone."""
+        return self.upright if self.turns_over else self.column
+
+    def fits(self, digits: float) -> bool:
+        """Whether a phone has room for columns of so many digits, folded as it is anyway."""
+        if self.turns_over:
+            return self.turned(digits) <= PHONE
+        return self.across(digits) - (self.stub if self.across() > PHONE else 0) <= PHONE
+
     def html(self, classes: str = "", caption: bool = True) -> str:
-        esc, folding, n_cols = _html.escape, self.folding(), self.array.shape[1]
+        esc, folding = _html.escape, self.folding()
         head, labels = "", [""] * len(self.cells)
         if self.rows is not None:
             labels = [f'<th scope="row">{esc(label)}</th>' for label in self.rows]
@@ -166,12 +201,10 @@ class _Matrix:
             f"<tr>{label}{''.join(ZERO if c == '0' else f'<td>{c}</td>' for c in row)}</tr>"
             for label, row in zip(labels, self.cells, strict=True)
         )
-        name = f"<caption>{f'{_named(self.name)} ' * bool(self.name)}{_shape(self.array)}</caption>" if caption else ""
+        name = f"<caption>{''.join(_entitled(self.name, self))}</caption>" if caption else ""
         lights = f' data-l="{self.lights}"' if self.lights else ""
         lights += f' data-s="{self.shift}"' if self.shift else ""
-        if not re.search(r"\bw\d", classes) and n_cols <= MANY:  # one width for all its columns
-            classes += f" b-w k{self.longest_column or _digits(self)}"
-        kind = f"byhand-matrix{classes and ' ' + classes.strip()}{folding}"
+        kind = f"byhand-matrix{classes and ' ' + classes.strip()}{self.columns}{folding}"
         table = f'<table class="{kind}"{lights}>{name}{head}<tbody>{body}</tbody></table>'
         if not folding.endswith("b-x"):
             return table
@@ -183,8 +216,15 @@ def _named(name: str) -> str:
     return re.sub(r"\bW([QKVO])(?![A-Za-z])", r"W<sup>\1</sup>", _html.escape(name))
 
 
-def _shape(array: Array) -> str:
-    return f'<span class="byhand-shape">{" × ".join(map(str, array.shape))}</span>'
+def _entitled(name: str, m: _Matrix) -> tuple[str, str]:
+    """A name and a shape. A matrix that is drawn turned is called Wᵀ, and Wᵀ is then W; who hears it hears its rows."""
+    said, sign = _named(name), ""
+    if " b-t" in m.folding():
+        sign = ("turned" if not name else ", turned" if " " in name else "ᵀ") * (not name.endswith("ᵀ"))
+        sign = sign and f'<span class="b-i" aria-hidden="true" data-i="{sign}"></span>'
+        said = re.sub("ᵀ$", "<span class=b-n>ᵀ</span>", said)
+    shape = " × ".join(map(str, m.array.shape))
+    return said, f'{sign}{" " * bool(said)}<span class="byhand-shape">{shape}</span>'
 
 
 def _step(width: float) -> int:
@@ -207,15 +247,25 @@ def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
     places = [(operand, place(operand, known)) for operand in working.operands]
     shown = [operand for operand, at in places if at is None]
     linked = [f"{at[0]}:{_lights(operand, at[1])}:{operand.shift}" for operand, at in places if at is not None]
-    title = f'<div class="byhand-title"><span>{_named(working._heading())}</span></div>'
+    heading = working._heading()
+    title = f'<div class="byhand-title"><span>{_named(heading)}</span></div>'
     if not shown:
-        title = title.replace("</div>", f" {_shape(working.result)}</div>")
-        body, width = result.html("byhand-result", caption=False), result.width
+        _one_width([result])
+        # what is turned has a name of its own: "hidden = max(0, before)" is no name
+        called = bool(working.formula and " b-t" in result.folding())
+        result.name, width = working.name, result.room
+        body = result.html("byhand-result", caption=called)
+        if not called:
+            step = re.search(r" t\d+", result.folding())
+            said, rest = _entitled(heading, result)
+            title = f'<div class="byhand-title{step[0] if step else ""}"><span>{said}</span>{rest}</div>'
     elif working.layout == "product":
         body, width = _product(working, result, title, shown)
         title = "" if title in body else title
     else:
         body, width = _line(working, result, shown)
+    above = [_named(known[at[0]].name) for _, at in places if at is not None and len(places) > 1]
+    title += f'<div class="byhand-known">{" and ".join(dict.fromkeys(above))}: shown above</div>' * any(above)
     linked = f' data-from="{" ".join(linked)}"' if linked else ""
     sums = all_sums(working) if working.entries and not in_chain else ""
     step = f"s{_step(width)}"
@@ -246,7 +296,7 @@ def _operand(operand, working, rows, cols) -> _Matrix:
 def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
     """As on paper: the left factor, the right factor above the result, the result where rows and columns cross."""
     first, second = working.operands
-    result.name = working.name if working.formula else ""
+    result.name = working.name if working.formula or len(working.name) <= LONG else ""
     left = right = None
     if first in shown:
         left = _operand(first, working, _unless_numbers(first.rows) or working.rows, _unless_numbers(first.cols))
@@ -254,36 +304,56 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
         right = _operand(second, working, _unless_numbers(second.rows), result.cols)
         result.longest = right.longest = max(result.longest, right.longest)
         result.at_least = right.at_least = max(result.width, right.width)
+    every = [m for m in (left, right, result) if m is not None]
+    same = every[1:] if left else every  # columns below columns
+    if any(" b-t" in m.folding() for m in same) and max(m.turned() for m in every) <= PHONE:
+        for m in every:
+            m.turns, m.at_least = True, max(one.width for one in every)
+    _one_width(every, same)
+    if left and left.room + result.room - result.stub > EQUAL:
+        _one_width([left])
+        _one_width(same, same)
+        if left.room + result.room - result.stub > EQUAL:  # then they do not stand side by side
+            _one_width(every, same)
     inside = "byhand-result" + (" b-in" if left else "") + (" b-ih" if right else "")
-    digits = _digits(result, right)
-    if left is not None and right is not None:
-        # one width for all three columns, if there is room
-        equal = _digits(result, right, left)
-        if (equal + PADDING) * (left.array.shape[1] + result.array.shape[1]) + left.stub + result.stub <= EQUAL:
-            digits = equal
-            left.longest_column = equal
-    width = (digits + PADDING) * result.array.shape[1]
-    crossed = result.html(f"{inside} w{digits}")
+    crossed = result.html(inside)
     if right is not None:
-        crossed = right.html(f"b-above{' b-in' if left else ''} w{digits}") + crossed
+        crossed = right.html(f"b-above{' b-in' if left else ''}") + crossed
+    width = result.room - result.stub
     if left is None:
         # the rows' names stand beside the result, so the right factor moves in by as much
         turned = re.search(r" t\d+", result.folding() if right is not None else "")
-        return f'<div class="b-block b-end{turned[0] if turned else ""}">{crossed}</div>', result.stub + width
-    wide = max(left.width, left.stub + (left.longest_column + PADDING) * left.array.shape[1], left.name_width)
+        return f'<div class="b-block b-end{turned[0] if turned else ""}">{crossed}</div>', result.room - 0.5
+    wide = max(left.room, left.name_width)
     lines = 0 if left.cols is None else 1 + any(" " in name for name in left.cols)
     gap = f" g{lines}" if right is not None else ""
     drawn = left.html()
     # a single row that is turned stands at the rows of the right factor, each number beside those it is multiplied with
-    turned = re.search(r" t\d+", drawn) if right is not None and len(left.array) == 1 and lines < 2 else None
+    turned = re.search(r" t\d+", drawn) if right is not None and len(left.array) == 1 else None
     kind = f"b-left b-one{turned[0]}" if turned else "b-left"
-    body = f'<div class="b-block {kind}">{title}{drawn}</div><div class="b-block{gap}">{crossed}</div>'
-    return body, wide + 1.5 + max(width + 0.5, result.name_width)
+    body = (
+        f'<div class="b-block {kind}">{"" if turned else title}{drawn}</div><div class="b-block{gap}">{crossed}</div>'
+    )
+    return body, wide + 1.5 + max(width, result.name_width)
 
 
-def _digits(*matrices: _Matrix | None) -> int:
-    """The width of a column that all of them can have, in digits."""
-    return min(14, max(2, math.ceil(max(m.column for m in matrices if m is not None) - PADDING)))
+def _one_width(matrices, always=()) -> None:
+    """Give all their columns one width; where a phone has no room for that, only where all stand side by side.
+
+    Those of `always` have one in any case, since they stand below each other.
+    """
+    digits, narrow = _digits(m.column for m in matrices), _digits(m.narrow for m in matrices)
+    fit = next((n for n in (digits, narrow) if all(m.fits(n) for m in matrices)), None)
+    for m in matrices:
+        own = _digits(one.narrow for one in (always if m in always else [m]))
+        own = fit or (own if m in always or m.fits(own) else None)
+        m.apart, m.digits = digits, (digits if m in always else None) if m.turns_over else own
+        m.columns = f" v{own}" * bool(own and m.turns_over) + f" w{m.digits}" * bool(m.digits)
+        m.columns += f" k{digits}" * (m.digits != digits)
+
+
+def _digits(columns) -> int:
+    return min(14, max(2, math.ceil(max(columns) - PADDING)))
 
 
 def _line(working, result: _Matrix, shown) -> tuple[str, float]:
@@ -294,22 +364,25 @@ def _line(working, result: _Matrix, shown) -> tuple[str, float]:
         same = operand.array.shape[1] == working.result.shape[1]
         m = _operand(operand, working, rows, result.cols if same else _unless_numbers(operand.cols))
         blocks.append((operand.sign, m, []))
-    result.name = working.name if working.formula else ""
+    result.name = working.name if working.formula or len(working.name) <= LONG else ""
     # 8.71 + (−0.02) = 8.70: "≈" where any number is not shown in full, as in the sums
     rounded = any(relation == "≈" for entry in working.entries for relation, _ in entry.chain("html"))
     blocks.append((working.sign.replace("=", "≈") if rounded else working.sign, result, ["byhand-result"]))
     widest = max((m for _, m, _ in blocks), key=lambda m: m.width)
     turned = " b-t" in widest.folding()
-    out, width = "", -1.5
-    for k, (sign, m, classes) in enumerate(blocks):
+    for _, m, _ in blocks:
         # a row beside a column cannot be added to it by eye
         m.turns = turned and len(m.array) == len(widest.array)
+    every = [m for _, m, _ in blocks]
+    _one_width(every, every if turned else ())
+    out, width = "", -1.5
+    for k, (sign, m, classes) in enumerate(blocks):
         m.at_least = widest.width if m.turns or m.array.shape == working.result.shape else 0.0
         before, beside = f'<span class="b-sign">{_html.escape(sign)}</span>' if sign else "", 0.0
         if k and blocks[0][1].rows == m.rows:
             classes, beside = [*classes, "b-in"], m.stub
         out += f'<div class="b-block">{before}{m.html(" ".join(classes))}</div>'
-        width += max(m.width - beside, m.name_width) + 1.5 + (len(sign) + 1.3 if sign else 0)
+        width += max(m.room - beside, m.name_width) + 1.5 + (len(sign) + 1.3 if sign else 0)
     return out, width
 
 
