@@ -341,6 +341,16 @@ def test_tapping_leads_from_the_output_back_to_the_embedding(show):
     assert sum_shown(page) == "" and lit(page) == NOTHING
 
 
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_a_sum_of_a_chain_stands_below_the_table_that_was_touched(show, width):
+    page = show(byhand.chain(*small_chain()), width=width)
+    tap(page, "S", 1, 0)
+    line, table = (page.locator(f".byhand:has(.byhand-live:not(:empty)) {x}") for x in (".byhand-live", "table"))
+    assert 0 <= line.bounding_box()["y"] - sum(table.bounding_box()[side] for side in ("y", "height")) < 12
+    page.get_by_role("button", name="Q", exact=True).click()
+    assert page.locator(".byhand-live:not(:empty)").count() == 1
+
+
 def long_chain():
     x = byhand.table(PUBLISHED.x, "X", rows=TOKENS)
     steps = ["The first part", x]

@@ -84,7 +84,7 @@
   // The line in which a sum is shown. Under the mouse it lies over what follows, so that nothing moves; one that is
   // kept has its own place, so that what follows can be read.
   function bar(td) {
-    const where = chainOf(td) || panelOf(td);
+    const where = panelOf(td);
     let live = where.querySelector(".byhand-live");
     if (!live) {
       live = d.createElement("div");

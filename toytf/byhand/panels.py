@@ -46,11 +46,12 @@ def script() -> str:
 def style() -> str:
     """Return panel.css and the rules for each width.
 
-    Columns of a panel have one width (w), turned ones too (v), or have it where all fits side by side (k). What fits so hides the
-    labels that would stand twice (s); a matrix that does not fit alone is turned, each row a column (t), or has its
-    rows' names above their numbers (u, n columns). Each from its own width on. What is turned is named so: Wᵀ 8 × 4.
+    Columns of a panel have one width (w), turned ones too (v), or have it where all fits side by side (k). What fits
+    so hides the labels that would stand twice (s); a matrix that does not fit alone is turned, each row a column (t),
+    or has its rows' names above their numbers (u, n columns). Each from its own width on. What is turned says so: Wᵀ.
     """
-    turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--o: nowrap;--a: auto;--x: flex-start;--i: inline;--n: none;--d: rtl;--c: right;--m: var(--v, 0ch)"
+    turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--o: nowrap;--a: auto;--x: flex-start;--c: right"
+    turned += ";--i: inline;--n: none;--d: rtl;--m: var(--v, 0ch)"
     above = "--u: grid;--v: contents;--h: none;--q: block;--y: 12px;--s: 0;--a: auto;--b: anywhere"
     rules = [
         f".w{n}{{--m: {n}ch}}.v{n}{{--v: {n}ch}}.k{n}{{--k: calc((1 - var(--z, 1)) * {n}ch)}}" for n in range(2, 15)
@@ -240,7 +241,7 @@ def _unless_numbers(labels: Sequence[str] | None) -> Sequence[str] | None:
 
 
 def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
-    """Return a working as HTML; in a chain, operands among the `known` results are lit there and not shown again."""
+    """Return a working as HTML; in a chain, operands among the `known` results are named, and lit there."""
     cols = None if tuple(working.cols) == ("",) else working.cols
     cells = words(working.result, working.decimals, working.sci, "html")
     result = _Matrix(working.result, cells, working.rows, cols)
@@ -265,7 +266,7 @@ def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
     else:
         body, width = _line(working, result, shown)
     above = [_named(known[at[0]].name) for _, at in places if at is not None and len(places) > 1]
-    title += f'<div class="byhand-known">{" and ".join(dict.fromkeys(above))}: shown above</div>' * any(above)
+    title += f'<div class="byhand-known">{" and ".join(dict.fromkeys(above))}: shown before</div>' * any(above)
     linked = f' data-from="{" ".join(linked)}"' if linked else ""
     sums = all_sums(working) if working.entries and not in_chain else ""
     step = f"s{_step(width)}"
