@@ -5,7 +5,6 @@ import pytest
 
 from livecheck import Case, said, shown
 from toytf import live
-from toytf.byhand.expressions import trimmed
 from toytf.course import pronoun
 from toytf.ops import softmax
 
@@ -21,7 +20,7 @@ PLACES = """all => all.map((e) => { const [x, y] = e.style.transform.match(/-?[0
 
 
 def words(x, decimals):
-    return " ".join(trimmed(float(one), decimals) for one in np.atleast_1d(x))
+    return " ".join(f"{one:.{decimals}f}" for one in np.atleast_1d(np.round(x, decimals) + 0.0))
 
 
 def begins(page, last):
@@ -43,7 +42,7 @@ def shows_mixing(page, stage=None):
     shares = softmax(SCORES)
     mixed = shares[:, None] * VALUES
     lines = [
-        [words(s, 3), "", words(a, 3), words(v, 3), words(m, 3)]
+        [words(s, 3), "", words(a, 3), words(v, 0), words(m, 3)]
         for s, a, v, m in zip(SCORES, shares, VALUES, mixed, strict=True)
     ]
     lines.append(["", "", words(1, 3), "", words(shares @ VALUES, 3)])
@@ -59,8 +58,12 @@ def shows_normalising(page, stage=None):
     rows = np.array(list(POINTS.values()))
     fallen = rows - rows.mean(axis=1, keepdims=True)
     ways = rows, fallen, fallen / rows.std(axis=1, keepdims=True)
-    lines = [[words(place, 2) for place in way] for way in zip(*ways, strict=True)]
+    lines = [[words(place, n) for place, n in zip(way, (1, 1, 2), strict=True)] for way in zip(*ways, strict=True)]
     filled(page, ".live-rows", [[1, 2, 3]] * 4, lines, stage)
+    heads = page.locator(".live-rows thead span").evaluate_all(VISIBLE)
+    assert heads == [stage >= 2, stage >= 3], "a name over an empty column"
+    labels = page.locator("svg text[data-stage]")
+    assert labels.all_text_contents() == ["a, a + 2, 4a", "b"] and labels.evaluate_all(VISIBLE) == [stage >= 3] * 2
     now = ways[stage - 1]
     side, back, level = (np.array(v) / np.linalg.norm(v) for v in ([1, -1, 0], [1, 1, -2], [1, 1, 1]))
     flat = 32 * np.stack([now @ side, -0.45 * (now @ back) - 0.62 * (now @ level)], axis=1)

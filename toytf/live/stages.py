@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from toytf.byhand.expressions import trimmed
+from toytf.byhand.panels import words
 from toytf.live.element import SAID, Element, bar, table
 from toytf.ops import softmax
 
@@ -45,40 +45,35 @@ def mixing(scores, values, *, rows: Sequence[str], query: str, decimals: int = 3
     Examples
     --------
     >>> print(mixing([0, 1], [[1, 0], [0, 4]], rows=["Hello", "World"], query="Hello").text)
-    Hello: score 0, share 0.269, value [1 0], share × value [0.269 0]
-    World: score 1, share 0.731, value [0 4], share × value [0 2.924]
+    Hello: score 0, share 0.269, value [1 0], share × value [0.269 0.000]
+    World: score 1, share 0.731, value [0 4], share × value [0.000 2.924]
     Hello takes home [0.269 2.924]
     """
     scores, values = np.asarray(scores, float), np.asarray(values, float)
     shares = softmax(scores)
     mixed = shares[:, None] * values
-    many = list(zip(rows, scores, shares, values, mixed, strict=True))
-
-    def word(x):
-        return _words(x, decimals)
-
-    def cell(stage, x):
-        return f'<td data-stage="{stage}">{word(x)}</td>'
-
+    columns = scores[:, None], np.append(shares, 1)[:, None], values, np.vstack([mixed, mixed.sum(axis=0)])
+    s, a, v, p = (words(column, decimals, False, "html") for column in columns)
     lines = [
-        (row, cell(1, s), bar(share=a).replace("<td", '<td data-stage="2"'), cell(2, a), cell(1, v), cell(3, p))
-        for row, s, a, v, p in many
+        (row, _cell(1, s[k]), bar(share=share).replace("<td", '<td data-stage="2"'), _cell(2, a[k]), _cell(1, v[k]))
+        + (_cell(3, p[k]),)
+        for k, (row, share) in enumerate(zip(rows, shares, strict=True))
     ]
-    lines.append(("sum", "", "", cell(2, shares.sum()), "", cell(4, mixed.sum(axis=0))))
+    lines.append(("sum", "", "", _cell(2, a[-1]), "", _cell(4, p[-1])))
     best = int(scores.argmax())
     stages = {
-        "scores": f"The scaled scores of “{query}”. The largest is that of {rows[best]}, {word(scores[best])}.",
-        "shares": f"Softmax makes shares of them, 1 in all. {rows[best]} gets {word(shares[best])}.",
+        "scores": f"The scaled scores of “{query}”. The largest is that of {rows[best]}, {s[best][0]}.",
+        "shares": f"Softmax makes shares of them, 1 in all. {rows[best]} gets {a[best][0]}.",
         "products": "Each value is multiplied by its share.",
-        "sum": f"Added up, this is what “{query}” takes home: [{word(mixed.sum(axis=0))}].",
+        "sum": f"Added up, this is what “{query}” takes home: [{' '.join(p[-1])}].",
     }
-    heads = ("", "score", "", "share", "value", "share<br>× value")
+    heads = ("", "score", "", _later(2, "share"), "value", _later(3, "share<br>× value"))
     static = table("mixing", lines, heads) + SAID
     text = [
-        f"{row}: score {word(s)}, share {word(a)}, value [{word(v)}], share × value [{word(p)}]"
-        for row, s, a, v, p in many
+        f"{row}: score {s[k][0]}, share {a[k][0]}, value [{' '.join(v[k])}], share × value [{' '.join(p[k])}]"
+        for k, row in enumerate(rows)
     ]
-    text.append(f"{query} takes home [{word(mixed.sum(axis=0))}]")
+    text.append(f"{query} takes home [{' '.join(p[-1])}]")
     return _stages("From scores to a mix of values", stages, static, "\n".join(text), id)
 
 
@@ -106,8 +101,8 @@ def normalising(points: Mapping[str, Sequence[float]], *, id: str = "normalising
     Examples
     --------
     >>> print(normalising({"a": [1.8, 0.6, 1.2], "4a": [7.2, 2.4, 4.8]}).text)
-    a: [1.8 0.6 1.2], minus its mean [0.6 −0.6 0], over its σ [1.22 −1.22 0]
-    4a: [7.2 2.4 4.8], minus its mean [2.4 −2.4 0], over its σ [1.22 −1.22 0]
+    a: [1.8 0.6 1.2], minus its mean [0.6 −0.6 0.0], over its σ [1.22 −1.22 0.00]
+    4a: [7.2 2.4 4.8], minus its mean [2.4 −2.4 0.0], over its σ [1.22 −1.22 0.00]
     """
     for name, row in points.items():
         if np.shape(row) != (3,) or np.ptp(row) == 0:
@@ -115,26 +110,30 @@ def normalising(points: Mapping[str, Sequence[float]], *, id: str = "normalising
     rows = np.array(list(points.values()), float)
     fallen = rows - rows.mean(axis=1, keepdims=True)
     ways = np.stack([rows, fallen, fallen / fallen.std(axis=1, keepdims=True)], axis=1)  # row, stage, 3
-    words = [[_words(place, 2) for place in way] for way in ways]
-    lines = [
-        (name, *(f'<td data-stage="{k}">{word}</td>' for k, word in enumerate(way, 1)))
-        for name, way in zip(points, words, strict=True)
-    ]
+    said = list(zip(*(words(ways[:, k], 2, False, "html") for k in range(3)), strict=True))
+    lines = [(name, *(_cell(k, row) for k, row in enumerate(way, 1))) for name, way in zip(points, said, strict=True)]
     stages = {
         "rows": "Rows of three numbers, as points in space.",
         "mean 0": "Each row minus its mean: it drops straight onto the plane of the rows with mean 0.",
         "variance 1": "Each of them divided by its σ: straight in or out, to the circle of variance 1.",
     }
-    heads = ("", "row", "− mean", "/ σ")
+    heads = ("", "row", _later(2, "− mean"), _later(3, "/ σ"))
     static = f'<div class="live-fall">{_picture(list(points), ways)}{table("rows", lines, heads)}</div>{SAID}'
     text = [
-        f"{name}: [{a}], minus its mean [{b}], over its σ [{c}]" for name, (a, b, c) in zip(points, words, strict=True)
+        "{}: [{}], minus its mean [{}], over its σ [{}]".format(name, *map(" ".join, way))
+        for name, way in zip(points, said, strict=True)
     ]
     return _stages("First down to mean 0, then onto the circle", stages, static, "\n".join(text), id)
 
 
-def _words(x, decimals: int) -> str:
-    return " ".join(trimmed(float(one), decimals) for one in np.atleast_1d(x)).replace("-", "−")
+def _later(stage: int, html: str) -> str:
+    return f'<span data-stage="{stage}">{html}</span>'
+
+
+def _cell(stage: int, row: Sequence[str]) -> str:
+    """A number, or a row of numbers in brackets."""
+    inside = " ".join(f"<span>{word}</span>" for word in row)
+    return f'<td data-stage="{stage}">{f"<span class=live-row>{inside}</span>" if len(row) > 1 else row[0]}</td>'
 
 
 def _stages(title: str, stages: Mapping[str, str], static: str, text: str, id: str) -> Element:
@@ -169,6 +168,13 @@ def _picture(names: Sequence[str], ways: np.ndarray) -> str:
             f'<text x="{a + 9:.1f}" y="{b + 4:.1f}">{_html.escape(name)}</text>'
             f'<circle class="fall-dot" cx="{e:.1f}" cy="{f:.1f}" r="5" data-at="{moves}"/>'
         )
+    ends: dict[tuple[str, str], list[str]] = {}  # rows that come to the same place share a label
+    for name, (x, y) in zip(names, flat[:, -1], strict=True):
+        ends.setdefault((f"{x:.1f}", f"{y + 16:.1f}"), []).append(name)
+    for (x, y), there in ends.items():
+        way, anchor = (-1, "end") if x[0] == "-" else (1, "start")
+        label = _html.escape(", ".join(there))
+        drawn += f'<text x="{x}" dx="{8 * way}" y="{y}" text-anchor="{anchor}" data-stage="3">{label}</text>'
     alt = "Points above a plane. Each falls straight onto it, and goes from there straight in or out to a circle."
     return (
         f'<svg viewBox="{-wide:.1f} {top:.1f} {2 * wide:.1f} {high:.1f}" style="max-width:{2 * wide:.0f}px" role="img" '
