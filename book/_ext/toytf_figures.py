@@ -28,13 +28,15 @@ def in_page(svg, alt, number=0):
     if kind == "house":
         root = re.sub(r'\s(role|aria-label)="[^"]*"', "", root)
         return root.replace("<svg ", f"<svg {label} ", 1) + rest
-    style = re.search(r'style="([^"]*)"', root)[1]
+    # letters are as large as the page wants: their size is an attribute, which the page's style overrules
+    style = re.sub(r"font:([\d.]+)px (.*)", r'font-family:\2" font-size="\1', re.search(r'style="([^"]*)"', root)[1])
     wide, shown = re.search(r'viewBox="0 0 (\S+) ', root)[1], re.search(r' width="(\S+)"', root)[1]
     panels = ""
     for name, box, content in PANEL.findall(svg):
-        w, h = (round(float(side) * float(shown) / float(wide), 1) for side in box.split()[2:])
-        size = f'class="{name}" viewBox="{box}" width="{w:g}" height="{h:g}"'
-        panels += f'<svg {size} style="{style}">{content}</svg>'
+        units = [float(side) for side in box.split()[2:]]
+        w, h = (round(side * float(shown) / float(wide), 1) for side in units)
+        panels += f'<span style="--w:{units[0]:g};--h:{units[1]:g}"><svg class="{name}" viewBox="{box}" '
+        panels += f'width="{w:g}" height="{h:g}" style="{style}">{content}</svg></span>'
     message = MESSAGE.search(svg)
     lines = re.findall(r"<text[^>]*>(.*?)</text>", message[1] if message else "")
     said = " ".join(re.sub(r"<[^>]*>", "", line) for line in lines)

@@ -13,7 +13,7 @@ import toytf_figures
 from bookcheck.reading import ROOT, chapter_paths, code_cells, read_notebook
 
 STYLES = "".join((ROOT / "book" / "_assets" / name).read_text("utf-8") for name in ("toytf.css", "figures.css"))
-SMALLEST, CONTRAST = 11.7, 4.5
+SMALLEST, CONTRAST = 11.9, 4.5
 LARGEST = 9_500  # bytes gzipped
 
 
@@ -108,6 +108,32 @@ def test_text_of_every_figure_is_large_enough_and_dark_enough_and_all_is_whole(b
     assert problems(browser, FIGURES, width, dark) == []
 
 
+# How high the letters of all figures are, and those of titles; how much of the column charts fill.
+SCALE = """() => {
+  const px = (text) => parseFloat(getComputedStyle(text).fontSize) * (text.getScreenCTM?.().a ?? 1);
+  const sizes = (chosen, of) => [...new Set([...document.querySelectorAll(chosen)].map((one) => of(one).toFixed(1)))];
+  const turned = (text) => /rotate/.test(text.getAttribute("transform"));
+  const wide = [...document.querySelectorAll(".toytf-figure > div > :only-child")].filter((one) => {
+    const { width, height } = one.firstChild.viewBox.baseVal;
+    return width > 1.6 * height;
+  });
+  return [
+    sizes(".toytf-figure text", (text) => turned(text) ? px(text.ownerSVGElement) : px(text)), sizes("figcaption", px),
+    Math.min(...wide.map((one) => one.offsetWidth / one.parentElement.offsetWidth)),
+  ];
+}"""
+
+
+@pytest.mark.parametrize("width, letters", [(358, "12.0"), (704, "13.5"), (736, "13.5")])
+def test_letters_of_all_figures_are_of_one_size_below_that_of_titles_and_charts_fill_the_column(
+    browser, width, letters
+):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.set_content(page_of(FIGURES))
+    assert page.evaluate(SCALE) == [[letters], ["15.0"], 1]
+    page.close()
+
+
 def test_names_in_a_page_are_unique():
     text = page_of(FIGURES)
     names = re.findall(r'\bid="([^"]+)"', text)
@@ -155,5 +181,5 @@ def test_a_colour_of_nobody_is_noticed():
 def test_a_figure_in_the_page_says_its_message_as_a_sentence_and_its_alternative_text():
     html = toytf_figures.in_page(figure(GOOD), 'A "picture"', 3)
     assert "<figcaption>A &lt; B, and C</figcaption>" in html
-    assert '<div role="img" aria-label="A &quot;picture&quot;"><svg class="panel"' in html
+    assert '<div role="img" aria-label="A &quot;picture&quot;"><span style="--w:460;--h:60"><svg class="panel"' in html
     assert 'class="paper"' not in html and ">good</text>" in html

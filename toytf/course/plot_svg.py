@@ -25,6 +25,7 @@ from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.path import Path
+from matplotlib.text import Text
 from matplotlib.transforms import Affine2D, Bbox
 
 from toytf._validate import require_class
@@ -102,10 +103,11 @@ def _is_circle(path: Path) -> bool:
 class Renderer(RendererBase):
     """Draws the elements of each panel; `assemble` writes the file."""
 
-    def __init__(self, width: float, height: float, panel_of: dict[str, object]):
+    def __init__(self, width: float, height: float, panel_of: dict[str, object], written: dict[str, Text]):
         super().__init__()
         self.width, self.height = width, height
         self.panel_of = panel_of
+        self.written = written  # texts by their names: of one with several lines matplotlib does not say which it is
         self.parts: dict = {}
         self.defs: dict[str, str] = {}
         self._open: list = []
@@ -114,6 +116,7 @@ class Renderer(RendererBase):
 
     def open_group(self, s, gid=None):
         self._open.append(self.panel_of.get(gid, self._open[-1] if self._open else "figure"))
+        self._text, self._line = self.written.get(gid), -1
 
     def close_group(self, s):
         self._open.pop()
@@ -273,41 +276,42 @@ class Renderer(RendererBase):
     # -- text
 
     def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
-        size = prop.get_size_in_points()
-        align = mtext.get_ha() if mtext is not None else "left"
-        if mtext is not None and "\n" in mtext.get_text():
-            align = getattr(mtext, "_multialignment", None) or align
-        anchor, share = _ANCHOR[align]
-        width = self.get_text_width_height_descent(s, prop, ismath)[0]
-        turn = np.deg2rad(angle)
-        x, y = x + share * width * np.cos(turn), y - share * width * np.sin(turn)
+        # The page may write smaller than the figure: a text stands by what it is aligned to, and its baseline and the
+        # next lines are so many of its heights away from there.
+        mtext, self._line = mtext or self._text, self._line + 1
+        lines = mtext.get_text().count("\n") + 1
+        up = {"top": 0, "bottom": 1}.get(mtext.get_va(), 0.5) if not angle else 0.5
+        down = 0.8 + 1.2 * self._line - up * (1.2 * lines - 0.3)
+        anchor, share = _ANCHOR[(lines > 1 and mtext._multialignment) or mtext.get_ha()]
+        turn, size = np.deg2rad(angle), prop.get_size_in_points()
+        along, across = share * self.get_text_width_height_descent(s, prop, ismath)[0], down * size
+        x, y = x + along * np.cos(turn) - across * np.sin(turn), y - along * np.sin(turn) - across * np.cos(turn)
         style = [f"fill:{paint(gc.get_rgb())}"]
         if gc.get_alpha() is not None and gc.get_alpha() < 1:
             style.append(f"fill-opacity:{number(gc.get_alpha(), 2)}")
-        if abs(size - FONT) > 0.01:
-            style.append(f"font-size:{number(size, 2)}px")
         if anchor != "start":
             style.append(f"text-anchor:{anchor}")
         if prop.get_weight() not in ("normal", 400, "regular"):
             style.append("font-weight:600")
         if prop.get_style() == "italic":
             style.append("font-style:italic")
-        where = f' x="{number(x)}" y="{number(y)}"'
+        where = f' x="{number(x)}" y="{number(y)}"' + ("" if ismath else f' dy="{number(down, 2)}em"')
         if angle:
             where += f' transform="rotate({number(-angle)} {number(x)} {number(y)})"'
-        content = self._formula(s, prop) if ismath else escape(s)
+        content = self._formula(s, prop, down) if ismath else escape(s)
         self._emit("text", ";".join(style), where, content)
 
-    def _formula(self, s, prop) -> str:
+    def _formula(self, s, prop, down) -> str:
         """A short formula, in runs of one height and one size; nothing with roots or fractions."""
         _, _, _, glyphs, rects = self._text2path.mathtext_parser.parse(s, 72, prop)
         if rects:
             raise ValueError(f"text in a figure: expected no root or fraction, got {s}")
-        text, height = "", 0.0
+        text, height = "", down * prop.get_size_in_points()
         for (size, up, slanted), run in itertools.groupby(glyphs, _set_alike):
             letters = escape("".join(chr(glyph[2]) for glyph in run))
-            words = f' dy="{number(height - up)}"' if height != up else ""
-            words += f' font-size="{number(size)}"' if size != round(prop.get_size_in_points(), 2) else ""
+            words = f' dy="{number((height - up) / size, 2)}em"' if height != up else ""
+            share = number(size / prop.get_size_in_points(), 2)
+            words += f' font-size="{share}em"' if share != "1" else ""
             words += ' font-style="italic"' if slanted else ""
             text, height = text + (f"<tspan{words}>{letters}</tspan>" if words else letters), up
         return text
@@ -437,7 +441,11 @@ def svg(figure) -> str:
         for image in axes.images:
             image.set_interpolation("none")  # else matplotlib blows the cells up to pixels itself
     width, height = figure.get_figwidth() * 72, figure.get_figheight() * 72
-    renderer = Renderer(width, height, {axes.get_gid(): of[axes] for axes in figure.axes} | {"message": "message"})
+    written = {text.get_gid() or f"text-{k}": text for k, text in enumerate(figure.findobj(Text))}
+    for name, text in written.items():
+        text.set_gid(name)
+    panel_of = {axes.get_gid(): of[axes] for axes in figure.axes} | {"message": "message"}
+    renderer = Renderer(width, height, panel_of, written)
     figure.patch.set_visible(False)  # the page has its own paper
     figure.draw(renderer)
     figure.patch.set_visible(True)
