@@ -24,7 +24,8 @@ from numbertext import markdown_text, numbers, output_numbers
 from toytf import check
 
 # Integers that no notebook computes and no source printed: they come from the paper or from the world.
-CONSTANTS = {37000, 50257}  # tokens: the paper's shared English and German vocabulary, and GPT-2's
+# Tokens: the paper's shared English and German vocabulary, and GPT-2's; and the width of GPT-2's rows.
+CONSTANTS = {37000, 50257, 1600}
 SUMMARIES = ("Shapes", "What to remember", "Where to read on")
 LISTING = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)  # a checker's solution, or PyTorch's
 NEAR = 2  # cells of code before a text, and behind it

@@ -45,7 +45,6 @@ from toytf.byhand.operations import (
     cross_entropy_backward,
     divide,
     layer_norm,
-    layer_norm_backward,
     mask,
     matmul,
     mean,
@@ -62,6 +61,6 @@ from toytf.byhand.workings import Entry, Operand, Working, beside
 __all__ = [
     "Chain", "Cos", "Difference", "Entry", "Exp", "Larger", "Num", "Operand", "Power", "Prod", "Quotient", "Root",
     "Row", "Sin", "Step", "Sum", "Trail", "Working", "add", "attention", "beside", "chain", "concat",
-    "cross_entropy_backward", "divide", "fmt", "follow", "layer_norm", "layer_norm_backward", "mask", "matmul", "mean",
+    "cross_entropy_backward", "divide", "fmt", "follow", "layer_norm", "mask", "matmul", "mean",
     "positions", "relu", "softmax", "softmax_backward", "table", "variance", "weighted_sum",
 ]  # fmt: skip

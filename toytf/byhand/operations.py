@@ -294,30 +294,6 @@ def softmax_backward(weights, dout, name: str = "", formula: str = "", **how) ->
     return made.working(ops.softmax_backward(a, d), entry, (2, 3), name, formula, **how)
 
 
-def layer_norm_backward(x, dout, name: str = "", formula: str = "", *, eps=1e-5, **how) -> Working:
-    """What a layer norm without scale and shift sends back to its rows::
-
-        out[i, j] = (g[j] - mean(g) - y[j] * mean(g y)) / sqrt(variance + eps)
-
-    with ``g`` row ``i`` of `dout`, the gradient of the loss with respect to what came out, and ``y`` the normalised row
-    of `x`, which went in. With a scale, give ``dout * gamma``.
-
-    >>> print(layer_norm_backward([[1, 3, 3, 5]], [[1, 0, 0, 2]]).entries[3])
-    [1, 4] ≈ (2 - 0.75 - 1.4142·0.3536) / 1.4142 ≈ 0.75 / 1.4142 ≈ 0.5303
-    """
-    rows, g = _same_shape(x=x, dout=dout)
-    plain = ops.LayerNorm(np.ones(rows.shape[1]), np.zeros(rows.shape[1]))
-    _, trace = ops.layer_norm(plain, rows, eps)
-    y = trace.normalised
-    means, along = g.mean(axis=-1), (g * y).mean(axis=-1)
-
-    def entry(i, j):
-        return Quotient(Difference(Difference(g[i, j], means[i]), Prod(y[i, j], along[i])), trace.std[i, 0])
-
-    made = _Made((x, dout), ("row, cell", "row, cell"), signs=("", "and"), sign="→")
-    return made.working(ops.layer_norm_backward(plain, trace, g)[0], entry, (2,), name, formula, **how)
-
-
 def cross_entropy_backward(probs, goal, name: str = "", formula: str = "", **how) -> Working:
     """The mean cross-entropy's gradient: ``out[i, j] = (p[i, j] - g[i, j]) / n`` for ``n`` rows.
 
