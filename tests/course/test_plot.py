@@ -133,6 +133,14 @@ def test_a_long_message_is_wrapped_and_not_cut():
     assert len(lines) > 1 and " ".join(lines) == words
 
 
+def test_lines_of_a_text_stay_together_when_the_page_writes_smaller_and_in_their_box():
+    figure = curve()
+    figure.axes[0].text(1, 1, "one\ntwo", ha="center", va="center", bbox={"facecolor": plot.PAPER})
+    texts = re.findall(r'<text x="(\S+)" y="(\S+)" dy="(\S+)em"[^>]*text-anchor:middle">(?:one|two)<', svg(figure))
+    (x0, y0, first), (x1, y1, second) = (map(float, one) for one in texts)
+    assert x0 == x1 and abs(y0 - y1) < 3 and second - first == pytest.approx(1.2)
+
+
 def test_what_leaves_its_axes_is_clipped_and_what_stays_is_not():
     assert "clip-path" in svg(curve(ylim=(0, 1))) and "clip-path" not in svg(curve())
 

@@ -116,7 +116,8 @@ class Renderer(RendererBase):
 
     def open_group(self, s, gid=None):
         self._open.append(self.panel_of.get(gid, self._open[-1] if self._open else "figure"))
-        self._text, self._line = self.written.get(gid), -1
+        if gid in self.written:
+            self._text, self._line = self.written[gid], -1
 
     def close_group(self, s):
         self._open.pop()
