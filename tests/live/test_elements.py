@@ -7,8 +7,8 @@ import pytest
 from livecheck import FINGER, Case, follow, open_all, page_problems, type_number
 
 NAMES = (
-    "beam clocks divisor logits machine mask nudge patching sampling shares stack stages strip training translator "
-    "writer"
+    "beam bill clocks divisor logits machine mask nudge patching sampling shares stack stages strip training "
+    "translator writer"
 ).split()
 MODULES = [importlib.import_module(f"test_live_{name}") for name in NAMES]
 CASES = [case for module in MODULES for case in vars(module).values() if isinstance(case, Case)]

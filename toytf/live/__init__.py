@@ -23,6 +23,7 @@ them below their exercises.
 """
 
 from toytf.live.beam import beam
+from toytf.live.bill import bill
 from toytf.live.clocks import clocks
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
@@ -41,7 +42,7 @@ from toytf.live.translator import translator, vocabulary
 from toytf.live.writer import writer
 
 __all__ = [
-    "Element", "beam", "clocks", "divisor", "logits", "machine", "mask", "mixing", "normalising", "nudge",
+    "Element", "beam", "bill", "clocks", "divisor", "logits", "machine", "mask", "mixing", "normalising", "nudge",
     "patching", "sampling", "shares", "stack", "strip", "trained_machine", "training", "translator", "vocabulary",
     "writer",
 ]  # fmt: skip

@@ -13,7 +13,7 @@ from listings import from_cells
 from toytf.attention import attention
 from toytf.ops import softmax
 
-NAMES = "rms_norm frequencies rotate swiglu mixture window_mask grouped_attention layer decoder"
+NAMES = "rms_norm frequencies stretched rotate swiglu mixture window_mask grouped_attention layer decoder"
 NAMES += " Sizes drawn EXAMPLES example"
 GIVEN = {"np": np, "dataclass": dataclass, "attention": attention, "softmax": softmax}
 modern = SimpleNamespace(**from_cells("book/chapters/23_today.md", *NAMES.split(), **GIVEN))

@@ -1,0 +1,39 @@
+// What a training costs, to be moved. Beside bill.py, which wrote the table.
+import { number } from "./page/settings.js";
+import { Live, define } from "./page/element.js";
+import { fillTable } from "./page/tables.js";
+
+const twoDigits = (x) => Number(x.toPrecision(2)).toLocaleString("en", { maximumSignificantDigits: 2 });
+const RANGES = {
+  parameters: ["N, billions", 0.01, 10000],
+  tokens: ["D, trillions", 0.001, 100],
+  mfu: ["MFU, %", 1, 100],
+  hour: ["dollars an hour", 0.1, 20],
+  kwh: ["dollars a kWh", 0.01, 1],
+};
+
+class Bill extends Live {
+  settings({ start }) {
+    const slider = ([name, [label, from, to]]) => [name, number({ label, start: start[name], from, to, scale: "log" })];
+    return Object.fromEntries(Object.entries(RANGES).map(slider));
+  }
+
+  show({ parameters, tokens, mfu, hour, kwh }) {
+    const hours = (6 * parameters * 1e9 * tokens * 1e12) / (3600 * this.data.peak * (mfu / 100));
+    const bill = [hours, hours * hour, (hours * this.data.watt * kwh) / 1000, (1000 * tokens) / parameters];
+    const table = this.querySelector(".live-bill");
+    const names = [...table.querySelectorAll("th")].map((name) => name.textContent);
+    fillTable(
+      table,
+      bill.map((x, i) => [names[i], twoDigits(x)]),
+    );
+    this.dollars = twoDigits(hours * hour);
+  }
+
+  say({ parameters, tokens }) {
+    const [N, D] = [parameters, tokens].map((x) => x.toLocaleString("en", { maximumSignificantDigits: 3 }));
+    return `${N} billion parameters that read ${D} trillion tokens: ${this.dollars} dollars for the machines.`;
+  }
+}
+
+define("bill", Bill);

@@ -1,0 +1,52 @@
+"""What it costs to train a model of so many parameters on so many tokens, to be moved."""
+
+from __future__ import annotations
+
+from toytf.live.element import SAID, Element, table
+
+
+def bill(parameters: float, tokens: float, mfu: float, *, peak: float, watt: float, id: str = "bill") -> Element:
+    """Move what a training costs::
+
+        hours = 6 parameters tokens / (3600 peak mfu)
+
+    Parameters
+    ----------
+    parameters, tokens : float
+        In billions and in trillions; where the sliders begin.
+    mfu : float
+        The share of the peak that is used, in percent.
+    peak, watt : float
+        Of one machine: its most FLOP a second, and what it takes.
+    id : str
+        The element's address on its page, ``#bill?parameters=8&tokens=15``.
+
+    Returns
+    -------
+    Element
+
+    Examples
+    --------
+    >>> print(bill(405, 15.6, 35, peak=989e12, watt=700))
+    What would your model cost?
+    hours of one machine: 30,000,000
+    machines, dollars: 76,000,000
+    power, dollars: 2,100,000
+    tokens a parameter: 39
+    """
+    start = {"parameters": parameters, "tokens": tokens, "mfu": mfu, "hour": 2.5, "kwh": 0.1}
+    hours = 6 * parameters * 1e9 * tokens * 1e12 / (3600 * peak * mfu / 100)
+    lines = [
+        ("hours of one machine", two_digits(hours)),
+        ("machines, dollars", two_digits(hours * start["hour"])),
+        ("power, dollars", two_digits(hours * watt / 1000 * start["kwh"])),
+        ("tokens a parameter", two_digits(1000 * tokens / parameters)),
+    ]
+    data = {"start": start, "peak": peak, "watt": watt}
+    text = "\n".join(f"{name}: {number}" for name, number in lines)
+    return Element("bill", "What would your model cost?", data, table("bill", lines) + SAID, text, id)
+
+
+def two_digits(x: float) -> str:
+    x = float(f"{x:.2g}")
+    return f"{x:,.0f}" if x >= 10 else f"{x:.9f}".rstrip("0").rstrip(".")
