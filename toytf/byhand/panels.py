@@ -270,7 +270,8 @@ def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
     linked = f' data-from="{" ".join(linked)}"' if linked else ""
     sums = all_sums(working) if working.entries and not in_chain else ""
     step = f"s{_step(width)}"
-    return f'<div class="byhand {step}"{linked}>{title}<div class="byhand-parts {step}">{body}</div>{sums}</div>'
+    beside = f" {step}" * (width <= STEPS[-1])  # what is wider stands below each other in any column
+    return f'<div class="byhand {step}"{linked}>{title}<div class="byhand-parts{beside}">{body}</div>{sums}</div>'
 
 
 def place(operand, known: Sequence) -> tuple[int, bool] | None:
