@@ -125,8 +125,9 @@ def remarks_as_markdown(text: Source) -> str:
 
 
 def _escaped(words: str) -> str:
-    """Words that stand for themselves in Markdown."""
-    return re.sub(r"([\\`*_\[\]$|<>{}#~])", r"\\\1", words)
+    """Words that stand for themselves in Markdown; Chinese ones and long code may break between two lines."""
+    words = re.sub(r"([\\`*_\[\]$|<>{}#~])", r"\\\1", words)
+    return re.sub(r"([\u4e00-\u9fff]{4}|\\_|[=(),、])", r"\1<wbr>", words)
 
 
 HEADS = ("Ran\u00addom", "Illus\u00adtrated", "sheet", "Py\u00adTorch", "notes")
@@ -144,7 +145,7 @@ def tallies(texts: Iterable[Source]) -> tuple[str, str]:
     texts = list(texts)
     verdicts = {name: [counts(text)[name] for text in texts] for name in VERDICTS}
     kinds = {
-        f"**{kind}**: {meaning}": [sum(said.kind == kind for said in text.remarks.values()) for text in texts]
+        f"{kind}: {meaning}": [sum(said.kind == kind for said in text.remarks.values()) for text in texts]
         for kind, meaning in KINDS.items()
         if kind != "withdrawn"
     }
