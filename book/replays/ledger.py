@@ -245,7 +245,7 @@ def aligned(words: np.ndarray) -> list[str]:
     return [" ".join(word.rjust(width) for word, width in zip(row, widths, strict=True)) for row in rows]
 
 
-LINE, SHORT = 80, 52  # characters; a row of four numbers with eight decimals takes 60
+LINE = 80  # characters; a row of four numbers with eight decimals takes 60
 
 
 def lines(result: Result) -> list[str]:
@@ -257,17 +257,13 @@ def lines(result: Result) -> list[str]:
         said = [row.printed] if row.prints == "words" else []
         said += [f"here {result.found}" if said else result.found] if result.found not in ("", row.printed) else []
         return [f"{head}: {'; '.join(said)}" if said else head]
+    if result.verdict == REPRODUCED:
+        whole = f"{head}: {'; '.join(map(' '.join, np.atleast_2d(row.words)))}"
+        return [whole if len(whole) <= LINE else f"{head}: {entries([result])}"]
     parts = {} if row.printed is None else {"printed": row.words}
     parts |= {"computed": written(row, result.numbers)}
-    flat = {name: "; ".join(map(" ".join, np.atleast_2d(words))) for name, words in parts.items()}
-    if result.verdict == REPRODUCED:
-        whole = f"{head}: {flat['printed']}"
-        return [whole if len(whole) <= LINE else f"{head}: {entries([result])}"]
-    whole = f"{head}: {', '.join(f'{name} {words}' for name, words in flat.items())}"
-    if len(whole) <= LINE and "; " not in whole:
-        return [whole]
-    if max(map(len, flat.values())) <= SHORT:
-        return [head, *(f"    {name:9}{words}" for name, words in flat.items())]
+    if result.numbers.ndim == 0:
+        return [f"{head}: {', '.join(f'{name} {words}' for name, words in parts.items())}"]
     columns = ((name, i, line) for name, words in parts.items() for i, line in enumerate(aligned(words)))
     return [head, *(f"    {'' if i else name:9}{line}" for name, i, line in columns)]
 
