@@ -135,7 +135,7 @@ HEADS = ("Ran\u00addom", "Illus\u00adtrated", "sheet", "Py\u00adTorch", "notes")
 
 def counted(rows: dict[str, list[int]]) -> str:
     """A Markdown table of counts: a row for each name, a column for each text; long words may break on a phone."""
-    lines = ["| | " + " | ".join(HEADS) + " | all |", "|:--|" + "--:|" * (len(HEADS) + 1)]
+    lines = ["| what | " + " | ".join(HEADS) + " | all |", "|:--|" + "--:|" * (len(HEADS) + 1)]
     lines += ["| " + " | ".join(map(str, [name, *found, sum(found)])) + " |" for name, found in rows.items()]
     return "\n".join(lines).replace("reprod", "repro\u00add").replace("plific", "plifi\u00adc")
 
