@@ -2,33 +2,40 @@
 
 import numpy as np
 
-from livecheck import PHONE, Case, shown
+from livecheck import PHONE, Case, open_all, shown
 from toytf import live
 from toytf.byhand import fmt
-from toytf.live.patching import HEADS, patched
+from toytf.live.patching import HEADS, differ, patched
 from toytf.translator import Translator
 
 MODEL = Translator.load()
 A, B = "some cats see the red house", "some cats see the red world"
-PATCHING = live.patching(A, B)
+PATCHING = live.patching(A, B, word=4)
 
 
-def shows(page, source=A, other=B, rows=(6,), silent=(), word=4):
+def shows(page, source=A, other=B, rows=(), silent=(), word=4):
+    script = page.locator(".live-on").count()
+    if script:
+        open_all(page)
     mine, theirs = source.split(), other.split()
     first = patched(MODEL, mine, theirs)
     then = patched(MODEL, mine, theirs, rows, silent, like=first.ids)
     (was, before, looked), (now, after, looks) = ((run.words, run.probs, run.heads) for run in (first, then))
     assert page.locator(".patch-before b").all_inner_texts() == was
-    assert page.locator(".patch-after b").all_inner_texts() == now
+    if not script:
+        each = [patched(MODEL, mine, theirs, [k + 1]).sentence() for k in range(len(mine))]
+        assert shown(page, ".live-alone") == [[sentence or "(nothing)"] for sentence in each]
+        return
+    assert page.locator(".patch-now b").all_inner_texts() == now
     changed = [w for t, w in enumerate(now) if t >= len(was) or w != was[t]]
-    assert page.locator(".patch-after .patch-changed b").all_inner_texts() == changed
+    assert page.locator(".patch-now .patch-changed b").all_inner_texts() == changed
     assert page.locator(".patch-before .patch-on b").all_inner_texts() == [was[word - 1]]
-    assert page.locator(".patch-after .patch-on b").all_inner_texts() == now[word - 1 : word]
+    assert page.locator(".patch-now .patch-on b").all_inner_texts() == now[word - 1 : word]
     at, best = word - 1, None
     for when, probs in ((0, before), (1, after)):
         bars = page.locator(".live-bars").nth(when)
         if when and not (rows or silent):
-            assert bars.locator("caption").inner_text() == "after: nothing is changed"
+            assert bars.locator("caption").inner_text() == "now: nothing is changed"
             assert not bars.locator("tbody").is_visible()
             continue
         table = bars.locator("tbody tr:not([hidden])")
@@ -39,13 +46,12 @@ def shows(page, source=A, other=B, rows=(6,), silent=(), word=4):
         assert table.locator("td:last-child").all_inner_texts() == [fmt(probs[at, i]) for i in ids]
     top = {int(i) for i in np.argsort(-np.maximum(before[at], after[at]))[:5]}
     assert set(best) == top
-    rows_of_map = [looked[0, at], looks[0, at], looked[1, at], looks[1, at]]
+    both = (looked, looks) if rows or silent else (looked,)
+    rows_of_map = [run[h, at] for h in (0, 1) for run in both]
     assert shown(page, ".live-map") == [[fmt(a, 2) for a in row] for row in rows_of_map]
     assert page.locator(".patch-cell.patch-other b").all_inner_texts() == [mine[row - 1] for row in rows]
     heads = [f"{word} ← {theirs[k]}" if k + 1 in rows else word for k, word in enumerate(mine)]
     assert page.locator(".live-map thead th").all_inner_texts() == heads
-    if not page.locator(".live-on").count():
-        return
     said = page.locator(".live-said").inner_text()
     words = " ".join(w for w in now if w != "(end)")
     assert f"it writes {f'“{words}”' if words else 'nothing'}." in said
@@ -75,12 +81,27 @@ def test_a_switch_moves_nothing_but_the_last_sentence(touch):
         assert page.evaluate(places) == before, head
 
 
+def test_it_begins_whole_and_each_head_alone_changes_the_sentence_most_of_all_the_one_to_try_first(touch):
+    """A finger on any switch has an effect, and the sentence and the switches are on one screen."""
+    page = touch(live.patching(), width=PHONE)
+    source = live.patching().data["sentence"].split()
+    whole = patched(MODEL, source, [])
+    missed = {head: differ(whole, patched(MODEL, source, [], silent=[head])) for head in HEADS}
+    first = max(missed, key=missed.get)
+    assert page.get_by_text("first.").inner_text().endswith(f"Switch off {first[:-1]} head {first[-1]} first.")
+    for head in HEADS:
+        assert missed[head] and switch(page, head).is_checked() and not page.locator(".patch-changed").count()
+        switch(page, head).click()
+        assert page.locator(".patch-changed").count() and page.get_by_text("silenced", exact=True).count() == 1
+        switch(page, head).click()
+    top, end = (page.locator(part).bounding_box() for part in (".live-field", ".patch-heads"))
+    assert end["y"] + end["height"] - top["y"] < 844
+
+
 def press(page):
     page.locator(".patch-cells [tabindex='0']").focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    page.keyboard.press("End")
-    page.keyboard.press("Space")
     for head in ("encoder1", "cross2"):
         switch(page, head).focus()
         page.keyboard.press("Space")
@@ -100,14 +121,14 @@ CASE = Case(
     PATCHING,
     shows,
     links={
-        "other=the+girls+see+a+red+hat&rows=1+6&cross1=on&encoder2=on&word=2": {
+        "other=the+girls+see+a+red+hat&rows=1+6&cross1=silenced&encoder2=silenced&word=2": {
             "other": GIRLS,
             "rows": (1, 6),
             "silent": ("cross1", "encoder2"),
             "word": 2,
         },
-        **{f"rows=none&{head}=on": {"rows": (), "silent": (head,)} for head in HEADS},
-        "&".join(f"{head}=on" for head in HEADS): {"silent": HEADS},
+        **{f"rows=6&{head}=silenced": {"rows": (6,), "silent": (head,)} for head in HEADS},
+        "&".join(f"{head}=silenced" for head in HEADS): {"silent": HEADS},
         "rows=none": {"rows": ()},
         "sentence=the+small+queen+sees+a+red+house&other=the+small+boy&rows=3": {
             "source": "the small queen sees a red house",
@@ -118,22 +139,22 @@ CASE = Case(
     keys=(
         press,
         {"rows": (2,), "silent": ("encoder1", "cross2"), "word": 5},
-        "encoder1=on&cross2=on&rows=2&word=5",
+        "encoder1=silenced&cross2=silenced&rows=2&word=5",
     ),
-    finger=(tap, {"rows": (4,), "silent": ("decoder1",), "word": 6}),
+    finger=(tap, {"rows": (4, 6), "silent": ("decoder1",), "word": 6}),
     wrong_links={
         "rows=six": ("rows: expected none, or numbers from 1 to 12, got “six”", {}),
         "word=99": ("word: expected a whole number from 1 to 28, got “99”", {}),
-        "cross1=yes": ("cross 1: expected on or off, got “yes”", {}),
-        "cross3=on": ("cross3: expected one of sentence, other, encoder1", {}),
+        "cross1=yes": ("cross head 1: expected working or silenced, got “yes”", {}),
+        "cross3=silenced": ("cross3: expected one of sentence, other, encoder1", {}),
     },
 )
 
 
 def test_a_row_that_is_gone_is_named_and_cannot_be_taken(touch):
-    page = touch(PATCHING)
+    page = touch(PATCHING, fragment="#patching?rows=6")
     page.get_by_role("textbox").first.fill("some cats see hats")
-    shows(page, "some cats see hats", rows=())
+    shows(page, "some cats see hats")
     assert page.locator(".live-said").inner_text().startswith("There is no row 6 to swap: it writes")
     page.get_by_role("textbox").nth(1).fill("the small boy")
     assert page.locator(".patch-cell[aria-disabled]").count() == 1
@@ -156,7 +177,7 @@ def test_words_are_offered_where_the_caret_is(touch):
     page.keyboard.press("Enter")  # the first that is offered: "the" in place of "some"
     assert other.input_value() == "the cats see the red boat"
     switch(page, "cross1").click()  # though the words offered above it go
-    assert switch(page, "cross1").is_checked() and not chips.first.is_visible()
+    assert not switch(page, "cross1").is_checked() and not chips.first.is_visible()
     for text, told in {
         "some purple cats": "“purple” is not among its 52 words",
         "": "No rows to take: type a word.",

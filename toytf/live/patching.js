@@ -10,7 +10,9 @@ import { Bars } from "./page/tables.js";
 import { END, named, quoted, reading, sentence, wordKeys, writeWords, weightTable } from "./sentence.js";
 
 const TOP = 5;
+const SAME = "now: nothing is changed";
 const HEADS = ["encoder", "decoder", "cross"].flatMap((part) => [1, 2].map((head) => `${part}${head}`));
+const called = (head) => head.replace(/\d/, " head $&");
 
 // ---------------------------------------------------------------- what the model does
 
@@ -63,10 +65,10 @@ class Patching extends Live {
       sentence: sentence({ label: "A sentence", start: data.sentence, offers: true, ...data }),
       other: sentence({ offers: true, ...other }),
       ...Object.fromEntries(
-        HEADS.map((name) => [name, toggle({ label: name.replace(/\d/, " $&"), start: data.silent.includes(name) })]),
+        HEADS.map((name) => [name, toggle({ label: called(name), start: true, words: ["working", "silenced"] })]),
       ),
       rows: own({
-        start: data.rows,
+        start: [],
         write: (rows) => rows.join(" ") || "none",
         read: (text) => {
           const rows = text === "none" ? [] : text.split(/[\s,]+/);
@@ -79,38 +81,46 @@ class Patching extends Live {
     };
   }
 
+  // The line and the bars of now are like those of before.
   take() {
-    for (const name of ["cells", "before", "after"]) this[name] = this.querySelector(`.patch-${name}`);
+    const twin = (node) => node.parentNode.appendChild(node.cloneNode(true));
+    const [line, bars] = [this.querySelector(".patch-line"), this.querySelector(".live-bars")];
+    [this.before, this.now] = [line, twin(line)].map((one) => one.lastElementChild);
+    this.now.className = "patch-now";
+    this.now.previousSibling.textContent = "now";
+    this.bars = [bars, twin(bars)].map((table) => new Bars(table));
+    this.bars[1].table.caption.textContent = SAME;
+    bars.parentNode.classList.add("patch-same");
+    this.querySelector(".patch-at").after(html("div", { class: "patch-name" }, "Click or tap another word above."));
     this.map = this.querySelector(".live-map");
-    this.bars = [...this.querySelectorAll(".live-bars")].map((table) => new Bars(table));
     const [compare, take] = ["choose a word to compare its probabilities", "take one from the other sentence"];
+    this.cells = html("div", { class: "patch-cells", lang: "en" });
     set(this.before, { role: "radiogroup", "aria-label": `What it writes before: ${compare}` });
     set(this.cells, { role: "toolbar", "aria-label": `Rows of the memory: ${take}` });
-    wordKeys(this.before, (at) => this.change({ word: at + 1 }), { follow: true });
+    const more = this.querySelector(".patch-more");
+    const choose = (at) => this.change({ word: at + 1 });
+    wordKeys(this.before, choose, { follow: true });
     // the same places, beyond keys: the line before has those
-    wordKeys(
-      this.after,
-      async (at) => (await this.ready()) && at < this.was.words.length && this.change({ word: at + 1 }),
-    );
+    wordKeys(this.now, async (at) => (await this.ready()) && at < this.was.words.length && choose(at));
+    for (const words of [this.before, this.now]) words.addEventListener("click", () => (more.open = true));
     wordKeys(this.cells, async (at) => (await this.ready()) && this.swap(at + 1));
   }
 
   build() {
     super.build();
     const name = (words) => html("span", { class: "patch-name" }, words);
-    this.querySelector(".patch-name").textContent =
-      "The memory, a row for each word. Click or tap one to take it from the other sentence.";
     const settings = (names) => names.map((one) => this.controls.querySelector(`[data-setting=${one}]`));
     const [mine, other] = settings(["sentence", "other"]);
     const line = (label, node) => html("div", { class: "patch-sentence" }, name(label), node);
-    const heads = html("div", {}, ...settings(HEADS));
-    const silence = html("fieldset", { class: "patch-heads" }, html("legend", {}, "Silence a head"), heads);
-    this.controls.append(line("sentence", mine), line("take from", other));
-    // what it writes stands below the switches, in sight of them
-    this.querySelector(".patch-lines").before(
-      html("div", { class: "live-controls" }, silence),
-      name("What it writes. Click or tap a word to compare the probabilities at its place."),
-    );
+    const first = this.data.other ? "Any can be switched off." : `Switch off ${this.data.first} first.`;
+    const legend = html("legend", {}, `Six heads of attention. ${first}`);
+    const heads = html("fieldset", { class: "patch-heads" }, legend, html("div", {}, ...settings(HEADS)));
+    const rows = name("The memory, a row for each word. Click or tap one to take it from the other sentence.");
+    const switches = html("div", { class: "live-controls" }, ...(this.data.other ? [rows, this.cells] : []), heads);
+    // what it writes stands above the switches, in sight of them
+    this.querySelector(".live-alone").replaceWith(switches);
+    this.querySelector(".patch-reads").remove();
+    this.controls.replaceChildren(line("sentence", mine), ...(this.data.other ? [line("take from", other)] : []));
   }
 
   swap(row) {
@@ -119,42 +129,48 @@ class Patching extends Live {
     this.change({ rows: rows.includes(row) ? rows.filter((r) => r !== row) : [...rows, row].sort((a, b) => a - b) });
   }
 
-  show(state) {
+  prepare(state) {
     const [src, other] = [state.sentence, state.other].map((text) => reading(text, this.data).words);
     this.nothing = !src.length;
     this.classList.toggle("patch-nothing", this.nothing);
     this.both = Math.min(src.length, other.length);
     [this.rows, this.gone] = [true, false].map((can) => state.rows.filter((row) => row <= this.both === can));
-    const [cells, columns] = [[], []];
-    src.forEach((word, k) => {
+    const cells = src.map((word, k) => {
       const [off, on] = [k >= this.both, this.rows.includes(k + 1)];
-      const small = on ? `← ${other[k]}` : off ? "no other" : "its own";
-      cells.push({ word, look: `patch-cell${on ? " patch-other" : ""}`, on, off, small });
-      columns.push(on ? `${word} ${small}` : word);
+      const small = on ? `← ${other[k]}` : off ? "no other" : `row ${k + 1}`;
+      return { word, look: `patch-cell${on ? " patch-other" : ""}`, on, off, small };
     });
     writeWords(this.cells, "button", cells);
+    Object.assign(this, { src, other });
+  }
+
+  show(state) {
     if (this.nothing) return;
+    const { src, other } = this;
     this.swaps = this.rows.map((row) => [row, src[row - 1], other[row - 1]]);
-    this.silent = HEADS.filter((name) => state[name]);
+    this.silent = HEADS.filter((name) => !state[name]);
     this.was = patched(toytf.trained, src, other);
-    this.now = patched(toytf.trained, src, other, { rows: this.rows, silent: this.silent, like: this.was.ids });
+    this.is = patched(toytf.trained, src, other, { rows: this.rows, silent: this.silent, like: this.was.ids });
     this.at = Math.min(state.word, this.was.words.length) - 1;
     writeWords(this.before, "radio", this.wordsOf(this.was));
-    writeWords(this.after, null, this.wordsOf(this.now));
-    const probs = [this.was, this.now].map((run) => run.probs[this.at]);
+    writeWords(this.now, null, this.wordsOf(this.is));
+    const probs = [this.was, this.is].map((run) => run.probs[this.at]);
     const shown = { at: favourites(...probs), names: toytf.trained.tgt_vocab.map(named) };
     this.bars.forEach((bars, k) => bars.set(probs[k], shown));
     const same = !this.rows.length && !this.silent.length;
     this.querySelector(".patch-bars").classList.toggle("patch-same", same);
-    this.bars[1].table.caption.textContent = same ? "after: nothing is changed" : "after";
+    this.bars[1].table.caption.textContent = same ? SAME : "now";
     const soFar = this.was.words.slice(0, this.at).join(" ");
     const where = soFar ? `the next word after “${soFar}”` : "the first word";
     this.querySelector(".patch-at").textContent = `Probabilities of ${where}`;
     const rows = [0, 1].flatMap((h) => [
       [`${h + 1}, before`, this.was.heads[h][this.at]],
-      [`${h + 1}, ${this.silent.includes(`cross${h + 1}`) ? "silent" : "after"}`, this.now.heads[h][this.at]],
+      ...(same
+        ? []
+        : [[`${h + 1}, ${this.silent.includes(`cross${h + 1}`) ? "silenced" : "now"}`, this.is.heads[h][this.at]]]),
     ]);
-    weightTable(this.map, columns, rows);
+    const taken = src.map((word, k) => (this.rows.includes(k + 1) ? `${word} ← ${other[k]}` : word));
+    weightTable(this.map, taken, rows);
   }
 
   wordsOf({ words }) {
@@ -167,9 +183,9 @@ class Patching extends Live {
 
   say() {
     if (this.nothing) return ""; // the field says it
-    const { was, now, at } = this;
+    const { was, is: now, at } = this;
     const done = [
-      ...this.silent.map((name) => `${name.replace(/\d/, " $&")} silent`),
+      ...this.silent.map((name) => `${called(name)} silenced`),
       ...this.swaps.map(([row, word, taken]) => `row ${row} swapped (“${word}” ← “${taken}”)`),
       ...this.gone.map((row) => `there is no row ${row} to swap`),
     ];

@@ -14,7 +14,7 @@ import numpy as np
 from toytf.byhand import fmt
 from toytf.corpus import EOS, SOS
 from toytf.generate import greedy, start, stepper
-from toytf.live.element import Element, bars
+from toytf.live.element import Element, bars, table
 from toytf.live.translator import MOST, NAMES, longest_learned, named, quoted, vocabulary, weight_table, word_line
 from toytf.model import Transformer, decode, encode
 from toytf.ops import linear, softmax
@@ -26,38 +26,30 @@ PARTS = {
     "cross": lambda params: params.decoder[0].cross_attention,
 }
 HEADS = tuple(f"{part}{head}" for part in PARTS for head in (1, 2))
-TOP = 5  # the most probable words, before or after
-MEMORY = "The memory of “{}”. Swapped rows come from “{}”."
+TOP = 5  # the most probable words
 CAPTION = "Where heads 1 and 2 of cross-attention look for it"
-SAME = "after: nothing is changed"
 
 
 def patching(
-    source: str = "some cats see the red house",
-    other: str = "some cats see the red world",
-    *,
-    rows: Sequence[int] = (6,),
-    silent: Sequence[str] = (),
-    word: int = 4,
-    id: str = "patching",
+    source: str = "the cows draw the new houses", other: str = "", *, word: int = 1, id: str = "patching"
 ) -> Element:
     """Silence heads of the trained translator, and swap rows of its memory::
 
-        a silent head:   its rows of W_O are 0
-        a swapped row:   memory[k] = encode(other)[k]
+        a silenced head:   its rows of W_O are 0
+        a swapped row:     memory[k] = encode(other)[k]
+
+    It begins whole. What each head or row does alone stands there without a script.
 
     Parameters
     ----------
-    source, other : str
-        Two sentences of words of `toytf.grammar`; rows of the second one's memory are put into that of the first.
-    rows : sequence of int
-        The rows that are swapped at the start, from 1.
-    silent : sequence of str
-        The heads that are silent at the start, of ``encoder1, encoder2, decoder1, decoder2, cross1, cross2``.
-    word : int, default 4
+    source : str
+        A sentence of words of `toytf.grammar`.
+    other : str, optional
+        Another one; rows of its memory can be put into that of the first. Without it there are only heads.
+    word : int, default 1
         The Spanish word whose probabilities are shown at the start, from 1.
     id : str
-        The element's address on its page, ``#patching?rows=4+6&cross1=on&word=5``.
+        The element's address on its page, ``#patching?rows=4+6&cross1=silenced&word=5``.
 
     Returns
     -------
@@ -70,51 +62,62 @@ def patching(
 
     Examples
     --------
-    >>> print(str(patching()).splitlines()[3])
-    after:  unos gatos ven el mundo rojo
+    >>> print("\\n".join(str(patching()).splitlines()[1:4]))
+    the cows draw the new houses -> las vacas dibujan las casas nuevas
+    With one head silenced:
+    encoder head 1: la vacas dibujan las casas nuevas
 
     Notes
     -----
     *Attention Is All You Need*, section 3.2.2: a head speaks through its own rows of ``W_O``.
     """
-    src, others, rows, at = source.split(), other.split(), sorted(rows), word - 1
-    silent, model = [head for head in HEADS if head in silent], Translator.load()
-    before = patched(model, src, others)
-    after = patched(model, src, others, rows, silent, like=before.ids)
-    best = favourites(before.probs[at], after.probs[at])
+    src, others, at, model = source.split(), other.split(), word - 1, Translator.load()
+    whole = patched(model, src, others)
+    if others:
+        title, caption = "Swap a row of the memory, or silence a head. Which word changes?", "With one row swapped:"
+        rows = enumerate(zip(src, others, strict=False), 1)
+        alone = {f"row {k}, “{a}” ← “{b}”": patched(model, src, others, [k]) for k, (a, b) in rows}
+    else:
+        title, caption = "Silence a head. Which words change?", "With one head silenced:"
+        alone = {f"{head[:-1]} head {head[-1]}": patched(model, src, others, silent=[head]) for head in HEADS}
+    lines = [(name, run.sentence() or "(nothing)") for name, run in alone.items()]
+    best = np.argsort(-whole.probs[at], kind="stable")[:TOP]
     labels = [named(token) for token in model.tgt_vocab.tokens(best)]
-    runs = (("before", before), ("after", after))
-    looks = [(_row_name(h, when, silent), run.heads[h, at]) for h in (0, 1) for when, run in runs]
-    beyond, same = len(before.words), not (rows or silent)
-    lines = {"before": [], "after": []}
-    for name, run in runs:
-        for t, said in enumerate(run.words):
-            changed = t >= beyond or said != before.words[t]
-            look = f"patch-word{' patch-changed' * changed}{' patch-on' * (t == at)}{' patch-beyond' * (t >= beyond)}"
-            lines[name].append((said, look, "", 0))
-    so_far = " ".join(before.words[:at])
+    so_far = " ".join(whole.words[:at])
     where = f"the next word after “{so_far}”" if so_far else "the first word"
-    static = (
-        f'<p class="patch-name">{_html.escape(MEMORY.format(source, other))}</p>'
-        f'<div class="patch-cells" lang="en">{_memory(src, others, rows)}</div><div class="patch-lines">'
-        + "".join(
-            f'<div class="patch-line"><span class="patch-name">{name}</span>'
-            f'<div class="patch-{name}" lang="es">{word_line(line)}</div></div>'
-            for name, line in lines.items()
-        )
-        + f'</div><p class="patch-at">{_html.escape(f"Probabilities of {where}")}</p>'
-        f'<div class="live-side patch-bars{" patch-same" * same}">{bars(labels, before.probs[at][best], "before")}'
-        f"{bars(labels, after.probs[at][best], SAME if same else 'after')}</div>"
-        '<div class="trans-scroll" role="region" aria-label="Where it looks" tabindex="0">'
-        f"{weight_table(_columns(src, others, rows), looks, CAPTION)}</div>"
-        f'<p class="live-said">{_html.escape(_said(model, src, others, rows, silent, before, after, at))}</p>'
+    line = word_line((w, f"patch-word{' patch-on' * (t == at)}", "", 0) for t, w in enumerate(whole.words))
+    looks = ((f"{h + 1}, before", whole.heads[h, at]) for h in (0, 1))
+    writes = f"“{whole.sentence()}”" if whole.sentence() else "nothing"
+    said = (
+        f"Nothing is changed: it writes {writes}. {quoted(labels[0])} has probability {fmt(whole.probs[at, best[0]])}."
     )
-    data = {"sentence": source, "other": other, "rows": rows, "silent": silent, "word": word, "most": MOST}
+    static = (
+        f'<p class="patch-reads">It reads “<span lang="en">{_html.escape(source)}</span>”.</p>'
+        '<div class="patch-lines"><div class="patch-line"><span class="patch-name">before</span>'
+        f'<div class="patch-before" lang="es">{line}</div></div></div>'
+        f"{table('alone', lines, caption=caption)}"
+        '<details class="patch-more"><summary>How probable each word is, and where it looks</summary>'
+        f'<p class="patch-at">{_html.escape(f"Probabilities of {where}")}</p>'
+        f'<div class="live-side patch-bars">{bars(labels, whole.probs[at][best], "before")}</div>'
+        '<div class="trans-scroll" role="region" aria-label="Where it looks" tabindex="0">'
+        f"{weight_table(src, looks, CAPTION)}</div></details>"
+        f'<p class="live-said">{_html.escape(said)}</p>'
+    )
+    data = {
+        "sentence": source,
+        "other": other,
+        "word": word,
+        "first": max(alone, key=lambda name: differ(whole, alone[name])),
+        "most": MOST,
+    }
     data |= {"learned": longest_learned(), **vocabulary()}
-    what = f"rows {', '.join(map(str, rows)) or 'none'} from: {other}; silent: {', '.join(silent) or 'none'}"
-    text = f"source: {source}; {what}\nbefore: {before.sentence()}\nafter:  {after.sentence()}"
-    title = "Silence a head, or swap a row of the memory. Which word changes?"
+    text = "\n".join([f"{source} -> {whole.sentence()}", caption, *map(": ".join, lines)])
     return Element("patching", title, data, static, text, id, ("sentence",), "trained")
+
+
+def differ(before: Run, after: Run) -> int:
+    """Return at how many places other words are written."""
+    return sum(a != b for a, b in zip_longest(before.words, after.words))
 
 
 # ---------------------------------------------------------------- what the model does
@@ -147,7 +150,7 @@ def patched(
     cfg, params = model.cfg, without(model.params, model.cfg.head_width, silent)
     state = start(params, cfg, model.src_vocab.ids(src), cached=False)
     memory = state.memory.copy()
-    theirs, _ = encode(params, cfg, model.src_vocab.ids(other))
+    theirs = encode(params, cfg, model.src_vocab.ids(other))[0] if rows else ()
     for row in rows:
         memory[0, row - 1] = theirs[row - 1]
     ends = {"sos": model.tgt_vocab.id(SOS), "eos": model.tgt_vocab.id(EOS)}
@@ -166,47 +169,3 @@ def without(params: Transformer, width: int, silent: Collection[str]) -> Transfo
         part, h = name[:-1], int(name[-1]) - 1
         PARTS[part](params).w_o[h * width : (h + 1) * width] = 0
     return params
-
-
-def favourites(before: np.ndarray, after: np.ndarray) -> list[int]:
-    """Return the most probable words of both, the most probable first."""
-    return np.argsort(-np.maximum(before, after), kind="stable")[:TOP].tolist()
-
-
-# ---------------------------------------------------------------- its static form
-
-
-def _memory(src, others, rows) -> str:
-    swapped = [k + 1 in rows for k in range(len(src))]
-    return word_line(
-        (word, f"patch-cell{' patch-other' * on}", f"← {others[k]}" if on else "its own", 0)
-        for k, (word, on) in enumerate(zip(src, swapped, strict=True))
-    )
-
-
-def _columns(src, others, rows) -> list[str]:
-    """The words, and of a swapped row both."""
-    return [f"{word} ← {others[k]}" if k + 1 in rows else word for k, word in enumerate(src)]
-
-
-def _said(model: Translator, src, others, rows, silent, before: Run, after: Run, at: int) -> str:
-    """What the script says too."""
-    done = [f"{head[:-1]} {head[-1]} silent" for head in silent]
-    done += [f"row {row} swapped (“{src[row - 1]}” ← “{others[row - 1]}”)" for row in rows]
-    best = list(dict.fromkeys(int(probs[at].argmax()) for probs in (before.probs, after.probs)))
-    names = [quoted(named(token)) for token in model.tgt_vocab.tokens(best)]
-    writes = f"it writes “{after.sentence()}”" if after.sentence() else "it writes nothing"
-    if not done:
-        return f"Nothing is changed: {writes}. {names[-1]} has probability {fmt(after.probs[at, best[-1]])}."
-    changed = sum(a != b for a, b in zip_longest(before.words, after.words))
-    differ = f"{changed} {'place differs' if changed == 1 else 'places differ'}" if changed else "No word differs"
-    shares = (
-        f"{name} had probability {fmt(before.probs[at, i])}, now {fmt(after.probs[at, i])}"
-        for name, i in zip(names, best, strict=True)
-    )
-    what = ", ".join(done)
-    return f"{what[0].upper()}{what[1:]}: {writes}. {differ}. {'; '.join(shares)}."
-
-
-def _row_name(h: int, when: str, silent) -> str:
-    return f"{h + 1}, {'silent' if when == 'after' and f'cross{h + 1}' in silent else when}"

@@ -114,22 +114,25 @@ export function choice({ label, start, options: some }) {
   };
 }
 
-// On or off
-export function toggle({ label, start }) {
-  let input;
+// On or off, or two other words for that; an element's style may show which
+export function toggle({ label, start, words = ["on", "off"] }) {
+  let [input, now] = [];
   return {
     start,
     read: (text) =>
-      ["on", "off"].includes(text)
-        ? { value: text === "on" }
-        : { error: `${label}: expected on or off, got “${text}”` },
-    write: (value) => (value ? "on" : "off"),
+      words.includes(text)
+        ? { value: text === words[0] }
+        : { error: `${label}: expected ${words.join(" or ")}, got “${text}”` },
+    write: (value) => words[value ? 0 : 1],
     control(name, change) {
       input = html("input", { type: "checkbox", role: "switch", change: () => change(input.checked) });
-      return html("label", { class: "live-setting live-switch", "data-setting": name }, input, html("span", {}, label));
+      now = html("i", { "aria-hidden": "true" });
+      const parts = [input, html("span", {}, label), now];
+      return html("label", { class: "live-setting live-switch", "data-setting": name }, ...parts);
     },
     display(value) {
       input.checked = value;
+      now.textContent = words[value ? 0 : 1];
     },
   };
 }
