@@ -82,7 +82,8 @@ class Case:
     finger: tuple[Callable, dict]
     wrong_links: dict[str, tuple[str, dict]]  # what a link says, what is said to it, and the state
     wrong_numbers: dict[tuple[str, str], str] = field(default_factory=dict)  # (setting, what is typed): what is said
-    drawn: dict[str, Any] = field(default_factory=dict)  # what a link says, and an element that begins there
+    # what a link says, and an element whose static form is that; None where the script begins with another picture
+    drawn: dict[str, Any] = field(default_factory=dict)
 
 
 def shown(page, where, of="td"):

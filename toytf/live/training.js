@@ -1,4 +1,4 @@
-// The translator learns in the page. Beside training.py, which wrote the end of the chapter's run.
+// The translator learns in the page. Beside training.py, which wrote the end of the chapter's run; this begins before it.
 import { fixed } from "./engine/numbers.js";
 import { largestAt } from "./engine/generate.js";
 import { learner } from "./engine/train.js";
@@ -36,7 +36,7 @@ class Training extends Live {
     const answers = said.map((words, s) => ({ words, heads: heads[s] }));
     const report = (loss, k) => ({ step: every * k, loss: losses[k - 1], unseen: loss });
     this.chapter = unseen.map(report);
-    Object.assign(this.chapter.at(-1), { answers });
+    this.chapter[0].answers = answers;
     this.spanish = [...part("answers").children].map((line, s) => this.takeAnswer(line, s + 1));
     this.forget();
   }
@@ -65,11 +65,11 @@ class Training extends Live {
 
   // ---------------------------------------------------------------- a run
 
-  // Nothing is learned here: the chapter's run stands there, at its end.
+  // Nothing is learned yet: the chapter's run stands there, at its beginning.
   forget() {
     this.tell?.({ going: false });
     Object.assign(this, { own: false, going: false, over: true, run: (this.run ?? 0) + 1 });
-    [this.reports, this.at] = [this.chapter, this.chapter.length - 1];
+    [this.reports, this.at] = [this.chapter.slice(0, 1), 0];
   }
 
   start() {
@@ -248,10 +248,9 @@ class Training extends Live {
     const losses = step
       ? `the loss of its last ${this.data.learn.batchSize} pairs is ${fixed(loss, 4)}, that of ${this.unseenWords()} ${fixed(unseen, 4)}`
       : `with random numbers the loss of ${this.unseenWords()} is ${fixed(unseen, 4)}`;
-    const changed = this.isChanged() && " The knobs ask for another run: press Train.";
-    if (!this.own)
-      return `The chapter's run at its end, step ${step}: ${losses}.${changed || " Press Train to see how it got there."}`;
-    return `Step ${step} of ${this.data.learn.steps}: ${losses}.${this.whose()}${changed || ""}`;
+    const changed = this.isChanged() ? " The knobs ask for another run: press Train." : "";
+    if (!this.own) return `Nothing is learned yet: ${losses}.${changed || " Press Train."}`;
+    return `Step ${step} of ${this.data.learn.steps}: ${losses}.${this.whose()}${changed}`;
   }
 
   whose() {

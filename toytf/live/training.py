@@ -56,7 +56,7 @@ def training(
         loss, gradients = loss_and_gradients(params, batch),   params = adam(params, gradients, rate(t))
 
     Its settings are the largest learning rate, the number of pairs, and dropout. Before it learns anything in the page
-    it shows the end of the run that it is given.
+    it shows the beginning of the run that it is given; without a script, its end.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def training(
     end, unseen = copies[steps], held_out[:UNSEEN]
     losses = [round(records[step - 1].loss, 4) for step in range(every, steps + 1, every)]
     tests = [round(_loss(copies[step], unseen), 4) for step in range(0, steps + 1, every)]
-    answers = [written(end, english.split()) for english, _ in sentences]
+    began, answers = ([written(one, english.split()) for english, _ in sentences] for one in (copies[0], end))
     said, heads = [words for words, _, _ in answers], [weights for *_, weights in answers]
     picture = _chart(losses, tests, steps, every, math.log(end.cfg.tgt_vocab))
     lines = "".join(_answer(e, s.split(), a) for (e, s), a in zip(sentences, said, strict=True))
@@ -109,7 +109,10 @@ def training(
             "ends": {"sos": end.tgt_vocab.id(SOS), "eos": end.tgt_vocab.id(EOS)},
             "steps": steps, "every": every, "batchSize": batch_size, "warmup": warmup,
         },
-        "run": {"losses": losses, "unseen": tests, "said": said, "heads": [np.round(w, 6) for w in heads]},
+        "run": {
+            "losses": losses, "unseen": tests,
+            "said": [words for words, _, _ in began], "heads": [np.round(weights, 6) for *_, weights in began],
+        },
         "words": [named(token) for token in end.tgt_vocab], "sentences": sentences, "sentence": SENTENCE + 1,
         "few": [n for n in FEW if n < len(train)], "all": len(train), "rates": RATES, "rate": learning_rate,
         "dropout": dropout, "more": MORE,
