@@ -141,6 +141,13 @@ def test_lines_of_a_text_stay_together_when_the_page_writes_smaller_and_in_their
     assert x0 == x1 and abs(y0 - y1) < 3 and second - first == pytest.approx(1.2)
 
 
+def test_the_numbers_along_an_axis_stand_at_one_height():
+    """Also those that matplotlib makes only when it draws."""
+    figure = curve(xlim=(0.1, 3.9))
+    heights = re.findall(r'y="(\S+)" dy="(\S+)em"[^>]*text-anchor:middle">[0-9.]+<', svg(figure))
+    assert len(heights) > 6 and len(set(heights)) == 1
+
+
 def test_what_leaves_its_axes_is_clipped_and_what_stays_is_not():
     assert "clip-path" in svg(curve(ylim=(0, 1))) and "clip-path" not in svg(curve())
 

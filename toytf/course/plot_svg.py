@@ -279,10 +279,13 @@ class Renderer(RendererBase):
     def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
         # The page may write smaller than the figure: a text stands by what it is aligned to, and its baseline and the
         # next lines are so many of its heights away from there.
-        mtext, self._line = mtext or self._text, self._line + 1
+        line = 0
+        if mtext is None:  # one of several lines
+            mtext, self._line = self._text, self._line + 1
+            line = self._line
         lines = mtext.get_text().count("\n") + 1
         up = {"top": 0, "bottom": 1}.get(mtext.get_va(), 0.5) if not angle else 0.5
-        down = 0.8 + 1.2 * self._line - up * (1.2 * lines - 0.3)
+        down = 0.8 + 1.2 * line - up * (1.2 * lines - 0.3)
         anchor, share = _ANCHOR[(lines > 1 and mtext._multialignment) or mtext.get_ha()]
         turn, size = np.deg2rad(angle), prop.get_size_in_points()
         along, across = share * self.get_text_width_height_descent(s, prop, ismath)[0], down * size

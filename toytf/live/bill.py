@@ -29,7 +29,7 @@ def bill(parameters: float, tokens: float, mfu: float, *, peak: float, watt: flo
     --------
     >>> print(bill(405, 15.6, 35, peak=989e12, watt=700))
     What would your model cost?
-    hours of one machine: 30,000,000
+    hours of one H100: 30,000,000
     machines, dollars: 76,000,000
     power, dollars: 2,100,000
     tokens a parameter: 39
@@ -37,7 +37,7 @@ def bill(parameters: float, tokens: float, mfu: float, *, peak: float, watt: flo
     start = {"parameters": parameters, "tokens": tokens, "mfu": mfu, "hour": 2.5, "kwh": 0.1}
     hours = 6 * parameters * 1e9 * tokens * 1e12 / (3600 * peak * mfu / 100)
     lines = [
-        ("hours of one machine", two_digits(hours)),
+        ("hours of one H100", two_digits(hours)),
         ("machines, dollars", two_digits(hours * start["hour"])),
         ("power, dollars", two_digits(hours * watt / 1000 * start["kwh"])),
         ("tokens a parameter", two_digits(1000 * tokens / parameters)),
