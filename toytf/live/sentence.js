@@ -266,7 +266,7 @@ export function palette({ groups }, wanted, { label, now = null, choose, odd = (
   return html(
     "div",
     { class: "live-palette", role: "group", "aria-label": label },
-    html("p", { class: "live-palette-name" }, label),
+    html("div", { class: "live-palette-name" }, label),
     ...rows,
     html("div", { class: "live-chips" }, ...more),
   );
