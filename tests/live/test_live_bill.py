@@ -4,7 +4,7 @@ from livecheck import Case, shown
 from toytf import live
 from toytf.live.bill import two_digits
 
-BILL = live.bill(405, 15.6, 35, peak=989e12, watt=700)
+BILL = live.bill(405, 15.6, 35, machine="H100", peak=989e12, watt=700)
 
 
 def shows(page, parameters=405, tokens=15.6, mfu=35, hour=2.5, kwh=0.1):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from toytf.live.element import SAID, Element, table
 
 
-def bill(parameters: float, tokens: float, mfu: float, *, peak: float, watt: float, id: str = "bill") -> Element:
+def bill(
+    parameters: float, tokens: float, mfu: float, *, machine: str, peak: float, watt: float, id: str = "bill"
+) -> Element:
     """Move what a training costs::
 
         hours = 6 parameters tokens / (3600 peak mfu)
@@ -16,6 +18,8 @@ def bill(parameters: float, tokens: float, mfu: float, *, peak: float, watt: flo
         In billions and in trillions; where the sliders begin.
     mfu : float
         The share of the peak that is used, in percent.
+    machine : str
+        What is hired.
     peak, watt : float
         Of one machine: its most FLOP a second, and what it takes.
     id : str
@@ -27,7 +31,7 @@ def bill(parameters: float, tokens: float, mfu: float, *, peak: float, watt: flo
 
     Examples
     --------
-    >>> print(bill(405, 15.6, 35, peak=989e12, watt=700))
+    >>> print(bill(405, 15.6, 35, machine="H100", peak=989e12, watt=700))
     What would your model cost?
     hours of one H100: 30,000,000
     machines, dollars: 76,000,000
@@ -37,7 +41,7 @@ def bill(parameters: float, tokens: float, mfu: float, *, peak: float, watt: flo
     start = {"parameters": parameters, "tokens": tokens, "mfu": mfu, "hour": 2.5, "kwh": 0.1}
     hours = 6 * parameters * 1e9 * tokens * 1e12 / (3600 * peak * mfu / 100)
     lines = [
-        ("hours of one H100", two_digits(hours)),
+        (f"hours of one {machine}", two_digits(hours)),
         ("machines, dollars", two_digits(hours * start["hour"])),
         ("power, dollars", two_digits(hours * watt / 1000 * start["kwh"])),
         ("tokens a parameter", two_digits(1000 * tokens / parameters)),
