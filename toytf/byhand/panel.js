@@ -129,17 +129,20 @@
     };
     box.className = "byhand-corner";
     box.setAttribute("aria-hidden", true); // the line says it
+    const equals = [first, ...more].some((step) => step[0] == "≈") ? "≈" : "=";
     const known = values.length == terms.length;
     const room = right.left - (beside ? beside.getBoundingClientRect().right : whole.left) - 20;
     const writeAll = (one) => {
       box.replaceChildren();
       terms.forEach((_, k) => write(one(k), rows[k].getBoundingClientRect().top + 2));
-      write(`<b>${more.at(-1).slice(2)}</b>`, rows.at(-1).getBoundingClientRect().bottom + 2);
+      write(
+        `<b>${equals == "≈" ? "≈ " : ""}${more.at(-1).slice(2)}</b>`,
+        rows.at(-1).getBoundingClientRect().bottom + 2,
+      );
       parts.append(box);
       return [...box.children].every((x) => x.offsetWidth <= room);
     };
     const value = (k) => `<b>${values[k].replace("− ", "−")}</b>`;
-    const equals = [first, ...more].some((step) => step[0] == "≈") ? "≈" : "=";
     const wholeTerm = (k) => terms[k].replace("·", " × ") + (known ? ` ${equals} ${value(k)}` : "");
     // where each factor stands in the same line, the product alone says enough
     if (writeAll(wholeTerm) || (beside && known && writeAll(value))) panel.classList.add("b-cornered");

@@ -135,6 +135,6 @@ def heatmap(
     ax.spines[:].set_visible(False)
     if write if write is not None else matrix.size <= 100:
         for (i, j), value in np.ndenumerate(matrix):
-            ax.text(j, i, fmt(value, decimals), ha="center", va="center", color=INK)
+            ax.text(j, i, fmt(value, decimals).replace("-", "−"), ha="center", va="center", color=INK)
         ax.tick_params(length=0)
     return ax
