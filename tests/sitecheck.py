@@ -347,11 +347,13 @@ def width_problems(page):
 
 
 def cut_problems(page):
-    """Printed output of which a part is out of sight: on a phone a number is what gets lost."""
+    """Code that a phone cuts, printed lines that it breaks, and those that scroll though no key reaches them."""
     return page.evaluate(
-        """() => [...document.querySelectorAll("article .cell_output .output pre")]
-            .filter(pre => pre.scrollWidth > pre.clientWidth + 1)
-            .map(pre => "output is cut: " + pre.textContent.trim().slice(0, 60))"""
+        """() => [...document.querySelectorAll("article .highlight pre")].filter(pre => {
+            const wide = pre.scrollWidth > pre.clientWidth + 1, printed = pre.closest(".cell_output .output");
+            const broken = printed && getComputedStyle(pre).whiteSpace !== "pre";
+            return wide && pre.tabIndex < 0 || innerWidth < 640 && (printed ? broken : wide);
+        }).map(pre => "cut, broken or out of reach: " + pre.textContent.trim().slice(0, 60))"""
     )
 
 

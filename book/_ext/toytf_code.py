@@ -27,7 +27,7 @@ COLOURED = [
 ]
 # Before and behind a name that is a link; no listing has these two characters.
 BEGIN, END = "\ue000", "\ue001"
-# A longer line scrolls on a phone, so its listing can be focused; toytf.js takes that back where all fits.
+# On a phone a longer line of code wraps; one that was printed scrolls, so its box can be focused (toytf.js).
 NARROW = 34
 
 
@@ -60,8 +60,17 @@ class Formatter(HtmlFormatter):
             return f'<a class="to-api" href="{address}" title="{title}">{name[1]}</a>'
 
         listing = re.sub(f"{BEGIN}(.*?){END}", link, marked.getvalue())
-        longest = max(map(len, html.unescape(re.sub("<.*?>", "", listing)).splitlines()), default=0)
-        outfile.write(listing.replace("<pre>", '<pre tabindex="0">', 1) if longest > NARROW else listing)
+        outfile.write(listing.replace("<pre>", '<pre tabindex="0">', 1) if 'class="long"' in listing else listing)
+
+    def wrap(self, source):
+        return super().wrap((kind, hanging(line)) for kind, line in source)
+
+
+def hanging(line):
+    """A long line; what it goes on with stands six letters deeper, more than a block does."""
+    plain = html.unescape(re.sub("<.*?>", "", line)).rstrip()
+    deep = len(plain) - len(plain.lstrip()) + 6
+    return f'<span class="long" style="--deep: {deep}ch">{line}</span>' if len(plain) > NARROW else line
 
 
 def setup(app):
