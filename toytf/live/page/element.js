@@ -80,6 +80,10 @@ export class Live extends HTMLElement {
       // who looks closer than at the settings stops it too
       this.addEventListener("click", ({ target }) => target === this.player || this.halt());
     }
+    // sliders that follow each other share their columns
+    const sliders = controls.filter((control) => control.matches(".live-number"));
+    if (sliders.length > 1)
+      controls.splice(controls.indexOf(sliders[0]), sliders.length, html("div", { class: "live-sliders" }, ...sliders));
     this.controls = html("div", { class: "live-controls", role: "group", "aria-label": title }, ...controls);
     this.querySelector(".live-static").before(this.controls);
     this.append(this.spoken, this.complaint, html("p", { class: "live-foot" }, reset, " ", this.link));

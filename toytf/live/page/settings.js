@@ -9,7 +9,7 @@ import { parsed, onPage, trimmed } from "../engine/numbers.js";
 import { html, uniqueId, TYPED } from "./make.js";
 
 // A number from a slider, and typed beside it. `scale: "log"` moves the slider by factors; `whole` refuses 2.5.
-export function number({ label, start, from, to, step, unit = "", scale = "linear", whole = false }) {
+export function number({ label, start, from, to, step, scale = "linear", whole = false }) {
   const bend = scale === "log" ? Math.log : (x) => x;
   const short = (x) => String(Number(x.toPrecision(12)));
   // the value keeps its digits; the box has four decimals, or four digits of what is small
@@ -65,12 +65,12 @@ export function number({ label, start, from, to, step, unit = "", scale = "linea
         },
       });
       complaint = html("p", { class: "live-complaint", role: "alert", id: says });
-      const parts = [html("label", { for: id }, label), slider, typed, unit, complaint];
-      return html("div", { class: "live-setting", "data-setting": name }, ...parts);
+      const parts = [html("label", { for: id }, label), slider, typed, complaint];
+      return html("div", { class: "live-setting live-number", "data-setting": name }, ...parts);
     },
     display(value) {
       slider.value = place(value);
-      slider.setAttribute("aria-valuetext", seen(value) + unit);
+      slider.setAttribute("aria-valuetext", seen(value));
       if (document.activeElement !== typed || read(typed.value).value !== value) typed.value = seen(value);
       complain();
     },
