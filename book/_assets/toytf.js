@@ -130,7 +130,7 @@
 
   // Paper has no triangles to press.
   function preparePrint() {
-    const closed = document.querySelectorAll("article details:not(.hide, [open])");
+    const closed = document.querySelectorAll("article details:not(.hide:not(.below-input), [open])");
     closed.forEach((details) => {
       details.open = true;
     });

@@ -32,8 +32,10 @@ def mark_code(app, doctree):
         if "solution" in cell["cell_metadata"].get("tags", []):
             cell["prompt_show"], cell["prompt_hide"] = "The numbers of the solutions", "Hide"
             continue
-        hidden = cell if cell.attributes.pop("hide_mode") == "all" else cell[0]
-        hidden["classes"].append("more-code")
+        mode = cell.attributes.pop("hide_mode")
+        if mode == "input+output":  # with `hide-output` too: it stays folded, below a title that the cell gives
+            cell["hide_mode"], cell["prompt_hide"] = "output", cell["prompt_show"]
+        (cell if mode == "all" else cell[0])["classes"].append("more-code")
 
 
 class TitleExercises(SphinxPostTransform):

@@ -46,6 +46,12 @@ def test_exercises_have_questions_for_titles_and_hidden_code_waits_for_the_switc
         new_code_cell("answer = 2\n" * 9, metadata={"tags": ["hide-cell", "solution"]}, execution_count=3),
         new_code_cell("print(3)", metadata={"tags": ["remove-input"]}, execution_count=4, outputs=[printed]),
         new_code_cell("b = 4", execution_count=5),
+        new_code_cell(
+            "byhand.add(x, y)",
+            metadata={"tags": ["hide-input", "hide-output"], "mystnb": {"code_prompt_show": "The sum, worked out"}},
+            execution_count=6,
+            outputs=[new_output("stream", name="stdout", text="5")],
+        ),
     ]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(new_notebook(cells=cells, metadata=metadata), tmp_path / "index.ipynb")
@@ -56,15 +62,17 @@ def test_exercises_have_questions_for_titles_and_hidden_code_waits_for_the_switc
     page = (tmp_path / "site" / "index.html").read_text("utf-8")
     titles = [re.sub(r"<[^>]+>", "", one) for one in re.findall(r'admonition-title">(.*?)</p>', page)]
     titles = [one for one in titles if one != "Hide"]
-    assert titles == [r"Exercise 9.1: What is \(1 + 1\) in int?", "Solution", "The numbers of the solutions"]
+    folds = ["The numbers of the solutions", "The sum, worked out", "The sum, worked out"]
+    assert titles == [r"Exercise 9.1: What is \(1 + 1\) in int?", "Solution", *folds]
     assert '<span class="caption-number">Exercise 9.1: </span>What is' in page
     assert '<p class="exercise-about"><em>By hand and code, level 2, 15 min</em></p>' in page
     of_table, rest = page.split("<table>", 1)
     assert of_table.rindex("byhand") > of_table.rindex("more-code")  # the code first, as in the notebook
     imports, solutions = rest.split("answer", 1)
-    assert (
-        "more-code" in imports and "more-code" not in solutions and page.count('<details class="admonition hide') == 1
-    )
+    solutions, fold = solutions.split("worked out", 1)
+    assert "more-code" in imports and "more-code" not in solutions.rpartition("hide below-input")[0].split(">b<")[0]
+    assert re.findall(r'<details class="admonition hide ([^"]*)', page) == ["above-input", "below-input"]
+    assert "byhand" not in fold and "more-code" in solutions.split(">b<")[1]  # its code waits, its output is folded
     assert re.findall(r'class="[^"]*short-code[^"]*".*?<pre>(.*?)</pre>', page, re.DOTALL) == [
         '<span></span><span class="n">b</span> <span class="o">=</span> <span class="mi">4</span>\n'
     ]  # beside the text stands code that prints nothing, and no output
