@@ -129,6 +129,8 @@ def test_a_long_chain_opens_with_its_last_part_or_the_one_that_is_named():
     few = byhand.chain("First ([chapter 4](../notebooks/04_self_attention.ipynb))", *steps)
     assert few.html().count('<details class="byhand-part" open>') == 1
     assert '<a href="../notebooks/04_self_attention.ipynb">chapter 4</a>' in few.html()
+    closed = byhand.chain("one", *steps, "two", *small_chain(), seen="one")
+    assert re.findall('<details class="byhand-part"( open)?>', closed.html()) == [" open", ""]
     assert few.text().startswith("First (chapter 4)\n\nX (2 x 4)")
     many = byhand.chain("one", *steps, "two", *small_chain(), "three", *small_chain())
     assert re.findall('<details class="byhand-part"( open)?>', many.html()) == ["", "", " open"]

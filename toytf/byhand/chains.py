@@ -11,7 +11,7 @@ from toytf.byhand import panels
 from toytf.byhand.operations import _matrix, divide, matmul, softmax, table, weighted_sum
 from toytf.byhand.workings import Shown, Working
 
-FEW = 14  # so many steps are seen at once; of more, one part is open and the others are opened
+FEW = 14  # so many steps are seen at once; of more, the last part is open and the others are opened
 LINK = re.compile(r"\[([^\]]+)\]\(([^\s():]+)\)")  # no colon: a page of the book, not an address
 
 
@@ -20,7 +20,7 @@ class Chain(Shown):
     """Steps in their order; strings among them are headings."""
 
     steps: tuple[Working | str, ...]
-    seen: str | None = None  # the heading of the part that is open; None: the last
+    seen: str | None = None  # the heading of the part that is open; None: all, or the last
 
     @property
     def workings(self) -> tuple[Working, ...]:
@@ -47,7 +47,8 @@ class Chain(Shown):
                 known.append(step)
             body = shown and f'<div class="byhand-beside">{shown}</div>'
             if heading:
-                opened = " open" if len(self.workings) <= FEW or heading == (self.seen or parts[-1][0]) else ""
+                last = len(self.workings) <= FEW or heading == parts[-1][0]
+                opened = " open" if (heading == self.seen if self.seen else last) else ""
                 said, links = _linked(heading)
                 body = f'<details class="byhand-part"{opened}><summary>{said}</summary>{links}{body}</details>'
             out += body
@@ -72,8 +73,8 @@ def chain(*steps: Working | str, seen: str | None = None) -> Chain:
     """Show steps as one strip: an entry lights what it is made of in the steps before, and so back to the first.
 
     Steps are tables and results, each after those that it was made of. A string is the heading of those after it and
-    may hold links to pages: ``"Scores ([chapter 4](04_self_attention.ipynb))"``. Of many steps only the part under the
-    heading `seen` is open, by default the last. No step, or one that stands before a
+    may hold links to pages: ``"Scores ([chapter 4](04_self_attention.ipynb))"``. Only the part under the
+    heading `seen` is open; without it all parts, or of many steps the last. No step, or one that stands before a
     step that it was made of, is a `ValueError`.
 
     >>> from toytf import byhand
