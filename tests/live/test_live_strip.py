@@ -10,6 +10,7 @@ from toytf.live.strip import NUDGE, back, run
 
 STRIP = live.strip(2.0, 3.0, -1.0, 4.0)
 #: The step at which each number moves, and has its slope.
+LAST = 9
 FORWARD, BACK = {"w": 0, "x": 0, "b": 0, "u": 1, "y": 2, "z": 3, "L": 4}, {"L": 5, "z": 6, "y": 7, "u": 8, "b": 8}
 
 
@@ -17,7 +18,10 @@ def word(value):
     return f"{float(fmt(value)):g}"
 
 
-def shows(page, w=2.0, x=3.0, b=-1.0, who="w", nudge=NUDGE, step=9, look="dw"):
+def shows(page, w=2.0, x=3.0, b=-1.0, who="w", nudge=NUDGE, step=0, look="w"):
+    """No step is done before one asks for it; without a script all are."""
+    script = page.locator(".live-on").count()
+    step = step if script else LAST
     given = {"w": w, "x": x, "b": b}
     numbers, moved = run(**given, goal=4.0), run(**given | {who: given[who] + float(nudge)}, goal=4.0)
     slopes = back(numbers)
@@ -25,19 +29,18 @@ def shows(page, w=2.0, x=3.0, b=-1.0, who="w", nudge=NUDGE, step=9, look="dw"):
         [
             word(number) if FORWARD[name] <= step else "·",
             word(moved[name] - number) if FORWARD[name] <= step else "·",
-            word(slopes[name]) if BACK.get(name, 9) <= step else "·",
+            word(slopes[name]) if BACK.get(name, LAST) <= step else "·",
         ]
         for name, number in numbers.items()
     ]
     assert shown(page, ".live-strip") == rows
-    if page.locator(".live-on").count():
+    if script:
         assert page.locator(".live-strip [aria-pressed=true]").get_attribute("data-look") == look
-        if step == 9:
+        if step == LAST:
             assert f"{word(slopes[who])}·{word(float(nudge))} = {word(slopes[who] * float(nudge))};" in said(page)
 
 
 def press(page):
-    button(page, "From the start").press("Enter")
     for _ in range(5):
         button(page, "Next step").press("Enter")
     page.locator("[data-look=dL]").press("ArrowUp")
@@ -46,6 +49,7 @@ def press(page):
 
 def tap(page):
     page.locator("[data-setting=who] label", has_text="b").tap()
+    button(page, "All steps").tap()
     page.locator("[data-look=y]").tap()
 
 
@@ -53,13 +57,13 @@ CASE = Case(
     STRIP,
     shows,
     links={
-        "w=-1.5&x=0.3&nudge=0.01": {"w": -1.5, "x": 0.3, "nudge": "0.01"},
-        "step=0&look=w": {"step": 0, "look": "w"},
+        "w=-1.5&x=0.3&nudge=0.01&step=9": {"w": -1.5, "x": 0.3, "nudge": "0.01", "step": 9},
+        "step=3&look=%CE%94z": {"step": 3, "look": "Δz"},
         "step=8&look=du": {"step": 8, "look": "du"},
-        "who=b&b=4&nudge=1.0&look=%CE%94y": {"who": "b", "b": 4.0, "nudge": "1.0", "look": "Δy"},
+        "who=b&b=4&nudge=1.0&step=9&look=%CE%94y": {"who": "b", "b": 4.0, "nudge": "1.0", "step": 9, "look": "Δy"},
     },
     keys=(press, {"step": 5, "look": "dz"}, "step=5&look=dz"),
-    finger=(tap, {"who": "b", "look": "y"}),
+    finger=(tap, {"who": "b", "step": 9, "look": "y"}),
     wrong_links={
         "look=dq": ("look: expected one of w, Δw, dw, x,", {}),
         "step=10&w=1": ("step: expected a whole number from 0 to 9, got “10”", {"w": 1.0}),
@@ -79,7 +83,7 @@ SUMS = {
 
 
 def test_each_number_opens_to_its_sum(touch):
-    page = touch(STRIP)
+    page = touch(STRIP, fragment="#strip?step=9")
     for look, expected in SUMS.items():
         page.locator(f"[data-look={look}]").click()
         assert page.locator(".strip-sum").inner_text().replace("−", "-") == expected

@@ -1,4 +1,4 @@
-// A computation as a strip of numbers. Beside strip.py.
+// A computation as a strip of numbers. Beside strip.py, which wrote all steps; this begins before the first.
 import { onPage, trimmed } from "./engine/numbers.js";
 import { button, html, stopAt, walk } from "./page/make.js";
 import { choice, number, own, place } from "./page/settings.js";
@@ -24,8 +24,8 @@ class Strip extends Live {
       b: number({ label: "b", start: b, ...range }),
       who: choice({ label: "nudge", start: "w", options: ["w", "x", "b"] }),
       nudge: choice({ label: "by", start: nudge, options: ["1.0", "0.1", "0.01"] }),
-      step: place({ label: "step", start: LAST, from: 0, to: LAST }),
-      look: own({ start: "dw", write: String, read }),
+      step: place({ label: "step", start: 0, from: 0, to: LAST }),
+      look: own({ start: "w", write: String, read }),
     };
   }
 
@@ -57,15 +57,12 @@ class Strip extends Live {
     const go = (step) => this.change({ step, look: newest(step) });
     const to = (words, step) => button(words, () => go(step(this.state.step)));
     this.next = to("Next step", (n) => Math.min(LAST, n + 1));
-    this.controls.prepend(
-      to("From the start", () => 0),
-      this.next,
-      to("All steps", () => LAST),
-    );
+    const others = [to("All steps", () => LAST), to("From the start", () => 0)];
+    this.said.before(html("div", { class: "live-controls" }, this.next, ...others)); // a phone has both in one screen
     const table = this.querySelector(".live-strip");
     const side = html("div", { class: "live-side" });
-    table.replaceWith(side); // what is set stands beside what follows
-    side.append(table, html("div", { class: "strip-side" }, this.sum, this.controls));
+    table.replaceWith(this.sum, side); // what is set stands beside what follows
+    side.append(table, this.controls);
   }
 
   // ---------------------------------------------------------------- computing

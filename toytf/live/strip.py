@@ -16,7 +16,8 @@ def strip(w: float, x: float, b: float, goal: float, *, id: str = "strip") -> El
         u = w x,   y = u + b,   z = y - goal,   L = z^2
         dL = 1,   dz = 2z dL,   dy = dz,   du = db = dy,   dw = x du,   dx = w du
 
-    Its settings are the three numbers, which of them is nudged and by how much, and how many steps are done.
+    Its settings are the three numbers, which of them is nudged and by how much, and how many steps are done. It begins
+    before the first step; without a script, all are done.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def strip(w: float, x: float, b: float, goal: float, *, id: str = "strip") -> El
     )
     data = {"w": w, "x": x, "b": b, "goal": goal, "nudge": NUDGE}
     return Element(
-        "strip", "A nudge runs forward, slopes run back", data, f"{table('strip', lines, HEADS)}{SAID}", told, id
+        "strip", "A nudge runs forward, slopes run back", data, f"{SAID}{table('strip', lines, HEADS)}", told, id
     )
 
 
