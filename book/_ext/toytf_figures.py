@@ -22,7 +22,7 @@ def in_page(svg, alt, number=0):
     svg = svg[svg.index("<svg") :].strip()
     names = set(re.findall(r'\bid="([^"]+)"', svg))
     svg = USE.sub(lambda use: f"{use[1]}n{number}-{use[2]}" if use[2] in names else use[0], svg)
-    label = f'role="img" aria-label="{html.escape(alt)}"'
+    label = f'role="{"group" if "<a " in svg else "img"}" aria-label="{html.escape(alt)}"'
     root, rest = svg[: svg.index(">")], svg[svg.index(">") :]
     kind = OURS.match(svg)[1]
     if kind == "house":

@@ -122,6 +122,18 @@ def prepare_page(app, page, template, context, doctree):
     context["body"] = context.get("body", "")
 
 
+# "2 × 4", also beside a formula; "32 %".
+TOGETHER = re.compile(r"(?:^|(?<=\d)) × (?=\d|$)|(?<=\d) (?=%)")
+
+
+def keep_numbers(app, doctree):
+    """A number, a sign and a number stand on one line."""
+    for text in list(doctree.findall(nodes.Text)):
+        if not isinstance(text.parent, (nodes.literal, nodes.math, nodes.FixedTextElement)):
+            kept = TOGETHER.sub(lambda it: it[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
+            text.parent.replace(text, nodes.Text(kept))
+
+
 def mark_elsewhere(app, doctree):
     """What a link out leads to has no hold on the page."""
     for link in doctree.findall(nodes.reference):
@@ -233,6 +245,7 @@ def setup(app):
     app.connect("doctree-read", fold)
     app.connect("doctree-read", mark_question)
     app.connect("doctree-read", mark_elsewhere)
+    app.connect("doctree-read", keep_numbers)
     # after the extensions have asked for their styles
     app.connect("html-page-context", prepare_page, priority=900)
     # after myst_nb has put its files there

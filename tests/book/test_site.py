@@ -64,6 +64,13 @@ def test_each_page_says_what_it_is_about(pages):
     assert all(40 < len(about) <= 200 for about in said) and len(set(said)) == len(said)
 
 
+def test_a_number_a_sign_and_a_number_stand_on_one_line(pages):
+    for name, text in pages.items():
+        for line in re.findall(r"<p>([^<]*)", text):
+            assert not re.search(r"\d × \d|\d %", line), f"{name}: {line}"
+    assert "the memory is 2\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}4" in html.unescape(pages["notebooks/01_overview"])
+
+
 def test_without_an_address_the_site_names_none(site, pages):
     """Nor does it have what only an address makes useful; test_site_address.py builds one with an address."""
     made_for_others = ("sitemap.xml", "robots.txt", "404.html", ".nojekyll")

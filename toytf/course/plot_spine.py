@@ -124,14 +124,14 @@ class _Sheet:
                 box = f'x="{_n(x)}" y="{_n(y)}" width="{_n(w)}" height="{_n(h)}" rx="5"'
                 made += (
                     f'<a href="{escape(address)}"><title>{escape(called)}</title>'
-                    f'<rect class="spot" data-part="{PARTS.index(part)}" {box}/></a>'
+                    f'<rect class="spot" data-part="{PARTS.index(part)}" {box} fill-opacity="0"/></a>'
                 )
         return made
 
     def text(self, x, y, words, *, on=False, anchor="start", style="", ink=None, room=math.inf) -> None:
         look = f"fill:{ink or (INK if on else QUIET)}" + (";font-weight:600" if on else "") + style
         turned = "" if anchor == "start" else f' text-anchor="{anchor}"'
-        if len(words) * (6.8 if on else 6) > room:  # in the widest of the fonts it would leave its box
+        if len(words) * 6.8 > room:  # in the widest of the fonts it would leave its box
             turned += f' textLength="{_n(room)}" lengthAdjust="spacingAndGlyphs"'
         self.found.append(f'<text x="{_n(x)}" y="{_n(y)}"{turned} style="{look}">{escape(words)}</text>')
 
@@ -258,7 +258,7 @@ class _Journey:
         for i, word in enumerate(rows):
             down = y + (i + 0.5) * CELL + 4
             sheet.text(x, down, word, on=part in self.lit, anchor=anchor, style=";font-style:italic")
-        wide = 46
+        wide = 43
         sheet.spot(part, x - (wide - 3 if anchor == "end" else 3), y - 3, wide, len(rows) * CELL + 6)
 
     def start(self, sheet, x, y, stack, rows, parts, mirrored=False) -> float:
@@ -341,7 +341,7 @@ class _Journey:
             places[part] = (box, y)
             sheet.plus(plus, middle, on=on)
             x = box + PITCH - 4
-            sheet.text(x + wide / 2, middle + high / 2 + 16, "add & norm", on=on, anchor="middle")
+            sheet.text(x + wide + 4, middle + high / 2 + 16, "add & norm", on=on, anchor="end")
             name = f"{self.side(rows)}, after {title}"
             sheet.state(x, middle - high / 2, sublayer.out, name=name, rows=rows, part=norm)
             box += PITCH

@@ -290,6 +290,8 @@ class Renderer(RendererBase):
         turn, size = np.deg2rad(angle), prop.get_size_in_points()
         along, across = share * self.get_text_width_height_descent(s, prop, ismath)[0], down * size
         x, y = x + along * np.cos(turn) - across * np.sin(turn), y - along * np.sin(turn) - across * np.cos(turn)
+        if up == 0.5 and not angle and mtext.get_va() != "baseline":  # matplotlib counts the room below the letters too
+            y = self.height - mtext.get_transform().transform(mtext.get_unitless_position())[1]
         style = [f"fill:{paint(gc.get_rgb())}"]
         if gc.get_alpha() is not None and gc.get_alpha() < 1:
             style.append(f"fill-opacity:{number(gc.get_alpha(), 2)}")

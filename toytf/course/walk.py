@@ -70,17 +70,23 @@ def steps() -> list[tuple[tuple[str, ...], int, str]]:
     ]  # fmt: skip
 
 
+def links() -> dict[str, tuple[str, str]]:
+    """Return for each part of the map its chapter's address, as seen from another notebook, and what to call it; none
+    where the book is not there.
+    """
+    names = {int(number): name for number, name in chapters().items()}
+    return {
+        part: (f"../notebooks/{names[n]}.ipynb", f"{part}: chapter {n}")
+        for parts, n, _ in steps() for part in parts if n in names
+    }  # fmt: skip
+
+
 class Walk:
     """The map with its steps; shows itself as HTML in the book and in JupyterLab, as text elsewhere."""
 
     def _repr_html_(self) -> str:
-        names, way = chapters(), steps()
-
-        def address(chapter):
-            return f"../notebooks/{names[f'{chapter:02}']}.ipynb"
-
-        links = {part: (address(n), f"{part}: chapter {n}") for parts, n, _ in way for part in parts}
-        svg = spine(journey.trace, lit="all", title="", links=links).svg
+        places, way = links(), steps()
+        svg = spine(journey.trace, lit="all", title="", links=places).svg
         svg = svg[svg.index('<svg class="wide"') : svg.rindex("</svg>")].replace(' display="none"', "")
         svg = svg.replace(' y="30"', "").replace("<svg ", f'<svg role="group" aria-label="{html.escape(ALT)}" ')
         lines = rules = ""
@@ -89,7 +95,7 @@ class Walk:
             on += f'<a href="#walk-{k - 1}">Back</a>' if k > 1 else ""
             lines += (
                 f'<li id="walk-{k}"><p>{words}</p>'
-                f'<p class="walk-ways">{on}<a href="{address(chapter)}">Chapter {chapter}</a></p></li>'
+                f'<p class="walk-ways">{on}<a href="{places[parts[0]][0]}">Chapter {chapter}</a></p></li>'
             )
             lit = ",".join(f'[data-part="{PARTS.index(part)}"]' for part in parts)
             rules += f".walk:has(#walk-{k}:target) .spot:is({lit}){{stroke-width:3;fill-opacity:0}}"
