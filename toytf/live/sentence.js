@@ -159,7 +159,7 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
       const doubt = words.length && about.kinds.length && !fits(about, words) ? ": expect mistakes" : "";
       said.push(`${someOf(odd)} ${is} not among its ${known.length} words and ${is} left out${doubt}.`);
       for (const word of odd) asks.push(...suggested(tokens, word, odd.length));
-      const whole = (words.length && wholeFrom(about, words)) || all[1];
+      const whole = (words.length && wholeFrom(about, words)) || examples[0];
       if (whole && (!words.length || (doubt && !asks.length))) said.push(`Try “${whole}”.`);
     }
     const learned = `It learned from sentences of up to ${about.learned} words`;

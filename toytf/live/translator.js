@@ -93,9 +93,10 @@ class Translation extends Live {
     this.compute(this.read.words);
     this.at = this.placeOf(state.word) - 1;
     this.shares = this.weights(state.head);
-    this.slots = Math.max(this.data.slots, this.read.tokens.length, this.spanish.length);
+    const [{ slots, most }, { length }] = [this.data, this.read.tokens];
+    this.slots = Math.max(this.spanish.length, length + (length < most ? 1 : 0));
     this.picture.style.setProperty("--slots", this.slots);
-    this.picture.classList.toggle("trans-long", this.slots > this.data.slots);
+    this.picture.classList.toggle("trans-long", this.slots > slots);
     this.writeEnglish(this.shares[this.at] ?? []);
     const look = (word, t) => `trans-word${t === this.at ? " trans-on" : ""}${word === END ? " trans-end" : ""}`;
     const spanish = this.spanish.map((word, t) => ({ word, on: t === this.at, look: look(word, t) }));
@@ -129,7 +130,7 @@ class Translation extends Live {
       const share = row[place] ?? 0;
       return { word, look, on, share, small: out ? "left out" : place < 0 || !row.length ? "" : fixed(share, 4) };
     });
-    if (tokens.length < Math.min(this.slots, this.data.most)) {
+    if (tokens.length < this.data.most) {
       const on = this.changing === tokens.length;
       words.push({ word: "+", look: `trans-word trans-more${on ? " trans-on" : ""}`, on, label: "Add a word" });
     }

@@ -43,11 +43,11 @@ HINT = (
 ON = ' class="trans-on"'
 NAMES = {EOS: "(end)", SOS: "(start)", PAD: "(padding)"}
 EXAMPLES = (
-    "hello world",
     "my dog finds the strange hat",
     "these girls draw some blue boats",
     "the big cow wants this black table",
     "some boys buy a new book",
+    "hello world",
 )
 
 
@@ -213,7 +213,7 @@ def _picture(src, said, weights, at) -> str:
     english = word_line((word, "trans-word", fmt(a), a) for word, a in zip(src, weights[at], strict=True))
     looks = [f"trans-word{' trans-on' * (t == at)}{' trans-end' * (word == NAMES[EOS])}" for t, word in enumerate(said)]
     spanish = word_line((word, look, "", 0) for word, look in zip(said, looks, strict=True))
-    slots, columns = max(SLOTS, len(src), len(said)), _columns(src, said)
+    slots, columns = max(len(said), len(src) + (len(src) < MOST)), _columns(src, said)
     side, below = _middles(columns, max(ROOM, sum(columns))), _middles([1] * slots, slots)
     threads = "".join(
         f'<g class="{name}">'
