@@ -40,9 +40,9 @@ relu.knows("""
     - a leak below zero: np.maximum(0, x) => np.where(x > 0, x, 0.01 * x)
       Below zero a part of the entry comes through: that is the leaky ReLU. Here it becomes 0.
     - GELU in the place of ReLU: np.maximum(0, x) => ops.gelu(x)
-      GELU has no corner and goes below zero (chapter 7, ReLU and GELU). The paper's bend is max(0, x).
+      GELU has no corner and goes below zero (chapter 7, Why a bend). The paper's bend is max(0, x).
     - the tanh form of GELU in the place of ReLU: np.maximum(0, x) => ops.gelu_tanh(x)
-      GELU has no corner and goes below zero (chapter 7, ReLU and GELU). The paper's bend is max(0, x).
+      GELU has no corner and goes below zero (chapter 7, Why a bend). The paper's bend is max(0, x).
     - cut off above 1 too: np.maximum(0, x) => np.clip(x, 0, 1)
       ReLU has no upper end: a unit that is on passes its number, however large.
     - the bend left out: np.maximum(0, x) => x + 0.0
@@ -90,7 +90,7 @@ feed_forward.knows("""
     - a bend after each map: hidden @ w_2 + b_2 => np.maximum(0, hidden @ w_2 + b_2)
       There is one bend, between the maps. A second one cuts off every negative entry of the output.
     - GELU in the place of ReLU: np.maximum(0, x @ w_1 + b_1) => ops.gelu(x @ w_1 + b_1)
-      BERT and GPT bend with GELU (chapter 7, ReLU and GELU). The paper's network has max(0, x).
+      BERT and GPT bend with GELU (chapter 7, Why a bend). The paper's network has max(0, x).
     - the absolute value in the place of ReLU: np.maximum(0, x @ w_1 + b_1) => np.abs(x @ w_1 + b_1)
       A unit below zero hands over nothing. It does not change its sign: np.maximum(0, ...).
     - transposed weights: x @ w_1 => x @ w_1.T, and hidden @ w_2 => hidden @ w_2.T
