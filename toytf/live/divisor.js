@@ -49,7 +49,7 @@ class Divisor extends Live {
     this.weightBars.set(weights[i]);
     this.slopeBars.set(slopes);
     for (const { table } of [this.weightBars, this.slopeBars])
-      table.caption.textContent = table.caption.textContent.replace(/^.*?(?=: (its weights|the slope))/, () => row);
+      table.caption.textContent = table.caption.textContent.replace(/^.*?(?=: (its shares|the slope))/, () => row);
     Object.assign(this, { weights, slopes });
   }
 
@@ -59,7 +59,7 @@ class Divisor extends Live {
     const slope = words([[this.slopes[best]]], 4, true)[0][0];
     return (
       `Divided by ${shown(divisor)}, ${row} gives ${fixed(this.weights[at][best], 4)} of its attention to ` +
-      `${this.data.cols[best]}; a tiny nudge of that divided score moves it with slope ${slope}.`
+      `${this.data.cols[best]}; a tiny nudge of that divided score moves it ${slope} times as far.`
     );
   }
 }

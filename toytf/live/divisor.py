@@ -12,7 +12,7 @@ from toytf.live.element import SAID, Element, bars
 from toytf.ops import softmax
 
 LARGEST = 100.0  # divisor that the page's slider reaches
-SLOPES = "the slope of each weight: how fast it grows with its own divided score, for a tiny nudge"
+SLOPES = "the slope of each share: how fast it grows with its own divided score, for a tiny nudge"
 
 
 def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: str = "divisor") -> Element:
@@ -46,7 +46,7 @@ def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: s
     # the others' sum, not 1 - weight: near 1 the difference would lose its digits
     slopes = [share * np.delete(weights[0], j).sum() for j, share in enumerate(weights[0])]
     static = (
-        f'<div class="live-side">{bars(cols, weights[0], f"{rows[0]}: its weights", sci=True)}'
+        f'<div class="live-side">{bars(cols, weights[0], f"{rows[0]}: its shares", sci=True)}'
         f"{bars(cols, slopes, f'{rows[0]}: {SLOPES}', sci=True)}</div>{SAID}"
         f'<div class="live-scaled">{scaled.html()}</div><div class="live-weights">{shares.html()}</div>'
     )
