@@ -62,8 +62,8 @@ def clocks(d_model: int = 4, *, pos: int = 1, k: int = 3, id: str = "clocks") ->
     turned = byhand.matmul(
         encodings[d_model].result[:1, :2],
         shift(k, d_model)[:2, :2],
-        "PE[pos + k]",
-        "PE[pos] T",
+        "hand[pos + k]",
+        "hand[pos] turn",
         rows=["row"],
         cols=["sin", "cos"],
         decimals=DECIMALS,
