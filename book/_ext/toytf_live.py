@@ -78,6 +78,7 @@ def put_boxes(app, doctree, docname):
             # what one can tap comes first, then how a notebook checks it
             said = next((p for p in node.findall(nodes.paragraph) if "check.byhand(" in p.astext()), None)
             if said:
+                said["classes"] += ["in-notebook"] * said.astext().startswith("Check it with")
                 said.parent.insert(said.parent.index(said), box)
             else:
                 node += box

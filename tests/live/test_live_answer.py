@@ -276,6 +276,7 @@ def test_the_book_has_a_box_in_each_by_hand_exercise(browser, tmp_path):
     assert re.findall(r"_static/live-(\w+)\.js\?", html) == ["base", "answer"]
     page = browser.new_page()
     page.goto((folder / "_build/html/second.html").as_uri())
+    assert [said.is_visible() for said in page.get_by_text("Check it with").all()] == [False, True, False]
     page.locator("toytf-answer summary").first.click()
     for k, number in enumerate("428"):
         page.locator(".answer-part input").nth(k).fill(number)  # which waits: opened, the box makes its cells

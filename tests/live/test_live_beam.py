@@ -142,6 +142,9 @@ def test_each_step_says_what_becomes_of_each_sentence(touch):
     assert said(page).endswith(
         "“I am <eos>” is found, with probability 0.3600. Greedy finds “a student <eos>”, with 0.3000."
     )
+    page.locator("[data-setting=width] label", has_text="1").click()
+    assert said(page).endswith("“a student <eos>” is found, with probability 0.3000. With width 1 this is greedy.")
+    page.locator("[data-setting=width] label", has_text="2").click()
     assert [node(page, w).inner_text()[-1] for w in ("I", "I am", "I am <eos>", "a student <eos>")] == list("★★★■")
 
 

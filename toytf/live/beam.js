@@ -182,9 +182,11 @@ class Beam extends Live {
       );
       const first = greedy(model.step, model.state, model.ends);
       said.push(
-        String(first.ids) === String(best.ids)
-          ? "Greedy finds the same."
-          : `Greedy finds ${name(first)}, with ${fixed(Math.exp(first.log_prob), 4)}.`,
+        width === "1"
+          ? "With width 1 this is greedy."
+          : String(first.ids) === String(best.ids)
+            ? "Greedy finds the same."
+            : `Greedy finds ${name(first)}, with ${fixed(Math.exp(first.log_prob), 4)}.`,
       );
     }
     return said.join(" ");

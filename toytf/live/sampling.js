@@ -39,7 +39,8 @@ class Sampling extends Live {
 
   build() {
     super.build();
-    this.buttons = [button("next random number", () => this.more(1)), button("draw 100", () => this.more(100))];
+    const hundred = button("draw 100", () => this.more(100 - (this.state.draws % 100))); // with the one at the start
+    this.buttons = [button("next random number", () => this.more(1)), hundred];
     this.again = button("count anew", () => this.change({ draws: 0 }));
     const line = this.querySelector(".live-line");
     line.after(
