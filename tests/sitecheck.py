@@ -494,7 +494,7 @@ def number_hits(page, number):
 def print_problems(page):
     """Written-out arithmetic that is closed on the screen and missing on paper."""
     works = page.evaluate(
-        """() => [...document.querySelectorAll(".byhand-sums p")].map(
+        """() => [...document.querySelectorAll(".byhand-sums p:not([hidden])")].map(
             work => work.textContent)"""
     )
     sheets = pypdf.PdfReader(io.BytesIO(page.pdf(format="A4"))).pages

@@ -275,6 +275,16 @@ class Cos(_Called):
     _name, _compute = "cos", staticmethod(np.cos)
 
 
+def is_idle(step) -> bool:
+    """Whether it is 0 since every product in it has a factor 0, and all else that is added is 0."""
+    parts = getattr(step, "parts", ())
+    if isinstance(step, Prod):
+        return any(map(is_idle, parts))
+    if isinstance(step, Quotient):
+        return is_idle(parts[0])
+    return all(map(is_idle, parts)) if isinstance(step, Sum) else isinstance(step, Num) and not step.value
+
+
 def is_transcendental(step) -> bool:
     """Whether exp, sin or cos of anything but 0 stands in it: no finite number of digits is all of such a number."""
     parts = getattr(step, "parts", ())

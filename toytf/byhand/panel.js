@@ -120,7 +120,7 @@
     if (!more.length || terms.length != rows.length) return;
     const beside = panel.querySelector(".b-one .byhand-matrix"),
       box = d.createElement("div"),
-      [whole, right] = [parts, above].map((x) => x.getBoundingClientRect());
+      [whole, right] = [parts, result(panel)].map((x) => x.getBoundingClientRect());
     const write = (html, top) => {
       const made = d.createElement("div");
       made.innerHTML = html;

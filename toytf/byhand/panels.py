@@ -16,7 +16,7 @@ from importlib import resources
 
 import numpy as np
 
-from toytf.byhand.expressions import Array, Num, fixed, trimmed
+from toytf.byhand.expressions import Array, Num, fixed, is_idle, trimmed
 
 # Which cells of an operand make entry (i, j) of the result: rows, columns (* is all of them), and their colour.
 LIGHTS = {"row": "i*r", "column": "*jc", "cell": "ijr", "other cell": "ijc", "all": "**c", "row, cell": "i*r,ijc"}
@@ -26,9 +26,10 @@ SMALL = 0.94  # type of 12 pixels beside the usual one on a phone
 EQUAL = 72  # up to so many digits factors and result stand side by side with columns of one width
 LONG = 12  # letters of a title that is not said again
 SHORT = 7  # letters of a column's name that is not broken
+ZEROS = 3  # up to so many entries that are 0 term by term are written out
 ZERO = '<td class="b-z">0</td>'
 # Widths are rounded up to one of these, in digits: `_widths` has a rule for each.
-STEPS = (16, 20, 24, *range(28, 49, 2), *range(52, 73, 4), 80, 88, 96)
+STEPS = (12, 16, 20, 24, *range(28, 49, 2), *range(52, 73, 4), 80, 88, 96)
 
 # ---------------------------------------------------------------- style and script
 
@@ -50,7 +51,7 @@ def style() -> str:
     so hides the labels that would stand twice (s); a matrix that does not fit alone is turned, each row a column (t),
     or has its rows' names above their numbers (u, n columns). Each from its own width on. What is turned says so: Wᵀ.
     """
-    turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--o: nowrap;--a: auto;--x: flex-start;--c: right"
+    turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--l: .5em;--o: nowrap;--a: auto;--x: flex-start;--c: right"
     turned += ";--i: inline;--n: none;--d: rtl;--m: var(--v, 0ch)"
     above = "--u: grid;--v: contents;--h: none;--q: block;--y: 12px;--s: 0;--a: auto;--b: anywhere"
     rules = [
@@ -333,6 +334,7 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
     # a single row that is turned stands at the rows of the right factor, each number beside those it is multiplied with
     turned = re.search(r" t\d+", drawn) if right is not None and len(left.array) == 1 else None
     kind = f"b-left b-one{turned[0]}" if turned else "b-left"
+    gap += " b-end" if turned else ""  # the row's name stands beside the result alone
     body = (
         f'<div class="b-block {kind}">{"" if turned else title}{drawn}</div><div class="b-block{gap}">{crossed}</div>'
     )
@@ -404,9 +406,11 @@ def all_sums(working) -> str:
 def sum_lines(working) -> str:
     n_rows, n_cols = np.shape(working.result)
     ordered = [e.at for e in working.entries] in (list(np.ndindex(n_rows, n_cols)), list(np.ndindex(n_rows)))
-    lines = []
-    for entry in working.entries:
+    lines, idle = [], [bool(entry.steps) and is_idle(entry.steps[0]) for entry in working.entries]
+    for entry, adds_zeros in zip(working.entries, idle, strict=True):
         at = "" if ordered or not entry.at else f' data-at="{".".join(map(str, entry.at))}"'
+        at += " hidden" * (adds_zeros and sum(idle) > ZEROS)  # panel.js shows it where it is asked for
         work = "\n".join(f"{r} {e}" for r, e in entry.chain("html"))
         lines.append(f"<p{at}><b>{_html.escape(entry.where)}</b> {work}</p>")
-    return "".join(lines)
+    others = f'<div class="byhand-others">{sum(idle)} entries are 0, term by term.</div>'
+    return "".join([*lines, others * (sum(idle) > ZEROS)])
