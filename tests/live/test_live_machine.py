@@ -12,7 +12,7 @@ from livecheck import PHONE, Case, button, follow, open_all, said, shown, type_n
 from toytf import live
 from toytf.attention import causal_mask
 from toytf.corpus import SOS
-from toytf.course import journey
+from toytf.course import journey, pronoun
 from toytf.example import POSITIONS_PRINTED, PUBLISHED
 from toytf.live.machine import matrices
 from toytf.model import decoder_layer, encoder_layer
@@ -24,6 +24,9 @@ TARGET = ("SOS", "hola", "mundo")
 GIVEN = {"source": journey.source, "target": TARGET, "words": journey.words, "published": POSITIONS_PRINTED}
 MACHINE = live.machine(journey.params, journey.cfg, **GIVEN)
 HEAD = live.machine(journey.params, journey.cfg, **GIVEN, positions="published", until="attention", id="head")
+_words, _x = pronoun.sentence("tired")
+ROWS = (_x + sum(pronoun.attend(_x, head)[0] for head in (pronoun.DESCRIBES, pronoun.COULD_BE))).round(4)
+RULES = live.rules(ROWS, pronoun.rules(), words=_words, features=pronoun.FEATURES)
 IDS = [journey.vocabulary.id(word) for word in TARGET]
 CELLS = {
     f"{name}.{'.'.join(map(str, at))}": value
@@ -523,16 +526,27 @@ def test_the_norm_before_forgets_more_than_the_order(touch):
     assert not page.locator(".live-done").count()
 
 
+def test_a_rule_is_written_anew_and_the_page_says_for_whom_it_holds(touch):
+    page, p = touch(RULES), pronoun.rules()
+    assert said(page) == "Rule 1 holds for it; rule 2 holds for no word."
+    p.w_1[[0, 3, 7], 1], p.b_1[1] = (1, 0, 0), -1.2
+    page.evaluate("location.hash = '#rules?enc.w_1.0.1=1&enc.w_1.3.1=0&enc.w_1.7.1=0&enc.b_1.1=-1.2'")
+    page.wait_for_function("document.querySelector('.live-said').textContent.includes('animal and street')")
+    before = ROWS @ p.w_1 + p.b_1
+    for key, array in {"enc.before": before, "enc.hidden": np.maximum(0, before)}.items():
+        assert close(panels(page)[key], array.round(2))
+
+
 LINKS = {
     (path.stem, link)
     for path in sorted(Path(__file__).parents[2].glob("book/*/*.md"))
-    for link in re.findall(r"\(\S*(#(?:machine|trained)\?[^)\s]*)\)", path.read_text("utf-8"))
+    for link in re.findall(r"\(\S*(#(?:machine|trained|rules)\?[^)\s]*)\)", path.read_text("utf-8"))
 }
 
 
 @pytest.mark.parametrize("name, link", sorted(LINKS))
 def test_every_link_of_the_book_says_what_can_be_set(touch, name, link):
-    page = touch(TRAINED if link.startswith("#trained") else MACHINE, fragment=link)
+    page = touch({"#tr": TRAINED, "#ru": RULES}.get(link[:3], MACHINE), fragment=link)
     assert not page.locator(".live > .live-complaint").inner_text()
     assert "#" + page.locator(".live-link").get_attribute("href").partition("#")[2] == link
     follows = page.locator(".live-size:not(:empty)").count()

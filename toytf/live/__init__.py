@@ -28,7 +28,7 @@ from toytf.live.clocks import clocks
 from toytf.live.divisor import divisor
 from toytf.live.element import Element
 from toytf.live.logits import logits
-from toytf.live.machine import machine, trained_machine
+from toytf.live.machine import machine, rules, trained_machine
 from toytf.live.mask import mask
 from toytf.live.nudge import nudge
 from toytf.live.patching import patching
@@ -43,6 +43,6 @@ from toytf.live.writer import writer
 
 __all__ = [
     "Element", "beam", "bill", "clocks", "divisor", "logits", "machine", "mask", "mixing", "normalising", "nudge",
-    "patching", "sampling", "shares", "stack", "strip", "trained_machine", "training", "translator", "vocabulary",
-    "writer",
+    "patching", "rules", "sampling", "shares", "stack", "strip", "trained_machine", "training", "translator",
+    "vocabulary", "writer",
 ]  # fmt: skip

@@ -65,11 +65,14 @@ class Machine extends Live {
     const published = data.tables.published && { published: "as published" };
     const tables = { paper: "as in the paper", ...published, none: "none" };
     const ways = { safe: "largest subtracted", naive: "as usually typed" };
-    return {
-      ...(until ? {} : read),
+    const ofHeads = {
       positions: choice({ label: "positions", start: positions, options: tables }),
       divisor: number({ label: "scores divided by", start, from: 0.1, to: 1000, scale: "log" }),
       softmax: choice({ label: "softmax", start: "safe", options: ways }),
+    };
+    return {
+      ...(until ? {} : read),
+      ...(until === "rules" ? {} : ofHeads),
       ...(until ? {} : onlyWhole),
       ...Object.fromEntries(cells.map(([name, value]) => [name, own({ start: value, read: readCell, write: String })])),
     };
@@ -78,16 +81,16 @@ class Machine extends Live {
   // A link's mistake is answered with the names of the switches: there are hundreds of cells.
   names() {
     const [all, isCell] = [Object.keys(this.can), (name) => name.includes(".")];
-    const cell = all.find((name) => name.includes("w_q"));
+    const cell = all.find((name) => /\.w_/.test(name));
     return `${all.filter((name) => !isCell(name)).join(", ")}, or a cell such as ${cell}`;
   }
 
-  take({ cells, until }) {
+  take({ cells, until, decimals }) {
     const table = this.querySelector(".live-bars");
     this.bars = until ? null : new Bars(table);
     const nodes = [...this.querySelectorAll("[data-step]")];
     this.panels = new Map(
-      nodes.map((node) => [node.dataset.step, new Panel(node, { sci: /\.A\d$/.test(node.dataset.step) })]),
+      nodes.map((node) => [node.dataset.step, new Panel(node, { decimals, sci: /\.A\d$/.test(node.dataset.step) })]),
     );
     this.order = [...this.panels.keys()];
     this.formulas = new Map(nodes.map((node) => [node.dataset.step, formulaOf(node, this.order)]));
@@ -239,7 +242,7 @@ class Machine extends Live {
     if (title.textContent !== all) title.replaceChildren(...named(all));
   }
 
-  paintStep(key, panel, { value, from, sum, rows, cols, sci, ...more }) {
+  paintStep(key, panel, { value, from, sum, rows, cols, ...more }) {
     const before = this.first.get(key)?.value;
     const grid = this.grids.find((one) => one.panel === panel);
     fit(panel.result, rows, cols, value[0].length);
@@ -249,7 +252,7 @@ class Machine extends Live {
       .map(([of, lights, shift = 0]) => `${this.order.indexOf(of)}:${lights}:${shift}`)
       .join(" ");
     this.entitle(key, { from, ...more });
-    widen(panel.node, rows, value, sci);
+    widen(panel, rows, value);
     if (grid) grid.paint();
     panel.set({
       result: value,
@@ -282,7 +285,7 @@ class Machine extends Live {
       const { name, key } = this.broken;
       return `In “${name}”, ${nameOf(this.panels.get(key))} has NaN or ∞, and so it goes on from there.`;
     }
-    if (this.data.until) return this.sayWeights();
+    if (this.data.until) return this.data.until === "rules" ? this.sayRules() : this.sayWeights();
     const tasks = this.met.map((name) => ` ✓ Done: ${this.querySelector(`[data-task=${name}] b`).textContent}.`);
     return this.sayNext(mask) + tasks.join("");
   }
@@ -300,6 +303,16 @@ class Machine extends Live {
     return `${said.join("; ")}.${
       all ? " Each gives nearly all to one word, and few changes move that: divide the scores by 30 first." : ""
     }`;
+  }
+
+  // "Rule 1 holds for it; rule 2 for no word."
+  sayRules() {
+    const { value, rows } = this.steps.get("enc.hidden");
+    const said = value[0].map((_, j) => {
+      const on = rows.filter((_, i) => value[i][j] > 0);
+      return `rule ${j + 1} holds for ${on.length ? listed(on) : "no word"}`;
+    });
+    return `R${said.join("; ").slice(1)}.`;
   }
 
   // "After “SOS”, the most probable word is “EOS” with 0.2358; before it was 0.2372."

@@ -16,7 +16,7 @@ from toytf.corpus import SOS, Vocabulary
 from toytf.live import translator as sentences
 from toytf.live.element import SUBSCRIPTS, Element, bars
 from toytf.ops import Array, LayerNorm, layer_norm
-from toytf.parameters import Config, Transformer
+from toytf.parameters import Config, FeedForward, Transformer
 from toytf.positions import sinusoids, sinusoids_column_as_i
 from toytf.translator import Translator
 from toytf.tree import count, named_arrays
@@ -176,6 +176,42 @@ def trained_machine(sentence: str = "hello red world", *, id: str = "trained") -
     return plan.element(title, data, stored, id, ("trained", "sentence", *NEEDS))
 
 
+def rules(rows, p: FeedForward, *, words: Sequence[str], features: Sequence[str], id: str = "rules") -> Element:
+    """Change the rules of a feed-forward network, each a column of W_1 with its bias below, or the rows they read::
+
+        hidden = max(0, rows W_1 + b_1)
+
+    Parameters
+    ----------
+    rows : array_like, shape (word, feature)
+    p : FeedForward
+        A hidden unit for each rule; its second map is not shown.
+    words, features : sequence of str
+        What rows and columns are called.
+    id : str
+        The element's address on its page, ``#rules?enc.w_1.0.1=1&enc.b_1.1=-1``.
+
+    Returns
+    -------
+    Element
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p = FeedForward(np.array([[1.0], [1.0]]), np.array([-1.0]), np.zeros((1, 2)), np.zeros(2))
+    >>> print(rules(np.eye(2), p, words=["cat", "runs"], features=["noun", "verb"]).title)
+    Write a rule: for which word does it hold?
+    """
+    arrays, cfg = {"src": np.asarray(rows, float), "enc.w_1": p.w_1, "enc.b_1": p.b_1}, Config(1, 1)
+    plan = _Plan(arrays, cfg, {"source": words}, {"source": list(words), "target": []}, None, features, 2)
+    plan.parts.append(("Rows and rules", []))
+    plan.put("enc.X", "rows", "look", w=[("src", "row of")])
+    plan.put("enc.before", "before", "affine", ["enc.X"], [("enc.w_1", "W_1"), ("enc.b_1", "b_1")], ["W₁", "b₁"])
+    plan.put("enc.hidden", "hidden", "relu", ["enc.before"])
+    data = {"until": "rules", "source": words, "target": [""], "positions": "none", "tables": {}, "decimals": 2}
+    return plan.element("Write a rule: for which word does it hold?", data, arrays, id, NEEDS)
+
+
 def _tables(n: int, cfg: Config) -> dict[str, Array]:
     """The positional encodings of every model; without them a table is not added.
 
@@ -231,8 +267,8 @@ def _alone(name: str, formula: str, x: Working, result=None) -> Working:
 
 def _affine(name: str, x: Working, weight, bias, w, b) -> Working:
     """``x W + b``; the bias stands below the matrix, as a row more."""
-    cols, rows = (tuple(str(k + 1) for k in range(n)) for n in (len(bias), len(weight)))
-    stacked = Operand(f"{w} over {b}", np.vstack([weight, bias]), (*rows, b), cols, "column")
+    cols = tuple(str(k + 1) for k in range(len(bias)))
+    stacked = Operand(f"{w} over {b}", np.vstack([weight, bias]), (*x.cols, b), cols, "column")
     return _product(name, f"{x.name} {w} + {b}", x.result @ weight + bias, x, stacked)
 
 
@@ -248,7 +284,9 @@ def _norm(name: str, x: Working, gamma, beta, eps) -> Working:
 
 # The panel of each kind of step, of those before it and of arrays; machine_steps.js has the same kinds
 PANELS = {
-    "look": lambda plan, name, step, w: byhand.table(w[plan.ids(step["rows"])], name, rows=plan.labels[step["rows"]]),
+    "look": lambda plan, name, step, w: byhand.table(
+        w[plan.ids(step["rows"])], name, rows=plan.labels[step["rows"]], cols=plan.columns
+    ),
     "positions": lambda plan, name, step: byhand.table(
         plan.positions[: len(plan.labels[step["rows"]])], name, rows=plan.labels[step["rows"]]
     ),
@@ -278,7 +316,9 @@ class _Plan:
     cfg: Config
     labels: dict[str, Sequence[str]]  # the words of "source" and "target" that are read at the start
     vocabularies: dict[str, list[str]]
-    positions: Array
+    positions: Array | None
+    columns: Sequence[str] | None = None  # what the entries of an embedding are called
+    decimals: int = 4
     parts: list = field(default_factory=list)  # headings, each with its steps: (key, working, whether it is seen)
     by_key: dict = field(default_factory=dict)  # the steps as the page reads them, by their keys
     cells: dict = field(default_factory=dict)  # by the key of a step: which weights stand in it
@@ -291,7 +331,7 @@ class _Plan:
         names = [array for array, _ in w]
         step = {"key": key, "op": op, "of": list(of), "w": names, "rows": _side(key), "or": 0} | more
         made = [*map(self.working, of), *(self.arrays[array] for array in names)]
-        working = PANELS[op](self, name, step, *made, *called)
+        working = replace(PANELS[op](self, name, step, *made, *called), decimals=self.decimals)
         self.by_key[key] = step
         self.parts[-1][1].append((key, working, step.get("when") not in ("pre", "mask")))
         if w:
@@ -414,7 +454,8 @@ class _Plan:
     def element(self, title: str, data: dict, arrays: dict, id: str, needs) -> Element:
         """All of it: `arrays` has each array by its name, or where the page finds it among the trained weights."""
         until = data["until"]
-        self.encoder(1 if until else self.cfg.n_heads)
+        if until != "rules":
+            self.encoder(1 if until else self.cfg.n_heads)
         if until is None:
             self.decoder()
         named = {block["name"] for blocks in self.cells.values() for block in blocks}
@@ -453,7 +494,8 @@ class _Plan:
         return f'{field}<ul class="live-tasks">{tasks}</ul>{next_word}{chain}'
 
     def text(self, until) -> str:
-        keys = ("enc.X", "enc.att.A1", "enc.att.head1") if until else ("enc.X", "enc.ff.U", "dec.ff.U", "out.p")
+        keys = {"attention": ("enc.X", "enc.att.A1", "enc.att.head1"), "rules": ("enc.X", "enc.before", "enc.hidden")}
+        keys = keys.get(until, ("enc.X", "enc.ff.U", "dec.ff.U", "out.p"))
         return "\n\n".join(replace(self.working(key), entries=()).text() for key in keys)
 
 

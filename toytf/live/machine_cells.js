@@ -35,8 +35,8 @@ function write(node, text) {
 }
 
 // A panel whose numbers have become longer, or more, asks for more room in its line. (byhand/panels.py: _Matrix)
-export function widen(node, rows, value, sci = false) {
-  const longest = Math.max(...words(value, 4, sci).flat().map(lengthOf)) + 0.9;
+export function widen({ node, decimals, sci }, rows, value) {
+  const longest = Math.max(...words(value, decimals, sci).flat().map(lengthOf)) + 0.9;
   const least = node.querySelector(".byhand-result.live-weights-table") ? 3.2 : 0; // room for a finger
   const need =
     Math.max(...rows.map((row) => row.length)) * 0.78 + 0.5 + Math.max(longest, least) * value[0].length + 0.5;
@@ -113,7 +113,7 @@ export class Weights {
     if (!this.table.querySelector("input")) this.panel.node.querySelector(".live-tools")?.remove();
     const names = this.places().map((place) => place.names);
     const values = names.map((row) => row.map((name) => owner.state[name]));
-    const text = words(values);
+    const text = words(values, this.panel.decimals);
     grid.forEach((row, i) =>
       row.forEach((td, j) => {
         const name = names[i][j];
