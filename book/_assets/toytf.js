@@ -40,7 +40,17 @@
   function prepareFrame() {
     const wire = document.querySelector(".strip ol");
     const here = wire?.querySelector(".here");
-    wire?.addEventListener("scroll", () => wire.style.setProperty("--back", `${Math.min(12, wire.scrollLeft)}px`));
+    // A word that is not whole in sight is not there; the line that leads to it fades.
+    const trim = () => {
+      const back = Math.min(12, wire.scrollLeft);
+      const [left, right] = [wire.scrollLeft + back - 1, wire.scrollLeft + wire.clientWidth - 16];
+      wire.style.setProperty("--back", `${back}px`);
+      for (const part of wire.children) {
+        part.classList.toggle("cut", part.offsetLeft < left || part.offsetLeft + part.offsetWidth > right);
+      }
+    };
+    if (wire) new ResizeObserver(trim).observe(wire);
+    wire?.addEventListener("scroll", trim);
     if (here) {
       // in the middle, or a little to the left of it: the first word in sight is whole
       const left = here.offsetLeft - Math.max(0, wire.clientWidth - here.offsetWidth) / 2;

@@ -76,7 +76,9 @@ def questions():
 
 
 def strip(app, page):
-    """The stations that stand above a chapter, each with its chapters and whether it is past; elsewhere None."""
+    """The stations that stand above a chapter, each with its chapters and whether it is past, and the other way as one;
+    elsewhere None.
+    """
     from toytf.course.chapters import WAYS, chapters
 
     names = {int(number): f"notebooks/{name}" for number, name in chapters().items()}
@@ -94,6 +96,11 @@ def strip(app, page):
         state = "here" if here in numbers else "past" if numbers[-1] < here else "ahead"
         titles = [(n, names[n], app.env.titles[names[n]].astext()) for n in numbers]
         stations.append({"name": name, "page": names[numbers[0]], "state": state, "chapters": titles})
+    for other in ([n for n in sum(other.values(), ()) if n in names] for other in WAYS if other is not way):
+        if other:
+            state, at = ("past", 1) if other[0] < here else ("ahead", len(stations))
+            name = f"chapters {other[0]}–{other[-1]}"
+            stations.insert(at, {"name": name, "page": names[other[0]], "state": state})
     return stations
 
 

@@ -311,7 +311,8 @@ def test_the_strip_leads_to_every_chapter_of_its_way_and_to_the_map(pages):
             page = pages[PAGES[numbers[0]]]  # the first one is the first page
             wire = re.search(r'<nav class="strip".*?<ol>(.*?)</ol>', page, re.DOTALL)[1]
             assert f"<b>{html.escape(station)}</b>" in wire and '"../book/map.html">the map' in wire
-            assert len(re.findall("<li", wire)) == len(way) + 1
+            assert len(re.findall("<li", wire)) == len(way) + 2  # the map and the other way
+            assert ("chapters 1–16" in wire) is (numbers[0] > 16) is ("chapters 17–23" not in wire)
     assert '<nav class="strip"' not in pages["book/preface"] + pages["book/map"]
 
 
