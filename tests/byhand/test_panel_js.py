@@ -135,7 +135,7 @@ def test_before_anybody_chose_the_largest_entry_of_a_product_shows_its_sum_besid
         assert abs(term["y"] + term["height"] / 2 - row["y"] - row["height"] / 2) < 5
         assert term["x"] + term["width"] < row["x"]
     entry(page, 0, 0).click()
-    assert page.locator(".byhand-corner > div").last.inner_text() == "4"
+    assert page.locator(".byhand-corner > div").last.inner_text() == "4.00"
 
 
 def test_the_end_of_a_sum_is_not_written_over_the_names_of_columns(show):

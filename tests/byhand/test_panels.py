@@ -81,6 +81,17 @@ def test_sums_of_some_entries_say_which():
     assert '<p data-at="1.1"><b>World, 2</b>' in markup and markup.count("<p") == 1
 
 
+def test_many_sums_of_nothing_but_zeros_are_counted_and_a_sum_ends_with_the_number_of_its_table():
+    product = byhand.matmul([[1.0, 0], [0, 0], [0, 2]], [[0.25, 0], [0, 0.5]])
+    sums = panels.sum_lines(product)
+    assert [line.count(" hidden") for line in sums.split("</p>")] == [0, 1, 1, 1, 1, 0, 0]
+    assert sums.endswith("4 entries are 0, term by term.</div>")
+    assert "= 0.25 + 0\n= 0.25</p>" in sums and "= 0 + 1\n= 1.00</p>" in sums
+    few = panels.sum_lines(byhand.matmul([[1.0, 0]], [[0.25, 0], [0, 0.5]]))
+    assert "hidden" not in few and "= 0 + 0\n= 0.00</p>" in few
+    assert "≈ 0.0900</p>" in panels.sum_lines(byhand.softmax([1, 2, 3]))
+
+
 def test_labels_and_headings_can_neither_smuggle_markup_in_nor_lead_away():
     working = byhand.table([[1.0]], "<b>", rows=["<script>"], cols=["a & b"])
     strip = byhand.chain("<b> [x](javascript:alert) [y](https://a.b)", working)

@@ -17,8 +17,17 @@
     trail = [],
     pressed = false;
 
-  // The sums stand in the page once, in the disclosure of the panel or of the whole chain.
+  // A sum ends with its number as the table has it: 0.0900, not 0.09.
   function sum(td) {
+    const line = written(td),
+      word = td.textContent.replace("−", "");
+    return (
+      line && { innerHTML: line.innerHTML?.replace(/[\d.]+$/, (end) => (Number(end) == Number(word) ? word : end)) }
+    );
+  }
+
+  // The sums stand in the page once, in the disclosure of the panel or of the whole chain.
+  function written(td) {
     const panel = panelOf(td),
       chain = chainOf(td),
       [i, j] = at(td);

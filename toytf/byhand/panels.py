@@ -406,11 +406,16 @@ def all_sums(working) -> str:
 def sum_lines(working) -> str:
     n_rows, n_cols = np.shape(working.result)
     ordered = [e.at for e in working.entries] in (list(np.ndindex(n_rows, n_cols)), list(np.ndindex(n_rows)))
+    cells = words(working.result, working.decimals, working.sci, "html")
     lines, idle = [], [bool(entry.steps) and is_idle(entry.steps[0]) for entry in working.entries]
     for entry, adds_zeros in zip(working.entries, idle, strict=True):
         at = "" if ordered or not entry.at else f' data-at="{".".join(map(str, entry.at))}"'
         at += " hidden" * (adds_zeros and sum(idle) > ZEROS)  # panel.js shows it where it is asked for
         work = "\n".join(f"{r} {e}" for r, e in entry.chain("html"))
+        word = cells[entry.at[0]][entry.at[1]] if len(entry.at) == 2 else ""
+        end = work.split(" ")[-1]
+        if word.startswith(end) and not word.removeprefix(end).strip(".0"):
+            work = work.removesuffix(end) + word  # the same number as in the table: 0.0900, not 0.09
         lines.append(f"<p{at}><b>{_html.escape(entry.where)}</b> {work}</p>")
     others = f'<div class="byhand-others">{sum(idle)} entries are 0, term by term.</div>'
     return "".join([*lines, others * (sum(idle) > ZEROS)])
