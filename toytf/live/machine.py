@@ -494,8 +494,10 @@ class _Plan:
         return f'{field}<ul class="live-tasks">{tasks}</ul>{next_word}{chain}'
 
     def text(self, until) -> str:
-        keys = {"attention": ("enc.X", "enc.att.A1", "enc.att.head1"), "rules": ("enc.X", "enc.before", "enc.hidden")}
-        keys = keys.get(until, ("enc.X", "enc.ff.U", "dec.ff.U", "out.p"))
+        keys = {
+            "attention": ("enc.X", "enc.att.A1", "enc.att.head1"), "rules": ("enc.X", "enc.before", "enc.hidden"),
+            None: ("enc.X", "enc.ff.U", "dec.ff.U", "out.p"),
+        }[until]  # fmt: skip
         return "\n\n".join(replace(self.working(key), entries=()).text() for key in keys)
 
 
