@@ -278,10 +278,8 @@ class Cos(_Called):
 def is_idle(step) -> bool:
     """Whether it is 0 since every product in it has a factor 0, and all else that is added is 0."""
     parts = getattr(step, "parts", ())
-    if isinstance(step, Prod):
+    if isinstance(step, (Prod, Quotient)):
         return any(map(is_idle, parts))
-    if isinstance(step, Quotient):
-        return is_idle(parts[0])
     return all(map(is_idle, parts)) if isinstance(step, Sum) else isinstance(step, Num) and not step.value
 
 

@@ -17,22 +17,15 @@
     trail = [],
     pressed = false;
 
-  // A sum ends with its number as the table has it: 0.0900, not 0.09.
-  function sum(td) {
-    const line = written(td),
-      word = td.textContent.replace("−", "");
-    return (
-      line && { innerHTML: line.innerHTML?.replace(/[\d.]+$/, (end) => (Number(end) == Number(word) ? word : end)) }
-    );
-  }
-
   // The sums stand in the page once, in the disclosure of the panel or of the whole chain.
-  function written(td) {
+  function sum(td) {
     const panel = panelOf(td),
       chain = chainOf(td),
       [i, j] = at(td);
-    // an element of toytf.live writes the sums of its panels
-    if (panel.toytfSum) return { innerHTML: panel.toytfSum(i, j) };
+    // an element of toytf.live writes the sums of its panels; the last number is as in the table: 0.0900, not 0.09
+    const word = td.textContent.replace("−", "");
+    const padded = (end) => (Number(end) == Number(word) ? word : end);
+    if (panel.toytfSum) return { innerHTML: panel.toytfSum(i, j)?.replace(/[\d.]+$/, padded) };
     const lines = all(chain || panel, chain ? `[data-k="${panels(chain).indexOf(panel)}"] p` : ".byhand-sums p");
     const named = lines.find((p) => p.dataset.at == `${i}.${j}` || p.dataset.at == i);
     if (named || !lines.length || lines[0].dataset.at) return named;

@@ -165,6 +165,11 @@ class _Matrix:
         smaller = "" if width <= PHONE else " b-y" if width * SMALL <= PHONE else " b-x"
         return f" b-u u{step} n{n_cols}{smaller}"
 
+    def turning(self) -> str:
+        """The class that says from which width on it is turned; empty where it is not."""
+        found = re.search(r" t\d+", self.folding())
+        return found[0] if found else ""
+
     def turned(self, digits: float = 0) -> float:
         """The width when each row is a column."""
         labels = max((len(c) for c in self.cols or ()), default=0) * LETTER + PADDING
@@ -221,7 +226,7 @@ def _named(name: str) -> str:
 def _entitled(name: str, m: _Matrix) -> tuple[str, str]:
     """A name and a shape. A matrix that is drawn turned is called Wᵀ, and Wᵀ is then W; who hears it hears its rows."""
     said, sign = _named(name), ""
-    if " b-t" in m.folding():
+    if m.turning():
         sign = ("turned" if not name else ", turned" if " " in name else "ᵀ") * (not name.endswith("ᵀ"))
         sign = sign and f'<span class="b-i" aria-hidden="true" data-i="{sign}"></span>'
         said = re.sub("ᵀ$", "<span class=b-n>ᵀ</span>", said)
@@ -254,13 +259,12 @@ def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
     if not shown:
         _one_width([result])
         # what is turned has a name of its own: "hidden = max(0, before)" is no name
-        called = bool(working.formula and " b-t" in result.folding())
+        called = bool(working.formula and result.turning())
         result.name, width = working.name, result.room
         body = result.html("byhand-result", caption=called)
         if not called:
-            step = re.search(r" t\d+", result.folding())
             said, rest = _entitled(heading, result)
-            title = f'<div class="byhand-title{step[0] if step else ""}"><span>{said}</span>{rest}</div>'
+            title = f'<div class="byhand-title{result.turning()}"><span>{said}</span>{rest}</div>'
     elif working.layout == "product":
         body, width = _product(working, result, title, shown)
         title = "" if title in body else title
@@ -309,7 +313,7 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
         result.at_least = right.at_least = max(result.width, right.width)
     every = [m for m in (left, right, result) if m is not None]
     same = every[1:] if left else every  # columns below columns
-    if any(" b-t" in m.folding() for m in same) and max(m.turned() for m in every) <= PHONE:
+    if any(m.turning() for m in same) and max(m.turned() for m in every) <= PHONE:
         for m in every:
             m.turns, m.at_least = True, max(one.width for one in every)
     _one_width(every, same)
@@ -325,19 +329,16 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
     width = result.room - result.stub
     if left is None:
         # the rows' names stand beside the result, so the right factor moves in by as much
-        turned = re.search(r" t\d+", result.folding() if right is not None else "")
-        return f'<div class="b-block b-end{turned[0] if turned else ""}">{crossed}</div>', result.room - 0.5
+        turned = result.turning() if right is not None else ""
+        return f'<div class="b-block b-end{turned}">{crossed}</div>', result.room - 0.5
     wide = max(left.room, left.name_width)
     lines = 0 if left.cols is None else 1 + any(" " in name for name in left.cols)
     gap = f" g{lines}" if right is not None else ""
-    drawn = left.html()
     # a single row that is turned stands at the rows of the right factor, each number beside those it is multiplied with
-    turned = re.search(r" t\d+", drawn) if right is not None and len(left.array) == 1 else None
-    kind = f"b-left b-one{turned[0]}" if turned else "b-left"
-    gap += " b-end" if turned else ""  # the row's name stands beside the result alone
-    body = (
-        f'<div class="b-block {kind}">{"" if turned else title}{drawn}</div><div class="b-block{gap}">{crossed}</div>'
-    )
+    turned = left.turning() if right is not None and len(left.array) == 1 else ""
+    if turned:  # the row's name stands beside the result alone
+        title, turned, gap = "", f" b-one{turned}", f"{gap} b-end"
+    body = f'<div class="b-block b-left{turned}">{title}{left.html()}</div><div class="b-block{gap}">{crossed}</div>'
     return body, wide + 1.5 + max(width, result.name_width)
 
 
@@ -373,7 +374,7 @@ def _line(working, result: _Matrix, shown) -> tuple[str, float]:
     rounded = any(relation == "≈" for entry in working.entries for relation, _ in entry.chain("html"))
     blocks.append((working.sign.replace("=", "≈") if rounded else working.sign, result, ["byhand-result"]))
     widest = max((m for _, m, _ in blocks), key=lambda m: m.width)
-    turned = " b-t" in widest.folding()
+    turned = bool(widest.turning())
     for _, m, _ in blocks:
         # a row beside a column cannot be added to it by eye
         m.turns = turned and len(m.array) == len(widest.array)
@@ -412,10 +413,9 @@ def sum_lines(working) -> str:
         at = "" if ordered or not entry.at else f' data-at="{".".join(map(str, entry.at))}"'
         at += " hidden" * (adds_zeros and sum(idle) > ZEROS)  # panel.js shows it where it is asked for
         work = "\n".join(f"{r} {e}" for r, e in entry.chain("html"))
-        word = cells[entry.at[0]][entry.at[1]] if len(entry.at) == 2 else ""
-        end = work.split(" ")[-1]
+        word, end = cells[entry.at[0]][entry.at[1]] if len(entry.at) == 2 else "", work.split(" ")[-1]
         if word.startswith(end) and not word.removeprefix(end).strip(".0"):
-            work = work.removesuffix(end) + word  # the same number as in the table: 0.0900, not 0.09
+            work = work.removesuffix(end) + word  # as the table has it: 0.0900, not 0.09
         lines.append(f"<p{at}><b>{_html.escape(entry.where)}</b> {work}</p>")
     others = f'<div class="byhand-others">{sum(idle)} entries are 0, term by term.</div>'
     return "".join([*lines, others * (sum(idle) > ZEROS)])
