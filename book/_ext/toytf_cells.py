@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_exercise.nodes import exercise_node, exercise_subtitle, exercise_title
 
-LINES, LETTERS = 8, 44  # of code that fits into a margin
+LINES, LETTERS = 8, 30  # of code that fits into a margin without a line being broken
 ABOUT = re.compile(r"[\w ]+, level \d, \d+ min")
 
 

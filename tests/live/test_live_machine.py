@@ -528,10 +528,10 @@ def test_the_norm_before_forgets_more_than_the_order(touch):
 
 def test_a_rule_is_written_anew_and_the_page_says_for_whom_it_holds(touch):
     page, p = touch(RULES), pronoun.rules()
-    assert said(page) == "Rule 1 holds for it; rule 2 holds for no word."
+    assert said(page) == "Rule 1 holds for “it”; rule 2 holds for no word."
     p.w_1[[0, 3, 7], 1], p.b_1[1] = (1, 0, 0), -1.2
     page.evaluate("location.hash = '#rules?enc.w_1.0.1=1&enc.w_1.3.1=0&enc.w_1.7.1=0&enc.b_1.1=-1.2'")
-    page.wait_for_function("document.querySelector('.live-said').textContent.includes('animal and street')")
+    page.wait_for_function("document.querySelector('.live-said').textContent.includes('“animal” and “street”')")
     before = ROWS @ p.w_1 + p.b_1
     for key, array in {"enc.before": before, "enc.hidden": np.maximum(0, before)}.items():
         assert close(panels(page)[key], array.round(2))

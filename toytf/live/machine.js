@@ -305,11 +305,11 @@ class Machine extends Live {
     }`;
   }
 
-  // "Rule 1 holds for it; rule 2 for no word."
+  // "Rule 1 holds for “it”; rule 2 holds for no word."
   sayRules() {
     const { value, rows } = this.steps.get("enc.hidden");
     const said = value[0].map((_, j) => {
-      const on = rows.filter((_, i) => value[i][j] > 0);
+      const on = rows.filter((_, i) => value[i][j] > 0).map((word) => `“${word}”`);
       return `rule ${j + 1} holds for ${on.length ? listed(on) : "no word"}`;
     });
     return `R${said.join("; ").slice(1)}.`;

@@ -157,11 +157,11 @@ class Shares extends Live {
   say({ one, a, b }) {
     const [word] = this.data.rows;
     const heads = one
-      ? `One head gives ${word} ${shown(a)} of its attention`
-      : `Head A gives ${word} ${shown(a)}, head B gives it ${shown(b)}`;
-    const out = this.data.cols.map((col, j) => `${col} is ${shown(this.out[j])}`).join(", ");
+      ? `One head gives “${word}” ${shown(a)} of its attention`
+      : `Head A gives “${word}” a share of ${shown(a)}, head B ${shown(b)}`;
+    const out = this.data.cols.map((col, j) => `column “${col}” ${shown(this.out[j])}`).join(" and ");
     const rest = fixed(this.distance, 2);
-    return `${heads}: ${out}. ${rest === "0.00" ? "That is what was wanted." : `Distance that remains: ${rest}.`}`;
+    return `${heads}. That makes ${out}. ${rest === "0.00" ? "That is what was wanted." : `Distance that remains: ${rest}.`}`;
   }
 }
 

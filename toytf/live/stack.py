@@ -193,8 +193,8 @@ def _panels(step: _Step, rows: list[str]) -> list[Working]:
             Entry(f"{names[i]}, {names[j]}", _softmax_steps(scores[i], j, weights[i, j]), (i, j))
             for i, j in np.ndindex(weights.shape)
         )
-        operands = (Operand(f"S{at}", scores, None, names, "row, cell"),)
-        formula = f"softmax(S{at})"
+        operands = (Operand(f"scaled{at}", scores, None, names, "row, cell"),)
+        formula = f"softmax(scaled{at})"
         heads.append(Working(f"A{at}", formula, weights, names, names, entries, operands=operands, sign="→"))
     return [table("rows that go in", step.rows), *heads, table("rows that come out", step.out)]
 
