@@ -347,12 +347,13 @@ def width_problems(page):
 
 
 def cut_problems(page):
-    """Code that a phone cuts, printed lines that it breaks, and those that scroll though no key reaches them."""
+    """Lines that a phone cuts, printed columns that it breaks, and those that scroll though no key reaches them."""
     return page.evaluate(
         """() => [...document.querySelectorAll("article .highlight pre")].filter(pre => {
-            const wide = pre.scrollWidth > pre.clientWidth + 1, printed = pre.closest(".cell_output .output");
-            const broken = printed && getComputedStyle(pre).whiteSpace !== "pre";
-            return wide && pre.tabIndex < 0 || innerWidth < 640 && (printed ? broken : wide);
+            const wide = pre.scrollWidth > pre.clientWidth + 1;
+            const columns = pre.matches(".cell_output .output .columns");
+            const broken = columns && getComputedStyle(pre).whiteSpace !== "pre";
+            return wide && pre.tabIndex < 0 || innerWidth < 640 && (columns ? broken : wide);
         }).map(pre => "cut, broken or out of reach: " + pre.textContent.trim().slice(0, 60))"""
     )
 

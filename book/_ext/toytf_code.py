@@ -27,8 +27,9 @@ COLOURED = [
 ]
 # Before and behind a name that is a link; no listing has these two characters.
 BEGIN, END = "\ue000", "\ue001"
-# On a phone a longer line of code wraps; one that was printed scrolls, so its box can be focused (toytf.js).
+# On a phone a longer line wraps; what was printed in columns scrolls, so its box can be focused (toytf.js).
 NARROW = 34
+COLUMNS = re.compile(r"\S {2,}\S|^ ?\[")
 
 
 class Formatter(HtmlFormatter):
@@ -60,7 +61,10 @@ class Formatter(HtmlFormatter):
             return f'<a class="to-api" href="{address}" title="{title}">{name[1]}</a>'
 
         listing = re.sub(f"{BEGIN}(.*?){END}", link, marked.getvalue())
-        outfile.write(listing.replace("<pre>", '<pre tabindex="0">', 1) if 'class="long"' in listing else listing)
+        plain = html.unescape(re.sub("<.*?>", "", listing)).splitlines()
+        marks = ' class="columns"' if sum(map(bool, map(COLUMNS.search, plain))) > 1 else ""
+        marks += ' tabindex="0"' if 'class="long"' in listing else ""
+        outfile.write(listing.replace("<pre>", f"<pre{marks}>", 1))
 
     def wrap(self, source):
         return super().wrap((kind, hanging(line)) for kind, line in source)

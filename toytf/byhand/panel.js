@@ -330,8 +330,9 @@
     if (part.matches(".byhand-chain")) {
       if (!part.querySelector(".byhand-part:not([open])") || part.querySelector(".byhand-all")) return;
       const opener = button("Open all", () => {
-        all(part, ".byhand-part").forEach((x) => (x.open = true));
-        opener.remove();
+        const open = opener.textContent === "Open all";
+        all(part, ".byhand-part").forEach((x) => (x.open = open));
+        opener.textContent = open ? "Close all" : "Open all";
       });
       opener.className = "byhand-all";
       return part.prepend(opener);

@@ -51,7 +51,7 @@ def style() -> str:
     so hides the labels that would stand twice (s); a matrix that does not fit alone is turned, each row a column (t),
     or has its rows' names above their numbers (u, n columns). Each from its own width on. What is turned says so: Wᵀ.
     """
-    turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--l: .5em;--o: nowrap;--a: auto;--x: flex-start;--c: right"
+    turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--l: .5em;--o: nowrap;--a: auto;--x: flex-start;--c: right;--p: .27em;--r: .45em"
     turned += ";--i: inline;--n: none;--d: rtl;--m: var(--v, 0ch)"
     above = "--u: grid;--v: contents;--h: none;--q: block;--y: 12px;--s: 0;--a: auto;--b: anywhere"
     rules = [
@@ -383,10 +383,12 @@ def _line(working, result: _Matrix, shown) -> tuple[str, float]:
     out, width = "", -1.5
     for k, (sign, m, classes) in enumerate(blocks):
         m.at_least = widest.width if m.turns or m.array.shape == working.result.shape else 0.0
-        before, beside = f'<span class="b-sign">{_html.escape(sign)}</span>' if sign else "", 0.0
+        following, beside = blocks[k + 1][0] if k + 1 < len(blocks) else "", 0.0
         if k and blocks[0][1].rows == m.rows:
             classes, beside = [*classes, "b-in"], m.stub
-        out += f'<div class="b-block">{before}{m.html(" ".join(classes))}</div>'
+        # behind a matrix, so that those that wrap stand below each other
+        after = f'<span class="b-sign">{_html.escape(following)}</span>' if following else ""
+        out += f'<div class="b-block">{m.html(" ".join(classes))}{after}</div>'
         width += max(m.room - beside, m.name_width) + 1.5 + (len(sign) + 1.3 if sign else 0)
     return out, width
 

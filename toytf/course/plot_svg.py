@@ -304,7 +304,7 @@ class Renderer(RendererBase):
         where = f' x="{number(x)}" y="{number(y)}"' + ("" if ismath else f' dy="{number(down, 2)}em"')
         if angle:
             where += f' transform="rotate({number(-angle)} {number(x)} {number(y)})"'
-        content = self._formula(s, prop, down) if ismath else escape(s)
+        content = self._formula(s, prop, down) if ismath else escape(s.replace("'", "’"))
         self._emit("text", ";".join(style), where, content)
 
     def _formula(self, s, prop, down) -> str:
