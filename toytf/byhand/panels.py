@@ -51,8 +51,8 @@ def style() -> str:
     so hides the labels that would stand twice (s); a matrix that does not fit alone is turned, each row a column (t),
     or has its rows' names above their numbers (u, n columns). Each from its own width on. What is turned says so: Wᵀ.
     """
-    turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--l: .5em;--o: nowrap;--a: auto;--x: flex-start;--c: right;--p: .27em;--r: .45em"
-    turned += ";--i: inline;--n: none;--d: rtl;--m: var(--v, 0ch)"
+    turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--l: .5em;--o: nowrap;--a: auto;--x: flex-start;--c: right"
+    turned += ";--p: .27em;--r: .45em;--i: inline;--n: none;--d: rtl;--m: var(--v, 0ch)"
     above = "--u: grid;--v: contents;--h: none;--q: block;--y: 12px;--s: 0;--a: auto;--b: anywhere"
     rules = [
         f".w{n}{{--m: {n}ch}}.v{n}{{--v: {n}ch}}.k{n}{{--k: calc((1 - var(--z, 1)) * {n}ch)}}" for n in range(2, 15)

@@ -10,7 +10,7 @@ import numpy as np
 
 from toytf import byhand
 from toytf.byhand import Num
-from toytf.live.element import Element, SAID
+from toytf.live.element import SAID, Element
 
 START = 0.5  # of the attention, for either word
 WIDE, HIGH = 300, 248  # of the picture, which is never drawn smaller
@@ -64,7 +64,8 @@ def shares(
     heads = [byhand.weighted_sum(weights, columns[j], f"head {name}, {cols[j]}") for j, name in enumerate("AB")]
     both = byhand.concat(*heads, name="two heads", formula="[head A, head B]", rows=[query], cols=cols)
     static = (
-        f'<div class="live-reach"><div><figure class="live-plane">{_picture(values, wanted, one.result[0], rows, cols, id)}'
+        f'<div class="live-reach"><div><figure class="live-plane">'
+        f"{_picture(values, wanted, one.result[0], rows, cols, id)}"
         '<figcaption><span class="live-key-line">one head: the line</span>'
         '<span class="live-key-box">two heads: the rectangle</span>'
         f'<span class="live-key-point">the output of “{_html.escape(query)}”</span></figcaption></figure>{SAID}</div>'
