@@ -78,7 +78,8 @@ def put_boxes(app, doctree, docname):
             # what one can tap comes first, then how a notebook checks it
             said = next((p for p in node.findall(nodes.paragraph) if "check.byhand(" in p.astext()), None)
             if said:
-                said["classes"] += ["in-notebook"] * said.astext().startswith("Check it with")
+                check = re.match(r"Check (it|the \w+) with", said.astext())
+                said["classes"] += ["in-notebook"] * bool(check)
                 said.parent.insert(said.parent.index(said), box)
             else:
                 node += box

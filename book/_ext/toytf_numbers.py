@@ -90,7 +90,7 @@ def text(node):
     if is_skipped(node):
         return ""
     inside = (node.text or "") + "".join(text(child) + (child.tail or "") for child in node)
-    return {"sup": "^" + inside, "br": " "}.get(node.tag, inside)
+    return {"sup": "^" + inside, "br": " ", "i": f" {inside} "}.get(node.tag, inside)
 
 
 def words(node):

@@ -427,9 +427,9 @@ class _Journey:
         sheet.text(76, end + 34, "memory", on="memory" in self.lit)
         sheet.spot("memory", 70, end + 19, 58, 22)
         sheet.path(f"M{349 - 15} {_n(low + 4)}v14", head=(349 - 15, low + 24, "down"))
-        sheet.text(212, low + 40, "linear", on="linear" in self.lit)
-        sheet.text(280, low + 40, "softmax", on="softmax" in self.lit)
-        self.choice(sheet, 212, low + 52)
+        sheet.text(210, low + 40, "linear", on="linear" in self.lit)
+        sheet.text(278, low + 40, "softmax", on="softmax" in self.lit)
+        self.choice(sheet, 210, low + 52)
         self.scale(sheet, 8, low + 52 + 140 - 34)
         sheet.height = int(low + 52 + 144)
         return sheet

@@ -89,7 +89,7 @@ def translator(source: str = "the small queens see a red house", word: int = 3, 
     at, weights = word - 1, heads.mean(axis=0)
     size = count(model.params)
     listed = f'<details class="live-known"><summary>All {len(known)} words</summary>{", ".join(known)}</details>'
-    title = f"Type a sentence of its {len(known)} words: {size:,} numbers turn it into Spanish"
+    title = f"Type a sentence of these {len(known)} words: {size:,} numbers turn it into Spanish"
     top = np.argsort(-probs[at], kind="stable")[:TOP]
     name = f"The {TOP} most probable words where it wrote {quoted(said[at])}"
     labels = [named(model.tgt_vocab.tokens([i])[0]) for i in top]
