@@ -44,6 +44,8 @@ def tap(page):
     button(page, "k: one on").tap()
     page.locator("[data-setting=d_model] label", has_text="8").tap()
     page.locator(".live-dial svg").nth(2).tap()
+    assert not page.locator(".live-turn").is_visible()  # until one asks for it
+    page.locator(".live-step > summary").tap()
     assert page.locator(".live-turn").inner_text() == "Turn of clock 2 = 4 / 100004 / 8 = 4 / 100 = 0.04"
     page.locator(".live-name").nth(3).tap()
 

@@ -74,7 +74,8 @@ def clocks(d_model: int = 4, *, pos: int = 1, k: int = 3, id: str = "clocks") ->
     )
     static = (
         f'<div class="live-dials{" live-few" if d_model < WIDTHS[-1] else ""}">{_dials(pos, k, d_model)}</div>{panels}'
-        f'<p class="live-turn">{_turn(0, k, d_model)}</p><div class="live-turned">{turned.html()}</div>'
+        f'<details class="live-step"><summary>How a step turns one hand</summary><p class="live-turn">'
+        f'{_turn(0, k, d_model)}</p><div class="live-turned">{turned.html()}</div></details>'
     )
     sizes = {"radius": RADIUS, "label": LABEL, "closest": CLOSEST, "sector": SECTOR, "dial": DIAL}
     data = {"d_model": d_model, "widths": list(WIDTHS), "last": LAST, "furthest": FURTHEST, "pos": pos, "k": k}
