@@ -4,18 +4,18 @@ from livecheck import Case, shown
 from toytf import live
 from toytf.live.bill import two_digits
 
-BILL = live.bill(405, 15.6, 35, machine="H100", peak=989e12, watt=700)
+BILL = live.bill(405, 15.6, 35, machine="H100", peak=989e12)
 
 
-def shows(page, parameters=405, tokens=15.6, mfu=35, hour=2.5, kwh=0.1):
+def shows(page, parameters=405, tokens=15.6, mfu=35, hour=2.5):
     hours = 6 * parameters * tokens * 1e21 / (3600 * 989e12 * mfu / 100)
-    bill = (hours, hours * hour, hours * 0.7 * kwh, 1000 * tokens / parameters)
+    bill = (hours, hours * hour, 1000 * tokens / parameters)
     assert [number for (number,) in shown(page, ".live-bill")] == [*map(two_digits, bill)]
 
 
 def press(page):
-    page.get_by_role("slider", name="N, billions").press("Home")
-    page.get_by_role("slider", name="MFU, %").press("End")
+    page.get_by_role("slider", name="parameters N, billions").press("Home")
+    page.get_by_role("slider", name="MFU, % of the peak").press("End")
 
 
 CASE = Case(
@@ -23,10 +23,10 @@ CASE = Case(
     shows,
     links={
         "parameters=8.03&tokens=15&mfu=14": {"parameters": 8.03, "tokens": 15, "mfu": 14},
-        "parameters=0.063&tokens=0.0025&hour=1.99&kwh=0.3": dict(parameters=0.063, tokens=0.0025, hour=1.99, kwh=0.3),
+        "parameters=0.063&tokens=0.0025&hour=1.99": dict(parameters=0.063, tokens=0.0025, hour=1.99),
     },
     keys=(press, {"parameters": 0.01, "mfu": 100}, "parameters=0.01&mfu=100"),
-    finger=(lambda page: page.get_by_role("slider", name="D, trillions").press("Home"), {"tokens": 0.001}),
-    wrong_links={"mfu=0": ("MFU, %: expected a number from 1 to 100, got 0", {})},
+    finger=(lambda page: page.get_by_role("slider", name="tokens D, trillions").press("Home"), {"tokens": 0.001}),
+    wrong_links={"mfu=0": ("MFU, % of the peak: expected a number from 1 to 100, got 0", {})},
     wrong_numbers={("hour", "free"): "dollars an hour: expected a number from 0.1 to 20, got “free”"},
 )

@@ -5,11 +5,10 @@ import { fillTable } from "./page/tables.js";
 
 const twoDigits = (x) => Number(x.toPrecision(2)).toLocaleString("en", { maximumSignificantDigits: 2 });
 const RANGES = {
-  parameters: ["N, billions", 0.01, 10000],
-  tokens: ["D, trillions", 0.001, 100],
-  mfu: ["MFU, %", 1, 100],
+  parameters: ["parameters N, billions", 0.01, 10000],
+  tokens: ["tokens D, trillions", 0.001, 100],
+  mfu: ["MFU, % of the peak", 1, 100],
   hour: ["dollars an hour", 0.1, 20],
-  kwh: ["dollars a kWh", 0.01, 1],
 };
 
 class Bill extends Live {
@@ -18,9 +17,9 @@ class Bill extends Live {
     return Object.fromEntries(Object.entries(RANGES).map(slider));
   }
 
-  show({ parameters, tokens, mfu, hour, kwh }) {
+  show({ parameters, tokens, mfu, hour }) {
     const hours = (6 * parameters * 1e9 * tokens * 1e12) / (3600 * this.data.peak * (mfu / 100));
-    const bill = [hours, hours * hour, (hours * this.data.watt * kwh) / 1000, (1000 * tokens) / parameters];
+    const bill = [hours, hours * hour, (1000 * tokens) / parameters];
     const table = this.querySelector(".live-bill");
     const names = [...table.querySelectorAll("th")].map((name) => name.textContent);
     fillTable(

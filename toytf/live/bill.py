@@ -5,9 +5,7 @@ from __future__ import annotations
 from toytf.live.element import SAID, Element, table
 
 
-def bill(
-    parameters: float, tokens: float, mfu: float, *, machine: str, peak: float, watt: float, id: str = "bill"
-) -> Element:
+def bill(parameters: float, tokens: float, mfu: float, *, machine: str, peak: float, id: str = "bill") -> Element:
     """Move what a training costs::
 
         hours = 6 parameters tokens / (3600 peak mfu)
@@ -20,8 +18,8 @@ def bill(
         The share of the peak that is used, in percent.
     machine : str
         What is hired.
-    peak, watt : float
-        Of one machine: its most FLOP a second, and what it takes.
+    peak : float
+        The most FLOP a second of one machine.
     id : str
         The element's address on its page, ``#bill?parameters=8&tokens=15``.
 
@@ -31,22 +29,20 @@ def bill(
 
     Examples
     --------
-    >>> print(bill(405, 15.6, 35, machine="H100", peak=989e12, watt=700))
+    >>> print(bill(405, 15.6, 35, machine="H100", peak=989e12))
     What would your model cost?
     hours of one H100: 30,000,000
-    machines, dollars: 76,000,000
-    power, dollars: 2,100,000
+    dollars: 76,000,000
     tokens a parameter: 39
     """
-    start = {"parameters": parameters, "tokens": tokens, "mfu": mfu, "hour": 2.5, "kwh": 0.1}
+    start = {"parameters": parameters, "tokens": tokens, "mfu": mfu, "hour": 2.5}
     hours = 6 * parameters * 1e9 * tokens * 1e12 / (3600 * peak * mfu / 100)
     lines = [
         (f"hours of one {machine}", two_digits(hours)),
-        ("machines, dollars", two_digits(hours * start["hour"])),
-        ("power, dollars", two_digits(hours * watt / 1000 * start["kwh"])),
+        ("dollars", two_digits(hours * start["hour"])),
         ("tokens a parameter", two_digits(1000 * tokens / parameters)),
     ]
-    data = {"start": start, "peak": peak, "watt": watt}
+    data = {"start": start, "peak": peak}
     text = "\n".join(f"{name}: {number}" for name, number in lines)
     return Element("bill", "What would your model cost?", data, table("bill", lines) + SAID, text, id)
 
