@@ -430,7 +430,9 @@ def test_names_are_links_in_the_lessons_and_none_in_the_exercises(pages):
 # --- Planted mistakes ---------------------------------------------------------------------------
 
 CUT = (
-    '<div class="cell_output"><div class="output"><pre style="white-space: pre">' + "0.25 " * 40 + "</pre></div></div>"
+    '<div class="cell_output"><div class="output highlight"><pre style="white-space: pre">'
+    + "0.25 " * 40
+    + "</pre></div></div>"
 )
 PLAIN_LINK = '<a href="#first" style="color: #445; text-decoration: none">that lead on</a>'
 
@@ -459,7 +461,7 @@ PLANTED = [
     ('alt="A black corner"', 'alt="_images/corner.svg"', "picture with a file's name"),
     ("</article>", '<svg role="img"></svg></article>', "picture without a text"),
     ("</article>", '<p style="width: 600px">wide</p></article>', "page is"),
-    ("</article>", CUT + "</article>", "output is cut"),
+    ("</article>", CUT + "</article>", "cut, broken or out of reach"),
     ("</section>", "<p>left over: $x_1$</p></section>", "formula not set: left over"),
     ("<annotation", "<lost", "formula not set"),
     ("<msup>", "<merror>", "formula with an error"),
