@@ -290,13 +290,13 @@ class Machine extends Live {
     return this.sayNext(mask) + tasks.join("");
   }
 
-  // "Hello gives 0.7756 of its attention to World (before: 1.0000)", and so for each row
+  // "Hello gives 0.7756 of its attention to World (at the start: 1.0000)", and so for each row
   sayWeights() {
     const { source } = this.data;
     const [now, then] = [this.steps, this.first].map((steps) => steps.get("enc.att.A1").value);
     const said = now.map((a, i) => {
       const { best, first, words, moved } = compared(a, then[i]);
-      const was = moved ? ` (before: ${words[1]}${best === first ? "" : ` to ${source[first]}`})` : "";
+      const was = moved ? ` (at the start: ${words[1]}${best === first ? "" : ` to ${source[first]}`})` : "";
       return `${source[i]} gives ${words[0]} of its attention to ${source[best]}${was}`;
     });
     const all = now.every((a) => Math.max(...a) > 0.999);
