@@ -266,7 +266,7 @@ def press_trained(page):
 
 
 def tap_trained(page):
-    button(page, "Another sentence").tap()
+    page.get_by_role("textbox", name="An English sentence").fill("hello world")
     page.get_by_text("(start) hola mundo", exact=True).tap()
     page.locator('[data-cell="src.31.15"]').tap()
     button(page, "0.1 more").tap()

@@ -22,10 +22,7 @@
     const panel = panelOf(td),
       chain = chainOf(td),
       [i, j] = at(td);
-    // an element of toytf.live writes the sums of its panels; the last number is as in the table: 0.0900, not 0.09
-    const word = td.textContent.replace("−", "");
-    const padded = (end) => (Number(end) == Number(word) ? word : end);
-    if (panel.toytfSum) return { innerHTML: panel.toytfSum(i, j)?.replace(/[\d.]+$/, padded) };
+    if (panel.toytfSum) return { innerHTML: panel.toytfSum(i, j) }; // an element of toytf.live writes its panels' sums
     const lines = all(chain || panel, chain ? `[data-k="${panels(chain).indexOf(panel)}"] p` : ".byhand-sums p");
     const named = lines.find((p) => p.dataset.at == `${i}.${j}` || p.dataset.at == i);
     if (named || !lines.length || lines[0].dataset.at) return named;

@@ -42,7 +42,7 @@ export class Panel {
     this.columns = result[0].length;
     operands.forEach((matrix, k) => matrix && writeMatrix(this.operands[k], matrix, this));
     writeMatrix(this.result, result, this, start);
-    this.sum = sum && ((i, j) => sum(this.where(i, j), i, j));
+    this.sum = sum && ((i, j) => ended(sum(this.where(i, j), i, j), cellsOf(this.result)[i][j].textContent));
     this.size = [result.length, result[0].length];
     if (sign !== null) {
       const rounded = this.sums().some((line) => line.includes("≈")); // as byhand/panels.py
@@ -64,6 +64,12 @@ export class Panel {
     // a row as one sum has it for each of its entries
     for (const line of new Set(lines)) this.allSums.appendChild(html("p")).innerHTML = line;
   }
+}
+
+// A sum ends with its number as the table has it, 0.0900 and not 0.09: as byhand/panels.py
+function ended(line, word) {
+  const end = line.split(" ").at(-1);
+  return word.startsWith(end) && /^\.?0*$/.test(word.slice(end.length)) ? line.slice(0, -end.length) + word : line;
 }
 
 export function writeMatrix(table, matrix, { decimals = 4, sci = false } = {}, start = null) {
