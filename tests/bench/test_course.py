@@ -41,9 +41,7 @@ CHAPTER = """<!doctype html><title>t</title><meta name='viewport' content='width
 WORDS = "<p>" + "word " * 2100 + "</p>"
 CODE = '<div class="cell"><div class="highlight"><pre>' + "x = 1\n\n" * 61 + "</pre></div></div>"
 TALL = '<div style="height: 15150px"></div>'
-CUT = (
-    f'<div class="cell"><div class="output highlight"><pre style="white-space: pre">{"0.25 " * 99}</pre></div></div>'
-)
+CUT = f'<div class="cell"><div class="output highlight"><pre style="white-space: pre">{"0.25 " * 99}</pre></div></div>'
 FOLDED = f"<details><summary>Open</summary>{WORDS}{CODE}{TALL}</details>"
 
 
