@@ -363,8 +363,8 @@ class _Journey:
             f"M{_n(end + 6)} {_n(middle)}h12q10 0 10 10v{_n(186 - middle)}q0 10 -10 10H{_n(x + 10)}q-10 0 -10 10"
             f"V{_n(y - 6)}", on=on, wide=2, head=(x, y - 1, "down"),
         )  # fmt: skip
-        sheet.text(end + 34, middle + 22, "memory", on="memory" in self.lit)
-        sheet.spot("memory", end + 28, middle + 7, 58, 22)
+        sheet.text(end + 34, 200, "memory", on="memory" in self.lit)
+        sheet.spot("memory", end + 28, 185, 58, 22)
         # up to the words
         x = FIRST + 3 * PITCH + 24
         sheet.path(f"M{_n(x)} {_n(below - 11)}V198", head=(x, 192, "up"))
