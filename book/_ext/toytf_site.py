@@ -129,8 +129,8 @@ def prepare_page(app, page, template, context, doctree):
     context["body"] = context.get("body", "")
 
 
-# "2 × 4", also beside a formula; "32 %".
-TOGETHER = re.compile(r"(?:^|(?<=\d)) × (?=\d|$)|(?<=\d) (?=%)")
+# "2 × 4", also beside a formula; "32 %"; "chapter 9".
+TOGETHER = re.compile(r"(?:^|(?<=\d)) × (?=\d|$)|(?<=\d) (?=%)|(?<=[Cc]hapter) (?=\d)")
 
 
 def keep_numbers(app, doctree):

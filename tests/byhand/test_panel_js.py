@@ -368,3 +368,10 @@ def test_a_closed_part_opens_when_the_way_leads_there_and_the_entry_stays(show):
     cell.click()
     assert page.locator(".byhand-part[open]").count() == 2
     assert abs(cell.bounding_box()["y"] - before) < 2
+
+
+def test_a_name_in_angle_brackets_is_read_as_it_is_written(show):
+    start = byhand.table([[1.0, 2.0]], "Y", rows=["<sos>"])
+    page = show(byhand.chain("The rows", start, byhand.relu(start, "r")))
+    tap(page, "Y", 0, 1)
+    assert sum_shown(page).startswith("Y, <sos>, 2 = 2")

@@ -191,7 +191,9 @@
       return table;
     });
     const live = bar(td);
-    let html = line ? line.innerHTML.replace(/\n/g, " ") : `<b>${name(td)}</b>`;
+    let html = line
+      ? line.innerHTML.replace(/\n/g, " ")
+      : `<b>${name(td).replace(/&/g, "&amp;").replace(/</g, "&lt;")}</b>`;
     if (panel.querySelector(".b-left ~ *,.b-above") || /\*[jc]|j\*c/.test(panel.dataset.from))
       html = html.replace(PAIR, "<span class=b-r>$1</span>·<span class=b-c>$2</span>");
     live.innerHTML = html;
