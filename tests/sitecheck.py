@@ -351,9 +351,10 @@ def cut_problems(page):
     return page.evaluate(
         """() => [...document.querySelectorAll("article .highlight pre")].filter(pre => {
             const wide = pre.scrollWidth > pre.clientWidth + 1;
-            const columns = pre.matches(".cell_output .output .columns");
+            const phone = innerWidth < 640, printed = pre.closest(".cell_output .output");
+            const columns = phone && printed && pre.matches(".columns"); // they may scroll, and keep their lines
             const broken = columns && getComputedStyle(pre).whiteSpace !== "pre";
-            return wide && pre.tabIndex < 0 || innerWidth < 640 && (columns ? broken : wide);
+            return wide && pre.tabIndex < 0 || (columns ? broken : wide && (phone || printed));
         }).map(pre => "cut, broken or out of reach: " + pre.textContent.trim().slice(0, 60))"""
     )
 
