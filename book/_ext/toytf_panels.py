@@ -64,9 +64,14 @@ def write_files(app):
     (static / "panel.js").write_text(panels.script(), "utf-8", newline="\n")
 
 
+def link_files(app, pagename, templatename, context, doctree):
+    if "byhand" in context.get("body", ""):
+        app.add_css_file("panel.css")
+        app.add_js_file("panel.js", loading_method="defer")
+
+
 def setup(app):
-    app.add_css_file("panel.css")
-    app.add_js_file("panel.js", loading_method="defer")
     app.connect("builder-inited", write_files)
+    app.connect("html-page-context", link_files)
     app.connect("doctree-resolved", mend_outputs, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
