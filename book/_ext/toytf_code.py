@@ -7,6 +7,7 @@ browser reads them all before it shows the page.
 import html
 import io
 import re
+from itertools import pairwise
 
 from pygments.formatters import HtmlFormatter
 from pygments.token import Comment, Generic, Keyword, Name, Number, Operator, String, Text
@@ -67,7 +68,11 @@ class Formatter(HtmlFormatter):
         outfile.write(listing.replace("<pre>", f"<pre{marks}>", 1))
 
     def wrap(self, source):
-        return super().wrap((kind, hanging(line)) for kind, line in source)
+        # one empty line between two functions is enough in a book
+        lines = [
+            line for before, line in pairwise(["", *(line for _, line in source)]) if line.strip() or before.strip()
+        ]
+        return super().wrap((1, hanging(line)) for line in lines)
 
 
 def hanging(line):
