@@ -72,6 +72,38 @@
     });
   }
 
+  // Beside the page its sections stay in sight, with the one that is read lit, unless something else stands there.
+  function followSections() {
+    const list = document.querySelector(".beside .on-page");
+    const tall = (list?.offsetHeight ?? 0) + 100; // with the bar above it
+    if (tall === 100 || tall > innerHeight) return;
+    list.style.height = `${list.offsetHeight}px`; // its place is kept
+    const there = new Set();
+    const watch = new IntersectionObserver(
+      (changes) => {
+        for (const { target, isIntersecting } of changes) there[isIntersecting ? "add" : "delete"](target);
+        list.classList.toggle("stays", there.size === 0);
+      },
+      { rootMargin: `0px 0px ${tall - innerHeight}px` },
+    );
+    document.querySelectorAll(`.beside, article :is(${BESIDE})`).forEach((box) => {
+      watch.observe(box);
+    });
+    const read = new IntersectionObserver(
+      (changes) => {
+        for (const { target, isIntersecting } of changes) {
+          list.querySelector(`[href="#${target.id}"]`).classList.toggle("here", isIntersecting);
+        }
+      },
+      { rootMargin: "-25% 0px -75%" },
+    );
+    document.querySelectorAll("article > section > section[id]").forEach((section) => {
+      read.observe(section);
+    });
+  }
+  const BESIDE =
+    ".margin, .tag_margin, .b-shapes, .short-code, .cell:has(toytf-machine, .byhand-chain, .questions, .walk, .toytf-figure span + span)";
+
   // Whoever has only a keyboard scrolls a box by focusing it first.
   const BOXES = "pre, div.math, span.math.long, .text_html, .table-wrapper, [class*=scroll]";
 
@@ -212,6 +244,7 @@
 
   function start() {
     watchBoxes();
+    followSections();
     window.addEventListener("beforeprint", preparePrint);
     for (const button of document.querySelectorAll(".print-page")) {
       button.addEventListener("click", () => window.print());

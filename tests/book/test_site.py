@@ -305,6 +305,19 @@ def test_a_chapter_shows_its_strip_its_question_its_sections_and_what_can_be_tak
         assert page.locator(".print-page").is_visible()
 
 
+def test_beside_the_text_the_sections_stay_in_sight_until_a_note_stands_there(browser, addresses):
+    with sitecheck.open_page(browser, addresses["file"], "notebooks/10_encoder.html") as (page, problems):
+        stay = "(stay) => (document.querySelector('.on-page.stays') !== null) === stay"
+        sections = page.locator(".beside .on-page")
+        for name in ("Exercises", "Shapes"):
+            sections.get_by_role("link", name=name).click()
+            page.wait_for_function(stay, arg=True)
+            sections.locator(".here", has_text=name).wait_for()
+        page.locator(".margin").nth(1).scroll_into_view_if_needed()
+        page.wait_for_function(stay, arg=False)
+        assert not problems
+
+
 def test_the_strip_leads_to_every_chapter_of_its_way_and_to_the_map(pages):
     for way in WAYS:
         for station, numbers in way.items():
