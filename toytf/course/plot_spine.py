@@ -128,9 +128,12 @@ class _Sheet:
                 )
         return made
 
-    def text(self, x, y, words, *, on=False, anchor="start", style="", ink=None, room=math.inf) -> None:
+    def text(self, x, y, words, *, on=False, of=None, anchor="start", style="", ink=None, room=math.inf) -> None:
+        """Words; those `of` a part stand beside it."""
+        on = on or of in self.lit
         look = f"fill:{ink or (INK if on else QUIET)}" + (";font-weight:600" if on else "") + style
         turned = "" if anchor == "start" else f' text-anchor="{anchor}"'
+        turned += f' data-part="{PARTS.index(of)}"' if of else ""
         if len(words) * 6.8 > room:  # in the widest of the fonts it would leave its box
             turned += f' textLength="{_n(room)}" lengthAdjust="spacingAndGlyphs"'
         self.found.append(f'<text x="{_n(x)}" y="{_n(y)}"{turned} style="{look}">{escape(words)}</text>')
@@ -266,7 +269,7 @@ class _Journey:
         matrices = stack.embedded, stack.x - stack.embedded
         left, anchor = (x + stack.x.shape[-1] * CELL, "end") if mirrored else (x, "start")
         for words, part, matrix in zip(("embedding", "+ positions"), parts[1:], matrices, strict=True):
-            sheet.text(left, y + 9, words, on=part in self.lit, anchor=anchor)
+            sheet.text(left, y + 9, words, of=part, anchor=anchor)
             sheet.state(x, y + 16, matrix, name=f"{self.side(rows)}, {words.strip('+ ')}", rows=rows, part=part)
             y += 28 + len(rows) * CELL
         return y - 12
@@ -319,9 +322,9 @@ class _Journey:
 
     def lane(self, sheet, top, deep, stack, rows, parts, sublayers) -> tuple:
         """A stack; return the middle of its stream, its right end, and the place of each box."""
-        high, wide, left = len(rows) * CELL, stack.x.shape[-1] * CELL, 47
+        high, wide, left = len(rows) * CELL, stack.x.shape[-1] * CELL, 50
         middle = top + deep + 26
-        self.words_of(sheet, left - 7, top + 16, rows, parts[0], "end")
+        self.words_of(sheet, left - 10, top + 16, rows, parts[0], "end")
         end = self.start(sheet, left, top, stack, rows, parts, True)
         sheet.path(f"M{left + wide / 2:g} {_n(end + 5)}V{_n(middle - high / 2 - 8)}",
                    head=(left + wide / 2, middle - high / 2 - 4, "down"))  # fmt: skip
@@ -341,7 +344,7 @@ class _Journey:
             places[part] = (box, y)
             sheet.plus(plus, middle, on=on)
             x = box + PITCH - 4
-            sheet.text(x + wide + 4, middle + high / 2 + 16, "add & norm", on=on, anchor="end")
+            sheet.text(x + wide + 4, middle + high / 2 + 16, "add & norm", of=norm, anchor="end")
             name = f"{self.side(rows)}, after {title}"
             sheet.state(x, middle - high / 2, sublayer.out, name=name, rows=rows, part=norm)
             box += PITCH
@@ -364,12 +367,12 @@ class _Journey:
             f"V{_n(y - 6)}", on=on, wide=2, head=(x, y - 1, "down"),
         )  # fmt: skip
         sheet.text(end + 34, 200, "memory", on="memory" in self.lit)
-        sheet.spot("memory", end + 28, 185, 58, 22)
+        sheet.spot("memory", end + 28, 185, 66, 22)
         # up to the words
         x = FIRST + 3 * PITCH + 24
-        sheet.path(f"M{_n(x)} {_n(below - 11)}V198", head=(x, 192, "up"))
-        sheet.text(x - 6, 20, "linear", on="linear" in self.lit, anchor="middle")
-        sheet.text(x + 20, 20, "softmax", on="softmax" in self.lit)
+        sheet.path(f"M{_n(x)} {_n(below - 11)}V190", head=(x, 184, "up"))
+        sheet.text(x - 6, 20, "linear", of="linear", anchor="middle")
+        sheet.text(x + 20, 20, "softmax", of="softmax")
         self.choice(sheet, x - 52, 36)
         self.scale(sheet, 492, 10, down=True)
         return sheet
@@ -406,7 +409,7 @@ class _Journey:
             places[part] = (edge, top, tall)
             sheet.state(left, after, sublayer.out, name=f"{word}, after {title}", rows=rows, part=norm)
             where = (left - 10, "end") if mirrored else (left + wide + 10, "start")
-            sheet.text(where[0], after + high / 2 + 4, "add & norm", on=on, anchor=where[1])
+            sheet.text(where[0], after + high / 2 + 4, "add & norm", of=norm, anchor=where[1])
             y = after + high
         sheet.frame(x, start + 7, COLUMN, y + 1 - start, ground=SHADE, dashed=True)
         sheet.found.insert(ground, sheet.found.pop())  # under all of it
@@ -425,10 +428,10 @@ class _Journey:
             head=(edge - 1, middle, "right"),
         )  # fmt: skip
         sheet.text(76, end + 34, "memory", on="memory" in self.lit)
-        sheet.spot("memory", 70, end + 19, 58, 22)
-        sheet.path(f"M{349 - 15} {_n(low + 4)}v14", head=(349 - 15, low + 24, "down"))
-        sheet.text(210, low + 40, "linear", on="linear" in self.lit)
-        sheet.text(278, low + 40, "softmax", on="softmax" in self.lit)
+        sheet.spot("memory", 70, end + 19, 66, 22)
+        sheet.path(f"M{349 - 15} {_n(low + 4)}v6q0 8 -8 8H270q-8 0 -8 8v14", head=(262, low + 46, "down"))
+        sheet.text(250, low + 40, "linear", of="linear", anchor="end")
+        sheet.text(278, low + 40, "softmax", of="softmax")
         self.choice(sheet, 210, low + 52)
         self.scale(sheet, 8, low + 52 + 140 - 34)
         sheet.height = int(low + 52 + 144)

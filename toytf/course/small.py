@@ -25,7 +25,7 @@ def _line(points: Iterable[tuple[float, float]], ink=INK, wide=2.0, more="") -> 
 
 
 def _arc(start, end, high, ink=QUIET, wide=1.0) -> str:
-    way = f"M{start} 32Q{(start + end) / 2:g} {32 - 2 * high} {end} 32"
+    way = f"M{start} 20Q{(start + end) / 2:g} {20 - 2 * high} {end} 20"
     return f'<path d="{way}" style="fill:none;stroke:{ink};stroke-width:{wide:g}"/>'
 
 
@@ -61,6 +61,7 @@ def _ring(x, y, size, ink=QUIET, wide=1.0) -> str:
 
 _WORDS = (6, 19, 32, 45, 58)
 _PARTS = [[0.3] * 3] * 3
+_SAME = [[0.9, -0.6, 0.3], [-0.8, 0.5, 1], [0.4, 0.9, -1]]
 _RULE = [[1 if j <= i else 0 for j in range(5)] for i in range(5)]
 _CROSS = [[1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]
 
@@ -71,12 +72,11 @@ PICTURES = {
     + "".join(_dot(36 + 6 * math.cos(k), 30 + 5 * math.sin(k), ACCENT) for k in range(0, 6, 2)),
     3: _line([(x, 20 - 15 * math.sin(x / 5)) for x in range(2, 63)], PLUS)
     + _line([(x, 20 - 15 * math.sin(x / 14)) for x in range(2, 63)], MINUS),
-    4: _arc(45, 6, 13) + _arc(45, 19, 9) + _arc(45, 32, 5) + _arc(45, 58, 9, ACCENT, 5)
-    + "".join(_dot(x, 36, ACCENT if x > 40 else QUIET, 2.2) for x in _WORDS),
+    4: _arc(45, 6, -13, ACCENT, 4) + _arc(45, 19, 9) + _arc(45, 32, 5) + _arc(45, 58, 9, ACCENT, 4)
+    + "".join(_dot(x, 20, ACCENT if x > 40 else QUIET, 3) for x in _WORDS),
     5: _bars((0.05, 0.12, 1, 0.06, 0.03), QUIET)
     + _line([(2, 26), (62, 26)], ACCENT, 1.5, ";stroke-dasharray:4 3"),
-    6: _arc(45, 6, 14, PLUS, 3) + _arc(45, 32, 6, PLUS, 3) + _arc(45, 58, 9, ACCENT, 5)
-    + "".join(_dot(x, 36, QUIET, 2.2) for x in _WORDS),
+    6: _box(10, 4, 44, 32, PLUS, 0.25) + _line([(10, 36), (54, 4)], QUIET) + _dot(22, 12, ACCENT, 4),
     7: _line([(4, 32), (62, 32)], QUIET, 1) + _line([(4, 32), (32, 32), (60, 6)], ACCENT, 3),
     8: _cells([[0.4, -0.6, 0.8, 1], [-0.8, 1, -1, 1]], 4, 4, 11) + _word("NaN", 48, 37, ACCENT, 13),
     9: _ring(32, 24, 13) + _line([(8, 4), (23, 15)], ACCENT, 1.5)
@@ -86,20 +86,21 @@ PICTURES = {
     12: _cells(_CROSS, 14, 2, 9),
     13: _box(20, 4, 40, 6, ACCENT) + _box(20, 13, 7, 6) + _box(20, 22, 4, 6) + _box(20, 31, 2, 6)
     + "".join(_box(4, 4 + 9 * k, 12, 6, QUIET, 0.5) for k in range(4)),
-    14: _line([(4 + 1.4 * k, 37 + 34 * math.log(k / 40) / 3.4) for k in range(2, 41)], ACCENT, 3),
+    14: _line([(6, 2), (6, 37), (62, 37)], QUIET, 1)
+    + _line([(6 + 1.4 * k, -9 * math.log(k / 40) + 35) for k in range(2, 41)], ACCENT, 3),
     15: _line([(x, 6 + (x - 36) ** 2 / 36) for x in range(4, 61, 2)], PLUS) + _line([(4, 34), (38, 2)], ACCENT, 1.5)
     + _dot(22, 12, ACCENT),
-    16: _line([(4 + x, 36 - 32 * math.exp(-x / 14) - 2 * abs(math.sin(2.1 * x))) for x in range(57)], PLUS),
+    16: _cells(_PARTS, 2, 8, 8) + _line([(29, 20), (37, 20)], ACCENT) + _line([(34, 16), (38, 20), (34, 24)], ACCENT)
+    + _cells([[1, 0, 0], [0, 1, 0], [0, 0, 1]], 41, 8, 8),
     17: _cells([[0.9, 0.1, 0.1], [0.5, 0.1, 0.5], [0.1, 0.2, 0.9]], 8, 4, 10)
     + _ring(40, 18, 11, ACCENT, 2.5) + _line([(48, 26), (58, 37)], ACCENT, 3),
     18: _cells(_PARTS, 14, 2, 12.5)
     + _line([(28, 15), (37, 24)], ACCENT) + _line([(37, 15), (28, 24)], ACCENT),
     19: "".join(_dot(54 + k % 2 * 3, 6 + 3.5 * k, PLUS, 2) for k in range(4))
     + "".join(_dot(8 + k % 2 * 3, 24 + 3.5 * k, ACCENT, 2) for k in range(4)) + _line([(32, 2), (32, 38)], QUIET, 1),
-    20: "".join(_box(4 + 10 * k, 26, 7, 8, ACCENT if k in (0, 5) else QUIET, 0.6) for k in range(6))
-    + _line([(7.5 + 50 * t / 12, 24 - 20 * math.sin(math.pi * t / 12)) for t in range(13)], ACCENT, 2.5),
-    21: _line([(4 + x, 34 - 28 * math.exp(-x / 16)) for x in range(57)], MINUS, 6, ";stroke-opacity:.5")
-    + "".join(_dot(4 + x, 34 - 28 * math.exp(-x / 16), PLUS, 1.6) for x in range(0, 57, 5)),
+    20: "".join(_box(4, 3 + 9.5 * k, 54 - 9 * (k == 3), 5, QUIET, 0.4) for k in range(4))
+    + _box(30, 3, 16, 5, ACCENT) + _box(29, 31.5, 16, 5, ACCENT),
+    21: _cells(_SAME, 2, 8, 8) + _word("=", 32, 25) + _cells(_SAME, 39, 8, 8),
     22: _box(4, 8, 34, 10, MINUS) + _box(38, 8, 12, 10, PLUS) + _box(50, 8, 10, 10, ACCENT)
     + _box(4, 24, 12, 10, MINUS) + _box(16, 24, 14, 10, PLUS) + _box(30, 24, 30, 10, ACCENT),
     23: "".join(_box(8, 2 + 9.5 * k, 18, 7.5, QUIET, 0.4) + _box(36, 2 + 9.5 * k, 18, 7.5, ACCENT) for k in range(4)),

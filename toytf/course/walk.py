@@ -99,6 +99,7 @@ class Walk:
             )
             lit = ",".join(f'[data-part="{PARTS.index(part)}"]' for part in parts)
             rules += f".walk:has(#walk-{k}:target) .spot:is({lit}){{stroke-width:3;fill-opacity:0}}"
+            rules += f".walk:has(#walk-{k}:target) text:is({lit}){{opacity:1}}"
         begin = '<p class="walk-begin"><a href="#walk-1">Walk through it, step by step</a></p>'
         return f'<div class="walk"><style>{rules}</style>{begin}<ol>{lines}</ol><div>{svg}</div></div>'
 
