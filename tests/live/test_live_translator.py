@@ -162,6 +162,7 @@ REMARKS = {
     "the cat sees a dog": "It never saw a sentence of this kind: expect mistakes.",
     "the purple queen sees a house": "“purple” is not among its 52 words",
     "the quen sees a house": "Did you mean",
+    "the cat wants pizza": "Try: the world the book the hat",
     "the elephant eats": "are not among its 52 words and are left out: expect mistakes. In place of “elephant”: cat",
     "  ": "Nothing to translate",
     "my cat": "Try “my cat sees the world”.",

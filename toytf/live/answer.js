@@ -121,7 +121,7 @@ class Part {
     const boxed = this.cells.map((input) => html("span", { class: "answer-cell" }, input));
     if (rows === undefined) return html("div", { class: "answer-row" }, ...boxed);
     if (columns === undefined) {
-      boxed.forEach((cell, k) => cell.prepend(number(k + 1)));
+      if (rows > 2) boxed.forEach((cell, k) => cell.prepend(number(k + 1)));
       return html("div", { class: "answer-row" }, ...boxed);
     }
     const heads = Array.from({ length: columns }, (_, j) => number(j + 1));

@@ -87,13 +87,15 @@ export function mayFollow(about, words) {
 }
 
 // The words for a place, in the shortest kind that begins so, whatever stands for the words that are not known; where
-// none does, those that may follow the word before
+// none does, those that may follow the word before. At the end a determiner brings its noun along.
 function wordsFor({ kinds, places }, tokens, at) {
   const open = ({ word, known }, place) => !known || places[place].includes(word);
   const some = kinds.filter((kind) => kind.length >= tokens.length && tokens.every((t, i) => open(t, kind[i])));
   const [kind] = some.sort((a, b) => a.length - b.length);
   const follows = kinds.flatMap((one) => one.slice(1).filter((_, i) => places[one[i]].includes(tokens[at - 1]?.word)));
-  return places[kind ? kind[at] : follows[0]] ?? [];
+  const words = places[kind ? kind[at] : follows[0]] ?? [];
+  const noun = kind && at === tokens.length - 1 && at === kind.length - 2 ? places[kind.at(-1)] : [];
+  return [words, noun.length ? noun.map((word) => `${words[0]} ${word}`) : words];
 }
 
 // The shortest sentence that it learned and that goes on from these words, if there is one
@@ -135,9 +137,9 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
   // For a word that is not known those that are spelled nearly so and fit; else some that fit, if any is read beside it
   function suggested(tokens, word, n) {
     const at = tokens.findIndex((token) => token.word === word);
-    const [near, fit] = [nearest(word, known), wordsFor(about, tokens, at)];
+    const [near, [fit, whole]] = [nearest(word, known), wordsFor(about, tokens, at)];
     const both = near.filter((other) => fit.includes(other));
-    const other = fit.length && tokens.some((token) => token.known) ? [...fit.slice(0, 3), ...near] : near;
+    const other = fit.length && tokens.some((token) => token.known) ? [...whole.slice(0, 3), ...near] : near;
     const words = (both.length ? both : other).slice(0, n > 1 ? 2 : 4);
     const lead = words.every((one) => near.includes(one)) ? "Did you mean:" : "Try:";
     return words.length ? [{ lead: n > 1 ? `In place of “${word}”:` : lead, words, at }] : [];
@@ -225,7 +227,7 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
         keydown: (event) => event.key === "Enter" && input.blur(),
       });
       note = html("p", { class: "live-note", id, "aria-live": "polite" });
-      const words = [html("span", {}, "Another sentence "), "↻"];
+      const words = ["Another", html("span", {}, " sentence")];
       const next = { type: "button", class: "live-another", click: another, "aria-label": "Another sentence" };
       const field = html(
         "div",

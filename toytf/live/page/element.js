@@ -69,7 +69,7 @@ export class Live extends HTMLElement {
     this.said = this.querySelector(".live-said") ?? this.appendChild(html("p", { class: "live-said" }));
     this.spoken = html("p", { class: "live-spoken", role: "status" });
     this.complaint = html("p", { class: "live-complaint", role: "alert" });
-    this.link = html("a", { class: "live-link", href: `#${this.id}` }, "Link to this");
+    this.link = html("a", { class: "live-link", href: `#${this.id}`, click: () => this.copy() }, "Link to this");
     const reset = button("Reset", () => this.reset(), { class: "live-reset" });
     const title = this.querySelector(".live-title").textContent;
     if (this.plays) {
@@ -116,6 +116,7 @@ export class Live extends HTMLElement {
   change(some) {
     this.halt();
     this.complaint.textContent = "";
+    this.link.textContent = "Link to this";
     this.state = { ...this.state, ...some };
     this.display();
     clearTimeout(this.later);
@@ -127,6 +128,17 @@ export class Live extends HTMLElement {
 
   reset() {
     this.change(this.begin());
+  }
+
+  // The address bar has the link too, where the browser does not let it be copied.
+  async copy() {
+    let told = "Link copied";
+    try {
+      await navigator.clipboard.writeText(this.link.href);
+    } catch {
+      told = "The address bar has the link";
+    }
+    this.spoken.textContent = this.link.textContent = told;
   }
 
   display() {
