@@ -87,7 +87,7 @@ PICTURES = {
     13: _box(20, 4, 40, 6, ACCENT) + _box(20, 13, 7, 6) + _box(20, 22, 4, 6) + _box(20, 31, 2, 6)
     + "".join(_box(4, 4 + 9 * k, 12, 6, QUIET, 0.5) for k in range(4)),
     14: _line([(6, 2), (6, 37), (62, 37)], QUIET, 1)
-    + _line([(6 + 1.4 * k, -9 * math.log(k / 40) + 35) for k in range(2, 41)], ACCENT, 3),
+    + _line([(6 + 1.4 * k, 34 + 9.5 * math.log(k / 40)) for k in range(2, 41)], ACCENT, 3),
     15: _line([(x, 6 + (x - 36) ** 2 / 36) for x in range(4, 61, 2)], PLUS) + _line([(4, 34), (38, 2)], ACCENT, 1.5)
     + _dot(22, 12, ACCENT),
     16: _cells(_PARTS, 2, 8, 8) + _line([(29, 20), (37, 20)], ACCENT) + _line([(34, 16), (38, 20), (34, 24)], ACCENT)
