@@ -89,6 +89,11 @@ CASE_MIXING = case(MIXING, shows_mixing, ["scores", "shares", "products", "sum"]
 CASE_NORMALISING = case(NORMALISING, shows_normalising, ["rows", "mean 0", "variance 1"])
 
 
+@pytest.mark.parametrize(("keys", "said"), [(2, "sum"), (3, "sum ≈")])
+def test_a_sum_says_when_its_rounded_addends_make_another(keys, said):
+    assert f">{said}<" in live.mixing([0] * keys, [[1]] * keys, rows=["a"] * keys, query="a", decimals=1).html()
+
+
 def test_each_stage_says_what_happens(touch):
     page = touch(MIXING, fragment="#mixing?stage=2")
     assert said(page) == "Softmax makes shares of them, 1 in all. tired gets 0.986."

@@ -59,7 +59,9 @@ def mixing(scores, values, *, rows: Sequence[str], query: str, decimals: int = 3
         + (_cell(3, p[k]),)
         for k, (row, share) in enumerate(zip(rows, shares, strict=True))
     ]
-    lines.append(("sum", "", "", _cell(2, a[-1]), "", _cell(4, p[-1])))
+    told = np.round(np.column_stack([shares, mixed]), decimals).sum(axis=0)  # what a reader adds up
+    exact = np.allclose(told, [1, *np.round(mixed.sum(axis=0), decimals)], rtol=0, atol=0.1**decimals / 2)
+    lines.append(("sum" if exact else "sum ≈", "", "", _cell(2, a[-1]), "", _cell(4, p[-1])))
     best = int(scores.argmax())
     stages = {
         "scores": f"The scaled scores of “{query}”. The largest is that of {rows[best]}, {s[best][0]}.",
