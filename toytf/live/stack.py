@@ -19,8 +19,8 @@ from toytf.ops import Array, Linear, linear, softmax_naive
 HIGH = math.log(np.finfo(np.float64).max)  # of what is larger, exp is infinite
 SAME = 1e-12  # rows that differ by less of their size are called alike
 LOOKS = (("orange", "orange dashed", "square"), ("blue", "blue", "disc"))  # of score and entry, in the picture
-KEYS = ('<i class="stack-key-score"></i>', '<i class="stack-key-entry"></i>')
-HEADS = ("layer", f"{KEYS[0]}largest |score|", f"{KEYS[1]}largest entry", "row gap")
+KEY = '<span class="stack-key"><i class="stack-key-{0}"></i>largest</span> '
+HEADS = ("layer", KEY.format("score") + "|score|", KEY.format("entry") + "entry", "row gap")
 
 
 def stack(
@@ -169,7 +169,7 @@ def _chart(sizes: list[tuple[float, float, float]]) -> str:
         ],
         [(look, shape, point) for (look, _, shape), points in zip(LOOKS, series, strict=True) for point in points],
         [
-            ("red end", (ends[1], high), f"exp overflows above {fmt(HIGH, 2)}", -5),
+            ("red end", (ends[1] - n / 50, high), f"exp overflows above {fmt(HIGH, 2)}", -5),
             *([("red nan", ((edge + ends[1]) / 2, top), "NaN", 16)] if bad else []),
         ],
         ["layer"],
