@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from livecheck import Case, said, shown
+from livecheck import Case, button, said, shown
 from toytf import live
 from toytf.course import pronoun
 from toytf.ops import softmax
@@ -53,9 +53,9 @@ def shows_mixing(page, stage=None):
     assert (max(grown) > 20) is (stage >= 2)
 
 
-def shows_normalising(page, stage=None):
+def shows_normalising(page, stage=None, b=POINTS["b"]):
     stage = stage or begins(page, last=3)
-    rows = np.array(list(POINTS.values()))
+    rows = np.array([*list(POINTS.values())[:-1], b])
     fallen = rows - rows.mean(axis=1, keepdims=True)
     ways = rows, fallen, fallen / rows.std(axis=1, keepdims=True)
     lines = [[words(place, n) for place, n in zip(way, (1, 1, 2), strict=True)] for way in zip(*ways, strict=True)]
@@ -68,25 +68,63 @@ def shows_normalising(page, stage=None):
     side, back, level = (np.array(v) / np.linalg.norm(v) for v in ([1, -1, 0], [1, 1, -2], [1, 1, 1]))
     flat = 32 * np.stack([now @ side, -0.45 * (now @ back) - 0.62 * (now @ level)], axis=1)
     assert np.allclose(page.locator(".fall-dot").evaluate_all(PLACES), flat, rtol=0, atol=0.11)
+    ends = page.locator(".fall-out").evaluate_all(
+        "all => all.map((e) => { const p = e.getPointAtLength(1e9); return [p.x, p.y] })"
+    )
+    if stage == 3:
+        assert np.allclose(ends, flat, rtol=0, atol=0.11)
     assert page.locator(".fall-down").evaluate_all(VISIBLE) == [stage >= 2] * 4
     assert page.locator(".fall-out, .fall-circle").evaluate_all(VISIBLE) == [stage >= 3] * 5
 
 
-def case(thing, shows, names):
+def case(thing, shows, names, **more):
     last = len(names)
     label = "[data-setting=stage] label"
     return Case(
         thing,
         shows,
-        links={f"stage={k}": {"stage": k} for k in range(2, last + 1)},
+        links={f"stage={k}": {"stage": k} for k in range(2, last + 1)} | more.get("links", {}),
         keys=(lambda page: page.get_by_role("radio").first.press("ArrowRight"), {"stage": 2}, "stage=2"),
         finger=(lambda page: page.locator(label, has_text=names[1]).tap(), {"stage": 2}),
-        wrong_links={"stage=9": (f"stage: expected one of {', '.join('1234'[:last])}, got “9”", {})},
+        wrong_links={"stage=9": (f"stage: expected one of {', '.join('1234'[:last])}, got “9”", {})}
+        | more.get("wrong_links", {}),
     )
 
 
 CASE_MIXING = case(MIXING, shows_mixing, ["scores", "shares", "products", "sum"])
-CASE_NORMALISING = case(NORMALISING, shows_normalising, ["rows", "mean 0", "variance 1"])
+CASE_NORMALISING = case(
+    NORMALISING,
+    shows_normalising,
+    ["rows", "mean 0", "variance 1"],
+    links={"stage=3&row=3.5+1.5+1": {"stage": 3, "b": [3.5, 1.5, 1.0]}},
+    wrong_links={f"row={row}": (f"b: expected a row in the picture, got “{row}”", {}) for row in ("2", "90 1 2", "x")},
+)
+
+
+def test_the_last_row_is_dragged_sideways_and_along_its_level(touch):
+    page = touch(NORMALISING)
+    ring, dot = page.locator(".fall-row").last, page.locator(".fall-dot").last
+
+    def row():
+        return [float(word) for word in shown(page, ".live-rows")[3][0].split()]
+
+    box = ring.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y - 20)
+    page.mouse.up()
+    first, second, third = row()
+    assert first > 1.5 and second < 4 and third > 1
+    shows_normalising(page, 3, [first, second, third])
+    before = dot.evaluate_all(PLACES)
+    for _ in range(3):
+        ring.press("ArrowUp")
+    assert np.allclose(row(), np.add([first, second, third], 0.3)) and dot.evaluate_all(PLACES) == before
+    ring.press("ArrowRight")
+    assert dot.evaluate_all(PLACES) != before
+    button(page, "Reset").click()
+    shows_normalising(page)
 
 
 @pytest.mark.parametrize(("keys", "said"), [(2, "sum"), (3, "sum ≈")])

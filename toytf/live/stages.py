@@ -12,6 +12,8 @@ from toytf.live.element import SAID, Element, bar, table
 from toytf.ops import softmax
 
 SCALE, EDGE, FLAT, LIFT = 32, 16, 0.45, 0.62  # of the picture: units, space around, how flat the plane, how steep up
+SIDE, BACK, LEVEL = np.array([[1, -1, 0], [1, 1, -2], [1, 1, 1]]) / np.sqrt([[2], [6], [3]])
+LOOK = SCALE * np.stack([SIDE, -FLAT * BACK - LIFT * LEVEL])  # a row of three numbers to its place in the picture
 
 
 def mixing(scores, values, *, rows: Sequence[str], query: str, decimals: int = 3, id: str = "mixing") -> Element:
@@ -84,6 +86,8 @@ def normalising(points: Mapping[str, Sequence[float]], *, id: str = "normalising
 
         x,   x - mean(x),   (x - mean(x)) / std(x)
 
+    The last row can be dragged: sideways, and up along its level.
+
     Parameters
     ----------
     points : mapping
@@ -125,7 +129,8 @@ def normalising(points: Mapping[str, Sequence[float]], *, id: str = "normalising
         "{}: [{}], minus its mean [{}], over its σ [{}]".format(name, *map(" ".join, way))
         for name, way in zip(points, said, strict=True)
     ]
-    return _stages("First down to mean 0, then onto the circle", stages, static, "\n".join(text), id)
+    dragged = {"row": rows[-1], "name": list(points)[-1], "look": LOOK}
+    return _stages("First down to mean 0, then onto the circle", stages, static, "\n".join(text), id, **dragged)
 
 
 def _later(stage: int, html: str) -> str:
@@ -138,9 +143,9 @@ def _cell(stage: int, row: Sequence[str]) -> str:
     return f'<td data-stage="{stage}">{f"<span class=live-row>{inside}</span>" if len(row) > 1 else row[0]}</td>'
 
 
-def _stages(title: str, stages: Mapping[str, str], static: str, text: str, id: str) -> Element:
+def _stages(title: str, stages: Mapping[str, str], static: str, text: str, id: str, **more) -> Element:
     """What carries ``data-stage="2"`` is there from stage 2 on; ``data-at`` says where something is at each stage."""
-    return Element("stages", title, {"stages": list(stages), "says": list(stages.values())}, static, text, id)
+    return Element("stages", title, {"stages": list(stages), "says": list(stages.values()), **more}, static, text, id)
 
 
 # ---------------------------------------------------------------- the picture
@@ -148,8 +153,7 @@ def _stages(title: str, stages: Mapping[str, str], static: str, text: str, id: s
 
 def _picture(names: Sequence[str], ways: np.ndarray) -> str:
     """Points above a plane: where each begins, how it falls, and how it goes to the circle, where its dot is."""
-    side, back, level = np.array([[1, -1, 0], [1, 1, -2], [1, 1, 1]]) / np.sqrt([[2], [6], [3]])
-    flat = np.stack([ways @ side, -FLAT * (ways @ back) - LIFT * (ways @ level)], axis=-1) * SCALE
+    flat = ways @ LOOK.T
     rim = 1.15 * SCALE * np.sqrt((ways[:, 1] ** 2).sum(axis=-1)).max()
     ring = SCALE * 3**0.5
     top = min(flat[..., 1].min(), -FLAT * rim) - 2 * EDGE
