@@ -50,13 +50,18 @@ class Stages extends Live {
     };
     const under = ({ clientX, clientY }) =>
       new DOMPoint(clientX, clientY).matrixTransform(picture.getScreenCTM().inverse());
+    const isNear = (event) => {
+      const [{ x, y }, [a, b]] = [under(event), this.place(this.state.row)];
+      return Math.hypot(x - a, y - b) < 22; // a fingertip
+    };
     let from;
     const pointerdown = (event) => {
-      ring.setPointerCapture(event.pointerId);
+      if (!isNear(event)) return;
+      picture.setPointerCapture(event.pointerId);
       from = { at: under(event), row: this.state.row };
     };
     const pointermove = (event) => {
-      if (!ring.hasPointerCapture(event.pointerId)) return;
+      if (!picture.hasPointerCapture(event.pointerId)) return;
       const { x, y } = under(event);
       move(from.row, (x - from.at.x) / dot(look[0], ASIDE), (y - from.at.y) / dot(look[1], UP));
     };
@@ -66,10 +71,11 @@ class Stages extends Live {
       event.preventDefault();
       move(this.state.row, ...way.map((by) => by / 10));
     };
-    set(picture, { role: "group" });
-    set(ring, { role: "slider", tabindex: 0, class: "fall-row fall-held", "aria-label": `the row ${name}` });
-    set(ring, { pointerdown, pointermove, keydown });
-    ring.addEventListener("touchstart", (event) => event.preventDefault(), { passive: false });
+    set(picture, { role: "group", pointerdown, pointermove });
+    const looks = { role: "slider", tabindex: 0, class: "fall-row fall-held", "aria-label": `the row ${name}` };
+    set(ring, { ...looks, keydown });
+    const touchstart = (event) => isNear(event.touches[0]) && event.preventDefault(); // it does not scroll the page
+    picture.addEventListener("touchstart", touchstart, { passive: false });
   }
 
   draw(row) {
