@@ -1,11 +1,11 @@
-"""Heads silenced and rows swapped: what the page shows is what toytf computes with the same heads and rows."""
+"""Heads silenced, rows swapped, matrices turned: what the page shows is what toytf computes with the same ones."""
 
 import numpy as np
 
 from livecheck import PHONE, Case, open_all, shown
 from toytf import live
 from toytf.byhand import fmt
-from toytf.live.patching import HEADS, differ, patched
+from toytf.live.patching import HEADS, MATRICES, called, differ, patched
 from toytf.translator import Translator
 
 MODEL = Translator.load()
@@ -96,6 +96,24 @@ def test_it_begins_whole_and_each_head_alone_changes_the_sentence_most_of_all_th
         switch(page, head).click()
     top, end = (page.locator(part).bounding_box() for part in (".live-field", ".patch-heads"))
     assert end["y"] + end["height"] - top["y"] < 844
+
+
+def test_a_matrix_turned_round_says_what_it_says_in_toytf_and_nothing_complains(touch):
+    spoilt = live.patching(A, turned=True)
+    for part, line in zip(MATRICES, spoilt.text.splitlines()[-12:], strict=True):
+        page = touch(spoilt, fragment=f"#patching?{part}=turned+round&word=4")
+        shows(page, other="", silent=(part,))
+        assert page.locator("legend").inner_text() == "Twelve square matrices, three attentions with four each."
+        before = called(part).capitalize() + " turned round: it writes "
+        said = line.split(": ")[1]
+        written = "nothing" if said == "(nothing)" else f"“{said}”"
+        assert page.locator(".live-said").inner_text().startswith(f"{before}{written}. ")
+
+
+def test_where_no_word_is_known_the_switches_stay(touch):
+    page = touch(PATCHING)
+    page.get_by_role("textbox").first.fill("purple")
+    assert switch(page, "cross1").is_visible() and not page.locator(".patch-before").is_visible()
 
 
 def press(page):

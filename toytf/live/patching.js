@@ -1,6 +1,6 @@
-// Heads silenced and rows of the memory swapped. Beside patching.py: the same steps, the same order.
+// Heads silenced, rows of the memory swapped, matrices turned round. Beside patching.py: the same steps, the same order.
 import { fixed } from "./engine/numbers.js";
-import { linear, softmax } from "./engine/ops.js";
+import { linear, softmax, transposed } from "./engine/ops.js";
 import { encode, decode } from "./engine/model.js";
 import { start, stepper, greedySteps, largestAt, order } from "./engine/generate.js";
 import { html, set } from "./page/make.js";
@@ -11,17 +11,18 @@ import { END, named, quoted, reading, sentence, wordKeys, writeWords, weightTabl
 
 const TOP = 5;
 const SAME = "now: nothing is changed";
-const HEADS = ["encoder", "decoder", "cross"].flatMap((part) => [1, 2].map((head) => `${part}${head}`));
-const called = (head) => head.replace(/\d/, " head $&");
+const called = (part) => part.replace(/\d$/, " head $&").replace(/[qkvo]$/, " w_$&");
 
 // ---------------------------------------------------------------- what the model does
 
-// The parameters, with the rows of W_O of the silent heads 0
+// The parameters, with the rows of W_O of the silent heads 0, and some matrices turned round
 function without(params, width, silent) {
   const mute = (layer, field, part) => {
     const off = (i) => silent.includes(`${part}${Math.floor(i / width) + 1}`);
     const rows = layer[field].w_o.map((row, i) => (off(i) ? row.map(() => 0) : row));
-    return { ...layer, [field]: { ...layer[field], w_o: rows } };
+    const turned = [..."qkvo"].filter((letter) => silent.includes(part + letter)).map((letter) => `w_${letter}`);
+    const round = Object.fromEntries(turned.map((name) => [name, transposed(layer[field][name])]));
+    return { ...layer, [field]: { ...layer[field], w_o: rows, ...round } };
   };
   return {
     ...params,
@@ -65,7 +66,7 @@ class Patching extends Live {
       sentence: sentence({ label: "A sentence", start: data.sentence, offers: true, ...data }),
       other: sentence({ offers: true, ...other }),
       ...Object.fromEntries(
-        HEADS.map((name) => [name, toggle({ label: called(name), start: true, words: ["working", "silenced"] })]),
+        data.parts.map((name) => [name, toggle({ label: called(name), start: true, words: data.words })]),
       ),
       rows: own({
         start: [],
@@ -112,9 +113,8 @@ class Patching extends Live {
     const settings = (names) => names.map((one) => this.controls.querySelector(`[data-setting=${one}]`));
     const [mine, other] = settings(["sentence", "other"]);
     const line = (label, node) => html("div", { class: "patch-sentence" }, name(label), node);
-    const first = this.data.other ? "Any can be switched off." : `Switch off ${this.data.first} first.`;
-    const legend = html("legend", {}, `Six heads of attention. ${first}`);
-    const heads = html("fieldset", { class: "patch-heads" }, legend, html("div", {}, ...settings(HEADS)));
+    const legend = html("legend", {}, this.data.legend);
+    const heads = html("fieldset", { class: "patch-heads" }, legend, html("div", {}, ...settings(this.data.parts)));
     const rows = name("The memory, a row for each word. Click or tap one to take it from the other sentence.");
     const switches = html("div", { class: "live-controls" }, ...(this.data.other ? [rows, this.cells] : []), heads);
     // what it writes stands above the switches, in sight of them
@@ -148,7 +148,7 @@ class Patching extends Live {
     if (this.nothing) return;
     const { src, other } = this;
     this.swaps = this.rows.map((row) => [row, src[row - 1], other[row - 1]]);
-    this.silent = HEADS.filter((name) => !state[name]);
+    this.silent = this.data.parts.filter((name) => !state[name]);
     this.was = patched(toytf.trained, src, other);
     this.is = patched(toytf.trained, src, other, { rows: this.rows, silent: this.silent, like: this.was.ids });
     this.at = Math.min(state.word, this.was.words.length) - 1;
@@ -185,7 +185,7 @@ class Patching extends Live {
     if (this.nothing) return ""; // the field says it
     const { was, is: now, at } = this;
     const done = [
-      ...this.silent.map((name) => `${called(name)} silenced`),
+      ...this.silent.map((name) => `${called(name)} ${this.data.words[1]}`),
       ...this.swaps.map(([row, word, taken]) => `row ${row} swapped (“${word}” ← “${taken}”)`),
       ...this.gone.map((row) => `there is no row ${row} to swap`),
     ];

@@ -1,4 +1,4 @@
-"""Heads silenced and rows of the memory swapped, in the trained translator: which word changes?"""
+"""Heads silenced, rows swapped, matrices turned round in the trained translator: which word changes?"""
 
 from __future__ import annotations
 
@@ -26,17 +26,24 @@ PARTS = {
     "cross": lambda params: params.decoder[0].cross_attention,
 }
 HEADS = tuple(f"{part}{head}" for part in PARTS for head in (1, 2))
+MATRICES = tuple(f"{part}{letter}" for part in PARTS for letter in "qkvo")
 TOP = 5  # the most probable words
 CAPTION = "Where heads 1 and 2 of cross-attention look for it"
 
 
 def patching(
-    source: str = "the cows draw the new houses", other: str = "", *, word: int = 1, id: str = "patching"
+    source: str = "the cows draw the new houses",
+    other: str = "",
+    *,
+    turned: bool = False,
+    word: int = 1,
+    id: str = "patching",
 ) -> Element:
     """Silence heads of the trained translator, and swap rows of its memory::
 
         a silenced head:   its rows of W_O are 0
         a swapped row:     memory[k] = encode(other)[k]
+        a turned matrix:   w_q, w_k, w_v or w_o is transposed; all are square
 
     It begins whole. What each head or row does alone stands there without a script.
 
@@ -46,6 +53,8 @@ def patching(
         A sentence of words of `toytf.grammar`.
     other : str, optional
         Another one; rows of its memory can be put into that of the first. Without it there are only heads.
+    turned : bool, default False
+        Whether its matrices can be turned round, in the place of heads silenced.
     word : int, default 1
         The Spanish word whose probabilities are shown at the start, from 1.
     id : str
@@ -72,6 +81,7 @@ def patching(
     *Attention Is All You Need*, section 3.2.2: a head speaks through its own rows of ``W_O``.
     """
     src, others, at, model = source.split(), other.split(), word - 1, Translator.load()
+    parts = MATRICES if turned else HEADS
     whole = patched(model, src, others)
     if others:
         title, caption = "Swap a row of the memory, or silence a head. Which word changes?", "With one row swapped:"
@@ -79,7 +89,9 @@ def patching(
         alone = {f"row {k}, “{a}” ← “{b}”": patched(model, src, others, [k]) for k, (a, b) in rows}
     else:
         title, caption = "Silence a head. Which words change?", "With one head silenced:"
-        alone = {f"{head[:-1]} head {head[-1]}": patched(model, src, others, silent=[head]) for head in HEADS}
+        if turned:
+            title, caption = "Turn a matrix round. Does anything complain?", "With one matrix turned round:"
+        alone = {called(part): patched(model, src, others, silent=[part]) for part in parts}
     lines = [(name, run.sentence() or "(nothing)") for name, run in alone.items()]
     best = np.argsort(-whole.probs[at], kind="stable")[:TOP]
     labels = [named(token) for token in model.tgt_vocab.tokens(best)]
@@ -103,16 +115,27 @@ def patching(
         f"{weight_table(src, looks, CAPTION)}</div></details>"
         f'<p class="live-said">{_html.escape(said)}</p>'
     )
+    most = max(alone, key=lambda name: differ(whole, alone[name]))
+    first = "Any can be switched off." if others else f"Switch off {most} first."
     data = {
         "sentence": source,
         "other": other,
         "word": word,
-        "first": max(alone, key=lambda name: differ(whole, alone[name])),
+        "legend": "Twelve square matrices, three attentions with four each."
+        if turned
+        else f"Six heads of attention. {first}",
+        "parts": parts,
+        "words": ["as learned", "turned round"] if turned else ["working", "silenced"],
         "most": MOST,
     }
     data |= {"learned": longest_learned(), **vocabulary()}
     text = "\n".join([f"{source} -> {whole.sentence()}", caption, *map(": ".join, lines)])
     return Element("patching", title, data, static, text, id, ("sentence",), "trained")
+
+
+def called(part: str) -> str:
+    """Return the name of a head, or of a matrix."""
+    return f"{part[:-1]} {'head ' if part in HEADS else 'w_'}{part[-1]}"
 
 
 def differ(before: Run, after: Run) -> int:
@@ -143,7 +166,7 @@ def patched(
     silent: Collection[str] = (),
     like: Sequence[int] | None = None,
 ) -> Run:
-    """Translate with some heads silent and some rows of the memory, from 1, taken from another sentence.
+    """Translate with some heads silent or matrices turned, and some rows of the memory, from 1, of another sentence.
 
     Probabilities and weights are those that follow the words of `like`, or what is written itself.
     """
@@ -163,9 +186,12 @@ def patched(
 
 
 def without(params: Transformer, width: int, silent: Collection[str]) -> Transformer:
-    """Return a copy of the parameters in which the silent heads' rows of W_O are 0."""
+    """Return a copy of the parameters: the silent heads' rows of W_O are 0, matrices of `silent` are transposed."""
     params = copy.deepcopy(params)
     for name in silent:
-        part, h = name[:-1], int(name[-1]) - 1
-        PARTS[part](params).w_o[h * width : (h + 1) * width] = 0
+        attention, which = PARTS[name[:-1]](params), name[-1]
+        if name in HEADS:
+            attention.w_o[(int(which) - 1) * width : int(which) * width] = 0
+        else:
+            setattr(attention, f"w_{which}", getattr(attention, f"w_{which}").T)
     return params
