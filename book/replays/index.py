@@ -10,6 +10,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,13 +18,16 @@ from replays.ledger import (
     CORRECTED,
     DRAWN,
     FOLDER,
+    GIVEN,
     KINDS,
     NOT_PRINTED,
+    REPRODUCED,
     SIGNS,
     VERDICTS,
     Result,
     Row,
     Source,
+    agrees,
     written,
 )
 from toytf.course.chapters import chapters
@@ -43,7 +47,7 @@ def run(number: int) -> tuple[Source, list[str]]:
     """
     text, failures = Source(number), []
     space = {"__name__": text.page}
-    cells = CELL.findall(FOLDER.parent.joinpath("pages", f"{text.page}.md").read_text(encoding="utf-8"))
+    cells = [cell for cell in CELL.findall(_markdown(text)) if "index.strip(" not in cell]  # which runs all of them
     with contextlib.redirect_stdout(io.StringIO()):
         for cell in cells:
             try:
@@ -56,6 +60,10 @@ def run(number: int) -> tuple[Source, list[str]]:
     return text, failures
 
 
+def _markdown(text: Source) -> str:
+    return FOLDER.parent.joinpath("pages", f"{text.page}.md").read_text(encoding="utf-8")
+
+
 def counts(text: Source) -> dict[str, int]:
     """How many rows have each verdict."""
     found = Counter(result.verdict for result in text.results.values())
@@ -65,6 +73,98 @@ def counts(text: Source) -> dict[str, int]:
 def upheld(text: Source) -> dict:
     """The remarks of a text without those that were withdrawn."""
     return {name: said for name, said in text.remarks.items() if said.kind != "withdrawn"}
+
+
+# ---------------------------------------------------------------- the picture
+
+OK, DIFFERS, QUIET = "var(--toytf-ok,#005f95)", "var(--toytf-differs,#a83c00)", "var(--toytf-grey,#77726a)"
+LOOKS = {True: f"fill:{OK}", False: f"fill:{DIFFERS}", None: f"fill:none;stroke:{QUIET}"}
+PATHS = {True: "h6v6h-6z", False: "m3 -1l4 4l-4 4l-4 -4z", None: "m.5 .5h5v5h-5z"}
+ACROSS, PITCH = 16, 8  # squares in a line, and from one to the next
+LEGEND = (
+    f'<span style="color:{OK}">■</span> agrees in every digit · <span style="color:{DIFFERS}">◆</span> differs · '
+    "□ a setting, or drawn at random: nothing to compare it with"
+)
+MENDED = " · ✎ a formula, a cell or a sentence to mend"
+
+
+@dataclass(frozen=True)
+class Strip:
+    """Tiles that lead to a place each: its name, its address, and a mark for each number.
+
+    A mark is True for what agrees, False for what differs, None for what nothing can be compared with.
+    """
+
+    message: str
+    tiles: list[tuple[str, str, list[bool | None]]]
+
+    def __repr__(self) -> str:
+        return "\n".join([self.message, *(f"{name}: {_told(marks)}".rstrip(": ") for name, _, marks in self.tiles)])
+
+    def _repr_html_(self) -> str:
+        tiles = "".join(f'<li><a href="{to}">{name}{_squares(marks)}</a></li>' for name, to, marks in self.tiles)
+        legend = LEGEND + MENDED * ("✎" in tiles)
+        return f'<figure class="tiles"><figcaption>{self.message}</figcaption><ol>{tiles}</ol><p>{legend}</p></figure>'
+
+
+def _told(marks: list) -> str:
+    names = {True: "agree", False: "differ", None: "with nothing to compare"}
+    return ", ".join(f"{marks.count(mark)} {name}" for mark, name in names.items() if mark in marks)
+
+
+def _squares(marks: list) -> str:
+    ways = dict.fromkeys(LOOKS, "")
+    for k, mark in enumerate(marks):
+        ways[mark] += f"M{k % ACROSS * PITCH + 1} {k // ACROSS * PITCH + 1}{PATHS[mark]}"
+    paths = "".join(f'<path d="{way}" style="{LOOKS[mark]}"/>' for mark, way in ways.items() if way)
+    wide, high = min(len(marks), ACROSS) * PITCH, -(-len(marks) // ACROSS) * PITCH
+    return f'<svg width="{wide}" height="{high}" role="img" aria-label="{_told(marks)}">{paths}</svg>' if marks else ""
+
+
+def marks(result: Result) -> list[bool | None]:
+    """A mark for each number that a row prints, or one for its statement."""
+    row = result.row
+    if result.verdict not in (REPRODUCED, CORRECTED):
+        return [None] * (row.words.size if row.prints == "digits" else row.prints == "words")
+    if row.prints == "digits":
+        return agrees(row.printed, result.numbers, row.decimals).ravel().tolist()
+    return [result.verdict == REPRODUCED]
+
+
+def strip(number: int) -> Strip:
+    """The steps of a replay, in its order, with what a reader of the text finds at each of them."""
+    text, _ = run(number)
+    mended = {said.step for said in upheld(text).values() if said.kind in ("error", "translation")}
+    tiles = []
+    for title in re.findall(r"^##+ (.+)$", _markdown(text), re.MULTILINE):
+        slug = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+        there = [one for one in text.results.values() if one.row.step == slug]
+        if slug in mended or any(one.verdict not in (GIVEN, NOT_PRINTED) for one in there):
+            found = [mark for one in there for mark in marks(one)]
+            sign = "≠" if False in found else "✎" if slug in mended else "✓" if True in found else "○"
+            tiles.append((f"{sign} {title}", f"#{slug}", found))
+    return _counted("{} of {} printed numbers and statements agree", tiles)
+
+
+def shelf(texts: Iterable[Source]) -> Strip:
+    """The five texts, a square for each number, array or statement that they print."""
+    signs = {REPRODUCED: True, CORRECTED: False}
+    tiles = [
+        (
+            text.title[0].upper() + text.title[1:],
+            f"{text.page}.ipynb",
+            [signs.get(one.verdict) for one in text.results.values() if one.verdict != NOT_PRINTED],
+        )
+        for text in texts
+    ]
+    return _counted("{} of {} numbers, arrays and statements agree as they stand", tiles)
+
+
+def _counted(message: str, tiles: list) -> Strip:
+    for *_, found in tiles:
+        found.sort(key=[True, False, None].index)
+    every = [mark for *_, found in tiles for mark in found]
+    return Strip(message.format(every.count(True), every.count(True) + every.count(False)), tiles)
 
 
 # ---------------------------------------------------------------- the page
