@@ -141,9 +141,9 @@ def strip(number: int) -> Strip:
         there = [one for one in text.results.values() if one.row.step == slug]
         if slug in mended or any(one.verdict not in (GIVEN, NOT_PRINTED) for one in there):
             found = [mark for one in there for mark in marks(one)]
-            sign = "≠" if False in found else "✎" if slug in mended else "✓" if True in found else "○"
+            sign = "≠" if False in found else "✎" if slug in mended else "✓" if True in found else "□"
             tiles.append((f"{sign} {title}", f"#{slug}", found))
-    return _counted("{} of {} printed numbers and statements agree", tiles)
+    return _counted("{} of {} printed numbers and statements come out as printed", tiles)
 
 
 def shelf(texts: Iterable[Source]) -> Strip:
@@ -157,7 +157,7 @@ def shelf(texts: Iterable[Source]) -> Strip:
         )
         for text in texts
     ]
-    return _counted("{} of {} numbers, arrays and statements agree as they stand", tiles)
+    return _counted("{} of {} numbers, arrays and statements come out as printed", tiles)
 
 
 def _counted(message: str, tiles: list) -> Strip:
