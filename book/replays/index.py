@@ -142,7 +142,8 @@ def strip(number: int) -> Strip:
         if slug in mended or any(one.verdict not in (GIVEN, NOT_PRINTED) for one in there):
             found = [mark for one in there for mark in marks(one)]
             sign = "≠" if False in found else "✎" if slug in mended else "✓" if True in found else "□"
-            tiles.append((f"{sign} {title}", f"#{slug}", found))
+            place = re.sub("[^a-z0-9]+", "-", title.lower()).lstrip("-0123456789").rstrip("-")  # as docutils has it
+            tiles.append((f"{sign} {title}", f"#{place}", found))
     return _counted("{} of {} printed numbers and statements come out as printed", tiles)
 
 
@@ -230,14 +231,19 @@ def _escaped(words: str) -> str:
     return re.sub(r"([\u4e00-\u9fff]{4}|\\_|[=(),、])", r"\1<wbr>", words)
 
 
-HEADS = ("Ran\u00addom", "Illus\u00adtrated", "sheet", "Py\u00adTorch", "notes")
+HEADS = ("Ran\u00addom", "Illus\u00adtra\u00adted", "sheet", "Py\u00adTorch", "notes")
 
 
 def counted(rows: dict[str, list[int]]) -> str:
     """A Markdown table of counts: a row for each name, a column for each text; long words may break on a phone."""
     lines = ["| what | " + " | ".join(HEADS) + " | all |", "|:--|" + "--:|" * (len(HEADS) + 1)]
     lines += ["| " + " | ".join(map(str, [name, *found, sum(found)])) + " |" for name, found in rows.items()]
-    return "\n".join(lines).replace("reprod", "repro\u00add").replace("plific", "plifi\u00adc")
+    return (
+        "\n".join(lines)
+        .replace("reprod", "repro\u00add")
+        .replace("ation", "\u00adation")
+        .replace("action", "ac\u00adtion")
+    )
 
 
 def tallies(texts: Iterable[Source]) -> tuple[str, str]:
