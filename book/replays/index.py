@@ -242,7 +242,7 @@ def counted(rows: dict[str, list[int]]) -> str:
         "\n".join(lines)
         .replace("reprod", "repro\u00add")
         .replace("ation", "\u00adation")
-        .replace("action", "ac\u00adtion")
+        .replace("ction", "\u00adction")
     )
 
 
