@@ -265,7 +265,7 @@ def lines(result: Result) -> list[str]:
     if result.verdict == CORRECTED and result.numbers.ndim == 2:  # of a matrix, the rows that differ
         differs = ~agrees(row.printed, result.numbers, row.decimals).all(axis=1)
         parts = {name: words[differs] for name, words in parts.items()}
-        head += f", row {', '.join(map(str, np.flatnonzero(differs) + 1))}" * (len(differs) > 1)
+        head += f", row {', '.join(map(str, np.flatnonzero(differs) + 1))}" * (not differs.all())
     if result.numbers.ndim == 0:
         return [f"{head}: {', '.join(f'{name} {words}' for name, words in parts.items())}"]
     columns = ((name, i, line) for name, words in parts.items() for i, line in enumerate(aligned(words)))
