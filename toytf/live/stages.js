@@ -3,9 +3,9 @@ import { choice } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 
 class Stages extends Live {
-  settings({ stages }) {
+  settings({ stages, label }) {
     const options = Object.fromEntries(stages.map((name, k) => [k + 1, name]));
-    return { stage: choice({ label: "stage", start: "1", options }) };
+    return { stage: choice({ label, start: "1", options }) };
   }
 
   plays({ stages }) {

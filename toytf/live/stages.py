@@ -1,4 +1,4 @@
-"""What happens in stages: scores become shares and mix values, rows fall onto a plane and go to a circle."""
+"""What happens in stages: scores become shares, rows fall onto a plane, and logits move when a model is broken."""
 
 from __future__ import annotations
 
@@ -126,6 +126,60 @@ def normalising(points: Mapping[str, Sequence[float]], *, id: str = "normalising
     return _stages("First down to mean 0, then onto the circle", stages, static, "\n".join(text), id)
 
 
+def breaking(theirs, ours: Mapping[str, np.ndarray], *, id: str = "breaking") -> Element:
+    """Break a model and see its logits move, for the word that another program finds most probable after each token.
+
+    Parameters
+    ----------
+    theirs : array_like, shape (token, word)
+        The logits of the other program.
+    ours : mapping of str to array_like, shape (token, word)
+        Our logits by what was broken; the first are right.
+    id : str
+        The element's address on its page, ``#breaking?stage=2``.
+
+    Returns
+    -------
+    Element
+
+    Examples
+    --------
+    >>> print(breaking([[0, 1], [2, 0]], {"nothing": [[0, 1], [2, 0]], "a sign": [[0, 1], [-1, 1]]}).text)
+    nothing: largest difference 0.00, 2 of 2 most probable words stay.
+    a sign: largest difference 3.00, 1 of 2 most probable words stay.
+    """
+    theirs, all_ours = np.asarray(theirs, float), np.array(list(ours.values()), float)
+    best = theirs.argmax(axis=-1)
+    tops = np.take_along_axis(np.stack([theirs, *all_ours]), best[None, :, None], axis=-1)[..., 0]  # theirs first
+    left, high, wide = 24, 180, 300
+    x = left + wide * (np.arange(len(best)) + 0.5) / len(best)
+    low, step = np.floor(tops.min()), high / (np.ceil(tops.max()) - np.floor(tops.min()))
+    y = high - step * (tops - low)
+    drawn = f'<path class="fall-up" d="M{left} 0V{high}H{left + wide}"/>'
+    for tick in range(int(low), int(np.ceil(tops.max())) + 1):
+        drawn += f'<text x="{left - 6}" y="{high - step * (tick - low) + 5:.1f}" text-anchor="end">{tick}</text>'
+    for k, (at, ring) in enumerate(zip(x, y[0], strict=True)):
+        moves = " ".join(f"0,{new - y[1, k]:.1f}" for new in y[1:, k])
+        drawn += (
+            f'<text x="{at:.1f}" y="{high + 18}" text-anchor="middle">{k + 1}</text>'
+            f'<circle class="fall-row" cx="{at:.1f}" cy="{ring:.1f}" r="8"/>'
+            f'<circle class="fall-dot" cx="{at:.1f}" cy="{y[1, k]:.1f}" r="4" data-at="{moves}"/>'
+        )
+    says = {
+        name: f"largest difference {np.abs(logits - theirs).max():.2f}, "
+        f"{(logits.argmax(axis=-1) == best).sum()} of {len(best)} most probable words stay."
+        for name, logits in zip(ours, all_ours, strict=True)
+    }
+    text = "\n".join(f"{name}: {said}" for name, said in says.items())
+    static = (
+        f'<div class="live-fall"><svg viewBox="0 -12 {left + wide} {high + 36}" style="max-width:34rem" role="img" '
+        f'aria-label="For each token a ring, and a dot in it, above or below.">{drawn}</svg></div>'
+        + SAID.replace("><", f">{_html.escape(text)}<")
+    )
+    heads = {name: said[0].upper() + said[1:] for name, said in says.items()}
+    return _stages("Break it: dots are ours, rings the library’s", heads, static, text, id, "what is broken")
+
+
 def _later(stage: int, html: str) -> str:
     return f'<span data-stage="{stage}">{html}</span>'
 
@@ -136,9 +190,10 @@ def _cell(stage: int, row: Sequence[str]) -> str:
     return f'<td data-stage="{stage}">{f"<span class=live-row>{inside}</span>" if len(row) > 1 else row[0]}</td>'
 
 
-def _stages(title: str, stages: Mapping[str, str], static: str, text: str, id: str) -> Element:
+def _stages(title: str, stages: Mapping[str, str], static: str, text: str, id: str, label: str = "stage") -> Element:
     """What carries ``data-stage="2"`` is there from stage 2 on; ``data-at`` says where something is at each stage."""
-    return Element("stages", title, {"stages": list(stages), "says": list(stages.values())}, static, text, id)
+    data = {"stages": list(stages), "says": list(stages.values()), "label": label}
+    return Element("stages", title, data, static, text, id)
 
 
 # ---------------------------------------------------------------- the picture
