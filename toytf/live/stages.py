@@ -145,8 +145,8 @@ def breaking(theirs, ours: Mapping[str, np.ndarray], *, id: str = "breaking") ->
     Examples
     --------
     >>> print(breaking([[0, 1], [2, 0]], {"nothing": [[0, 1], [2, 0]], "a sign": [[0, 1], [-1, 1]]}).text)
-    nothing: largest difference 0.00, 2 of 2 most probable words stay.
-    a sign: largest difference 3.00, 1 of 2 most probable words stay.
+    nothing: largest difference 0.00; the most probable word stays after 2 of 2 tokens.
+    a sign: largest difference 3.00; the most probable word stays after 1 of 2 tokens.
     """
     theirs, all_ours = np.asarray(theirs, float), np.array(list(ours.values()), float)
     best = theirs.argmax(axis=-1)
@@ -155,7 +155,9 @@ def breaking(theirs, ours: Mapping[str, np.ndarray], *, id: str = "breaking") ->
     x = left + wide * (np.arange(len(best)) + 0.5) / len(best)
     low, step = np.floor(tops.min()), high / (np.ceil(tops.max()) - np.floor(tops.min()))
     y = high - step * (tops - low)
-    drawn = f'<path class="fall-up" d="M{left} 0V{high}H{left + wide}"/>'
+    drawn = f'<path class="fall-up" d="M{left} 0V{high}M{left} {high}H{left + wide}"/>'
+    drawn += f'<text x="{left + 6}" y="4">logit</text>'
+    drawn += f'<text x="{left + wide}" y="{high - 6}" text-anchor="end">token</text>'
     for tick in range(int(low), int(np.ceil(tops.max())) + 1):
         drawn += f'<text x="{left - 6}" y="{high - step * (tick - low) + 5:.1f}" text-anchor="end">{tick}</text>'
     for k, (at, ring) in enumerate(zip(x, y[0], strict=True)):
@@ -166,13 +168,13 @@ def breaking(theirs, ours: Mapping[str, np.ndarray], *, id: str = "breaking") ->
             f'<circle class="fall-dot" cx="{at:.1f}" cy="{y[1, k]:.1f}" r="4" data-at="{moves}"/>'
         )
     says = {
-        name: f"largest difference {np.abs(logits - theirs).max():.2f}, "
-        f"{(logits.argmax(axis=-1) == best).sum()} of {len(best)} most probable words stay."
+        name: f"largest difference {np.abs(logits - theirs).max():.2f}; the most probable word stays "
+        f"after {(logits.argmax(axis=-1) == best).sum()} of {len(best)} tokens."
         for name, logits in zip(ours, all_ours, strict=True)
     }
     text = "\n".join(f"{name}: {said}" for name, said in says.items())
     static = (
-        f'<div class="live-fall"><svg viewBox="0 -12 {left + wide} {high + 36}" style="max-width:34rem" role="img" '
+        f'<div class="live-fall"><svg viewBox="0 -12 {left + wide} {high + 36}" style="max-width:26rem" role="img" '
         f'aria-label="For each token a ring, and a dot in it, above or below.">{drawn}</svg></div>'
         + SAID.replace("><", f">{_html.escape(text)}<")
     )
