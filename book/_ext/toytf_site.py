@@ -186,12 +186,14 @@ WITH_SIGNS = re.compile(
 
 
 def break_names(html):
-    """In a table's narrow column a name breaks between its parts, not within a word."""
+    """In a table's narrow column a name breaks between its parts, not within a word, and a very long one anywhere."""
 
-    def in_table(table):
-        return re.sub(r'(?<=<span class="pre">)[^<]{9,}', lambda name: NAME_BREAKS.sub("<wbr>", name[0]), table[0])
+    def within(text, least):
+        name = rf'(?<=<span class="pre">)[^<]{{{least},}}'
+        return re.sub(name, lambda long: NAME_BREAKS.sub("<wbr>", long[0]), text)
 
-    return re.sub(r'<table class="docutils.*?</table>', in_table, html, flags=re.DOTALL)
+    tables = re.compile(r'<table class="docutils.*?</table>', re.DOTALL)
+    return within(tables.sub(lambda table: within(table[0], 9), html), 36)
 
 
 def keep_signs(html):

@@ -14,6 +14,9 @@ SCORES, VALUES = TRACE.scaled_scores[3], TRACE.v
 POINTS = {"a": [1.8, 0.6, 1.2], "a + 2": [3.8, 2.6, 3.2], "4a": [7.2, 2.4, 4.8], "b": [1.0, 4.0, 1.0]}
 MIXING = live.mixing(SCORES, VALUES, rows=WORDS, query="it")
 NORMALISING = live.normalising(POINTS)
+THEIRS = np.array([[0.0, 1.0, 0.5], [2.0, 0.0, 1.0], [0.5, -1.0, 3.0]])
+OURS = {"nothing": THEIRS, "order": THEIRS[:, ::-1], "sign": -THEIRS}
+BREAKING = live.breaking(THEIRS, OURS)
 VISIBLE = "all => all.map((e) => e.checkVisibility({ visibilityProperty: true }))"
 PLACES = """all => all.map((e) => { const [x, y] = e.style.transform.match(/-?[0-9.]+/g) ?? [0, 0];
     return [Number(e.getAttribute("cx")) + Number(x), Number(e.getAttribute("cy")) + Number(y)]; })"""
@@ -77,21 +80,30 @@ def shows_normalising(page, stage=None, b=POINTS["b"]):
     assert page.locator(".fall-out, .fall-circle").evaluate_all(VISIBLE) == [stage >= 3] * 5
 
 
+def shows_breaking(page, stage=1):
+    tops = np.array(list(OURS.values()))[stage - 1][[0, 1, 2], [1, 0, 2]]
+    height = 180 * (3 - tops) / 6
+    assert np.allclose([y for _, y in page.locator(".fall-dot").evaluate_all(PLACES)], height, rtol=0, atol=0.11)
+    rings = page.locator(".fall-row").evaluate_all("all => all.map((e) => Number(e.getAttribute('cy')))")
+    assert np.allclose(rings, [60, 30, 0], rtol=0, atol=0.11)
+
+
 def case(thing, shows, names, **more):
     last = len(names)
-    label = "[data-setting=stage] label"
+    label, setting = "[data-setting=stage] label", thing.data.get("label", "stage")
     return Case(
         thing,
         shows,
         links={f"stage={k}": {"stage": k} for k in range(2, last + 1)} | more.get("links", {}),
         keys=(lambda page: page.get_by_role("radio").first.press("ArrowRight"), {"stage": 2}, "stage=2"),
         finger=(lambda page: page.locator(label, has_text=names[1]).tap(), {"stage": 2}),
-        wrong_links={"stage=9": (f"stage: expected one of {', '.join('1234'[:last])}, got “9”", {})}
+        wrong_links={"stage=9": (f"{setting}: expected one of {', '.join('1234'[:last])}, got “9”", {})}
         | more.get("wrong_links", {}),
     )
 
 
 CASE_MIXING = case(MIXING, shows_mixing, ["scores", "shares", "products", "sum"])
+CASE_BREAKING = case(BREAKING, shows_breaking, list(OURS))
 CASE_NORMALISING = case(
     NORMALISING,
     shows_normalising,
@@ -137,6 +149,8 @@ def test_each_stage_says_what_happens(touch):
     assert said(page) == "Softmax makes shares of them, 1 in all. tired gets 0.986."
     page = touch(NORMALISING, fragment="#normalising?stage=2")
     assert said(page).startswith("Each row minus its mean")
+    page = touch(BREAKING, fragment="#breaking?stage=3")
+    assert said(page) == "Largest difference 6.00; the most probable word stays after 0 of 3 tokens."
 
 
 @pytest.mark.parametrize("row", [[1.0, 2.0], [3.0, 3.0, 3.0], 4.0])

@@ -35,14 +35,14 @@ from toytf.live.patching import patching
 from toytf.live.sampling import sampling
 from toytf.live.shares import shares
 from toytf.live.stack import stack
-from toytf.live.stages import mixing, normalising
+from toytf.live.stages import breaking, mixing, normalising
 from toytf.live.strip import strip
 from toytf.live.training import training
 from toytf.live.translator import translator, vocabulary
 from toytf.live.writer import writer
 
 __all__ = [
-    "Element", "beam", "bill", "clocks", "divisor", "logits", "machine", "mask", "mixing", "normalising", "nudge",
-    "patching", "rules", "sampling", "shares", "stack", "strip", "trained_machine", "training", "translator",
+    "Element", "beam", "bill", "breaking", "clocks", "divisor", "logits", "machine", "mask", "mixing", "normalising",
+    "nudge", "patching", "rules", "sampling", "shares", "stack", "strip", "trained_machine", "training", "translator",
     "vocabulary", "writer",
 ]  # fmt: skip

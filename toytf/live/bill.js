@@ -1,12 +1,12 @@
 // What a training costs, to be moved. Beside bill.py, which wrote the table.
-import { number } from "./page/settings.js";
+import { number, toggle } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { fillTable } from "./page/tables.js";
 
 const twoDigits = (x) => Number(x.toPrecision(2)).toLocaleString("en", { maximumSignificantDigits: 2 });
 const RANGES = {
   parameters: ["parameters N, billions", 0.01, 10000],
-  tokens: ["tokens D, trillions", 0.001, 100],
+  tokens: ["tokens D, trillions", 0.0002, 200],
   mfu: ["MFU, % of the peak", 1, 100],
   hour: ["dollars an hour", 0.1, 20],
 };
@@ -14,7 +14,18 @@ const RANGES = {
 class Bill extends Live {
   settings({ start }) {
     const slider = ([name, [label, from, to]]) => [name, number({ label, start: start[name], from, to, scale: "log" })];
-    return Object.fromEntries(Object.entries(RANGES).map(slider));
+    const lock = toggle({ label: "20 tokens a parameter", start: false });
+    return { ...Object.fromEntries(Object.entries(RANGES).map(slider)), lock };
+  }
+
+  // While it is locked, N and D go together
+  change(some) {
+    super.change(this.state.lock && "tokens" in some ? { ...some, parameters: 50 * some.tokens } : some);
+  }
+
+  display() {
+    if (this.state.lock) this.state.tokens = this.state.parameters / 50;
+    super.display();
   }
 
   show({ parameters, tokens, mfu, hour }) {

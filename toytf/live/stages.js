@@ -11,9 +11,9 @@ const [ASIDE, UP] = [
 ]; // where a row can be dragged
 
 class Stages extends Live {
-  settings({ stages, row, name }) {
+  settings({ stages, label = "stage", row, name }) {
     const options = Object.fromEntries(stages.map((word, k) => [k + 1, word]));
-    const stage = choice({ label: "stage", start: "1", options });
+    const stage = choice({ label, start: "1", options });
     if (!row) return { stage };
     const read = (text) => {
       const value = text.split(" ").map(Number);

@@ -1,4 +1,4 @@
-"""What happens in stages: scores become shares and mix values, rows fall onto a plane and go to a circle."""
+"""What happens in stages: scores become shares, rows fall onto a plane, and logits move when a model is broken."""
 
 from __future__ import annotations
 
@@ -131,6 +131,62 @@ def normalising(points: Mapping[str, Sequence[float]], *, id: str = "normalising
     ]
     dragged = {"row": rows[-1], "name": list(points)[-1], "look": LOOK}
     return _stages("First down to mean 0, then onto the circle", stages, static, "\n".join(text), id, **dragged)
+
+
+def breaking(theirs, ours: Mapping[str, np.ndarray], *, id: str = "breaking") -> Element:
+    """Break a model and see its logits move, for the word that another program finds most probable after each token.
+
+    Parameters
+    ----------
+    theirs : array_like, shape (token, word)
+        The logits of the other program.
+    ours : mapping of str to array_like, shape (token, word)
+        Our logits by what was broken; the first are right.
+    id : str
+        The element's address on its page, ``#breaking?stage=2``.
+
+    Returns
+    -------
+    Element
+
+    Examples
+    --------
+    >>> print(breaking([[0, 1], [2, 0]], {"nothing": [[0, 1], [2, 0]], "a sign": [[0, 1], [-1, 1]]}).text)
+    nothing: largest difference 0.00; the most probable word stays after 2 of 2 tokens.
+    a sign: largest difference 3.00; the most probable word stays after 1 of 2 tokens.
+    """
+    theirs, all_ours = np.asarray(theirs, float), np.array(list(ours.values()), float)
+    best = theirs.argmax(axis=-1)
+    tops = np.take_along_axis(np.stack([theirs, *all_ours]), best[None, :, None], axis=-1)[..., 0]  # theirs first
+    left, high, wide = 24, 180, 300
+    x = left + wide * (np.arange(len(best)) + 0.5) / len(best)
+    low, step = np.floor(tops.min()), high / (np.ceil(tops.max()) - np.floor(tops.min()))
+    y = high - step * (tops - low)
+    drawn = f'<path class="fall-up" d="M{left} 0V{high}M{left} {high}H{left + wide}"/>'
+    drawn += f'<text x="{left + 6}" y="4">logit</text>'
+    drawn += f'<text x="{left + wide}" y="{high - 6}" text-anchor="end">token</text>'
+    for tick in range(int(low), int(np.ceil(tops.max())) + 1):
+        drawn += f'<text x="{left - 6}" y="{high - step * (tick - low) + 5:.1f}" text-anchor="end">{tick}</text>'
+    for k, (at, ring) in enumerate(zip(x, y[0], strict=True)):
+        moves = " ".join(f"0,{new - y[1, k]:.1f}" for new in y[1:, k])
+        drawn += (
+            f'<text x="{at:.1f}" y="{high + 18}" text-anchor="middle">{k + 1}</text>'
+            f'<circle class="fall-row" cx="{at:.1f}" cy="{ring:.1f}" r="8"/>'
+            f'<circle class="fall-dot" cx="{at:.1f}" cy="{y[1, k]:.1f}" r="4" data-at="{moves}"/>'
+        )
+    says = {
+        name: f"largest difference {np.abs(logits - theirs).max():.2f}; the most probable word stays "
+        f"after {(logits.argmax(axis=-1) == best).sum()} of {len(best)} tokens."
+        for name, logits in zip(ours, all_ours, strict=True)
+    }
+    text = "\n".join(f"{name}: {said}" for name, said in says.items())
+    static = (
+        f'<div class="live-fall"><svg viewBox="0 -12 {left + wide} {high + 36}" style="max-width:26rem" role="img" '
+        f'aria-label="For each token a ring, and a dot in it, above or below.">{drawn}</svg></div>'
+        + SAID.replace("><", f">{_html.escape(text)}<")
+    )
+    heads = {name: said[0].upper() + said[1:] for name, said in says.items()}
+    return _stages("Break it: dots are ours, rings the library’s", heads, static, text, id, label="what is broken")
 
 
 def _later(stage: int, html: str) -> str:

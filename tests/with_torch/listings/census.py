@@ -39,14 +39,15 @@ def strange(found: list[str]) -> list[str]:
 
 @cache
 def decoders() -> dict[str, tuple[int | None, list[str]]]:
-    """By model, the year in the head of its file and the parts in it, for all files that define a decoder."""
+    """By model, for files that define a decoder: the year in its head, or in that of its settings, and its parts."""
     found = {}
     for path in sorted(Path(transformers.__file__).parent.glob("models/*/modeling_*.py")):
         if path.parent.name == "auto":  # a list of models, no model
             continue
         text = path.read_text(encoding="utf-8")
         if re.search(r"class \w+ForCausalLM\(", text):
-            year = YEAR.search(text)
+            settings = path.with_name(path.name.replace("modeling", "configuration"))
+            year = YEAR.search(text) or YEAR.search(settings.read_text(encoding="utf-8"))
             found[path.stem.removeprefix("modeling_")] = (int(year[1]) if year else None, parts(text))
     return found
 
