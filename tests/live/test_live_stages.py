@@ -14,6 +14,8 @@ SCORES, VALUES = TRACE.scaled_scores[3], TRACE.v
 POINTS = {"a": [1.8, 0.6, 1.2], "a + 2": [3.8, 2.6, 3.2], "4a": [7.2, 2.4, 4.8], "b": [1.0, 4.0, 1.0]}
 MIXING = live.mixing(SCORES, VALUES, rows=WORDS, query="it")
 NORMALISING = live.normalising(POINTS)
+BARS = {"one": {"1": [0.75, 0.25, np.nan], "2": [0.5, 0.3, 0.2]}, "other": {"1": [1, 0, np.nan], "2": [1, 0, 0]}}
+VARIED = live.varied("How many?", "nouns", BARS, rows=WORDS[:3], says=["One.", "Two."], id="varied")
 VISIBLE = "all => all.map((e) => e.checkVisibility({ visibilityProperty: true }))"
 PLACES = """all => all.map((e) => { const [x, y] = e.style.transform.match(/-?[0-9.]+/g) ?? [0, 0];
     return [Number(e.getAttribute("cx")) + Number(x), Number(e.getAttribute("cy")) + Number(y)]; })"""
@@ -72,20 +74,35 @@ def shows_normalising(page, stage=None):
     assert page.locator(".fall-out, .fall-circle").evaluate_all(VISIBLE) == [stage >= 3] * 5
 
 
+def shows_varied(page, stage=None):
+    stage = stage or begins(page, last=2)
+    for k, by_value in enumerate(BARS.values()):
+        now = by_value[str(stage)]
+        seen = page.locator(f".live-bars >> nth={k} >> tbody tr").evaluate_all(VISIBLE)
+        assert seen == [not np.isnan(share) for share in now]
+        lines = [["", "nan" if np.isnan(share) else words(share, 2)] for share in now]
+        assert shown(page, f".live-bars >> nth={k}") == lines
+        widths = page.locator(f".live-bars >> nth={k} >> .live-bar").evaluate_all(
+            "all => all.map((e) => Number(e.style.getPropertyValue('--share')))"
+        )
+        assert np.allclose(widths, np.nan_to_num(now))
+
+
 def case(thing, shows, names):
     last = len(names)
-    label = "[data-setting=stage] label"
+    label, setting = "[data-setting=stage] label", thing.data.get("label", "stage")
     return Case(
         thing,
         shows,
         links={f"stage={k}": {"stage": k} for k in range(2, last + 1)},
         keys=(lambda page: page.get_by_role("radio").first.press("ArrowRight"), {"stage": 2}, "stage=2"),
         finger=(lambda page: page.locator(label, has_text=names[1]).tap(), {"stage": 2}),
-        wrong_links={"stage=9": (f"stage: expected one of {', '.join('1234'[:last])}, got “9”", {})},
+        wrong_links={"stage=9": (f"{setting}: expected one of {', '.join('1234'[:last])}, got “9”", {})},
     )
 
 
 CASE_MIXING = case(MIXING, shows_mixing, ["scores", "shares", "products", "sum"])
+CASE_VARIED = case(VARIED, shows_varied, ["1", "2"])
 CASE_NORMALISING = case(NORMALISING, shows_normalising, ["rows", "mean 0", "variance 1"])
 
 

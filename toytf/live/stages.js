@@ -3,9 +3,9 @@ import { choice } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 
 class Stages extends Live {
-  settings({ stages }) {
+  settings({ stages, label = "stage" }) {
     const options = Object.fromEntries(stages.map((name, k) => [k + 1, name]));
-    return { stage: choice({ label: "stage", start: "1", options }) };
+    return { stage: choice({ label, start: "1", options }) };
   }
 
   plays({ stages }) {
@@ -15,6 +15,12 @@ class Stages extends Live {
   show({ stage }) {
     for (const part of this.querySelectorAll("[data-stage]"))
       part.classList.toggle("live-later", part.dataset.stage > stage);
+    for (const part of this.querySelectorAll("[data-each]")) {
+      const value = part.dataset.each.split(" ")[stage - 1];
+      part.parentElement.classList.toggle("live-later", value === "nan");
+      if (part.matches(".live-bar")) part.style.setProperty("--share", value === "nan" ? 0 : value);
+      else part.textContent = value;
+    }
     for (const dot of this.querySelectorAll("[data-at]")) {
       const [x, y] = dot.dataset.at.split(" ")[stage - 1].split(",");
       dot.style.transform = `translate(${x}px, ${y}px)`;
