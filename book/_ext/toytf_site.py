@@ -185,13 +185,11 @@ WITH_SIGNS = re.compile(
 )
 
 
-def break_names(html):
-    """In a table's narrow column a name breaks between its parts, not within a word."""
-
-    def in_table(table):
-        return re.sub(r'(?<=<span class="pre">)[^<]{9,}', lambda name: NAME_BREAKS.sub("<wbr>", name[0]), table[0])
-
-    return re.sub(r'<table class="docutils.*?</table>', in_table, html, flags=re.DOTALL)
+def break_names(html, least=34):
+    """A name that no phone has room for breaks between its parts, in a table's narrow column a shorter one too."""
+    if least > 9:
+        html = re.sub(r'<table class="docutils.*?</table>', lambda it: break_names(it[0], 9), html, flags=re.DOTALL)
+    return re.sub(rf'(?<=<span class="pre">)[^<]{{{least},}}', lambda name: NAME_BREAKS.sub("<wbr>", name[0]), html)
 
 
 def keep_signs(html):
