@@ -78,14 +78,13 @@ def shows_varied(page, stage=None):
     stage = stage or begins(page, last=2)
     for k, by_value in enumerate(BARS.values()):
         now = by_value[str(stage)]
-        seen = page.locator(f".live-bars >> nth={k} >> tbody tr").evaluate_all(VISIBLE)
-        assert seen == [not np.isnan(share) for share in now]
-        lines = [["", "nan" if np.isnan(share) else words(share, 2)] for share in now]
+        lines = [["", "–" if np.isnan(share) else words(share, 2)] for share in now]
         assert shown(page, f".live-bars >> nth={k}") == lines
-        widths = page.locator(f".live-bars >> nth={k} >> .live-bar").evaluate_all(
-            "all => all.map((e) => Number(e.style.getPropertyValue('--share')))"
+        grown = page.locator(f".live-bars >> nth={k} >> .live-bar").evaluate_all(
+            "all => all.map((e) => [parseFloat(getComputedStyle(e, '::before').width), e.clientWidth])"
         )
-        assert np.allclose(widths, np.nan_to_num(now))
+        wanted = [0 if np.isnan(share) else max(3, share * wide) for share, (_, wide) in zip(now, grown, strict=True)]
+        assert np.allclose([width for width, _ in grown], wanted, rtol=0.1)
 
 
 def case(thing, shows, names):

@@ -17,8 +17,8 @@ class Stages extends Live {
       part.classList.toggle("live-later", part.dataset.stage > stage);
     for (const part of this.querySelectorAll("[data-each]")) {
       const value = part.dataset.each.split(" ")[stage - 1];
-      part.parentElement.classList.toggle("live-later", value === "nan");
-      if (part.matches(".live-bar")) part.style.setProperty("--share", value === "nan" ? 0 : value);
+      part.classList.toggle("live-later", value === "nan"); // a bar that is not there
+      if (part.matches(".live-bar")) part.style.setProperty("--share", value);
       else part.textContent = value;
     }
     for (const dot of this.querySelectorAll("[data-at]")) {

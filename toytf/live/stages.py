@@ -156,7 +156,7 @@ def varied(title: str, label: str, shares: Mapping[str, Mapping[str, Sequence[fl
     for name, by_value in shares.items():
         lines = []
         for row, ways in zip(rows, zip(*by_value.values(), strict=True), strict=True):
-            wide, said = " ".join(f"{x:.6g}" for x in ways), [fmt(x, 2) for x in ways]
+            wide, said = " ".join(f"{x:.6g}" for x in ways), [fmt(float(x), 2).replace("nan", "–") for x in ways]
             grown = bar(share=ways[-1]).replace("<td", f'<td data-each="{wide}"')
             lines.append((row, grown, f'<td data-each="{" ".join(said)}">{said[-1]}</td>'))
             text.append(f"{name}, {row}: {', '.join(said)}")
