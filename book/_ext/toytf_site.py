@@ -185,15 +185,11 @@ WITH_SIGNS = re.compile(
 )
 
 
-def break_names(html):
-    """In a table's narrow column a name breaks between its parts, not within a word, and a very long one anywhere."""
-
-    def within(text, least):
-        name = rf'(?<=<span class="pre">)[^<]{{{least},}}'
-        return re.sub(name, lambda long: NAME_BREAKS.sub("<wbr>", long[0]), text)
-
-    tables = re.compile(r'<table class="docutils.*?</table>', re.DOTALL)
-    return within(tables.sub(lambda table: within(table[0], 9), html), 36)
+def break_names(html, least=34):
+    """A name that no phone has room for breaks between its parts, in a table's narrow column a shorter one too."""
+    if least > 9:
+        html = re.sub(r'<table class="docutils.*?</table>', lambda it: break_names(it[0], 9), html, flags=re.DOTALL)
+    return re.sub(rf'(?<=<span class="pre">)[^<]{{{least},}}', lambda name: NAME_BREAKS.sub("<wbr>", name[0]), html)
 
 
 def keep_signs(html):

@@ -61,11 +61,11 @@ def test_a_name_in_a_table_breaks_between_its_parts(name, parts):
     assert toytf_site.break_names(cell.format(name)) == cell.format(parts.replace("|", "<wbr>"))
 
 
-def test_a_name_outside_of_a_table_is_left_alone_unless_it_is_very_long():
-    text = '<p><span class="pre">trace.scaled_scores</span></p>'
-    assert toytf_site.break_names(text) == text
-    long = '<p><span class="pre">check|.llama_|parameters(|llama_|parameters)</span></p>'
-    assert toytf_site.break_names(long.replace("|", "")) == long.replace("|", "<wbr>")
+def test_a_name_outside_of_a_table_is_left_alone_unless_it_is_longer_than_a_line():
+    text = '<p><span class="pre">{}</span></p>'
+    assert toytf_site.break_names(text.format("trace.scaled_scores")) == text.format("trace.scaled_scores")
+    long, parts = "check.identity_weights(identity_weights)", "check|.identity_|weights(|identity_|weights)"
+    assert toytf_site.break_names(text.format(long)) == text.format(parts.replace("|", "<wbr>"))
 
 
 FORMULA = '<span class="math notranslate nohighlight"><math><mi>x</mi></math></span>'

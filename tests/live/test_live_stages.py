@@ -17,6 +17,8 @@ NORMALISING = live.normalising(POINTS)
 THEIRS = np.array([[0.0, 1.0, 0.5], [2.0, 0.0, 1.0], [0.5, -1.0, 3.0]])
 OURS = {"nothing": THEIRS, "order": THEIRS[:, ::-1], "sign": -THEIRS}
 BREAKING = live.breaking(THEIRS, OURS)
+BARS = {"one": {"1": [0.75, 0.25, np.nan], "2": [0.5, 0.3, 0.2]}, "other": {"1": [1, 0, np.nan], "2": [1, 0, 0]}}
+VARIED = live.varied("How many?", "nouns", BARS, rows=WORDS[:3], says=["One.", "Two."], id="varied")
 VISIBLE = "all => all.map((e) => e.checkVisibility({ visibilityProperty: true }))"
 PLACES = """all => all.map((e) => { const [x, y] = e.style.transform.match(/-?[0-9.]+/g) ?? [0, 0];
     return [Number(e.getAttribute("cx")) + Number(x), Number(e.getAttribute("cy")) + Number(y)]; })"""
@@ -88,6 +90,19 @@ def shows_breaking(page, stage=1):
     assert np.allclose(rings, [60, 30, 0], rtol=0, atol=0.11)
 
 
+def shows_varied(page, stage=None):
+    stage = stage or begins(page, last=2)
+    for k, by_value in enumerate(BARS.values()):
+        now = by_value[str(stage)]
+        lines = [["", "–" if np.isnan(share) else words(share, 2)] for share in now]
+        assert shown(page, f".live-bars >> nth={k}") == lines
+        grown = page.locator(f".live-bars >> nth={k} >> .live-bar").evaluate_all(
+            "all => all.map((e) => [parseFloat(getComputedStyle(e, '::before').width), e.clientWidth])"
+        )
+        wanted = [0 if np.isnan(share) else max(3, share * wide) for share, (_, wide) in zip(now, grown, strict=True)]
+        assert np.allclose([width for width, _ in grown], wanted, rtol=0.1)
+
+
 def case(thing, shows, names, **more):
     last = len(names)
     label, setting = "[data-setting=stage] label", thing.data.get("label", "stage")
@@ -104,6 +119,7 @@ def case(thing, shows, names, **more):
 
 CASE_MIXING = case(MIXING, shows_mixing, ["scores", "shares", "products", "sum"])
 CASE_BREAKING = case(BREAKING, shows_breaking, list(OURS))
+CASE_VARIED = case(VARIED, shows_varied, ["1", "2"])
 CASE_NORMALISING = case(
     NORMALISING,
     shows_normalising,
@@ -142,6 +158,10 @@ def test_the_last_row_is_dragged_sideways_and_along_its_level(touch):
 @pytest.mark.parametrize(("keys", "said"), [(2, "sum"), (3, "sum ≈")])
 def test_a_sum_says_when_its_rounded_addends_make_another(keys, said):
     assert f">{said}<" in live.mixing([0] * keys, [[1]] * keys, rows=["a"] * keys, query="a", decimals=1).html()
+
+
+CASE_VARIED = case(VARIED, shows_varied, ["1", "2"])
+CASE_NORMALISING = case(NORMALISING, shows_normalising, ["rows", "mean 0", "variance 1"])
 
 
 def test_each_stage_says_what_happens(touch):

@@ -35,7 +35,7 @@ from toytf.live.patching import patching
 from toytf.live.sampling import sampling
 from toytf.live.shares import shares
 from toytf.live.stack import stack
-from toytf.live.stages import breaking, mixing, normalising
+from toytf.live.stages import breaking, mixing, normalising, varied
 from toytf.live.strip import strip
 from toytf.live.training import training
 from toytf.live.translator import translator, vocabulary
@@ -44,5 +44,5 @@ from toytf.live.writer import writer
 __all__ = [
     "Element", "beam", "bill", "breaking", "clocks", "divisor", "logits", "machine", "mask", "mixing", "normalising",
     "nudge", "patching", "rules", "sampling", "shares", "stack", "strip", "trained_machine", "training", "translator",
-    "vocabulary", "writer",
+    "varied", "vocabulary", "writer",
 ]  # fmt: skip

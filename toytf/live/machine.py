@@ -206,7 +206,7 @@ def rules(rows, p: FeedForward, *, words: Sequence[str], features: Sequence[str]
     plan = _Plan(arrays, cfg, {"source": words}, {"source": list(words), "target": []}, None, features, 2)
     plan.parts.append(("Rows and rules", []))
     plan.put("enc.X", "rows", "look", w=[("src", "row of")])
-    plan.put("enc.before", "before", "affine", ["enc.X"], [("enc.w_1", "W_1"), ("enc.b_1", "b_1")], ["W₁", "b₁"])
+    plan.put("enc.before", "before", "affine", ["enc.X"], [("enc.w_1", "W₁"), ("enc.b_1", "b₁")], ["W₁", "b₁"])
     plan.put("enc.hidden", "hidden", "relu", ["enc.before"])
     data = {"until": "rules", "source": words, "target": [""], "positions": "none", "tables": {}, "decimals": 2}
     return plan.element("Write a rule: for which word does it hold?", data, arrays, id, NEEDS)

@@ -171,6 +171,7 @@ export class Weights {
     };
     const complain = (error) => {
       complaint.textContent = error ?? "";
+      if (error) complaint.scrollIntoView({ block: "nearest" });
       input.toggleAttribute("aria-invalid", Boolean(error));
     };
     // Whether what stands in the box is taken

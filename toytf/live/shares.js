@@ -5,8 +5,6 @@ import { weightedSum } from "./engine/attention.js";
 import { set } from "./page/make.js";
 import { number, toggle } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
-import { weightedSumRow, num, chain } from "./page/sums.js";
-import { Panel } from "./page/tables.js";
 
 const STEP = 0.01;
 const rounded = (share) => Math.round(Math.min(1, Math.max(0, share)) / STEP) / Math.round(1 / STEP);
@@ -23,10 +21,6 @@ class Shares extends Live {
 
   take({ values }) {
     this.columns = [0, 1].map((j) => values.map((row) => [row[j]]));
-    const panels = (where) => [...this.querySelectorAll(`${where} .byhand`)].map((node) => new Panel(node));
-    [this.onePanel] = panels(".live-one");
-    this.headPanels = panels(".live-two");
-    this.bothPanel = this.headPanels.pop();
     this.picture = this.querySelector(".live-plane svg");
     this.point = this.querySelector(".live-point");
     this.listen();
@@ -131,24 +125,9 @@ class Shares extends Live {
   // ---------------------------------------------------------------- what follows
 
   show({ one, a, b }) {
-    const { values } = this.data;
     const out = [this.column(0, a), this.column(1, b)];
     this.querySelector(".live-reach").classList.toggle("live-has-two", !one);
-    this.querySelector(".live-one").hidden = !one;
-    this.querySelector(".live-two").hidden = one;
     this.controls.querySelector("[data-setting=b]").hidden = one;
-    const weights = [a, b].map((share) => [share, 1 - share]);
-    const mixed = (panel, w, v, result) =>
-      panel.set({ operands: [[w], v], result: [result], sum: () => weightedSumRow(panel.rows[0], w, v, result) });
-    if (one) mixed(this.onePanel, weights[0], values, out);
-    else {
-      this.headPanels.forEach((panel, j) => mixed(panel, weights[j], this.columns[j], [out[j]]));
-      this.bothPanel.set({
-        operands: out.map((x) => [[x]]),
-        result: [out],
-        sum: (where, _, j) => chain(where, [num(out[j])]),
-      });
-    }
     this.distance = Math.hypot(...out.map((x, j) => x - this.data.wanted[j]));
     this.out = out;
     this.draw(out);

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from toytf import byhand
 from toytf.byhand import Num
 from toytf.live.element import SAID, Element
 
 START = 0.5  # of the attention, for either word
-WIDE, HIGH = 300, 248  # of the picture, which is never drawn smaller
+WIDE, HIGH = 300, 258  # of the picture, which is never drawn smaller
 LEFT, RIGHT, TOP, BOTTOM = 52, 272, 46, 196  # of its rectangle, from the least to the most of both columns
-AXIS = 24  # from the rectangle to the axes
+AXIS = 34  # from the rectangle to the axes
 
 
 def shares(
@@ -50,33 +49,22 @@ def shares(
     Examples
     --------
     >>> it = shares([[4, 1], [1, 3]], [3.7, 2.8], rows=["animal", "tired"], cols=["who", "state"])
-    >>> print("\\n".join(it.text.splitlines()[:4]))
-    one head, who and state (1 x 2)
-        who  state
-    it  2.5    2.0
-    [it] = 0.5·[4 1] + 0.5·[1 3] = [2 0.5] + [0.5 1.5] = [2.5 2]
+    >>> print(it.text)
+    Plane of who and state. The point: who 2.5, state 2. Wanted: who 3.7, state 2.8.
     """
     values, wanted = np.asarray(values, float), np.asarray(wanted, float)
-    share = np.array([[START, 1 - START]])
-    weights = byhand.table(share, rows=[query], cols=rows)
-    one = byhand.weighted_sum(weights, byhand.table(values, rows=rows, cols=cols), f"one head, {cols[0]} and {cols[1]}")
-    columns = [byhand.table(values[:, j : j + 1], rows=rows, cols=cols[j : j + 1]) for j in range(2)]
-    heads = [byhand.weighted_sum(weights, columns[j], f"head {name}, {cols[j]}") for j, name in enumerate("AB")]
-    both = byhand.concat(*heads, name="two heads", formula="[head A, head B]", rows=[query], cols=cols)
+    out = START * values[0] + (1 - START) * values[1]
     static = (
-        f'<div class="live-reach"><div><figure class="live-plane">'
-        f"{_picture(values, wanted, one.result[0], rows, cols, id)}"
+        f'<div class="live-reach"><figure class="live-plane">{_picture(values, wanted, out, rows, cols, id)}'
         '<figcaption><span class="live-key-line">one head: the line</span>'
         '<span class="live-key-box">two heads: the rectangle</span>'
         f'<span class="live-key-point">the output of “{_html.escape(query)}”</span></figcaption></figure>{SAID}</div>'
-        f'<div class="live-one">{one.html()}</div>'
-        f'<div class="live-two" hidden>{"".join(panel.html() for panel in (*heads, both))}</div></div>'
     )
     data = {"values": values, "wanted": wanted, "rows": rows, "cols": cols, "start": START}
     data["ends"] = list(zip(values.min(axis=0), values.max(axis=0), strict=True))
     box = {"left": LEFT, "right": RIGHT, "top": TOP, "bottom": BOTTOM}
-    text = "\n".join(panel.text() for panel in (one, *heads, both))
-    return Element("shares", "Can one head bring the point to the star?", data | {"box": box}, static, text, id)
+    title, text = "Can one head bring the point to the star?", _said(out, wanted, cols)
+    return Element("shares", title, data | {"box": box}, static, text, id)
 
 
 # ---------------------------------------------------------------- the picture
@@ -98,7 +86,7 @@ def _picture(values: np.ndarray, wanted: np.ndarray, out: np.ndarray, rows: Sequ
 
     bottom, left = BOTTOM + AXIS, LEFT - AXIS
     axes = line("live-axis", (left, bottom), (RIGHT + 14, bottom)) + line("live-axis", (left, TOP - 14), (left, bottom))
-    axes += text((LEFT + RIGHT) / 2, bottom + 16, f"{cols[0]} →") + text(left, TOP - 26, f"↑ {cols[1]}")
+    axes += text((LEFT + RIGHT) / 2, bottom + 16, f"{cols[0]} →") + text(left - 10, TOP - 30, f"↑ {cols[1]}", "start")
     for value in (least, most):
         x, y = at(value)
         axes += line("live-axis", (x, bottom), (x, bottom + 4)) + text(x, bottom + 16, _number(value[0]))
@@ -108,7 +96,9 @@ def _picture(values: np.ndarray, wanted: np.ndarray, out: np.ndarray, rows: Sequ
         x, y = at(value)
         above, start = value[1] == most[1], value[0] == least[0]
         words += f'<circle class="live-word" cx="{x:.2f}" cy="{y:.2f}" r="4"/>'
-        words += text(x + (-5 if start else 5), y + (-9 if above else 18), word, "start" if start else "end")
+        words += text(
+            x + (-5 if start else 5), y + (-14 if above else 23), f"all to {word}", "start" if start else "end"
+        )
     x, y = at(wanted)
     corners = [(4 if k % 2 else 10, k * math.pi / 5) for k in range(10)]  # radius and angle
     star = "L".join(f"{x + r * math.sin(a):.2f} {y - r * math.cos(a):.2f}" for r, a in corners)

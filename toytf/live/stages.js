@@ -105,6 +105,12 @@ class Stages extends Live {
     if (row) this.draw(row);
     for (const part of this.querySelectorAll("[data-stage]"))
       part.classList.toggle("live-later", part.dataset.stage > stage);
+    for (const part of this.querySelectorAll("[data-each]")) {
+      const value = part.dataset.each.split(" ")[stage - 1];
+      part.classList.toggle("live-later", value === "nan"); // a bar that is not there
+      if (part.matches(".live-bar")) part.style.setProperty("--share", value);
+      else part.textContent = value;
+    }
     for (const spot of this.querySelectorAll("[data-at]")) {
       const [x, y] = spot.dataset.at.split(" ")[stage - 1].split(",");
       spot.style.transform = `translate(${x}px, ${y}px)`;

@@ -1,4 +1,4 @@
-"""What happens in stages: scores become shares, rows fall onto a plane, and logits move when a model is broken."""
+"""What happens in stages: scores mix values, rows fall and go to a circle, shares follow a number, logits a slip."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from toytf.byhand import fmt
 from toytf.byhand.panels import words
 from toytf.live.element import SAID, Element, bar, table
 from toytf.ops import softmax
@@ -187,6 +188,44 @@ def breaking(theirs, ours: Mapping[str, np.ndarray], *, id: str = "breaking") ->
     )
     heads = {name: said[0].upper() + said[1:] for name, said in says.items()}
     return _stages("Break it: dots are ours, rings the library’s", heads, static, text, id, label="what is broken")
+
+
+def varied(title: str, label: str, shares: Mapping[str, Mapping[str, Sequence[float]]], *, rows, says, id) -> Element:
+    """Shares as bars, for each value of something that one sets.
+
+    Parameters
+    ----------
+    title, label : str
+        What is seen, and what one sets.
+    shares : mapping
+        Of each table, by its name: a share for each row, by the value; nan for a row that is not there.
+    rows, says : sequence of str
+        What the rows are called, the one to watch first, and what is said of each value.
+    id : str
+        The element's address on its page, ``#varied?stage=2``.
+
+    Returns
+    -------
+    Element
+
+    Examples
+    --------
+    >>> it = varied("", "n", {"shares": {"1": [0.5, 0.5], "2": [1, 0]}}, rows="ab", says=["Even.", "All."], id="x")
+    >>> print(it.text)
+    shares, a: 0.50, 1.00
+    shares, b: 0.50, 0.00
+    """
+    values, tables, text = list(next(iter(shares.values()))), "", []
+    for name, by_value in shares.items():
+        lines = []
+        for row, ways in zip(rows, zip(*by_value.values(), strict=True), strict=True):
+            wide, said = " ".join(f"{x:.6g}" for x in ways), [fmt(float(x), 2).replace("nan", "–") for x in ways]
+            grown = bar(share=ways[-1]).replace("<td", f'<td data-each="{wide}"')
+            lines.append((row, grown, f'<td data-each="{" ".join(said)}">{said[-1]}</td>'))
+            text.append(f"{name}, {row}: {', '.join(said)}")
+        tables += table("bars", lines, caption=name).replace("<tr>", '<tr class="live-lit">', 1)
+    data = {"stages": values, "says": list(says), "label": label}
+    return Element("stages", title, data, f'<div class="live-side">{tables}</div>{SAID}', "\n".join(text), id)
 
 
 def _later(stage: int, html: str) -> str:
