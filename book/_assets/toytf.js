@@ -74,7 +74,7 @@
 
   // Beside the page its sections stay in sight, with the one that is read lit, unless something else stands there.
   function followSections() {
-    const list = document.querySelector(".beside .on-page");
+    const list = document.querySelector(".beside:has(~ main > :not(.front)) .on-page");
     const tall = (list?.offsetHeight ?? 0) + 100; // with the bar above it
     if (tall === 100 || tall > innerHeight) return;
     list.style.height = `${list.offsetHeight}px`; // its place is kept
