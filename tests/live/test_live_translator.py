@@ -163,6 +163,7 @@ REMARKS = {
     "the purple queen sees a house": "“purple” is not among its 52 words",
     "the quen sees a house": "Did you mean",
     "the cat wants pizza": "Try: the world the book the hat",
+    "the white dogs eat a big apple": "In place of “white”: red black",
     "the elephant eats": "are not among its 52 words and are left out: expect mistakes. In place of “elephant”: cat",
     "  ": "Nothing to translate",
     "my cat": "Try “my cat sees the world”.",

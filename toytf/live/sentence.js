@@ -87,13 +87,16 @@ export function mayFollow(about, words) {
 }
 
 // The words for a place, in the shortest kind that begins so, whatever stands for the words that are not known; where
-// none does, those that may follow the word before. At the end a determiner brings its noun along.
+// none does, those that may stand between its neighbours, or follow the word before. At the end a determiner brings its noun along.
 function wordsFor({ kinds, places }, tokens, at) {
   const open = ({ word, known }, place) => !known || places[place].includes(word);
   const some = kinds.filter((kind) => kind.length >= tokens.length && tokens.every((t, i) => open(t, kind[i])));
   const [kind] = some.sort((a, b) => a.length - b.length);
-  const follows = kinds.flatMap((one) => one.slice(1).filter((_, i) => places[one[i]].includes(tokens[at - 1]?.word)));
-  const words = places[kind ? kind[at] : follows[0]] ?? [];
+  const is = (place, token) => places[place]?.includes(token?.word);
+  const beside = kinds.flatMap((one) => one.map((place, i) => [place, one[i - 1], one[i + 1]]));
+  const follows = beside.filter(([, before]) => is(before, tokens[at - 1]));
+  const [place] = follows.find(([, , after]) => is(after, tokens[at + 1])) ?? follows[0] ?? [];
+  const words = places[kind ? kind[at] : place] ?? [];
   const noun = kind && at === tokens.length - 1 && at === kind.length - 2 ? places[kind.at(-1)] : [];
   return [words, noun.length ? noun.map((word) => `${words[0]} ${word}`) : words];
 }
