@@ -99,7 +99,7 @@ def shows_varied(page, stage=None):
         grown = page.locator(f".live-bars >> nth={k} >> .live-bar").evaluate_all(
             "all => all.map((e) => [parseFloat(getComputedStyle(e, '::before').width), e.clientWidth])"
         )
-        wanted = [0 if np.isnan(share) else max(3, share * wide) for share, (_, wide) in zip(now, grown, strict=True)]
+        wanted = [0 if np.isnan(share) else share * wide for share, (_, wide) in zip(now, grown, strict=True)]
         assert np.allclose([width for width, _ in grown], wanted, rtol=0.1)
 
 
