@@ -150,9 +150,9 @@ def test_a_backward_step_with_a_term_left_out_is_never_shown(monkeypatch):
         (byhand.matmul([[-1.5, 2.0]], [[2.0], [-3.0]]), "[1, 1] = (-1.5)·2 + 2·(-3) = -3 - 6 = -9"),
         (
             byhand.positions([1], 2),
-            "[pos 1, sin, column 0] = sin(1 / 10000^(0 / 2)) = sin(1 / 1) = sin(1) ≈ 0.8415",
+            "[pos 1, 0 sin] = sin(1 / 10000^(0 / 2)) = sin(1 / 1) = sin(1) ≈ 0.8415",
         ),
-        (byhand.positions([0], 2), "[pos 0, sin, column 0] = sin(0 / 10000^(0 / 2)) = sin(0 / 1) = sin(0) = 0"),
+        (byhand.positions([0], 2), "[pos 0, 0 sin] = sin(0 / 10000^(0 / 2)) = sin(0 / 1) = sin(0) = 0"),
     ],
 )
 def test_an_entry_reads_as_one_would_write_it(working, text):

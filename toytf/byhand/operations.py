@@ -322,7 +322,7 @@ def positions(pos: Sequence[int], d_model: int, name: str = "PE", *, column_as_i
     With `column_as_i` the column number stands where the pair number belongs, as in *The Random Transformer*.
 
     >>> print(positions([1], 4).entries[2])
-    [pos 1, sin, column 2] = sin(1 / 10000^(2 / 4)) = sin(1 / 100) = sin(0.01) ≈ 0.01
+    [pos 1, 2 sin] = sin(1 / 10000^(2 / 4)) = sin(1 / 100) = sin(0.01) ≈ 0.01
     """
     pos = [whole_number("pos", p, least=0) for p in as_list("pos", pos, "positions")]
     if not pos:
@@ -335,7 +335,7 @@ def positions(pos: Sequence[int], d_model: int, name: str = "PE", *, column_as_i
         return (Cos if j % 2 else Sin)(Quotient(pos[i], Power(BASE, exponent)))
 
     rows = [f"pos {p}" for p in pos] if rows is None else rows
-    cols = [f"{'cos' if j % 2 else 'sin'}, column {j}" for j in range(d_model)]
+    cols = [f"{j} {'cos' if j % 2 else 'sin'}" for j in range(d_model)]
     made = _Made((np.array(pos, float)[:, None],), ("row",), unnamed=("pos",), sign="→")
     # the angles need more digits than the values, or they would all read 0
     steps = ((2, 4), (3, max(require_decimals(decimals), 6)))
