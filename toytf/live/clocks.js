@@ -44,6 +44,12 @@ class Clocks extends Live {
     this.turnedPanel = this.panel(this.querySelector(".live-turned"));
   }
 
+  // The hands stand before what moves them: on a phone both are seen
+  build() {
+    super.build();
+    this.dials[0].parentNode.after(this.controls);
+  }
+
   panel(box) {
     return new Panel(box.querySelector(".byhand"), { decimals: this.data.decimals });
   }
