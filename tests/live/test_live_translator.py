@@ -13,7 +13,7 @@ from toytf.translator import Translator
 
 MODEL = Translator.load()
 TRANSLATOR = live.translator()
-START = "the small queens see a red house"
+START = "the small queens see a hat"
 IMPOSSIBLE = (
     "house",
     "the cat sees a dog",  # a dog is never seen

@@ -51,7 +51,7 @@ EXAMPLES = (
 )
 
 
-def translator(source: str = "the small queens see a red house", word: int = 3, *, id: str = "translator") -> Element:
+def translator(source: str = "the small queens see a hat", word: int = 3, *, id: str = "translator") -> Element:
     """Type an English sentence; the trained translator writes its Spanish, and each word shows where it looked::
 
         p(next word) = softmax(decode(words so far, encode(sentence)) W + b),   the largest is written
