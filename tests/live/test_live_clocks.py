@@ -69,3 +69,10 @@ CASE = Case(
         for d_model, pos, k in [(4, 0, 0), (8, 70, 25), (16, 200, 100)]
     },
 )
+
+
+def test_the_clocks_stand_before_what_moves_them(touch):
+    page = touch(CLOCKS, width=390)
+    dials, controls = (page.locator(name).bounding_box() for name in (".live-dials", ".live-controls"))
+    assert dials["y"] + dials["height"] <= controls["y"]
+    assert not page.locator(".live-width:not([hidden]) .b-sign").is_visible()  # no arrow that points at nothing

@@ -234,10 +234,14 @@ def test_who_writes_eats_is_not_asked_for_cats(touch):
 
 
 def test_all_words_are_below_the_field_to_tap(touch):
-    page = touch(TRANSLATOR)
+    page = touch(TRANSLATOR, width=390)
+    assert page.get_by_role("textbox").evaluate("e => e.scrollWidth <= e.clientWidth"), "the first sentence is cut"
     write(page, "")
     page.get_by_text("All 52 words").press("Enter")
     words = page.locator(".live-known .live-chip")
+    rows = sorted({box.bounding_box()["y"] for box in words.all()})
+    seen = page.locator(".live-known .live-palette").bounding_box()
+    assert rows[3] + words.first.bounding_box()["height"] < seen["y"] + seen["height"] - 10, "the fourth row is whole"
     assert words.all_inner_texts() == [w for group in live.vocabulary()["groups"] for w in group["words"]]
     for word in "my cat sees a hat".split():
         words.get_by_text(word, exact=True).press("Enter")
