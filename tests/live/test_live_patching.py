@@ -103,6 +103,7 @@ def test_a_matrix_turned_round_says_what_it_says_in_toytf_and_nothing_complains(
     for part, line in zip(MATRICES, spoilt.text.splitlines()[-12:], strict=True):
         page = touch(spoilt, fragment=f"#patching?{part}=turned+round&word=4")
         shows(page, other="", silent=(part,))
+        assert [one for one in MATRICES if switch(page, one).is_checked()] == [part]
         assert page.locator("legend").inner_text() == "Twelve square matrices, three attentions with four each."
         before = called(part).capitalize() + " turned round: it writes "
         said = line.split(": ")[1]

@@ -66,7 +66,7 @@ class Patching extends Live {
       sentence: sentence({ label: "A sentence", start: data.sentence, offers: true, ...data }),
       other: sentence({ offers: true, ...other }),
       ...Object.fromEntries(
-        data.parts.map((name) => [name, toggle({ label: called(name), start: true, words: data.words })]),
+        data.parts.map((name) => [name, toggle({ label: called(name), start: !data.turned, words: data.words })]),
       ),
       rows: own({
         start: [],
@@ -114,7 +114,8 @@ class Patching extends Live {
     const [mine, other] = settings(["sentence", "other"]);
     const line = (label, node) => html("div", { class: "patch-sentence" }, name(label), node);
     const legend = html("legend", {}, this.data.legend);
-    const heads = html("fieldset", { class: "patch-heads" }, legend, html("div", {}, ...settings(this.data.parts)));
+    const look = `patch-heads${this.data.turned ? " patch-turned" : ""}`;
+    const heads = html("fieldset", { class: look }, legend, html("div", {}, ...settings(this.data.parts)));
     const rows = name("The memory, a row for each word. Click or tap one to take it from the other sentence.");
     const switches = html("div", { class: "live-controls" }, ...(this.data.other ? [rows, this.cells] : []), heads);
     // what it writes stands above the switches, in sight of them
@@ -148,7 +149,7 @@ class Patching extends Live {
     if (this.nothing) return;
     const { src, other } = this;
     this.swaps = this.rows.map((row) => [row, src[row - 1], other[row - 1]]);
-    this.silent = this.data.parts.filter((name) => !state[name]);
+    this.silent = this.data.parts.filter((name) => state[name] === this.data.turned);
     this.was = patched(toytf.trained, src, other);
     this.is = patched(toytf.trained, src, other, { rows: this.rows, silent: this.silent, like: this.was.ids });
     this.at = Math.min(state.word, this.was.words.length) - 1;
@@ -185,7 +186,7 @@ class Patching extends Live {
     if (this.nothing) return ""; // the field says it
     const { was, is: now, at } = this;
     const done = [
-      ...this.silent.map((name) => `${called(name)} ${this.data.words[1]}`),
+      ...this.silent.map((name) => `${called(name)} ${this.data.words[this.data.turned ? 0 : 1]}`),
       ...this.swaps.map(([row, word, taken]) => `row ${row} swapped (“${word}” ← “${taken}”)`),
       ...this.gone.map((row) => `there is no row ${row} to swap`),
     ];

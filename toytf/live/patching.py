@@ -108,7 +108,7 @@ def patching(
         '<div class="patch-lines"><div class="patch-line"><span class="patch-name">before</span>'
         f'<div class="patch-before" lang="es">{line}</div></div></div>'
         f"{table('alone', lines, caption=caption)}"
-        '<details class="patch-more"><summary>How probable each word is, and where it looks</summary>'
+        '<details class="patch-more"><summary>Probabilities, and where it looks</summary>'
         f'<p class="patch-at">{_html.escape(f"Probabilities of {where}")}</p>'
         f'<div class="live-side patch-bars">{bars(labels, whole.probs[at][best], "before")}</div>'
         '<div class="trans-scroll" role="region" aria-label="Where it looks" tabindex="0">'
@@ -125,7 +125,8 @@ def patching(
         if turned
         else f"Six heads of attention. {first}",
         "parts": parts,
-        "words": ["as learned", "turned round"] if turned else ["working", "silenced"],
+        "words": ["turned round", "as learned"] if turned else ["working", "silenced"],
+        "turned": turned,
         "most": MOST,
     }
     data |= {"learned": longest_learned(), **vocabulary()}
