@@ -217,7 +217,9 @@ def headed(result: Result, what: str = "") -> str:
 
 
 def entries(results: list[Result]) -> str:
-    """How many printed numbers agree, and how far."""
+    """How many printed numbers agree, and how far; of what was drawn, that draws can give it."""
+    if results[0].verdict == DRAWN:
+        return f"{len(results)}, each as a draw can give it"
     words = [word for one in results for word in one.row.words.ravel()]
     pointed = any("." in word.rstrip(".") for word in words)
     return f"all {len(words)} entries" + f", to {min(one.row.places for one in results)} decimals" * pointed

@@ -55,11 +55,12 @@ from toytf.positions import BASE, sinusoids, sinusoids_column_as_i
 LARGEST_POWER = 700  # powers of e of larger scores are no floats
 
 
-def table(array, name: str = "", *, rows=None, cols=None, decimals: int = 4, sci: bool = False) -> Working:
+def table(array, name: str = "", *, rows=None, cols=None, decimals=4, sci=False, marked=None) -> Working:
     """A labelled table of an array, nothing worked out.
 
     It is called `name`, for example ``"E"`` or ``"K₁"``; `rows` and `cols` are its labels, numbers from 1 if left out.
     At most so many decimals are shown; with `sci` what would round to zero is written in scientific notation.
+    Cells are tinted where the array `marked` is true.
 
     >>> print(table([[1, 2.5]], "E", rows=["Hello"]))
     E (1 x 2)
@@ -68,7 +69,7 @@ def table(array, name: str = "", *, rows=None, cols=None, decimals: int = 4, sci
     """
     array = _matrix("array", array).copy()  # a table shows what the array held when it was made
     rows, cols = _labels("rows", rows, array.shape[0]), _labels("cols", cols, array.shape[1])
-    return Working(name, "", array, rows, cols, decimals=decimals, sci=sci)
+    return Working(name, "", array, rows, cols, decimals=decimals, sci=sci, marked=marked)
 
 
 def matmul(a, b, name: str = "", formula: str = "", **how) -> Working:

@@ -251,6 +251,8 @@ def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
     cols = None if tuple(working.cols) == ("",) else working.cols
     cells = words(working.result, working.decimals, working.sci, "html")
     result = _Matrix(working.result, cells, working.rows, cols)
+    for at in zip(*np.nonzero(working.marked if working.marked is not None else ()), strict=True):
+        cells[at[0]][at[1]] = f"<mark>{cells[at[0]][at[1]]}</mark>"
     places = [(operand, place(operand, known)) for operand in working.operands]
     shown = [operand for operand, at in places if at is None]
     linked = [f"{at[0]}:{_lights(operand, at[1])}:{operand.shift}" for operand, at in places if at is not None]

@@ -100,6 +100,7 @@ class Working(Shown):
     layout: str = ""  # "product" puts the second operand above the result; otherwise they stand in a line
     sign: str = "="  # what stands before the result in that line
     source: Working | None = None  # of which this is the transpose
+    marked: Array | None = None  # which cells are tinted
 
     def __post_init__(self):
         require_class("name", self.name, str)
