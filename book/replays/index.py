@@ -10,7 +10,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -80,7 +80,7 @@ def upheld(text: Source) -> dict:
 OK, DIFFERS, QUIET = "var(--toytf-ok,#005f95)", "var(--toytf-differs,#a83c00)", "var(--toytf-grey,#77726a)"
 LOOKS = {True: f"fill:{OK}", False: f"fill:{DIFFERS}", None: f"fill:none;stroke:{QUIET}"}
 PATHS = {True: "h6v6h-6z", False: "m3 -1l4 4l-4 4l-4 -4z", None: "m.5 .5h5v5h-5z"}
-ACROSS, PITCH = 16, 8  # squares in a line, and from one to the next
+PITCH = 8  # from one square to the next
 LEGEND = (
     f'<span style="color:{OK}">■</span> agrees in every digit · <span style="color:{DIFFERS}">◆</span> differs · '
     "□ a setting, or drawn at random: nothing to compare it with"
@@ -97,14 +97,16 @@ class Strip:
 
     message: str
     tiles: list[tuple[str, str, list[bool | None]]]
+    across: int = 16  # squares in a line
 
     def __repr__(self) -> str:
         return "\n".join([self.message, *(f"{name}: {_told(marks)}".rstrip(": ") for name, _, marks in self.tiles)])
 
     def _repr_html_(self) -> str:
-        tiles = "".join(f'<li><a href="{to}">{name}{_squares(marks)}</a></li>' for name, to, marks in self.tiles)
-        legend = LEGEND + MENDED * ("✎" in tiles)
-        return f'<figure class="tiles"><figcaption>{self.message}</figcaption><ol>{tiles}</ol><p>{legend}</p></figure>'
+        rows = ((f'<a href="{to}">{name}', marks) for name, to, marks in self.tiles)
+        tiles = "".join(f"<li>{link}{_squares(marks, self.across)}</a></li>" for link, marks in rows)
+        body = f'<ol style="--tile: {self.across / 2 + 0.6}rem">{tiles}</ol><p>{LEGEND}{MENDED * ("✎" in tiles)}</p>'
+        return f'<figure class="tiles"><figcaption>{self.message}</figcaption>{body}</figure>'
 
 
 def _told(marks: list) -> str:
@@ -112,12 +114,12 @@ def _told(marks: list) -> str:
     return ", ".join(f"{marks.count(mark)} {name}" for mark, name in names.items() if mark in marks)
 
 
-def _squares(marks: list) -> str:
+def _squares(marks: list, across: int) -> str:
     ways = dict.fromkeys(LOOKS, "")
     for k, mark in enumerate(marks):
-        ways[mark] += f"M{k % ACROSS * PITCH + 1} {k // ACROSS * PITCH + 1}{PATHS[mark]}"
+        ways[mark] += f"M{k % across * PITCH + 1} {k // across * PITCH + 1}{PATHS[mark]}"
     paths = "".join(f'<path d="{way}" style="{LOOKS[mark]}"/>' for mark, way in ways.items() if way)
-    wide, high = min(len(marks), ACROSS) * PITCH, -(-len(marks) // ACROSS) * PITCH
+    wide, high = min(len(marks), across) * PITCH, -(-len(marks) // across) * PITCH
     return f'<svg width="{wide}" height="{high}" role="img" aria-label="{_told(marks)}">{paths}</svg>' if marks else ""
 
 
@@ -158,7 +160,7 @@ def shelf(texts: Iterable[Source]) -> Strip:
         )
         for text in texts
     ]
-    return _counted("{} of {} numbers, arrays and statements come out as printed", tiles)
+    return replace(_counted("{} of {} numbers, arrays and statements come out as printed", tiles), across=12)
 
 
 def _counted(message: str, tiles: list) -> Strip:
