@@ -196,8 +196,9 @@ def other_forms(config):
     """The book's other forms: (name, address) of each, in files/, where the workflow lays them."""
     book = config.toytf_site_url + "files/" + re.sub(r"[^a-z0-9]+", "-", config.html_title.lower()).strip("-")
     found = [("PDF", f"{book}.pdf"), ("EPUB", f"{book}.epub"), ("all pages as a zip", f"{book}-{__version__}.zip")]
-    lite = config.toytf_lite_url
-    return found + ([("the notebooks with a Python in your browser", lite)] if lite else [])
+    found += [("the notebooks with a Python in your browser", config.toytf_lite_url)]
+    found += [("the course's folder", config.toytf_repository)]
+    return [one for one in found if one[1]]
 
 
 def offer_forms(app, doctree, docname):

@@ -51,7 +51,7 @@ INSTALL = """The grader runs the code of strangers: to do so safely it needs bub
     Fedora:          sudo dnf install bubblewrap
 Ubuntu 24.04 and newer forbid user namespaces to programs without an AppArmor profile: SECURITY.md has one for bwrap.
 Inside a container, start the container with  --security-opt seccomp=unconfined
-Windows and macOS have no bubblewrap: grade on a Linux machine, in WSL2, or in the container of SECURITY.md."""
+Windows and macOS have no bubblewrap: grade on a Linux machine, in WSL2, or in the container of book/sandbox.ipynb."""
 
 
 class SandboxError(ClassroomError):

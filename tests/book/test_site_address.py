@@ -148,7 +148,7 @@ def test_each_page_says_once_what_it_is_where_it_is_and_how_it_looks(site):
 
 def test_the_first_page_leads_to_the_books_other_forms_where_the_workflow_lays_them(site):
     title = yaml.safe_load((ROOT / "_config.yml").read_text("utf-8"))["title"]
-    config = SimpleNamespace(html_title=title, toytf_site_url=BASE, toytf_lite_url="")
+    config = SimpleNamespace(html_title=title, toytf_site_url=BASE, toytf_lite_url="", toytf_repository="")
     names = {address.removeprefix(f"{BASE}files/") for _, address in toytf_address.other_forms(config)}
     forms = [link for link in Head(site / "first.html").links if link.startswith(f"{BASE}files/")]
     assert len(forms) == len(names)
