@@ -152,14 +152,10 @@ def strip(number: int) -> Strip:
 def shelf(texts: Iterable[Source]) -> Strip:
     """The five texts, a square for each number, array or statement that they print."""
     signs = {REPRODUCED: True, CORRECTED: False}
-    tiles = [
-        (
-            text.title[0].upper() + text.title[1:],
-            f"{text.page}.ipynb",
-            [signs.get(one.verdict) for one in text.results.values() if one.verdict != NOT_PRINTED],
-        )
-        for text in texts
-    ]
+    tiles = []
+    for text in texts:
+        found = [signs.get(one.verdict) for one in text.results.values() if one.verdict != NOT_PRINTED]
+        tiles.append((text.title[0].upper() + text.title[1:], f"{text.page}.ipynb", found))
     return replace(_counted("{} of {} numbers, arrays and statements come out as printed", tiles), across=12)
 
 
@@ -240,12 +236,7 @@ def counted(rows: dict[str, list[int]]) -> str:
     """A Markdown table of counts: a row for each name, a column for each text; long words may break on a phone."""
     lines = ["| what | " + " | ".join(HEADS) + " | all |", "|:--|" + "--:|" * (len(HEADS) + 1)]
     lines += ["| " + " | ".join(map(str, [name, *found, sum(found)])) + " |" for name, found in rows.items()]
-    return (
-        "\n".join(lines)
-        .replace("reprod", "repro\u00add")
-        .replace("ation", "\u00adation")
-        .replace("ction", "\u00adction")
-    )
+    return re.sub("(?<=repro)(?=d)|(?=[ac]tion)", "\u00ad", "\n".join(lines))
 
 
 def tallies(texts: Iterable[Source]) -> tuple[str, str]:
@@ -279,9 +270,8 @@ def listed(text: Source) -> list[str]:
 
     def line(result: Result) -> str:
         row: Row = result.row
-        found = result.found or " ".join(
-            written(row, result.numbers).ravel().tolist() if result.numbers is not None else []
-        )
+        computed = [] if result.numbers is None else written(row, result.numbers).ravel().tolist()
+        found = result.found or " ".join(computed)
         printed = " ".join(row.words.ravel().tolist())
         said = printed if found in ("", printed) else f"{printed} → {found}".strip()
         return _cut(f"{row.id:{names}}  {result.verdict:{verdicts}}  {said}")
