@@ -81,6 +81,11 @@ def test_sums_of_some_entries_say_which():
     assert '<p data-at="1.1"><b>World, 2</b>' in markup and markup.count("<p") == 1
 
 
+def test_the_marked_cells_of_a_table_are_tinted_and_no_others():
+    html = byhand.table([[1, 2], [0, 3]], "X", marked=[[False, True], [False, True]]).html()
+    assert re.findall(r"<td[^>]*>(\S*?)</td>", html) == ["", "1", "<mark>2</mark>", "0", "<mark>3</mark>"]
+
+
 def test_many_sums_of_nothing_but_zeros_are_counted_and_a_sum_ends_with_the_number_of_its_table():
     product = byhand.matmul([[1.0, 0], [0, 0], [0, 2]], [[0.25, 0], [0, 0.5]])
     sums = panels.sum_lines(product)
