@@ -187,7 +187,7 @@ class Part {
       ];
     });
     if (empty.includes(true)) lines.push(`${about}: ${placeOf(shape, empty.indexOf(true))} has no number yet.`);
-    return { lines, off: missing };
+    return { lines, off: missing.map((no, k) => no && !empty[k]) };
   }
 
   say(right, lines) {
