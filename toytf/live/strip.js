@@ -61,8 +61,8 @@ class Strip extends Live {
     this.said.before(html("div", { class: "live-controls" }, this.next, ...others)); // a phone has both in one screen
     const table = this.querySelector(".live-strip");
     const side = html("div", { class: "live-side" });
-    table.replaceWith(this.sum, side); // what is set stands beside what follows
-    side.append(table, this.controls);
+    table.replaceWith(this.sum, side); // what is set stands beside what follows, on a phone above it
+    side.append(this.controls, table);
   }
 
   // ---------------------------------------------------------------- computing
