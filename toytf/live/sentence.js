@@ -118,6 +118,7 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
   const known = about.groups.flatMap(({ words }) => words);
   let [input, note, changed, tried] = [null, null, null, -1];
   const tidy = (text) => text.trim().replace(/\s+/g, " ");
+  const never = hint.replace(/^[^.]*\.?/, NEVER); // what the hint asks to do still holds
 
   function another() {
     tried = (tried + 1) % all.length;
@@ -172,7 +173,7 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
       said.push(`It reads ${about.most} words here; “${late[0].word}” and what follows is left out. ${learned}.`);
     } else if (words.length > about.learned) said.push(`${learned}; this one has ${words.length}. Expect mistakes.`);
     else if (words.length && about.kinds.length && !unknown.length && !fits(about, words))
-      said.push(mayBegin(about, words) ? `${UNFINISHED} Try “${wholeFrom(about, words)}”.` : NEVER);
+      said.push(mayBegin(about, words) ? `${UNFINISHED} Try “${wholeFrom(about, words)}”.` : never);
     return { said: said.length || asks.length ? said.join(" ") : hint, asks };
   }
 
