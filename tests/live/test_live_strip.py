@@ -89,6 +89,18 @@ def test_each_number_opens_to_its_sum(touch):
         assert page.locator(".strip-sum").inner_text().replace("−", "-") == expected
 
 
+def test_on_a_phone_what_is_moved_stands_above_what_follows_and_no_step_moves_it(touch):
+    page = touch(STRIP, width=390)
+    tops = set()
+    for _ in range(LAST):
+        button(page, "Next step").click()
+        parts = (".live-title", ".live-sliders", ".live-strip")
+        title, sliders, numbers = (page.locator(part).bounding_box()["y"] for part in parts)
+        assert sliders < numbers
+        tops.add(round(numbers - title))
+    assert len(tops) == 1
+
+
 def test_the_slopes_are_those_of_nudges():
     rng = np.random.default_rng(0)
     for w, x, b in rng.normal(size=(20, 3)):
