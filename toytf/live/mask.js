@@ -46,8 +46,8 @@ class Mask extends Live {
 
   take({ rows, cols }) {
     this.grid = this.querySelector(".live-mask");
-    this.weightsPanel = new Panel(this.querySelector(".live-weights .byhand"));
-    this.outPanel = new Panel(this.querySelector(".live-out .byhand"));
+    this.weightsPanel = new Panel(this.querySelector(".live-weights .byhand"), { sci: true });
+    this.outPanel = new Panel(this.querySelector(".live-out .byhand"), { sci: true });
     // each cell becomes a switch; the table is one stop of the tab key, arrow keys walk in it
     this.cells = cellsOf(this.grid).map((row, i) =>
       row.map((td, j) => {

@@ -102,8 +102,7 @@ def _picture(values: np.ndarray, wanted: np.ndarray, out: np.ndarray, rows: Sequ
     x, y = at(wanted)
     corners = [(4 if k % 2 else 10, k * math.pi / 5) for k in range(10)]  # radius and angle
     star = "L".join(f"{x + r * math.sin(a):.2f} {y - r * math.cos(a):.2f}" for r, a in corners)
-    right = x > (LEFT + RIGHT) / 2
-    wish = text(x + (-13 if right else 13), y + 4, "wanted", "end" if right else "start")
+    wish = text(x, y - 16, "wanted")  # where no ring comes past
     x1, y1 = at(out)
     width, height = RIGHT - LEFT, BOTTOM - TOP
     hatch = _html.escape(f"{id}-hatch")
