@@ -30,6 +30,7 @@ COLOURED = [
 BEGIN, END = "\ue000", "\ue001"
 # On a phone a longer line wraps; what was printed in columns scrolls, so its box can be focused (toytf.js).
 NARROW = 34
+OPENS = re.compile(r"[(\[](?![)\]\s])")
 COLUMNS = re.compile(r"\S {2,}\S|^ ?\[")
 
 
@@ -76,10 +77,15 @@ class Formatter(HtmlFormatter):
 
 
 def hanging(line):
-    """A long line; what it goes on with stands six letters deeper, more than a block does."""
+    """A long line; what it goes on with stands six letters deeper, more than a block does.
+
+    It may end behind a bracket that opens, or a phone cuts what stands in it before a comma.
+    """
     plain = html.unescape(re.sub("<.*?>", "", line)).rstrip()
     deep = len(plain) - len(plain.lstrip()) + 6
-    return f'<span class="long" style="--deep: {deep}ch">{line}</span>' if len(plain) > NARROW else line
+    if len(plain) <= NARROW:
+        return line
+    return f'<span class="long" style="--deep: {deep}ch">' + OPENS.sub(r"\g<0><wbr>", line) + "</span>"
 
 
 def setup(app):

@@ -71,7 +71,7 @@ def shows_normalising(page, stage=None, b=POINTS["b"]):
     assert labels.all_text_contents() == ["a, a + 2, 4a", "b"] and labels.evaluate_all(VISIBLE) == [stage >= 3] * 2
     now = ways[stage - 1]
     side, back, level = (np.array(v) / np.linalg.norm(v) for v in ([1, -1, 0], [1, 1, -2], [1, 1, 1]))
-    flat = 32 * np.stack([now @ side, -0.45 * (now @ back) - 0.62 * (now @ level)], axis=1)
+    flat = 62 * np.stack([now @ side, -0.45 * (now @ back) - 0.62 * (now @ level)], axis=1)
     assert np.allclose(page.locator(".fall-dot").evaluate_all(PLACES), flat, rtol=0, atol=0.11)
     ends = page.locator(".fall-out").evaluate_all(
         "all => all.map((e) => { const p = e.getPointAtLength(1e9); return [p.x, p.y] })"

@@ -87,11 +87,16 @@ class Stages extends Live {
     const [[a, b], , [x, y]] = places;
     const { ring, name, down, out, dot: spot, end, line } = this.last;
     set(ring, { cx: fixed(a, 1), cy: fixed(b, 1), "aria-valuenow": row[0], "aria-valuetext": row.join(", ") });
-    set(name, { x: fixed(a + 9, 1), y: fixed(b + 4, 1) });
+    set(name, { x: fixed(a + 17, 1), y: fixed(b + 5, 1) });
     [down, out].forEach((path, k) => set(path, { d: `M${at[k]}L${at[k + 1]}` }));
     set(spot, { cx: fixed(x, 1), cy: fixed(y, 1) });
     spot.dataset.at = places.map(([c, d]) => `${fixed(c - x, 1)},${fixed(d - y, 1)}`).join(" ");
-    set(end, { x: fixed(x, 1), y: fixed(y + 16, 1), dx: x < 0 ? -8 : 8, "text-anchor": x < 0 ? "end" : "start" });
+    set(end, {
+      x: fixed(x, 1),
+      y: fixed(y + (y < -1 ? -10 : 20), 1),
+      dx: x < 0 ? -8 : 8,
+      "text-anchor": x < 0 ? "end" : "start",
+    });
     line.querySelectorAll("td").forEach((cell, k) =>
       cell.querySelectorAll("span span").forEach((word, j) => {
         word.textContent = onPage(fixed(ways[k][j], k < 2 ? 1 : 2));

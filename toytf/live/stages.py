@@ -12,7 +12,7 @@ from toytf.byhand.panels import words
 from toytf.live.element import SAID, Element, bar, table
 from toytf.ops import softmax
 
-SCALE, EDGE, FLAT, LIFT = 32, 16, 0.45, 0.62  # of the picture: units, space around, how flat the plane, how steep up
+SCALE, EDGE, FLAT, LIFT = 62, 20, 0.45, 0.62  # of the picture: units, space around, how flat the plane, how steep up
 SIDE, BACK, LEVEL = np.array([[1, -1, 0], [1, 1, -2], [1, 1, 1]]) / np.sqrt([[2], [6], [3]])
 LOOK = SCALE * np.stack([SIDE, -FLAT * BACK - LIFT * LEVEL])  # a row of three numbers to its place in the picture
 
@@ -72,7 +72,7 @@ def mixing(scores, values, *, rows: Sequence[str], query: str, decimals: int = 3
         "products": "Each value is multiplied by its share.",
         "sum": f"Added up, this is what “{query}” takes home: [{' '.join(p[-1])}].",
     }
-    heads = ("", "score", "", _later(2, "share"), "value", _later(3, "share<br>× value"))
+    heads = ("", "score", "", "share", "value", "share<br>× value")
     static = table("mixing", lines, heads) + SAID
     text = [
         f"{row}: score {s[k][0]}, share {a[k][0]}, value [{' '.join(v[k])}], share × value [{' '.join(p[k])}]"
@@ -120,7 +120,7 @@ def normalising(points: Mapping[str, Sequence[float]], *, id: str = "normalising
     said = list(zip(*(words(ways[:, k], 2, False, "html") for k in range(3)), strict=True))
     lines = [(name, *(_cell(k, row) for k, row in enumerate(way, 1))) for name, way in zip(points, said, strict=True)]
     stages = {
-        "rows": "Rows of three numbers, as points in space.",
+        "rows": "Rows of three numbers, as points in space. Which of them will end on the same point?",
         "mean 0": "Each row minus its mean: it drops straight onto the plane of the rows with mean 0.",
         "variance 1": "Each of them divided by its σ: straight in or out, to the circle of variance 1.",
     }
@@ -265,13 +265,13 @@ def _picture(names: Sequence[str], ways: np.ndarray) -> str:
         drawn += (
             f'<path class="fall-down" data-stage="2" d="M{a:.1f} {b:.1f}L{c:.1f} {d:.1f}"/>'
             f'<path class="fall-out" data-stage="3" d="M{c:.1f} {d:.1f}L{e:.1f} {f:.1f}"/>'
-            f'<circle class="fall-row" cx="{a:.1f}" cy="{b:.1f}" r="5"/>'
-            f'<text x="{a + 9:.1f}" y="{b + 4:.1f}">{_html.escape(name)}</text>'
-            f'<circle class="fall-dot" cx="{e:.1f}" cy="{f:.1f}" r="5" data-at="{moves}"/>'
+            f'<circle class="fall-row" cx="{a:.1f}" cy="{b:.1f}" r="6"/>'
+            f'<text x="{a + 17:.1f}" y="{b + 5:.1f}">{_html.escape(name)}</text>'
+            f'<circle class="fall-dot" cx="{e:.1f}" cy="{f:.1f}" r="6" data-at="{moves}"/>'
         )
     ends: dict[tuple[str, str], list[str]] = {}  # rows that come to the same place share a label
     for name, (x, y) in zip(names, flat[:, -1], strict=True):
-        ends.setdefault((f"{x:.1f}", f"{y + 16:.1f}"), []).append(name)
+        ends.setdefault((f"{x:.1f}", f"{y + (-10 if y < -1 else 20):.1f}"), []).append(name)
     for (x, y), there in ends.items():
         way, anchor = (-1, "end") if x[0] == "-" else (1, "start")
         label = _html.escape(", ".join(there))
