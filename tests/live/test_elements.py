@@ -61,7 +61,7 @@ def test_what_cannot_be_is_said_and_changes_nothing(touch, case):
     page = touch(case.thing)
     for (setting, text), complaint in case.wrong_numbers.items():
         type_number(page, setting, text)
-        assert page.locator(f"[data-setting={setting}] .live-complaint").inner_text() == complaint
+        assert page.locator(f"[data-setting={setting}] [aria-invalid=true] ~ .live-complaint").inner_text() == complaint
         case.shows(page)
     for link, (complaint, state) in case.wrong_links.items():
         follow(page, f"#{case.thing.id}?{link}")

@@ -1,6 +1,6 @@
 // Tables of the machine: cells that can be changed, and as many rows and columns as there are words. Beside machine.py.
 import { parsed, onPage, words } from "./engine/numbers.js";
-import { button, html, stopAt, walk, TYPED } from "./page/make.js";
+import { button, html, set, stopAt, walk, TYPED } from "./page/make.js";
 import { cellsOf, fitted } from "./page/tables.js";
 
 const STEP = 0.1; // what the buttons below a cell add
@@ -172,7 +172,7 @@ export class Weights {
     const complain = (error) => {
       complaint.textContent = error ?? "";
       if (error) complaint.scrollIntoView({ block: "nearest" });
-      input.toggleAttribute("aria-invalid", Boolean(error));
+      set(input, { "aria-invalid": error && "true" });
     };
     // Whether what stands in the box is taken
     const take = () => {

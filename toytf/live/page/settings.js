@@ -6,7 +6,7 @@
 //   control(name, change) -> what stands on the page; change(value) is called by it
 //   display(value) -> sets the control
 import { parsed, onPage, trimmed } from "../engine/numbers.js";
-import { html, uniqueId, TYPED } from "./make.js";
+import { html, set, uniqueId, TYPED } from "./make.js";
 
 // A number from a slider, and typed beside it. `scale: "log"` moves the slider by factors; `whole` refuses 2.5.
 export function number({ label, start, from, to, step, scale = "linear", whole = false }) {
@@ -37,7 +37,7 @@ export function number({ label, start, from, to, step, scale = "linear", whole =
 
   function complain(error) {
     complaint.textContent = error ?? "";
-    typed.toggleAttribute("aria-invalid", Boolean(error));
+    set(typed, { "aria-invalid": error && "true" });
   }
 
   return {
