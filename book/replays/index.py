@@ -146,7 +146,7 @@ def strip(number: int) -> Strip:
             sign = "≠" if False in found else "✎" if slug in mended else "✓" if True in found else "□"
             place = re.sub("[^a-z0-9]+", "-", title.lower()).lstrip("-0123456789").rstrip("-")  # as docutils has it
             tiles.append((f"{sign} {title}", f"#{place}", found))
-    return _counted("{} of {} printed numbers and statements come out as printed", tiles)
+    return _counted("{} of {} printed numbers and statements come out as printed, each entry counted", tiles)
 
 
 def shelf(texts: Iterable[Source]) -> Strip:
@@ -244,18 +244,19 @@ def tallies(texts: Iterable[Source]) -> tuple[str, str]:
     texts = list(texts)
     verdicts = {name: [counts(text)[name] for text in texts] for name in VERDICTS}
     kinds = {
-        f"{kind}: {meaning}": [sum(said.kind == kind for said in text.remarks.values()) for text in texts]
-        for kind, meaning in KINDS.items()
+        kind: [sum(said.kind == kind for said in text.remarks.values()) for text in texts]
+        for kind in KINDS
         if kind != "withdrawn"
     }
+    meanings = "\n".join(f"- **{kind}**: {KINDS[kind]}" for kind in kinds)
     errors = Counter(said.whose for text in texts for said in text.remarks.values() if said.kind == "error")
     copied = sum((said.kind, said.whose) == ("error", "Chinese edition") for said in texts[3].remarks.values())
     whose = (
         f"Of the {errors.total()} errors {errors['author']} are the authors' own, {errors['Chinese edition']} are from "
-        f"the Chinese edition of *The Illustrated Transformer* ({copied} of them stands in the PyTorch post, too), "
-        f"{errors['listing']} from a listing by somebody else."
+        f"the Chinese edition of *The Illustrated Transformer* ({copied}, a heading, counts for the PyTorch post, "
+        f"which took it over), {errors['listing']} from a listing by somebody else."
     )
-    return counted(verdicts), f"{counted(kinds)}\n\n{whose}"
+    return counted(verdicts), f"{counted(kinds)}\n\n{meanings}\n\n{whose}"
 
 
 # ---------------------------------------------------------------- a terminal
