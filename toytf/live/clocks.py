@@ -55,7 +55,7 @@ def clocks(d_model: int = 4, *, pos: int = 1, k: int = 3, id: str = "clocks") ->
     Examples
     --------
     >>> print(clocks(4, pos=1, k=1).text.splitlines()[3])
-    PE[pos + k]        0.90930       -0.41615        0.02000        0.99980
+    PE[pos + k]  0.90930  -0.41615  0.02000  0.99980
     """
     places = {"rows": ["PE[pos]", "PE[pos + k]"], "decimals": DECIMALS}
     encodings = {width: byhand.positions([pos, pos + k], width, **places) for width in WIDTHS}
