@@ -33,7 +33,7 @@ def finished(page):
     page.wait_for_function("most => document.querySelector('toytf-writer').state.written === most", arg=LONGEST)
 
 
-def shows(page, beginning=START, layers=2, temperature=0.8, draw=1, most=LONGEST, word=0, layer=LAYER, head=HEAD):
+def shows(page, beginning=START, layers=2, temperature=0.8, draw=1, most=0, word=0, layer=LAYER, head=HEAD):
     """Whether the page shows a story as toytf writes it, and what there is to see at one of its words."""
     model, begun = _model(layers), cut(beginning)
     tokens = written(model, begun, temperature, draw, most)
@@ -95,22 +95,24 @@ CASE = Case(
     WRITER,
     shows,
     links={
-        "beginning=By+the+sea&layers=1&temperature=1.3&draw=3": {
-            "beginning": "By the sea", "layers": 1, "temperature": 1.3, "draw": 3,
+        f"beginning=By+the+sea&layers=1&temperature=1.3&draw=3&written={LONGEST}": {
+            "beginning": "By the sea", "layers": 1, "temperature": 1.3, "draw": 3, "most": LONGEST,
         },
         "layers=1": {"layers": 1},
-        "draw=2&word=14&layer=1&head=2": {"draw": 2, "word": 14, "layer": 1, "head": 2},
-        "beginning=&draw=4": {"beginning": "", "draw": 4},
+        f"draw=2&written={LONGEST}&word=14&layer=1&head=2": {
+            "draw": 2, "most": LONGEST, "word": 14, "layer": 1, "head": 2,
+        },
+        f"beginning=&draw=4&written={LONGEST}": {"beginning": "", "draw": 4, "most": LONGEST},
         "written=7&head=4": {"most": 7, "head": 4},
-        "written=0": {"most": 0},
-        "temperature=2": {"temperature": 2},
+        f"written={LONGEST}": {"most": LONGEST},
+        f"temperature=2&written={LONGEST}": {"temperature": 2, "most": LONGEST},
     },
     keys=(
         press,
         {"beginning": "By the lake", "most": 2, "layers": 1, "word": 1},
         "beginning=By+the+lake&layers=1&written=2&word=1",
     ),
-    finger=(tap, {"draw": 2, "word": 12, "head": 3}),
+    finger=(tap, {"draw": 2, "most": LONGEST, "word": 12, "head": 3}),
     wrong_links={
         "layers=3": ("Written by: expected one of 1, 2, got “3”", {}),
         f"beginning={'a' * 401}": ("The beginning of a story: expected at most 400 letters, got 401", {}),
@@ -134,7 +136,7 @@ def test_the_models_are_loaded_when_somebody_asks_and_not_before(touch):
     page.locator(".story-word").nth(3).click()
     shows(page, word=3)
     field(page).fill("By the sea")
-    shows(page, "By the sea", most=0)
+    shows(page, "By the sea")
     assert asked_for == ["live-0.html", "live-writers.js"]
 
 
@@ -148,7 +150,7 @@ def test_what_could_not_be_loaded_is_said_and_tried_again(touch, tmp_path):
     complaint.get_by_text("could not be loaded: expected its numbers in ./_static/live-writers.js").wait_for()
     file.write_text(script, "utf-8")
     page.locator(".story-word").nth(3).click()
-    shows(page, draw=2, most=0, word=3)
+    shows(page, draw=2, word=3)
     assert not complaint.inner_text()
     (missing,) = touch.problems
     touch.problems.clear()
@@ -168,6 +170,13 @@ def test_both_models_weigh_at_most_400_kilobytes_compressed():
 # ---------------------------------------------------------------- writing
 
 
+def test_on_arrival_a_press_writes_the_story_to_its_end(touch):
+    page = touch(WRITER)
+    button(page, "Write on").click()
+    finished(page)
+    shows(page, most=LONGEST)
+
+
 def test_it_writes_word_by_word_can_be_stopped_and_goes_on(touch):
     page = touch(WRITER, reduced_motion="no-preference")
     page.get_by_label("slow").check(force=True)
@@ -184,18 +193,19 @@ def test_it_writes_word_by_word_can_be_stopped_and_goes_on(touch):
     page.wait_for_function("n => document.querySelectorAll('.story-word').length > n + 3", arg=count)
     page.get_by_label("at once").check(force=True)
     finished(page)
-    shows(page, "By the sea")
+    shows(page, "By the sea", most=LONGEST)
     assert button(page, "Write on").get_attribute("aria-disabled") == "true"
 
 
 REMARKS = {
     "Once there was a purple owl": ("“purple” is not among the ", "Once there was a"),
-    "Once there was a brve owl": ("Did you mean “brave”?", "Once there was a"),
+    "Once there was a brve owl": ("In place of “brve”: brave", "Once there was a"),
     "Once Rikotux": ("“Rikotux” is no name", "Once"),
     "Rikotux ": ("A name has three syllables: Ba, Da,", ""),
     "Once there was a sh": ("", "Once there was a"),
     "Once there was a shy owl called Rik": ("", "Once there was a shy owl called"),
-    "one ; two": ("“;” is not among the ", "one"),
+    "one ; two": ("“;” and “two” are not among the ", "one"),
+    "Once there was a grumpy lion": ("“grumpy” and “lion” are not among the ", "Once there was a"),
 }
 
 
@@ -204,13 +214,23 @@ def test_what_cannot_be_read_is_said_and_the_rest_is_kept(touch, width):
     page = touch(WRITER, width=width)
     for text, (told_, read) in REMARKS.items():
         field(page).fill(text)
-        shows(page, read, most=0)
+        shows(page, read)
         note = page.locator(".story-note").text_content()
         assert told_ in note and bool(told_) == bool(note), text
         assert field(page).input_value() == text
         button(page, "Write on").click(force=True)  # it does not
         assert len(words(page)) == len(cut(read)) + 1
         assert not page_problems(page)
+
+
+def test_a_word_can_be_chosen_for_one_that_is_not_known(touch):
+    page = touch(WRITER)
+    field(page).fill("owl, a owll was a grumpy lion")
+    for word, rest in (("owl", "was a grumpy lion"), ("shy", "lion"), ("fox", "")):
+        button(page, word).click()
+        assert field(page).input_value().endswith(f"{word} {rest}".strip())
+    shows(page, "owl, a owl was a shy fox")
+    assert not page.locator(".story-note").text_content()
 
 
 READ = {

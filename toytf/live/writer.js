@@ -5,7 +5,7 @@ import { draw, order } from "./engine/generate.js";
 import { floats } from "./engine/translator.js";
 import { button, html, set, TYPED, uniqueId } from "./page/make.js";
 import { choice, number, place } from "./page/settings.js";
-import { Live, define } from "./page/element.js";
+import { Live, define, listed } from "./page/element.js";
 import { Bars } from "./page/tables.js";
 import { named, quoted, nearest, wordKeys, writeWords } from "./sentence.js";
 
@@ -42,19 +42,20 @@ function syllablesOf(word, syllables) {
   return [`${capital(a)}-`, ...(b ? [`-${b}-`] : []), ...(c ? [`-${c}`] : [])];
 }
 
-// The tokens of a text, up to what cannot be read; `odd` is that, or a word that is still being typed.
+// The tokens of a text, up to what cannot be read; `odd` are all words that cannot, and `at` is where the first stands.
+// The last one may still be being typed.
 export function cut(text, { words, syllables }) {
   const plain = text
     .replace(/[’‘]/g, "'")
     .replace(/„|(^|\s)"/g, "$1“")
     .replace(/"/g, "”");
-  const tokens = [];
-  for (const word of plain.match(/[.,!?“”]|[^\s.,!?“”]+/g) ?? []) {
+  const found = [...plain.matchAll(/[.,!?“”]|[^\s.,!?“”]+/g)].map(({ 0: word, index }) => {
     const read = words.includes(word.toLowerCase()) ? [word.toLowerCase()] : syllablesOf(word, syllables);
-    if (!read) return { tokens, odd: word };
-    tokens.push(...read);
-  }
-  return { tokens, odd: "" };
+    return { word, index, read };
+  });
+  const odd = found.filter(({ read }) => !read);
+  const known = odd.length ? found.slice(0, found.indexOf(odd[0])) : found;
+  return { tokens: known.flatMap(({ read }) => read), odd: odd.map(({ word }) => word), at: odd[0]?.index };
 }
 
 // Whether a word or a name begins so
@@ -122,7 +123,7 @@ class Story extends Live {
       layer: choice({ label: "Attention of", start: `${data.layer}`, options: { 1: "layer 1", 2: "layer 2" } }),
       head: choice({ label: "", start: `${data.head}`, options: heads }),
       draw: place({ label: "draw", start: 1, to: STORIES }),
-      written: place({ label: "written", start: data.longest, from: 0, to: data.longest }),
+      written: place({ label: "written", start: 0, from: 0, to: data.longest }),
       word: place({ label: "word", start: 0, from: 0, to: 2 * LETTERS }), // 0: the newest, or the last name's
     };
   }
@@ -233,7 +234,7 @@ class Story extends Live {
   }
 
   blocked() {
-    return this.ended() || Boolean(this.read.odd);
+    return this.ended() || this.read.odd.length > 0;
   }
 
   buttons() {
@@ -327,25 +328,37 @@ class Story extends Live {
   }
 
   remark() {
-    const said = this.remarkOn(this.read.odd);
-    if (this.note.textContent !== said) this.note.textContent = said; // or it would be read aloud again
+    const [said, words] = this.remarkOn(this.read.odd);
+    if (this.note.dataset.said === said) return; // or it would be read aloud again
+    this.note.dataset.said = said;
+    const replace = (word) => {
+      const [text, { odd, at }] = [this.state.beginning, this.read];
+      this.field.focus();
+      this.change({ beginning: text.slice(0, at) + word + text.slice(at + odd[0].length), written: 0, word: 0 });
+    };
+    const chips = words.map((word) => button(word, () => replace(word), { class: "live-chip" }));
+    this.note.replaceChildren(said, ...(chips.length ? [html("span", { class: "live-ask" }, ...chips)] : []));
   }
 
-  remarkOn(odd) {
-    const { words, syllables } = this.data;
-    const typing = this.state.beginning.endsWith(odd);
-    if (!odd || (typing && mayBecome(odd, this.data))) return "";
+  // What there is to say, and words for the place of the first
+  remarkOn([odd, ...others]) {
+    const { words, syllables, slots } = this.data;
+    const { tokens } = this.read;
+    const typing = !others.length && this.state.beginning.endsWith(odd);
+    if (!odd || (typing && mayBecome(odd, this.data))) return ["", []];
     const starts = syllables[0].some((syllable) => odd.startsWith(syllable));
-    if (/^[A-Z]/.test(odd) && (starts || this.read.tokens.length)) {
+    if (/^[A-Z]/.test(odd) && (starts || tokens.length)) {
       const [first, middle, last] = syllables.map((part) => part.join(", "));
-      return `“${odd}” is no name of these stories. A name has three syllables: ${first}; then ${middle}; then ${last}.`;
+      const parts = `A name has three syllables: ${first}; then ${middle}; then ${last}.`;
+      return [`“${odd}” is no name of these stories. ${parts}`, []];
     }
     const known = words.filter((word) => /^[a-z]/.test(word));
-    const near = nearest(odd.toLowerCase(), known).map(quoted);
-    const { kind, nature, thing } = this.data.slots;
-    const some = [kind, nature, thing].flatMap((slot) => Object.keys(slot)).join(", ");
-    const which = near.length ? `Did you mean ${near.join(" or ")}?` : `Try one of these: ${some}.`;
-    return `“${odd}” is not among the ${known.length} words of its stories. ${which}`;
+    const all = listed([...new Set([odd, ...others])].map(quoted));
+    const near = nearest(odd.toLowerCase(), known);
+    const slot = tokens.at(-1) in slots.nature ? slots.kind : tokens.at(-1) === "a" ? slots.nature : slots.thing;
+    const is = others.length ? "are" : "is";
+    const what = `${all} ${is} not among the ${known.length} words of its stories. It reads what stands before.`;
+    return [`${what} In place of “${odd}”: `, near.length ? near : Object.keys(slot)];
   }
 
   say({ head }) {

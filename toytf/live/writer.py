@@ -36,8 +36,9 @@ def writer(
 
         p(next word) = softmax(logits(words so far) / temperature),   one is drawn
 
-    In the end `toytf.stories.broken` says which promises the story keeps. What stands there at the start was written by
-    two layers; the word that is chosen is the last that begins a name, and the head the one that looks most at it.
+    In the end `toytf.stories.broken` says which promises the story keeps. At the start the beginning stands there; without
+    a script the story of two layers follows. The head is the one that looks most, from the last word that begins a
+    name, at earlier ones of it.
 
     Parameters
     ----------
@@ -65,18 +66,21 @@ def writer(
     model, begun = _model(2), cut(beginning)
     tokens = written(model, begun, temperature)
     at = max((i for i, token in enumerate(tokens) if token in stories.SYLLABLES[0]), default=0)
-    probs, looks = asked(model, tokens, at, temperature)
+    _, looks = asked(model, tokens, at, temperature)
     same = [0, *(token == tokens[at] for token in tokens[:at])]
     layer, head = (int(i) for i in np.unravel_index((looks @ same).argmax(), looks.shape[:2]))
-    row, word = looks[layer, head], model.vocab.id(tokens[at])
-    said = _said(tokens, at, len(begun), probs[word], row, (layer, head))
+    probs, looks = asked(model, begun, len(begun), temperature)
+    row = looks[layer, head]
+    said = _said(model, begun, probs, row, (layer, head))
+    kept = "".join(_promise(*promise) for promise in promises(tokens))
     static = (
         f'<div class="story-field"><p>{_html.escape(beginning)}</p></div>'
-        f'<p class="story-text" lang="en">{_words(tokens, len(begun), row, at)}</p>'
+        f'<p class="story-text" lang="en">{_words(begun, row)}</p>'
         '<p class="story-hint">Click or tap a word: the darker another is, the more the head looked at it.</p>'
-        f'<div class="story-detail">{_bars(model, probs, word, temperature)}'
+        f'<div class="story-detail">{_bars(model, probs, temperature)}'
         f'<div class="story-side"><p class="live-said">{_html.escape(said)}</p></div></div>'
-        f'<ul class="story-promises">{"".join(_promise(*promise) for promise in promises(tokens))}</ul>'
+        f'<noscript><p lang="en">{_html.escape(stories.told(tokens[:-1]))}</p><ul>{kept}</ul></noscript>'
+        '<ul class="story-promises" hidden></ul>'
     )
     title = "Begin a story. A model of one or two layers writes on."
     data = {"beginning": beginning, "temperature": temperature, "layer": layer + 1, "head": head + 1}
@@ -84,7 +88,7 @@ def writer(
     data |= {"sentences": stories.SENTENCES, "slots": stories.SLOTS, "promises": stories.PROMISES}
     data |= {"name": stories.NAME, "owners": OWNERS, "odd": ODD}
     data["syllables"] = [[syllable.strip("-") for syllable in part] for part in stories.SYLLABLES]
-    text = "\n".join([stories.told(tokens[:-1]), said, *(" ".join(promise) for promise in promises(tokens))])
+    text = "\n".join([stories.told(tokens[:-1]), *(" ".join(promise) for promise in promises(tokens))])
     return Element("writer", title, data, static, text, id, ("sentence",), "writers")
 
 
@@ -166,28 +170,26 @@ def pieces(tokens: list[str]) -> Iterator[tuple[str, str]]:
         yield space, named(text[0].upper() + text[1:] if begins else text)
 
 
-def _words(tokens: list[str], begun: int, row: np.ndarray, at: int) -> str:
-    shares = [*row, *[0.0] * len(tokens)]
-    items = [("(start)", "story-word story-start", "", shares[0])]
-    for i, (space, text) in enumerate(pieces(tokens)):
-        look = f"story-word{' story-typed' * (i < begun)}{' story-on' * (i == at)}{' story-start' * (tokens[i] == EOS)}"
-        items.append((text, look, space, shares[i + 1]))
-    return word_line(items)
+def _words(begun: list[str], row: np.ndarray) -> str:
+    typed = ((text, "story-word story-typed", space) for space, text in pieces(begun))
+    words = ("(start)", "story-word story-start", ""), *typed
+    items = [(*word, share) for word, share in zip(words, row, strict=True)]
+    return word_line([*items, ("…", "story-word story-on", " ", 0.0)])
 
 
-def _bars(model: Writer, probs: np.ndarray, word: int, temperature: float) -> str:
-    best = [int(i) for i in np.argsort(-probs, kind="stable")[:TOP]]
-    best += [word] * (word not in best)
+def _bars(model: Writer, probs: np.ndarray, temperature: float) -> str:
+    best = np.argsort(-probs, kind="stable")[:TOP]
     labels = [named(token) for token in model.vocab.tokens(best)]
-    return bars(labels, probs[best], f"What could have come here, at temperature {temperature:g}")
+    return bars(labels, probs[best], f"What can come here, at temperature {temperature:g}")
 
 
-def _said(tokens, at: int, begun: int, p: float, row: np.ndarray, head: tuple[int, int]) -> str:
+def _said(model: Writer, begun: list[str], probs: np.ndarray, row: np.ndarray, head: tuple[int, int]) -> str:
     """What the script says too."""
-    words = ["(start)", *map(quoted, map(named, tokens))]
-    typed = "You typed it. " if at < begun else ""
+    words = ["(start)", *(quoted(named(token)) for token in begun)]
+    (word,) = model.vocab.tokens([probs.argmax()])
     looks = f"looked most at {words[row.argmax()]}, with {fmt(row.max())} of its attention."
-    return f"{words[at + 1]} had probability {fmt(p)} here. {typed}Head {head[1] + 1} of layer {head[0] + 1} {looks}"
+    next_ = f"Most probable here is {quoted(named(word))}, with {fmt(probs.max())}."
+    return f"{next_} Head {head[1] + 1} of layer {head[0] + 1} {looks}"
 
 
 def _promise(mark: str, promise: str, facts: str) -> str:
