@@ -36,9 +36,9 @@ def writer(
 
         p(next word) = softmax(logits(words so far) / temperature),   one is drawn
 
-    In the end `toytf.stories.broken` says which promises the story keeps. At the start the beginning stands there; without
-    a script the story of two layers follows. The head is the one that looks most, from the last word that begins a
-    name, at earlier ones of it.
+    In the end `toytf.stories.broken` says which promises the story keeps. At the start the beginning stands there;
+    without a script the story of two layers follows. The head is the one that looks most, from the last word that
+    begins a name, at earlier ones of it.
 
     Parameters
     ----------
