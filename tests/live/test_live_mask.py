@@ -93,3 +93,20 @@ def test_where_nothing_is_left_it_says_so(touch):
     assert "Hello has nothing left: toytf gives zeros" in said(page)
     page.locator(".live-weights .byhand-result tbody td").first.click()
     assert "0 / 0 would be NaN. toytf puts 0." in page.locator(".byhand-live").first.inner_text()
+
+
+def test_shares_keep_their_digits_and_the_sum_in_the_corner_follows(touch):
+    page = touch(MASK)
+    page.locator(".live-out .byhand-corner").wait_for(state="attached")  # before anybody chose
+    terms = page.locator(".live-out .byhand-corner > div")
+    assert terms.nth(2).inner_text() == "0 × 0 = 0" and terms.last.inner_text() == "≈ 8.3586"
+    cell(page, "World", "Hello").click()
+    assert shown(page, ".live-weights .byhand-result")[:2] == [
+        ["1.0000", "0.0000", "0.0000"],
+        ["0.0000", "1.0000", "0.0000"],
+    ]
+    assert terms.nth(1).inner_text() == "1 × 8.84 = 8.84" and terms.last.inner_text() == "8.8400"
+    button(page, "Reset").click()
+    cell(page, "<pad>", "Hello").click()
+    cell(page, "World", "Hello").click()
+    assert shown(page, ".live-weights .byhand-result")[2] == ["0.0000", "1.0000", "0.0000"]

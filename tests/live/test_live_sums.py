@@ -29,7 +29,7 @@ SUMS = {  # of matrices a and b, and of one like a
 
 def lines(working):
     """Every sum of a working, with its number as a sum writes it."""
-    return [f"<b>{e.where}</b> {' '.join(map(' '.join, e.chain('html')))}" for e in working.entries]
+    return [f"<b>{e.where}</b> " + "\n".join(map(" ".join, e.chain("html"))) for e in working.entries]
 
 
 def test_every_kind_of_sum(engine):
@@ -41,4 +41,4 @@ def test_every_kind_of_sum(engine):
             script = f"""([a, b, like, result]) => [...new Set(result.flatMap((row, i) =>
                 row.map((x, j) => {{ const w = `${{i + 1}}, ${{j + 1}}`; return toytf.{call}; }})))]"""
             assert evaluate(script, wire.plain([a, b, like, working.result])) == lines(working), call
-    assert evaluate("toytf.productSum('a', [NaN, 1], [2, Infinity], NaN)") == "<b>a</b> ≈ NaN·2 + 1·∞ ≈ NaN + ∞ ≈ NaN"
+    assert evaluate("toytf.productSum('a', [NaN, 1], [2, Infinity], NaN)") == "<b>a</b> ≈ NaN·2 + 1·∞\n≈ NaN + ∞\n≈ NaN"

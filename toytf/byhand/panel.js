@@ -142,7 +142,8 @@
       return [...box.children].every((x) => x.offsetWidth <= room);
     };
     const value = (k) => `<b>${values[k].replace("− ", "−")}</b>`;
-    const wholeTerm = (k) => terms[k].replace("·", " × ") + (known ? ` ${equals} ${value(k)}` : "");
+    const sign = (k) => (values[k] == "0" && /^0·|·0$/.test(terms[k]) ? "=" : equals); // nothing is rounded there
+    const wholeTerm = (k) => terms[k].replace("·", " × ") + (known ? ` ${sign(k)} ${value(k)}` : "");
     // where each factor stands in the same line, the product alone says enough
     if (writeAll(wholeTerm) || (beside && known && writeAll(value))) panel.classList.add("b-cornered");
     else box.remove();
@@ -304,9 +305,10 @@
     if (next) focus(next);
   });
 
-  // New numbers in a panel: what is open follows.
+  // New numbers in a panel: what is open follows, and the sum in its corner.
   d.addEventListener("toytf-changed", (e) => {
-    if (!open || panelOf(open) != e.target) return;
+    const lit = e.target.querySelector(".byhand-result .b-h");
+    if (!open || panelOf(open) != e.target) return void (lit && corner(lit));
     const [td, held] = [open, kept];
     close();
     show(td, held);

@@ -172,8 +172,8 @@ class Renderer(RendererBase):
             dashes = gc.get_dashes()[1]
             if dashes is not None:
                 words.append("stroke-dasharray:" + " ".join(number(d) for d in dashes))
-            elif gc.get_capstyle() == "projecting":
-                words.append("stroke-linecap:square")
+            elif gc.get_capstyle() != "butt":
+                words.append("stroke-linecap:" + {"projecting": "square"}.get(gc.get_capstyle(), "round"))
             if gc.get_joinstyle() == "miter":
                 words.append("stroke-linejoin:miter")
         return ";".join(words)

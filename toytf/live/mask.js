@@ -4,9 +4,10 @@ import { maskedSoftmax, weightedSum } from "./engine/attention.js";
 import { button, html, stopAt, walk } from "./page/make.js";
 import { number, choice } from "./page/settings.js";
 import { Live, define, listed } from "./page/element.js";
-import { softmaxSum, weightedSumRow, chain } from "./page/sums.js";
+import { softmaxSum, productSum, chain } from "./page/sums.js";
 import { Panel, cellsOf } from "./page/tables.js";
 
+const SHARES = { sci: true, least: 4 }; // 1.0000 also where no share has decimals
 const same = (a, b) => a.every((row, i) => row.every((may, j) => may === b[i][j]));
 const written = (mask) => mask.map((row) => row.map(Number).join("")).join(".");
 
@@ -46,8 +47,8 @@ class Mask extends Live {
 
   take({ rows, cols }) {
     this.grid = this.querySelector(".live-mask");
-    this.weightsPanel = new Panel(this.querySelector(".live-weights .byhand"), { sci: true });
-    this.outPanel = new Panel(this.querySelector(".live-out .byhand"), { sci: true });
+    this.weightsPanel = new Panel(this.querySelector(".live-weights .byhand"), SHARES);
+    this.outPanel = new Panel(this.querySelector(".live-out .byhand"), SHARES);
     // each cell becomes a switch; the table is one stop of the tab key, arrow keys walk in it
     this.cells = cellsOf(this.grid).map((row, i) =>
       row.map((td, j) => {
@@ -106,7 +107,13 @@ class Mask extends Live {
       operands: [weights, null],
       result: out,
       start: mix(weightsBefore),
-      sum: (where, i) => weightedSumRow(this.data.rows[i], weights[i], values, out[i]),
+      sum: (where, i, j) =>
+        productSum(
+          where,
+          weights[i],
+          values.map((row) => row[j]),
+          out[i][j],
+        ),
     });
     this.cover(this.outPanel.operands[0], mask);
     this.moved = weights.map((row, i) => row.some((a, j) => a !== weightsBefore[i][j]));

@@ -49,7 +49,7 @@ def mask(
     seen = np.broadcast_to(may_attend, scores.shape)
     under = byhand.mask(scores, seen, "S′", f"{name} + B", rows=rows, cols=cols)
     weights = byhand.softmax(under, "A", "softmax(S′)", rows=rows, cols=cols)
-    out = byhand.weighted_sum(weights, values, "output", "A V", rows=rows)
+    out = byhand.matmul(weights, values, "output", "A V", rows=rows)
     static = (
         f'{_grid(scores, seen, rows, cols, name)}{SAID}<div class="live-weights">{weights.html()}</div>'
         f'<div class="live-out">{out.html()}</div>'

@@ -71,9 +71,9 @@ export function small(value, decimals) {
   return vanishes(value, decimals) ? powerOfTen(value) : undefined;
 }
 
-// A matrix's words: every number with as many decimals as the longest needs, with `sci` as `small` says.
-export function words(matrix, decimals = 4, sci = false) {
-  const needed = Math.max(0, ...matrix.flat().map((v) => (trimmed(v, decimals).split(".")[1] ?? "").length));
+// A matrix's words: every number with as many decimals as the longest needs, but `least`; with `sci` as `small` says.
+export function words(matrix, decimals = 4, sci = false, least = 0) {
+  const needed = Math.max(least, ...matrix.flat().map((v) => (trimmed(v, decimals).split(".")[1] ?? "").length));
   return matrix.map((row) =>
     row.map(
       (v) =>

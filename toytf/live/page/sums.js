@@ -78,7 +78,7 @@ export function chain(where, steps) {
   });
   const texts = steps.map((step) => step.text());
   const said = texts.map((text, k) => `${signs[k]} ${text}`).filter((_, k) => texts[k] !== texts[k - 1]);
-  return `<b>${escaped(where)}</b> ${said.join(" ")}`;
+  return `<b>${escaped(where)}</b> ${said.join("\n")}`;
 }
 
 // ---------------------------------------------------------------- the sums of the panels

@@ -13,10 +13,10 @@ export const cellsOf = (table) => [...table.tBodies[0].rows].map((row) => [...ro
 
 // A panel of toytf.byhand (byhand/panels.py): operands, result, and the sum of each entry.
 export class Panel {
-  constructor(node, { decimals = 4, sci = false } = {}) {
+  constructor(node, { decimals = 4, sci = false, least = 0 } = {}) {
     const tables = [...node.querySelectorAll("table.byhand-matrix")];
     this.node = node;
-    Object.assign(this, { decimals, sci });
+    Object.assign(this, { decimals, sci, least });
     this.result = tables.find((table) => table.matches(".byhand-result"));
     this.operands = tables.filter((table) => table !== this.result);
     this.rows = [...this.result.tBodies[0].rows].map((row) => row.querySelector("th")?.textContent ?? "");
@@ -72,8 +72,8 @@ function ended(line, word) {
   return word.startsWith(end) && /^\.?0*$/.test(word.slice(end.length)) ? line.slice(0, -end.length) + word : line;
 }
 
-export function writeMatrix(table, matrix, { decimals = 4, sci = false } = {}, start = null) {
-  const text = words(matrix, decimals, sci);
+export function writeMatrix(table, matrix, { decimals = 4, sci = false, least = 0 } = {}, start = null) {
+  const text = words(matrix, decimals, sci, least);
   cellsOf(table).forEach((row, i) =>
     row.forEach((td, j) => {
       // who types there goes on
