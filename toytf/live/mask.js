@@ -1,5 +1,6 @@
 // A mask whose cells switch. Beside mask.py.
 import { shown, fixed, onPage } from "./engine/numbers.js";
+import { transposed } from "./engine/ops.js";
 import { maskedSoftmax, weightedSum } from "./engine/attention.js";
 import { button, html, stopAt, walk } from "./page/make.js";
 import { number, choice } from "./page/settings.js";
@@ -107,13 +108,7 @@ class Mask extends Live {
       operands: [weights, null],
       result: out,
       start: mix(weightsBefore),
-      sum: (where, i, j) =>
-        productSum(
-          where,
-          weights[i],
-          values.map((row) => row[j]),
-          out[i][j],
-        ),
+      sum: (where, i, j) => productSum(where, weights[i], transposed(values)[j], out[i][j]),
     });
     this.cover(this.outPanel.operands[0], mask);
     this.moved = weights.map((row, i) => row.some((a, j) => a !== weightsBefore[i][j]));
