@@ -127,7 +127,7 @@ class Shares extends Live {
   show({ one, a, b }) {
     const out = [this.column(0, a), this.column(1, b)];
     this.querySelector(".live-reach").classList.toggle("live-has-two", !one);
-    this.controls.querySelector("[data-setting=b]").hidden = one;
+    this.controls.querySelector("[data-setting=b]").style.visibility = one ? "hidden" : "";
     this.distance = Math.hypot(...out.map((x, j) => x - this.data.wanted[j]));
     this.out = out;
     this.draw(out);
