@@ -146,12 +146,14 @@ CASE = Case(
 )
 
 
-def test_it_names_the_first_bad_number_and_opens_its_layer(touch):
+def test_it_names_the_first_bad_number_and_a_tap_opens_its_layer(touch):
     page = touch(STACK)
     _, scores, weights, out = computed()[1]
     where = f"Layer 2, head 2, row World: e^{fmt(scores[1, 1, 1], 2)} is more than a float holds."
     assert said(page).startswith(where) and "After layer 3 no row has a number left" in said(page)
     assert "In layer 2 the first infinity or NaN arises." in str(STACK)
+    assert not page.get_by_text("rows that go in").is_visible()
+    page.locator(".live-layers label").nth(1).click()  # chosen before, and closed
     assert panel(page, 2) == [["0", "1"], ["0", "NaN"]] and np.isnan(weights[1, 1, 1])
     assert panel(page, 3) == words(out, 2)
     page.locator(".byhand >> nth=2 >> .byhand-result td").last.click()

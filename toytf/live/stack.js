@@ -141,8 +141,11 @@ class Stack extends Live {
     Object.assign(this, { before, heads: rest.slice(0, -1), after: rest.at(-1) });
     const [group, table] = [uniqueId(), this.querySelector(".live-layers")];
     this.radios = layers.map((_, k) => {
-      const change = () => this.change({ look: k + 1 });
-      return html("input", { type: "radio", name: group, "aria-label": `look inside layer ${k + 1}`, change });
+      const click = () => {
+        this.querySelector("details").open = true;
+        this.change({ look: k + 1 });
+      };
+      return html("input", { type: "radio", name: group, "aria-label": `look inside layer ${k + 1}`, click });
     });
     this.lines = this.radios.map((radio, k) => {
       const head = html("th", { scope: "row" }, html("label", {}, radio, html("span", {}, k + 1)));
@@ -153,7 +156,7 @@ class Stack extends Live {
     table.createCaption().textContent = "Click or tap a layer to look inside.";
   }
 
-  // A setting that makes a bad number, or moves the first one, opens the layer where it arises.
+  // A setting that makes a bad number, or moves the first one, turns to the layer where it arises.
   change(some) {
     super.change(some);
     const look = this.bad && this.bad.layer + 1;

@@ -66,8 +66,9 @@ def stack(
     sizes_table = table("layers", [(n, *map(_cell, words)) for n, *words in lines], HEADS)
     static = (
         f'{SAID}<p class="stack-where">{said}</p><div class="stack-sizes">{_chart(sizes)}{sizes_table}</div>'
-        f'<p class="stack-inside">Inside layer {look}</p>'
+        f'<details class="byhand-part"><summary class="stack-inside">Inside layer {look}</summary>'
         f'<div class="byhand-beside">{"".join(_marked(panel.html()) for panel in _panels(steps[look - 1], rows))}</div>'
+        "</details>"
     )
     data = {"x": x, "layers": layers, "n_heads": n_heads, "depth": depth, "look": look, "rows": rows, "limit": HIGH}
     lines.insert(0, ("layer", "largest |score|", "largest entry", "row gap"))
