@@ -141,12 +141,11 @@ class Mask extends Live {
       const k = cols.indexOf(word);
       const moved = rows.filter((_, i) => this.moved[i]);
       const blind = rows.filter((_, i) => !mask[i][k]);
-      const them = blind.length > 1 ? "them" : "it";
       said.push(
         `With ${shown(Math.abs(by))} ${by > 0 ? "more" : "less"} in the scores of ${word}, ` +
           (moved.length ? `the weights of ${listed(moved)} move.` : "no weight moves."),
       );
-      if (blind.length) said.push(`${listed(blind)} cannot tell: ${word} is hidden from ${them}.`);
+      if (blind.length) said.push(`It is hidden from ${blind.length < rows.length ? listed(blind) : "all"}.`);
     }
     return said.join(" ");
   }
