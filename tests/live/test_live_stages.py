@@ -18,7 +18,7 @@ THEIRS = np.array([[0.0, 1.0, 0.5], [2.0, 0.0, 1.0], [0.5, -1.0, 3.0]])
 OURS = {"nothing": THEIRS, "order": THEIRS[:, ::-1], "sign": -THEIRS}
 BREAKING = live.breaking(THEIRS, OURS)
 BARS = {"one": {"1": [0.75, 0.25, np.nan], "2": [0.5, 0.3, 0.2]}, "other": {"1": [1, 0, np.nan], "2": [1, 0, 0]}}
-VARIED = live.varied("How many?", "nouns", BARS, rows=WORDS[:3], says=["One.", "Two."], id="varied")
+VARIED = live.varied("How many?", "nouns", BARS, rows=WORDS[:3], says=["One.", "Two."], id="varied", full=2)
 VISIBLE = "all => all.map((e) => e.checkVisibility({ visibilityProperty: true }))"
 PLACES = """all => all.map((e) => { const [x, y] = e.style.transform.match(/-?[0-9.]+/g) ?? [0, 0];
     return [Number(e.getAttribute("cx")) + Number(x), Number(e.getAttribute("cy")) + Number(y)]; })"""
@@ -99,7 +99,7 @@ def shows_varied(page, stage=None):
         grown = page.locator(f".live-bars >> nth={k} >> .live-bar").evaluate_all(
             "all => all.map((e) => [parseFloat(getComputedStyle(e, '::before').width), e.clientWidth])"
         )
-        wanted = [0 if np.isnan(share) else share * wide for share, (_, wide) in zip(now, grown, strict=True)]
+        wanted = [0 if np.isnan(share) else share / 2 * wide for share, (_, wide) in zip(now, grown, strict=True)]
         assert np.allclose([width for width, _ in grown], wanted, rtol=0.1)
 
 

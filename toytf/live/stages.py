@@ -190,7 +190,9 @@ def breaking(theirs, ours: Mapping[str, np.ndarray], *, id: str = "breaking") ->
     return _stages("Break it: dots are ours, rings the library’s", heads, static, text, id, label="what is broken")
 
 
-def varied(title: str, label: str, shares: Mapping[str, Mapping[str, Sequence[float]]], *, rows, says, id) -> Element:
+def varied(
+    title: str, label: str, shares: Mapping[str, Mapping[str, Sequence[float]]], *, rows, says, id, full: float = 1
+) -> Element:
     """Shares as bars, for each value of something that one sets.
 
     Parameters
@@ -203,6 +205,8 @@ def varied(title: str, label: str, shares: Mapping[str, Mapping[str, Sequence[fl
         What the rows are called, the one to watch first, and what is said of each value.
     id : str
         The element's address on its page, ``#varied?stage=2``.
+    full : float
+        What fills a bar.
 
     Returns
     -------
@@ -219,8 +223,8 @@ def varied(title: str, label: str, shares: Mapping[str, Mapping[str, Sequence[fl
     for name, by_value in shares.items():
         lines = []
         for row, ways in zip(rows, zip(*by_value.values(), strict=True), strict=True):
-            wide, said = " ".join(f"{x:.6g}" for x in ways), [fmt(float(x), 2).replace("nan", "–") for x in ways]
-            grown = bar(share=ways[-1]).replace("<td", f'<td data-each="{wide}"')
+            wide, said = " ".join(f"{x / full:.6g}" for x in ways), [fmt(float(x), 2).replace("nan", "–") for x in ways]
+            grown = bar(share=ways[-1] / full).replace("<td", f'<td data-each="{wide}"')
             lines.append((row, grown, f'<td data-each="{" ".join(said)}">{said[-1]}</td>'))
             text.append(f"{name}, {row}: {', '.join(said)}")
         tables += table("bars", lines, caption=name).replace("<tr>", '<tr class="live-lit">', 1)
