@@ -23,6 +23,7 @@ from replays.ledger import (
     NOT_PRINTED,
     REPRODUCED,
     SIGNS,
+    TEXTS,
     VERDICTS,
     Result,
     Row,
@@ -32,7 +33,7 @@ from replays.ledger import (
 )
 from toytf.course.chapters import chapters
 
-CELL = re.compile(r"^```\{code-cell\}\n(?:.*\n)??((?!:tags)(?:.*\n)*?)^```$", re.MULTILINE)
+CELL = re.compile(r"^```\{code-cell\}\n(?!---)(?:.*\n)??((?!:tags)(?:.*\n)*?)^```$", re.MULTILINE)  # no figures
 
 
 def run(number: int) -> tuple[Source, list[str]]:
@@ -155,7 +156,7 @@ def shelf(texts: Iterable[Source]) -> Strip:
     tiles = []
     for text in texts:
         found = [signs.get(one.verdict) for one in text.results.values() if one.verdict != NOT_PRINTED]
-        tiles.append((text.title[0].upper() + text.title[1:], f"{text.page}.ipynb", found))
+        tiles.append((f"{text.number + 1} {text.title[0].upper()}{text.title[1:]}", f"{text.page}.ipynb", found))
     return replace(_counted("{} of {} numbers, arrays and statements come out as printed", tiles), across=12)
 
 
@@ -215,12 +216,12 @@ def _brackets(words: np.ndarray) -> str:
 
 
 def remarks_as_markdown(text: Source) -> str:
-    """The remarks of a text as a Markdown table: what and where, of which words, which kind and whose."""
+    """The remarks of a text as a Markdown table: what and where, which kind and whose; of which words."""
     rows = []
     for name, said in upheld(text).items():
         words = _escaped(f"“{said.quote}”") + "".join(f"<br>{_escaped(one)}" for one in (said.means, said.says) if one)
-        rows.append(f"| {_remark_link(text, name)}, {said.where} | {words} | {said.kind}, {said.whose} |")
-    return "| remark | of these words | kind, whose |\n|:--|:--|:--|\n" + "\n".join(rows)
+        rows.append(f"| {_remark_link(text, name)}, {said.where}<br>{said.kind}, {said.whose} | {words} |")
+    return "| remark, kind, whose | of these words |\n|:--|:--|\n" + "\n".join(rows)
 
 
 def _escaped(words: str) -> str:
@@ -229,14 +230,11 @@ def _escaped(words: str) -> str:
     return re.sub(r"([\u4e00-\u9fff]{4}|\\_|[=(),、])", r"\1<wbr>", words)
 
 
-HEADS = ("Ran\u00addom", "Illus\u00adtra\u00adted", "sheet", "Py\u00adTorch", "notes")
-
-
 def counted(rows: dict[str, list[int]]) -> str:
-    """A Markdown table of counts: a row for each name, a column for each text; long words may break on a phone."""
-    lines = ["| what | " + " | ".join(HEADS) + " | all |", "|:--|" + "--:|" * (len(HEADS) + 1)]
-    lines += ["| " + " | ".join(map(str, [name, *found, sum(found)])) + " |" for name, found in rows.items()]
-    return re.sub("(?<=repro)(?=d)|(?=[ac]tion)", "\u00ad", "\n".join(lines))
+    """A Markdown table of counts: a row for each name, a column for each text."""
+    lines = [["text", *(text + 1 for text in TEXTS), "all"], [":--"] + ["--:"] * 6]
+    lines += [[name, *found, sum(found)] for name, found in rows.items()]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 def tallies(texts: Iterable[Source]) -> tuple[str, str]:

@@ -62,7 +62,7 @@ def steps(markdown):
 def compared_in(text):
     """The names that the cells of a text hand to ``compare``."""
     cells = ("\n".join(cell.splitlines()[1:-1]) for cell in CELL.findall(text))
-    trees = (ast.parse(re.sub(r"^:tags:.*\n", "", cell)) for cell in cells)
+    trees = (ast.parse(re.sub(r"^---\n(.*\n)*?---\n|^:tags:.*\n", "", cell)) for cell in cells)
     calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
     return [
         key.arg for call in calls if ast.unparse(call.func) in ("compare", "state.compare") for key in call.keywords
