@@ -104,11 +104,30 @@ def test_a_matrix_turned_round_says_what_it_says_in_toytf_and_nothing_complains(
         page = touch(spoilt, fragment=f"#patching?{part}=turned+round&word=4")
         shows(page, other="", silent=(part,))
         assert [one for one in MATRICES if switch(page, one).is_checked()] == [part]
-        assert page.locator("legend").inner_text() == "Twelve square matrices, three attentions with four each."
+        kept = differ(patched(MODEL, A.split(), []), patched(MODEL, A.split(), [], silent=[part])) == 0
+        assert page.locator("legend").inner_text() == f"Turned alone: 1 of 12. Same words: {int(kept)}."
         before = called(part).capitalize() + " turned round: it writes "
         said = line.split(": ")[1]
         written = "nothing" if said == "(nothing)" else f"“{said}”"
         assert page.locator(".live-said").inner_text().startswith(f"{before}{written}. ")
+
+
+def test_each_matrix_tried_alone_keeps_its_result_until_reset(touch):
+    page = touch(live.patching("hello world", turned=True))
+    legend = page.locator("legend").inner_text()
+    kept = [
+        differ(patched(MODEL, ["hello", "world"], [], silent=s), patched(MODEL, ["hello", "world"], [])) == 0
+        for s in map(list, zip(MATRICES))
+    ]
+    for tried, part in enumerate(MATRICES, 1):
+        switch(page, part).click()
+        switch(page, part).click()
+        assert page.locator("legend").inner_text() == f"Turned alone: {tried} of 12. Same words: {sum(kept[:tried])}."
+    told = page.locator(".patch-heads i").all_inner_texts()
+    assert told == ["same words" if k else "other words" for k in kept]
+    assert page.locator(".patch-wrong").count() == 12 - sum(kept)
+    page.get_by_role("button", name="Reset").click()
+    assert page.locator("legend").inner_text() == legend and not page.locator(".patch-wrong").count()
 
 
 def test_where_no_word_is_known_the_switches_stay(touch):

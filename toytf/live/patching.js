@@ -91,6 +91,7 @@ class Patching extends Live {
     this.now.previousSibling.textContent = "now";
     this.bars = [bars, twin(bars)].map((table) => new Bars(table));
     this.bars[1].table.caption.textContent = SAME;
+    this.tried = {};
     bars.parentNode.classList.add("patch-same");
     this.querySelector(".patch-at").after(html("div", { class: "patch-name" }, "Click or tap another word above."));
     this.map = this.querySelector(".live-map");
@@ -113,15 +114,36 @@ class Patching extends Live {
     const settings = (names) => names.map((one) => this.controls.querySelector(`[data-setting=${one}]`));
     const [mine, other] = settings(["sentence", "other"]);
     const line = (label, node) => html("div", { class: "patch-sentence" }, name(label), node);
-    const legend = html("legend", {}, this.data.legend);
+    this.legend = html("legend", {}, this.data.legend);
     const look = `patch-heads${this.data.turned ? " patch-turned" : ""}`;
-    const heads = html("fieldset", { class: look }, legend, html("div", {}, ...settings(this.data.parts)));
+    const heads = html("fieldset", { class: look }, this.legend, html("div", {}, ...settings(this.data.parts)));
     const rows = name("The memory, a row for each word. Click or tap one to take it from the other sentence.");
     const switches = html("div", { class: "live-controls" }, ...(this.data.other ? [rows, this.cells] : []), heads);
     // what it writes stands above the switches, in sight of them
     this.querySelector(".live-alone").replaceWith(switches);
     this.querySelector(".patch-reads").remove();
     this.controls.replaceChildren(line("sentence", mine), ...(this.data.other ? [line("take from", other)] : []));
+  }
+
+  reset() {
+    this.tried = {};
+    super.reset();
+  }
+
+  // Of each matrix that the reader turned alone, in this sentence: whether no word changed
+  tally({ sentence: text, ...state }) {
+    const tried = (this.tried[text] ??= {});
+    if (this.silent.length === 1) tried[this.silent[0]] = this.was.words.join() === this.is.words.join();
+    for (const name of this.data.parts) {
+      const box = this.querySelector(`[data-setting=${name}]`);
+      box.classList.toggle("patch-wrong", tried[name] === false);
+      if (name in tried && !state[name]) box.lastChild.textContent = tried[name] ? "same words" : "other words";
+    }
+    const [all, kept] = [this.data.parts, Object.values(tried)];
+    const right = kept.filter((same) => same).length;
+    this.legend.textContent = kept.length
+      ? `Turned alone: ${kept.length} of ${all.length}. Same words: ${right}.`
+      : this.data.legend;
   }
 
   swap(row) {
@@ -159,6 +181,7 @@ class Patching extends Live {
     const shown = { at: favourites(...probs), names: toytf.trained.tgt_vocab.map(named) };
     this.bars.forEach((bars, k) => bars.set(probs[k], shown));
     const same = !this.rows.length && !this.silent.length;
+    if (this.data.turned) this.tally(state);
     this.querySelector(".patch-bars").classList.toggle("patch-same", same);
     this.bars[1].table.caption.textContent = same ? SAME : "now";
     const soFar = this.was.words.slice(0, this.at).join(" ");
