@@ -4,7 +4,7 @@ from livecheck import Case, shown
 from toytf import live
 from toytf.live.bill import two_digits
 
-BILL = live.bill(405, 15.6, 35, machine="H100", peak=989e12)
+BILL = live.bill({"small": (8.03, 15, 14), "large": (405, 15.6, 35)}, machine="H100", peak=989e12)
 
 
 def shows(page, parameters=405, tokens=15.6, mfu=35, hour=2.5, lock="off"):
@@ -40,3 +40,10 @@ def test_while_it_is_locked_either_slider_moves_the_other(touch):
     shows(page, parameters=10000, lock="on")
     page.get_by_role("slider", name="parameters N, billions").press("Home")
     shows(page, parameters=0.01, lock="on")
+
+
+def test_a_model_is_chosen_by_its_name(touch):
+    page = touch(BILL, fragment="#bill?lock=on")
+    page.get_by_role("button", name="small").click()
+    shows(page, parameters=8.03, tokens=15, mfu=14)
+    assert not page.get_by_role("switch").is_checked()

@@ -1,4 +1,5 @@
 // What a training costs, to be moved. Beside bill.py, which wrote the table.
+import { button, html } from "./page/make.js";
 import { number, toggle } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { fillTable } from "./page/tables.js";
@@ -18,9 +19,17 @@ class Bill extends Live {
     return { ...Object.fromEntries(Object.entries(RANGES).map(slider)), lock };
   }
 
+  build() {
+    super.build();
+    const models = Object.entries(this.data.models).map(([name, some]) =>
+      button(name, () => this.change({ ...some, lock: false })),
+    );
+    this.controls.prepend(html("div", { class: "live-options" }, ...models));
+  }
+
   // While it is locked, N and D go together
   change(some) {
-    super.change(this.state.lock && "tokens" in some ? { ...some, parameters: 50 * some.tokens } : some);
+    super.change((some.lock ?? this.state.lock) && "tokens" in some ? { ...some, parameters: 50 * some.tokens } : some);
   }
 
   display() {

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from toytf.live.element import SAID, Element, table
 
 
-def bill(parameters: float, tokens: float, mfu: float, *, machine: str, peak: float, id: str = "bill") -> Element:
+def bill(models: Mapping[str, Sequence[float]], *, machine: str, peak: float, id: str = "bill") -> Element:
     """Move what a training costs::
 
         hours = 6 parameters tokens / (3600 peak mfu)
 
     Parameters
     ----------
-    parameters, tokens : float
-        In billions and in trillions; where the sliders begin.
-    mfu : float
-        The share of the peak that is used, in percent.
+    models : mapping
+        Of each model that can be chosen: parameters in billions, tokens in trillions, and the share of the peak that
+        is used, in percent. The sliders begin with the last.
     machine : str
         What is hired.
     peak : float
@@ -29,20 +30,23 @@ def bill(parameters: float, tokens: float, mfu: float, *, machine: str, peak: fl
 
     Examples
     --------
-    >>> print(bill(405, 15.6, 35, machine="H100", peak=989e12))
+    >>> print(bill({"405B": (405, 15.6, 35)}, machine="H100", peak=989e12))
     What would your model cost?
     hours of one H100: 30,000,000
     dollars: 76,000,000
     tokens a parameter: 39
     """
-    start = {"parameters": parameters, "tokens": tokens, "mfu": mfu, "hour": 2.5}
+    names = "parameters", "tokens", "mfu"
+    known = {name: dict(zip(names, numbers, strict=True)) for name, numbers in models.items()}
+    start = known[list(known)[-1]] | {"hour": 2.5}
+    parameters, tokens, mfu, _ = start.values()
     hours = 6 * parameters * 1e9 * tokens * 1e12 / (3600 * peak * mfu / 100)
     lines = [
         (f"hours of one {machine}", two_digits(hours)),
         ("dollars", two_digits(hours * start["hour"])),
         ("tokens a parameter", two_digits(1000 * tokens / parameters)),
     ]
-    data = {"start": start, "peak": peak}
+    data = {"models": known, "start": start, "peak": peak}
     text = "\n".join(f"{name}: {number}" for name, number in lines)
     return Element("bill", "What would your model cost?", data, table("bill", lines) + SAID, text, id)
 
