@@ -24,7 +24,7 @@ class Bill extends Live {
     const models = Object.entries(this.data.models).map(([name, some]) =>
       button(name, () => this.change({ ...some, lock: false })),
     );
-    this.controls.prepend(html("div", { class: "live-options" }, ...models));
+    this.controls.prepend(html("div", { class: "live-controls" }, ...models));
   }
 
   // While it is locked, N and D go together
