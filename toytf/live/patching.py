@@ -121,7 +121,7 @@ def patching(
         "sentence": source,
         "other": other,
         "word": word,
-        "legend": "Twelve square matrices, three attentions with four each."
+        "legend": "Three attentions, four square matrices each."
         if turned
         else f"Six heads of attention. {first}",
         "parts": parts,
