@@ -121,9 +121,7 @@ def patching(
         "sentence": source,
         "other": other,
         "word": word,
-        "legend": "Three attentions, four square matrices each."
-        if turned
-        else f"Six heads of attention. {first}",
+        "legend": "Three attentions, four square matrices each." if turned else f"Six heads of attention. {first}",
         "parts": parts,
         "words": ["turned round", "as learned"] if turned else ["working", "silenced"],
         "turned": turned,
