@@ -34,7 +34,7 @@ def shows(page, a=0.5, b=None):
     assert np.allclose(place(page), out, atol=2e-4)
     if page.locator(".live-on").count():
         assert (share_of(page, "a"), share_of(page, "b")) == shares
-        assert page.locator("[data-setting=b]").is_visible() != one
+        assert page.get_by_role("slider", name="head B").is_visible()  # with one head it follows A
         rest = fmt(np.linalg.norm(out - WANTED), 2)
         told = page.locator(".live-said").inner_text()
         assert (
@@ -107,7 +107,7 @@ CASE = Case(
     finger=(tap, {"a": 0.9, "b": 0.1}),
     wrong_links={
         "a=2": ("share of animal: expected a number from 0 to 1, got 2", {}),
-        "one=two": ("one head for both columns: expected on or off, got “two”", {}),
+        "one=two": ("A and B are one head: expected on or off, got “two”", {}),
     },
 )
 

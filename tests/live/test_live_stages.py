@@ -160,8 +160,18 @@ def test_a_sum_says_when_its_rounded_addends_make_another(keys, said):
     assert f">{said}<" in live.mixing([0] * keys, [[1]] * keys, rows=["a"] * keys, query="a", decimals=1).html()
 
 
-CASE_VARIED = case(VARIED, shows_varied, ["1", "2"])
-CASE_NORMALISING = case(NORMALISING, shows_normalising, ["rows", "mean 0", "variance 1"])
+def test_one_guesses_first_and_then_the_last_stage_is_played(touch):
+    names = {"rows": WORDS[:3], "says": ["One.", "Two."], "id": "varied"}
+    page = touch(live.varied("How many?", "nouns", BARS, guess=("the first of two", [0.125, 0.5]), **names))
+    assert not button(page, "Play").is_visible() and not page.get_by_text("nouns").is_visible()
+    page.get_by_role("radio", name="0.50").focus()
+    page.keyboard.press("Space")
+    shows_varied(page, 1)  # with the other stage yet to come
+    page.get_by_text("Two. You guessed 0.50.").wait_for()
+    shows_varied(page, 2)
+    assert button(page, "Play").is_visible() and not page.get_by_role("radio", name="0.50").is_visible()
+    button(page, "Reset").click()
+    assert page.get_by_role("radio", name="0.50").is_visible()
 
 
 def test_each_stage_says_what_happens(touch):

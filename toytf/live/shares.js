@@ -13,7 +13,7 @@ class Shares extends Live {
   settings({ start, rows: [word] }) {
     const range = { start, from: 0, to: 1, step: STEP };
     return {
-      one: toggle({ label: "one head for both columns", start: true }),
+      one: toggle({ label: "A and B are one head", start: true }),
       a: number({ label: `head A: share of ${word}`, ...range }),
       b: number({ label: `head B: share of ${word}`, ...range }),
     };
@@ -127,7 +127,6 @@ class Shares extends Live {
   show({ one, a, b }) {
     const out = [this.column(0, a), this.column(1, b)];
     this.querySelector(".live-reach").classList.toggle("live-has-two", !one);
-    this.controls.querySelector("[data-setting=b]").style.visibility = one ? "hidden" : "";
     this.distance = Math.hypot(...out.map((x, j) => x - this.data.wanted[j]));
     this.out = out;
     this.draw(out);

@@ -11,9 +11,10 @@ const [ASIDE, UP] = [
 ]; // where a row can be dragged
 
 class Stages extends Live {
-  settings({ stages, label = "stage", row, name }) {
+  settings({ stages, label = "stage", row, name, guess }) {
     const options = Object.fromEntries(stages.map((word, k) => [k + 1, word]));
     const stage = choice({ label, start: "1", options });
+    if (guess) return { guess: choice({ start: "", ...guess }), stage }; // style hides the one or the other
     if (!row) return { stage };
     const read = (text) => {
       const value = text.split(" ").map(Number);
@@ -24,6 +25,14 @@ class Stages extends Live {
 
   plays({ stages }) {
     return stages.map((_, k) => ({ stage: String(k + 1) }));
+  }
+
+  // A guess brings what it was about, stage after stage
+  change(some) {
+    super.change(some);
+    if (!some.guess) return;
+    this.player.focus({ preventScroll: true });
+    this.play(this.plays(this.data));
   }
 
   // ---------------------------------------------------------------- a row that can be dragged
@@ -122,8 +131,9 @@ class Stages extends Live {
     }
   }
 
-  say({ stage }) {
-    return this.data.says[stage - 1];
+  say({ stage, guess }) {
+    const { stages, says } = this.data;
+    return says[stage - 1] + (guess && +stage === stages.length ? ` You guessed ${guess}.` : "");
   }
 }
 

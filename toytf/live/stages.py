@@ -191,7 +191,15 @@ def breaking(theirs, ours: Mapping[str, np.ndarray], *, id: str = "breaking") ->
 
 
 def varied(
-    title: str, label: str, shares: Mapping[str, Mapping[str, Sequence[float]]], *, rows, says, id, full: float = 1
+    title: str,
+    label: str,
+    shares: Mapping[str, Mapping[str, Sequence[float]]],
+    *,
+    rows,
+    says,
+    guess=None,
+    full: float = 1,
+    id,
 ) -> Element:
     """Shares as bars, for each value of something that one sets.
 
@@ -203,10 +211,12 @@ def varied(
         Of each table, by its name: a share for each row, by the value; nan for a row that is not there.
     rows, says : sequence of str
         What the rows are called, the one to watch first, and what is said of each value.
+    guess : pair of str and sequence of float, optional
+        What to guess before one sets anything, and shares to choose from.
+    full : float, default 1
+        What fills a bar.
     id : str
         The element's address on its page, ``#varied?stage=2``.
-    full : float
-        What fills a bar.
 
     Returns
     -------
@@ -228,7 +238,8 @@ def varied(
             lines.append((row, grown, f'<td data-each="{" ".join(said)}">{said[-1]}</td>'))
             text.append(f"{name}, {row}: {', '.join(said)}")
         tables += table("bars", lines, caption=name).replace("<tr>", '<tr class="live-lit">', 1)
-    data = {"stages": values, "says": list(says), "label": label}
+    asks = guess and {"label": guess[0], "options": [fmt(float(x), 2) for x in guess[1]]}
+    data = {"stages": values, "says": list(says), "label": label, "guess": asks}
     return Element("stages", title, data, f'<div class="live-side">{tables}</div>{SAID}', "\n".join(text), id)
 
 
