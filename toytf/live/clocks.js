@@ -147,7 +147,7 @@ class Clocks extends Live {
     const radians = angle(pos) === "1" ? "radian" : "radians";
     return (
       `At position ${pos} clock ${clock} has turned by ${angle(pos)} ${radians}. ${steps} further it has ` +
-      `turned by ${angle(k)} more, wherever you start. When each of the ${width / 2} pairs turns by its own angle, ` +
+      `turned by ${angle(k)} more, wherever you start. When each pair turns by its angle, ` +
       `PE[${pos}] ${this.same ? "becomes" : "does not become"} PE[${pos + k}].`
     );
   }
