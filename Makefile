@@ -24,7 +24,7 @@ help:
 	@echo "make lab        open the notebooks in JupyterLab"
 	@echo "make notebooks  make the notebooks of their texts in book/chapters and book/pages, and execute them"
 	@echo "make text       bring what was edited in a notebook back to its text"
-	@echo "make bench      toytf beside PyTorch; how cost grows (ten minutes)"
+	@echo "make bench      the times that chapter 22 shows, measured again (a minute)"
 	@echo "make lint       style, types, imports, workflows, spelling; and how many lines each room has"
 	@echo "make lock       make requirements/*.txt again from pyproject.toml (UPGRADE=--upgrade: with newer versions)"
 	@echo "make dist       the package as a wheel and as its source, in _build/dist"
@@ -79,8 +79,8 @@ notebooks: .venv/book.stamp
 text: .venv/book.stamp
 	$(BIN)/python book/text.py
 
-bench: .venv-torch/torch.stamp
-	.venv-torch/bin/python bench/speed.py toytf/course/data/bench.json
+bench: .venv/test.stamp
+	$(BIN)/python bench/speed.py toytf/course/data/bench.json
 
 lint: .venv/test.stamp
 	$(BIN)/ruff check .
