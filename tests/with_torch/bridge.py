@@ -32,7 +32,7 @@ import torch
 from torch import nn
 
 from toytf.attention import MultiHead, causal_mask
-from toytf.model import Config, EncoderLayer, Transformer
+from toytf.model import Config, Transformer
 from toytf.ops import Linear
 from toytf.positions import sinusoids
 from toytf.tree import named_arrays
@@ -103,16 +103,12 @@ def multi_head_attention(p: MultiHead, n_heads: int):
     return filled(nn.MultiheadAttention(len(p.w_q), n_heads, batch_first=True), p)
 
 
-def encoder_layer(p: EncoderLayer, cfg: Config, dropout: float = 0.0):
-    return filled(nn.TransformerEncoderLayer(**_options(cfg, dropout)), p)
-
-
-def _options(cfg: Config, dropout: float = 0.0) -> dict:
+def _options(cfg: Config) -> dict:
     return {
         "d_model": cfg.d_model,
         "nhead": cfg.n_heads,
         "dim_feedforward": cfg.d_ff,
-        "dropout": dropout,
+        "dropout": 0.0,
         "activation": cfg.activation,
         "layer_norm_eps": cfg.eps,
         "batch_first": True,

@@ -18,18 +18,11 @@ def results():
     query = torch.from_numpy(rng.normal(size=(64, 12, 300))).requires_grad_()
     memory = torch.from_numpy(rng.normal(size=(64, 10, 300)))
     is_token = torch.arange(10) < torch.tensor([10, 7, 0] + 61 * [10])[:, None]
-    out, weights = attention(query, memory, memory, is_token[:, None, None])
+    out, _ = attention(query, memory, memory, is_token[:, None, None])
     out.sum().backward()
     in_half = CarefulAttention(8, 2).half()
     few = torch.ones(1, 3, 8, dtype=torch.float16)
     return {
-        "shape of q": attention.split(attention.to_q(query)).shape,
-        "shape of k": attention.split(attention.to_k(memory)).shape,
-        "shape of weights": weights.shape,
-        "shape of out": out.shape,
-        "out": out[:3, 0],  # one query each of a full, a padded and an empty sentence
-        "weights": weights[:3, 0, 0],
         "every gradient is finite": bool(query.grad.isfinite().all()),
         "half precision runs": bool(in_half(few, few, few)[0].isfinite().all()),
-        "parameters": list(attention.state_dict()),
     }

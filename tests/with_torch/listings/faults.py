@@ -6,26 +6,6 @@ from torch import nn
 from listings.mha_refusals import answer
 
 
-class PlainScale(nn.Module):
-    """A divisor kept as a tensor that is neither a parameter nor a buffer."""
-
-    def __init__(self):
-        super().__init__()
-        self.map = nn.Linear(4, 4)
-        self.scale = torch.sqrt(torch.FloatTensor([4]))
-
-    def forward(self, x):
-        return self.map(x) / self.scale
-
-
-class BufferScale(PlainScale):
-    def __init__(self):
-        super().__init__()
-        scale = self.scale
-        del self.scale
-        self.register_buffer("scale", scale)
-
-
 class IgnoredArgument(nn.Module):
     def __init__(self):
         super().__init__()
@@ -33,27 +13,6 @@ class IgnoredArgument(nn.Module):
 
     def forward(self, x, training):
         return self.dropout(x)  # nobody reads `training`
-
-
-def half_precision():
-    def fill(dtype):
-        hidden = torch.tensor([True, False])
-        return answer(lambda: torch.zeros(2, dtype=dtype).masked_fill(hidden, -1e10))
-
-    dtypes = (torch.float16, torch.bfloat16, torch.float32)
-    return {f"-1e10 in {dtype}": fill(dtype) for dtype in dtypes}
-
-
-def scale():
-    moved = PlainScale().to("meta")  # a device without numbers: only where things are counts
-    x = torch.zeros(1, 4, device="meta")
-    return {
-        "plain scale: saved": list(PlainScale().state_dict()),
-        "buffer: saved": list(BufferScale().state_dict()),
-        "plain scale: device after .to": str(moved.scale.device),
-        "plain scale: call after .to": answer(lambda: moved(x)),
-        "buffer: call after .to": answer(lambda: BufferScale().to("meta")(x)),
-    }
 
 
 def training_argument():
@@ -80,14 +39,11 @@ def masks():
     first_two[0, :2] = True  # meant: two tokens of sentence 0 are padding
     read = square.masked_fill(first_two, -torch.inf)
     return {
-        "mask of floats": fill(torch.zeros(n, 1, 1, step)),
-        "mask of integers": fill(torch.zeros(n, 1, 1, step, dtype=torch.int64)),
         "mask [n, step]": fill(torch.zeros(n, step, dtype=torch.bool)),
         "mask [n, 1, 1, step]": fill(torch.zeros(n, 1, 1, step, dtype=torch.bool)),
         "n = step: sentences that the mask touches": int(read.isinf().any(-1).any(-1).any(-1).sum()),
         "n = step: queries that it touches": int(read[0, 0].isinf().any(-1).sum()),
         "all hidden": torch.full((3,), -torch.inf).double().softmax(-1),
-        "one left": torch.tensor([0.0, -torch.inf, -torch.inf]).double().softmax(-1),
     }
 
 
@@ -97,8 +53,6 @@ def results():
     eight = answer(lambda: nn.Linear(300, 300)(cut))
     root = torch.sqrt(torch.tensor(64.0))
     return {
-        **half_precision(),
-        **scale(),
         **training_argument(),
         **masks(),
         "8 heads of 300: columns": cut.shape[-1],
