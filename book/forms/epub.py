@@ -53,6 +53,7 @@ SVG_NAMES = """viewBox preserveAspectRatio textLength lengthAdjust patternUnits 
 SVG_NAME = {name.lower(): name for name in SVG_NAMES}
 IN_SVG = re.compile(rf"(?<=[ </])({'|'.join(SVG_NAME)})(?=[ =>])")
 TOUCH = re.compile(r"(?<![\w.#-])toytf-(?=[a-z])")  # in a style: the tag of a thing to touch
+FORBIDDEN = re.compile(r"(?<![\w-])(direction|unicode-bidi):[^;}]*;?")  # in the styles of an EPUB
 VARIABLE = re.compile(r"var\(--[\w-]+,((?:[^()]|\([^()]*\))*)\)")
 
 
@@ -75,6 +76,8 @@ def mend(article):
         if node.name.startswith("toytf-"):  # a thing to touch, without a script
             node["class"] = [node.name, *node.get("class", ())]
             node.name = "div"
+        elif node.name == "noscript":  # what stands there is what an e-reader shows
+            node.unwrap()
         for name, value in list(node.attrs.items()):
             if name.startswith(("data-", "on")) or (name == "id" and value in seen):
                 del node[name]
@@ -165,7 +168,9 @@ def files_of(site, root=ROOT):
     relink(pages, lambda page, place: f"{page.key}.xhtml" + (f"#{place}" if place else ""))
     styles = {path: None for page in pages for path in page.styles() if path.name != "toytf.css"}
     own = (HERE / "epub.css").read_text("utf-8")
-    files["epub.css"] = own + "".join(TOUCH.sub(".toytf-", path.read_text("utf-8")) for path in styles)
+    files["epub.css"] = own + "".join(
+        TOUCH.sub(".toytf-", FORBIDDEN.sub("", path.read_text("utf-8"))) for path in styles
+    )
     files |= {path.name: path.read_text("utf-8") for path in Path(site, "_static").glob("*licence.txt")}  # of a font
     for page in pages:
         mend(page.article)

@@ -195,7 +195,7 @@ def told(section, where=""):
         waiting.clear()
 
     found = list(blocks(section))
-    for (kind, content), (following, _) in zip(found, [*found[1:], ("", "")], strict=True):
+    for (kind, content), (following, _) in zip(found, [*found[1:], ("", "")], strict=False):  # a heading alone has none
         if kind == "prose":
             some, leads = sentences(content), following not in ("", "prose")
             shares = leads and following not in ("live", "figure") and words(some) <= WORDS

@@ -105,6 +105,11 @@ def test_a_heading_whose_sentence_leads_to_a_panel_shares_its_slide():
     assert (one.kind, one.title, plain(one.lead), one.id) == ("panel", "Sums", "Add all rows:", "sums")
 
 
+def test_a_section_that_only_holds_others_is_named_above_their_slides():
+    (one,) = slides(f'<section id="deep"><h3>Deep</h3><p>Add all rows:</p>{cell(panel(1))}</section>')
+    assert (one.title, one.where) == ("Deep", "Sums")
+
+
 def test_code_that_only_prepares_stays_on_the_page_and_no_line_is_lost_of_other_code():
     long = "def f(x):\n" + "\n\n".join(f"    y = {i}" for i in range(30))
     made = slides("<p>Begin with a long walk.</p>" + cell(code="rows = []") + cell(code=long))
