@@ -77,6 +77,15 @@ def data(*cells):
     return json.dumps(notebook(*cells)).encode()
 
 
+def source(cell):
+    return "".join(cell["source"])
+
+
+def role(cell):
+    """What a cell of an assignment is for: text, answer or check."""
+    return cell["metadata"].get("toytf", {}).get("role", "")
+
+
 HONEST = data(IMPORTS, SOFTMAX, "check.softmax(softmax)", BY_HAND, 'check.byhand("9.1", answer_9_1)', words("Because."))
 
 
@@ -151,6 +160,12 @@ def sandbox_or_skip():
     if isinstance(box := _sandbox(), str):
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"no sandbox (on Debian: apt install bubblewrap): {box}")
     return box
+
+
+def everything(out):
+    """The bytes of all files that a run has written, by their places."""
+    files = [out, *out.with_suffix("").rglob("*")]
+    return {path.relative_to(out.parent): path.read_bytes() for path in files if path.is_file() and path.name[0] != "."}
 
 
 def table(path):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from nbclient import NotebookClient
 
+from gradecheck import role, source
 from toytf.course.exercises import read
 from toytf_classroom import assign, pages, rubrics
 from toytf_classroom.__main__ import main
@@ -26,14 +27,6 @@ def book():
 def everything():
     """Both editions of an assignment that has all exercises of the book."""
     return assign.notebooks(book(), "Everything")
-
-
-def source(cell):
-    return "".join(cell["source"])
-
-
-def role(cell):
-    return cell["metadata"].get("toytf", {}).get("role", "")
 
 
 def execute(notebook, folder):
@@ -177,13 +170,6 @@ def test_the_command_writes_three_files_and_overwrites_none_without_force(tmp_pa
     assert run("--exercises", "12.1", "--out", tmp_path / "a", "--force") == 0
     after = there(tmp_path / "a")
     assert after.keys() == THREE | {"submissions/ada.ipynb"} and all(after[name] != before[name] for name in THREE)
-
-
-def test_exercises_are_listed_by_chapter_and_kind(capsys):
-    assert run("--list", "--chapters", "9", "--kinds", "code") == 0
-    *rows, last = capsys.readouterr().out.splitlines()
-    assert all(row.startswith("9.") and "(code, level" in row for row in rows)
-    assert last.startswith(f"{len(rows)} exercises, ")
 
 
 @pytest.mark.parametrize(

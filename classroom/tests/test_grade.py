@@ -193,11 +193,6 @@ def week(tmp_path):
     )
 
 
-def everything(out):
-    files = [out, *out.with_suffix("").rglob("*")]
-    return {path: path.read_bytes() for path in files if path.is_file() and path.name != ".lock"}
-
-
 def test_the_table_has_a_line_for_each_student_and_pages_say_the_same(week, tmp_path, box):
     gradecheck.grade(week, tmp_path / "grades.csv", box)
     empty = "The file is no notebook: it is empty"
@@ -220,12 +215,12 @@ def test_the_table_has_a_line_for_each_student_and_pages_say_the_same(week, tmp_
 def test_only_what_changed_is_graded_again(week, tmp_path, box, monkeypatch):
     out = tmp_path / "grades.csv"
     gradecheck.grade(week, out, box)
-    before = everything(out)
+    before = gradecheck.everything(out)
     with monkeypatch.context() as patch:
         patch.setattr(grading, "Session", None)  # any sandbox would be an error now
         summary, _ = gradecheck.grade(week, out, box)
     assert (summary.reused, summary.graded) == (3, 0)
-    assert everything(out) == before
+    assert gradecheck.everything(out) == before
     (week / "bob.ipynb").write_bytes(HONEST)
     (week / "cem.ipynb").write_bytes(HONEST)
     assert gradecheck.grade(week, out, box)[0].graded == 2
@@ -264,14 +259,6 @@ def run_main(*words_, capsys):
     status = main(["grade", *(str(word) for word in words_)])
     said = capsys.readouterr()
     return status, said.out, said.err
-
-
-def test_the_command_grades_a_folder(week, tmp_path, box, capsys):
-    status, out, _ = run_main(week, "--out", tmp_path / "g.csv", "--jobs", "2", capsys=capsys)
-    assert status == 0
-    assert out.startswith("3 students: 3 graded now, 0 as before.")
-    assert "1 text is to be read by a person" in out
-    assert table(tmp_path / "g.csv")[1][:2] == ["anna", "4"]
 
 
 @gradecheck.needs_linux

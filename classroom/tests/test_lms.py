@@ -81,6 +81,9 @@ def test_a_class_list_is_read_in_each_form(tmp_path, content, students):
         ("student\nanna\n \nbob\n", "line 3: student: expected at least one character"),
         ("student\n", "expected at least one student, got none"),
         ('student\n"anna\n', "expected CSV, got"),
+        ("student\na/b\na_b\n", "got 'a_b' again (a sign that no file has"),
+        ("student\nAnna\nanna\n", "line 3: expected each student once"),
+        ("student\nMüller, Zoë\n", "line 2: expected at most 1 cell as in line 1, got 2: put a name that holds"),
     ],
 )
 def test_a_wrong_list_names_the_line(tmp_path, content, says):
@@ -94,6 +97,7 @@ CLASS = [
     Person("Anna Abt", "1001", ("Anna Abt",)),
     Person("Zoë Müller", "1002", ("Zoë Müller",)),
     Person("O'Brien, Sinéad", "1003", ("O'Brien, Sinéad", "Sinéad O'Brien")),
+    Person("Bo (1)", "", ("Bo (1)",)),
 ]
 
 
@@ -108,6 +112,11 @@ CLASS = [
         ("Zoë Müller_1001_assignsubmission_file", ["Anna Abt", "Zoë Müller"]),  # number and name do not agree
         ("Anna Abt_9999_assignsubmission_file", []),  # of another course's list
         ("cem", []),
+        ("Anna Abt (1)", ["Anna Abt"]),  # a copy
+        ("Anna Abt-Copy1", ["Anna Abt"]),
+        ("Anna Abt(2)", ["Anna Abt"]),
+        ("Bo (1)", ["Bo (1)"]),
+        ("Bo", []),
     ],
 )
 def test_a_number_decides_else_the_name_and_nobody_is_guessed(name, whose):

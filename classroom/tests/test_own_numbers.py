@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 import gradecheck
+from gradecheck import role, source
 from toytf.course.exercises import read
 from toytf_classroom import ClassroomError, assign, gradebook, grading, own_numbers, sheet
 from toytf_classroom.__main__ import main
 from toytf_classroom.grading import read_assignment
-from toytf_classroom.lms import read_class
 from toytf_classroom.own_numbers import LOOK, RightAnswers
 from toytf_classroom.topics import DIVISORS, TOPICS, Asked, Drawn, Given, complaints
 
@@ -214,14 +214,6 @@ def notebook_of(folder, student, edition="students"):
 
 def numbers_of(folder, student, key=KEY):
     return RightAnswers(assignment(folder), key)(student)
-
-
-def source(cell):
-    return "".join(cell["source"])
-
-
-def role(cell):
-    return cell["metadata"].get("toytf", {}).get("role")
 
 
 def filled(notebook, answers):
@@ -502,16 +494,6 @@ def test_an_assignment_that_was_changed_is_refused(folder):
     for change in ({"title": "Week 6"}, {"belongs": "0" * 16}, {"belongs": None}):
         with pytest.raises(ClassroomError, match="expected"):
             RightAnswers(read_assignment(json.dumps(whole | change).encode()), KEY)
-
-
-@pytest.mark.parametrize(
-    ("names", "says"),
-    [("a/b\na_b", "got 'a_b' again .a sign that no file has"), ("Anna\nanna", "line 3")],
-)
-def test_a_class_whose_names_cannot_be_those_of_files_is_refused(tmp_path, names, says):
-    (tmp_path / "class.csv").write_text(f"student\n{names}\n", "utf-8")
-    with pytest.raises(ClassroomError, match=says):
-        read_class(tmp_path / "class.csv", None)
 
 
 def test_two_students_with_the_same_numbers_are_noticed():

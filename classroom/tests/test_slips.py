@@ -14,7 +14,7 @@ from toytf import check
 from toytf.course.exercises import NOT_ANSWERED, read
 from toytf_classroom import ClassroomError, assign, feedback_pages, frames, grading, sandbox, submission
 from toytf_classroom.__main__ import main
-from toytf_classroom.lms import Person, read_class, students_of
+from toytf_classroom.lms import read_class
 
 SAID = "Each row has a mean and a variance of its own."
 FUNCTION, WORDS = "ex-08-8", "ex-09-2"
@@ -398,13 +398,6 @@ def test_a_notebook_that_an_editor_saved_as_utf_16_is_read():
         assert submission.read(HONEST.decode().encode(encoding)).code == submission.read(HONEST).code
 
 
-@pytest.mark.parametrize("name", ["Anna Abt (1)", "Anna Abt-Copy1", "Anna Abt(2)"])
-def test_a_copy_s_name_is_still_the_student_s(name):
-    people = [Person("Anna Abt", "", ("Anna Abt",)), Person("Bo (1)", "", ("Bo (1)",))]
-    assert students_of(name, people) == ["Anna Abt"]
-    assert students_of("Bo (1)", people) == ["Bo (1)"] and not students_of("Bo", people)
-
-
 def test_a_folder_without_any_notebook_is_refused(tmp_path, box):
     place = gradecheck.folder(tmp_path / "week", {"moodle.zip": b"PK"})
     with pytest.raises(ClassroomError, match=r"expected <student>\.ipynb or folders with one, got none\n.*moodle\.zip"):
@@ -438,16 +431,9 @@ def test_a_table_that_looks_wrong_stops_before_it_is_exported(tmp_path, capsys, 
 
 def test_a_class_list_that_excel_saved_says_what_to_do(tmp_path):
     path = tmp_path / "class.csv"
-    for content, says in [
-        (
-            "student\nM\xfcller\n".encode("latin-1"),
-            'line 2: expected UTF-8, got byte 0xfc. In Excel .* "CSV UTF-8"',
-        ),
-        ("student\nMüller, Zoë\n".encode(), "line 2: expected at most 1 cell .* quotation marks"),
-    ]:
-        path.write_bytes(content)
-        with pytest.raises(ClassroomError, match=says):
-            read_class(path, None)
+    path.write_bytes("student\nM\xfcller\n".encode("latin-1"))
+    with pytest.raises(ClassroomError, match='line 2: expected UTF-8, got byte 0xfc. In Excel .* "CSV UTF-8"'):
+        read_class(path, None)
     path.write_text("Student,\nanna,\n", "utf-8")
     for column in (None, "Student"):
         assert [person.student for person in read_class(path, column)] == ["anna"]

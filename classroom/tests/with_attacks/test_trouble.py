@@ -143,11 +143,6 @@ grading.code_version = lambda: "0" * 16  # somebody may edit the code meanwhile
 gradecheck.grade(*map(pathlib.Path, sys.argv[1:]), jobs=2)"""
 
 
-def everything(out):
-    found = [out, *out.with_suffix("").rglob("*")]
-    return {str(p.relative_to(out.parent)): p.read_bytes() for p in found if p.is_file() and p.name[0] != "."}
-
-
 def test_killed_at_any_moment_a_second_run_yields_the_same_bytes(tmp_path, box):
     week, rng = gradecheck.folder(tmp_path / "week", CLASS), random.Random(0)
     (tmp_path / "peace" / "g").mkdir(parents=True)
@@ -159,7 +154,7 @@ def test_killed_at_any_moment_a_second_run_yields_the_same_bytes(tmp_path, box):
 
     start = time.monotonic()
     assert grader(tmp_path / "peace").wait() == 0
-    lasts, wanted = time.monotonic() - start, everything(tmp_path / "peace" / "g.csv")
+    lasts, wanted = time.monotonic() - start, gradecheck.everything(tmp_path / "peace" / "g.csv")
     for round_ in range(int(os.environ.get("TOYTF_KILLS", "8"))):
         place = tmp_path / f"killed {round_}"
         (place / "g").mkdir(parents=True)
@@ -168,10 +163,10 @@ def test_killed_at_any_moment_a_second_run_yields_the_same_bytes(tmp_path, box):
         time.sleep(rng.uniform(0.3, 1) * lasts)
         process.kill()
         process.wait()
-        for name, content in everything(place / "g.csv").items():
+        for name, content in gradecheck.everything(place / "g.csv").items():
             assert content == wanted[name], f"{name} right after the kill"
         assert grader(place).wait() == 0
-        assert everything(place / "g.csv") == wanted
+        assert gradecheck.everything(place / "g.csv") == wanted
 
 
 def run(week, out, *more, **how):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from gradecheck import source
 from toytf.course.exercises import read
 from toytf_classroom import assign
 from toytf_classroom.__main__ import main
@@ -45,10 +46,6 @@ def nbgrader(course, *arguments):
 
 def cells(notebook):
     return {cell["metadata"]["nbgrader"]["grade_id"]: cell for cell in notebook["cells"]}
-
-
-def source(cell):
-    return "".join(cell["source"])
 
 
 def with_answers(handed_out, answers):

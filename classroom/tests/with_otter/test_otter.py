@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from gradecheck import source
 from toytf.course.exercises import read
 from toytf_classroom import assign
 from toytf_classroom.__main__ import main
@@ -52,10 +53,6 @@ def handed_out(week):
 
 def code_cells(notebook):
     return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-
-
-def source(cell):
-    return "".join(cell["source"])
 
 
 def grade(week, name, answers):
