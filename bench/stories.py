@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -65,20 +64,19 @@ def run(names: str, layers: int, seed: int) -> tuple[Writer, dict]:
     rng = np.random.default_rng(seed)
     texts, held_out = lessons(names, rng)
     writer = Writer.new(rng, all_words(LISTED) if names == "listed" else all_words(), n_decoder_layers=layers)
-    begun, curve = time.process_time(), []
+    curve = []
     for record in writer.learn(texts, rng, steps=LESSONS["steps"], batch_size=LESSONS["batch_size"], progress=False):
         if record.step in LOOKED_AT and (names, layers, seed) in SHIPPED:
             stories = writer.write([[]] * TESTED, np.random.default_rng(seed))
             curve.append([record.step, round(loss(writer, held_out), 4), kept(stories)])
             print(f"  step {record.step}: loss {curve[-1][1]}, {curve[-1][2]} of {TESTED}", flush=True)
-    seconds = time.process_time() - begun
     stories = writer.write([[]] * TESTED, np.random.default_rng(seed))
     result = {"loss": round(loss(writer, held_out), 4), "kept": kept(stories)}
     if names == "made":
         rng = np.random.default_rng(seed)
         begin = [f"once there was a shy owl called {made_name(rng, new=True)} .".split() for _ in range(TESTED)]
         result["kept, new hero"] = kept(writer.write(begin, rng))
-    return writer, result | ({"curve": curve} if curve else {}) | {"seconds": round(seconds)}
+    return writer, result | ({"curve": curve} if curve else {})
 
 
 def run_echoes(layers: int, seed: int) -> tuple[Writer, dict]:

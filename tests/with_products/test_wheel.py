@@ -28,16 +28,9 @@ def call(*command, place):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """What `make dist` makes of a copy of what Git knows, and of what is new."""
-    place, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("dist")
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    parts = ["toytf", "pyproject.toml", "LICENSE", "NOTICE"]
-    listed = subprocess.run([*command, *parts], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
-    for name in listed.stdout.splitlines():
-        if (ROOT / name).is_file():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / name, place / name)
-    done = call(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, place, place=place)
+    """What `make dist` makes; that it holds what Git knows is seen in test_package."""
+    out = tmp_path_factory.mktemp("dist")
+    done = call(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, ROOT, place=out)
     assert done.returncode == 0, done.stdout + done.stderr
     return next(out.glob("*.whl"))
 
