@@ -21,8 +21,8 @@ import lxml.etree
 import lxml.html
 import pypdf
 import pytest
-import yaml
 from axe_playwright_python.base import AXE_SCRIPT
+from sphinx_external_toc.parsing import parse_toc_yaml
 
 from pdf import find_chromium
 
@@ -32,6 +32,8 @@ PHONE, DESKTOP = 390, 1280
 PATIENCE = 240_000
 
 ROOT = Path(__file__).resolve().parent.parent
+CONTENTS = list(parse_toc_yaml(ROOT / "_toc.yml"))  # the pages in reading order, without suffix
+OF_PACKAGE = [page for page in CONTENTS if re.match("book/api/(?!index)", page)]  # a module's each
 
 # --- Building -----------------------------------------------------------------------------------
 
@@ -76,19 +78,6 @@ def build(source, output, **settings):
         encoding="utf-8",
         env={**env, "PYTHONIOENCODING": "utf-8", **settings},
     )
-
-
-def toc_pages(root):
-    """The pages that _toc.yml names, in reading order, without suffix; those below a page are left out."""
-    toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
-    return [toc["root"]] + [chapter["file"] for part in toc["parts"] for chapter in part["chapters"]]
-
-
-def toc_sections(root):
-    """The pages that stand below another in _toc.yml: the modules of the package."""
-    toc = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
-    chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
-    return [section["file"] for chapter in chapters for section in chapter.get("sections", ())]
 
 
 # --- Without a browser: links -------------------------------------------------------------------

@@ -22,8 +22,6 @@ MENDS = [
     ('<html class="no-js"', r"\g<0> data-mended"),
     # a name without the words on the button: nobody can press it by saying them
     (r'(<summary) aria-label="Toggle hidden content"', r"\1"),
-    # no name at all
-    (r'(<input class="task-list-item-checkbox")', r'\1 aria-label="task"'),
     # every heading has a level
     ('<p class="caption" role="heading"', r'\g<0> aria-level="2"'),
     # a menu that is always open has nothing to press

@@ -16,7 +16,7 @@ import sitecheck
 from bookcheck.reading import ROOT
 from toytf import byhand
 
-MODULES = [page.rpartition("/")[2] for page in sitecheck.toc_sections(ROOT) if page != "book/api/commands"]
+MODULES = [page.rpartition("/")[2] for page in sitecheck.OF_PACKAGE if page != "book/api/commands"]
 INSIDE = {"plot": "course.plot"}
 
 

@@ -1,11 +1,8 @@
 """The table of contents lists what there is. That each link leads somewhere is seen on the built pages (test_site)."""
 
-from sphinx_external_toc.parsing import parse_toc_yaml
-
 from bookcheck import reading
+from sitecheck import CONTENTS as TOC
 from toytf.course.chapters import chapters
-
-TOC = list(parse_toc_yaml(reading.ROOT / "_toc.yml"))
 
 
 def test_the_table_of_contents_lists_each_page_once():

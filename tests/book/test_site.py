@@ -10,11 +10,10 @@ import pytest
 
 import sitecheck
 from replays.ledger import Source
-from sitecheck import DESKTOP, FIRST, PHONE, ROOT, write_small_book
+from sitecheck import CONTENTS, DESKTOP, FIRST, OF_PACKAGE, PHONE, ROOT, write_small_book
 from toytf.course.chapters import WAYS, outline
 
-PAGES = [*sitecheck.toc_pages(ROOT), "search"]
-OF_PACKAGE = sitecheck.toc_sections(ROOT)
+PAGES = [*(page for page in CONTENTS if page not in OF_PACKAGE), "search"]
 # All are made alike of docstrings: the longest is opened, and the one that a directive of ours writes.
 OPENED = [*PAGES, "book/api/byhand", "book/api/check"]
 
