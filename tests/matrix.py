@@ -190,11 +190,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Play all settings, print the table; return 0 if no cell and no test fails under any."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("paths", nargs="*", type=Path, help="notebooks or files of tests; default: all")
-    parser.add_argument("--list", action="store_true", help="print the settings and stop")
     options = parser.parse_args(arguments)
-    if options.list:
-        print("\n".join(setting.name for setting in SETTINGS))
-        return 0
     if platform.machine().lower() not in ("x86_64", "amd64"):
         print("The kernels and instructions of the table are those of x86 processors; this is", platform.machine())
         return 2
