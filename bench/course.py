@@ -58,7 +58,6 @@ class Gzipped(sitecheck.Quiet):
 
 @functools.cache
 def packed(path: Path) -> bytes:
-    """Return a file's bytes, packed once."""
     return gzip.compress(path.read_bytes(), 9)
 
 
@@ -143,7 +142,6 @@ def lines(browser, base: str, names: list[str]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--site", type=Path, default=ROOT / "_build" / "html", help="the built site")
     parser.add_argument("--pages", nargs="+", default=[""], help="only pages with one of these words in their names")

@@ -80,7 +80,6 @@ def attention_share() -> dict:
 
 
 def main(path: Path) -> None:
-    """Measure, and write the results as JSON."""
     found = {
         "attention_share": attention_share(),
         "parts": {f"forward, base, {BATCH} x {LENGTH}, float32, {THREADS} threads": forward_pass()},

@@ -102,7 +102,6 @@ def writer_right(writer: Writer) -> float:
 
 
 def main() -> int:
-    """Run, print, store."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("begins", nargs="?", default="", help="only runs whose name begins so")
     begins = parser.parse_args().begins

@@ -112,12 +112,8 @@ def hidden(dispatched: list[str], without: str) -> list[str]:
 def environment_of(setting: Setting) -> tuple[dict[str, str], dict]:
     """Return the environment variables of a setting and what NumPy and the BLAS then report.
 
-    Raises
-    ------
-    NotRun
-        If OpenBLAS does not take the kernel here, or the processor does not.
-    RuntimeError
-        If another restriction did not take hold.
+    `NotRun` if OpenBLAS does not take the kernel here, or the processor does not; `RuntimeError` if another
+    restriction did not take hold.
     """
     python = python_of(setting)
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
@@ -182,7 +178,6 @@ def install_old_numpy() -> None:
 
 
 def row(*columns) -> str:
-    """One line of the table."""
     return "  ".join(str(c).ljust(w) for c, w in zip(columns, (45, 7, 11, 7, 12, 11, 6, 7), strict=True)).rstrip()
 
 

@@ -53,7 +53,6 @@ def characters(math):
 
 
 def source():
-    """The path of the whole font."""
     return metadata.distribution("ziamath").locate_file("ziamath/fonts/STIXTwoMath-Regular.ttf")
 
 

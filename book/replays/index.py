@@ -37,14 +37,9 @@ CELL = re.compile(r"^```\{code-cell\}\n(?!---)(?:.*\n)??((?!:tags)(?:.*\n)*?)^``
 
 
 def run(number: int) -> tuple[Source, list[str]]:
-    """Run the cells of a replay's text.
+    """Run the cells of a replay's text; returns it with a result for each row that was compared, and what did not hold.
 
-    Returns
-    -------
-    Source
-        With a result for each row that was compared.
-    list of str
-        What did not hold: a row whose digits are not what the file says of them, or that was compared nowhere.
+    That is a row whose digits are not what the file says of them, or that was compared nowhere.
     """
     text, failures = Source(number), []
     space = {"__name__": text.page}

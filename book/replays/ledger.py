@@ -134,18 +134,9 @@ def agrees(printed, computed, decimals: int | None = None) -> np.ndarray:
     """Tell for every printed number whether the computed one rounds to it.
 
     It does if it lies within half a unit of the last printed place, a tie included; with an exponent, that is the
-    last place before the ``e``.
+    last place before the ``e``. `printed` is a text or nested lists of texts, and `computed` has the same shape, or a
+    `ValueError` says so. `decimals` says how many are meant, if zeros at the end were left out.
 
-    Parameters
-    ----------
-    printed : str or nested lists of str
-    computed : array_like
-        In the same shape, or a `ValueError` says so.
-    decimals : int, optional
-        How many decimals the digits are meant to have, if zeros at the end were left out.
-
-    Examples
-    --------
     >>> agrees(["6.84", "9.99"], [6.84, 9.9935]).tolist()
     [True, True]
     >>> agrees(["6.84", "9.99"], [6.84, 9.9935], decimals=8).tolist()
@@ -170,18 +161,10 @@ def _agrees(word: str, number: float, decimals: int | None) -> bool:
 
 
 def judge(row: Row, value) -> Result:
-    """Hold a computed value against a row of the file.
+    """Hold a computed value against a row of the file: numbers against printed digits; of a statement, whether it is
+    true, and what was found.
 
-    Parameters
-    ----------
-    row : Row
-    value : array_like, str, bool or (bool, str)
-        Numbers are held against printed digits. For a statement: whether it is true, and what was found.
-
-    Raises
-    ------
-    ValueError
-        If the digits agree and the file calls them wrong, or the other way round; if digits get no numbers.
+    `ValueError` if the digits agree and the file calls them wrong, or the other way round; if digits get no numbers.
     """
     numbers, found, holds = None, "", True
     if isinstance(value, (bool, np.bool_)):
@@ -296,13 +279,7 @@ class Folded:
 
 
 class Source:
-    """One of the five texts: its rows by name, its remarks and topics by id, and what was compared so far.
-
-    Parameters
-    ----------
-    number : int
-        0 to 4.
-    """
+    """One of the five texts, 0 to 4: its rows by name, its remarks and topics by id, and what was compared so far."""
 
     def __init__(self, number: int):
         if number not in TEXTS:

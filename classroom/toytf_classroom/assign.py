@@ -417,7 +417,6 @@ def _chosen(options) -> list:
 
 
 def _files(chosen: list, options) -> dict[str, str | bytes]:
-    """What is to be written."""
     how = {"ready": first_cell.named(options.install), "hide_answers": options.hide_answers}
     if not options.own_numbers:
         more = otter_files(chosen, options.title, **how) if options.otter else {}

@@ -329,7 +329,6 @@ class _Run:
         return f"stopped after {lasting(self.seconds)} of processor time"
 
     def _cells(self) -> None:
-        """Run the code cells in order."""
         code = [IMPORTS] if self.no_imports else []
         for number, source in enumerate([*code, *self.read.code], start=1 - len(code)):
             if number in self.skipped:
@@ -367,7 +366,6 @@ class _Run:
         return about
 
     def _exercises(self) -> None:
-        """Ask for the results."""
         for exercise in self.assignment.exercises:
             if exercise.kind == "text" or exercise.label in self.results:
                 continue

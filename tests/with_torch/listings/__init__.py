@@ -48,7 +48,7 @@ def from_cells(page: str, *wanted: str, **given) -> dict:
 
 
 @cache
-def chapter_20() -> dict:
+def chapter_21() -> dict:
     """The names of chapter 21's listings."""
     return from_page("book/chapters/21_pytorch.md")
 
@@ -63,17 +63,7 @@ def _plain(value):
 def dumps(results: dict[str, dict], torch: str, numpy: str) -> str:
     """Write the results of some listings as JSON: sorted, one result a line, the same text every time.
 
-    Parameters
-    ----------
-    results : dict of dict
-        By listing.
-    torch, numpy : str
-        The versions, of which the number alone is kept (``2.13.0+cpu`` is ``2.13.0``).
-
-    Raises
-    ------
-    TypeError
-        If a result is nothing that can be stored.
+    Of the versions the number alone is kept: ``2.13.0+cpu`` is ``2.13.0``.
     """
     blocks = []
     for name in sorted(results):

@@ -3,9 +3,9 @@
 import numpy as np
 import torch
 
-from listings import chapter_20
+from listings import chapter_21
 
-CarefulAttention = chapter_20()["CarefulAttention"]
+CarefulAttention = chapter_21()["CarefulAttention"]
 
 
 def results():

@@ -1,5 +1,5 @@
 """The whole Transformer in PyTorch: build it, load weights, train. It stands in chapter 21."""
 
-from listings import chapter_20
+from listings import chapter_21
 
-results = chapter_20()["results"]
+results = chapter_21()["results"]
