@@ -143,8 +143,6 @@ def named(where: str | None = None) -> Ready:
 
     `ValueError` if it is none of these, or a wheel of another package or another version.
 
-    Examples
-    --------
     >>> named("toytf==0.1.0").cell.splitlines()[-3]
     '    _make_ready("toytf==0.1.0", "0.1.0")'
     """

@@ -4,8 +4,6 @@ A message is ``b"TTF1"``, the lengths of header and body (two 4-byte numbers, li
 header as UTF-8 JSON, and the body. Nothing in it is ever executed or unpickled. Both sides use this
 file; it needs the standard library and NumPy alone, since `toytf` is not there inside.
 
-Examples
---------
 >>> message = pack({"n": 1}, [np.array([1.0, 2.0])])
 >>> header, body, _ = first(message)
 >>> read_arrays(header["arrays"], body)

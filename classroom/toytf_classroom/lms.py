@@ -239,8 +239,6 @@ def matched(found: Sequence[Found], people: Sequence[Person]) -> tuple[list[Foun
 def students_of(name: str, people: Sequence[Person]) -> list[str]:
     """The students whom a file or a folder of this name means: one, none, or several that fit.
 
-    Examples
-    --------
     >>> two = [Person("Anna Abt", "1001", ("Anna Abt",)), Person("Bo", "", ("Bo",))]
     >>> students_of("Anna Abt_1001_assignsubmission_file_", two), students_of("bo_7_8_x", two), students_of("cem", two)
     (['Anna Abt'], ['Bo'], [])

@@ -58,8 +58,6 @@ def sheet(student: str, key: str, topics: Sequence[str], title: str) -> Sheet:
     The key is the teacher's secret: long, and thought up by no person. An exercise does not depend on the other topics.
     Under another title the same student gets other numbers. `ValueError` if a topic is unknown or twice there.
 
-    Examples
-    --------
     >>> made = sheet("anna", "a secret of the teacher", ["product"], "Week 6")
     >>> made.exercises[0].asked[0].shape
     (2, 2)

@@ -2,8 +2,6 @@
 
 What strangers wrote goes in as text, and stays text. No page has a script, or needs anything from elsewhere.
 
-Examples
---------
 >>> print(prose("A row sums to **1**."))
 <p>A row sums to <strong>1</strong>.</p>
 <BLANKLINE>

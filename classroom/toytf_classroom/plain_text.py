@@ -23,8 +23,6 @@ _NUMBER = re.compile(r"\s*(-|[+-]?\d[\d.,]*%?)\s*")
 def plain(text: str, most: int = 10_000) -> str:
     """Text without characters that steer a terminal or turn the direction of writing; cut if too long.
 
-    Examples
-    --------
     >>> plain("a\\x1b[31mb\\u202e")
     'a\ufffd[31mb\ufffd'
     """
@@ -37,8 +35,6 @@ def without_formula(cell: str) -> str:
 
     Two different cells stay different (but for control characters, which `one_line` takes care of).
 
-    Examples
-    --------
     >>> without_formula("=1+1"), without_formula("anna;=1"), without_formula("anna-b"), without_formula("'=1")
     ("'=1+1", "anna;'=1", 'anna-b', "''=1")
     """
@@ -54,8 +50,6 @@ def is_formula(cell: str) -> bool:
 def one_line(student: str) -> str:
     """A student's name as it stands in tables: on one line, and no other student's.
 
-    Examples
-    --------
     >>> print(one_line("anna"), one_line("a\\nb"), one_line("a\\\\b"))
     anna a\\u000ab a\\u005cb
     """
@@ -85,8 +79,6 @@ def composed(student: str) -> str:
 def as_file(student: str) -> str:
     """The name of a student's file: the id, with _ for signs that no file has.
 
-    Examples
-    --------
     >>> as_file("O'Brien-Smith Jr."), as_file("Kim/Lee")
     ("O'Brien-Smith Jr.", 'Kim_Lee')
     """
@@ -96,8 +88,6 @@ def as_file(student: str) -> str:
 def person(student: str) -> str:
     """Whose submission it is: the name in front of what Moodle adds to a student's folder.
 
-    Examples
-    --------
     >>> person("Anna Abt_1001_assignsubmission_file"), person("anna_1")
     ('Anna Abt', 'anna_1')
     """
@@ -110,8 +100,6 @@ def file_names(students: list[str]) -> dict[str, str]:
 
     Letters of every script are left. No two names are equal, not even where capital letters do not count.
 
-    Examples
-    --------
     >>> file_names(["anna.k", "李雷", "../../etc/passwd"])
     {'anna.k': 'anna.k', '李雷': '李雷', '../../etc/passwd': 'etc-passwd~3754d6cb3a38e1185e5b382d5f3ef3f1'}
     """
@@ -136,8 +124,6 @@ def folder_name(student: str, otherwise: str) -> str:
 class Roll:
     """Finds the student whom a table means: by the name as we write it in tables, else as it is.
 
-    Examples
-    --------
     >>> roll = Roll(["anna", "=1", "'=1"])
     >>> roll("anna"), roll("'=1"), roll("''=1"), roll(" anna"), roll("cem")
     ('anna', '=1', "'=1", 'anna', None)

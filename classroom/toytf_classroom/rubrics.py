@@ -3,8 +3,6 @@
 They stand in ``rubrics/``, one file a chapter. A point has its letter from its place: a, b, c. Who grades
 writes the letters of what is met, and `t` where the typical wrong answer stands.
 
-Examples
---------
 >>> from toytf_classroom.rubrics import parse
 >>> rubrics = parse('''## 9.2
 ...

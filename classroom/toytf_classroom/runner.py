@@ -94,8 +94,6 @@ def stand_ins(fmt_source: str, numpy) -> dict:
 def plain_python(source: str) -> tuple[str, list[str]]:
     """Take out what only IPython understands; return the rest and the lines that went.
 
-    Examples
-    --------
     >>> plain_python("%matplotlib inline\\nx = 1\\nx?")
     ('pass\\nx = 1\\npass', ['%matplotlib inline', 'x?'])
     """

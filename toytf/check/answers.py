@@ -20,8 +20,6 @@ Place = tuple[int, ...]  # of an entry
 class Part:
     """One answer of an exercise.
 
-    Examples
-    --------
     >>> answer = product("", [[1, 0], [2, 3]], [[4, 8], [5, 4]]).knows([[4, 5], [8, 4]], "b itself.")
     >>> answer.before((0, 1))
     'row 1 is 1, 0; column 2 is 8, 4'
@@ -93,8 +91,6 @@ class Attempts:
 
     With `hidden` a wrong answer is told a hint and never more.
 
-    Examples
-    --------
     >>> attempts = Attempts()
     >>> [attempts.wrong("9.1", mine) for mine in (4, 4, 5, 6, 7)]
     [1, 1, 2, 3, 3]
@@ -205,8 +201,6 @@ def part(name: str, expected, terms=None, decimals: int = 0) -> Part:
 def product(name: str, a, b, bias=None, decimals: int = 0) -> Part:
     """The answer ``a @ b``, or ``a @ b + bias``, each entry with its sum of products.
 
-    Examples
-    --------
     >>> product("", [[1, 0]], [[4], [8]]).work((0, 0))
     '1 * 4 + 0 * 8 = 4'
     """
@@ -237,8 +231,6 @@ def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | No
     in front, and `about` calls the result rounded. `shown` is the format of the result, where it is not that of
     `number`; None leaves the result out.
 
-    Examples
-    --------
     >>> from toytf.byhand import Prod, Quotient, Root, Sum
     >>> worked("", Sum(Prod(4, 8), 2), lead="with biases: ").work(())
     'with biases: 4 * 8 + 2 = 34'
@@ -259,8 +251,6 @@ def worked(name: str, steps, *, also=None, lead="", about=False, shown: str | No
 def written(step) -> str:
     """An expression of `toytf.byhand` as one types it.
 
-    Examples
-    --------
     >>> from toytf.byhand import Difference, Prod
     >>> written(Difference(Prod(3, -1), 2))
     '3 * (-1) - 2'
@@ -279,8 +269,6 @@ def sum_of_products(row, column, decimals: int = 0) -> str:
 def number(value, decimals: int = 0) -> str:
     """One number: whole if it is whole, else to so many decimals.
 
-    Examples
-    --------
     >>> number(4.0), number(0.25, 2)
     ('4', '0.25')
     """

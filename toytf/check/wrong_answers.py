@@ -19,8 +19,6 @@ class WrongAnswer:
     It fits what lies as near as `room` to its value: without a room, as near as a number with two decimals lies to
     what it stands for.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> wrong = WrongAnswer([-4, -8], "the other sign.", each=True)
     >>> wrong.fits(np.array([4, -8]), np.array([4, 8]), room=1e-9)
@@ -65,8 +63,6 @@ def common_mistakes(expected, decimals: int, percent: bool = False) -> tuple[Wro
     The first that fits is the one to name. None is right. What is nearly right stands last: its value is
     the right one, its room a little more.
 
-    Examples
-    --------
     >>> [float(wrong.value) for wrong in common_mistakes(0.0625, 4)]
     [0.1, 0.06, 0.063, 0.062, -0.0625, 6.25, 0.625, 0.00625, 0.0625]
     """
