@@ -4,8 +4,6 @@ How fast the base model runs, beside the machine's own speed, which is that of a
 what part of an encoder layer's time goes into rows that meet rows.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os

@@ -4,8 +4,6 @@ python bench/stories.py            # all runs, about a quarter of an hour on one
 python bench/stories.py "made, 1"  # those whose name begins so; the others stay as they are
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

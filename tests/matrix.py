@@ -7,8 +7,6 @@ That a restriction took hold is asserted from what NumPy and the BLAS themselves
 name is silently ignored by both. A kernel that they do not take is "not run".
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -3,8 +3,6 @@
 What is computed comes from the replays: `run` goes through the cells of one.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """The command ``toytf-classroom``, also ``python -m toytf_classroom``: a table of what it can do."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 

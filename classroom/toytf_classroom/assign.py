@@ -10,8 +10,6 @@ number. nbgrader takes that number for the (partial) credit, an exception or a w
 blank notebook runs to its end.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import json

@@ -4,8 +4,6 @@ All rows and columns of a table come back as they were; only the cells of the co
 that a spreadsheet could take for a formula get ' in front.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import io

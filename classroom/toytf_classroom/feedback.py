@@ -4,8 +4,6 @@ With the folders of Moodle's export (``Anna Abt_123_assignsubmission_file``) the
 Moodle's "upload multiple feedback files in a zip" finds its students again.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import json

@@ -3,8 +3,6 @@
 A page holds no script and loads nothing, and a policy in its head forbids both; what strangers wrote stands as text.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import itertools

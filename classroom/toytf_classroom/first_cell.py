@@ -4,8 +4,6 @@ Where `toytf` is there, the cell says nothing. Where it is missing, pip installs
 ``--install`` nothing is installed, and the cell says so: whose package of that name an index has is not known here.
 """
 
-from __future__ import annotations
-
 import re
 import zipfile
 from dataclasses import dataclass, field

@@ -10,8 +10,6 @@ file; it needs the standard library and NumPy alone, since `toytf` is not there 
 [array([1., 2.])]
 """
 
-from __future__ import annotations
-
 import json
 import math
 import struct

@@ -1,7 +1,5 @@
 """The command ``toytf-classroom grade``: a folder of notebooks becomes a table and pages of feedback."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import sys

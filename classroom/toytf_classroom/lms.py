@@ -13,8 +13,6 @@ The forms were read in November 2026 in the sources of both systems (Canvas: ``g
 ``content_zipper.rb``; Moodle: ``gradingtable.php``, ``downloader.php``).
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import dataclasses

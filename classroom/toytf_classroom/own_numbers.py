@@ -9,8 +9,6 @@ A student is who handed in. What the notebook says of its student, or of the num
 for a remark to the teacher, and decides nothing.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import hmac

@@ -7,8 +7,6 @@ What strangers wrote goes in as text, and stays text. No page has a script, or n
 <BLANKLINE>
 """
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Strangers' text as tables and pages may hold it, and their names, also as those of files."""
 
-from __future__ import annotations
-
 import collections
 import csv
 import hashlib

@@ -7,7 +7,6 @@ answers and comparisons are outside. Standard library and NumPy only; `toytf` is
 `toytf.check.outcomes`, a copy of which lies beside this file. A few lines here stand in for the rest.
 """
 
-from __future__ import annotations
 import __future__
 
 import ast

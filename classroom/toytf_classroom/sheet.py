@@ -1,7 +1,5 @@
 """The command ``toytf-classroom sheet``: a class's pencil exercises and their answers, each a page of HTML to print."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

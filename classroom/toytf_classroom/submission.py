@@ -4,8 +4,6 @@
 whatever a file holds leads to a `Submission` or to a sentence that says why there is none.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

@@ -4,8 +4,6 @@ Each function and each number is an autograded question whose tests ask `toytf.c
 (``manual``). The zip for Gradescope is the one that Otter writes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ Each topic draws an exercise, or None where the numbers are not fit for a pencil
 numbers that hide a mistake: scores that are the same turned over, weights that are all alike, units that are all on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial

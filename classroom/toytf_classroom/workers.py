@@ -8,8 +8,6 @@ Each worker has a processor core of its own, which its sandbox inherits. So a ne
 take no time from an honest student.
 """
 
-from __future__ import annotations
-
 import ctypes
 import multiprocessing
 import os
