@@ -470,6 +470,10 @@ def page_problems(page):
         *cut_problems(page),
         *line_problems(page),
         *axe_problems(page),
+        *page.evaluate(  # <pad>, not escaped
+            """() => [...document.querySelectorAll("article *")].filter(e => e instanceof HTMLUnknownElement)
+                .map(e => `a word lost as a tag: <${e.localName}>`)"""
+        ),
     ]
 
 

@@ -479,6 +479,7 @@ PLANTED = [
     ("<msup>", "<merror>", "formula with an error"),
     ("formulas.css", "lost.css", "formulas without their font"),
     ("</article>", "<button></button></article>", "axe button-name"),
+    ("</article>", "<p><pad> fills the rest</p></article>", "a word lost as a tag: <pad>"),
     ("</article>", '<p style="color: #ddd">pale</p></article>', "axe color-contrast"),
     ("</article>", f"<p>Some words {PLAIN_LINK} and more.</p></article>", "axe link-in-text-block"),
     ("</section>", f"<p style='max-width: none; font-size: 4px'>{'some words ' * 60}</p></section>", "long lines"),
