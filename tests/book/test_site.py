@@ -67,7 +67,7 @@ def test_a_number_a_sign_and_a_number_stand_on_one_line(pages):
     for name, text in pages.items():
         for line in re.findall(r"<p>([^<]*)", text):
             assert not re.search(r"\d × \d|\d %|[Cc]hapter \d", line), f"{name}: {line}"
-    assert "the memory is 2\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}4" in html.unescape(pages["notebooks/01_overview"])
+    assert "In: 2\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}4." in html.unescape(pages["notebooks/01_overview"])
 
 
 def test_without_an_address_the_site_names_none(site, pages):
