@@ -192,10 +192,10 @@ class Page:
             figure = node.get("aria-label", "")
         if node.tag in {"td", "th"} and self.text.strip():
             self.text += " | "
-        self.text += {"sup": "^", "br": " "}.get(node.tag, "") + (node.text or "")
+        self.text += {"sup": "^", "br": " ", "i": " "}.get(node.tag, "") + (node.text or "")
         for child in node:
             self.walk(child, place, figure, chain)
-            self.text += child.tail or ""
+            self.text += (" " if child.tag == "i" else "") + (child.tail or "")
         if node.tag in LINES:
             self.end_line(place, figure, node.tag == "pre")
 

@@ -39,7 +39,8 @@ def test_a_number_is_what_has_a_point_in_it_once(text, found):
 def test_prose_outputs_and_tables_are_lines_of_their_section():
     body = "<p>It is 0.5. It was <em>0.25</em> once. No more.</p><pre>a 1.5\nb\nc 2.5\n</pre>"
     body += "<table><tr><th>loss</th><td>0.125</td></tr></table>"
-    assert texts(body) == ["It is 0.5.", "It was 0.25 once.", "a 1.5", "c 2.5", "loss | 0.125"]
+    body += "<p><span><i>0.75</i><b>the</b></span><span><i>0.875</i><b>small</b></span></p>"
+    assert texts(body) == ["It is 0.5.", "It was 0.25 once.", "a 1.5", "c 2.5", "loss | 0.125", "0.75 the 0.875 small"]
     assert read(body).places == [["one", "1. One"]]
     assert read(body).title == "1. One"
 
