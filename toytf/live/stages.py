@@ -72,7 +72,7 @@ def mixing(scores, values, *, rows: Sequence[str], query: str, decimals: int = 3
         "products": "Each value is multiplied by its share.",
         "sum": f"Added up, this is what “{query}” takes home: [{' '.join(p[-1])}].",
     }
-    heads = ("", "score", "", "share", "value", "share<br>× value")
+    heads = ("", "score", "", "share", "value", "product")
     static = table("mixing", lines, heads) + SAID
     text = [
         f"{row}: score {s[k][0]}, share {a[k][0]}, value [{' '.join(v[k])}], share × value [{' '.join(p[k])}]"
