@@ -153,8 +153,8 @@ def breaking(theirs, ours: Mapping[str, np.ndarray], *, id: str = "breaking") ->
     Examples
     --------
     >>> print(breaking([[0, 1], [2, 0]], {"nothing": [[0, 1], [2, 0]], "a sign": [[0, 1], [-1, 1]]}).text)
-    nothing: largest difference 0.00; the most probable word stays after 2 of 2 tokens.
-    a sign: largest difference 3.00; the most probable word stays after 1 of 2 tokens.
+    nothing: largest difference of any word 0.00; the most probable word stays after 2 of 2 tokens.
+    a sign: largest difference of any word 3.00; the most probable word stays after 1 of 2 tokens.
     """
     theirs, all_ours = np.asarray(theirs, float), np.array(list(ours.values()), float)
     best = theirs.argmax(axis=-1)
@@ -176,7 +176,7 @@ def breaking(theirs, ours: Mapping[str, np.ndarray], *, id: str = "breaking") ->
             f'<circle class="fall-dot" cx="{at:.1f}" cy="{y[1, k]:.1f}" r="4" data-at="{moves}"/>'
         )
     says = {
-        name: f"largest difference {np.abs(logits - theirs).max():.2f}; the most probable word stays "
+        name: f"largest difference of any word {np.abs(logits - theirs).max():.2f}; the most probable word stays "
         f"after {(logits.argmax(axis=-1) == best).sum()} of {len(best)} tokens."
         for name, logits in zip(ours, all_ours, strict=True)
     }
