@@ -180,7 +180,7 @@ def test_each_stage_says_what_happens(touch):
     page = touch(NORMALISING, fragment="#normalising?stage=2")
     assert said(page).startswith("Each row minus its mean")
     page = touch(BREAKING, fragment="#breaking?stage=3")
-    assert said(page) == "Largest difference 6.00; the most probable word stays after 0 of 3 tokens."
+    assert said(page) == "Largest difference of any word 6.00; the most probable word stays after 0 of 3 tokens."
 
 
 @pytest.mark.parametrize("row", [[1.0, 2.0], [3.0, 3.0, 3.0], 4.0])
