@@ -158,7 +158,8 @@ function picture({ dial, radius, label, closest, sector }, hand, later, places, 
   const at = ([sin, cos], by) => `${fixed(by * sin, 2)} ${fixed(-by * cos, 2)}`;
   const text = (name, place, words) => {
     const anchor = place[0] > 0.5 ? "start" : place[0] < -0.5 ? "end" : "middle";
-    return `<text class="live-${name}" transform="translate(${at(place, label)})" text-anchor="${anchor}">${words}</text>`;
+    const by = label + 4 * (anchor === "middle");
+    return `<text class="live-${name}" transform="translate(${at(place, by)})" text-anchor="${anchor}">${words}</text>`;
   };
   const near = Math.hypot(later[0] - hand[0], later[1] - hand[1]) * label < closest;
   const parts = {

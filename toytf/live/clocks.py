@@ -124,9 +124,8 @@ def _picture(i: int, pos: int, k: int, hand: np.ndarray, later: np.ndarray, angl
 
     def label(name, place, text):
         anchor = "start" if place[0] > 0.5 else "end" if place[0] < -0.5 else "middle"
-        return (
-            f'<text class="live-{name}" transform="translate({at(place, LABEL)})" text-anchor="{anchor}">{text}</text>'
-        )
+        by = LABEL + 4 * (anchor == "middle")  # above and below, the knob's own height lies between
+        return f'<text class="live-{name}" transform="translate({at(place, by)})" text-anchor="{anchor}">{text}</text>'
 
     near = np.hypot(*(later - hand)) * LABEL < CLOSEST
     parts = {"from": at(hand, SECTOR), "to": at(later, SECTOR), "large": int(angle % math.tau > math.pi)}

@@ -109,7 +109,7 @@ function draw(node, sizes, { limit, minds, alt }) {
     ],
     marks: [0, 1].flatMap((k) => series[k].map((point) => [["orange", "blue"][k], ["square", "disc"][k], point])),
     texts: [
-      ["red end", [end - sizes.length / 50, high], `exp overflows above ${fixed(limit, 2)} (if positive)`, -5],
+      ["red end", [end - sizes.length / 50, high], `exp overflows above +${fixed(limit, 2)}`, 15],
       ...(bad < 0 ? [] : [["red nan", [(edge + end) / 2, top], "NaN", 16]]),
     ],
     below: ["layer"],

@@ -170,7 +170,7 @@ def _chart(sizes: list[tuple[float, float, float]]) -> str:
         ],
         [(look, shape, point) for (look, _, shape), points in zip(LOOKS, series, strict=True) for point in points],
         [
-            ("red end", (ends[1] - n / 50, high), f"exp overflows above {fmt(HIGH, 2)} (if positive)", -5),
+            ("red end", (ends[1] - n / 50, high), f"exp overflows above +{fmt(HIGH, 2)}", 15),
             *([("red nan", ((edge + ends[1]) / 2, top), "NaN", 16)] if bad else []),
         ],
         ["layer"],
