@@ -46,7 +46,7 @@ def shows(page, loss="cross-entropy", **state):
     s, right, words, others = state_of(loss=loss, **state)
     p, ds = softmax(s), slopes(s, right, loss)
     summed = [np.log(np.exp(s[others]).sum()), p[others].sum(), ds[others].sum()]
-    names = [*(TOKENS[w] for w in words), "4 others"]
+    names = [*(TOKENS[w] for w in words), "the others"]
     value = cross_entropy(s[None], [right])[0] if loss == "cross-entropy" else distance(s, right)
     rows = shown(page, ".live-logits")
     assert [name for (name,) in shown(page, ".live-logits", "th")] == names

@@ -92,8 +92,8 @@ class Logits extends Live {
   }
 
   show(state) {
-    const { words, others } = this.data.starts[state.start];
-    const names = [...words.map((w) => this.data.tokens[w]), others];
+    const { words } = this.data.starts[state.start];
+    const names = [...words.map((w) => this.data.tokens[w]), this.rows.at(-1).cells[0].textContent];
     this.s = this.after(state);
     const [p, ds] = [softmax(this.s), this.slopes(this.s, state.loss)];
     const columns = [this.asOne(this.s, together), this.asOne(p, sum), this.asOne(ds, sum)];

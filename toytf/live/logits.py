@@ -14,6 +14,7 @@ from toytf.ops import Array, log_softmax, softmax
 RIVALS = 4  # the most probable words beside the right one
 MOST = 15  # nats, where the bar of the loss ends
 HEADS = ("", "", "logit s", "", "p", "", "slope ds")
+HATCHED = "Hatched: a slope below 0, so a step raises this logit"
 
 
 def logits(starts: Mapping[str, tuple[Sequence[float], int]], tokens: Sequence[str], *, id: str = "logits") -> Element:
@@ -46,18 +47,17 @@ def logits(starts: Mapping[str, tuple[Sequence[float], int]], tokens: Sequence[s
     c: logit 0.00, p 0.1667, slope 0.1667
     d: logit 0.00, p 0.1667, slope 0.1667
     e: logit 0.00, p 0.1667, slope 0.1667
-    1 other: logit 0.00, p 0.1667, slope 0.1667
+    the others: logit 0.00, p 0.1667, slope 0.1667
     loss: 1.7918
     """
     given, first = {}, None
     for name, (row, right) in starts.items():
         s = np.asarray(row, float)
         best = [int(w) for w in np.argsort(-s, kind="stable") if w != right][:RIVALS]
-        others = len(s) - RIVALS - 1
-        given[name] = {"logits": s, "words": [right, *best], "others": f"{others} other{'s' * (others > 1)}"}
+        given[name] = {"logits": s, "words": [right, *best]}
         first = first or given[name]
     s, words = np.asarray(first["logits"]), first["words"]
-    names = [*(tokens[w] for w in words), first["others"]]
+    names = [*(tokens[w] for w in words), "the others"]
     p, slopes = softmax(s), softmax(s) - np.eye(len(s))[words[0]]
     loss = -float(log_softmax(s)[words[0]])
     rows = list(
@@ -68,8 +68,8 @@ def logits(starts: Mapping[str, tuple[Sequence[float], int]], tokens: Sequence[s
         for name, x, q, d in rows
     ]
     losses = [(f"loss, −log p of {names[0]}", bar(share=min(1, loss / MOST)), fmt(loss))]
-    below = f'<div class="logits-loss">{table("bars", losses)}</div>'
-    static = f"{table('logits', lines, HEADS)}{below}{SAID}"
+    above = f'<div class="logits-loss">{table("bars", losses)}</div>'
+    static = f"{above}{table('logits', lines, HEADS, HATCHED)}{SAID}"
     data = {"starts": given, "tokens": tokens, "most": MOST}
     told = [f"{name}: logit {fmt(x, 2)}, p {fmt(q)}, slope {fmt(d)}" for name, x, q, d in rows]
     return Element("logits", "Move a logit, or take a step", data, static, "\n".join([*told, f"loss: {fmt(loss)}"]), id)
