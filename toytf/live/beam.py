@@ -14,12 +14,13 @@ from toytf.generate import beam_search
 from toytf.live.element import SAID, Element, table
 
 SOS, EOS = "<sos>", "<eos>"
+TITLE = "Which sentences does the beam keep? Step through it"
 WIDEST = 4
 STEEPEST = 2.0  # length penalty
 FATE = '<em role="img" aria-label="" hidden></em>'  # the page says there what became of a word
 
 
-def beam(tree: Mapping[tuple, Mapping[str, float]], *, max_length: int, step: int = 1, id: str = "beam") -> Element:
+def beam(tree: Mapping[tuple, Mapping[str, float]], *, max_length: int, step=1, id="beam", title=TITLE) -> Element:
     """Step through a beam search on a small tree of words::
 
         log P(sentence) = sum of log P(word | words before),   score = log P / ((5 + n) / 6)^penalty
@@ -35,6 +36,8 @@ def beam(tree: Mapping[tuple, Mapping[str, float]], *, max_length: int, step: in
         At which step it stands at first.
     id : str
         The element's address on its page, ``#beam?width=1&step=2``.
+    title : str
+        What stands above it; two on one page need two.
 
     Returns
     -------
@@ -64,15 +67,15 @@ def beam(tree: Mapping[tuple, Mapping[str, float]], *, max_length: int, step: in
     ]
     finds = [(head, *(_html.escape(cell).replace("-", "−") for cell in cells)) for head, *cells in lines]
     static = (
-        f'{SAID}<ul class="live-tree" aria-label="The tree of words"><li><span class="live-node">'
-        f"<b>{_html.escape(SOS)}</b></span>{_branches(followers, max_length)}</li></ul>"
+        f'<ul class="live-tree" aria-label="The tree of words"><li><span class="live-node">'
+        f"<b>{_html.escape(SOS)}</b></span>{_branches(followers, max_length)}</li></ul>{SAID}"
         f"{table('list live-found', finds, ('width', 'finds', 'probability', 'score'), 'What each width finds')}"
     )
     text = "\n".join(f"width {k}: {sentence} {p}" for k, (_, sentence, p, _) in enumerate(lines, 1))
     after = [[list(words), list(following), list(following.values())] for words, following in tree.items()]
     data = {"tokens": tokens, "after": after, "step": step, "max_length": max_length}
     data |= {"widest": WIDEST, "steepest": STEEPEST}
-    return Element("beam", "Which sentences does the beam keep? Step through it", data, static, text, id)
+    return Element("beam", title, data, static, text, id)
 
 
 @dataclass(frozen=True)
