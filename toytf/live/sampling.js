@@ -70,6 +70,7 @@ class Sampling extends Live {
       part.classList.toggle("live-drawn", kept[k] === token);
     });
     this.pointer.style.setProperty("--at", u);
+    this.pointer.dataset.word = words[token];
     this.rows.forEach((row, i) => {
       const place = kept.indexOf(i);
       const [, bar, ...cells] = row.cells;

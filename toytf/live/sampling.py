@@ -59,7 +59,7 @@ def _strip(words, probs, order, u: float, drawn: str) -> str:
     return (
         '<div class="live-line"><div class="live-strip" role="img" aria-label="'
         f'{_html.escape(f"The shares of {len(words)} words end to end; {fmt(u)} points at {drawn}.")}">{parts}'
-        f'<span class="live-pointer" style="--at:{u:.6g}"></span></div>'
+        f'<span class="live-pointer" data-word="{_html.escape(drawn)}" style="--at:{u:.6g}"></span></div>'
         '<div class="live-scale" aria-hidden="true"><span>0</span><span>0.5</span><span>1</span></div></div>'
     )
 
