@@ -93,7 +93,8 @@ def strip(app, page):
             continue
         state = "here" if here in numbers else "past" if numbers[-1] < here else "ahead"
         titles = [(n, names[n], app.env.titles[names[n]].astext()) for n in numbers]
-        stations.append({"name": name, "page": names[numbers[0]], "state": state, "chapters": titles})
+        nearest = numbers[-1 if state == "past" else 0]
+        stations.append({"name": name, "page": names[nearest], "state": state, "chapters": titles})
     for other in ([n for n in sum(other.values(), ()) if n in names] for other in WAYS if other is not way):
         if other:
             state, at = ("past", 1) if other[0] < here else ("ahead", len(stations))
@@ -127,8 +128,8 @@ def prepare_page(app, page, template, context, doctree):
     context["body"] = context.get("body", "")
 
 
-# "2 × 4", also beside a formula; "32 %"; "chapter 9".
-TOGETHER = re.compile(r"(?:^|(?<=\d)) × (?=\d|$)|(?<=\d) (?=%)|(?<=[Cc]hapter) (?=\d)")
+# "2 × 4", also beside a formula; "32 %"; "chapter 9"; "add & norm".
+TOGETHER = re.compile(r"(?:^|(?<=\d)) × (?=\d|$)|(?<=\d) (?=%)|(?<=[Cc]hapter) (?=\d)|(?<=[Aa]dd) & (?=norm)")
 
 
 def keep_numbers(app, doctree):

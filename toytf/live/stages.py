@@ -66,11 +66,13 @@ def mixing(scores, values, *, rows: Sequence[str], query: str, decimals: int = 3
     exact = np.allclose(told, [1, *np.round(mixed.sum(axis=0), decimals)], rtol=0, atol=0.1**decimals / 2)
     lines.append(("sum" if exact else "sum ≈", "", "", _cell(2, a[-1]), "", _cell(4, p[-1])))
     best = int(scores.argmax())
+    home = " ".join(p[-1])
+    home = f"[{home}]" if " " in home else home
     stages = {
         "scores": f"The scaled scores of “{query}”. The largest is that of {rows[best]}, {s[best][0]}.",
         "shares": f"Softmax makes shares of them, 1 in all. {rows[best]} gets {a[best][0]}.",
         "products": "Each value is multiplied by its share.",
-        "sum": f"Added up, this is what “{query}” takes home: [{' '.join(p[-1])}].",
+        "sum": f"Added up, this is what “{query}” takes home: {home}.",
     }
     heads = ("", "score", "", "share", "value", "product")
     static = table("mixing", lines, heads) + SAID
@@ -78,7 +80,7 @@ def mixing(scores, values, *, rows: Sequence[str], query: str, decimals: int = 3
         f"{row}: score {s[k][0]}, share {a[k][0]}, value [{' '.join(v[k])}], share × value [{' '.join(p[k])}]"
         for k, row in enumerate(rows)
     ]
-    text.append(f"{query} takes home [{' '.join(p[-1])}]")
+    text.append(f"{query} takes home {home}")
     return _stages("From scores to a mix of values", stages, static, "\n".join(text), id)
 
 
