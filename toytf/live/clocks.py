@@ -20,9 +20,10 @@ SIZE, RADIUS, LABEL, CLOSEST, SECTOR = 104, 36, 44, 22, 16  # of a dial's pictur
 DIAL = (
     f'<circle class="live-rim" r="{RADIUS}"/><path class="live-up" d="M0 0L0.00 -{RADIUS:.2f}"/>'
     f'<path class="live-sector" d="M0 0L{{from}}A{SECTOR} {SECTOR} 0 {{large}} 1 {{to}}Z"/>'
-    '<path class="live-later" d="M0 0L{later}"/><circle class="live-later-tip" transform="translate({later})" r="4"/>'
-    '<path class="live-leg-cos" d="M0 0L{foot}"/><path class="live-leg-sin" d="M{foot}L{tip}"/>'
-    '<path class="live-hand" d="M0 0L{tip}"/><circle class="live-tip" transform="translate({tip})" r="4"/>{labels}'
+    '<path class="live-later" d="M0 0L{later}"/><circle class="live-later-tip" transform="translate({later})" r="3"/>'
+    '<path class="live-hand" d="M0 0L{tip}"/><path class="live-leg-cos" d="M0 0L{foot}"/>'
+    '<path class="live-leg-sin" d="M{foot}L{tip}"/><circle class="live-tip" transform="translate({tip})" r="3"/>'
+    "{labels}"
 )
 
 
