@@ -133,7 +133,9 @@ class Stages extends Live {
 
   say({ stage, guess }) {
     const { stages, says } = this.data;
-    return says[stage - 1] + (guess && +stage === stages.length ? ` You guessed ${guess}.` : "");
+    if (!guess || +stage < stages.length) return says[stage - 1];
+    const off = guess - this.querySelector("td[data-each]:not(.live-bar)").textContent;
+    return `${says[stage - 1]} You guessed ${guess}: ${off ? (off < 0 ? "too low" : "too high") : "right"}.`;
   }
 }
 
