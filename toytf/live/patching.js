@@ -93,7 +93,8 @@ class Patching extends Live {
     this.bars[1].table.caption.textContent = SAME;
     this.tried = {};
     bars.parentNode.classList.add("patch-same");
-    this.querySelector(".patch-at").after(html("div", { class: "patch-name" }, "Click or tap another word above."));
+    const hint = "Click or tap a word to see its probabilities.";
+    this.querySelector(".patch-lines").after(html("div", { class: "patch-name" }, hint));
     this.map = this.querySelector(".live-map");
     const [compare, take] = ["choose a word to compare its probabilities", "take one from the other sentence"];
     this.cells = html("div", { class: "patch-cells", lang: "en" });
@@ -177,6 +178,8 @@ class Patching extends Live {
     this.at = Math.min(state.word, this.was.words.length) - 1;
     writeWords(this.before, "radio", this.wordsOf(this.was));
     writeWords(this.now, null, this.wordsOf(this.is));
+    const pair = (t) => `${this.was.words[t] ?? ""}\n${this.is.words[t] ?? ""}`;
+    for (const line of [this.before, this.now]) [...line.children].forEach((node, t) => (node.dataset.pair = pair(t)));
     const probs = [this.was, this.is].map((run) => run.probs[this.at]);
     const shown = { at: favourites(...probs), names: toytf.trained.tgt_vocab.map(named) };
     this.bars.forEach((bars, k) => bars.set(probs[k], shown));
