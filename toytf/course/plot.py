@@ -28,9 +28,11 @@ ACCENT = "#A3195B"  # attention, and never a sign
 INK, PAPER, QUIET = "#1F2430", "#FFFFFF", "#ECEEF2"
 # Grounds of boxes: text in INK is legible on them, in the light and in the dark.
 ROW, COL = "#D6E8F7", "#FBE3B8"
-# Numbers as colours: the accent laid on the paper, from a breath of it to half, so that INK is legible on every cell,
-# in the light and in the dark.
-RAMP = LinearSegmentedColormap.from_list("toytf", [ACCENT + "0D", ACCENT + "80"])
+# Numbers as colours: from the paper to the accent. Below the middle INK is legible on it, above PAPER, in the light and in
+# the dark; what lies between, where neither is, is left out.
+RAMP = LinearSegmentedColormap.from_list(
+    "toytf", [(0, ACCENT + "00"), (0.5, ACCENT + "80"), (0.5, ACCENT + "C8"), (1, ACCENT)]
+)
 colormaps.register(RAMP)
 
 PAIR = (9.6, 4.2)  # inches of a figure with two panels: side by side on a desk, else one above the other
@@ -125,7 +127,7 @@ def heatmap(
     if ax is None:
         _, ax = plt.subplots()
     low, high = limits if limits is not None else (matrix.min(), matrix.max())
-    ax.imshow(matrix, cmap=RAMP, vmin=low, vmax=high, aspect="auto" if matrix.size > 100 else "equal")
+    image = ax.imshow(matrix, cmap=RAMP, vmin=low, vmax=high, aspect="auto" if matrix.size > 100 else "equal")
     ax.set_title(title)
     ax.set_xlabel(col_name)
     ax.set_ylabel(row_name)
@@ -135,6 +137,8 @@ def heatmap(
     ax.spines[:].set_visible(False)
     if write if write is not None else matrix.size <= 100:
         for (i, j), value in np.ndenumerate(matrix):
-            ax.text(j, i, fmt(value, decimals).replace("-", "−"), ha="center", va="center", color=INK)
+            text, share = fmt(value, decimals), image.norm(value)
+            ink = PAPER if share >= 0.5 else GREY if share < 0.01 and not float(text) else INK
+            ax.text(j, i, text.replace("-", "−"), ha="center", va="center", color=ink)
         ax.tick_params(length=0)
     return ax
