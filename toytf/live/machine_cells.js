@@ -152,7 +152,7 @@ export class Weights {
     return walk(turned ? grid[0].map((_, j) => grid.map((row) => row[j])) : grid, td, key);
   }
 
-  // The cell becomes a box to type in, with buttons below it.
+  // The cell becomes a box to type in, with buttons below its panel, or where there is room above its table.
   open(td, typed = null) {
     const { owner } = this;
     const name = td.dataset.cell;
@@ -222,7 +222,12 @@ export class Weights {
     td.textContent = "";
     td.removeAttribute("aria-label");
     td.append(input);
+    const [panel, table] = [this.panel.node, this.table.tHead ?? this.table].map((node) =>
+      node.getBoundingClientRect(),
+    );
+    tools.style.setProperty("--up", `${panel.bottom - table.top}px`);
     this.panel.node.append(tools);
+    tools.scrollIntoView({ block: "nearest" });
     input.focus();
     if (typed === null) input.select();
   }
