@@ -61,7 +61,8 @@ def test_cells_lay_the_accent_on_the_paper_the_more_the_larger_their_number_and_
     text = svg(plot.heatmap([[0.0, 1.0], [0.5, 0.25]], title="Cells").figure)
     cells = re.findall(r'<path d="M(\S+?) (\S+?)h[^"]*" shape-rendering="crispEdges" style="fill:([^"]*)"', text)
     by_place = [c for *_, c in sorted((float(y), float(x), c) for x, y, c in cells)]
-    assert by_place == [f"var(--toytf-accent,#A3195B){share}" for share in ("", ";fill-opacity:.78", ";fill-opacity:.25")]
+    grounds = "", ";fill-opacity:.78", ";fill-opacity:.25"
+    assert by_place == [f"var(--toytf-accent,#A3195B){share}" for share in grounds]
     inks = re.findall(r'style="fill:var\(--toytf-(\w+)[^"]*">[01]\.\d\d<', text)
     assert inks == ["grey", "paper", "paper", "ink"]
 
