@@ -28,7 +28,7 @@ ACCENT = "#A3195B"  # attention, and never a sign
 INK, PAPER, QUIET = "#1F2430", "#FFFFFF", "#ECEEF2"
 # Grounds of boxes: text in INK is legible on them, in the light and in the dark.
 ROW, COL = "#D6E8F7", "#FBE3B8"
-# Numbers as colours: from the paper to the accent. Below the middle INK is legible on them, above it PAPER, in the light
+# Numbers as colours: from paper to accent. Below the middle INK is legible on them, above it PAPER, in the light
 # and in the dark; what lies between, where neither is, is left out.
 RAMP = LinearSegmentedColormap.from_list(
     "toytf", [(0, ACCENT + "00"), (0.5, ACCENT + "80"), (0.5, ACCENT + "C8"), (1, ACCENT)]
