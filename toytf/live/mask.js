@@ -143,7 +143,7 @@ class Mask extends Live {
       const blind = rows.filter((_, i) => !mask[i][k]);
       said.push(
         `With ${shown(Math.abs(by))} ${by > 0 ? "more" : "less"} in the scores of ${word}, ` +
-          (moved.length ? `the weights of ${listed(moved)} move.` : "no weight moves."),
+          (moved.length ? `the shares of ${listed(moved)} move.` : "no share moves."),
       );
       if (blind.length) said.push(`It is hidden from ${blind.length < rows.length ? listed(blind) : "all"}.`);
     }
