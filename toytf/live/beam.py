@@ -20,7 +20,14 @@ STEEPEST = 2.0  # length penalty
 FATE = '<em role="img" aria-label="" hidden></em>'  # the page says there what became of a word
 
 
-def beam(tree: Mapping[tuple, Mapping[str, float]], *, max_length: int, step=1, id="beam", title=TITLE) -> Element:
+def beam(
+    tree: Mapping[tuple, Mapping[str, float]],
+    *,
+    max_length: int,
+    step: int = 1,
+    id: str = "beam",
+    title: str = TITLE,
+) -> Element:
     """Step through a beam search on a small tree of words::
 
         log P(sentence) = sum of log P(word | words before),   score = log P / ((5 + n) / 6)^penalty
