@@ -239,6 +239,7 @@ export class Live extends HTMLElement {
     this.display();
     this.speak();
     if (errors.length) this.complaint.textContent = `The link says something else. ${errors.join(". ")}.`;
+    this.closest("details:not([open])")?.setAttribute("open", "");
     this.scrollIntoView({ block: "start" });
   }
 }
