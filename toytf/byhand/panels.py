@@ -274,12 +274,12 @@ def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
     else:
         body, width = _line(working, result, shown)
     above = [_named(known[at[0]].name) for _, at in places if at is not None and len(places) > 1]
-    title += f'<div class="byhand-known">{" and ".join(dict.fromkeys(above))}: shown before</div>' * any(above)
+    note = f'<div class="byhand-known">{" and ".join(dict.fromkeys(above))}: shown before</div>' * any(above)
     linked = f' data-from="{" ".join(linked)}"' if linked else ""
     sums = all_sums(working) if working.entries and not in_chain else ""
     step = f"s{_step(width)}"
     beside = f" {step}" * (width <= STEPS[-1])  # what is wider stands below each other in any column
-    return f'<div class="byhand {step}"{linked}>{title}<div class="byhand-parts{beside}">{body}</div>{sums}</div>'
+    return f'<div class="byhand {step}"{linked}>{title}<div class="byhand-parts{beside}">{body}</div>{note}{sums}</div>'
 
 
 def place(operand, known: Sequence) -> tuple[int, bool] | None:
