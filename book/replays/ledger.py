@@ -231,6 +231,7 @@ def aligned(words: np.ndarray) -> list[str]:
 
 
 LINE = 80  # characters; a row of four numbers with eight decimals takes 60
+PHONE = 36  # characters of a row, behind its name, that a phone shows in one line
 
 
 def lines(result: Result) -> list[str]:
@@ -253,8 +254,12 @@ def lines(result: Result) -> list[str]:
         head += f", row {', '.join(map(str, np.flatnonzero(differs) + 1))}" * (not differs.all())
     if result.numbers.ndim == 0:
         return [f"{head}: {', '.join(f'{name} {words}' for name, words in parts.items())}"]
-    columns = ((name, i, line) for name, words in parts.items() for i, line in enumerate(aligned(words)))
-    return [head, *(f"    {'' if i else name:9}{line}" for name, i, line in columns)]
+    columns = [(name, i, line) for name, words in parts.items() for i, line in enumerate(aligned(words))]
+    if result.verdict == CORRECTED and max(len(line) for *_, line in columns) > PHONE:  # entry by entry
+        pairs = [(x, y) for x, y in zip(*map(np.ravel, parts.values()), strict=True) if not agrees(x, y, row.decimals)]
+        width = max(len(x) for x, _ in pairs)
+        return [f"{head}: printed ≠ computed", *(f"    {x:>{width}} ≠ {y}" for x, y in pairs)]
+    return [head, *(f"  {'' if i else name:9}{line}" for name, i, line in columns)]
 
 
 @dataclass(frozen=True)
