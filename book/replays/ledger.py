@@ -244,7 +244,10 @@ def lines(result: Result) -> list[str]:
         said += [f"here {result.found}" if said else result.found] if result.found not in ("", row.printed) else []
         return [f"{head}: {'; '.join(said)}" if said else head]
     if result.verdict == REPRODUCED:
-        whole = f"{head}: {'; '.join(map(' '.join, np.atleast_2d(row.words)))}"
+        rows = list(map(" ".join, np.atleast_2d(row.words)))
+        if max(map(len, rows)) <= PHONE:  # where a line is too long, it ends between two rows
+            rows = [one.replace(" ", "\N{NO-BREAK SPACE}") for one in rows]
+        whole = f"{head}: {'; '.join(rows)}"
         return [whole if len(whole) <= LINE else f"{head}: {entries([result])}"]
     parts = {} if row.printed is None else {"printed": row.words}
     parts |= {"computed": written(row, result.numbers)}
