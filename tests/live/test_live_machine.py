@@ -454,7 +454,8 @@ def test_the_small_form_is_one_head(touch):
     type_number(page, "divisor", "30")
     expected = computed({"src.0.1": -1.0}, positions="published", divisor=30)
     assert not differences(page, {key: expected[key] for key in keys})
-    assert f"Hello gives {expected['enc.att.A1'][0].max():.4f} of its attention to" in said(page)
+    row = expected["enc.att.A1"][0]
+    assert f"Hello gives {journey.source[int(row.argmax())]} {row.max():.4f} (was " in said(page)
     page.wait_for_function("location.hash == '#head?divisor=30&src.0.1=-1'")
 
 

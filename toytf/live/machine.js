@@ -290,19 +290,16 @@ class Machine extends Live {
     return this.sayNext(mask) + tasks.join("");
   }
 
-  // "Hello gives 0.7756 of its attention to World (at the start: 1.0000)", and so for each row
+  // "Hello gives World 0.7756 (was 1.0000)", and so for each row: two lines on a phone, where they stay in sight
   sayWeights() {
     const { source } = this.data;
     const [now, then] = [this.steps, this.first].map((steps) => steps.get("enc.att.A1").value);
     const said = now.map((a, i) => {
       const { best, first, words, moved } = compared(a, then[i]);
-      const was = moved ? ` (at the start: ${words[1]}${best === first ? "" : ` to ${source[first]}`})` : "";
-      return `${source[i]} gives ${words[0]} of its attention to ${source[best]}${was}`;
+      const was = moved ? ` (was ${best === first ? "" : `${source[first]} `}${words[1]})` : "";
+      return `${source[i]} gives ${source[best]} ${words[0]}${was}`;
     });
-    const all = now.every((a) => Math.max(...a) > 0.999);
-    return `${said.join("; ")}.${
-      all ? " Each gives nearly all to one word, and few changes move that: divide the scores by 30 first." : ""
-    }`;
+    return `${said.join("; ")}.`;
   }
 
   // "Rule 1 holds for “it”; rule 2 holds for no word."
