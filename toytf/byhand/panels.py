@@ -29,7 +29,7 @@ SHORT = 7  # letters of a column's name that is not broken
 ZEROS = 3  # up to so many entries that are 0 term by term are written out
 ZERO = '<td class="b-z">0</td>'
 # Widths are rounded up to one of these, in digits: `_widths` has a rule for each.
-STEPS = (12, 16, 20, 24, *range(28, 49, 2), *range(52, 73, 4), 80, 88, 96)
+STEPS = (12, 16, 20, 24, *range(28, 49, 2), *range(52, 77, 4), 80, 88, 96)
 
 # ---------------------------------------------------------------- style and script
 
