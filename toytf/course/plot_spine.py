@@ -269,7 +269,7 @@ class _Journey:
         matrices = stack.embedded, stack.x - stack.embedded
         left, anchor = (x + stack.x.shape[-1] * CELL, "end") if mirrored else (x, "start")
         for words, part, matrix in zip(("embedding", "+ positions"), parts[1:], matrices, strict=True):
-            sheet.text(left, y + 9, words, of=part, anchor=anchor)
+            sheet.text(left, y + 6, words, of=part, anchor=anchor)
             sheet.state(x, y + 16, matrix, name=f"{self.side(rows)}, {words.strip('+ ')}", rows=rows, part=part)
             y += 28 + len(rows) * CELL
         return y - 12
@@ -300,7 +300,7 @@ class _Journey:
         for part, on, *box in (
             ("linear", linear, x + 42, y - 4, CELL + 8, high + 6),
             ("softmax", soft, x + 66, y - 4, 72, high + 6),
-            ("next word", last, x - 2, y + best * pitch - 1.5, 43, pitch + 1),
+            ("next word", last, x - 2, y + best * pitch - 1, 43, pitch - 1),
         ):
             sheet.spot(part, *box)
             if on:
