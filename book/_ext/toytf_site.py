@@ -26,6 +26,9 @@ MENDS = [
     ('<p class="caption" role="heading"', r'\g<0> aria-level="2"'),
     # a menu that is always open has nothing to press
     (r'<input aria-label="Toggle navigation of [^>]*>(<label [^>]*>.*?</label>)', ""),
+    # an option or a command is one word, hyphens and all
+    (r'<span class="pre(?=">(--[a-z]|[a-z]+-)[a-z-]{,18}</span>)', r"\g<0> kept"),
+    (r"GPT-\d(?=[^<]*</em>)", r'<span class="kept">\g<0></span>'),
 ]
 # Styles that toytf.css has itself, shorter: colours of code, cells, exercises, buttons; and the theme's script, whose
 # menus and list of headings are not here.
@@ -177,7 +180,7 @@ def close_box(writer, node):
 # ---------------------------------------------------------------- the pages as they are written
 
 # Where a name in code may break: behind "_", "(", "[" and "=", before a point.
-NAME_BREAKS = re.compile(r"(?<=[^\W_]_)(?=[^\W_])|(?<=[^\W\d][(\[=])(?=.)|(?<=[\w)\]])(?=\.[^\W\d])")
+NAME_BREAKS = re.compile(r"(?<=[^\W_]_)(?=[^\W_])|(?<=[^\W\d][(\[=])(?=.)|(?<=[\w)\]])(?=\.(?!(?:py|js)\b)[^\W\d])")
 # A short formula with the bracket before it, or with the sign after it.
 WITH_SIGNS = re.compile(
     r'([(\[“]*)(<span class="math notranslate nohighlight">(?:(?!</?span).)*</span>)([.,;:?!)\]”’]*)', re.DOTALL
