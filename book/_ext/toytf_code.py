@@ -85,6 +85,7 @@ def hanging(line):
     deep = len(plain) - len(plain.lstrip()) + 6
     if len(plain) <= NARROW:
         return line
+    line = re.sub(r"\w+(?: × \w+)+", r'<span class="kept">\g<0></span>', line)  # a shape is one word
     return f'<span class="long" style="--deep: {deep}ch">' + OPENS.sub(r"\g<0><wbr>", line) + "</span>"
 
 
