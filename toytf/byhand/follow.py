@@ -88,7 +88,7 @@ class Step:
         items = [f'{n.replace("-", "−")} <span class="byhand-where">{where}</span>' for n, where in words]
         every = "".join(f"<li>{f'<b>{item}</b>' if t == self.decided else item}</li>" for t, item in enumerate(items))
         return (
-            f"<li><b>{_html.escape(self.name)} = {value}</b> "
+            f"<li><b>{_html.escape(self.name).replace('[', '[<wbr>')} = {value}</b> "
             f'<span class="byhand-shape">{_html.escape(self.rule)}</span><details><summary>{OPENS}'
             f"{items[self.decided]}, {_html.escape(self.share())}</summary><ul>{every}</ul></details></li>"
         )
