@@ -177,7 +177,7 @@ class Story extends Live {
     this.querySelector(".live-static .story-field").replaceWith(
       this.controls.querySelector("[data-setting=beginning]"),
     );
-    this.on = button("Write on", () => (this.timer ? this.stop() : this.writeOn()), { class: "story-go" });
+    this.on = button("Write on", () => (this.timer ? this.stop() : this.writeOn()), { class: "story-go", "aria-describedby": this.note.id });
     this.one = button("One word", () => this.oneWord());
     this.anew = button("Begin anew", () => {
       const next = { draw: (this.state.draw % STORIES) + 1, written: 0, word: 0 };
@@ -357,7 +357,7 @@ class Story extends Live {
     const near = nearest(odd.toLowerCase(), known);
     const slot = tokens.at(-1) in slots.nature ? slots.kind : tokens.at(-1) === "a" ? slots.nature : slots.thing;
     const is = others.length ? "are" : "is";
-    const what = `${all} ${is} not among the ${known.length} words of its stories. It reads what stands before.`;
+    const what = `${all} ${is} not among the ${known.length} words of its stories. It reads what stands before, but cannot write on.`;
     return [`${what} In place of “${odd}”: `, near.length ? near : Object.keys(slot)];
   }
 
