@@ -188,7 +188,7 @@ def masked_softmax(scores, mask):
 masked_softmax.knows("""
     - the mask after the softmax: np.where(mask, scores, -np.inf) => scores, and return exps => return mask * exps
       The hidden keys have taken their share before they are set to 0, so the rest no longer sums to 1 (chapter 11,
-      After the softmax). Write minus infinity over the scores first.
+      Why not after the softmax?). Write minus infinity over the scores first.
     - the mask after the softmax, the sums renewed:
         np.where(mask, scores, -np.inf) => scores, and exps.sum => (mask * exps).sum, and
         return exps / np.where(sums == 0, 1, sums) => return mask * exps / sums

@@ -33,7 +33,7 @@ even_weights.knows("""
       1 / n for each of the n keys gives weight to hidden ones, too. Only the keys that are True in a row share its
       weight.
     - the mask after the softmax: mask.sum(axis=-1, keepdims=True) => mask.shape[-1]
-      1 / n, then zeros over the hidden keys: the rows no longer sum to 1 (chapter 11, After the softmax). Divide by the
+      1 / n, then zeros over the hidden keys: the rows no longer sum to 1 (chapter 11). Divide by the
       number of keys that may be seen.
     - the mask with the opposite sense:
         mask / mask.sum(axis=-1, keepdims=True) => ~mask / np.maximum(1, (~mask).sum(axis=-1, keepdims=True))

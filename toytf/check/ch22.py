@@ -102,7 +102,7 @@ count_parameters.knows("""
     - the embeddings twice: words * d => 2 * words * d
       Source and target share one table, and the output uses the same, turned over: words * d once.
     - three tables: words * d => 3 * words * d
-      Here one table does all the work of three: words * d once (chapter 22, The paper's 65 million).
+      Here one table does all the work of three: words * d once (chapter 22, Why does the paper say 65 million?).
     - the tables forgotten: (encoder + decoder) + words * d => (encoder + decoder)
       The common table has d numbers for each word, and training sets them like all others.
     - a bias at the output: words * d => words * d + words
