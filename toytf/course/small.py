@@ -96,8 +96,8 @@ PICTURES = {
     + _ring(40, 18, 11, ACCENT, 2.5) + _line([(48, 26), (58, 37)], ACCENT, 3),
     18: _cells(_PARTS, 14, 2, 12.5)
     + _line([(28, 15), (37, 24)], ACCENT) + _line([(37, 15), (28, 24)], ACCENT),
-    19: "".join(_dot(54 + k % 2 * 3, 6 + 3.5 * k, PLUS, 2) for k in range(4))
-    + "".join(_dot(8 + k % 2 * 3, 24 + 3.5 * k, ACCENT, 2) for k in range(4)) + _line([(32, 2), (32, 38)], QUIET, 1),
+    19: "".join(_dot(6 + 10 * k, 35 - 6 * k, ACCENT if k < 3 else PLUS, 4) for k in range(6))
+    + _line([(31, 2), (31, 38)], QUIET, 1.5),
     20: "".join(_box(4, 3 + 9.5 * k, 54 - 9 * (k == 3), 5, QUIET, 0.4) for k in range(4))
     + _box(30, 3, 16, 5, ACCENT) + _box(29, 31.5, 16, 5, ACCENT),
     21: _cells(_SAME, 2, 8, 8) + _word("=", 32, 25) + _cells(_SAME, 39, 8, 8),
