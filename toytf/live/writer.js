@@ -177,7 +177,10 @@ class Story extends Live {
     this.querySelector(".live-static .story-field").replaceWith(
       this.controls.querySelector("[data-setting=beginning]"),
     );
-    this.on = button("Write on", () => (this.timer ? this.stop() : this.writeOn()), { class: "story-go", "aria-describedby": this.note.id });
+    this.on = button("Write on", () => (this.timer ? this.stop() : this.writeOn()), {
+      class: "story-go",
+      "aria-describedby": this.note.id,
+    });
     this.one = button("One word", () => this.oneWord());
     this.anew = button("Begin anew", () => {
       const next = { draw: (this.state.draw % STORIES) + 1, written: 0, word: 0 };
