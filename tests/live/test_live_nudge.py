@@ -5,6 +5,8 @@ units of the last digit, at most 1.3e-15 of the loss in 8,000 that were measured
 large. So a loss is compared to 4e-15 of itself, and a slope to that, divided by the nudge, beside 1e-12 of the slope.
 """
 
+import re
+
 import numpy as np
 import pytest
 
@@ -55,6 +57,9 @@ def shows(page, weight="w_v", w=0, by=0.5):
     assert slope == pytest.approx(expected, rel=1e-11, abs=1e-12 + ROUNDING * losses[0] / by)
     assert error == pytest.approx(abs(slope - backwards), rel=0.051, abs=2e-12)
     assert share == pytest.approx(error / abs(gradient(weight, w)), rel=0.11)
+    unit = page.locator(".dotted").get_attribute("d")  # it falls ten times when the nudge grows ten times
+    x_0, y_0, x_1, y_1 = (float(word) for word in re.findall(r"[\d.]+", unit))
+    assert (y_1 - y_0) / 180 * 15 == pytest.approx((x_1 - x_0) / 264 * 16, abs=0.02)
     assert not page.locator(".live-on").count() or f"off by {numbers(page)[5]} of the slope" in said(page)
 
 

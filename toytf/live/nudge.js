@@ -89,6 +89,7 @@ function drawErrors(node, { loss, w, nudge, slope, share: miss, errors }) {
   const point = (by, part) => [Math.log10(by), part ? Math.min(Math.max(Math.log10(part), LEAST), MOST) : LEAST];
   const powers = (...all) => all.map((p) => [p, power(p)]);
   const here = point(nudge, miss);
+  const digit = Math.log10(share(ulp(loss(w)) / 2, slope)); // with Δ = 1
   chart(node, {
     alt:
       "Error of the slope, as a share of it, against the nudge, from 1e−16 to 1, " +
@@ -97,7 +98,7 @@ function drawErrors(node, { loss, w, nudge, slope, share: miss, errors }) {
     y: [LEAST, MOST],
     ticks: [powers(-16, -12, -8, -4, 0), powers(-12, -9, -6, -3, 0)],
     lines: [
-      ["quiet dotted", [NUDGES[0], 1].map((by) => point(by, share(ulp(loss(w)) / (2 * by), slope)))],
+      ["quiet dotted", [Math.max(SMALLEST, digit - MOST), Math.min(0, digit - LEAST)].map((x) => [x, digit - x])],
       ["orange nudge-u", NUDGES.map((by, k) => point(by, errors[k]))],
       ["faint", [LEAST, MOST].map((y) => [here[0], y])],
     ],

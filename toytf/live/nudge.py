@@ -159,7 +159,8 @@ def _errors(loss, w: float, slope: float, quotient) -> str:
 
     error = abs(quotient(START) - slope) / abs(slope)
     nudges = [10.0 ** (k / 4) for k in range(4 * SMALLEST, 1)]
-    rounding = [point(by, math.ulp(loss(w)) / (2 * by) / abs(slope)) for by in (10.0**SMALLEST, 1.0)]
+    digit = math.log10(math.ulp(loss(w)) / 2 / abs(slope))  # with Δ = 1
+    rounding = [(x, digit - x) for x in (max(SMALLEST, digit - MOST), min(0, digit - LEAST))]
     alt = "Error of the slope, as a share of it, against the nudge, from 1e−16 to 1, on scales of powers of ten. "
     alt += f"At {fmt(START, 1)} it is {_short(error)}."
     here = point(START, error)
