@@ -10,7 +10,7 @@ BILL = live.bill({"small": (8.03, 15, 14), "large": (405, 15.6, 35)}, machine="H
 def shows(page, parameters=405, tokens=15.6, mfu=35, hour=2.5, lock="off"):
     tokens = parameters / 50 if lock == "on" else tokens
     hours = 6 * parameters * tokens * 1e21 / (3600 * 989e12 * mfu / 100)
-    bill = (hours, hours * hour, 1000 * tokens / parameters)
+    bill = (hours * hour, hours, 1000 * tokens / parameters)
     assert [number for (number,) in shown(page, ".live-bill")] == [*map(two_digits, bill)]
 
 
@@ -46,4 +46,5 @@ def test_a_model_is_chosen_by_its_name(touch):
     page = touch(BILL, fragment="#bill?lock=on")
     page.get_by_role("button", name="small").click()
     shows(page, parameters=8.03, tokens=15, mfu=14)
+    assert page.locator("[aria-pressed=true]").all_inner_texts() == ["small"]
     assert not page.get_by_role("switch").is_checked()

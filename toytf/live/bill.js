@@ -4,7 +4,8 @@ import { number, toggle } from "./page/settings.js";
 import { Live, define } from "./page/element.js";
 import { fillTable } from "./page/tables.js";
 
-const twoDigits = (x) => Number(x.toPrecision(2)).toLocaleString("en", { maximumSignificantDigits: 2 });
+// Up from the half, as bill.py
+const twoDigits = (x) => Number((x * (1 + 1e-9)).toPrecision(2)).toLocaleString("en", { maximumSignificantDigits: 2 });
 const RANGES = {
   parameters: ["parameters N, billions", 0.01, 10000],
   tokens: ["tokens D, trillions", 0.0002, 200],
@@ -21,10 +22,12 @@ class Bill extends Live {
 
   build() {
     super.build();
-    const models = Object.entries(this.data.models).map(([name, some]) =>
+    this.models = Object.entries(this.data.models).map(([name, some]) => [
+      some,
       button(name, () => this.change({ ...some, lock: false })),
-    );
-    this.controls.prepend(html("div", { class: "live-controls" }, ...models));
+    ]);
+    this.controls.prepend(html("div", { class: "bill-models" }, ...this.models.map(([, one]) => one)));
+    this.controls.before(this.querySelector(".live-static"));
   }
 
   // While it is locked, N and D go together
@@ -37,9 +40,12 @@ class Bill extends Live {
     super.display();
   }
 
-  show({ parameters, tokens, mfu, hour }) {
+  show(state) {
+    const { parameters, tokens, mfu, hour } = state;
+    for (const [some, one] of this.models)
+      one.setAttribute("aria-pressed", !state.lock && Object.entries(some).every(([name, x]) => state[name] === x));
     const hours = (6 * parameters * 1e9 * tokens * 1e12) / (3600 * this.data.peak * (mfu / 100));
-    const bill = [hours, hours * hour, (1000 * tokens) / parameters];
+    const bill = [hours * hour, hours, (1000 * tokens) / parameters];
     const table = this.querySelector(".live-bill");
     const names = [...table.querySelectorAll("th")].map((name) => name.textContent);
     fillTable(
@@ -49,6 +55,7 @@ class Bill extends Live {
     this.dollars = twoDigits(hours * hour);
   }
 
+  // Aloud only: who sees has the table
   say({ parameters, tokens }) {
     const [N, D] = [parameters, tokens].map((x) => x.toLocaleString("en", { maximumSignificantDigits: 3 }));
     return `${N} billion parameters that read ${D} trillion tokens: ${this.dollars} dollars for the machines.`;

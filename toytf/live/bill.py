@@ -32,8 +32,8 @@ def bill(models: Mapping[str, Sequence[float]], *, machine: str, peak: float, id
     --------
     >>> print(bill({"405B": (405, 15.6, 35)}, machine="H100", peak=989e12))
     What would your model cost?
-    hours of one H100: 30,000,000
     dollars: 76,000,000
+    hours of one H100: 30,000,000
     tokens a parameter: 39
     """
     names = "parameters", "tokens", "mfu"
@@ -42,8 +42,8 @@ def bill(models: Mapping[str, Sequence[float]], *, machine: str, peak: float, id
     parameters, tokens, mfu, _ = start.values()
     hours = 6 * parameters * 1e9 * tokens * 1e12 / (3600 * peak * mfu / 100)
     lines = [
-        (f"hours of one {machine}", two_digits(hours)),
         ("dollars", two_digits(hours * start["hour"])),
+        (f"hours of one {machine}", two_digits(hours)),
         ("tokens a parameter", two_digits(1000 * tokens / parameters)),
     ]
     data = {"models": known, "start": start, "peak": peak}
@@ -52,5 +52,5 @@ def bill(models: Mapping[str, Sequence[float]], *, machine: str, peak: float, id
 
 
 def two_digits(x: float) -> str:
-    x = float(f"{x:.2g}")
+    x = float(f"{x * (1 + 1e-9):.2g}")  # up from the half: of 3.65 floats make 3.6499...
     return f"{x:,.0f}" if x >= 10 else f"{x:.9f}".rstrip("0").rstrip(".")
