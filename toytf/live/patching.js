@@ -211,8 +211,10 @@ class Patching extends Live {
   say() {
     if (this.nothing) return ""; // the field says it
     const { was, is: now, at } = this;
+    const { length: many } = this.silent;
+    const [things, how] = this.data.turned ? ["matrices", this.data.words[0]] : ["heads", this.data.words[1]];
     const done = [
-      ...this.silent.map((name) => `${called(name)} ${this.data.words[this.data.turned ? 0 : 1]}`),
+      ...(many > 3 ? [`${many} ${things} ${how}`] : this.silent.map((name) => `${called(name)} ${how}`)),
       ...this.swaps.map(([row, word, taken]) => `row ${row} swapped (“${word}” ← “${taken}”)`),
       ...this.gone.map((row) => `there is no row ${row} to swap`),
     ];
