@@ -189,8 +189,8 @@ WITH_SIGNS = re.compile(
 
 def break_names(html, least=34):
     """A name that no phone has room for breaks between its parts, in a table's narrow column a shorter one too."""
-    if least > 9:
-        html = re.sub(r'<table class="docutils.*?</table>', lambda it: break_names(it[0], 9), html, flags=re.DOTALL)
+    if least > 15:
+        html = re.sub(r'<table class="docutils.*?</table>', lambda it: break_names(it[0], 15), html, flags=re.DOTALL)
     return re.sub(rf'(?<=<span class="pre">)[^<]{{{least},}}', lambda name: NAME_BREAKS.sub("<wbr>", name[0]), html)
 
 
