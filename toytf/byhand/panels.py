@@ -104,7 +104,7 @@ def nearly_one(value: float, decimals: int) -> bool:
 def _length(word: str) -> float:
     """How many digits wide a number is: points, spaces and powers are narrower than digits, a minus is wider."""
     word, _, power = word.removesuffix("</sup>").partition("<sup>")
-    high = 0.83 * _length(power) if power else 0.0
+    high = 0.7 * _length(power) if power else 0.0
     return len(word) - 0.5 * (word.count(".") + word.count(" ")) + 0.2 * word.count("−") + high
 
 
@@ -382,7 +382,9 @@ def _line(working, result: _Matrix, shown) -> tuple[str, float]:
         # a row beside a column cannot be added to it by eye
         m.turns = turned and len(m.array) == len(widest.array)
     every = [m for _, m, _ in blocks]
-    _one_width(every, every if turned else ())
+    # beside powers of ten other numbers would stand far from their brackets
+    for some in [[m] for m in every] if working.sci and not turned else [every]:
+        _one_width(some, some if turned else ())
     out, width = "", -1.5
     for k, (sign, m, classes) in enumerate(blocks):
         m.at_least = widest.width if m.turns or m.array.shape == working.result.shape else 0.0
