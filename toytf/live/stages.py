@@ -75,7 +75,7 @@ def mixing(scores, values, *, rows: Sequence[str], query: str, decimals: int = 3
         "sum": f"Added up, this is what “{query}” takes home: {home}.",
     }
     heads = ("", "score", "", "share", "value", "product")
-    static = table("mixing", lines, heads).replace('<td></td><th scope="col">sh', '<th scope="col" colspan="2">sh') + SAID
+    static = table("mixing", lines, heads).replace('<td></td><th scope="col">sh', '<th colspan="2">sh') + SAID
     text = [
         f"{row}: score {s[k][0]}, share {a[k][0]}, value [{' '.join(v[k])}], share × value [{' '.join(p[k])}]"
         for k, row in enumerate(rows)
