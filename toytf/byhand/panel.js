@@ -89,7 +89,7 @@
       live = d.createElement("div");
       live.className = "byhand-live";
       live.setAttribute("aria-live", "polite");
-      where.insertBefore(live, where.querySelector(":scope > .byhand-sums"));
+      where.insertBefore(live, where.querySelector(":scope > :is(.byhand-known, .byhand-sums)"));
     }
     return live;
   }
