@@ -29,7 +29,7 @@ function maskSetting({ mask: start, presets, rows, cols }) {
       buttons = Object.entries(presets).map(([words, mask]) => [mask, button(words, () => change(mask))]);
       const group = { class: "live-setting live-presets", role: "group", "aria-label": "usual masks" };
       const all = buttons.map(([, one]) => one);
-      return html("div", { ...group, "data-setting": name }, html("span", {}, "set it to"), ...all);
+      return html("div", { ...group, "data-setting": name }, html("span", {}, "set it to"), html("div", { class: "live-options" }, ...all));
     },
     display(value) {
       for (const [mask, one] of buttons) one.setAttribute("aria-pressed", same(mask, value));
@@ -66,9 +66,10 @@ class Mask extends Live {
     });
   }
 
-  // The mask of the text opens row by row: no row above moves any more
-  plays({ mask }) {
-    return mask.map((_, open) => ({ mask: mask.map((row, i) => row.map((may) => may && i <= open)) }));
+  // The mask opens row by row: no row above moves any more. One that was stopped opens anew
+  plays() {
+    const { mask } = this.opening?.find((stage) => stage.mask === this.state.mask) ? this.opening.at(-1) : this.state;
+    return (this.opening = mask.map((_, open) => ({ mask: mask.map((row, i) => row.map((may) => may && i <= open)) })));
   }
 
   turn(i, j) {

@@ -84,5 +84,5 @@ def _grid(scores, seen, rows, cols, name) -> str:
         return f"<td{'' if may else ' class=live-hidden'}><b>{int(may)}</b> <span>{word}</span></td>"
 
     lines = [(row, *map(cell, *both)) for row, *both in zip(rows, seen, scores, strict=True)]
-    caption = f"M. A row asks, a column is asked. 1: may look, 0: hidden; below it the score, {name}"
+    caption = f"A row of M may look where it has a 1. Below it stands the score, {name}."
     return table("mask", lines, ["", *map(_html.escape, cols)], caption)
