@@ -11,6 +11,7 @@ import { END, named, quoted, reading, sentence, wordKeys, writeWords, weightTabl
 
 const TOP = 5;
 const SAME = "now: nothing is changed";
+const from = (word, other) => (word === other ? "(other’s)" : `← ${other}`);
 const called = (part) => part.replace(/\d$/, " head $&").replace(/[qkvo]$/, " w_$&");
 
 // ---------------------------------------------------------------- what the model does
@@ -94,7 +95,7 @@ class Patching extends Live {
     this.tried = {};
     bars.parentNode.classList.add("patch-same");
     const hint = "Click or tap a word to see its probabilities.";
-    this.querySelector(".patch-lines").after(html("div", { class: "patch-name" }, hint));
+    this.querySelector(".live-said").after(html("div", { class: "patch-name" }, hint));
     this.map = this.querySelector(".live-map");
     const [compare, take] = ["choose a word to compare its probabilities", "take one from the other sentence"];
     this.cells = html("div", { class: "patch-cells", lang: "en" });
@@ -118,8 +119,9 @@ class Patching extends Live {
     this.legend = html("legend", {}, this.data.legend);
     const look = `patch-heads${this.data.turned ? " patch-turned" : ""}`;
     const heads = html("fieldset", { class: look }, this.legend, html("div", {}, ...settings(this.data.parts)));
-    const rows = name("The memory, a row for each word. Click or tap one to take it from the other sentence.");
-    const switches = html("div", { class: "live-controls" }, ...(this.data.other ? [rows, this.cells] : []), heads);
+    const hint = name("A row for each word. Click or tap one to take it from the other sentence.");
+    const rows = this.data.other ? [line("memory", this.cells), hint] : [];
+    const switches = html("div", { class: "live-controls" }, ...rows, heads);
     // what it writes stands above the switches, in sight of them
     this.querySelector(".live-alone").replaceWith(switches);
     this.querySelector(".patch-reads").remove();
@@ -161,7 +163,7 @@ class Patching extends Live {
     [this.rows, this.gone] = [true, false].map((can) => state.rows.filter((row) => row <= this.both === can));
     const cells = src.map((word, k) => {
       const [off, on] = [k >= this.both, this.rows.includes(k + 1)];
-      const small = on ? `← ${other[k]}` : off ? "no other" : `row ${k + 1}`;
+      const small = on ? from(word, other[k]) : off ? "no other" : `row ${k + 1}`;
       return { word, look: `patch-cell${on ? " patch-other" : ""}`, on, off, small };
     });
     writeWords(this.cells, "button", cells);
@@ -196,7 +198,7 @@ class Patching extends Live {
         ? []
         : [[`${h + 1}, ${this.silent.includes(`cross${h + 1}`) ? "silenced" : "now"}`, this.is.heads[h][this.at]]]),
     ]);
-    const taken = src.map((word, k) => (this.rows.includes(k + 1) ? `${word} ← ${other[k]}` : word));
+    const taken = src.map((word, k) => (this.rows.includes(k + 1) ? `${word} ${from(word, other[k])}` : word));
     weightTable(this.map, taken, rows);
   }
 
@@ -215,7 +217,10 @@ class Patching extends Live {
     const [things, how] = this.data.turned ? ["matrices", this.data.words[0]] : ["heads", this.data.words[1]];
     const done = [
       ...(many > 3 ? [`${many} ${things} ${how}`] : this.silent.map((name) => `${called(name)} ${how}`)),
-      ...this.swaps.map(([row, word, taken]) => `row ${row} swapped (“${word}” ← “${taken}”)`),
+      ...this.swaps.map(([row, word, taken]) => {
+        const whose = word === taken ? "of the other sentence" : `← “${taken}”`;
+        return `row ${row} swapped (“${word}” ${whose})`;
+      }),
       ...this.gone.map((row) => `there is no row ${row} to swap`),
     ];
     const words = now.words.filter((word) => word !== END).join(" ");

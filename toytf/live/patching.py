@@ -107,13 +107,13 @@ def patching(
         f'<p class="patch-reads">It reads “<span lang="en">{_html.escape(source)}</span>”.</p>'
         '<div class="patch-lines"><div class="patch-line"><span class="patch-name">before</span>'
         f'<div class="patch-before" lang="es">{line}</div></div></div>'
+        f'<p class="live-said">{_html.escape(said)}</p>'
         f"{table('alone', lines, caption=caption)}"
         '<details class="patch-more"><summary>Probabilities, and where it looks</summary>'
         f'<p class="patch-at">{_html.escape(f"Probabilities of {where}")}</p>'
         f'<div class="live-side patch-bars">{bars(labels, whole.probs[at][best], "before")}</div>'
         '<div class="trans-scroll" role="region" aria-label="Where it looks" tabindex="0">'
         f"{weight_table(src, looks, CAPTION)}</div></details>"
-        f'<p class="live-said">{_html.escape(said)}</p>'
     )
     most = max(alone, key=lambda name: differ(whole, alone[name]))
     first = "Any can be switched off." if others else f"Switch off {most} first."
