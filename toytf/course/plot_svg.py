@@ -292,6 +292,8 @@ class Renderer(RendererBase):
         x, y = x + along * np.cos(turn) - across * np.sin(turn), y - along * np.sin(turn) - across * np.cos(turn)
         if up == 0.5 and not angle and mtext.get_va() != "baseline":  # matplotlib counts the room below the letters too
             y = self.height - mtext.get_transform().transform(mtext.get_unitless_position())[1]
+        if angle == 90 and mtext.axes and mtext is mtext.axes.yaxis.label:  # so far from the axis as the ticks' names go
+            x, down = (left := mtext.axes.bbox.x0), down - (left - x) / size
         style = [f"fill:{paint(gc.get_rgb())}"]
         if gc.get_alpha() is not None and gc.get_alpha() < 1:
             style.append(f"fill-opacity:{number(gc.get_alpha(), 2)}")
@@ -444,6 +446,7 @@ def svg(figure) -> str:
     figure._set_dpi(72, forward=False)
     for k, axes in enumerate(figure.axes):
         axes.set_gid(f"axes-{k}")
+        axes.yaxis.label.axes = axes
         for image in axes.images:
             image.set_interpolation("none")  # else matplotlib blows the cells up to pixels itself
     width, height = figure.get_figwidth() * 72, figure.get_figheight() * 72
