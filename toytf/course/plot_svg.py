@@ -292,7 +292,7 @@ class Renderer(RendererBase):
         x, y = x + along * np.cos(turn) - across * np.sin(turn), y - along * np.sin(turn) - across * np.cos(turn)
         if up == 0.5 and not angle and mtext.get_va() != "baseline":  # matplotlib counts the room below the letters too
             y = self.height - mtext.get_transform().transform(mtext.get_unitless_position())[1]
-        if angle == 90 and mtext.axes and mtext is mtext.axes.yaxis.label:  # so far from the axis as the ticks' names go
+        if angle == 90 and mtext.axes and mtext is mtext.axes.yaxis.label:  # beyond the ticks' names, at any size
             x, down = (left := mtext.axes.bbox.x0), down - (left - x) / size
         style = [f"fill:{paint(gc.get_rgb())}"]
         if gc.get_alpha() is not None and gc.get_alpha() < 1:

@@ -28,8 +28,8 @@ function maskSetting({ mask: start, presets, rows, cols }) {
     control(name, change) {
       buttons = Object.entries(presets).map(([words, mask]) => [mask, button(words, () => change(mask))]);
       const group = { class: "live-setting live-presets", role: "group", "aria-label": "usual masks" };
-      const all = buttons.map(([, one]) => one);
-      return html("div", { ...group, "data-setting": name }, html("span", {}, "set it to"), html("div", { class: "live-options" }, ...all));
+      const all = html("div", { class: "live-options" }, ...buttons.map(([, one]) => one));
+      return html("div", { ...group, "data-setting": name }, html("span", {}, "set it to"), all);
     },
     display(value) {
       for (const [mask, one] of buttons) one.setAttribute("aria-pressed", same(mask, value));
