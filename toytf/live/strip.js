@@ -59,10 +59,9 @@ class Strip extends Live {
     this.next = to("Next step", (n) => Math.min(LAST, n + 1));
     const others = [to("All steps", () => LAST), to("From the start", () => 0)];
     this.said.before(html("div", { class: "live-controls" }, this.next, ...others)); // a phone has both in one screen
-    const table = this.querySelector(".live-strip");
-    const side = html("div", { class: "live-side" });
-    table.replaceWith(this.sum, side); // what is set stands beside what follows, on a phone above it
-    side.append(this.controls, table);
+    const follows = html("div", {}, this.querySelector(".live-strip"), this.said, this.sum);
+    // what is set stands beside what follows, on a phone below it
+    this.querySelector(".live-static").append(html("div", { class: "live-side" }, follows, this.controls));
   }
 
   // ---------------------------------------------------------------- computing
@@ -104,7 +103,9 @@ class Strip extends Live {
     const here = made(kind ? moved : v)[name];
     if (!kind) return chain(here ? `${name} = ${words[name]}` : name, here ? [here, end] : [end]);
     if (!here) return chain(`Δ${name}`, [end]);
-    return `${chain(`${name}, nudged, = ${words[name]}`, [here, moved(name)])}, ${chain(`Δ${name}`, [minus(moved(name), v(name)), end])}`;
+    const sums = [chain(`Nudged: ${name} = ${words[name]}`, [here, moved(name)])];
+    sums.push(chain(`Δ${name}`, [minus(moved(name), v(name)), end]));
+    return sums.join("<br>").replace(/ ([+−]) /g, "\u00a0$1\u00a0"); // a difference stays in one line
   }
 
   // ---------------------------------------------------------------- showing
