@@ -28,7 +28,7 @@ THINGS = [
     byhand.chain("Attention ([chapter 4](04_self_attention.html))", *small_chain()),
 ]
 DARK = """:root { color-scheme: dark; --toytf-ink: #e6eaf0; --toytf-paper: #14181d; --toytf-quiet: #a3adbb;
-  --toytf-row: #43233a; --toytf-accent: #ff8fb8; --toytf-on-accent: #2a0a1a; --toytf-faint: #8d897f }"""
+  --toytf-row: #551c40; --toytf-accent: #ff8fb8; --toytf-on-accent: #2a0a1a; --toytf-faint: #8d897f }"""
 
 
 def document(*things, dark=False):

@@ -136,7 +136,7 @@ def test_a_chain_finds_each_operand_among_the_earlier_steps_turned_too():
         "1:i*r:0 2:j*c:0",  # row i of Q, and row j of K for column j of its transpose
         "5:i*r:0 3:**c:0",  # not A: the scaled scores were left out, so they stand beside the weights
     ]
-    assert re.findall(">([^<>]*): shown before<", markup) == ["X", "X", "X", "Q and K", "A and V"]
+    assert re.findall(">from ([^<>]*) above<", markup) == ["X", "X", "X", "Q and K", "A and V"]
     assert markup.count(">X<") == 1 and markup.count("<details") == 1
 
 

@@ -274,7 +274,7 @@ def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
     else:
         body, width = _line(working, result, shown)
     above = [_named(known[at[0]].name) for _, at in places if at is not None and len(places) > 1]
-    note = f'<div class="byhand-known">{" and ".join(dict.fromkeys(above))}: shown before</div>' * any(above)
+    note = f'<div class="byhand-known">from {" and ".join(dict.fromkeys(above))} above</div>' * any(above)
     linked = f' data-from="{" ".join(linked)}"' if linked else ""
     sums = all_sums(working) if working.entries and not in_chain else ""
     step = f"s{_step(width)}"
