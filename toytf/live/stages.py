@@ -185,8 +185,9 @@ def breaking(theirs, ours: Mapping[str, np.ndarray], *, id: str = "breaking") ->
     text = "\n".join(f"{name}: {said}" for name, said in says.items())
     static = (
         f'<div class="live-fall"><svg viewBox="0 -12 {left + wide} {high + 36}" style="max-width:26rem" role="img" '
-        f'aria-label="For each token a ring, and a dot in it, above or below.">{drawn}</svg></div>'
+        f'aria-label="For each token a ring, and a dot in it, above or below.">{drawn}</svg>'
         + SAID.replace("><", f">{_html.escape(text)}<")
+        + "</div>"
     )
     heads = {name: said[0].upper() + said[1:] for name, said in says.items()}
     return _stages("Break it: dots are ours, rings the library’s", heads, static, text, id, label="what is broken")
