@@ -316,6 +316,7 @@ class Renderer(RendererBase):
             raise ValueError(f"text in a figure: expected no root or fraction, got {s}")
         text, height = "", down * prop.get_size_in_points()
         for (size, up, slanted), run in itertools.groupby(glyphs, _set_alike):
+            size = max(size, 0.85 * prop.get_size_in_points())  # what is raised can be read, too
             letters = escape("".join(chr(glyph[2]) for glyph in run))
             words = f' dy="{number((height - up) / size, 2)}em"' if height != up else ""
             share = number(size / prop.get_size_in_points(), 2)
