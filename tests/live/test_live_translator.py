@@ -246,7 +246,10 @@ def test_all_words_are_below_the_field_to_tap(touch):
     for word in "my cat sees a hat".split():
         words.get_by_text(word, exact=True).press("Enter")
     shows(page, "my cat sees a hat", 3)
-    words.get_by_text("hello", exact=True).click()  # that sentence was whole
+    words.get_by_text("hello", exact=True).click()
+    assert page.get_by_role("textbox").input_value() == "my cat sees a hat hello"  # nothing is lost
+    page.get_by_role("button", name="Another sentence").click()
+    words.get_by_text("hello", exact=True).click()  # nobody typed that sentence
     assert page.get_by_role("textbox").input_value() == "hello"
     assert not page_problems(page)
 

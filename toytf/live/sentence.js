@@ -116,7 +116,7 @@ function wholeFrom({ kinds, places }, words) {
 export function sentence({ label, start, hint = "", nothing = NOTHING, examples = [], offers = false, ...about }) {
   const all = [...examples.filter((example) => example !== start), start];
   const known = about.groups.flatMap(({ words }) => words);
-  let [input, note, changed, tried] = [null, null, null, -1];
+  let [input, note, changed, tried, typed] = [null, null, null, -1, ""];
   const tidy = (text) => text.trim().replace(/\s+/g, " ");
   const never = hint.replace(/^[^.]*\.?/, NEVER); // what the hint asks to do still holds
 
@@ -135,7 +135,7 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
     input.focus();
     const end = last ? input.value.length : words.slice(0, at + 1).join(" ").length;
     input.setSelectionRange(end, end);
-    changed(input.value);
+    changed((typed = input.value));
   }
 
   // For a word that is not known those that are spelled nearly so and fit; else some that fit, if any is read beside it
@@ -226,7 +226,7 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
         maxlength: LETTERS,
         lang: "en",
         enterkeyhint: "done",
-        input: () => change(input.value),
+        input: () => change((typed = input.value)),
         ...(offers ? { focus: again, keyup: again, click: again } : {}),
         keydown: (event) => event.key === "Enter" && input.blur(),
       });
@@ -239,9 +239,10 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
         input,
         ...(examples.length ? [html("button", next, ...words)] : []),
       );
-      const box = html("details", { class: "live-known" }, html("summary", {}, `All ${known.length} words`));
-      // after a whole sentence a word begins another one
-      const add = (word) => change(fits(about, cut(input.value)) ? word : `${input.value} ${word}`);
+      const box = html("details", { class: "live-known" }, html("summary", {}, `All ${known.length} words that it knows`));
+      // in place of a sentence of ours a word begins the reader's own
+      const ours = () => all.includes(tidy(input.value)) && tidy(input.value) !== tidy(typed);
+      const add = (word) => change((typed = ours() ? word : tidy(`${input.value} ${word}`)));
       box.append(palette(about, () => true, { label: "Tap a word to add it", choose: add }));
       return html("div", { class: "live-sentence", "data-setting": name }, field, ...(about.list ? [box] : []), note);
     },

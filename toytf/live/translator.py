@@ -88,8 +88,8 @@ def translator(source: str = "the small queens see a hat", word: int = 3, *, id:
     said, probs, heads = written(model, src)
     at, weights = word - 1, heads.mean(axis=0)
     size = count(model.params)
-    listed = f'<details class="live-known"><summary>All {len(known)} words</summary>{", ".join(known)}</details>'
-    title = f"Type a sentence of these {len(known)} words: {size:,} numbers turn it into Spanish"
+    listed = f'<details class="live-known"><summary>All {len(known)} words that it knows</summary>{", ".join(known)}</details>'
+    title = f"Type a sentence: {size:,} numbers turn it into Spanish"
     top = np.argsort(-probs[at], kind="stable")[:TOP]
     name = f"The {TOP} most probable words where it wrote {quoted(said[at])}"
     labels = [named(model.tgt_vocab.tokens([i])[0]) for i in top]
