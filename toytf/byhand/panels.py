@@ -273,6 +273,7 @@ def panel(working, known: Sequence = (), in_chain: bool = False) -> str:
         title = "" if title in body else title
     else:
         body, width = _line(working, result, shown)
+        title = "" if heading == result.name else title
     above = [_named(known[at[0]].name) for _, at in places if at is not None and len(places) > 1]
     note = f'<div class="byhand-known">from {" and ".join(dict.fromkeys(above))} above</div>' * any(above)
     linked = f' data-from="{" ".join(linked)}"' if linked else ""
@@ -388,12 +389,12 @@ def _line(working, result: _Matrix, shown) -> tuple[str, float]:
     out, width = "", -1.5
     for k, (sign, m, classes) in enumerate(blocks):
         m.at_least = widest.width if m.turns or m.array.shape == working.result.shape else 0.0
-        following, beside = blocks[k + 1][0] if k + 1 < len(blocks) else "", 0.0
+        beside = 0.0
         if k and blocks[0][1].rows == m.rows:
             classes, beside = [*classes, "b-in"], m.stub
-        # behind a matrix, so that those that wrap stand below each other
-        after = f'<span class="b-sign">{_html.escape(following)}</span>' if following else ""
-        out += f'<div class="b-block">{m.html(" ".join(classes))}{after}</div>'
+        before = f'<span class="b-sign">{_html.escape(sign)}</span>' if k and sign else ""
+        room = f' style="--sign:{len(sign) + 1}ch"' if before else ""
+        out += f'<div class="b-block"{room}>{before}{m.html(" ".join(classes))}</div>'
         width += max(m.room - beside, m.name_width) + 1.5 + (len(sign) + 1.3 if sign else 0)
     return out, width
 

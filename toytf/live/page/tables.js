@@ -46,7 +46,9 @@ export class Panel {
     this.size = [result.length, result[0].length];
     if (sign !== null) {
       const rounded = this.sums().some((line) => line.includes("≈")); // as byhand/panels.py
-      this.signs.at(-1).textContent = rounded ? sign.replace("=", "≈") : sign;
+      const last = this.signs.at(-1);
+      last.textContent = rounded ? sign.replace("=", "≈") : sign;
+      last.parentNode.style.setProperty("--sign", `${sign.length + 1}ch`);
     }
     if (this.allSums?.open) this.writeSums();
     this.node.dispatchEvent(new CustomEvent("toytf-changed", { bubbles: true }));
