@@ -48,6 +48,7 @@ class Clocks extends Live {
   build() {
     super.build();
     this.dials[0].parentNode.after(this.controls);
+    this.controls.prepend(this.player);
   }
 
   panel(box) {
@@ -156,12 +157,13 @@ class Clocks extends Live {
 // What is in a dial: the template of clocks.py, filled as there (_picture)
 function picture({ dial, radius, label, closest, sector }, hand, later, places, angle) {
   const at = ([sin, cos], by) => `${fixed(by * sin, 2)} ${fixed(-by * cos, 2)}`;
+  const near = Math.hypot(later[0] - hand[0], later[1] - hand[1]) * label < closest;
   const text = (name, place, words) => {
     const anchor = place[0] > 0.5 ? "start" : place[0] < -0.5 ? "end" : "middle";
     const by = label + 4 * (anchor === "middle");
-    return `<text class="live-${name}" transform="translate(${at(place, by)})" text-anchor="${anchor}">${words}</text>`;
+    const both = near && anchor === "middle" && places[0] !== places[1] ? `, ${places[1]}` : "";
+    return `<text class="live-${name}" transform="translate(${at(place, by)})" text-anchor="${anchor}">${words}${both}</text>`;
   };
-  const near = Math.hypot(later[0] - hand[0], later[1] - hand[1]) * label < closest;
   const parts = {
     from: at(hand, sector),
     to: at(later, sector),

@@ -123,12 +123,14 @@ def _picture(i: int, pos: int, k: int, hand: np.ndarray, later: np.ndarray, angl
     def at(place, radius):
         return f"{fmt(radius * place[0], 2)} {fmt(-radius * place[1], 2)}"
 
+    near = np.hypot(*(later - hand)) * LABEL < CLOSEST
+
     def label(name, place, text):
         anchor = "start" if place[0] > 0.5 else "end" if place[0] < -0.5 else "middle"
         by = LABEL + 4 * (anchor == "middle")  # above and below, the knob's own height lies between
+        text = f"{text}, {pos + k}" if near and anchor == "middle" and k else text
         return f'<text class="live-{name}" transform="translate({at(place, by)})" text-anchor="{anchor}">{text}</text>'
 
-    near = np.hypot(*(later - hand)) * LABEL < CLOSEST
     parts = {"from": at(hand, SECTOR), "to": at(later, SECTOR), "large": int(angle % math.tau > math.pi)}
     parts |= {"tip": at(hand, RADIUS), "later": at(later, RADIUS), "foot": at((0.0, hand[1]), RADIUS)}
     parts["labels"] = ("" if near else label("later-at", later, pos + k)) + label("at", hand, pos)
