@@ -82,6 +82,7 @@ def test_a_second_press_stops_it_where_it_is(touch, played):
 INPUTS = {
     "a link": lambda page: follow(page, "#divisor?row=World"),
     "a setting": lambda page: page.locator("[data-setting=row] label", has_text="World").click(),
+    "a wrong number": lambda page: page.locator("[data-setting=divisor] .live-typed").fill("0"),
     "a look at an entry": lambda page: page.locator(".live-weights .byhand-result tbody td").first.click(),
     "reset": lambda page: button(page, "Reset").click(),
 }

@@ -79,6 +79,7 @@ export class Live extends HTMLElement {
       controls.push(this.player);
       // who looks closer than at the settings stops it too
       this.addEventListener("click", ({ target }) => target === this.player || this.halt());
+      this.addEventListener("input", () => this.halt());
     }
     // sliders that follow each other share their columns
     const sliders = controls.filter((control) => control.matches(".live-number"));
