@@ -149,7 +149,7 @@ CASE = Case(
 def test_it_names_the_first_bad_number_and_a_tap_opens_its_layer(touch):
     page = touch(STACK)
     _, scores, weights, out = computed()[1]
-    where = f"Layer 2, head 2, row World: e^{fmt(scores[1, 1, 1], 2)} is more than a float holds."
+    where = f"Layer 2, head 2, row World: exp({fmt(scores[1, 1, 1], 2)}) is more than a float holds."
     assert said(page).startswith(where) and "After layer 3 no row has a number left" in said(page)
     assert "In layer 2 the first infinity or NaN arises." in str(STACK)
     assert not page.get_by_text("rows that go in").is_visible()

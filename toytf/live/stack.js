@@ -1,5 +1,5 @@
 // A stack of layers with random weights: how its numbers grow, where the first NaN arises. Beside stack.py.
-import { fixed, scientific, onPage } from "./engine/numbers.js";
+import { fixed, scientific, onPage, powerOfTen } from "./engine/numbers.js";
 import { scaled, sum } from "./engine/ops.js";
 import { encoderLayer } from "./engine/model.js";
 import { html, uniqueId } from "./page/make.js";
@@ -14,16 +14,16 @@ const EPS = 1e-5;
 
 // ---------------------------------------------------------------- numbers, as stack.py writes them
 
-// A number of any size in at most nine letters
+// A number of any size in at most eleven letters
 function short(value) {
   const size = Math.abs(value);
   if (size >= 1 && size < 1e5) return onPage(fixed(value, 2));
   if ((size >= 0.001 && size < 1) || !Number.isFinite(value)) return onPage(fixed(value, 4));
-  return onPage(scientific(value, 3).replace("e+", "e"));
+  return powerOfTen(value, 2);
 }
 
 // A difference of nearly equal numbers has few digits
-const shortGap = (value) => (value < SAME ? "< 1e−12" : onPage(scientific(value, 1)));
+const shortGap = (value) => (value < SAME ? "< 10⁻¹²" : value < 0.01 ? powerOfTen(value, 1) : onPage(fixed(value, 3)));
 const finite = (row) => row.every(Number.isFinite);
 const largestIn = (matrices) => matrices.flat(Infinity).reduce((a, b) => Math.max(a, Math.abs(b)), 0);
 // How different rows are, for their size
@@ -70,7 +70,7 @@ function why(scores) {
   const exps = scores.map(Math.exp);
   const largest = onPage(fixed(Math.max(...scores), 2));
   if (!finite(exps)) {
-    return `e^${largest} is more than a float holds. Infinity stands in its place, and ∞ / ∞ is NaN.`;
+    return `exp(${largest}) is more than a float holds. Infinity stands in its place, and ∞ / ∞ is NaN.`;
   }
   if (!Number.isFinite(sum(exps))) {
     return "each power of e is a float, and their sum is not. A number / ∞ is 0: all its weights are 0.";
@@ -237,7 +237,7 @@ class Stack extends Live {
         ? `the largest score of all, signs left aside, is ${largest}, and each row's largest is subtracted before exp.`
         : `the largest score of all, signs left aside, is ${largest}, and exp overflows above ${fixed(this.data.limit, 2)}.`) +
       ` After layer ${sizes.length} the row gap is ` +
-      `${gap < SAME ? "below 1e−12: the rows are alike" : shortGap(gap)}.`
+      `${gap < SAME ? "below 10⁻¹²: the rows are alike" : shortGap(gap)}.`
     );
   }
 }

@@ -17,6 +17,7 @@ from toytf.model import EncoderLayer
 from toytf.ops import Array, Linear, linear, softmax_naive
 
 HIGH = math.log(np.finfo(np.float64).max)  # of what is larger, exp is infinite
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 SAME = 1e-12  # rows that differ by less of their size are called alike
 LOOKS = (("orange", "orange dashed", "square"), ("blue", "blue", "disc"))  # of score and entry, in the picture
 KEY = '<span class="stack-key"><i class="stack-key-{0}"></i>largest</span> '
@@ -120,19 +121,27 @@ def _steps(x: Array, layers: Sequence[EncoderLayer], n_heads: int) -> list[_Step
 
 
 def _short(value: float) -> str:
-    """A number of any size in at most nine letters."""
+    """A number of any size in at most eleven letters."""
     if not np.isfinite(value):
         return "NaN" if np.isnan(value) else "∞"
     if 1 <= abs(value) < 1e5:
         word = fmt(value, 2)
     else:
-        word = fmt(value, 4) if 0.001 <= abs(value) < 1 else fmt(value, 3, sci=True).replace("e+", "e")
+        word = fmt(value, 4) if 0.001 <= abs(value) < 1 else _power(value, 2)
     return word.replace("-", "−")
+
+
+def _power(value: float, decimals: int) -> str:
+    """7.9 × 10⁻⁵"""
+    digits, power = fmt(value, decimals, sci=True).split("e")
+    return f"{digits} × 10{str(int(power)).translate(RAISED)}"
 
 
 def _short_gap(value: float) -> str:
     """A difference of nearly equal numbers has few digits; below a limit it is a float's own rounding."""
-    return "< 1e−12" if value < SAME else fmt(value, 1, sci=True).replace("-", "−").replace("nan", "NaN")
+    if value < SAME:
+        return "< 10⁻¹²"
+    return _power(value, 1) if value < 0.01 else fmt(value, 3).replace("nan", "NaN")
 
 
 def _words(score: float, entry: float, gap: float) -> list[str]:
