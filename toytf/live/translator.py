@@ -88,7 +88,8 @@ def translator(source: str = "the small queens see a hat", word: int = 3, *, id:
     said, probs, heads = written(model, src)
     at, weights = word - 1, heads.mean(axis=0)
     size = count(model.params)
-    listed = f'<details class="live-known"><summary>All {len(known)} words that it knows</summary>{", ".join(known)}</details>'
+    summary = f"<summary>All {len(known)} words that it knows</summary>"
+    listed = f'<details class="live-known">{summary}{", ".join(known)}</details>'
     title = f"Type a sentence: {size:,} numbers turn it into Spanish"
     top = np.argsort(-probs[at], kind="stable")[:TOP]
     name = f"The {TOP} most probable words where it wrote {quoted(said[at])}"
