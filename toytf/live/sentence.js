@@ -239,7 +239,11 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
         input,
         ...(examples.length ? [html("button", next, ...words)] : []),
       );
-      const box = html("details", { class: "live-known" }, html("summary", {}, `All ${known.length} words that it knows`));
+      const box = html(
+        "details",
+        { class: "live-known" },
+        html("summary", {}, `All ${known.length} words that it knows`),
+      );
       // in place of a sentence of ours a word begins the reader's own
       const ours = () => all.includes(tidy(input.value)) && tidy(input.value) !== tidy(typed);
       const add = (word) => change((typed = ours() ? word : tidy(`${input.value} ${word}`)));
