@@ -132,7 +132,10 @@ class Story extends Live {
   beginning(data) {
     const id = uniqueId();
     const label = "The beginning of a story";
-    const typed = () => this.change({ beginning: this.field.value, written: 0, word: 0, draw: 1 });
+    const typed = () => {
+      this.stop();
+      this.change({ beginning: this.field.value, written: 0, word: 0, draw: 1 });
+    };
     const keydown = (event) => {
       if (event.key !== "Enter") return;
       event.preventDefault();
@@ -183,6 +186,7 @@ class Story extends Live {
     });
     this.one = button("One word", () => this.oneWord());
     this.anew = button("Begin anew", () => {
+      if (this.read.odd.length) return;
       const next = { draw: (this.state.draw % STORIES) + 1, written: 0, word: 0 };
       this.change(next);
       this.writeOn();
@@ -207,7 +211,8 @@ class Story extends Live {
 
   async writeOn() {
     this.stop();
-    if (this.blocked() || !(await this.ready())) return;
+    const { beginning } = this.state;
+    if (this.blocked() || !(await this.ready()) || beginning !== this.state.beginning) return;
     if (!moves() || !PACES[this.state.pace]) this.change({ written: this.data.longest, word: 0 });
     else this.tick();
   }
@@ -243,9 +248,8 @@ class Story extends Live {
   buttons() {
     if (!this.on) return;
     this.on.textContent = this.timer ? "Pause" : "Write on";
-    const off = String(this.blocked());
-    set(this.on, { "aria-disabled": off });
-    set(this.one, { "aria-disabled": off });
+    for (const one of [this.on, this.one]) set(one, { "aria-disabled": String(this.blocked()) });
+    set(this.anew, { "aria-disabled": String(this.read.odd.length > 0) });
   }
 
   // What the model reads and scores at every place, up to the last token. What it has read before is kept.

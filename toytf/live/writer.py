@@ -76,7 +76,7 @@ def writer(
     static = (
         f'<div class="story-field"><p>{_html.escape(beginning)}</p></div>'
         f'<p class="story-text" lang="en">{_words(begun, row)}</p>'
-        '<p class="story-hint">Click or tap a word: the darker another is, the more the head looked at it.</p>'
+        '<p class="story-hint">Click or tap a word: the stronger its colour, the more the head looked at it.</p>'
         f'<div class="story-detail">{_bars(model, probs, temperature)}'
         f'<div class="story-side"><p class="live-said">{_html.escape(said)}</p></div></div>'
         f'<noscript><p lang="en">{_html.escape(stories.told(tokens[:-1]))}</p><ul>{kept}</ul></noscript>'
