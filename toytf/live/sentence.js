@@ -8,7 +8,7 @@ import { fillTable, fitted } from "./page/tables.js";
 const LETTERS = 200; // of a sentence
 const NEVER = "It never saw a sentence of this kind: expect mistakes.";
 const UNFINISHED = "It learned whole sentences, and this is none yet: go on, or expect mistakes.";
-const NOTHING = "Nothing to translate: type a word, or choose one.";
+const NOTHING = "Nothing to translate: type a word.";
 export const END = "(end)";
 const NAMES = { "<eos>": END, "<sos>": "(start)", "<pad>": "(padding)" };
 
@@ -143,7 +143,8 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
     const at = tokens.findIndex((token) => token.word === word);
     const [near, [fit, whole]] = [nearest(word, known), wordsFor(about, tokens, at)];
     const both = near.filter((other) => fit.includes(other));
-    const other = fit.length && tokens.some((token) => token.known) ? [...whole.slice(0, 3), ...near] : near;
+    const begins = !examples.length || tokens.some((token) => token.known); // else a whole example is said
+    const other = fit.length && begins ? [...whole.slice(0, 3), ...near] : near;
     const words = (both.length ? both : other).slice(0, n > 1 ? 2 : 4);
     const lead = words.every((one) => near.includes(one)) ? "Did you mean:" : "Try:";
     return words.length ? [{ lead: n > 1 ? `In place of “${word}”:` : lead, words, at }] : [];
