@@ -30,7 +30,8 @@ COLOURED = [
 BEGIN, END = "\ue000", "\ue001"
 # On a phone a longer line wraps; what was printed in columns scrolls, so its box can be focused (toytf.js).
 NARROW = 34
-OPENS = re.compile(r"[(\[](?![)\]\s])")
+WORD = re.compile(r"(?:<[^>]*>|[^\s<])+")  # up to a space
+CALL = re.compile(r"^(?:</?a\b[^>]*>|[^<{&(])+\((?!\))")  # up to its bracket, not in a string
 COLUMNS = re.compile(r"\S {2,}\S|^ ?\[")
 
 
@@ -77,16 +78,22 @@ class Formatter(HtmlFormatter):
 
 
 def hanging(line):
-    """A long line; what it goes on with stands six letters deeper, more than a block does.
+    """A long line; what it goes on with stands four letters deeper, six before a block.
 
-    It may end behind a bracket that opens, or a phone cuts what stands in it before a comma.
+    It ends at a space, or behind the first bracket of a call that is long up to its first space.
     """
     plain = html.unescape(re.sub("<.*?>", "", line)).rstrip()
-    deep = len(plain) - len(plain.lstrip()) + 6
+    deep = len(plain) - len(plain.lstrip()) + (6 if plain.endswith(":") else 4)
     if len(plain) <= NARROW:
         return line
-    line = re.sub(r"\w+(?: × \w+)+", r'<span class="kept">\g<0></span>', line)  # a shape is one word
-    return f'<span class="long" style="--deep: {deep}ch">' + OPENS.sub(r"\g<0><wbr>", line) + "</span>"
+    # a shape is one word, and so is ' '
+    line = re.sub(r"\w+(?: × \w+)+|' '", r'<span class="kept">\g<0></span>', line)
+    return f'<span class="long" style="--deep: {deep}ch">' + WORD.sub(opened, line) + "</span>"
+
+
+def opened(word):
+    short = len(html.unescape(re.sub("<.*?>", "", word[0]))) <= 20
+    return word[0] if short else CALL.sub(r"\g<0><wbr>", word[0])
 
 
 def setup(app):
