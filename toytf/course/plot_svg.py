@@ -295,7 +295,7 @@ class Renderer(RendererBase):
         if angle == 90 and mtext.axes and mtext is mtext.axes.yaxis.label:  # beyond the ticks' names, at any size
             names = [name for name in mtext.axes.get_yticklabels() if name.get_text()]  # which end where the first does
             end = names[0].get_transform().transform(names[0].get_position())[0] if names else mtext.axes.bbox.x0
-            x, down = end, down - (end - x) / size - (0.45 if any("$" in name.get_text() for name in names) else 0.1)
+            x, down = end, down - (end - x) / size - 0.25 * any("$" in name.get_text() for name in names)
         style = [f"fill:{paint(gc.get_rgb())}"]
         if gc.get_alpha() is not None and gc.get_alpha() < 1:
             style.append(f"fill-opacity:{number(gc.get_alpha(), 2)}")
