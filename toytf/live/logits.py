@@ -69,7 +69,11 @@ def logits(starts: Mapping[str, tuple[Sequence[float], int]], tokens: Sequence[s
     ]
     losses = [(f"loss, −log p of {names[0]}", bar(share=min(1, loss / MOST)), fmt(loss))]
     above = f'<div class="logits-loss">{table("bars", losses)}</div>'
-    static = f"{above}{table('logits', lines, HEADS, HATCHED)}{SAID}"
+    # a heading stands over a slider or a bar and its number
+    moved = table("logits", lines, HEADS, HATCHED).replace(
+        '<td></td><th scope="col"', '<th colspan="2" scope="colgroup"'
+    )
+    static = f"{above}{moved}{SAID}"
     data = {"starts": given, "tokens": tokens, "most": MOST}
     told = [f"{name}: logit {fmt(x, 2)}, p {fmt(q)}, slope {fmt(d)}" for name, x, q, d in rows]
     return Element("logits", "Move a logit, or take a step", data, static, "\n".join([*told, f"loss: {fmt(loss)}"]), id)

@@ -97,7 +97,7 @@ def _picture(values: np.ndarray, wanted: np.ndarray, out: np.ndarray, rows: Sequ
         above, start = value[1] == most[1], value[0] == least[0]
         words += f'<circle class="live-word" cx="{x:.2f}" cy="{y:.2f}" r="4"/>'
         words += text(
-            x + (-5 if start else 5), y + (-14 if above else 23), f"all to {word}", "start" if start else "end"
+            x + (14 if start else 5), y + (-8 if above else 23), f"all to {word}", "start" if start else "end"
         )
     x, y = at(wanted)
     corners = [(4 if k % 2 else 10, k * math.pi / 5) for k in range(10)]  # radius and angle
