@@ -220,7 +220,7 @@ class _Matrix:
 
 def _named(name: str) -> str:
     """A matrix's name as HTML: the letter of W stands where formulas have it."""
-    stacked = re.sub(r"\bW([QKVO])(?=[₁-₉])", r'W<sup class="b-over">\1</sup>', _html.escape(name))
+    stacked = re.sub(r"\bW([QKVO])([₁-₉])", r'W<span class="b-over"><sup>\1</sup>\2</span>', _html.escape(name))
     return re.sub(r"\bW([QKVO])(?![A-Za-z])", r"W<sup>\1</sup>", stacked)
 
 
