@@ -118,6 +118,7 @@ export class Live extends HTMLElement {
     this.halt();
     this.complaint.textContent = "";
     this.link.textContent = "Link to this";
+    this.link.style.textDecoration = "";
     this.state = { ...this.state, ...some };
     this.display();
     clearTimeout(this.later);
@@ -140,6 +141,7 @@ export class Live extends HTMLElement {
       told = "The address bar has the link";
     }
     this.spoken.textContent = this.link.textContent = told;
+    this.link.style.textDecoration = "none";
   }
 
   display() {
