@@ -316,14 +316,17 @@ class Renderer(RendererBase):
         _, _, _, glyphs, rects = self._text2path.mathtext_parser.parse(s, 72, prop)
         if rects:
             raise ValueError(f"text in a figure: expected no root or fraction, got {s}")
-        text, height = "", down * prop.get_size_in_points()
+        text, height, end, last = "", down * prop.get_size_in_points(), -1, ""
         for (size, up, slanted), run in itertools.groupby(glyphs, _set_alike):
             size = max(size, 0.85 * prop.get_size_in_points())  # what is raised can be read, too
+            run = list(run)
+            under = f' dx="-{number(0.75 * len(last), 2)}em"' if run[0][-2] < end else ""  # an index below its exponent
+            last, end = run, run[-1][-2] + 0.2 * size
             letters = escape("".join(chr(glyph[2]) for glyph in run))
             words = f' dy="{number((height - up) / size, 2)}em"' if height != up else ""
             share = number(size / prop.get_size_in_points(), 2)
             words += f' font-size="{share}em"' if share != "1" else ""
-            words += ' font-style="italic"' if slanted else ""
+            words += under + ' font-style="italic"' * slanted
             text, height = text + (f"<tspan{words}>{letters}</tspan>" if words else letters), up
         return text
 
