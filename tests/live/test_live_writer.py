@@ -197,6 +197,16 @@ def test_it_writes_word_by_word_can_be_stopped_and_goes_on(touch):
     assert button(page, "Write on").get_attribute("aria-disabled") == "true"
 
 
+def test_typing_stops_the_writing(touch):
+    page = touch(WRITER, reduced_motion="no-preference")
+    button(page, "Begin anew").click()
+    page.wait_for_function("document.querySelector('toytf-writer').state.written >= 2")
+    field(page).fill("By the phone")
+    page.wait_for_timeout(600)
+    shows(page, "By the")
+    assert button(page, "Begin anew").get_attribute("aria-disabled") == "true"
+
+
 REMARKS = {
     "Once there was a purple owl": ("“purple” is not among the ", "Once there was a"),
     "Once there was a brve owl": ("In place of “brve”: brave", "Once there was a"),
