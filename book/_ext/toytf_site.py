@@ -28,6 +28,7 @@ MENDS = [
     (r'<input aria-label="Toggle navigation of [^>]*>(<label [^>]*>.*?</label>)', ""),
     # an option or a command is one word, hyphens and all
     (r'<span class="pre(?=">(--[a-z]|[a-z]+-)[a-z-]{,18}</span>)', r"\g<0> kept"),
+    (r"(?<=\s)--[a-z][a-z-]*(?=[\s<])", r'<span class="kept">\g<0></span>'),
     (r"GPT-\d(?=[^<]*</em>)", r'<span class="kept">\g<0></span>'),
 ]
 # Styles that toytf.css has itself, shorter: colours of code, cells, exercises, buttons; and the theme's script, whose
