@@ -29,7 +29,7 @@ MENDS = [
     # an option or a command is one word, hyphens and all
     (r'<span class="pre(?=">(--[a-z]|[a-z]+-)[a-z-]{,18}</span>)', r"\g<0> kept"),
     (r"(?<=\s)--[a-z][a-z-]*(?=[\s<])", r'<span class="kept">\g<0></span>'),
-    (r"GPT-\d(?=[^<]*</em>)", r'<span class="kept">\g<0></span>'),
+    (r"\b(?:GPT|DeepSeek)-V?\d(?=[^<>]*<)", r'<span class="kept">\g<0></span>'),
     (r"\(…, (\w+), (\w+)\)", "(…,\u00a0\\1,\u00a0\\2)"),  # a shape
 ]
 # Styles that toytf.css has itself, shorter: colours of code, cells, exercises, buttons; and the theme's script, whose
