@@ -31,7 +31,7 @@ BEGIN, END = "\ue000", "\ue001"
 # On a phone a longer line wraps; what was printed in columns scrolls, so its box can be focused (toytf.js).
 NARROW = 34
 WORD = re.compile(r"(?:<[^>]*>|[^\s<])+")  # up to a space
-CALL = re.compile(r"^(?:</?a\b[^>]*>|[^<{&(])+\((?!\))")  # up to its bracket, not in a string
+CALL = re.compile(r"^(?:</?a\b[^>]*>|<span class=.bp.>|</span>|[^<{&(])+\((?!\))")  # up to its bracket, not in a string
 COLUMNS = re.compile(r"\S {2,}\S|^ ?\[")
 
 

@@ -50,13 +50,16 @@ def shows(page, source=A, other=B, rows=(), silent=(), word=4):
     rows_of_map = [run[h, at] for h in (0, 1) for run in both]
     assert shown(page, ".live-map") == [[fmt(a, 2) for a in row] for row in rows_of_map]
     assert page.locator(".patch-cell.patch-other b").all_inner_texts() == [mine[row - 1] for row in rows]
-    heads = [f"{word} ← {theirs[k]}" if k + 1 in rows else word for k, word in enumerate(mine)]
+    taken = ["(other’s)" if word == other else f"← {other}" for word, other in zip(mine, theirs, strict=False)]
+    heads = [f"{word} {taken[k]}" if k + 1 in rows else word for k, word in enumerate(mine)]
     assert page.locator(".live-map thead th").all_inner_texts() == heads
     said = page.locator(".live-said").inner_text()
     words = " ".join(w for w in now if w != "(end)")
     assert f"it writes {f'“{words}”' if words else 'nothing'}." in said
     for row in rows:
-        assert f"ow {row} swapped (“{mine[row - 1]}” ← “{theirs[row - 1]}”)" in said
+        word, other = mine[row - 1], theirs[row - 1]
+        whose = "of the other sentence" if word == other else f"← “{other}”"
+        assert f"ow {row} swapped (“{word}” {whose})" in said
     i = int(before[at].argmax())
     if said.startswith("Nothing is changed"):
         assert not rows and not silent and said.endswith(f"has probability {fmt(before[at, i])}.")
