@@ -26,7 +26,7 @@ class Bill extends Live {
       some,
       button(name, () => this.change({ ...some, lock: false })),
     ]);
-    this.controls.prepend(html("div", { class: "bill-models" }, ...this.models.map(([, one]) => one)));
+    this.controls.prepend(html("div", { class: "live-options" }, ...this.models.map(([, one]) => one)));
     this.controls.before(this.querySelector(".live-static"));
   }
 

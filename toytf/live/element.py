@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from itertools import pairwise
 
 from toytf.byhand import fmt, panels
 from toytf.live import wire
@@ -145,13 +146,18 @@ SHAPES = {"square": "M-4 -4h8v8h-8z", "disc": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 
 def table(name: str, lines, heads: Sequence[str] = (), caption: str = "") -> str:
     """Return a table of the look `name`. Its lines: what stands to the left, then cells, as HTML, or whole ``<td>``.
 
+    Over a column without a head (None) the next one's stands too: over a bar and its number.
+
     Examples
     --------
     >>> table("list", [("a", "1")], caption="One line")
     '<table class="live-table live-list"><caption>One line</caption><tbody><tr><th scope="row">a</th><td>1</td></tr></tbody></table>'
     """  # noqa: E501
     body = "".join(f'<tr><th scope="row">{_html.escape(head)}</th>{_cells(cells)}</tr>' for head, *cells in lines)
-    above = "".join(f'<th scope="col">{head}</th>' if head else "<td></td>" for head in heads)
+    above = ""
+    for before, head in pairwise(["", *heads]):
+        wide = ' colspan="2"' * (before is None)
+        above += "" if head is None else f'<th scope="col"{wide}>{head}</th>' if head else "<td></td>"
     above = f"<thead><tr>{above}</tr></thead>" if heads else ""
     caption = f"<caption>{_html.escape(caption)}</caption>" if caption else ""
     return f'<table class="live-table live-{name}">{caption}{above}<tbody>{body}</tbody></table>'

@@ -13,7 +13,7 @@ from toytf.ops import Array, log_softmax, softmax
 
 RIVALS = 4  # the most probable words beside the right one
 MOST = 15  # nats, where the bar of the loss ends
-HEADS = ("", "", "logit s", "", "p", "", "slope ds")
+HEADS = ("", None, "logit s", None, "p", None, "slope ds")
 HATCHED = "Hatched: a slope below 0, so a step raises this logit"
 
 
@@ -69,11 +69,7 @@ def logits(starts: Mapping[str, tuple[Sequence[float], int]], tokens: Sequence[s
     ]
     losses = [(f"loss, −log p of {names[0]}", bar(share=min(1, loss / MOST)), fmt(loss))]
     above = f'<div class="logits-loss">{table("bars", losses)}</div>'
-    # a heading stands over a slider or a bar and its number
-    moved = table("logits", lines, HEADS, HATCHED).replace(
-        '<td></td><th scope="col"', '<th colspan="2" scope="colgroup"'
-    )
-    static = f"{above}{moved}{SAID}"
+    static = f"{above}{table('logits', lines, HEADS, HATCHED)}{SAID}"
     data = {"starts": given, "tokens": tokens, "most": MOST}
     told = [f"{name}: logit {fmt(x, 2)}, p {fmt(q)}, slope {fmt(d)}" for name, x, q, d in rows]
     return Element("logits", "Move a logit, or take a step", data, static, "\n".join([*told, f"loss: {fmt(loss)}"]), id)

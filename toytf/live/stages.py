@@ -74,8 +74,8 @@ def mixing(scores, values, *, rows: Sequence[str], query: str, decimals: int = 3
         "products": "Each value is multiplied by its share.",
         "sum": f"Added up, this is what “{query}” takes home: {home}.",
     }
-    heads = ("", "score", "", "share", "value", "product")
-    static = table("mixing", lines, heads).replace('<td></td><th scope="col">sh', '<th colspan="2">sh') + SAID
+    heads = ("", "score", None, "share", "value", "product")
+    static = table("mixing", lines, heads) + SAID
     text = [
         f"{row}: score {s[k][0]}, share {a[k][0]}, value [{' '.join(v[k])}], share × value [{' '.join(p[k])}]"
         for k, row in enumerate(rows)
