@@ -207,7 +207,7 @@ def sample(
 def kept_tokens(probs: Annotated[Floats, "vocabulary"], top_k: Count | None = None, top_p: TopP | None = None) -> Array:
     """Return the ids that `sample` may draw from, the most probable first: (kept,).
 
-    No probability is below 0; their sum need not be 1.
+    `top_p` is a share of what `top_k` leaves. No probability is below 0; their sum need not be 1.
 
     >>> kept_tokens([0.1, 0.6, 0.3], top_k=2).tolist(), kept_tokens([0.1, 0.6, 0.3], top_p=0.7).tolist()
     ([1, 2], [1, 2])
@@ -217,7 +217,7 @@ def kept_tokens(probs: Annotated[Floats, "vocabulary"], top_k: Count | None = No
     order = np.argsort(-probs, kind="stable")[:top_k]
     if top_p is not None:
         reached = np.cumsum(probs[order])
-        order = order[: int(np.searchsorted(reached, top_p * (1 - 1e-12))) + 1]
+        order = order[: int(np.searchsorted(reached, top_p * reached[-1] * (1 - 1e-12))) + 1]
     return order
 
 

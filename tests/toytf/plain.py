@@ -197,10 +197,11 @@ def kept_tokens(probs, top_k, top_p):
         order = order[:top_k]
     if top_p is not None:
         kept, together = [], 0.0
+        enough = top_p * sum(probs[token] for token in order) * (1 - 1e-12)
         for token in order:
             kept.append(token)
             together += probs[token]
-            if together >= top_p * (1 - 1e-12):
+            if together >= enough:
                 break
         order = kept
     return order

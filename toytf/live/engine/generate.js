@@ -110,9 +110,9 @@ function keptTokens(probs, topK = null, topP = null) {
   let best = order(probs);
   if (topK !== null) best = best.slice(0, topK);
   if (topP !== null) {
+    const wanted = topP * sum(best.map((i) => probs[i])) * (1 - 1e-12);
     let reached = 0;
-    const enough = best.findIndex((i) => (reached += probs[i]) >= topP * (1 - 1e-12));
-    if (enough >= 0) best = best.slice(0, enough + 1);
+    best = best.slice(0, best.findIndex((i) => (reached += probs[i]) >= wanted) + 1);
   }
   return best;
 }
