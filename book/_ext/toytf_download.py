@@ -76,7 +76,7 @@ If the address leads nowhere any more, this notebook is older than the book: dow
 it again."""
 # What is translated; "admonition" has a title of its own.
 KNOWN = {"exercise", "solution", "note", "tip", "hint", "important", "warning", "admonition"}
-MARGIN = re.compile(r"^\{\.margin\}\n", re.M)
+LOOK = re.compile(r"^\{\.(margin|answered)\}\n", re.M)
 _CODE = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?^ {0,3}\1[`~]*[ \t]*$|(?<![}`])`+[^`\n]+`+", re.M | re.S)
 _LEFT = re.compile(r"^:{3,}.*|\{[a-z:]+\}`|^\([\w-]+\)=$|^ {0,3}\{[.#].*|^\+\+\+.*", re.M)
 _PICTURE = re.compile(r"!\[([^\]]+)\]\(([^):]+)\)")
@@ -115,7 +115,7 @@ def elsewhere(notebook, name, version, needed=""):
 
 def markdown(text, name):
     """A text without anything that only MyST knows."""
-    text = MARGIN.sub("", text)  # a note in the margin is a paragraph
+    text = LOOK.sub("", text)  # a note in the margin, and where one may stop, are paragraphs
     lines = text.splitlines()
     for found in reversed(parse(text, kinds=KNOWN)):
         lines[found.start : found.stop] = _translated(found).splitlines()

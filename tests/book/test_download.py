@@ -71,6 +71,7 @@ def test_each_notebook_is_valid_and_keeps_its_exercises_and_solutions(path):
             "<details>\n<summary>Why</summary>\n\nSo.\n\n</details>",
         ),
         ("{.margin}\nBeside it.", "Beside it."),
+        ("{.answered}\nThat is it.", "That is it."),
         ("![Two rows](_assets/a.png)", "*Picture: Two rows*"),
         ("[a](https://example.org/x.ipynb)", "[a](https://example.org/x.ipynb)"),
         ("```text\n:::{exercise} shown\n```", "```text\n:::{exercise} shown\n```"),
