@@ -70,7 +70,7 @@ def _presets(n: int, m: int) -> dict:
         presets |= {
             "causal": causal,
             "both": causal & presets["padding"],
-            "earlier words only": np.tri(n, k=-1, dtype=bool),
+            "without itself": np.tri(n, k=-1, dtype=bool),
             "causal, turned round": causal.T,
         }
     return presets
