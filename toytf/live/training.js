@@ -224,7 +224,6 @@ class Training extends Live {
       y: [0, top],
       ticks: [marks(steps, steps / 5), marks(top, tick)],
       lines: lines.filter(([, points]) => points.length),
-      texts: [["end", [steps, guess], `guessing: ${fixed(guess, 2)}`, -5]],
       below: ["step"],
     });
   }

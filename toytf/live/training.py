@@ -87,10 +87,14 @@ def training(
     tests = [round(_loss(copies[step], unseen), 4) for step in range(0, steps + 1, every)]
     began, answers = ([written(one, english.split()) for english, _ in sentences] for one in (copies[0], end))
     said, heads = [words for words, _, _ in answers], [weights for *_, weights in answers]
-    picture = _chart(losses, tests, steps, every, math.log(end.cfg.tgt_vocab))
+    guess = math.log(end.cfg.tgt_vocab)
+    picture = _chart(losses, tests, steps, every, guess)
     lines = "".join(_answer(e, s.split(), a) for (e, s), a in zip(sentences, said, strict=True))
     words, weights = said[SENTENCE], heads[SENTENCE].mean(axis=0)
-    key = f'<span>the pairs it learns from</span> <span class="train-unseen">{UNSEEN} sentences never shown</span>'
+    key = (
+        f'<span>the pairs it learns from</span> <span class="train-unseen">{UNSEEN} sentences never shown</span> '
+        f'<span class="train-guess">guessing: {fmt(guess, 2)}</span>'
+    )
     table = weight_table(sentences[SENTENCE][0].split(), zip(words, weights, strict=True))
     static = (
         f'{SAID}<div class="train-parts"><div class="train-curve">{picture}<p class="train-key">{key}</p></div>'
@@ -174,7 +178,5 @@ def _chart(losses: Sequence[float], tests: Sequence[float], steps: int, every: i
             ("red dashed", [(every * k, loss) for k, loss in enumerate(tests)]),
             ("ink", [(steps, 0), (steps, top)]),
         ],
-        [],
-        [("end", (steps, guess), f"guessing: {fmt(guess, 2)}", -5)],
-        ["step"],
+        below=["step"],
     )
