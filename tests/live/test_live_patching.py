@@ -108,7 +108,7 @@ def test_a_matrix_turned_round_says_what_it_says_in_toytf_and_nothing_complains(
         shows(page, other="", silent=(part,))
         assert [one for one in MATRICES if switch(page, one).is_checked()] == [part]
         kept = differ(patched(MODEL, A.split(), []), patched(MODEL, A.split(), [], silent=[part])) == 0
-        assert page.locator("legend").inner_text() == f"Turned alone: 1 of 12. Same words: {int(kept)}."
+        assert page.locator("legend").inner_text() == f"Tried alone so far: 1 of 12. Same words: {int(kept)}."
         before = called(part).capitalize() + " turned round: it writes "
         said = line.split(": ")[1]
         written = "nothing" if said == "(nothing)" else f"“{said}”"
@@ -125,7 +125,7 @@ def test_each_matrix_tried_alone_keeps_its_result_until_reset(touch):
     for tried, part in enumerate(MATRICES, 1):
         switch(page, part).click()
         switch(page, part).click()
-        assert page.locator("legend").inner_text() == f"Turned alone: {tried} of 12. Same words: {sum(kept[:tried])}."
+        assert page.locator("legend").inner_text() == f"Tried alone so far: {tried} of 12. Same words: {sum(kept[:tried])}."
     told = page.locator(".patch-heads i").all_inner_texts()
     assert told == ["same words" if k else "other words" for k in kept]
     assert page.locator(".patch-wrong").count() == 12 - sum(kept)
@@ -213,12 +213,18 @@ def test_words_are_offered_where_the_caret_is(touch):
     assert chips.all_inner_texts() == ["book", "hat", "boat", "house", "letter", "table"]
     chips.nth(2).click()
     shows(page, A, B.replace("world", "boat"))
+    assert not chips.count()  # they stand above what the reader reads: once chosen, or while one types, they are gone
     other.press("Home")
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # the first that is offered: "the" in place of "some"
     assert other.input_value() == "the cats see the red boat"
+    other.press("End")
+    assert chips.first.is_visible()
     switch(page, "cross1").click()  # though the words offered above it go
     assert not switch(page, "cross1").is_checked() and not chips.first.is_visible()
+    other.press("End")
+    other.press_sequentially(" red")
+    assert not chips.count()
     for text, told in {
         "some purple cats": "“purple” is not among its 52 words",
         "": "No rows to take: type a word.",

@@ -145,7 +145,7 @@ class Patching extends Live {
     const [all, kept] = [this.data.parts, Object.values(tried)];
     const right = kept.filter((same) => same).length;
     this.legend.textContent = kept.length
-      ? `Turned alone: ${kept.length} of ${all.length}. Same words: ${right}.`
+      ? `Tried alone so far: ${kept.length} of ${all.length}. Same words: ${right}.`
       : this.data.legend;
   }
 

@@ -186,10 +186,11 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
     return others ? [{ lead: `In place of “${word}”:`, words: others, at, look: "live-offers" }] : [];
   }
 
-  function display(text) {
+  // `moved`: the caret was put somewhere, and nobody types
+  function display(text, moved = false) {
     if (tidy(input.value) !== tidy(text)) input.value = text;
     const { said, asks } = remark(text);
-    if (offers) asks.push(...offered(text));
+    if (moved) asks.push(...offered(text));
     const key = JSON.stringify([said, asks]);
     if (note.dataset.key === key) return; // or it would be read aloud again
     note.dataset.key = key;
@@ -218,7 +219,8 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
         : { error: `${label}: expected at most ${LETTERS} letters, got ${text.length}` },
     control(name, change) {
       const id = uniqueId();
-      const again = () => display(input.value);
+      const again = () => display(input.value, true);
+      const keyup = ({ key }) => /^(Arrow|Home|End)/.test(key) && again();
       changed = change;
       input = html("input", {
         ...TYPED,
@@ -228,7 +230,7 @@ export function sentence({ label, start, hint = "", nothing = NOTHING, examples 
         lang: "en",
         enterkeyhint: "done",
         input: () => change((typed = input.value)),
-        ...(offers ? { focus: again, keyup: again, click: again } : {}),
+        ...(offers ? { focus: again, keyup, click: again } : {}),
         keydown: (event) => event.key === "Enter" && input.blur(),
       });
       note = html("p", { class: "live-note", id, "aria-live": "polite" });
