@@ -125,7 +125,8 @@ def test_each_matrix_tried_alone_keeps_its_result_until_reset(touch):
     for tried, part in enumerate(MATRICES, 1):
         switch(page, part).click()
         switch(page, part).click()
-        assert page.locator("legend").inner_text() == f"Tried alone so far: {tried} of 12. Same words: {sum(kept[:tried])}."
+        told = f"Tried alone so far: {tried} of 12. Same words: {sum(kept[:tried])}."
+        assert page.locator("legend").inner_text() == told
     told = page.locator(".patch-heads i").all_inner_texts()
     assert told == ["same words" if k else "other words" for k in kept]
     assert page.locator(".patch-wrong").count() == 12 - sum(kept)
