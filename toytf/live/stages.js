@@ -131,11 +131,12 @@ class Stages extends Live {
     }
   }
 
+  // The verdict stands from the press on: who looks away while it plays does not miss it.
   say({ stage, guess }) {
-    const { stages, says } = this.data;
-    if (!guess || +stage < stages.length) return says[stage - 1];
-    const off = guess - this.querySelector("td[data-each]:not(.live-bar)").textContent;
-    return `${says[stage - 1]} You guessed ${guess}: ${off ? (off < 0 ? "too low" : "too high") : "right"}.`;
+    const said = this.data.says[stage - 1];
+    if (!guess) return said;
+    const off = guess - this.querySelector("td[data-each]:not(.live-bar)").dataset.each.split(" ").at(-1);
+    return `You guessed ${guess}: ${off ? (off < 0 ? "too low" : "too high") : "right"}. ${said}`;
   }
 }
 
