@@ -199,7 +199,7 @@ export class Weights {
       complaint,
     );
     input.value = typed ?? onPage(String(owner.state[name]));
-    input.style.width = `${Math.max(width, 56)}px`;
+    input.style.width = `${Math.max(width, 48)}px`;
     input.addEventListener("keydown", (event) => {
       event.stopPropagation();
       if (event.key === "Enter" && take()) close();
