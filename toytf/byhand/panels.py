@@ -53,7 +53,7 @@ def style() -> str:
     """
     turned = "--t: flex;--s: 0;--e: 1.5px;--j: 0;--l: .5em;--o: nowrap;--a: auto;--x: flex-start;--c: right"
     turned += ";--p: .27em;--r: .45em;--i: inline;--n: none;--d: rtl;--m: var(--v, 0ch)"
-    above = "--u: grid;--v: contents;--h: none;--q: block;--y: 12px;--s: 0;--a: auto;--b: anywhere"
+    above = "--u: grid;--v: contents;--h: none;--q: block;--y: 12px;--a: auto;--b: anywhere"
     rules = [
         f".w{n}{{--m: {n}ch}}.v{n}{{--v: {n}ch}}.k{n}{{--k: calc((1 - var(--z, 1)) * {n}ch)}}" for n in range(2, 15)
     ]
