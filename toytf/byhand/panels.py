@@ -334,7 +334,7 @@ def _product(working, result: _Matrix, title: str, shown) -> tuple[str, float]:
     if left is None:
         # the rows' names stand beside the result, so the right factor moves in by as much
         turned = result.turning() if right is not None else ""
-        return f'<div class="b-block b-end{turned}">{crossed}</div>', result.room - 0.5
+        return f'<div class="b-block b-end{turned}">{crossed}</div>', result.room
     wide = max(left.room, left.name_width)
     lines = 0 if left.cols is None else 1 + any(" " in name for name in left.cols)
     gap = f" g{lines}" if right is not None else ""
