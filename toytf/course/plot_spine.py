@@ -241,7 +241,7 @@ class _Journey:
                 sheet.strip(left, place, matrix, name=f"{name}, {one}", rows=rows, on=on, names=columns)
                 left += np.shape(matrix)[-1] * CELL + gap
             left += 5 - gap
-            sheet.text(left, place + high / 2 + 4, word, ink=INK if on else None, room=x + w - left - 4)
+            sheet.text(left, place + high / 2 + 4, word, ink=INK if on else None, room=x + w - left - 6)
 
         inner = sublayer.inner
         if hasattr(inner, "heads"):
@@ -259,7 +259,7 @@ class _Journey:
 
     def words_of(self, sheet, x, y, rows, part, anchor="start") -> None:
         for i, word in enumerate(rows):
-            down = y + (i + 0.5) * CELL + 4
+            down = y + len(rows) * CELL / 2 + (i - (len(rows) - 1) / 2) * 14 + 4  # of a cell's height they would touch
             sheet.text(x, down, word, on=part in self.lit, anchor=anchor, style=";font-style:italic")
         wide = 43
         sheet.spot(part, x - (wide - 3 if anchor == "end" else 3), y - 3, wide, len(rows) * CELL + 6)
@@ -300,14 +300,14 @@ class _Journey:
         for part, on, *box in (
             ("linear", linear, x + 42, y - 4, CELL + 8, high + 6),
             ("softmax", soft, x + 66, y - 4, 72, high + 6),
-            ("next word", last, x - 2, y + best * pitch - 1, 43, pitch - 1),
+            ("next word", last, x - 6, y + best * pitch - 1, 43, pitch - 1),
         ):
             sheet.spot(part, *box)
             if on:
                 sheet.frame(*box, on=True)
         for k, word in enumerate(self.words):
             top = y + k * pitch
-            sheet.text(x + 38, top + 10, word, anchor="end", on=last and k == best)
+            sheet.text(x + 34, top + 10, word, anchor="end", on=last and k == best)
             sheet.strip(x + 46, top, logits[None, k : k + 1], name="logit", rows=[word], names=["score"], on=linear)
             long = 30 * chances[k] / chances[best]
             quiet = "" if soft or (last and k == best) else f' opacity="{UNLIT}"'
