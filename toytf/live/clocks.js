@@ -157,7 +157,7 @@ class Clocks extends Live {
 // What is in a dial: the template of clocks.py, filled as there (_picture)
 function picture({ dial, radius, label, closest, sector }, hand, later, places, angle) {
   const at = ([sin, cos], by) => `${fixed(by * sin, 2)} ${fixed(-by * cos, 2)}`;
-  const near = Math.hypot(later[0] - hand[0], later[1] - hand[1]) * label < closest;
+  const near = Math.hypot(later[0] - hand[0], later[1] - hand[1]) * label < closest * places.join("").length;
   const text = (name, place, words) => {
     const anchor = place[0] > 0.5 ? "start" : place[0] < -0.5 ? "end" : "middle";
     const by = label + 4 * (anchor === "middle");

@@ -15,7 +15,7 @@ WIDTHS = (4, 8, 16)  # a clock for every two columns: of more no hand would be t
 LAST = 200  # position
 FURTHEST = 100  # steps from the one position to the other
 DECIMALS = 5  # the first small steps of the slow hands
-SIZE, RADIUS, LABEL, CLOSEST, SECTOR = 104, 36, 44, 22, 16  # of a dial's picture
+SIZE, RADIUS, LABEL, CLOSEST, SECTOR = 104, 36, 44, 4.5, 16  # of a dial's picture; CLOSEST is for a digit
 # What is in it, for clocks.js too: the hand at pos, as sine and cosine, that at pos + k, dashed, the turn between them
 DIAL = (
     f'<circle class="live-rim" r="{RADIUS}"/><path class="live-up" d="M0 0L0.00 -{RADIUS:.2f}"/>'
@@ -123,7 +123,7 @@ def _picture(i: int, pos: int, k: int, hand: np.ndarray, later: np.ndarray, angl
     def at(place, radius):
         return f"{fmt(radius * place[0], 2)} {fmt(-radius * place[1], 2)}"
 
-    near = np.hypot(*(later - hand)) * LABEL < CLOSEST
+    near = np.hypot(*(later - hand)) * LABEL < CLOSEST * len(f"{pos}{pos + k}")
 
     def label(name, place, text):
         anchor = "start" if place[0] > 0.5 else "end" if place[0] < -0.5 else "middle"
