@@ -423,7 +423,7 @@ def place_titles(figure, leaders) -> None:
 
 
 def _extents(figure, of, renderer) -> dict:
-    """The box of each panel, in points from the top; panels of one row are equally high."""
+    """The box of each panel, in points from the top; those of one row are equally high, and labels have equal room."""
     height = figure.get_figheight() * 72
     boxes: dict = {}
     for axes, leader in of.items():
@@ -437,8 +437,12 @@ def _extents(figure, of, renderer) -> dict:
 
     found = {}
     for leader, box in boxes.items():
-        high = Bbox.union([other for o, other in boxes.items() if row(o) == row(leader)])
+        beside = {o: other for o, other in boxes.items() if row(o) == row(leader)}
+        high = Bbox.union([*beside.values()])
         x0, x1 = np.clip([box.x0 - 3, box.x1 + 3], 0, figure.get_figwidth() * 72)
+        if leader.get_yticklabels():  # one above the other on a phone, they begin alike
+            room = max(o.bbox.x0 - other.x0 for o, other in beside.items() if o.get_yticklabels())
+            x0 = min(x0, leader.bbox.x0 - room - 3)
         top, bottom = np.clip([height - high.y1 - 3, height - high.y0 + 3], 0, height)
         found[leader] = Bbox([[np.floor(x0), np.floor(top)], [np.ceil(x1), np.ceil(bottom)]])
     return found
