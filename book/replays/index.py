@@ -77,7 +77,7 @@ PATHS = {True: "h6v6h-6z", False: "m3 -1l4 4l-4 4l-4 -4z", None: "m.5 .5h5v5h-5z
 PITCH = 8  # from one square to the next
 LEGEND = (
     f'<span style="color:{OK}">■</span> agrees in every digit · <span style="color:{DIFFERS}">◆</span> differs · '
-    "□ a setting, or drawn at random: nothing to compare it with"
+    "□ a setting, or drawn at random: no digits to compare"
 )
 MENDED = " · ✎ a formula, a cell or a sentence to mend"
 
