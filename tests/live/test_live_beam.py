@@ -149,7 +149,9 @@ def test_each_step_says_what_becomes_of_each_sentence(touch):
 
 
 def test_the_length_penalty_changes_the_winner(touch):
-    page = touch(live.beam(MUNDO, max_length=3, step=3))
+    page = touch(live.beam(MUNDO, max_length=3))
+    page.get_by_role("button", name="on").press("Enter")
+    page.keyboard.press("ArrowRight")
     shows(page, step=3, tree=MUNDO)
     type_number(page, "penalty", "0.6")
     assert "“hola mundo <eos>” is found, with probability 0.3960 and score -0.7795 (α = 0.6)." in said(page)

@@ -41,10 +41,10 @@ function searched({ step, state, ends }, width, lengthPenalty) {
 }
 
 // Back and on: two buttons, and the arrow keys on them
-function stepSetting({ max_length: most, step: start }) {
+function stepSetting({ max_length: most }) {
   let [back, on, says, at, last] = [null, null, null, 0, 0];
   return {
-    ...place({ label: "step", start, from: 0, to: most }),
+    ...place({ label: "step", start: 1, from: 0, to: most }),
     control(name, change) {
       const go = (by) => () => at + by >= 0 && at + by <= last && change(at + by);
       const keydown = (event) => {

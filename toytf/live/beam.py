@@ -24,9 +24,7 @@ def beam(
     tree: Mapping[tuple, Mapping[str, float]],
     *,
     max_length: int,
-    step: int = 1,
     id: str = "beam",
-    title: str = TITLE,
 ) -> Element:
     """Step through a beam search on a small tree of words::
 
@@ -39,12 +37,8 @@ def beam(
         Words that it does not continue are followed by ``<eos>``, which ends a sentence.
     max_length : int
         A sentence is cut off after so many tokens, ``<eos>`` included.
-    step : int
-        At which step it stands at first.
     id : str
         The element's address on its page, ``#beam?width=1&step=2``.
-    title : str
-        What stands above it; two on one page need two.
 
     Returns
     -------
@@ -80,9 +74,9 @@ def beam(
     )
     text = "\n".join(f"width {k}: {sentence} {p}" for k, (_, sentence, p, _) in enumerate(lines, 1))
     after = [[list(words), list(following), list(following.values())] for words, following in tree.items()]
-    data = {"tokens": tokens, "after": after, "step": step, "max_length": max_length}
+    data = {"tokens": tokens, "after": after, "max_length": max_length}
     data |= {"widest": WIDEST, "steepest": STEEPEST}
-    return Element("beam", title, data, static, text, id)
+    return Element("beam", TITLE, data, static, text, id)
 
 
 @dataclass(frozen=True)
