@@ -32,7 +32,8 @@ def strange_colours(svg):
     return sorted(set(re.findall(r"#[0-9A-Fa-f]{6}\b", bare.lower())))
 
 
-# Of each text: how high its letters are, how it stands out from what lies under it, whether it leaves the page.
+# Of each text: how high its letters are, how it stands out from what lies under it, whether it leaves the page or lies on
+# another.
 MEASURE = """([smallest, contrast]) => {
   const found = [];
   const channel = c => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
@@ -40,7 +41,7 @@ MEASURE = """([smallest, contrast]) => {
   const parse = c => { const m = c.match(/[\\d.]+/g).map(Number); return [m[0], m[1], m[2], m[3] ?? 1]; };
   const page = parse(getComputedStyle(document.body).backgroundColor);
   for (const section of document.querySelectorAll("section")) {
-    const room = section.getBoundingClientRect();
+    const room = section.getBoundingClientRect(), level = [];
     for (const text of section.querySelectorAll("svg text")) {
       const box = text.getBoundingClientRect();
       if (!box.width || !text.checkVisibility()) continue;
@@ -48,6 +49,12 @@ MEASURE = """([smallest, contrast]) => {
       const size = parseFloat(style.fontSize) * Math.hypot(matrix.a, matrix.b);
       const said = `${section.id}: “${text.textContent}”`;
       if (size < smallest) found.push(`${said} is ${size.toFixed(2)} px high`);
+      for (const [other, at] of matrix.b ? [] : level) {
+        const wide = Math.min(box.right, at.right) - Math.max(box.left, at.left);
+        const high = Math.min(box.bottom, at.bottom) - Math.max(box.top, at.top);
+        if (wide > 0.5 && high > box.height / 3) found.push(`${said} lies on “${other}”`);
+      }
+      if (!matrix.b) level.push([text.textContent, box]);
       if (box.left < room.left - 3 || box.right > room.right + 3) found.push(`${said} leaves the page`);
       let under = page.slice(0, 3);
       const at = new DOMPoint(box.left + box.width / 2, box.top + box.height / 2);
@@ -164,9 +171,10 @@ GOOD = '<text x="20" y="60" style="fill:var(--toytf-ink,#1F2430)">good</text>'
         (GOOD.replace('x="20"', 'x="450"'), "leaves the page"),
         (GOOD.replace("--toytf-ink,#1F2430", "--toytf-line,#C9CED6"), "has a contrast of"),
         ('<rect x="0" y="40" width="99" height="40" style="fill:#1f2430"/>' + GOOD, "has a contrast of 1."),
+        (GOOD + GOOD.replace('x="20"', 'x="50"'), "lies on “good”"),
         (GOOD + '<path d="M9 60q20 -60 40 0" style="fill:none;stroke:#000"/>', "leaves its picture by"),
     ],
-    ids=["good", "small", "cut", "faint", "dark on dark", "an arc too high"],
+    ids=["good", "small", "cut", "faint", "dark on dark", "two texts at one place", "an arc too high"],
 )
 def test_what_cannot_be_read_or_seen_is_noticed(browser, content, message):
     found = problems(browser, {"planted": figure(content)}, 350)
