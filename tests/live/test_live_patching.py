@@ -108,7 +108,7 @@ def test_a_matrix_turned_round_says_what_it_says_in_toytf_and_nothing_complains(
         shows(page, other="", silent=(part,))
         assert [one for one in MATRICES if switch(page, one).is_checked()] == [part]
         kept = differ(patched(MODEL, A.split(), []), patched(MODEL, A.split(), [], silent=[part])) == 0
-        assert page.locator("legend").inner_text() == f"Tried alone so far: 1 of 12. Same words: {int(kept)}."
+        assert page.locator("legend").inner_text() == f"Tried alone with this sentence: 1 of 12. Same words: {int(kept)}."
         before = called(part).capitalize() + " turned round: it writes "
         said = line.split(": ")[1]
         written = "nothing" if said == "(nothing)" else f"“{said}”"
@@ -125,7 +125,7 @@ def test_each_matrix_tried_alone_keeps_its_result_until_reset(touch):
     for tried, part in enumerate(MATRICES, 1):
         switch(page, part).click()
         switch(page, part).click()
-        told = f"Tried alone so far: {tried} of 12. Same words: {sum(kept[:tried])}."
+        told = f"Tried alone with this sentence: {tried} of 12. Same words: {sum(kept[:tried])}."
         assert page.locator("legend").inner_text() == told
     told = page.locator(".patch-heads i").all_inner_texts()
     assert told == ["same words" if k else "other words" for k in kept]

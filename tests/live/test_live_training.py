@@ -127,7 +127,7 @@ CASE = Case(
 # ---------------------------------------------------------------- learning
 
 ELEMENT = "document.querySelector('toytf-training')"
-OWN = "Every number so far is the chapter's."
+OWN = "These are the numbers of the chapter."
 
 
 def train(page):

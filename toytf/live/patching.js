@@ -144,8 +144,8 @@ class Patching extends Live {
     }
     const [all, kept] = [this.data.parts, Object.values(tried)];
     const right = kept.filter((same) => same).length;
-    this.legend.textContent = kept.length
-      ? `Tried alone so far: ${kept.length} of ${all.length}. Same words: ${right}.`
+    this.legend.textContent = Object.values(this.tried).some((one) => Object.keys(one).length)
+      ? `Tried alone with this sentence: ${kept.length} of ${all.length}. Same words: ${right}.`
       : this.data.legend;
   }
 

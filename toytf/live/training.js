@@ -257,8 +257,8 @@ class Training extends Live {
     if (this.knobs !== this.knobsOf(this.begin()))
       return ` This run has ${thousands(pairs)} pairs, the rate ${rate}${dropout === "on" ? " and dropout" : ""}.`;
     return this.isChapters()
-      ? " Every number so far is the chapter's."
-      : " The settings are the chapter's; the last digits are those of your browser.";
+      ? " These are the numbers of the chapter."
+      : " The settings are those of the chapter, the last digits those of your browser.";
   }
 }
 
