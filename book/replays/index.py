@@ -79,7 +79,7 @@ LEGEND = (
     f'<span style="color:{OK}">■</span> agrees in every digit · <span style="color:{DIFFERS}">◆</span> differs · '
     "□ a setting, or drawn at random: no digits to compare"
 )
-MENDED = " · ✎ a formula, a cell or a sentence to mend"
+MENDED = " · ✎\u00a0a\u00a0formula, a cell or a sentence to mend"
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def shelf(texts: Iterable[Source]) -> Strip:
     tiles = []
     for text in texts:
         found = [signs.get(one.verdict) for one in text.results.values() if one.verdict != NOT_PRINTED]
-        tiles.append((f"{text.number + 1} {text.title[0].upper()}{text.title[1:]}", f"{text.page}.ipynb", found))
+        tiles.append((f"{text.number} {text.title[0].upper()}{text.title[1:]}", f"{text.page}.ipynb", found))
     return replace(_counted("{} of {} numbers, arrays and statements come out as printed", tiles), across=12)
 
 
@@ -225,7 +225,7 @@ def _escaped(words: str) -> str:
 
 def counted(rows: dict[str, list[int]]) -> str:
     """A Markdown table of counts: a row for each name, a column for each text."""
-    lines = [["text", *(text + 1 for text in TEXTS), "all"], [":--"] + ["--:"] * 6]
+    lines = [["text", *TEXTS, "all"], [":--"] + ["--:"] * 6]
     lines += [[name, *found, sum(found)] for name, found in rows.items()]
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
