@@ -233,7 +233,7 @@ def test_a_run_with_other_digits_is_not_called_the_chapters(touch):
     page = touch(TRAINING)
     page.evaluate("toytf.learning = toytf.learning.replace('eps: 1e-9', 'eps: 1e-6')")
     train(page)
-    assert said(page).endswith("the last digits are those of your browser.")
+    assert said(page).endswith("the last digits those of your browser.")
 
 
 def test_who_listens_hears_few_sentences_of_a_run(touch):
