@@ -32,8 +32,8 @@ def strange_colours(svg):
     return sorted(set(re.findall(r"#[0-9A-Fa-f]{6}\b", bare.lower())))
 
 
-# Of each text: how high its letters are, how it stands out from what lies under it, whether it leaves the page or lies on
-# another.
+# Of each text: how high its letters are, how it stands out from what lies under it, whether it leaves the page or
+# lies on another.
 MEASURE = """([smallest, contrast]) => {
   const found = [];
   const channel = c => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;

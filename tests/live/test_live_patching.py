@@ -108,7 +108,8 @@ def test_a_matrix_turned_round_says_what_it_says_in_toytf_and_nothing_complains(
         shows(page, other="", silent=(part,))
         assert [one for one in MATRICES if switch(page, one).is_checked()] == [part]
         kept = differ(patched(MODEL, A.split(), []), patched(MODEL, A.split(), [], silent=[part])) == 0
-        assert page.locator("legend").inner_text() == f"Tried alone with this sentence: 1 of 12. Same words: {int(kept)}."
+        told = f"Tried alone with this sentence: 1 of 12. Same words: {int(kept)}."
+        assert page.locator("legend").inner_text() == told
         before = called(part).capitalize() + " turned round: it writes "
         said = line.split(": ")[1]
         written = "nothing" if said == "(nothing)" else f"“{said}”"
