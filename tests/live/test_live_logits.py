@@ -63,7 +63,8 @@ def shows(page, loss="cross-entropy", **state):
         )
         assert np.allclose(drawn, expected, rtol=1e-4, atol=1e-5)
     if page.locator(".live-on").count():
-        assert f"“{TOKENS[right]}”, the right word, has p = {powers(on_page(p[right], sci=True))}" in said(page)
+        share = powers(on_page(p[right], sci=True))
+        assert f"“{TOKENS[right]}”, the right word, has p = {share}" in said(page).replace("\xa0", " ")
         for slider, logit in zip(page.get_by_role("slider").all(), [*s[words], summed[0]], strict=True):
             assert slider.get_attribute("aria-valuetext").replace("−", "-") == fmt(logit, 2)
 

@@ -59,7 +59,7 @@ class Divisor extends Live {
     const slope = words([[this.slopes[best]]], 4, true)[0][0].replaceAll(" ", "\u00a0");
     return (
       `Divided by ${shown(divisor)}, ${row} gives ${fixed(this.weights[at][best], 4)} of its attention to ` +
-      `${this.data.cols[best]}; if that divided score rises by a tiny amount, this share rises by ${slope} times that amount.`
+      `${this.data.cols[best]}; if its scaled score rises by a tiny amount, this share rises by ${slope} times that amount.`
     );
   }
 }

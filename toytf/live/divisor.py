@@ -12,7 +12,7 @@ from toytf.live.element import SAID, Element, bars
 from toytf.ops import softmax
 
 LARGEST = 100.0  # divisor that the page's slider reaches
-SLOPES = "the slope of each share: how fast it grows with its own divided score, for a tiny nudge"
+SLOPES = "the slope of each share: how fast it grows with its own scaled score, for a tiny nudge"
 
 
 def divisor(scores, d_k: int, *, rows: Sequence[str], cols: Sequence[str], id: str = "divisor") -> Element:

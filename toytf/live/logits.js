@@ -127,7 +127,8 @@ class Logits extends Live {
     const from = moved ? "from where you moved it" : `from “${start}”`;
     const done = steps ? `${steps} step${steps > 1 ? "s" : ""} ${from}` : moved ? "Moved by hand" : `Start: ${start}`;
     const sure = p > 0.9 ? " It is sure, and right." : "";
-    return `${done}. “${right}”, the right word, has p = ${word(p)}; the loss is ${word(this.value)}.${sure}`;
+    const [share, loss] = [p, this.value].map((x) => word(x).replaceAll(" ", "\u00a0"));
+    return `${done}. “${right}”, the right word, has p = ${share}; the loss is ${loss}.${sure}`;
   }
 }
 

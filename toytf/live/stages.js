@@ -136,7 +136,7 @@ class Stages extends Live {
     const said = this.data.says[stage - 1];
     if (!guess) return said;
     const off = guess - this.querySelector("td[data-each]:not(.live-bar)").dataset.each.split(" ").at(-1);
-    return `You guessed ${guess}: ${off ? (off < 0 ? "too low" : "too high") : "right"}. ${said}`;
+    return `You guessed ${guess} for the end: ${off ? (off < 0 ? "too low" : "too high") : "right"}. ${said}`;
   }
 }
 
