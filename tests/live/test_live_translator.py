@@ -269,6 +269,16 @@ def test_keys_lead_to_the_words_for_a_place_and_escape_back(touch):
     assert page.evaluate("document.activeElement.matches('.trans-word')")
 
 
+def test_another_sentence_ends_the_choice_of_a_word(touch):
+    page = touch(TRANSLATOR)
+    choice = page.locator(".trans-detail .live-palette")
+    for anew in (lambda: write(page, "my cat sees a hat"), page.get_by_role("button", name="Another sentence").click):
+        page.locator(".trans-src .trans-word").nth(1).click()
+        assert choice.count()
+        anew()
+        assert not choice.count()
+
+
 def test_where_no_word_is_read_there_are_words_to_begin_with(touch):
     page = touch(TRANSLATOR)
     write(page, "i love you")

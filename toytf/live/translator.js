@@ -47,6 +47,10 @@ class Translation extends Live {
     const [field, head] = ["sentence", "head"].map((name) => this.controls.querySelector(`[data-setting=${name}]`));
     this.querySelector(".live-sentence:not([data-setting])").replaceWith(field);
     this.querySelector(".trans-head").replaceWith(head);
+    const anew = ({ type, target }) => {
+      if (!this.empty && (type === "input" || target.closest(".live-another"))) this.changing = null;
+    };
+    for (const type of ["input", "click"]) field.addEventListener(type, anew, true);
     this.controls.remove();
   }
 
