@@ -167,7 +167,7 @@ def test_one_guesses_first_and_then_the_last_stage_is_played(touch):
     page.get_by_role("radio", name="0.50").focus()
     page.keyboard.press("Space")
     shows_varied(page, 1)  # with the other stage yet to come
-    assert said(page) == "You guessed 0.50 for the end: right. One."  # at once
+    assert said(page) == "You guessed 0.50 for the end. One."
     page.locator(".live-said", has_text="You guessed 0.50 for the end: right. Two.").wait_for()
     shows_varied(page, 2)
     assert button(page, "Play").is_visible() and not page.get_by_role("radio", name="0.50").is_visible()

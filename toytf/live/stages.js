@@ -131,10 +131,11 @@ class Stages extends Live {
     }
   }
 
-  // The verdict stands from the press on: who looks away while it plays does not miss it.
+  // The guess is about the end, so there it gets its verdict, which stays.
   say({ stage, guess }) {
     const said = this.data.says[stage - 1];
     if (!guess) return said;
+    if (stage < this.data.stages.length) return `You guessed ${guess} for the end. ${said}`;
     const off = guess - this.querySelector("td[data-each]:not(.live-bar)").dataset.each.split(" ").at(-1);
     return `You guessed ${guess} for the end: ${off ? (off < 0 ? "too low" : "too high") : "right"}. ${said}`;
   }
