@@ -56,10 +56,11 @@ class Divisor extends Live {
   say({ divisor, row }) {
     const at = this.data.rows.indexOf(row);
     const best = this.weights[at].indexOf(Math.max(...this.weights[at]));
+    const name = this.data.cols[best];
     const slope = words([[this.slopes[best]]], 4, true)[0][0].replaceAll(" ", "\u00a0");
     return (
-      `Divided by ${shown(divisor)}, ${row} gives ${fixed(this.weights[at][best], 4)} of its attention to ` +
-      `${this.data.cols[best]}; if its scaled score rises by a tiny amount, this share rises by ${slope} times that amount.`
+      `Divided by ${shown(divisor)}, ${row} gives ${fixed(this.weights[at][best], 4)} of its attention to ${name}; ` +
+      `if the scaled score of ${name} rises by a tiny amount, this share rises by ${slope} times that amount.`
     );
   }
 }
