@@ -100,7 +100,7 @@ def translator(source: str = "the small queens see a hat", word: int = 3, *, id:
         f'<div class="trans-detail">{bars(labels, probs[at][top], name)}'
         '<div class="trans-side"><p class="trans-head">Threads and shares: the mean of both heads.</p>'
         f'<p class="live-said">{_html.escape(_said(src, said, probs[at], weights[at], at))}</p></div></div>'
-        '<details class="trans-all"><summary>All of this attention, as a table, with a row for each word that it writes</summary>'
+        '<details class="trans-all"><summary>All of this attention, as a table: a row for each word it writes</summary>'
         '<div class="trans-scroll" role="region" aria-label="All of this attention" tabindex="0">'
         f"{weight_table(src, zip(said, weights, strict=True))}</div></details>"
     )
