@@ -75,8 +75,8 @@
   // Beside the page its sections stay in sight, with the one that is read lit, unless something else stands there.
   function followSections() {
     const list = document.querySelector(".beside:has(~ main > :not(.front)) .on-page");
-    const tall = (list?.offsetHeight ?? 0) + 100; // with the bar above it, and air below
-    if (tall === 100 || tall > innerHeight) return;
+    const tall = list?.offsetHeight + 100; // with the bar above it, and air below
+    if (!list?.offsetHeight || tall > innerHeight) return;
     list.style.height = `${list.offsetHeight}px`; // its place is kept
     const there = new Set();
     const watch = new IntersectionObserver(

@@ -54,7 +54,7 @@ STYLE = {
     "axes.titlelocation": "left",
     "axes.titlepad": 10,
     "axes.labelsize": FONT,
-    "axes.labelpad": 8,  # else a name stands among the numbers of its axis
+    "axes.labelpad": 6,  # else a name stands among the numbers of its axis
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.prop_cycle": plt.cycler(color=[BLUE, ORANGE, GREEN, RED, PURPLE, SKY]),

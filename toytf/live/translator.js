@@ -48,7 +48,7 @@ class Translation extends Live {
     this.querySelector(".live-sentence:not([data-setting])").replaceWith(field);
     this.querySelector(".trans-head").replaceWith(head);
     const anew = ({ type, target }) => {
-      if (!this.empty && (type === "input" || target.closest(".live-another"))) this.changing = null;
+      if (!this.empty && (type === "input" || target.closest("button"))) this.changing = null;
     };
     for (const type of ["input", "click"]) field.addEventListener(type, anew, true);
     this.controls.remove();
